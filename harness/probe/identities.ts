@@ -1,6 +1,6 @@
 /** The client certificates that a run presents, and the TLS contexts for them. Each is created once, on first use. */
 
-import type { SecureContext } from 'node:tls';
+import { createSecureContext, type SecureContext } from 'node:tls';
 import { issuedByClient, rogueCertificates } from '../../certs/index.ts';
 import { LIMITS, type OfferedTlsVersion } from '../../contract/index.ts';
 import type { ClientCertificate, ClientFixture } from '../../scenarios/index.ts';
@@ -24,7 +24,15 @@ interface Material {
   readonly passphrase?: string;
 }
 
-export function createIdentities(partner: Pick<Partner, 'tls'>, fixtures: ClientFixtures): Identities {
+/**
+ * @param privateCa whether the endpoint's chain ends at the partner's extra CA; then the contexts trust no other, which
+ *   makes each of them in a third of the time
+ */
+export function createIdentities(
+  partner: Pick<Partner, 'tls'>,
+  fixtures: ClientFixtures,
+  privateCa: boolean,
+): Identities {
   const { clientCert, clientKey, passphrase, ca } = partner.tls ?? {};
   const contexts = new Map<string, SecureContext>();
   let rogues: ReturnType<typeof rogueCertificates> | undefined;
@@ -58,11 +66,12 @@ export function createIdentities(partner: Pick<Partner, 'tls'>, fixtures: Client
 
   function create(certificate: 'own' | ClientCertificate, version?: OfferedTlsVersion): SecureContext {
     if (certificate === 'own' && version === undefined) return tlsOptionsFor(partner).secureContext;
-    return createTrustingContext(ca, {
+    const options = {
       minVersion: version ?? LIMITS.minimumTlsVersion,
       ...(version !== undefined && { maxVersion: version }),
       ...materialOf(certificate),
-    });
+    };
+    return privateCa ? createSecureContext({ ...options, ca }) : createTrustingContext(ca, options);
   }
 
   return {

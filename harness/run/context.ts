@@ -104,7 +104,7 @@ export function createContext(
     serial: given.limits.concurrency === 1,
     forgedInARow: 0,
     silentWhenKept: 0,
-    identities: createIdentities(given.partner, {}),
+    identities: createIdentities(given.partner, {}, false),
     retried: new Set(),
     stopped: null,
     busy: { limits: false, constant: 0 },

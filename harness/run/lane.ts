@@ -62,7 +62,7 @@ const BODY_CAP_BYTES = 64 * 1024;
 export function createLane(
   partner: Partner,
   limits: { readonly timeoutMs: number },
-  identities: () => Identities = () => createIdentities(partner, {}),
+  identities: () => Identities = () => createIdentities(partner, {}, false),
 ): Lane {
   const connected = { lookup: partner.lookup, ...(partner.tls === undefined ? {} : { tls: partner.tls }) };
   const kept = createSender({ timeoutMs: limits.timeoutMs, bodyCapBytes: BODY_CAP_BYTES, maxSockets: 1, ...connected });

@@ -52,7 +52,7 @@ export async function inspectWhenNeeded(
   const { partner, now, signal } = context;
   if (applicable.length === 0 || !partner.url.startsWith('https:')) return null;
   const inspection = await inspectTls(partner, { timeoutMs: helloTimeoutMs(context), now, signal });
-  context.identities = createIdentities(partner, fixtures);
+  context.identities = createIdentities(partner, fixtures, inspection.privateCa);
   return inspection;
 }
 

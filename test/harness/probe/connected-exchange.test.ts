@@ -44,7 +44,7 @@ async function resumedWithout(silentConnections: number) {
     body: Buffer.alloc(0),
   } as const;
   const change = { label: 'resumed', version: 'TLSv1.2', clientCertificate: 'none', resumeFrom: 'none' } as const;
-  const identities = createIdentities(partner, {});
+  const identities = createIdentities(partner, {}, true);
   const limits = { timeoutMs: silentConnections === 0 ? 10_000 : 500, bodyCapBytes: 10 };
   const { answer, error } = await connectedExchange(prepared, partner, change, identities, limits);
   return { status: answer?.status, error: error?.kind, alert: error?.alert, connections };
