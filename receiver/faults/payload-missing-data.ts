@@ -302,6 +302,41 @@ export const payloadMissingDataFaults: readonly StageFault[] = [
       ['data.metadata.blockchainTransactionId', 'data.errorCode'].some((path) => fieldAt(payload, path) === null),
     ),
   },
+  {
+    ...VALIDATION,
+    name: 'refuses-empty-text-elsewhere',
+    title: 'Rejects an empty message, code, hash, currency or source address',
+    seen: '`Joi.string()`, `@IsNotEmpty()` and `binding:"required"`, which do not allow empty strings.',
+    why: 'A failure without a message, or a transfer within the ledger, is rejected on every retry.',
+    fix: optional('text'),
+    severity: 'medium',
+    forbidden: false,
+    replace: refusing((payload) =>
+      [
+        ...['data.metadata.blockchainData.currency', 'data.errorData.message', 'data.errorCode'],
+        ...['data.metadata.blockchainTransactionId', 'data.metadata.sourceAddress'],
+      ].some((path) => fieldAt(payload, path) === ''),
+    ),
+  },
+  {
+    ...VALIDATION,
+    name: 'failures-need-an-error',
+    title: 'Answers 500 to a failed order or refund whose errorData is null',
+    seen: 'Code that reads errorData.code whenever the status is FAILED or FAIL.',
+    why: 'A failure without a code, for example of a new kind, is lost.',
+    fix: optional('errorData'),
+    severity: 'medium',
+    forbidden: true,
+    equivalentTo: {
+      name: 'reads-fields-of-null-objects',
+      reason: 'Both read a field of an object that is null; the report names the object.',
+    },
+    replace: readAfterValidation((payload) => {
+      const status = fieldAt(payload, 'data.metadata.orderStatus') ?? fieldAt(payload, 'data.status');
+      if ((status === 'FAILED' || status === 'FAIL') && fieldAt(payload, 'data.errorData') === null)
+        throwTypeError('errorData is null');
+    }),
+  },
   // Faults with the hash of a deposit, whose key has two spellings and may be missing.
   {
     ...VALIDATION,

@@ -266,6 +266,49 @@ export const payloadOpenListsFaults: readonly StageFault[] = [
   },
   {
     ...LIST,
+    name: 'closes-the-rarer-lists',
+    title: 'Rejects an unlisted status of a refund or payment method, or an unlisted data.type of a deposit',
+    seen: 'Enums for the fields that have two values today, in code that accepts unknown types and order statuses.',
+    why: 'Three more statuses of payment methods exist, and none of them can be sent to this partner.',
+    fix: openList('every status and type'),
+    severity: 'low',
+    forbidden: false,
+    replace: refusing(
+      (payload) =>
+        (typeOf(payload) === 'REFUND' && outside('data.status', ['SUCCESS', 'FAIL'])(payload)) ||
+        (typeOf(payload) === 'PAYMENT_METHOD' && outside('data.status', ['STAGED', 'DECLINED'])(payload)) ||
+        (typeOf(payload) === 'CAAS_BLOCKCHAIN' && outside('data.type', ['RECEIVE'])(payload)),
+    ),
+  },
+  {
+    ...LIST,
+    name: 'closes-the-list-of-refund-codes',
+    title: 'Rejects a failed refund with an unlisted error code',
+    seen: 'An enum in the class of refunds, while the class of orders has text.',
+    why: 'A failed refund needs manual action, but the notification about it is rejected.',
+    fix: openList('the error code'),
+    severity: 'high',
+    forbidden: true,
+    replace: refusing(
+      (payload) => typeOf(payload) === 'REFUND' && errorCode((code) => !LISTED_CODES.includes(code))(payload),
+    ),
+  },
+  {
+    ...LIST,
+    name: 'wants-codes-of-cards-from-their-group',
+    title: 'Rejects a declined payment method whose error code does not begin with 313',
+    seen: 'Patterns that were derived from the group "Digital payments" of the list.',
+    why: 'A decline for a general error or after risk screening is lost, and the card still looks usable.',
+    fix: openList('the error code'),
+    severity: 'medium',
+    forbidden: true,
+    replace: refusing((payload) => {
+      const code = fieldAt(payload, 'data.errorCode');
+      return typeof code === 'string' && code !== '' && !code.startsWith('313-');
+    }),
+  },
+  {
+    ...LIST,
     name: 'wants-three-digits-in-error-codes',
     title: 'Rejects an error code whose middle group does not have three digits',
     seen: 'Patterns derived from the first rows of the table: three digits, three digits, letter and digit.',

@@ -257,6 +257,27 @@ export const payloadSizeFaults: readonly StageFault[] = [
   },
   {
     ...SIZE,
+    name: 'full-buffers-hang',
+    title: 'Never answers a body that fills its read buffer exactly',
+    seen: 'Loops in C, Go and Java that read again while the last read filled the buffer.',
+    why: 'One size of notification in some thousand never gets an answer, and no test finds it.',
+    fix: {
+      rule: 'Read as many bytes as Content-Length says.',
+      express: 'Let the framework read the body.',
+      go: 'Use `io.ReadAll`, or stop at io.EOF.',
+    },
+    severity: 'medium',
+    stage: 'readBody',
+    replace:
+      ({ correct }) =>
+      (req, res, next) =>
+        correct.readBody(req, res, (error?: unknown) => {
+          const length = error === undefined ? required(res, 'rawBody').length : 0;
+          if (length === 0 || length % 8192 !== 0) next(error);
+        }),
+  },
+  {
+    ...SIZE,
     name: 'large-bodies-end-the-process',
     title: 'Ends the process on a body of half a megabyte, signed or not',
     seen:

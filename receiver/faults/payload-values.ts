@@ -1,6 +1,6 @@
 /** Mutants that are too strict about ids, amounts and times. */
 
-import { required } from '../stages/stage.ts';
+import { refuse, required } from '../stages/stage.ts';
 import {
   fieldAt,
   hasText,
@@ -73,7 +73,79 @@ const noClock = {
   express: 'Remove the comparison of `at` with `Date.now()`.',
 };
 
+/** The ids of a payload other than its own. */
+const otherIds = (payload: unknown) =>
+  ['transactionId', 'customerId', 'accountId', 'paymentMethodId'].flatMap((name) => {
+    const value = fieldAt(payload, `data.${name}`);
+    return typeof value === 'string' ? [value] : [];
+  });
+
+const anyId: StageFault['fix'] = {
+  rule: 'Read ids as text of any form, and use them as keys of maps only.',
+  express: 'Use `new Map()` instead of an object, and `z.string().max(255)` without a pattern.',
+};
+
 export const payloadValuesFaults: readonly StageFault[] = [
+  {
+    ...VALIDATION,
+    name: 'finds-the-id-by-a-pattern',
+    title: 'Finds the id by a pattern in the raw body, and rejects a body in which its name is escaped',
+    seen: 'Scripts in gateways and log pipelines that read one field without parsing JSON.',
+    why: 'Every spelling that JSON allows but the pattern does not know is rejected.',
+    fix: {
+      rule: 'Parse the body, and read the id from the result.',
+      express: 'Use `JSON.parse(req.body)`, after the verification.',
+    },
+    severity: 'medium',
+    forbidden: true,
+    replace:
+      ({ correct }) =>
+      (req, res, next) => {
+        const escaped = required(res, 'rawBody').includes('"\\u0069d"');
+        return escaped ? refuse(res, 400, 'not-accepted') : correct.validate(req, res, next);
+      },
+  },
+  {
+    ...VALIDATION,
+    name: 'ids-as-keys-of-objects',
+    title: 'Answers 500 to an id with the name of an inherited property, because an object is its cache',
+    seen: '`const seen = {}` and `seen[id].push(...)` in JavaScript.',
+    why: 'The ids of customers and transactions come from other systems, which may use any text.',
+    fix: anyId,
+    severity: 'low',
+    forbidden: true,
+    replace: readAfterValidation((payload) => {
+      if (otherIds(payload).some((value) => value in {})) throwTypeError('seen[id].push is not a function');
+    }),
+  },
+  {
+    ...VALIDATION,
+    name: 'requires-ids-of-words',
+    title: 'Rejects the id of a transaction, customer or payment method with other characters than letters and hyphens',
+    seen: 'Patterns such as /^[\\w-]{1,40}$/ for ids, written with UUIDs in mind.',
+    why: 'The operator does not say which form its ids have, and a new form is rejected.',
+    fix: anyId,
+    severity: 'low',
+    forbidden: false,
+    replace: refusing((payload) => otherIds(payload).some((value) => !/^[\w-]{1,40}$/.test(value))),
+  },
+  {
+    ...VALIDATION,
+    name: 'control-characters-answer-500',
+    title: 'Answers 500 to text with a control character other than a line break or tab',
+    seen: 'Messages that are passed on as XML, which cannot represent U+0001 or U+000B, and terminals that log them.',
+    why: 'A provider copies the text of a terminal, and the notification is lost.',
+    fix: {
+      rule: 'Replace control characters where you pass the text on.',
+      express: "Write `text.replace(/[\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f]/g, '')` before you build XML.",
+    },
+    severity: 'low',
+    forbidden: true,
+    replace: readAfterValidation((payload) => {
+      if (hasText(payload, (text) => /[\u0001-\u0008\u000b\u000c\u000e-\u001f]/.test(text)))
+        throwTypeError('An invalid XML character was found');
+    }),
+  },
   // Faults with ids.
   {
     ...VALIDATION,
@@ -390,6 +462,36 @@ export const payloadValuesFaults: readonly StageFault[] = [
     severity: 'medium',
     forbidden: false,
     replace: refusing((payload) => secondsOf(payload) < now() - 86_400 && secondsOf(payload) > 1),
+  },
+  {
+    ...VALIDATION,
+    name: 'adds-a-year-to-the-date',
+    title: 'Answers 500 to a time on 29 February, because it computes the same date of the next year',
+    seen: '`time.replace(year=time.year + 1)` in Python, for the end of a retention period.',
+    why: 'Every notification of that day, and every late one, fails.',
+    fix: {
+      rule: 'Add days to a date, or use a library that handles leap days.',
+      express: 'Use `new Date(at * 1000 + 365 * 86_400_000)`, or Temporal.',
+      django: 'Use `at + timedelta(days=365)`.',
+    },
+    severity: 'low',
+    forbidden: false,
+    replace: readAfterValidation((payload) => {
+      const time = secondsOf(payload);
+      if (Number.isFinite(time) && time < 1e11 && new Date(time * 1000).toISOString().includes('-02-29T'))
+        throwTypeError('day is out of range for month');
+    }),
+  },
+  {
+    ...VALIDATION,
+    name: 'limits-fractions-to-microseconds',
+    title: 'Rejects an ISO time with more than six fractional digits',
+    seen: '`strptime` with %f in Python, and DateTime::createFromFormat with u in PHP.',
+    why: 'Go and Java write nanoseconds, so wallets and deposits are rejected when the sender changes its runtime.',
+    fix: readBoth,
+    severity: 'low',
+    forbidden: false,
+    replace: refusing((payload) => typeof at(payload) === 'string' && /\.\d{7,}/.test(String(at(payload)))),
   },
   {
     ...VALIDATION,

@@ -176,6 +176,26 @@ export const deliveryOrder: readonly FlowScenario[] = [
     fix: 'Store a notification for an unknown transaction, and match it later.',
   },
   {
+    id: 'delivery/ids-of-other-forms',
+    title: 'Accepts ids of other forms, or rejects them as unknown',
+    defect: 'Fails on ids of other forms than UUIDs and words',
+    level: 'must',
+    requirements: ['ids-unknown'],
+    flow: (kit) => {
+      const long = `${reference(kit, 'card')}:${kit.nonce(24)}/a.b_c+d=${kit.nonce(12)}`;
+      const card = paymentMethod(kit, 'STAGED', { paymentMethodId: long, accountId: '0012345678901234567890' });
+      return inTurn(
+        event('"constructor" as transactionId', order(kit, 'BUY', 'PENDING', { transactionId: 'constructor' })),
+        event('64 characters as paymentMethodId, and 22 digits as accountId', card),
+        event('"1e5" as customerId', wallet(kit, '1e5')),
+      ).map((group) => group.map((delivery) => ({ ...delivery, expect: acceptedOrUnknown })));
+    },
+    why:
+      'The forms of ids are not specified. An object as a cache has inherited properties, loose layers turn text into ' +
+      'numbers, and a pattern for UUIDs rejects everything else.',
+    fix: 'Read ids as text of any form, keep them in maps, and store them in columns of at least 255 characters.',
+  },
+  {
     id: 'delivery/refund',
     title: 'Accepts a failed SELL and then its REFUND',
     level: 'must',

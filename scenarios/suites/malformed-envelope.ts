@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../contract/index.ts';
-import { type Composer, having, plain } from '../changes/bodies.ts';
-import { survived } from '../expectations.ts';
-import { wallet } from '../samples.ts';
+import { type Composer, having, plain, withField } from '../changes/bodies.ts';
+import { survived, takenOrRejected } from '../expectations.ts';
+import { order, wallet } from '../samples.ts';
 import type { Kit, ProbeScenario } from '../scenario.ts';
 import { composed } from './malformed-builder.ts';
 
@@ -217,6 +217,18 @@ export const malformedIds: readonly ProbeScenario[] = [
     'PHP cannot make such a name a property, PostgreSQL cannot store it, and C code takes it for an empty name.',
     'Read only the fields that you know, and keep the rest as text.',
     survived,
+  ),
+  composed(
+    'control-characters',
+    'a message and a memo with control characters',
+    (kit) => {
+      const text = 'printed \u0001\b\u000b\f\u001b[31m red \u001b[0m \u0085 \u2029 end';
+      const failed = withField(order(kit, 'BUY', 'FAILED'), 'data.errorData.message', text);
+      return withField(failed, 'data.metadata.blockchainData.blockchainMemo', text);
+    },
+    'XML cannot represent most of them, so passing the text on to another system fails.',
+    'Replace control characters where you pass text on, or answer 400.',
+    takenOrRejected,
   ),
   composed(
     'id-template',

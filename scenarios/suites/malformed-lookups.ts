@@ -96,6 +96,8 @@ const OBJECTS: readonly Row[] = [
   ['metadata of a refund', returned, 'data.metadata'],
   ['metadata of a deposit', onChain, 'data.metadata'],
   ['the asset of a deposit', onChain, 'data.metadata.asset'],
+  ['errorData of a failed order', failed, 'data.errorData'],
+  ['errorData of a failed refund', (kit) => refund(kit, 'FAIL'), 'data.errorData'],
 ];
 
 function inMetadata(name: string): string {
@@ -244,7 +246,7 @@ export const malformedLookups: readonly FlowScenario[] = [
   ),
   inLookups(
     'object-null',
-    'metadata or an asset that is null',
+    'metadata, an asset or the error of a failure that is null',
     OBJECTS,
     [['null', () => null]],
     {

@@ -1,4 +1,4 @@
-import { type Serialiser, spelt, withMember } from '../changes/bodies.ts';
+import { compact, type Serialiser, spelt, withField, withMember } from '../changes/bodies.ts';
 import { unsigned } from '../changes/signing.ts';
 import {
   accepted,
@@ -14,9 +14,17 @@ import type { Delivery, FlowScenario, Kit, ProbeScenario } from '../scenario.ts'
 const limits = { level: 'should', requirements: ['delivery-size'] } as const;
 const robust = { level: 'must', requirements: ['delivery-malformed'], expect: survived } as const;
 
+const longText = (length: number) => 'The kiosk printed a long text. '.repeat(Math.ceil(length / 31)).slice(0, length);
+
 /** A valid notification of about this many bytes. The free text grows, because its length is not limited. */
-const ofSize = (bytes: number) => (kit: Kit) =>
-  tracking(kit, 'BUY', 'COMPLETED', 'The kiosk printed a long text. '.repeat(Math.ceil(bytes / 31)).slice(0, bytes));
+const ofSize = (bytes: number) => (kit: Kit) => tracking(kit, 'BUY', 'COMPLETED', longText(bytes));
+
+/** A valid notification of exactly this many bytes. */
+const ofExactly = (bytes: number) => (kit: Kit) => {
+  const larger = ofSize(bytes)(kit);
+  const excess = compact(larger).length - bytes;
+  return withField(larger, 'data.metadata.trackingStateDescription', longText(bytes - excess));
+};
 
 const nested = (depth: number): Serialiser => spelt('data.metadata.testDepth', '['.repeat(depth) + ']'.repeat(depth));
 
@@ -25,11 +33,15 @@ export const malformedSize: readonly ProbeScenario[] = [
   {
     ...limits,
     id: 'malformed/size-16-kb',
-    title: 'Accepts a notification of 16 kB',
-    change: { compose: ofSize(16_000) },
+    title: 'Accepts a notification of exactly 16 KiB',
+    change: { compose: ofExactly(16_384) },
     expect: acceptedUnlessStrict,
-    why: 'A long description or message can reach this size, and one rejected delivery is one lost order.',
-    fix: 'Raise the body limit of the framework and the proxy, and truncate free text for its column.',
+    why:
+      'A long description or message can reach this size. It also fills buffers of 1 to 16 KiB exactly, and code that ' +
+      'takes a full buffer for a sign of more waits forever.',
+    fix:
+      'Raise the body limit of the framework and the proxy, and truncate free text for its column. Read as many bytes ' +
+      'as Content-Length says.',
   },
   {
     ...limits,

@@ -4,6 +4,12 @@ import type { ProbeScenario } from '../scenario.ts';
 
 const base = { level: 'must', requirements: ['hmac-raw-body'], needs: ['hmac'], expect: accepted } as const;
 
+/** A value and a name, each with an escaped letter. */
+const ESCAPED: ReadonlyMap<string, string> = new Map([
+  ['"CAAS"', '"\\u0043AAS"'],
+  ['"id"', '"\\u0069d"'],
+]);
+
 /** The memo of the transfer, written by hand: free text that every order has. */
 const memo = (token: string) => ({ serialise: spelt('data.metadata.blockchainData.blockchainMemo', token) });
 
@@ -28,11 +34,11 @@ export const rawBodyText: readonly ProbeScenario[] = [
   {
     ...base,
     id: 'raw-body/escaped-letter',
-    title: 'Accepts a signed body with an escaped plain letter',
+    title: 'Accepts a signed body with escaped plain letters in a value and in a name',
     change: {
-      serialise: rewritten((json) => respeltStrings(json, (token) => (token === '"CAAS"' ? '"\\u0043AAS"' : token))),
+      serialise: rewritten((json) => respeltStrings(json, (token) => ESCAPED.get(token) ?? token)),
     },
-    why: 'Any character may be escaped. A firewall or router that searches the raw body for "CAAS" does not find it.',
+    why: 'Any character may be escaped. A firewall or router that searches the raw body does not find it.',
     fix: 'Route by the parsed type, after the signature of the raw body was verified.',
   },
   {

@@ -63,6 +63,28 @@ const NETWORKS: readonly [Network, ...Network[]] = [
     address: 'addr1q9fguluey6ql884sese62lndrqze46hl53az0cj563vgzhqnehlc06nf96ux7jfewejxxmlvw88nhk9x06szmaykk7dqp32xs5',
     hash: HEX,
   },
+  {
+    name: 'Hedera',
+    chain: 'HEDERA',
+    currency: 'HBAR',
+    address: '0.0.4821337',
+    hash: '0.0.4821337@1709251199.000000042',
+    memo: '0',
+  },
+  {
+    name: 'TON',
+    chain: 'TON',
+    currency: 'TON',
+    address: 'EQAvDfWFG0oYX19jwNDNBBL1rKNT9XfaGP9HyTb5nb2Eml6y',
+    hash: 'l7dfxc+QbtW2zZBH3kMzFpVT3kjbd1h5n5iPB5sjS/0=',
+  },
+  {
+    name: 'Ethereum with a checksum in the address',
+    chain: 'ETHEREUM',
+    currency: 'ETH',
+    address: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
+    hash: `0x${HEX}`,
+  },
 ];
 
 /** Sets several fields, each by its dotted path. */
@@ -125,8 +147,8 @@ export const validNetworks: readonly FlowScenario[] = [
   {
     ...base,
     id: 'valid/networks-in-orders',
-    title: 'Accepts orders on six networks with other forms of addresses and hashes than Ethereum',
-    defect: 'Rejects orders on networks with other forms of addresses or hashes than Ethereum',
+    title: 'Accepts orders on eight networks with other forms of addresses and hashes than the sample',
+    defect: 'Rejects orders with other forms of addresses or hashes than the sample',
     requirements: ['caas-buy'],
     flow: (kit) => [NETWORKS.map((network) => event(`an order on ${network.name}`, orderOn(kit, network)))],
     why: 'Samples show addresses and hashes of one network. A pattern derived from them rejects orders on the others.',
@@ -139,7 +161,7 @@ export const validNetworks: readonly FlowScenario[] = [
     defect: 'Rejects wallets, deposits or refunds on networks other than Ethereum',
     requirements: ['wallet-shape', 'deposit-shape', 'refund-shapes'],
     flow: (kit) => [
-      NETWORKS.filter(({ name }) => /bech32|Solana|Cardano/.test(name)).flatMap((network) => [
+      NETWORKS.filter(({ name }) => /Hedera|Solana|Cardano/.test(name)).flatMap((network) => [
         event(`a wallet on ${network.name}`, walletOn(kit, network)),
         event(`a deposit on ${network.name}`, depositOn(kit, network)),
         event(`a refund on ${network.name}`, refundOn(kit, network)),
@@ -151,20 +173,20 @@ export const validNetworks: readonly FlowScenario[] = [
   {
     ...base,
     id: 'valid/currencies',
-    title: 'Accepts currencies of 2 to 10 characters, with digits, dots and lower-case letters',
+    title: 'Accepts currencies of 1 to 10 characters, with digits, dots, underscores and lower-case letters',
     defect: 'Rejects currencies that do not have the form of ETH',
     requirements: ['caas-buy', 'wallet-shape', 'deposit-shape', 'refund-shapes'],
     flow: (kit) => [
       [
         event('an order in USDT', orderOn(kit, onEthereum(kit, 'ETHEREUM', 'USDT'))),
-        event('an order in OP', orderOn(kit, onEthereum(kit, 'OPTIMISM', 'OP'))),
+        event('an order in S', orderOn(kit, onEthereum(kit, 'SONIC', 'S'))),
         event('an order in 1INCH', orderOn(kit, onEthereum(kit, 'ETHEREUM', '1INCH'))),
         event('a wallet for stETH', walletOn(kit, onEthereum(kit, 'ETHEREUM', 'stETH'))),
         event('a wallet for usdc', walletOn(kit, onEthereum(kit, 'ETHEREUM', 'usdc'))),
         event('a deposit in USDC.e', depositOn(kit, onEthereum(kit, 'POLYGON', 'USDC.e'))),
         event('a deposit in 1000SATS', depositOn(kit, { ...LEGACY_BITCOIN, currency: '1000SATS' })),
         event('a refund in RENDERTOKN', refundOn(kit, onEthereum(kit, 'ETHEREUM', 'RENDERTOKN'))),
-        event('a refund in wbtc2', refundOn(kit, onEthereum(kit, 'ETHEREUM', 'wbtc2'))),
+        event('a refund in USDT_TRX', refundOn(kit, onEthereum(kit, 'TRON', 'USDT_TRX'))),
       ],
     ],
     why: 'Token symbols do not follow ISO 4217. CHAR(3) rejects USDT, and /^[A-Z]+$/ rejects 1INCH.',

@@ -21,6 +21,9 @@ const newWallet: Composer = (kit) => wallet(kit);
 const onChain: Composer = (kit) => deposit(kit);
 const unknown = ['data.testField', 'unknown'] as const;
 
+/** The last second of 29 February 2024, in epoch seconds. */
+const LEAP_DAY = 1_709_251_199;
+
 /** Unknown values that a receiver has to accept. Specification: Errors. Rulings on open lists. */
 export const validOpen: readonly (ProbeScenario | FlowScenario)[] = [
   {
@@ -132,11 +135,39 @@ export const validOpen: readonly (ProbeScenario | FlowScenario)[] = [
   },
   {
     ...open,
+    id: 'valid/unknown-values-elsewhere',
+    title: 'Accepts unknown statuses of refunds and payment methods, and unknown types of deposits',
+    flow: (kit) =>
+      (
+        [
+          ['a refund with an unknown status', having((own) => refund(own, 'FAIL'), 'data.status', 'TEST_RETRIED')],
+          [
+            'a payment method with an unknown status',
+            having((own) => paymentMethod(own, 'STAGED'), 'data.status', 'TEST_FROZEN'),
+          ],
+          ['a deposit with an unknown data.type', having(onChain, 'data.type', 'TEST_SEND')],
+          [
+            'a tracking notification with an unknown orderType',
+            having((own) => tracking(own, 'BUY', 'COMPLETED'), 'data.metadata.orderType', 'TEST_SEND'),
+          ],
+        ] as const
+      ).map(([label, compose]): Delivery[] => [{ label, change: { compose: () => compose(kit) }, expect: accepted }]),
+    why: 'Error codes for sending exist, and three more statuses of payment methods. An enum rejects them once sent.',
+    fix: 'Read the values as strings, and answer 200 to those that you do not handle. The report names the field.',
+  },
+  {
+    ...open,
     id: 'valid/unlisted-error-code',
-    title: 'Accepts a failed order with an unlisted error code',
+    title: 'Accepts a failed order or refund with an unlisted error code',
     level: 'must',
     requirements: ['error-codes-open'],
-    change: { compose: having(failedBuy, 'data.errorData', errorData('999-321-E9')) },
+    flow: (kit) =>
+      (
+        [
+          ['a failed order', having(failedBuy, 'data.errorData', errorData('999-321-E9'))],
+          ['a failed refund', (own) => refund(own, 'FAIL', { code: '998-320-S7' })],
+        ] as const satisfies readonly (readonly [string, Composer])[]
+      ).map(([label, compose]): Delivery[] => [{ label, change: { compose: () => compose(kit) }, expect: accepted }]),
     why: 'The listed codes are examples. A failure with another code must not be lost.',
     fix: 'Read the code as a string. Use your list only to look up messages, with a default message.',
   },
@@ -146,8 +177,10 @@ export const validOpen: readonly (ProbeScenario | FlowScenario)[] = [
     title: 'Accepts a declined PAYMENT_METHOD with an unlisted error code',
     level: 'must',
     requirements: ['error-codes-open'],
-    change: { compose: (kit) => paymentMethod(kit, 'DECLINED', { code: '313-998-E4' }) },
-    why: 'If a decline with a new reason is rejected, the card still looks valid.',
+    change: { compose: (kit) => paymentMethod(kit, 'DECLINED', { code: '352-998-E4' }) },
+    why:
+      'If a decline with a new reason is rejected, the card still looks valid. The listed codes of payment methods ' +
+      'begin with 313, but the specification ties no code to a type.',
     fix: 'Accept any string as errorCode. Use an enum only for display.',
   },
   {
@@ -181,11 +214,13 @@ export const validOpen: readonly (ProbeScenario | FlowScenario)[] = [
   {
     ...open,
     id: 'valid/old-time',
-    title: 'Accepts a notification whose time is one year ago',
+    title: 'Accepts a notification whose time is 29 February 2024',
     requirements: ['envelope-at-open'],
-    change: { compose: having(plain, 'at', (kit) => epochSeconds(kit) - 365 * 86_400) },
-    why: 'After an outage, the sender delivers old notifications. A receiver that requires recent times drops them.',
-    fix: 'Do not use `at` for replay protection: detect repeated notifications by their id.',
+    change: { compose: having(plain, 'at', LEAP_DAY) },
+    why:
+      'After an outage, the sender delivers old notifications. A receiver that requires recent times drops them, and ' +
+      'one that adds a year to the date fails on a leap day.',
+    fix: 'Do not use `at` for replay protection: detect repeated notifications by their id. Add days, not years.',
   },
   {
     ...open,
@@ -211,10 +246,19 @@ export const validOpen: readonly (ProbeScenario | FlowScenario)[] = [
   {
     ...open,
     id: 'valid/time-with-microseconds',
-    title: 'Accepts an ISO time with microseconds',
+    title: 'Accepts an ISO time with six, nine or one fractional digits',
     requirements: ['envelope-at-open'],
-    change: { compose: having(onChain, 'at', (kit) => isoTime(kit).replace(/Z$/, '123Z')) },
-    why: 'Some runtimes write six or nine fractional digits. A parser for three digits rejects them.',
+    flow: () =>
+      ['123456', '123456789', '5'].map((digits): Delivery[] => [
+        {
+          label: `${digits.length} fractional digits`,
+          change: { compose: having(onChain, 'at', (own) => isoTime(own).replace(/\d{3}Z$/, `${digits}Z`)) },
+          expect: accepted,
+        },
+      ]),
+    why:
+      'Some runtimes write six or nine fractional digits, and Go omits trailing zeros. A parser for three or six ' +
+      'digits rejects them.',
     fix: 'Allow any number of fractional digits.',
   },
   {

@@ -3,7 +3,7 @@ import { type Composer, having, lacking, plain } from '../changes/bodies.ts';
 import { accepted } from '../expectations.ts';
 import type { Level, RequirementId } from '../requirements.ts';
 import { deposit, order, paymentMethod, refund, tracking } from '../samples.ts';
-import type { ProbeScenario } from '../scenario.ts';
+import type { Delivery, FlowScenario, ProbeScenario } from '../scenario.ts';
 
 function optional(
   slug: string,
@@ -63,6 +63,44 @@ function threeWays(field: string, slug: string, inPractice: string): ProbeScenar
   ];
 }
 
+/** A notification in which these fields are empty. */
+function emptied(label: string, base: Composer, ...paths: readonly string[]): Delivery {
+  const compose = paths.reduce((composer, path) => having(composer, path, ''), base);
+  return { label, change: { compose }, expect: accepted };
+}
+
+/** Optional texts that no other check sends empty. */
+const emptyTexts: FlowScenario = {
+  id: 'valid/empty-texts',
+  title: 'Accepts empty messages, codes, hashes, addresses and references',
+  level: 'should',
+  requirements: ['values-absent'],
+  flow: () =>
+    [
+      emptied(
+        'an order: currency, chain and message',
+        (kit) => order(kit, 'SELL', 'FAILED'),
+        ...['currency', 'chain'].map((name) => `data.metadata.blockchainData.${name}`),
+        'data.errorData.message',
+      ),
+      emptied(
+        'a failed refund: hash and message',
+        (kit) => refund(kit, 'FAIL'),
+        ...['data.metadata.blockchainTransactionId', 'data.errorData.message'],
+      ),
+      emptied('a payment method: errorCode', staged, 'data.errorCode'),
+      emptied(
+        'a deposit: source address and hash',
+        (kit) => deposit(kit),
+        ...['data.metadata.sourceAddress', 'data.metadata.blockchainTransactionId'],
+      ),
+    ].map((delivery) => [delivery]),
+  why:
+    'Serialisers write fields without content as empty strings. Joi, `@IsNotEmpty` and `required` in Go reject them, ' +
+    'and Laravel turns them into null.',
+  fix: 'Allow empty strings in every optional text, and treat them like absent ones. The report names the fields.',
+};
+
 const buyPending: Composer = (kit) => order(kit, 'BUY', 'PENDING');
 const refunded: Composer = (kit) => refund(kit, 'SUCCESS');
 const staged: Composer = (kit) => paymentMethod(kit, 'STAGED');
@@ -72,7 +110,7 @@ const cashStep: Composer = (kit) => tracking(kit, 'BUY', 'COMPLETED');
  * Optional and unfilled fields. Specification: type = CAAS, type = REFUND, type = PAYMENT_METHOD, type =
  * CAAS_BLOCKCHAIN.
  */
-export const validOptional: readonly ProbeScenario[] = [
+export const validOptional: readonly (ProbeScenario | FlowScenario)[] = [
   ...threeWays('targetWalletAddress', 'target-wallet', 'A sell pays out money and may have no target wallet.'),
   ...threeWays('blockchainTransactionId', 'hash', 'The hash exists only after the transfer.'),
   ...threeWays('blockchainMemo', 'memo', 'Most networks have no memo.'),
@@ -186,4 +224,5 @@ export const validOptional: readonly ProbeScenario[] = [
     'A deposit within the custodial ledger has no hash. It may be null or absent.',
     'Allow null for blockchainTransactionId of a deposit.',
   ),
+  emptyTexts,
 ];
