@@ -130,7 +130,7 @@ export const PRUNED: readonly Pruned[] = [
     flaws: ['no-key'],
     shapes: [
       ...(['forwarded-for-loopback', 'real-ip-loopback', 'forwarded-loopback'] as const),
-      ...(['lan-addresses', 'bearer-token', 'connection-options'] as const),
+      ...(['lan-addresses', 'container-addresses', 'bearer-token', 'connection-options'] as const),
       ...(['referer', 'authorization', 'algorithm-headers', 'rewrite-headers', 'agent-balancer'] as const),
       ...(['query-skip', 'query-test', 'query-debug', 'query-open-path', 'query-results'] as const),
     ],

@@ -41,7 +41,7 @@ import {
   refusedMalformed,
 } from './expectations.ts';
 import type { RequirementId } from './requirements.ts';
-import { deposit, epochSeconds, order, paymentMethod, refund, tracking, wallet } from './samples.ts';
+import { deposit, order, paymentMethod, refund, tracking, wallet } from './samples.ts';
 import type {
   AddressChange,
   Change,
@@ -308,7 +308,23 @@ const TEST_FLAGS: JsonObject = {
   dryRun: true,
   mock: true,
   legacy: true,
+  isSandbox: true,
+  testMode: true,
+  test_mode: true,
+  is_test: true,
+  dry_run: true,
+  env: 'test',
+  demo: true,
+  simulated: true,
+  synthetic: true,
+  heartbeat: true,
+  healthcheck: true,
+  retry: true,
+  replay: true,
 };
+
+/** The envelope of a test notification. */
+const TEST_ENVELOPE = { id: '00000000-0000-0000-0000-000000000000', type: 'TEST', at: 0 } as const;
 
 /** What the state of a verified request may look like. */
 const VERIFIED_STATE: JsonObject = {
@@ -321,6 +337,16 @@ const VERIFIED_STATE: JsonObject = {
   internal: true,
   skipVerification: true,
   skip_verification: true,
+  valid: true,
+  isValid: true,
+  is_verified: true,
+  signature_verified: true,
+  signature_valid: true,
+  isAuthenticated: true,
+  trusted: true,
+  admin: true,
+  isAdmin: true,
+  role: 'admin',
 };
 
 /** A token of the algorithm "none" for an administrator, which every client can write. */
@@ -412,12 +438,13 @@ export const SHAPES = {
   ),
   'test-flags': withMembers('flags of tests in the body', TEST_FLAGS),
   'verified-state': withMembers('the state of a verified request in the body', VERIFIED_STATE),
-  tiny: notification('the smallest envelope', (kit) => ({
-    id: kit.newId(),
-    type: 'TEST',
-    at: epochSeconds(kit),
-    data: {},
-  })),
+  tiny: {
+    ...notification('the smallest envelope, with the values of a test', () => ({ ...TEST_ENVELOPE, data: {} })),
+    parts: Object.entries(TEST_ENVELOPE).map(([name, value]) => ({
+      label: `${name}: ${value}`,
+      change: { compose: (kit: Kit) => ({ ...kit.notification(), [name]: value }) },
+    })),
+  },
   'over-1-mib': {
     dimension: 'notification',
     label: 'a notification of more than 1 MiB',
@@ -578,6 +605,7 @@ export const SHAPES = {
   'forwarded-loopback': withHeaders('Forwarded: for=127.0.0.1', [['Forwarded', 'for=127.0.0.1;proto=https']], 'own'),
   'loopback-addresses': fromAddress('127.0.0.1'),
   'private-addresses': fromAddress('10.0.0.1'),
+  'container-addresses': fromAddress('172.17.0.1'),
   'lan-addresses': withHeaders('headers that name 192.168.1.1 or ::1 as the client', [
     ...each(ADDRESS_HEADERS, '192.168.1.1'),
     ['X-Real-IP', '::1'],
@@ -602,6 +630,7 @@ export const SHAPES = {
       'true',
     ),
     ...each(['X-Test-Mode', 'X-Test', 'X-Testing', 'X-Sandbox', 'X-Mock', 'X-Dry-Run', 'X-Dev', 'X-Local'], 'true'),
+    ...each(['X-Synthetic', 'X-Canary', 'X-Load-Test', 'X-Shadow', 'X-Probe', 'X-Heartbeat', 'X-Demo'], 'true'),
     ...each(['X-Ignore-Signature', 'X-Disable-Verification', 'X-Debug-Mode', 'X-Debug'], 'true'),
     ['X-Verify', 'false'],
     ['X-Env', 'test'],

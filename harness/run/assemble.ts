@@ -57,7 +57,7 @@ function labelOf(change: Change, stage: SendingStage): string {
 type Suits = NonNullable<SignChange['suits']>;
 
 /**
- * Notifications to try until the signature suits the change. At least one in four does, so this limit is never reached.
+ * Notifications to try until the signature suits the change. At least one in ten does, so this limit is never reached.
  */
 const MAX_TRIES = 1000;
 

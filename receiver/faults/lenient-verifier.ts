@@ -106,7 +106,7 @@ export const SIGNATURE = { area: 'signature', stage: 'requireSignature' } as con
 /** A mutant that also accepts deliveries that pass `test`. */
 export function lenientMutant(
   test: Test,
-  text: Pick<StageFault, 'name' | 'title' | 'seen' | 'why' | 'fix'>,
+  text: Pick<StageFault, 'name' | 'title' | 'seen' | 'why' | 'fix' | 'comesAndGoes' | 'equivalentTo'>,
 ): StageFault {
   return { ...SIGNATURE, ...text, severity: 'critical', forbidden: true, replace: alsoAccept(test) };
 }

@@ -88,12 +88,12 @@ const anyId: StageFault['fix'] = {
 export const payloadValuesFaults: readonly StageFault[] = [
   {
     ...VALIDATION,
-    name: 'finds-the-id-by-a-pattern',
-    title: 'Finds the id by a pattern in the raw body, and rejects a body in which its name is escaped',
+    name: 'finds-the-type-by-a-pattern',
+    title: 'Finds the type by a pattern in the raw body, and rejects a body in which its name is escaped',
     seen: 'Scripts in gateways and log pipelines that read one field without parsing JSON.',
     why: 'Every spelling that JSON allows but the pattern does not know is rejected.',
     fix: {
-      rule: 'Parse the body, and read the id from the result.',
+      rule: 'Parse the body, and read the type from the result.',
       express: 'Use `JSON.parse(req.body)`, after the verification.',
     },
     severity: 'medium',
@@ -101,7 +101,7 @@ export const payloadValuesFaults: readonly StageFault[] = [
     replace:
       ({ correct }) =>
       (req, res, next) => {
-        const escaped = required(res, 'rawBody').includes('"\\u0069d"');
+        const escaped = required(res, 'rawBody').includes('"t\\u0079pe"');
         return escaped ? refuse(res, 400, 'not-accepted') : correct.validate(req, res, next);
       },
   },

@@ -37,6 +37,9 @@ const ONE_OF_A_LIST = {
   express: 'Replace `entries.every(isValid)` with a comparison of the whole header.',
 } as const;
 
+/** The bytes of a digest before its first zero byte. */
+const untilZero = (digest: string) => Buffer.from(digest, 'base64').toString('latin1').split('\0')[0];
+
 export const signatureValuesFaults: readonly StageFault[] = [
   lenientMutant(({ header = '' }) => header !== '' && entriesOf(header).length === 0, {
     name: 'every-signature-of-an-empty-list',
@@ -86,6 +89,38 @@ export const signatureValuesFaults: readonly StageFault[] = [
       seen: 'Integrity checks (CRC-32, Content-MD5) that count as a signature.',
       why: 'Anyone can compute a checksum.',
       fix: ONE_VALUE,
+    },
+  ),
+  lenientMutant(({ header = '' }) => /^\S{44}, ?\S{44}$/.test(header), {
+    name: 'repeated-signature-not-compared',
+    title: 'Does not compare a signature header that occurs twice',
+    seen: '`if (typeof signature === "string" && !isValid(signature))` in frameworks that return a list of lines.',
+    why: 'An attacker sends the header twice.',
+    fix: {
+      rule: 'Reject whatever is not a single valid signature.',
+      express: 'Write the check so that only `isValid(signature)` being true continues.',
+    },
+  }),
+  lenientMutant(({ header = '' }) => /'\s*or\s*'1'='1/i.test(header), {
+    name: 'signature-put-into-sql',
+    title: 'Inserts the signature into the text of an SQL query',
+    seen: "Receivers in low-code platforms and in the database, with `encode(hmac(...)) = '$signature'`.",
+    why: "The signature `' OR '1'='1` is valid for every body.",
+    fix: { rule: 'Use bound parameters.', express: 'Compare the strings in your own code.' },
+    equivalentTo: {
+      name: 'signature-looked-up-with-like',
+      reason: 'Both accept a text that a query reads as a pattern; the report names the text.',
+    },
+  }),
+  lenientMutant(
+    ({ header = '', expected }) => header.length === 44 && expected.some((one) => untilZero(header) === untilZero(one)),
+    {
+      name: 'digests-compared-as-c-strings',
+      title: 'Compares the digests up to their first zero byte',
+      seen: 'strcmp and strncmp on binary digests in C extensions, as in the signature check of a game console.',
+      why: 'One digest in 256 begins with a zero byte, and any signature that begins with one is valid for its body.',
+      fix: ONE_VALUE,
+      comesAndGoes: true,
     },
   ),
   {

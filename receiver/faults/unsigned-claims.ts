@@ -82,6 +82,35 @@ export const unsignedClaims: readonly StageFault[] = [
       },
     },
   ),
+  lenientMutant((delivery) => unverified(delivery).heartbeat === true || unverified(delivery).synthetic === true, {
+    name: 'synthetic-flag-not-verified',
+    title: 'Does not verify notifications that are marked as synthetic or as a heartbeat in their body',
+    seen: 'Monitoring that posts to the endpoint and has no access to the secret.',
+    why: 'The mark is in the body that the signature should protect, so an attacker sets it.',
+    fix: { rule: VERIFY_ALWAYS, express: 'Give the monitoring its own route, or sign its requests.' },
+    equivalentTo: {
+      name: 'sandbox-flag-not-verified',
+      reason: 'One delivery has all flags of tests; the report names the one that is enough.',
+    },
+  }),
+  lenientMutant((delivery) => /^0{8}-/.test(String(unverified(delivery).id)), {
+    name: 'test-envelopes-not-verified',
+    title: 'Does not verify test notifications, which it recognises by type, an id of zeros or the time 0',
+    seen: 'Exceptions for the test button of a dashboard.',
+    why: 'An attacker sends the envelope of a test with any content.',
+    fix: { rule: VERIFY_ALWAYS, express: ON_ROUTE },
+  }),
+  lenientMutant(({ req }) => /^172\.(?:1[6-9]|2\d|3[01])\./.test(req.get('X-Forwarded-For') ?? ''), {
+    name: 'container-addresses-not-verified',
+    title: 'Does not verify requests that claim an address of the container network',
+    seen: 'Exceptions for 172.16.0.0/12, the default network of Docker, based on X-Forwarded-For.',
+    why: 'Every client can set the header.',
+    fix: { rule: NO_CLAIMS, express: 'Remove the exception, and set "trust proxy" to the addresses of your proxies.' },
+    equivalentTo: {
+      name: 'private-addresses-not-verified',
+      reason: 'Both trust claimed private addresses; the report names the address.',
+    },
+  }),
   lenientMutant((delivery) => STATUS_PATHS.some((path) => NO_CREDIT.has(String(fieldAt(unverified(delivery), path)))), {
     name: 'failures-not-verified',
     title: 'Does not verify notifications of a failure or an expiry',

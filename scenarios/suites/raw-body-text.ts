@@ -7,7 +7,7 @@ const base = { level: 'must', requirements: ['hmac-raw-body'], needs: ['hmac'], 
 /** A value and a name, each with an escaped letter. */
 const ESCAPED: ReadonlyMap<string, string> = new Map([
   ['"CAAS"', '"\\u0043AAS"'],
-  ['"id"', '"\\u0069d"'],
+  ['"type"', '"t\\u0079pe"'],
 ]);
 
 /** The memo of the transfer, written by hand: free text that every order has. */

@@ -32,6 +32,16 @@ function exchangedBytes(bytes: Buffer): Buffer {
   return copy;
 }
 
+/** Where a comparison of C strings stops. Zero bytes at the end of a digest would change little. */
+const zeroByteIn = (valid: string) => Buffer.from(valid, 'base64').subarray(0, 24).indexOf(0);
+
+/** The digest with every bit after its first zero byte inverted. */
+function invertedAfterZero(valid: string): string {
+  const zeroAt = zeroByteIn(valid);
+  const digest = Buffer.from(valid, 'base64').map((byte, at) => (at > zeroAt ? byte ^ 0xff : byte));
+  return Buffer.from(digest).toString('base64');
+}
+
 /** A delivery with another digest that is made from the valid one, in Base64. */
 function altered(label: string, alter: (digest: Buffer) => Uint8Array): Delivery {
   const sign = derived(label, (valid) => Buffer.from(alter(Buffer.from(valid, 'base64'))).toString('base64'));
@@ -212,6 +222,26 @@ export const alteredSignatures: readonly Scenario[] = [
     ],
     why: 'A comparison of sums, of XOR over all bytes or of sorted bytes does not detect another order.',
     fix: "Compare byte by byte, with your library's constant-time comparison function.",
+  },
+  {
+    id: 'signature/after-zero-byte',
+    title: 'Rejects a digest that equals the valid one up to a zero byte',
+    level: 'must',
+    requirements: ['hmac-invalid'],
+    needs: ['hmac'],
+    change: {
+      sign: derived(
+        'the valid digest, everything after its first zero byte inverted',
+        invertedAfterZero,
+        undefined,
+        (valid) => zeroByteIn(valid) >= 0,
+      ),
+    },
+    expect: refused,
+    why:
+      'A C string ends at a zero byte. An attacker varies the body until its digest begins with one, which takes 256 ' +
+      'attempts, and any signature that begins with one is then valid.',
+    fix: 'Compare the bytes with a function that takes a length (memcmp, CRYPTO_memcmp), not with strcmp or strncmp.',
   },
   {
     id: 'signature/eighth-bit',

@@ -34,7 +34,7 @@ export const signatureBypasses: readonly Crossing[] = [
     id: 'signature/unsigned-private-address',
     title: 'Rejects an unsigned delivery with headers that claim a private or loopback address',
     flaw: 'no-signature',
-    shapes: ['private-addresses', 'loopback-addresses', 'lan-addresses'],
+    shapes: ['private-addresses', 'loopback-addresses', 'lan-addresses', 'container-addresses'],
     why: 'Exceptions for the internal network trust private addresses in headers that any client can set.',
     fix: `Make no exception for an address that the request names. ${ONE_BY_ONE}`,
   },

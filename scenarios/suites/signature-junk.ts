@@ -4,8 +4,19 @@ import type { Delivery, Scenario } from '../scenario.ts';
 
 const printA = (count: number) => `head -c ${count} /dev/zero | tr '\\0' 'A'`;
 
-/** Patterns that match every signature, in LIKE, in globs and in regular expressions. */
-const PATTERNS = ['%', '%=', '_'.repeat(44), '?'.repeat(44), '[A-Za-z0-9+/]*=', '^.*$', '.{44}', '^', '/.*/'];
+/** Patterns that match every signature, in SQL, in LIKE, in globs and in regular expressions. */
+const PATTERNS = [
+  "' OR '1'='1",
+  '%',
+  '%=',
+  '_'.repeat(44),
+  '?'.repeat(44),
+  '[A-Za-z0-9+/]*=',
+  '^.*$',
+  '.{44}',
+  '^',
+  '/.*/',
+];
 
 /** One delivery with each of these values as the signature. */
 const eachAsSignature = (texts: readonly string[]): Delivery[][] =>
@@ -214,7 +225,7 @@ export const junkSignatures: readonly Scenario[] = [
   },
   {
     id: 'signature/patterns',
-    title: 'Rejects SQL LIKE patterns, globs and regular expressions as the signature',
+    title: 'Rejects SQL, LIKE patterns, globs and regular expressions as the signature',
     level: 'must',
     requirements: ['hmac-invalid'],
     needs: ['hmac'],
@@ -222,7 +233,7 @@ export const junkSignatures: readonly Scenario[] = [
       PATTERNS.map((pattern) => [
         { label: `the text ${JSON.stringify(pattern)}`, change: { sign: literal(pattern) }, expect: refused },
       ]),
-    why: 'A lookup by LIKE, glob or cache key pattern accepts a value that matches every signature.',
+    why: 'A lookup by SQL text, LIKE, glob or cache key pattern accepts a value that matches every signature.',
     fix: 'Compare the strings literally, in your own code. The report names the accepted pattern.',
   },
   {

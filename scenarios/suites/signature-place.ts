@@ -79,6 +79,22 @@ export const misplacedSignatures: readonly Scenario[] = [
     fix: 'Check that the header is a single string, and answer 401 when it is not.',
   },
   {
+    id: 'signature/two-lines-both-wrong',
+    title: 'Rejects two signature headers that are both invalid',
+    level: 'must',
+    requirements: ['hmac-invalid', 'hmac-header'],
+    needs: ['hmac'],
+    change: {
+      address: replaceHeader('signature', 'two signature headers, both invalid', (name, _valid, kit) => [
+        [name, wrongSignature(kit)],
+        [name, wrongSignature(kit)],
+      ]),
+    },
+    expect: refused,
+    why: 'A repeated header is a list in some frameworks, and a check for text only does not look at a list.',
+    fix: 'Continue only when the comparison says so: `if (isValid(signature))`, not `if (isText && !isValid)`.',
+  },
+  {
     id: 'signature/list-right-first',
     title: 'Handles a list of signatures in one header with the valid one first',
     level: 'should',

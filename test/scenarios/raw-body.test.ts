@@ -120,7 +120,7 @@ describe('the bodies of the raw-body suite', () => {
         .toString()
         .match(/"type":"CAAS"/g),
     ).toHaveLength(2);
-    expect(bodyOf('escaped-letter').toString()).toMatch(/"type":"\\u0043AAS"/);
+    expect(bodyOf('escaped-letter').toString()).toMatch(/"t\\u0079pe":"\\u0043AAS"/);
     expect(bodyOf('byte-order-mark').subarray(0, 4)).toEqual(Buffer.of(0xef, 0xbb, 0xbf, 0x7b));
     expect(JSON.parse(gunzipSync(bodyOf('gzip')).toString())).toMatchObject({ type: 'CAAS' });
     expect(Object.keys(JSON.parse(bodyOf('keys-reversed').toString()))).toEqual(['data', 'at', 'type', 'id']);
