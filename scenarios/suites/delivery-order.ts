@@ -191,8 +191,8 @@ export const deliveryOrder: readonly FlowScenario[] = [
       ).map((group) => group.map((delivery) => ({ ...delivery, expect: acceptedOrUnknown })));
     },
     why:
-      'The forms of ids are not specified. An object as a cache has inherited properties, loose layers turn text into ' +
-      'numbers, and a pattern for UUIDs rejects everything else.',
+      'The forms of ids are not specified. An object as a cache has inherited properties, loose layers turn text ' +
+      'into numbers, and a pattern for UUIDs rejects everything else.',
     fix: 'Read ids as text of any form, keep them in maps, and store them in columns of at least 255 characters.',
   },
   {

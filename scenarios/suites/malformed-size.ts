@@ -37,11 +37,11 @@ export const malformedSize: readonly ProbeScenario[] = [
     change: { compose: ofExactly(16_384) },
     expect: acceptedUnlessStrict,
     why:
-      'A long description or message can reach this size. It also fills buffers of 1 to 16 KiB exactly, and code that ' +
-      'takes a full buffer for a sign of more waits forever.',
+      'A long description or message can reach this size. It also fills buffers of 1 to 16 KiB exactly, and code ' +
+      'that takes a full buffer for a sign of more waits forever.',
     fix:
-      'Raise the body limit of the framework and the proxy, and truncate free text for its column. Read as many bytes ' +
-      'as Content-Length says.',
+      'Raise the body limit of the framework and the proxy, and truncate free text for its column. Read as many ' +
+      'bytes as Content-Length says.',
   },
   {
     ...limits,
