@@ -23,6 +23,8 @@ export const PLAIN: Readonly<Record<FlawName, string>> = {
   'no-signature': 'signature/missing',
   'random-signature': 'signature/random-bytes',
   'replayed-signature': 'signature/of-another-delivery',
+  'signature-of-nothing': 'signature/over-empty-body',
+  'signature-of-empty-object': 'signature/over-unread-body',
   'empty-secret': 'signature/secret-empty',
   'named-secret': 'signature/other-secret',
   'no-key': 'api-key/missing',
@@ -51,6 +53,18 @@ export const PRUNED: readonly Pruned[] = [
     reason:
       'The shape of a request may decide whether the signature is compared; missing and random signatures show it. ' +
       'The secret may be chosen by the type, so an empty secret is also sent with other types.',
+  },
+  {
+    flaws: ['no-signature', 'random-signature', 'no-key', 'no-certificate'],
+    shapes: ['patch-as-post', 'delete-as-post', 'post-as-patch', 'post-as-delete'],
+    reason: 'Whatever overrides PUT overrides PATCH and DELETE in the same way, and PUT is sent.',
+  },
+  {
+    flaws: ['signature-of-nothing', 'signature-of-empty-object'],
+    shapes: ['notification', 'content', 'content type', 'framing', 'method', 'URL', 'hint'],
+    reason:
+      'The verification gets an empty body, or the empty object of a parser, where another parser or nothing has read ' +
+      'the body. That depends on its type and its encoding, of which the usual ones are sent.',
   },
   {
     flaws: ['named-secret', 'named-key'],
@@ -86,7 +100,7 @@ export const PRUNED: readonly Pruned[] = [
       ...(['form', 'multipart', 'xml', 'bytestream', 'upper-case-type', 'json-with-charset'] as const),
       ...(['http-1-0', 'empty-chunked', 'no-body-no-type', 'signature-in-trailer'] as const),
       ...(['patch', 'delete', 'options', 'propfind'] as const),
-      ...(['get-as-post', 'post-as-put', 'post-as-get', 'form-as-put'] as const),
+      ...(['get-as-post', 'post-as-put', 'post-as-get', 'form-as-put', 'get-with-handshakes'] as const),
     ],
     reason: 'One value for each kind of parser, framing and route is enough here; unsigned, all of them are sent.',
   },
@@ -119,7 +133,14 @@ export const PRUNED: readonly Pruned[] = [
     shapes: [
       ...(['buy', 'over-1-mib', 'over-8-mib', 'empty-array', 'batch', 'bare-challenge', 'empty-object'] as const),
       ...(['null', 'bytes', 'nested', 'upper-case-type', 'bytestream', 'xml', 'multipart', 'patch', 'delete'] as const),
-      ...(['options', 'propfind', 'open-prefix-parameter', 'encoded-line-end'] as const),
+      ...([
+        'listed-handshake',
+        'get-with-handshakes',
+        'options',
+        'propfind',
+        'open-prefix-parameter',
+        'encoded-line-end',
+      ] as const),
       ...(['other-case', 'dot-segments', 'path-parameter', 'path-extension', 'local-host'] as const),
       ...(['get-as-post', 'post-as-get', 'form-as-put'] as const),
       ...(['empty-chunked', 'no-body-no-type', 'signature-in-trailer'] as const),
@@ -154,6 +175,7 @@ export const PRUNED: readonly Pruned[] = [
       ...(['open-prefix', 'open-prefix-parameter', 'encoded-line-end'] as const),
       ...(['other-case', 'dot-segments', 'path-parameter', 'path-extension', 'absolute-target', 'local-host'] as const),
       ...(['put-as-post', 'get-as-post', 'post-as-put', 'post-as-get', 'form-as-put', 'hint'] as const),
+      'get-with-handshakes',
     ],
     reason:
       'Each delivery needs a separate handshake, so one or two values of each dimension are sent. Ten families of ' +
@@ -167,7 +189,7 @@ export function coverageOf(
   shape: ShapeName,
 ): { readonly ids: readonly string[]; readonly reason: string | null } {
   const crossed = CROSSINGS.filter((one) => one.flaw === flaw && one.shapes.includes(shape)).map(({ id }) => id);
-  const ids = shape === 'plain' ? [PLAIN[flaw], ...crossed] : crossed;
+  const ids = shape === 'plain' ? [...new Set([PLAIN[flaw], ...crossed])] : crossed;
   const { dimension } = SHAPES[shape];
   const pruned = PRUNED.find(
     ({ flaws, shapes }) => flaws.includes(flaw) && (shapes.includes(shape) || shapes.includes(dimension)),

@@ -97,6 +97,18 @@ export const FLAWS = {
     },
     requirements: ['hmac-every-delivery', 'hmac-invalid'],
   },
+  'signature-of-nothing': {
+    ...HMAC,
+    label: 'the valid signature of an empty body',
+    change: { sign: signedOver('the valid signature of an empty body', () => Buffer.alloc(0)) },
+    requirements: ['hmac-raw-body', 'hmac-invalid'],
+  },
+  'signature-of-empty-object': {
+    ...HMAC,
+    label: 'the valid signature of {}',
+    change: { sign: signedOver('the valid signature of {}', () => utf8('{}')) },
+    requirements: ['hmac-raw-body', 'hmac-invalid'],
+  },
   'empty-secret': {
     ...HMAC,
     label: 'signed with an empty secret',
@@ -156,8 +168,11 @@ export interface Shape {
   readonly answer: keyof typeof ANSWERS;
   /** Its hints one by one. Absent when it has only one. */
   readonly parts?: readonly { readonly label: string; readonly change: Change }[];
-  /** A page that answers every request with this method, or at any URL, does not count as an acceptance. */
-  readonly mayBePage?: 'by-method' | 'by-url';
+  /**
+   * A page that answers every request with this method, at any URL, or with this method and any query does not count
+   * as an acceptance.
+   */
+  readonly mayBePage?: 'by-method' | 'by-url' | 'by-query';
 }
 
 function notification(label: string, compose: (kit: Kit) => JsonValue): Shape {
@@ -184,6 +199,26 @@ function withMembers(label: string, members: JsonObject): Shape {
 function content(label: string, change: Change, answer: Shape['answer'] = 'malformed'): Shape {
   return { dimension: 'content', label, change, answer };
 }
+
+/** What other senders let an endpoint confirm, each under its own names, so that one body can contain them all. */
+const HANDSHAKES: Readonly<Record<string, JsonObject>> = {
+  Zoom: { event: 'endpoint.url_validation', event_ts: 1, payload: { plainToken: 'test-plain-token' } },
+  Discord: { type: 1 },
+  'Amazon SNS': { Type: 'SubscriptionConfirmation', Token: 'test-token', Message: 'test' },
+  'Microsoft Graph': { validationToken: 'test-token', validationTokens: ['test-token'], value: [] },
+  X: { crc_token: 'test-token' },
+  Xero: { events: [], firstEventSequence: 0, lastEventSequence: 0, entropy: 'TESTENTROPY' },
+  Notion: { verification_token: 'test-token' },
+  Intercom: { topic: 'ping', app_id: 'test' },
+};
+
+const handshakes: Shape = {
+  ...content('handshakes of other senders', { compose: () => Object.assign({}, ...Object.values(HANDSHAKES)) }),
+  parts: Object.entries(HANDSHAKES).map(([sender, body]) => ({
+    label: `the handshake of ${sender}`,
+    change: { compose: () => body },
+  })),
+};
 
 const typed = (type: string) => setHeader('Content-Type', type);
 
@@ -278,6 +313,16 @@ function fromAddress(address: string): Shape {
 const SWITCHES = ['admin', 'auth', 'bypass', 'debug', 'internal', 'test', 'verified', 'XDEBUG_SESSION'];
 const SESSIONS = ['session=test', 'sessionid=test', 'PHPSESSID=test', 'JSESSIONID=test', 'role=admin'];
 
+function asCookie(pair: string): readonly [string, string] {
+  const end = pair.indexOf('=');
+  return [pair.slice(0, end), pair.slice(end + 1)];
+}
+
+/** The last value of each name: an endpoint may read either of two. */
+function byName(pairs: readonly (readonly [string, string])[]): (readonly [string, string])[] {
+  return [...new Map(pairs.map((pair) => [pair[0].toLowerCase(), pair])).values()];
+}
+
 /** User agents of health checks and tools. Three of them also come first, for receivers that match a prefix. */
 const AGENTS = ['curl/8.5.0', 'kube-probe/1.30', 'ELB-HealthChecker/2.0', 'GoogleHC/1.0', 'PostmanRuntime/7.40'];
 const OTHER_AGENTS = ['UptimeRobot/2.0', 'HealthCheck', 'Pingdom.com_bot', 'Datadog/Synthetics', 'Prometheus/2.50'];
@@ -368,6 +413,11 @@ const LOCAL_HOST: readonly HeaderLine[] = [
   ['X-Forwarded-Host', 'localhost'],
   ['X-Host', 'localhost'],
   ['X-Forwarded-Server', 'localhost'],
+];
+
+const HANDSHAKE_QUERIES = [
+  ...['validationToken=test', 'hub.mode=subscribe&hub.challenge=1234', 'challenge=1234', 'crc_token=1234'],
+  'echostr=1234',
 ];
 
 const SECRET_NAMES = [
@@ -471,6 +521,16 @@ export const SHAPES = {
     compose: (kit) => ({ type: 'url_verification', challenge: kit.nonce(16), token: kit.nonce(16) }),
   }),
   'bare-challenge': content('only a challenge', { compose: (kit) => ({ challenge: kit.nonce(16) }) }),
+  handshakes,
+  'listed-handshake': content('a list with a validation event of Azure Event Grid', {
+    compose: (kit) => [
+      {
+        id: kit.newId(),
+        eventType: 'Microsoft.EventGrid.SubscriptionValidationEvent',
+        data: { validationCode: kit.nonce(16) },
+      },
+    ],
+  }),
   ping: content('a ping', {
     compose: (kit) => ({ type: 'ping', event: 'ping', zen: 'A test of the webhook.', hook_id: kit.integer(1000) }),
   }),
@@ -547,12 +607,29 @@ export const SHAPES = {
   patch: byMethod('PATCH'),
   delete: byMethod('DELETE'),
   get: byMethod('GET'),
+  'get-with-handshakes': {
+    dimension: 'method',
+    label: 'GET with handshakes of other senders in the query',
+    change: {
+      address: both(
+        'the method GET',
+        { label: 'the method GET', make: (head) => ({ ...head, method: 'GET' }) },
+        addQuery('handshakes of other senders in the query', () => HANDSHAKE_QUERIES.join('&')),
+      ),
+    },
+    answer: 'elsewhere',
+    mayBePage: 'by-query',
+  },
   options: byMethod('OPTIONS', 'rare method'),
   propfind: byMethod('PROPFIND', 'rare method'),
   'put-as-post': overridden('PUT', 'POST'),
   'get-as-post': overridden('GET', 'POST'),
   'post-as-put': overridden('POST', 'PUT'),
   'post-as-get': overridden('POST', 'GET'),
+  'patch-as-post': overridden('PATCH', 'POST'),
+  'delete-as-post': overridden('DELETE', 'POST'),
+  'post-as-patch': overridden('POST', 'PATCH'),
+  'post-as-delete': overridden('POST', 'DELETE'),
   'form-as-put': {
     dimension: 'method',
     label: 'a form with the field _method=PUT',
@@ -698,8 +775,24 @@ export const SHAPES = {
     label: 'cookies that the endpoint has set, and usual session cookies',
     change: {
       address: headerValue({ name: 'Cookie' }, 'cookies of a session', (_old, kit) =>
-        [...kit.cookies, ...SESSIONS, ...SWITCHES.map((name) => `${name}=1`)].join('; '),
+        byName([...SESSIONS, ...SWITCHES.map((name) => `${name}=1`), ...kit.cookies].map(asCookie))
+          .map((pair) => pair.join('='))
+          .join('; '),
       ),
+    },
+    answer: 'shape',
+  },
+  'returned-headers': {
+    dimension: 'hint',
+    label: 'headers and tokens that the endpoint has returned',
+    change: {
+      address: {
+        label: 'headers and tokens that the endpoint has returned',
+        make: (head, kit) => ({
+          ...head,
+          headers: [...head.headers, ...byName([['X-Session-Token', 'test'], ...kit.returned])],
+        }),
+      },
     },
     answer: 'shape',
   },
@@ -719,11 +812,7 @@ export const SHAPES = {
     ...['valid=1', 'isValid=1', 'is_valid=1', 'verified=1', 'signatureValid=1', 'signature_valid=1', 'authenticated=1'],
     ...['authorized=1', 'authorised=1', 'trusted=1', 'ok=1'],
   ),
-  'query-handshakes': withQuery(
-    'handshakes of other senders in the query',
-    ...['validationToken=test', 'hub.mode=subscribe&hub.challenge=1234', 'challenge=1234', 'crc_token=1234'],
-    'echostr=1234',
-  ),
+  'query-handshakes': withQuery('handshakes of other senders in the query', ...HANDSHAKE_QUERIES),
   'any-query': withQuery('an unrelated query parameter', 'probe=1'),
   'secret-in-query': namedSecret.inQuery,
   'secret-in-cookies': namedSecret.inCookies,
@@ -806,9 +895,19 @@ export function atAnotherUrl(change: Change): Pick<ProbeScenario, 'change' | 'ex
   return { change, expect: refusedElsewhere, ifAccepted: pageComparisons(change) };
 }
 
+/** The same request without a query. */
+function withoutQuery(change: Change): FollowUp {
+  const address: AddressChange = {
+    label: 'no query',
+    make: (head) => ({ ...head, target: head.target.split('?', 1)[0] ?? '/' }),
+  };
+  return { role: 'compares', label: 'the same without a query', change: combined(change, { address }) };
+}
+
 function comparisonsOf(flaw: Flaw, { change, mayBePage }: Shape): FollowUp[] {
   const forged = combined(change, flaw.change);
   if (mayBePage === 'by-url') return pageComparisons(forged);
+  if (mayBePage === 'by-query') return [withoutQuery(forged)];
   return mayBePage === 'by-method' ? [withoutBody(forged)] : [];
 }
 

@@ -44,6 +44,14 @@ export const acceptedUnlessBusy: Expectation = {
   warn: ['4xx', '5xx', 'closed', 'none'],
 };
 
+/** A valid delivery that may overtake an earlier one of its transaction. An internal error fails. */
+export const acceptedUnlessOutOfOrder: Expectation = {
+  text: '200 (a 4xx for a status out of order: warning)',
+  authentic: true,
+  pass: [200],
+  warn: ['4xx'],
+};
+
 /**
  * A valid delivery after invalid ones. All come from one address, so a defence against an attacker also locks out the
  * sender, and a rejection is only a warning.

@@ -85,6 +85,8 @@ export interface Kit {
   sign(body: Uint8Array): string;
   /** The cookies (`name=value`) that the endpoint has set in its answers to the deliveries of this scenario so far. */
   readonly cookies: readonly string[];
+  /** Unusual headers of its answers so far, and tokens in them as the headers that usually return them. */
+  readonly returned: readonly HeaderLine[];
 }
 
 /** The request line and the headers before they are sent. `target` is path and query. */

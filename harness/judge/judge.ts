@@ -20,6 +20,7 @@ function worst(graded: readonly { readonly probe: ProbeEvidence; readonly grade:
  * - A probe that the oracle refuses is a `harness-error`, whatever the answer.
  * - Without an accepted control before the probe there is no conclusion: `inconclusive`.
  * - A probe that stopped the receiver fails, whatever the level: no sender may be able to switch a receiver off.
+ * - A valid delivery that is redirected or gets no answer fails at level should too.
  * - An accepted forgery fails at once; everything else needs the second control as well.
  */
 export function judge(level: Level, evidence: Evidence): Judgement {
@@ -67,7 +68,7 @@ export function judge(level: Level, evidence: Evidence): Judgement {
   }
   switch (grade.grade) {
     case 'fail':
-      return { ...graded, ...atLevel(level, reason) };
+      return { ...graded, ...atLevel(isLost(probe, grade) && level === 'should' ? 'must' : level, reason) };
     case 'inconclusive':
     case 'warn':
       return { ...graded, verdict: grade.grade };
@@ -77,6 +78,14 @@ export function judge(level: Level, evidence: Evidence): Judgement {
       return { ...seen, delivery: null, decidedBy: 'answers-differ', ...atLevel(level, difference) };
     }
   }
+}
+
+/**
+ * Whether the answer to a valid delivery is one that no sender can use, whatever the delivery contains: a redirect,
+ * which a sender does not follow, or none.
+ */
+function isLost({ expect }: ProbeEvidence, { decidedBy }: Grade): boolean {
+  return expect.authentic && expect.pass.includes(200) && (decidedBy === 'redirect' || decidedBy === 'no-answer');
 }
 
 /** A failure at its level: `must` fails, `should` warns, `info` is recorded. */

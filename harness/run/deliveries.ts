@@ -5,11 +5,23 @@ import type { Expectation } from '../../scenarios/index.ts';
 import { isAccepted } from '../judge/index.ts';
 import type { Attempt } from '../transport/index.ts';
 import { isPassExhausted, type RunContext, silenceStop } from './context.ts';
+import { createKit } from './kit.ts';
 import type { Lane, LanePool } from './lane.ts';
 import { familyOf, OUTAGE_MS_EVERYWHERE } from './pace.ts';
 import type { SendingPlan } from './plan.ts';
 import { GATEWAY_ERRORS, type OutageSign, type SentDelivery, sendControl } from './send.ts';
-import { otherAddressFor, recordRetry, reusableControl, type Trial, tryScenario } from './trial.ts';
+import {
+  closeTrials,
+  isLast,
+  mayStayOpen,
+  type OpenTrial,
+  openTrial,
+  otherAddressFor,
+  recordRetry,
+  reusableControl,
+  type Trial,
+  tryScenario,
+} from './trial.ts';
 
 /** So many scenarios in a row whose controls get 429 stop the run. */
 const MAX_RATE_LIMITED = 3;
@@ -51,13 +63,13 @@ async function sendAll(
     context.stopped ??= { code: 'rate-limited', reason };
   };
   const handlers = { onSettled: settle, onDecided };
-  const isLast = ({ scenario }: SendingPlan) => 'last' in scenario && scenario.last === true;
   const isExclusive = ({ scenario }: SendingPlan) => 'alone' in scenario && scenario.alone === true;
   const concurrent = sending.filter((planned) => !isExclusive(planned) && !isLast(planned));
   const exclusive = [
     ...sending.filter((planned) => isExclusive(planned) && !isLast(planned)),
     ...sending.filter(isLast),
   ];
+  if (context.pace.isSlow()) sortLongestFirst(context, concurrent);
   for (const [queue, isAlone] of [
     [concurrent, sending.length === 1],
     [exclusive, true],
@@ -88,6 +100,14 @@ async function sendAll(
       context.stopped ??= silenceStop(context);
     }
   }
+}
+
+/** A long check that starts late keeps one lane busy while the others have nothing left to do. */
+function sortLongestFirst({ partner, seed, now }: RunContext, queue: SendingPlan[]): void {
+  const stepsOf = ({ scenario }: SendingPlan) =>
+    'flow' in scenario ? scenario.flow(createKit(partner, seed, scenario.id, now)).length : 1;
+  const steps = new Map(queue.map((planned) => [planned, stepsOf(planned)]));
+  queue.sort((one, other) => (steps.get(other) ?? 0) - (steps.get(one) ?? 0));
 }
 
 function isOver({ stopped, signal }: RunContext): boolean {
@@ -142,6 +162,15 @@ async function proveSilences(
   }
 }
 
+/**
+ * At an endpoint that answers slowly, so many checks in a row that run alone share the controls around them. Each of
+ * their deliveries waits for the one before, so without this they would take longer than all others together.
+ */
+const MAX_OPEN = 6;
+
+/** Checks of many deliveries at a slow endpoint take minutes, and more lanes should not wait for the first to end. */
+const WIDEN_EVERY_MS = 500;
+
 /** The result of one pass over the queue. */
 interface Pass {
   /** Trials whose failure another delivery in flight may have caused: to be repeated alone. */
@@ -185,29 +214,43 @@ async function runLanes(
     }
   }
 
+  function classify(trial: Trial): void {
+    if (trial.outage !== null) {
+      halt = true;
+      suspects.push(trial);
+    } else if (trial.cutShort && gotNoAnswer(trial) && !context.pace.isUnreliable()) {
+      unproven.push(trial);
+    } else if (mayBeCausedByOthers(trial)) {
+      ambiguous.push(trial);
+    } else {
+      finished.push({ startMs: trial.startMs, endMs: trial.endMs });
+      onSettled(trial);
+    }
+  }
+
   async function work(lane: Lane, index: number): Promise<void> {
     let before: SentDelivery | null = null;
-    while (!halt && !isOver(context) && (index === 0 || !context.serial)) {
-      if (isPassExhausted(context, waitedBeforeMs)) return;
-      const planned = next();
-      if (planned === undefined) return;
-      const trial = await tryScenario(context, lane, planned, before);
-      before = reusableControl(trial);
+    const open: OpenTrial[] = [];
+    async function close(): Promise<void> {
+      const closed = await closeTrials(context, lane, open.splice(0));
+      const last = closed.at(-1);
+      before = last === undefined ? null : reusableControl(last);
       // The interruption ended its deliveries, not the endpoint, so it allows no conclusion.
-      if (context.signal.aborted && before === null) return;
-      if (trial.outage !== null) {
-        halt = true;
-        suspects.push(trial);
-      } else if (trial.cutShort && gotNoAnswer(trial) && !context.pace.isUnreliable()) {
-        unproven.push(trial);
-      } else if (mayBeCausedByOthers(trial)) {
-        ambiguous.push(trial);
-      } else {
-        finished.push({ startMs: trial.startMs, endMs: trial.endMs });
-        onSettled(trial);
-      }
+      if (!context.signal.aborted || before !== null) for (const trial of closed) classify(trial);
+    }
+    while (!halt && !isOver(context) && (index === 0 || !context.serial)) {
+      if (isPassExhausted(context, waitedBeforeMs)) break;
+      const planned = next();
+      if (planned === undefined) break;
+      if (open.length > 0 && isLast(planned)) await close();
+      const trial: OpenTrial = await openTrial(context, lane, planned, before);
+      open.push(trial);
+      const isShared = isAlone && !context.serial && context.pace.isSlow() && mayStayOpen(trial);
+      if (isShared && open.length < MAX_OPEN) before = firstControl(trial);
+      else await close();
       widen();
     }
+    if (open.length > 0) await close();
   }
 
   const working: Promise<void>[] = [];
@@ -217,9 +260,14 @@ async function runLanes(
       working.push(work(lanes.at(working.length), working.length));
   }
   widen();
-  for (let joined = 0; joined < working.length; ) {
-    joined = working.length;
-    await Promise.all(working);
+  const timer = setInterval(widen, WIDEN_EVERY_MS);
+  try {
+    for (let joined = 0; joined < working.length; ) {
+      joined = working.length;
+      await Promise.all(working);
+    }
+  } finally {
+    clearInterval(timer);
   }
 
   // A failure with no other trial at the time is the scenario's own. A timeout is shared only when another lane failed
@@ -238,6 +286,11 @@ async function runLanes(
     if (!doubtful.includes(trial)) onSettled(trial);
   }
   return { doubtful, unproven, suspects };
+}
+
+/** The control before a trial, for the next one that shares it. */
+function firstControl({ deliveries: [control] }: Trial): SentDelivery | null {
+  return control === undefined ? null : { ...control, label: 'control before' };
 }
 
 /**

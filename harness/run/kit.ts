@@ -1,7 +1,7 @@
 /** The kit of a scenario: seeded values, fresh ids, and the partner's credentials. */
 import { createHash } from 'node:crypto';
 import { certificateBlocks } from '../../certs/index.ts';
-import { DEFAULT_API_KEY_HEADER, DEFAULT_SIGNATURE_HEADER } from '../../contract/index.ts';
+import { DEFAULT_API_KEY_HEADER, DEFAULT_SIGNATURE_HEADER, type HeaderLine } from '../../contract/index.ts';
 import { type Kit, newTestId, ownersOf, type Scenario, samples } from '../../scenarios/index.ts';
 import type { Partner } from '../partner.ts';
 import { sign } from '../sender/index.ts';
@@ -45,6 +45,7 @@ export function createKit(
   now: Date,
   onSignature: (signature: string) => void = () => {},
   cookies: readonly string[] = [],
+  returned: readonly HeaderLine[] = [],
 ): Kit {
   const bytes = seededBytes(seed, scenario);
   const secret = partner.signing?.secret ?? '';
@@ -73,6 +74,7 @@ export function createKit(
       return signature;
     },
     cookies,
+    returned,
   };
   return kit;
 }

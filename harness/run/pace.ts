@@ -24,7 +24,7 @@ export const OUTAGE_MS_EVERYWHERE = 20_000;
 
 /** If a delivery alone takes longer than this, more deliveries are kept in flight. */
 const SLOW_MS = 500;
-const MAX_WIDENING = 4;
+const MAX_WIDENING = 8;
 /** The number of answers at the current width before the width is doubled. */
 const ANSWERS_PER_STEP = 16;
 /** Concurrency does not slow the endpoint down as long as answers take at most so many times as long as alone. */
@@ -41,6 +41,8 @@ export interface Pace {
   isUnreliable(): boolean;
   /** Called after the deliveries that are sent alone; their times show how fast the endpoint is without load. */
   startConcurrency(): void;
+  /** Whether the endpoint takes long for a delivery that is sent alone. */
+  isSlow(): boolean;
   /** How many deliveries to keep in flight. */
   width(): number;
 }
@@ -80,6 +82,7 @@ export function createPace({ timeoutMs, concurrency }: PaceLimits): Pace {
       aloneMs = median(times);
       stepStart = times.length;
     },
+    isSlow: () => aloneMs !== null && aloneMs >= SLOW_MS,
     width() {
       // A number below the default protects the endpoint.
       if (aloneMs === null || aloneMs < SLOW_MS || concurrency < DEFAULT_CONCURRENCY) return concurrency;

@@ -1,7 +1,7 @@
 /** One trial of one scenario: control, probes, control. */
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { OfferedTlsVersion } from '../../contract/index.ts';
+import { type HeaderLine, type OfferedTlsVersion, sameHeaderName } from '../../contract/index.ts';
 import type { Delivery, Kit } from '../../scenarios/index.ts';
 import {
   differenceBetween,
@@ -47,11 +47,14 @@ export interface Trial {
   readonly outage: OutageSign | null;
 }
 
-/**
- * Tries a scenario on a lane. The control after one scenario is the control before the next on the same lane and is
- * passed on as `before`; null sends a new one. With `fresh` every delivery has a separate connection, for a
- * repetition that must not depend on earlier ones; such a repetition waits for the full time limit.
- */
+/** A trial whose control after has not been sent. */
+export interface OpenTrial extends Trial {
+  readonly version: OfferedTlsVersion | undefined;
+  /** The endpoint rejects even the control over this version, and has not stopped answering. */
+  readonly versionRefused: boolean;
+}
+
+/** Tries a scenario on a lane, with controls around it: see {@link openTrial}. */
 export async function tryScenario(
   context: RunContext,
   lane: Lane,
@@ -59,10 +62,33 @@ export async function tryScenario(
   before: SentDelivery | null,
   fresh = false,
 ): Promise<Trial> {
+  const open = await openTrial(context, lane, planned, before, fresh);
+  const [closed = open] = await closeTrials(context, lane, [open]);
+  return closed;
+}
+
+/**
+ * Sends the control before and the probes of a scenario. The control after one scenario is the control before the next
+ * on the same lane and is passed on as `before`; null sends a new one. With `fresh` every delivery has a separate
+ * connection, for a repetition that must not depend on earlier ones; such a repetition waits for the full time limit.
+ */
+export async function openTrial(
+  context: RunContext,
+  lane: Lane,
+  planned: SendingPlan,
+  before: SentDelivery | null,
+  fresh = false,
+): Promise<OpenTrial> {
   const startMs = performance.now();
   const { scenario } = planned;
   const cookies: string[] = [];
-  const kit = createKit(context.partner, context.seed, scenario.id, context.now, context.onSignature, cookies);
+  const returned: HeaderLine[] = [];
+  const { partner, seed, now, onSignature } = context;
+  const kit = createKit(partner, seed, scenario.id, now, onSignature, cookies, returned);
+  const learn = ({ attempt }: SentDelivery) => {
+    cookies.push(...cookiesOf(attempt));
+    returned.push(...returnedBy(attempt, kit));
+  };
   const version = controlVersionOf(scenario);
   const { control, versionRefused } =
     before !== null && before.assembled.change.connect?.version === version
@@ -73,7 +99,6 @@ export async function tryScenario(
   let stopped: OutageSign | null = null;
 
   const isKept = 'kept' in scenario && scenario.kept === true;
-  const isLast = 'last' in scenario && scenario.last === true;
   const otherAddress = otherAddressFor(context.partner);
   const uniform = 'uniform' in scenario && scenario.uniform === true;
 
@@ -86,7 +111,7 @@ export async function tryScenario(
   }
 
   if (isAccepted(control.attempt)) {
-    cookies.push(...cookiesOf(control.attempt));
+    learn(control);
     for (const group of groups()) {
       const options = isKept
         ? { kept: true, patient: true }
@@ -109,7 +134,7 @@ export async function tryScenario(
         const followed = await followUp(context, lane, delivery, probe, kit);
         deliveries.push(probe, ...followed.sent);
         probes.push(...followed.evidence);
-        cookies.push(...cookiesOf(probe.attempt));
+        learn(probe);
         for (const leak of probe.leaks) context.seen.leaks.push({ leak, scenario: scenario.id });
       }
       if (group.some(({ change }) => change.transmit?.kind === 'cut-off')) await pause(CUT_OFF_MS, context.signal);
@@ -117,25 +142,67 @@ export async function tryScenario(
       if (probes.some(isUnanswered)) break;
     }
   }
-  let after: SentDelivery | null = null;
-  if (probes.length > 0 && isLast) {
-    after = control;
-  } else if (probes.length > 0) {
-    const afterSilence = deliveries.some((sent) => sent.role === 'probe' && isSilent(sent));
-    const confirmed = await sendConfirmedControl(context, lane, 'control after', version, afterSilence);
-    recordFailedControl(context, scenario.id, confirmed);
-    after = confirmed.control;
-    deliveries.push(after);
-  }
   return {
     planned,
     deliveries,
-    evidence: { before: control.attempt, probes, after: after?.attempt ?? null, killed: null, uniform },
+    evidence: { before: control.attempt, probes, after: null, killed: null, uniform },
     startMs,
     endMs: performance.now(),
     cutShort: deliveries.some(({ role, cutShort }) => role === 'probe' && cutShort),
-    outage: versionRefused ? null : (outageAfter(after ?? control) ?? stopped),
+    outage: stopped,
+    version,
+    versionRefused,
   };
+}
+
+/**
+ * Sends one control after the probes of all these trials, the latest last. When it is not accepted, any of them may be
+ * the cause, and each shows the outage.
+ */
+export async function closeTrials(context: RunContext, lane: Lane, open: readonly OpenTrial[]): Promise<Trial[]> {
+  const last = open.at(-1);
+  if (last === undefined) return [];
+  const { planned, deliveries, version } = last;
+  let after: SentDelivery | null = null;
+  if (last.evidence.probes.length > 0 && !isLast(planned)) {
+    const afterSilence = deliveries.some((sent) => sent.role === 'probe' && isSilent(sent));
+    const confirmed = await sendConfirmedControl(context, lane, 'control after', version, afterSilence);
+    recordFailedControl(context, planned.scenario.id, confirmed);
+    after = confirmed.control;
+  }
+  const endMs = performance.now();
+  return open.map(({ version: _, versionRefused, ...trial }) => {
+    const { evidence } = trial;
+    const [before] = trial.deliveries;
+    const end = after ?? before;
+    return {
+      ...trial,
+      deliveries: after === null ? trial.deliveries : [...trial.deliveries, after],
+      evidence: { ...evidence, after: evidence.probes.length === 0 ? null : (end?.attempt ?? null) },
+      endMs,
+      outage: versionRefused || end === undefined ? null : (outageAfter(end) ?? trial.outage),
+    };
+  });
+}
+
+/** Whether a scenario runs after all others, with no control after it. */
+export function isLast({ scenario }: SendingPlan): boolean {
+  return 'last' in scenario && scenario.last === true;
+}
+
+/**
+ * Whether the control after this trial may follow later, after other trials: every probe got an answer below 500, or
+ * was not meant to get one.
+ */
+export function mayStayOpen({ evidence: { probes }, version, outage }: OpenTrial): boolean {
+  return (
+    probes.length > 0 &&
+    version === undefined &&
+    outage === null &&
+    probes.every(({ attempt: { answer }, expect }) =>
+      answer === null ? expect.pass.includes('none') : answer.status < 500,
+    )
+  );
 }
 
 /**
@@ -217,6 +284,49 @@ function groupsOf(scenario: SendingPlan['scenario'], kit: Kit): readonly (readon
 function cookiesOf({ answer }: Attempt): string[] {
   const lines = answer?.headers.filter(([name]) => name.toLowerCase() === 'set-cookie') ?? [];
   return lines.map(([, value]) => value.split(';', 1)[0] ?? '').filter((cookie) => cookie.includes('='));
+}
+
+/** Names of headers and members that may identify a session or a client. */
+const TOKEN = /auth|csrf|nonce|session|ticket|token|xsrf/i;
+const MAX_RETURNED = 20;
+const MAX_TOKEN_LENGTH = 1000;
+
+/**
+ * The headers of an answer that an endpoint may accept as a credential, as they would be sent back: its own headers
+ * under their names, tokens in the headers or the body also as a bearer token, and an ETag in If-None-Match.
+ */
+function returnedBy({ answer }: Attempt, { apiKeyHeader, signatureHeader }: Kit): HeaderLine[] {
+  if (answer === null) return [];
+  const isCredential = (name: string) => [apiKeyHeader, signatureHeader].some((one) => sameHeaderName(one, name));
+  const lines = answer.headers.flatMap(([name, value]): HeaderLine[] => {
+    if (sameHeaderName(name, 'ETag')) return [['If-None-Match', value]];
+    const isOwn = (/^x-/i.test(name) || isToken(name)) && !isCredential(name);
+    return isOwn ? [[name, value], ...(isToken(name) ? tokenHeaders(value) : [])] : [];
+  });
+  const tokens = textMembers(answer.body).flatMap(([name, value]) => (isToken(name) ? tokenHeaders(value) : []));
+  return [...lines, ...tokens].filter(([, value]) => value.length <= MAX_TOKEN_LENGTH).slice(0, MAX_RETURNED);
+}
+
+const isToken = (name: string) => TOKEN.test(name) && !/authenticate$/i.test(name);
+
+function tokenHeaders(token: string): HeaderLine[] {
+  return /^[\x21-\x7e]+$/.test(token)
+    ? [
+        ['Authorization', `Bearer ${token}`],
+        ['X-Session-Token', token],
+      ]
+    : [];
+}
+
+/** The texts directly in a JSON object. */
+function textMembers(body: Uint8Array): (readonly [string, string])[] {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(body).toString('utf8'));
+    if (typeof value !== 'object' || value === null) return [];
+    return Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+  } catch {
+    return [];
+  }
 }
 
 /**

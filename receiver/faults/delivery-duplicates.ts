@@ -1,6 +1,6 @@
 /** Mutants that reject duplicates, take other notifications for duplicates, or fail on ids that they know. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { refuse, refuseUnauthorized, requestHeader, required } from '../stages/stage.ts';
+import { answer, refuse, refuseUnauthorized, requestHeader, required } from '../stages/stage.ts';
 import { verifySignature } from '../verify-signature.ts';
 import {
   claimId,
@@ -102,6 +102,20 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
     fix: answerCopies,
     severity: 'medium',
     replace: countDuplicates(() => 400),
+  },
+  {
+    ...DUPLICATE,
+    name: 'copies-redirected',
+    title: 'Redirects the second copy of a notification to the stored one',
+    seen: 'APIs that answer 303 to a resource that exists already.',
+    why: 'A sender does not follow redirects, so it repeats the delivery forever.',
+    fix: answerCopies,
+    severity: 'medium',
+    forbidden: true,
+    replace: countDuplicates(
+      () => 303,
+      (res) => answer(res, 303, {}, { Location: '/notifications/1' }),
+    ),
   },
   {
     ...DUPLICATE,
@@ -293,7 +307,7 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
     why: 'Statuses follow within a second, so some of them fail on every busy day.',
     fix: queue,
     severity: 'medium',
-    forbidden: false,
+    forbidden: true,
     replace: guardNew(
       failConcurrently((payload) => (isKind(payload, 'CAAS') ? textAt(payload, 'data.transactionId') : undefined), 10),
     ),

@@ -250,6 +250,7 @@ export const httpFramingFaults: readonly Fault[] = [
     seen: 'Servers with their own listener for expectations that does not pass the request on.',
     why: 'Clients based on curl or .NET send this header with larger bodies, and each such delivery times out.',
     fix: EXPECTATION,
+    forbidden: true,
     stage: 'connection',
     server: (server) => void server.on('checkContinue', () => {}),
   },
@@ -289,6 +290,23 @@ export const httpFramingFaults: readonly Fault[] = [
     severity: 'low',
     stage: 'connection',
     server: (server) => void server.on('upgrade', (_req, socket) => socket.destroy()),
+  },
+  {
+    ...FRAMING,
+    name: 'upgrade-never-answered',
+    title: 'Never answers a delivery with an Upgrade header',
+    seen: 'A listener for upgrades that handles its own path and returns without an answer for every other one.',
+    why: 'HttpClient of Java offers HTTP/2 this way with every plain request. Its deliveries wait until they time out.',
+    fix: {
+      rule: 'Handle an upgrade only for the path and protocol that you serve, and ignore the header otherwise.',
+      express:
+        'In Node, a listener for `upgrade` takes all of them: use a separate port or server object for the ' +
+        'WebSocket server.',
+    },
+    severity: 'medium',
+    forbidden: true,
+    stage: 'connection',
+    server: (server) => void server.on('upgrade', (_req, socket) => socket.on('error', () => {})),
   },
   {
     ...FRAMING,

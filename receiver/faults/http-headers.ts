@@ -402,6 +402,27 @@ export const httpHeadersFaults: readonly StageFault[] = [
   },
   {
     ...HEADERS,
+    name: 'authorization-taken-for-login',
+    severity: 'medium',
+    forbidden: false,
+    title: 'Answers 401 to a valid delivery with an Authorization header',
+    seen: 'A login filter for admin pages that reads the header on every route and rejects unknown users.',
+    why: 'A partner who sets the header as a custom header, or a proxy that adds it, stops every delivery.',
+    fix: {
+      rule: 'Keep the authentication of users off this route.',
+      express: 'Mount passport or express-basic-auth on other routes only.',
+      spring: 'Give the endpoint its own SecurityFilterChain without httpBasic().',
+    },
+    stage: 'accept',
+    replace:
+      ({ correct, config }) =>
+      (req, res, next) =>
+        req.headers.authorization !== undefined && !isCredential('authorization', config)
+          ? refuseUnauthorized(res, 'user-unknown')
+          : correct.accept(req, res, next),
+  },
+  {
+    ...HEADERS,
     name: 'refuses-many-headers',
     severity: 'medium',
     forbidden: false,

@@ -247,6 +247,28 @@ export const payloadValuesFaults: readonly StageFault[] = [
   },
   {
     ...VALIDATION,
+    name: 'echoes-transactions-in-headers',
+    title: 'Writes the transaction id into a response header, which fails for letters of other scripts',
+    seen: 'Handlers that help the support team with X-Transaction-Id in every answer.',
+    why: 'Node throws for characters beyond Latin-1, and the answer is a 500.',
+    fix: {
+      rule: 'Do not write parts of a payload to headers.',
+      express: 'Write the transaction id to the log.',
+    },
+    severity: 'medium',
+    forbidden: true,
+    replace:
+      ({ correct }) =>
+      (req, res, next) =>
+        correct.validate(req, res, (error?: unknown) => {
+          const value = fieldAt(required(res, 'payload'), 'data.transactionId');
+          if (error === undefined && typeof value === 'string' && value !== '')
+            res.setHeader('X-Transaction-Id', value);
+          next(error);
+        }),
+  },
+  {
+    ...VALIDATION,
     name: 'calls-text-functions-on-ids',
     title: 'Trims the id before checking that it is text',
     seen: 'Normalisation at the very start of handlers, in every language without runtime types.',
@@ -335,6 +357,20 @@ export const payloadValuesFaults: readonly StageFault[] = [
     replace: readAfterValidation((payload) => {
       const amount = refundOf(payload);
       if (amount !== null && !IS_DECIMAL.test(amount)) throwTypeError('not a decimal');
+    }),
+  },
+  {
+    ...VALIDATION,
+    name: 'calculates-refunds-with-28-digits',
+    title: 'Answers 500 to a refund amount that does not fit into 28 digits with 18 decimals',
+    seen: '`amount.quantize(Decimal("1E-18"))` in Python, whose decimals have 28 digits, and decimal in .NET.',
+    why: 'Refunds of tokens that are worth little have many digits, and each of them fails.',
+    fix: asText,
+    severity: 'medium',
+    forbidden: true,
+    replace: readAfterValidation((payload) => {
+      const [whole = ''] = (refundOf(payload) ?? '').split('.');
+      if (whole.length > 10) throwTypeError('decimal.InvalidOperation');
     }),
   },
   {
@@ -451,6 +487,25 @@ export const payloadValuesFaults: readonly StageFault[] = [
     severity: 'low',
     forbidden: false,
     replace: refusing((payload) => /[+-]\d\d:?\d\d$/.test(String(at(payload))) && typeof at(payload) === 'string'),
+  },
+  {
+    ...VALIDATION,
+    name: 'parses-times-of-wallets-unchecked',
+    title: 'Reads the time of wallets and deposits as text without checking that it is text',
+    seen: 'A converter that treats a number as epoch seconds and everything else as text.',
+    why: 'A malformed time causes a 500 instead of a rejection.',
+    fix: {
+      rule: 'Check that a time is a number or text before you convert it, and answer 400 otherwise.',
+      express: 'Use `z.union([z.number(), z.string()])` for `at`.',
+    },
+    severity: 'low',
+    forbidden: true,
+    replace: readBeforeValidation((payload) => {
+      const isIso = ['WALLET', 'CAAS_BLOCKCHAIN'].includes(String(fieldAt(payload, 'type')));
+      if (isIso && !['string', 'number', 'undefined'].includes(typeof at(payload)) && at(payload) !== null) {
+        throwTypeError('at.replace is not a function');
+      }
+    }),
   },
   {
     ...VALIDATION,

@@ -1,9 +1,10 @@
 /** Mutants that skip the verification for what a request claims, or for the kind of notification in its body. */
-import type { Request } from 'express';
+import type { Request, Response } from 'express';
+import { hmac } from '../../contract/signing/index.ts';
 import { answer, required } from '../stages/stage.ts';
 import { fieldAt } from './careless-handling.ts';
 import type { StageFault } from './fault.ts';
-import { lenientMutant, SIGNATURE, signed, unverified } from './lenient-verifier.ts';
+import { lenientMutant, SIGNATURE, signed, stageOf, unverified } from './lenient-verifier.ts';
 
 const has = (req: Request, ...names: readonly string[]) => names.some((name) => (req.get(name) ?? '') !== '');
 
@@ -15,6 +16,58 @@ const ON_ROUTE = 'Mount the verification as middleware in front of every handler
 const NO_CREDIT = new Set(['FAILED', 'FAIL', 'DECLINED', 'EXPIRED']);
 
 const STATUS_PATHS = ['data.status', 'data.metadata.orderStatus', 'data.metadata.providerTransactionStatus'];
+
+/** Answers the handshake of another sender before the verification. */
+function answeringHandshake(
+  answerTo: (req: Request, payload: unknown, secret: string) => object | undefined,
+  text: Pick<StageFault, 'name' | 'title' | 'seen' | 'why' | 'fix'>,
+): StageFault {
+  return {
+    ...SIGNATURE,
+    ...text,
+    severity: 'critical',
+    forbidden: true,
+    replace: (parts) =>
+      stageOf(({ body, secrets }, req, res, next) => {
+        const confirmed = answerTo(req, parsed(body), secrets[0] ?? '');
+        return confirmed === undefined ? parts.correct.requireSignature(req, res, next) : answer(res, 200, confirmed);
+      }, parts),
+  };
+}
+
+function parsed(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    return null;
+  }
+}
+
+const NO_HANDSHAKE: StageFault['fix'] = {
+  rule: 'Answer no handshake: this sender has none.',
+  express: 'Remove the branch, or give the other sender a separate route.',
+};
+
+/** Returns something after a valid delivery, and takes it instead of a signature. */
+function rememberingClient(give: (res: Response) => void, isGiven: (req: Request) => boolean): StageFault['replace'] {
+  return ({ correct, config }) => {
+    if (config.signing === undefined) return correct.requireSignature;
+    return (req, res, next) => {
+      if (isGiven(req)) return next();
+      return correct.requireSignature(req, res, () => {
+        give(res);
+        next();
+      });
+    };
+  };
+}
+
+const NO_SESSION: StageFault['fix'] = {
+  rule: 'Verify each delivery, and return nothing that replaces its signature.',
+  express: 'Mount session middleware on other routes only.',
+};
+
+const ISSUED = '5f2b7c1e9a4d';
 
 /** The kinds that a table of handlers has entries for. */
 const HANDLED = new Set([
@@ -31,6 +84,81 @@ function isUnknownKind(payload: Record<string, unknown>): boolean {
 }
 
 export const unsignedClaims: readonly StageFault[] = [
+  answeringHandshake(
+    (_req, payload, secret) => {
+      const token = fieldAt(payload, 'payload.plainToken');
+      if (fieldAt(payload, 'event') !== 'endpoint.url_validation' || typeof token !== 'string') return undefined;
+      return { plainToken: token, encryptedToken: hmac(Buffer.from(token), secret).toString('hex') };
+    },
+    {
+      name: 'validation-event-signed',
+      title: 'Answers the validation event of another sender with the HMAC of a text in it',
+      seen: 'Endpoint validation of Zoom, copied into the receiver of another sender with its own secret.',
+      why: 'Anyone lets the endpoint compute the HMAC of any text, such as the body of a forged notification.',
+      fix: NO_HANDSHAKE,
+    },
+  ),
+  answeringHandshake(
+    (_req, payload) => {
+      const [first] = Array.isArray(payload) ? payload : [];
+      if (fieldAt(first, 'eventType') !== 'Microsoft.EventGrid.SubscriptionValidationEvent') return undefined;
+      return { validationResponse: fieldAt(first, 'data.validationCode') };
+    },
+    {
+      name: 'validation-code-echoed',
+      title: 'Answers a list with a validation event of another sender with the code in it',
+      seen: 'Receivers for Azure Event Grid that take further senders.',
+      why: 'Unverified requests get 200 and a text that anyone chooses.',
+      fix: NO_HANDSHAKE,
+    },
+  ),
+  {
+    ...SIGNATURE,
+    name: 'subscription-confirmed-by-get',
+    title: 'Answers GET with the challenge in its query',
+    seen: 'Subscriptions of Meta, Dropbox and WebSub, which are confirmed by GET at the same URL.',
+    why: 'Anyone lets the endpoint answer 200 with a text of their choice, which a browser may show as a page.',
+    fix: NO_HANDSHAKE,
+    severity: 'medium',
+    forbidden: true,
+    stage: 'accept',
+    replace:
+      ({ correct }) =>
+      (req, res, next) => {
+        const { 'hub.challenge': challenge } = req.query;
+        if (req.method !== 'GET' || typeof challenge !== 'string') return correct.accept(req, res, next);
+        return answer(res, 200, { challenge });
+      },
+  },
+  {
+    ...SIGNATURE,
+    name: 'latest-session-accepted',
+    title: 'Accepts the session cookie of a valid delivery instead of a signature, where the last of its name counts',
+    seen: 'Session middleware of Python (`SimpleCookie`) for the whole application.',
+    why: 'Anyone who gets hold of the cookie needs no signature.',
+    fix: NO_SESSION,
+    severity: 'critical',
+    forbidden: true,
+    replace: rememberingClient(
+      (res) => void res.setHeader('Set-Cookie', `session=${ISSUED}; Path=/; HttpOnly`),
+      (req) =>
+        (req.get('Cookie') ?? '').split('; ').findLast((one) => one.startsWith('session=')) === `session=${ISSUED}`,
+    ),
+  },
+  {
+    ...SIGNATURE,
+    name: 'returned-token-accepted',
+    title: 'Returns a token after a valid delivery, and accepts it instead of a signature',
+    seen: 'Gateways that issue a token after the first successful authentication, to save the next ones.',
+    why: 'Anyone who gets hold of the token needs no signature.',
+    fix: NO_SESSION,
+    severity: 'critical',
+    forbidden: true,
+    replace: rememberingClient(
+      (res) => void res.setHeader('X-Session-Token', ISSUED),
+      (req) => req.get('X-Session-Token') === ISSUED || req.get('Authorization') === `Bearer ${ISSUED}`,
+    ),
+  },
   lenientMutant(({ req }) => has(req, 'X-Middleware-Subrequest', 'X-Appengine-Queuename', 'X-MS-Client-Principal'), {
     name: 'trusts-platform-headers',
     title: 'Does not verify requests with a header that a hosting platform sets',

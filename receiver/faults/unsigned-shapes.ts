@@ -1,9 +1,9 @@
 import { gunzipSync } from 'node:zlib';
 import type { Request } from 'express';
-import { answer, required, type Stage } from '../stages/stage.ts';
+import { answer, refuseUnauthorized, required, type Stage } from '../stages/stage.ts';
 import { acceptWithoutCheck } from './api-key-check.ts';
 import type { FaultParts, StageFault } from './fault.ts';
-import { SIGNATURE } from './lenient-verifier.ts';
+import { SIGNATURE, signed, stageOf } from './lenient-verifier.ts';
 
 type Matches = (req: Request, body: Buffer) => boolean;
 type Text = Pick<StageFault, 'name' | 'title' | 'seen' | 'why' | 'fix'>;
@@ -38,6 +38,17 @@ function unverifiedWhen(matches: Matches, text: Text): StageFault {
   return { ...SIGNATURE, ...text, severity: 'critical', forbidden: true, replace };
 }
 
+/** Verifies this text instead of the body of requests with another Content-Type. */
+function verifyingForOtherTypes(text: string): StageFault['replace'] {
+  return (parts) =>
+    stageOf(({ req, header, secrets }, ...stage) => {
+      if (mediaType(req) === 'application/json' && !isEncoded(req)) return parts.correct.requireSignature(...stage);
+      const isValid = secrets.some((secret) => signed(secret, Buffer.from(text)) === header);
+      const [, res] = stage;
+      return isValid ? parseAnyway(...stage) : refuseUnauthorized(res, 'signature-wrong');
+    }, parts);
+}
+
 const VERIFY_ALWAYS = 'Verify every request in a separate step, before its type, encoding or length decides anything.';
 const RAW_MIDDLEWARE =
   'Read the body with `express.raw({ type: () => true, inflate: false })` and verify it in the next middleware.';
@@ -45,6 +56,28 @@ const FIX = { rule: VERIFY_ALWAYS, express: RAW_MIDDLEWARE } as const;
 
 /** Verification that depends on the Content-Type, the encoding or the length of the request. */
 export const unsignedShapes: readonly StageFault[] = [
+  {
+    ...SIGNATURE,
+    name: 'other-types-verified-as-empty',
+    title: 'Verifies an empty text instead of the body when the Content-Type is not JSON',
+    seen: '`express.json({ verify })`, which keeps the raw body of JSON only, and `req.rawBody ?? ""` in the check.',
+    why: 'The signature of the empty text is valid for every body of another type, and every real one is rejected.',
+    fix: FIX,
+    severity: 'high',
+    forbidden: true,
+    replace: verifyingForOtherTypes(''),
+  },
+  {
+    ...SIGNATURE,
+    name: 'other-types-verified-as-empty-object',
+    title: 'Verifies the text {} instead of the body when the Content-Type is not JSON',
+    seen: '`JSON.stringify(req.body)` in Express 4, where `req.body` is `{}` unless a parser has read the body.',
+    why: 'The signature of `{}` is valid for every body of another type, and every real one is rejected.',
+    fix: FIX,
+    severity: 'high',
+    forbidden: true,
+    replace: verifyingForOtherTypes('{}'),
+  },
   unverifiedWhen((req, body) => body.length > 0 && !isEncoded(req) && mediaType(req) !== 'application/json', {
     name: 'only-json-types-verified',
     title: 'Verifies only requests with a JSON Content-Type',

@@ -138,7 +138,10 @@ export async function loadSqlite(): Promise<{
   const { emitWarning } = process;
   try {
     // Node 22 warns once that its module is experimental. Users of the receiver can do nothing about that.
-    process.emitWarning = () => {};
+    process.emitWarning = (warning: string | Error, ...rest: unknown[]) => {
+      const isAboutSqlite = rest[0] === 'ExperimentalWarning' && String(warning).startsWith('SQLite');
+      if (!isAboutSqlite) Reflect.apply(emitWarning, process, [warning, ...rest]);
+    };
     // In a variable, so that no compiler resolves a module that Node 20 lacks.
     const builtIn = 'node:sqlite';
     return await import(builtIn);

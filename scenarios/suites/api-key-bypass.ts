@@ -17,7 +17,7 @@ export const keyCrossings: readonly Crossing[] = [
     id: 'api-key/missing-on-other-contents',
     title: 'Rejects a list, a handshake, a ping or a test notification without the API key',
     flaw,
-    shapes: ['array', 'challenge', 'ping', 'tiny', 'test-flags', 'verified-state'],
+    shapes: ['array', 'challenge', 'handshakes', 'ping', 'tiny', 'test-flags', 'verified-state'],
     why: "Branches for other senders' batches, handshakes and pings often run before the key is checked.",
     fix: 'Check the key before the body is read. The report names the content that was accepted.',
   },
@@ -44,7 +44,7 @@ export const keyCrossings: readonly Crossing[] = [
     flaw,
     shapes: [
       ...(['skip-headers', 'identity-headers', 'platform-headers', 'sender-headers'] as const),
-      ...(['method-override', 'cookies'] as const),
+      ...(['method-override', 'cookies', 'returned-headers'] as const),
     ],
     why: 'Test switches, and headers that only a gateway should set, are easy to guess, and any client can send them.',
     fix: 'Delete the switch, and check the key in the receiver itself. The report names the header.',

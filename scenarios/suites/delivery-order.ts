@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../contract/index.ts';
 import { withField } from '../changes/bodies.ts';
-import { accepted, acceptedOrUnknown } from '../expectations.ts';
+import { accepted, acceptedOrUnknown, acceptedUnlessOutOfOrder } from '../expectations.ts';
 import {
   deposit,
   epochSeconds,
@@ -128,10 +128,15 @@ export const deliveryOrder: readonly FlowScenario[] = [
   {
     id: 'delivery/order-all-at-once',
     title: 'Accepts all statuses of a BUY order concurrently',
-    level: 'should',
-    requirements: ['repeat-order'],
+    level: 'must',
+    requirements: ['caas-buy', 'repeat-order', 'repeat-burst'],
     owns: ['transaction'],
-    flow: (kit) => [orders(kit, 'BUY', ['CREATED', 'PENDING', 'BLOCKCHAIN_ACCEPTED', 'CONFIRMED'])],
+    flow: (kit) => [
+      orders(kit, 'BUY', ['CREATED', 'PENDING', 'BLOCKCHAIN_ACCEPTED', 'CONFIRMED']).map((one) => ({
+        ...one,
+        expect: acceptedUnlessOutOfOrder,
+      })),
+    ],
     why: 'Concurrent updates of one row end in a serialisation failure or a version conflict.',
     fix: 'Store notifications first, and apply them to the transaction one by one.',
   },

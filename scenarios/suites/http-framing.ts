@@ -185,6 +185,16 @@ const unparsable = (what: string, lines: readonly HeaderLine[]): Delivery => ({
   expect: servedOrRefused,
 });
 
+/** HttpClient of Java offers HTTP/2 with every request by default. */
+const UPGRADES: Readonly<Record<string, readonly string[]>> = {
+  'an upgrade to an unknown protocol': ['Connection: Upgrade, close', 'Upgrade: x-test/1'],
+  'an upgrade to h2c': [
+    'Connection: Upgrade, HTTP2-Settings, close',
+    'Upgrade: h2c',
+    'HTTP2-Settings: AAEAAEAAAAIAAAAAAAMAAAAAAAQBAAAAAAUAAEAAAAYABgAA',
+  ],
+};
+
 const base = { level: 'should', requirements: ['delivery-framing'] } as const;
 
 /** Valid HTTP that few clients use. It comes from old proxies, scanners, and newer versions of clients. */
@@ -201,14 +211,11 @@ export const httpUnusual: readonly (ProbeScenario | FlowScenario)[] = [
   {
     ...base,
     id: 'http/upgrade-offered',
-    title: 'Accepts a delivery that offers to upgrade to an unknown protocol',
-    change: {
-      transmit: headerLines('Connection: Upgrade, and an unknown protocol', 'Connection', () => [
-        'Connection: Upgrade, close',
-        'Upgrade: x-test/1',
+    title: 'Accepts a delivery that offers to upgrade to HTTP/2 or to an unknown protocol',
+    flow: () =>
+      Object.entries(UPGRADES).map(([what, lines]) => [
+        { label: what, change: { transmit: headerLines(what, 'Connection', () => lines) }, expect: accepted },
       ]),
-    },
-    expect: accepted,
     why:
       'Some HTTP clients offer an upgrade with every request. A WebSocket server on the same port then drops the ' +
       'delivery.',

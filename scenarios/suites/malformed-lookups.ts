@@ -45,6 +45,28 @@ const LOOKED_UP = {
   depositId: ['the partnerTransactionId of a deposit', onChain, 'data.partnerTransactionId'],
 } as const satisfies Readonly<Record<string, Row>>;
 
+/** Times in both forms. For orders, other JSON types are separate checks. */
+const TIMES: readonly Row[] = [
+  ['the time of a wallet', (kit) => wallet(kit), 'at'],
+  ['the time of a refund', returned, 'at'],
+];
+
+/** Texts of the partner, of a payment provider or of other systems, by kind of notification. */
+const REFERENCES: readonly Row[] = [
+  ['the id', plain, 'id'],
+  ['the type', plain, 'type'],
+  ['the references of an order', plain, 'data.transactionId', 'data.providerId'],
+  ['the code of an error', failed, 'data.errorData.code'],
+  [
+    'the references of a tracking notification',
+    tracked,
+    ...['providerTransactionId', 'providerTransactionRef', 'providerTransactionStatus'].map(inMetadata),
+  ],
+  ['the ids of a payment method', (kit) => paymentMethod(kit, 'STAGED'), 'data.paymentMethodId', 'data.accountId'],
+  ['the customer and asset of a wallet', (kit) => wallet(kit), 'data.customerId', 'data.assetId'],
+  ['the ids of a deposit', onChain, 'data.partnerTransactionId', 'data.customerId'],
+];
+
 type Lookup = keyof typeof LOOKED_UP;
 
 const EVERY = Object.keys(LOOKED_UP) as Lookup[];
@@ -216,6 +238,36 @@ export const malformedLookups: readonly FlowScenario[] = [
       fix: 'Limit the length in the validation, and answer 400 above it. The report names the field.',
     },
     survived,
+  ),
+  inLookups(
+    'lookup-characters',
+    'an id, a code or a reference with characters that a header, a file name or a log line cannot contain',
+    REFERENCES,
+    [
+      ['letters of other scripts', (value) => `${value}-\u4e2d\u0416\u{1f600}`],
+      ['a line break and a colon', (value) => `${value}\r\nX-Test: 1`],
+    ],
+    {
+      why:
+        'Copied into a header of the answer, a file name or a log line, they throw, or split the header. Most libraries ' +
+        'check headers only when they are set.',
+      fix: 'Copy no text of a payload into a header, and encode it elsewhere. The report names the field.',
+    },
+    survived,
+  ),
+  inLookups(
+    'time-of-other-type',
+    'a time that is a list or an object',
+    TIMES,
+    [
+      ['a list', (value) => [value]],
+      ['an object', () => ({})],
+    ],
+    {
+      why: 'A reader that accepts a number and a text often converts everything else without a check.',
+      fix: 'Require a number or text for `at` before it is converted. The report names the notification.',
+    },
+    handled,
   ),
   inLookups(
     'text-list',

@@ -186,7 +186,7 @@ export const malformedPollution: readonly FlowScenario[] = [
     id: 'malformed/pollution-proto',
     title: 'Verifies correctly after a payload with __proto__ in data',
     defect: 'No longer verifies correctly after a payload with __proto__ in data',
-    flow: (kit) => [[polluting(kit, 'data', (object) => `"__proto__":${object}`)], [valid], [forged]],
+    flow: (kit) => [[polluting(kit, 'data', (object) => `"__proto__":${object}`)], [valid, forged]],
     why:
       'A deep merge of the payload writes these flags to the prototype, and an unsigned delivery may count as ' +
       'verified.',
@@ -199,7 +199,7 @@ export const malformedPollution: readonly FlowScenario[] = [
     id: 'malformed/pollution-envelope',
     title: 'Verifies correctly after a payload with __proto__ in the envelope',
     defect: 'No longer verifies correctly after a payload with __proto__ in the envelope',
-    flow: (kit) => [[polluting(kit, '', (object) => `"__proto__":${object}`)], [valid], [forged]],
+    flow: (kit) => [[polluting(kit, '', (object) => `"__proto__":${object}`)], [valid, forged]],
     why: 'Object.assign of the whole payload to a context object replaces the prototype of that object.',
     fix: 'Keep the payload in a field of the context, and do not assign its keys to it.',
   },
@@ -208,7 +208,7 @@ export const malformedPollution: readonly FlowScenario[] = [
     id: 'malformed/pollution-constructor',
     title: 'Verifies correctly after a payload with constructor.prototype',
     defect: 'No longer verifies correctly after a payload with constructor.prototype',
-    flow: (kit) => [[polluting(kit, 'data', (object) => `"constructor":{"prototype":${object}}`)], [valid], [forged]],
+    flow: (kit) => [[polluting(kit, 'data', (object) => `"constructor":{"prototype":${object}}`)], [valid, forged]],
     why: 'Filters for __proto__ miss this second way to the same prototype.',
     fix: 'Reject both names, or never copy keys of a payload by name.',
   },

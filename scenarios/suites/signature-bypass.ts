@@ -98,13 +98,14 @@ export const signatureBypasses: readonly Crossing[] = [
     why: 'Exceptions for load balancers, probes and manual tests rely on a name that any client can send.',
     fix: 'Give health checks their own route, and make no exception by User-Agent.',
   },
-  bypass(
-    'session-cookie',
-    'Rejects an unsigned delivery with session cookies',
-    'cookies',
-    'A session that starts with a valid delivery, or that belongs to an admin page, must not replace the signature.',
-    'Keep session middleware off this route, set no cookies, and verify every delivery.',
-  ),
+  {
+    id: 'signature/unsigned-session-cookie',
+    title: 'Rejects an unsigned delivery with session cookies, or with tokens that the endpoint has returned',
+    flaw: 'no-signature',
+    shapes: ['cookies', 'returned-headers'],
+    why: 'A session that starts with a valid delivery, or that belongs to an admin page, must not replace the signature.',
+    fix: 'Keep session middleware off this route, return no cookies and tokens, and verify every delivery.',
+  },
   bypass(
     'debug-header',
     'Rejects an unsigned delivery with X-Debug: 1',

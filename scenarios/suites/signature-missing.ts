@@ -149,11 +149,13 @@ const contents: readonly Crossing[] = [
   },
   {
     id: 'signature/missing-on-handshakes',
-    title: 'Rejects an unsigned handshake with a challenge',
+    title: 'Rejects an unsigned handshake of another sender',
     flaw,
-    shapes: ['challenge', 'bare-challenge'],
-    why: 'Some senders verify an endpoint with a challenge. A handler that echoes it reflects text from anyone.',
-    fix: 'Remove the handshake: this sender has none.',
+    shapes: ['challenge', 'bare-challenge', 'handshakes', 'listed-handshake'],
+    why:
+      'Some senders verify an endpoint with a challenge. A handler that echoes it reflects text from anyone, and one ' +
+      'that signs it makes signatures for anyone.',
+    fix: 'Remove the handshake: this sender has none. If a single handshake is enough, the report names it.',
   },
   {
     id: 'signature/missing-on-pings',
@@ -222,6 +224,26 @@ const types: readonly Crossing[] = [
     why: 'A gateway that requires the header can hide that the receiver compares it only for JSON.',
     fix: 'Compare the signature of every request, whatever its Content-Type is. The report names the accepted type.',
   },
+  {
+    id: 'signature/over-nothing-in-other-types',
+    title: 'Rejects the signature of an empty body on a delivery with another Content-Type or encoding',
+    flaw: 'signature-of-nothing',
+    shapes: ['text', 'form', 'vendor-json', 'no-type', 'multipart', 'gzip'],
+    why:
+      'If the raw body is kept by the JSON parser only, other types are verified as an empty text, whose signature is ' +
+      'then valid for every body.',
+    fix: 'Read the body of every type as bytes, and reject a delivery whose raw body is not there.',
+  },
+  {
+    id: 'signature/over-unread-body',
+    title: 'Rejects the signature of {} on any delivery',
+    flaw: 'signature-of-empty-object',
+    shapes: ['plain', 'text', 'form', 'no-type'],
+    why:
+      'Parsers leave `{}` where they have read nothing. If it is serialised and verified, its signature is valid for ' +
+      'every body of that type.',
+    fix: 'Verify the bytes as received, not a serialised object. The report names the accepted type.',
+  },
 ];
 
 const framings: readonly Crossing[] = [
@@ -288,10 +310,12 @@ const requests: readonly Crossing[] = [
   },
   {
     id: 'signature/missing-by-get',
-    title: 'Rejects an unsigned notification sent by GET',
+    title: 'Rejects an unsigned notification or handshake sent by GET',
     flaw,
-    shapes: ['get'],
-    why: 'Middleware often exempts GET from verification, and a catch-all handler still reads its body.',
+    shapes: ['get', 'get-with-handshakes'],
+    why:
+      'Middleware often exempts GET from verification, and a catch-all handler still reads its body. Handshakes by GET ' +
+      'echo a text of the query.',
     fix: 'Answer GET with 404, 405 or a static page.',
   },
   {

@@ -1,5 +1,7 @@
+import type { HeaderLine } from '../../contract/index.ts';
 import { addHeaders } from '../changes/addressing.ts';
 import { type Composer, having, plain } from '../changes/bodies.ts';
+import { digest } from '../changes/signing.ts';
 import { accepted } from '../expectations.ts';
 import {
   deposit,
@@ -12,7 +14,7 @@ import {
   tracking,
   wallet,
 } from '../samples.ts';
-import type { Delivery, FlowScenario, ProbeScenario } from '../scenario.ts';
+import type { AddressChange, Delivery, FlowScenario, ProbeScenario } from '../scenario.ts';
 
 const open = { level: 'should', requirements: ['envelope-open'], expect: accepted } as const;
 
@@ -23,6 +25,79 @@ const unknown = ['data.testField', 'unknown'] as const;
 
 /** The last second of 29 February 2024, in epoch seconds. */
 const LEAP_DAY = 1_709_251_199;
+
+type Lines = (body: Uint8Array) => readonly HeaderLine[];
+
+const sum = (algorithm: string, body: Uint8Array) => digest(algorithm, body).toString('base64');
+
+/** Headers that proxies and HTTP clients add, and values that they write. */
+const STANDARD_HEADERS: readonly (readonly [what: string, lines: Lines])[] = [
+  ['Authorization with the scheme Basic', () => [['Authorization', 'Basic dGVzdDp0ZXN0']]],
+  ['Authorization with the scheme Bearer', () => [['Authorization', 'Bearer test-token']]],
+  [
+    'headers of clients: Accept, Cookie, Origin, Referer, Cache-Control and others',
+    () => [
+      ['Accept', 'application/json, */*;q=0.1'],
+      ['Accept-Language', 'en-GB, en;q=0.5'],
+      ['Accept-Encoding', 'gzip, deflate, br'],
+      ['Cookie', 'test=1; test-empty='],
+      ['Origin', 'https://service.example'],
+      ['Referer', 'https://service.example/webhooks'],
+      ['Cache-Control', 'no-cache'],
+      ['Pragma', 'no-cache'],
+      ['DNT', '1'],
+      ['TE', 'trailers'],
+      ['Prefer', 'respond-async'],
+      ['Priority', 'u=3'],
+      ['Sec-Fetch-Mode', 'cors'],
+      ['Sec-Fetch-Site', 'cross-site'],
+      ['X-Requested-With', 'XMLHttpRequest'],
+    ],
+  ],
+  [
+    'headers of proxies: Via, Forwarded, X-Forwarded-*, X-HTTP-Method-Override: POST and others',
+    () => [
+      ['Via', '1.1 proxy.example, 2 test'],
+      ['Forwarded', 'for=203.0.113.7;proto=https;host=service.example'],
+      ['X-Forwarded-For', '203.0.113.7, 198.51.100.2'],
+      ['X-Forwarded-Host', 'service.example'],
+      ['X-Forwarded-Port', '443'],
+      ['X-Forwarded-Proto', 'https'],
+      ['X-Real-IP', '203.0.113.7'],
+      ['X-HTTP-Method-Override', 'POST'],
+      ['CDN-Loop', 'test'],
+      ['Max-Forwards', '10'],
+    ],
+  ],
+  [
+    'headers of tracing and of repeated deliveries: tracestate, b3, Idempotency-Key and others',
+    () => [
+      ['traceparent', `00-${'1a'.repeat(16)}-${'2b'.repeat(8)}-00`],
+      ['tracestate', 'test=1,other=2'],
+      ['baggage', 'test=1;property'],
+      ['b3', `${'1a'.repeat(16)}-${'2b'.repeat(8)}-1`],
+      ['X-Request-Id', 'test-request'],
+      ['X-Correlation-Id', 'test-correlation'],
+      ['X-Amzn-Trace-Id', 'Root=1-67891233-abcdef012345678912345678'],
+      ['X-Cloud-Trace-Context', `${'1a'.repeat(16)}/1;o=1`],
+      ['Idempotency-Key', 'test-key'],
+      ['X-Retry-Count', '1'],
+    ],
+  ],
+  [
+    'checksums of the body: Content-MD5, Digest, Content-Digest and Repr-Digest',
+    (body) => [
+      ['Content-MD5', sum('md5', body)],
+      ['Digest', `SHA-256=${sum('sha256', body)}`],
+      ['Content-Digest', `sha-256=:${sum('sha256', body)}:`],
+      ['Repr-Digest', `sha-256=:${sum('sha256', body)}:`],
+    ],
+  ],
+];
+
+function withLines(label: string, lines: Lines): AddressChange {
+  return { label, make: (head, _kit, body) => ({ ...head, headers: [...head.headers, ...lines(body)] }) };
+}
 
 /** Unknown values that a receiver has to accept. Specification: Errors. Rulings on open lists. */
 export const validOpen: readonly (ProbeScenario | FlowScenario)[] = [
@@ -313,6 +388,20 @@ export const validOpen: readonly (ProbeScenario | FlowScenario)[] = [
     },
     why: 'Proxies and tracing add headers, and custom headers can be configured at any time.',
     fix: 'Remove allow-lists of headers from the firewall or gateway in front of the endpoint.',
+  },
+  {
+    ...open,
+    id: 'valid/standard-headers',
+    title: 'Accepts standard headers of clients, proxies, tracing and other authentication',
+    requirements: ['delivery-unknown-headers'],
+    flow: () =>
+      STANDARD_HEADERS.map(([what, lines]) => [
+        { label: what, change: { address: withLines(what, lines) }, expect: accepted },
+      ]),
+    why:
+      'Middleware for other routes reads them: a login for Authorization, CORS for Origin, a checksum for Content-MD5. ' +
+      'A proxy or a custom header then stops every delivery.',
+    fix: 'Install on this route only the middleware that it needs. The report names the headers.',
   },
   {
     ...open,

@@ -8,7 +8,7 @@ import {
 import { type Composer, having } from '../changes/bodies.ts';
 import { accepted, acceptedOrRejected } from '../expectations.ts';
 import { deposit, order, paymentMethod, refund } from '../samples.ts';
-import type { Delivery, FlowScenario, Kit, ProbeScenario } from '../scenario.ts';
+import type { Delivery, Expectation, FlowScenario, Kit, ProbeScenario } from '../scenario.ts';
 
 const onChain: Composer = (kit) => deposit(kit);
 const returned: Composer = (kit) => refund(kit, 'SUCCESS');
@@ -16,8 +16,29 @@ const returned: Composer = (kit) => refund(kit, 'SUCCESS');
 const atomic = { level: 'must', requirements: ['deposit-amount'], expect: accepted } as const;
 const decimal = { level: 'must', requirements: ['refund-amount'], expect: accepted } as const;
 
+/** The same notification with several amounts. */
+function amounts(
+  kind: string,
+  path: string,
+  base: Composer,
+  values: readonly (readonly [what: string, amount: string])[],
+  expect: Expectation = accepted,
+): Pick<FlowScenario, 'flow'> {
+  return {
+    flow: () => [
+      values.map(
+        ([what, amount]): Delivery => ({
+          label: `a ${kind} of ${what}`,
+          change: { compose: having(base, path, amount) },
+          expect,
+        }),
+      ),
+    ],
+  };
+}
+
 /** Amounts of every size. Specification: type = CAAS_BLOCKCHAIN (atomic units); type = REFUND (decimal text). */
-export const validAmounts: readonly ProbeScenario[] = [
+export const validAmounts: readonly (ProbeScenario | FlowScenario)[] = [
   {
     ...atomic,
     id: 'valid/deposit-amount-38-digits',
@@ -54,6 +75,43 @@ export const validAmounts: readonly ProbeScenario[] = [
     change: { compose: having(onChain, 'data.metadata.asset.amount', '1') },
     why: 'Code that converts to display units first may round the amount to zero and reject the deposit.',
     fix: 'Validate the amount in atomic units, before any conversion.',
+  },
+  {
+    ...amounts('refund', 'data.metadata.amount', returned, [
+      ['38 digits before the decimal point', '12345678901234567890123456789012345678'],
+      ['20 digits before the decimal point and 18 after it', '12345678901234567890.123456789012345678'],
+      ['38 decimals', `0.${'0'.repeat(37)}1`],
+    ]),
+    id: 'valid/refund-amount-38-digits',
+    title: 'Accepts refund amounts of 38 digits',
+    level: 'must',
+    requirements: ['refund-amount'],
+    why:
+      'Python calculates with 28 digits and .NET stores 28. Rounding a longer amount to a number of decimals then ends ' +
+      'in an error.',
+    fix: 'Keep amounts as text, or set the precision of decimals to at least 78 digits. The report names the amount.',
+  },
+  {
+    ...amounts(
+      'refund',
+      'data.metadata.amount',
+      returned,
+      [
+        [
+          '78 digits before the decimal point and 18 after it',
+          `1${'0123456789'.repeat(7)}0123456.${'123456789'.repeat(2)}`,
+        ],
+        ['400 digits', `1${'0'.repeat(399)}`],
+        ['400 decimals', `0.${'0'.repeat(399)}1`],
+      ],
+      acceptedOrRejected,
+    ),
+    id: 'valid/refund-amount-long',
+    title: 'Accepts refund amounts of more than 38 digits, or rejects them',
+    level: 'should',
+    requirements: ['amount-size'],
+    why: 'Conversion to a number gives infinity or zero, and decimal types throw on what they cannot represent.',
+    fix: 'Check the length of an amount before the conversion, and answer 422 to one that you cannot store.',
   },
   {
     ...decimal,

@@ -47,6 +47,7 @@ export function fakeKit(credentials: Credentials, bytes: Bytes = randomBytes): K
     ...credentials,
     sign: (body) => signatureOf(credentials.secret, body),
     cookies: [],
+    returned: [],
   };
   return kit;
 }

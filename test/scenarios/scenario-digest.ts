@@ -71,6 +71,7 @@ function specimenKit(id: string): Kit {
     clientCertificate: CERTIFICATE,
     sign: (body) => createHmac('sha256', SECRET).update(substance(body)).digest('base64'),
     cookies: [],
+    returned: [],
   };
   return kit;
 }

