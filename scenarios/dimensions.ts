@@ -318,6 +318,12 @@ function asCookie(pair: string): readonly [string, string] {
   return [pair.slice(0, end), pair.slice(end + 1)];
 }
 
+/** Usual cookies that the endpoint has not set: of two with the same name, it may read either. */
+function usualCookies(own: readonly string[]): (readonly [string, string])[] {
+  const names = new Set(own.map((cookie) => asCookie(cookie)[0]));
+  return [...SESSIONS, ...SWITCHES.map((name) => `${name}=1`)].map(asCookie).filter(([name]) => !names.has(name));
+}
+
 /** The last value of each name: an endpoint may read either of two. */
 function byName(pairs: readonly (readonly [string, string])[]): (readonly [string, string])[] {
   return [...new Map(pairs.map((pair) => [pair[0].toLowerCase(), pair])).values()];
@@ -611,6 +617,7 @@ export const SHAPES = {
     dimension: 'method',
     label: 'GET with handshakes of other senders in the query',
     change: {
+      serialise: fixedText(''),
       address: both(
         'the method GET',
         { label: 'the method GET', make: (head) => ({ ...head, method: 'GET' }) },
@@ -627,8 +634,6 @@ export const SHAPES = {
   'post-as-put': overridden('POST', 'PUT'),
   'post-as-get': overridden('POST', 'GET'),
   'patch-as-post': overridden('PATCH', 'POST'),
-  'delete-as-post': overridden('DELETE', 'POST'),
-  'post-as-patch': overridden('POST', 'PATCH'),
   'post-as-delete': overridden('POST', 'DELETE'),
   'form-as-put': {
     dimension: 'method',
@@ -775,9 +780,7 @@ export const SHAPES = {
     label: 'cookies that the endpoint has set, and usual session cookies',
     change: {
       address: headerValue({ name: 'Cookie' }, 'cookies of a session', (_old, kit) =>
-        byName([...SESSIONS, ...SWITCHES.map((name) => `${name}=1`), ...kit.cookies].map(asCookie))
-          .map((pair) => pair.join('='))
-          .join('; '),
+        [...byName(kit.cookies.map(asCookie)), ...usualCookies(kit.cookies)].map((pair) => pair.join('=')).join('; '),
       ),
     },
     answer: 'shape',

@@ -332,7 +332,10 @@ const requests: readonly Crossing[] = [
     id: 'signature/missing-with-overridden-method',
     title: 'Rejects an unsigned notification whose method is overridden',
     flaw,
-    shapes: ['put-as-post', 'get-as-post', 'post-as-put', 'post-as-get', 'form-as-put'],
+    shapes: [
+      ...(['put-as-post', 'patch-as-post', 'get-as-post'] as const),
+      ...(['post-as-put', 'post-as-delete', 'post-as-get', 'form-as-put'] as const),
+    ],
     why: 'A check for POST that runs before the override sees one method, and the handler behind it sees another.',
     fix: 'Turn off method overriding for this route, and mount the verification on the handler itself.',
   },

@@ -152,7 +152,6 @@ describe('the http suite', () => {
     const request = (...lines: (string | undefined)[]) => [...lines, '', body].join('\r\n');
     expect(Object.fromEntries(broken)).toEqual({
       'version-1-0': request('POST /hook HTTP/1.0', host, type, length, close),
-      'upgrade-offered': request(line, host, type, length, 'Connection: Upgrade, close', 'Upgrade: x-test/1'),
       'absolute-target': request('POST http://h.example/hook HTTP/1.1', host, type, length, close),
       'garbage-request-line': request('%%% this is no request line %%% HTTP/1.1', host, type, length, close),
       'version-unknown': request('POST /hook HTTP/9.9', host, type, length, close),

@@ -135,8 +135,7 @@ describe('prototype pollution', () => {
     for (const flow of pollutions) {
       expect(flow.flow(kit).map((group) => group.map(({ expect: expected }) => expected))).toEqual([
         [survived],
-        [accepted],
-        [refused],
+        [accepted, refused],
       ]);
     }
   });

@@ -162,8 +162,20 @@ describe('a level', () => {
     expect(judge('must', bad)).toMatchObject({ verdict: 'fail', reason });
     expect(judge('should', bad)).toMatchObject({ verdict: 'warn', reason: advised });
     expect(judge('info', bad)).toMatchObject({ verdict: 'pass', reason: `recorded: ${advised}` });
+    const failing = evidence([probe(accepted, answer(500))]);
+    expect(judge('should', failing)).toMatchObject({ verdict: 'warn', decidedBy: 'wrong-status' });
+  });
+
+  it('does not turn a redirect of a valid delivery into a warning, nor a missing answer', () => {
     const redirected = evidence([probe(accepted, answer(302))]);
-    expect(judge('should', redirected)).toMatchObject({ verdict: 'warn', decidedBy: 'redirect' });
+    expect(judge('should', redirected)).toMatchObject({ verdict: 'fail', decidedBy: 'redirect' });
+    expect(judge('info', redirected)).toMatchObject({ verdict: 'pass' });
+    const silent = evidence([probe(accepted, failure('timeout'))]);
+    expect(judge('should', silent)).toMatchObject({ verdict: 'fail', decidedBy: 'no-answer' });
+    const tolerated = evidence([probe({ ...accepted, warn: ['none'] }, failure('timeout'))]);
+    expect(judge('should', tolerated)).toMatchObject({ verdict: 'warn', decidedBy: 'no-answer' });
+    const forged = evidence([probe(refused, answer(302))]);
+    expect(judge('should', forged)).toMatchObject({ verdict: 'warn', decidedBy: 'redirect' });
   });
 });
 
