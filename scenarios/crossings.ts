@@ -58,15 +58,15 @@ export const PRUNED: readonly Pruned[] = [
     flaws: ['random-signature', 'no-key', 'no-certificate'],
     shapes: ['patch-as-post', 'post-as-delete'],
     reason:
-      'Whatever overrides PUT overrides PATCH and DELETE too, so PUT is sent; unsigned, also PATCH in one direction and ' +
-      'DELETE in the other.',
+      'Whatever overrides PUT overrides PATCH and DELETE too, so PUT is sent; unsigned, also PATCH in one direction ' +
+      'and DELETE in the other.',
   },
   {
     flaws: ['signature-of-nothing', 'signature-of-empty-object'],
     shapes: ['notification', 'content', 'content type', 'framing', 'method', 'URL', 'hint'],
     reason:
-      'The verification gets an empty body, or the empty object of a parser, where another parser or nothing has read ' +
-      'the body. That depends on its type and its encoding, of which the usual ones are sent.',
+      'The verification gets an empty body, or the empty object of a parser, where another parser or nothing has ' +
+      'read the body. That depends on its type and its encoding, of which the usual ones are sent.',
   },
   {
     flaws: ['named-secret', 'named-key'],

@@ -249,8 +249,8 @@ export const malformedLookups: readonly FlowScenario[] = [
     ],
     {
       why:
-        'Copied into a header of the answer, a file name or a log line, they throw, or split the header. Most libraries ' +
-        'check headers only when they are set.',
+        'Copied into a header of the answer, a file name or a log line, they throw, or split the header. Most ' +
+        'libraries check headers only when they are set.',
       fix: 'Copy no text of a payload into a header, and encode it elsewhere. The report names the field.',
     },
     survived,

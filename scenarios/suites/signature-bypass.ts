@@ -103,7 +103,9 @@ export const signatureBypasses: readonly Crossing[] = [
     title: 'Rejects an unsigned delivery with session cookies, or with tokens that the endpoint has returned',
     flaw: 'no-signature',
     shapes: ['cookies', 'returned-headers'],
-    why: 'A session that starts with a valid delivery, or that belongs to an admin page, must not replace the signature.',
+    why:
+      'A session that starts with a valid delivery, or that belongs to an admin page, must not ' +
+      'replace the signature.',
     fix: 'Keep session middleware off this route, return no cookies and tokens, and verify every delivery.',
   },
   bypass(

@@ -230,8 +230,8 @@ const types: readonly Crossing[] = [
     flaw: 'signature-of-nothing',
     shapes: ['text', 'form', 'vendor-json', 'no-type', 'multipart', 'gzip'],
     why:
-      'If the raw body is kept by the JSON parser only, other types are verified as an empty text, whose signature is ' +
-      'then valid for every body.',
+      'If the raw body is kept by the JSON parser only, other types are verified as an empty text, whose signature ' +
+      'is then valid for every body.',
     fix: 'Read the body of every type as bytes, and reject a delivery whose raw body is not there.',
   },
   {
@@ -314,8 +314,8 @@ const requests: readonly Crossing[] = [
     flaw,
     shapes: ['get', 'get-with-handshakes'],
     why:
-      'Middleware often exempts GET from verification, and a catch-all handler still reads its body. Handshakes by GET ' +
-      'echo a text of the query.',
+      'Middleware often exempts GET from verification, and a catch-all handler still reads its body. Handshakes by ' +
+      'GET echo a text of the query.',
     fix: 'Answer GET with 404, 405 or a static page.',
   },
   {

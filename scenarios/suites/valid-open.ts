@@ -399,8 +399,8 @@ export const validOpen: readonly (ProbeScenario | FlowScenario)[] = [
         { label: what, change: { address: withLines(what, lines) }, expect: accepted },
       ]),
     why:
-      'Middleware for other routes reads them: a login for Authorization, CORS for Origin, a checksum for Content-MD5. ' +
-      'A proxy or a custom header then stops every delivery.',
+      'Middleware for other routes reads them: a login for Authorization, CORS for Origin, a checksum for ' +
+      'Content-MD5. A proxy or a custom header then stops every delivery.',
     fix: 'Install on this route only the middleware that it needs. The report names the headers.',
   },
   {

@@ -87,8 +87,8 @@ export const validAmounts: readonly (ProbeScenario | FlowScenario)[] = [
     level: 'must',
     requirements: ['refund-amount'],
     why:
-      'Python calculates with 28 digits and .NET stores 28. Rounding a longer amount to a number of decimals then ends ' +
-      'in an error.',
+      'Python calculates with 28 digits and .NET stores 28. Rounding a longer amount to a number of decimals then ' +
+      'ends in an error.',
     fix: 'Keep amounts as text, or set the precision of decimals to at least 78 digits. The report names the amount.',
   },
   {
