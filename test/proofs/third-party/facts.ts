@@ -24,7 +24,9 @@ export function stateOf(id: string, { result, how }: Outcome, facts: Facts): Sta
   if (isForgery(id)) {
     if (result === 'rejected' || how === '501' || how === '505') return 'kept';
     // An endpoint that answers every forgery with the same 5xx rejects with it.
-    if (result === 'crashed') return how === missing && how === wrong ? 'kept' : 'broken';
+    if (result === 'crashed' && how === missing && how === wrong) return 'kept';
+    if (how === 'closed' && id.endsWith('-mb')) return 'soft';
+    if (result === 'crashed') return 'broken';
     if (id.startsWith('forged/lenient-')) return 'soft';
     return id.startsWith('unsigned/path-') && facts.get('unsigned/path-random')?.result === 'accepted'
       ? 'kept'
@@ -131,6 +133,7 @@ const CHECKS: Readonly<Record<string, string | readonly string[]>> = {
     'signature/missing-at-other-paths signature/unsigned-rewrite-headers signature/missing-at-local-host',
     'leaks/known-id signature/in-* delivery/poisoned-unsigned malformed/pollution-* http/burst-mixed',
     'signature/missing combination/missing-signature-* signature/unsigned-buy http/after-refused-signature',
+    'signature/status signature/after-broken signature/forged-repeat http/forged-while-others-arrive',
   ],
   'unsigned/sell': 'signature/unsigned-sell signature/wrong-on-*',
   'unsigned/tracking': 'signature/unsigned-order-tracking',
@@ -172,6 +175,10 @@ const CHECKS: Readonly<Record<string, string | readonly string[]>> = {
   'unsigned/challenge': 'signature/missing-on-handshakes',
   'unsigned/tiny': 'signature/unsigned-tiny signature/missing-on-pings',
   'unsigned/test-flag': 'signature/unsigned-test-flag',
+  'unsigned/verified-state': 'signature/unsigned-verified-state',
+  'unsigned/gzip-that-is-plain': 'malformed/unsigned-gzip',
+  'unsigned/overridden': 'signature/missing-with-overridden-method',
+  'unsigned/9-mb': 'malformed/unsigned-8-mb',
   'unsigned/150-kb': 'malformed/unsigned-1-mb',
   'unsigned/2-mb': 'malformed/unsigned-1-mb',
   'unsigned/path-slash-end': 'signature/missing-at-other-paths api-key/missing-at-other-paths',
@@ -180,7 +187,8 @@ const CHECKS: Readonly<Record<string, string | readonly string[]>> = {
   'unsigned/path-encoded': 'signature/missing-at-other-paths api-key/missing-at-other-paths',
   'unsigned/path-others': 'signature/missing-at-other-paths api-key/missing-at-other-paths',
   'unsigned/path-query': 'signature/missing-at-other-paths signature/unsigned-query-* api-key/missing-at-other-paths',
-  'unsigned/by-query': 'signature/unsigned-query-*',
+  'unsigned/path-through-open': 'signature/missing-through-open-path api-key/missing-at-other-paths',
+  'unsigned/by-query': 'signature/unsigned-query-* signature/unsigned-open-path-in-query',
   'unsigned/by-header': [
     'signature/unsigned-debug-header signature/unsigned-verified-header signature/unsigned-environment-*',
     'signature/unsigned-skip-headers signature/unsigned-identity-headers',
@@ -190,13 +198,19 @@ const CHECKS: Readonly<Record<string, string | readonly string[]>> = {
     'signature/unsigned-forwarded-* signature/unsigned-real-ip-* signature/unsigned-private-address',
   'unsigned/by-user-agent': 'signature/unsigned-sender-user-agent signature/unsigned-health-agent',
   'unsigned/by-cookie': 'signature/unsigned-session-cookie',
-  'unsigned/by-authorization': 'signature/unsigned-authorization signature/in-authorization',
+  'unsigned/by-authorization':
+    'signature/unsigned-authorization signature/unsigned-bearer-token signature/in-authorization',
+  'unsigned/by-platform': 'signature/unsigned-platform-headers',
+  'unsigned/by-sender': 'signature/unsigned-sender-headers',
+  'unsigned/by-connection-options': 'signature/unsigned-connection-options',
+  'unsigned/by-internal': 'signature/unsigned-internal-*',
   'unsigned/by-override': 'signature/unsigned-method-override signature/unsigned-rewrite-headers',
 
   'forged/json': [
     'http/burst-mixed delivery/poisoned-unsigned delivery/poisoned-other-content delivery/after-forged',
     'signature/random-bytes combination/wrong-signature-* signature/wrong-* signature/43-characters signature/in-*',
     'delivery/poisoned-wrong-secret delivery/forged-beside-right signature/forged-copy',
+    'signature/status signature/after-broken signature/forged-repeat http/forged-while-others-arrive',
   ],
   'forged/empty': 'signature/empty',
   'forged/blank': 'signature/blank',
@@ -231,6 +245,9 @@ const CHECKS: Readonly<Record<string, string | readonly string[]>> = {
   'forged/undefined': 'signature/same-as-text signature/text-*',
   'forged/pattern': 'signature/patterns signature/pattern-any',
   'forged/star': 'signature/patterns signature/pattern-star',
+  'forged/separator': 'signature/lists-without-signature',
+  'forged/prefix-alone': 'signature/prefixes-without-signature',
+  'forged/base64-twice': 'signature/base64-twice',
   'forged/unkeyed': 'signature/checksums signature/other-digests-in-hex signature/sha256-of-body signature/sha256-hex',
   'forged/hash-with-secret': 'signature/sha256-secret-body signature/sha256-body-secret',
   'forged/sha1': 'signature/hmac-sha1 signature/sha1-prefix',
@@ -295,7 +312,7 @@ const CHECKS: Readonly<Record<string, string | readonly string[]>> = {
 
   'malformed/truncated': [
     'malformed/truncated malformed/cut-in-half malformed/half-literal delivery/poisoned-broken',
-    'delivery/after-broken delivery/poisoned-malformed',
+    'delivery/after-broken delivery/poisoned-malformed signature/after-broken',
   ],
   'malformed/text': 'malformed/half-literal malformed/unquoted-keys',
   'malformed/empty': 'malformed/empty',

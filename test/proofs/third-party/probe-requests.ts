@@ -242,6 +242,9 @@ const FORGED_SIGNATURES: Readonly<Record<string, Signer>> = {
   undefined: () => 'undefined',
   pattern: () => '.*',
   star: () => '*',
+  separator: () => ',',
+  'prefix-alone': () => 'sha256=',
+  'base64-twice': (body, secret) => Buffer.from(valid(body, secret)).toString('base64'),
   unkeyed: (body) => sha256(body),
   'hash-with-secret': (body, secret) => sha256(secret + body),
   sha1: (body, secret) => hmac(body, secret, 'sha1').digest('base64'),
@@ -371,14 +374,23 @@ function shapesOf(): Record<string, Sending | Sending[]> {
     challenge: [{ body: '{"challenge":"abc"}' }, { body: '{"type":"url_verification","challenge":"abc"}' }],
     tiny: { body: '{}' },
     'test-flag': { body: withFields('"test":true,"sandbox":true') },
+    'verified-state': { body: withFields('"verified":true,"signatureValid":true,"authenticated":true') },
+    'gzip-that-is-plain': { headers: { 'Content-Encoding': 'gzip' } },
+    overridden: [
+      { method: 'PUT', headers: { 'X-HTTP-Method-Override': 'POST' } },
+      { method: 'GET', headers: { 'X-HTTP-Method-Override': 'POST' } },
+      { method: 'POST', headers: { 'X-HTTP-Method-Override': 'PUT' } },
+      { type: FORM_TYPE, body: `_method=PUT&${form}` },
+    ],
     '150-kb': { body: ofSize(150_000) },
     '2-mb': { body: ofSize(2_000_000) },
+    '9-mb': { body: ofSize(9_000_000) },
   };
 }
 
 type Bypass = readonly [path: string, headers: Readonly<Record<string, string>>];
 const BYPASSES: Readonly<Record<string, readonly Bypass[]>> = {
-  query: ['?skip_signature=true', '?debug=1', '?test=1', '?signature=skip'].map((path) => [path, {}]),
+  query: ['?skip_signature=true', '?debug=1', '?test=1', '?signature=skip', '?path=/health'].map((path) => [path, {}]),
   header: ['X-Skip-Verification', 'X-Test-Mode', 'X-Debug', 'X-Verified'].map((name) => ['', { [name]: 'true' }]),
   algorithm: [['', { 'X-Signature-Algorithm': 'none' }]],
   forwarded: [
@@ -390,7 +402,17 @@ const BYPASSES: Readonly<Record<string, readonly Bypass[]>> = {
     ['', { 'User-Agent': 'kube-probe/1.29' }],
   ],
   cookie: [['', { Cookie: 'session=abc; admin=true' }]],
-  authorization: [['', { Authorization: 'Bearer abc' }]],
+  authorization: ['Bearer abc', 'Bearer eyJhbGciOiJub25lIn0.eyJzdWIiOiJhZG1pbiJ9.'].map((value) => [
+    '',
+    { Authorization: value },
+  ]),
+  platform: [['', { 'X-Appengine-Cron': 'true', 'Remote-User': 'admin', 'X-Forwarded-Email': 'admin@localhost' }]],
+  sender: [['', { 'X-GitHub-Event': 'ping', 'X-Amz-Sns-Message-Type': 'SubscriptionConfirmation', 'X-Retry': '1' }]],
+  'connection-options': [['', { Connection: 'close, X-Forwarded-For, X-Real-IP' }]],
+  internal: [
+    ['', { Referer: 'http://localhost/admin' }],
+    ['', { Origin: 'http://localhost' }],
+  ],
   override: [['', { 'X-HTTP-Method-Override': 'GET' }]],
 };
 
@@ -402,6 +424,7 @@ function pathsNear(path: string): Record<string, string | string[]> {
     'double-slash': `/${path}`,
     encoded: path.replace(/.$/, (last) => `%${last.charCodeAt(0).toString(16)}`),
     query: `${path}?a=1`,
+    'through-open': [`/health/..${path}`, `/health/..;${path}`],
     others: [`${path}%0A`, `${path}%0a/`, `/x/..${path}`, `${path};a=1`, `${path}.json`, `http://127.0.0.1${path}`],
   };
 }
