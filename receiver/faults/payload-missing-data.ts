@@ -304,6 +304,21 @@ export const payloadMissingDataFaults: readonly StageFault[] = [
   },
   {
     ...VALIDATION,
+    name: 'requires-hash-when-confirmed',
+    title: 'Rejects an order at status CONFIRMED with an empty transaction hash',
+    seen: 'Rules for single statuses: "confirmed" is taken to mean "confirmed on the blockchain".',
+    why: 'A transfer within the custodial ledger has no hash, and the end of the order is lost.',
+    fix: optional('hash'),
+    severity: 'medium',
+    forbidden: true,
+    replace: refusing(
+      (payload) =>
+        fieldAt(payload, 'data.metadata.orderStatus') === 'CONFIRMED' &&
+        fieldAt(payload, 'data.metadata.blockchainData.blockchainTransactionId') === '',
+    ),
+  },
+  {
+    ...VALIDATION,
     name: 'refuses-empty-text-elsewhere',
     title: 'Rejects an empty message, code, hash, currency or source address',
     seen: '`Joi.string()`, `@IsNotEmpty()` and `binding:"required"`, which do not allow empty strings.',

@@ -101,6 +101,16 @@ export const signatureValuesFaults: readonly StageFault[] = [
       express: 'Write the check so that only `isValid(signature)` being true continues.',
     },
   }),
+  lenientMutant(({ header = '' }) => header === 'test' || header === 'skip', {
+    name: 'word-instead-of-signature',
+    title: 'Accepts a word such as "test" or "skip" as the signature',
+    seen: 'Backdoors for end-to-end tests, which have no access to the secret.',
+    why: 'An attacker guesses the word, or reads it in the tests.',
+    fix: {
+      rule: 'Delete the exception, and sign test deliveries with the secret of the test environment.',
+      express: 'Remove the comparison of the header with a constant.',
+    },
+  }),
   lenientMutant(({ header = '' }) => /'\s*or\s*'1'='1/i.test(header), {
     name: 'signature-put-into-sql',
     title: 'Inserts the signature into the text of an SQL query',

@@ -29,9 +29,9 @@ function optional(
 /**
  * One field of blockchainData missing, null and empty. The specification does not say which are filled at which status.
  */
-function threeWays(field: string, slug: string, inPractice: string): ProbeScenario[] {
+function threeWays(field: string, slug: string, inPractice: string, emptyIn: Composer = plain): ProbeScenario[] {
   const path = `data.metadata.blockchainData.${field}`;
-  const set = (value: JsonValue) => having(plain, path, value);
+  const set = (base: Composer, value: JsonValue) => having(base, path, value);
   return [
     optional(
       `${slug}-missing`,
@@ -47,7 +47,7 @@ function threeWays(field: string, slug: string, inPractice: string): ProbeScenar
       `Accepts an order whose ${field} is null`,
       'should',
       'values-absent',
-      set(null),
+      set(plain, null),
       `${inPractice} The field may then be null, and code that calls a method on it fails.`,
       `Allow null for ${field}, and check it before you use it.`,
     ),
@@ -56,7 +56,7 @@ function threeWays(field: string, slug: string, inPractice: string): ProbeScenar
       `Accepts an order whose ${field} is empty`,
       'must',
       'caas-optional',
-      set(''),
+      set(emptyIn, ''),
       `${inPractice} The field may then be empty, and a minimum length or a pattern rejects it.`,
       `Treat an empty ${field} like an absent one, and remove the minimum length.`,
     ),
@@ -101,6 +101,7 @@ const emptyTexts: FlowScenario = {
   fix: 'Allow empty strings in every optional text, and treat them like absent ones. The report names the fields.',
 };
 
+const buyConfirmed: Composer = (kit) => order(kit, 'BUY', 'CONFIRMED');
 const buyPending: Composer = (kit) => order(kit, 'BUY', 'PENDING');
 const refunded: Composer = (kit) => refund(kit, 'SUCCESS');
 const staged: Composer = (kit) => paymentMethod(kit, 'STAGED');
@@ -112,7 +113,7 @@ const cashStep: Composer = (kit) => tracking(kit, 'BUY', 'COMPLETED');
  */
 export const validOptional: readonly (ProbeScenario | FlowScenario)[] = [
   ...threeWays('targetWalletAddress', 'target-wallet', 'A sell pays out money and may have no target wallet.'),
-  ...threeWays('blockchainTransactionId', 'hash', 'The hash exists only after the transfer.'),
+  ...threeWays('blockchainTransactionId', 'hash', 'The hash exists only after the transfer.', buyConfirmed),
   ...threeWays('blockchainMemo', 'memo', 'Most networks have no memo.'),
   ...threeWays('refundWalletAddress', 'refund-wallet', 'Only external sells have a refund address.'),
   ...threeWays('sourceWalletAddress', 'source-wallet', 'A buy is paid in money and may have no source wallet.'),
