@@ -18,6 +18,7 @@ import {
   ofOutages,
   ofStatuses,
   ofUnexplained,
+  STAYS_UP,
   STOPS,
 } from './run-findings.ts';
 import { faultOfMistake } from './signing-trials.ts';
@@ -81,21 +82,35 @@ function explainRun(run: ToDiagnose, dictionary: FaultDictionary, stack: KnownSt
   // Where nothing is checked, or no certificate, the rest has the same cause.
   const isHidden = ({ suite }: ScenarioResult) => isComplete || (certificates !== null && suite === 'mtls');
   add(ofUnexplained(unexplained().filter((result) => result.verdict === 'fail' && !isHidden(result))));
-  const failed = new Set(results.filter(({ verdict }) => verdict === 'fail').map(({ id }) => id));
-  // Of equal weight, what is certain comes before candidates, and what is not known last. An unexplained end of the
-  // process comes before everything else.
+  const failures = results.filter(({ verdict }) => verdict === 'fail');
+  const failed = new Set(failures.map(({ id }) => id));
+  const accepted = new Set(failures.flatMap(({ id, decidedBy }) => (decidedBy === 'forgery-accepted' ? [id] : [])));
+  // Of equal weight, what is certain comes before candidates, and what is not known last. The end of the process comes
+  // before everything else: the fault that causes it if it is known, otherwise the observation.
   const guilty = new Set(outages.flatMap(({ culprit }) => culprit ?? []));
-  const isExplained = byFaults.some((one) => one.candidates === undefined && one.evidence.some((id) => guilty.has(id)));
-  const rankOf = ({ fault, candidates, posterior }: Diagnosis) => {
-    if (STOPS.includes(fault)) return isExplained ? 0 : found.length + results.length;
+  const stopsProcess = ({ candidates, evidence }: Diagnosis) =>
+    candidates === undefined && evidence.includes(STAYS_UP) && evidence.some((id) => id !== STAYS_UP && guilty.has(id));
+  const isExplained = byFaults.some(stopsProcess);
+  const above = ACCEPTED_FORGERY * results.length;
+  const rankOf = (one: Diagnosis) => {
+    const { fault, candidates, posterior } = one;
+    if (STOPS.includes(fault)) return isExplained ? 0 : above;
     if (fault === NOT_KNOWN) return 0;
     if (candidates !== undefined) return 0.1;
-    return posterior === undefined ? 0.2 : 0.5;
+    if (posterior === undefined) return 0.2;
+    return stopsProcess(one) ? above : 0.5;
   };
-  const weight = (one: Diagnosis) => rankOf(one) + one.evidence.filter((id) => failed.has(id)).length;
+  const weight = (one: Diagnosis) => {
+    const { length } = one.evidence.filter((id) => failed.has(id));
+    const forgeries = one.fault === NOT_KNOWN ? 0 : one.evidence.filter((id) => accepted.has(id)).length;
+    return rankOf(one) + length + (ACCEPTED_FORGERY - 1) * forgeries;
+  };
   const ordered = isComplete ? found : found.toSorted((a, b) => weight(b) - weight(a));
   return ordered.map((one, at) => ({ ...one, relation: at === 0 ? 'main' : 'also' }));
 }
+
+/** An accepted forgery with a cause weighs as much as this many other failures. */
+const ACCEPTED_FORGERY = 3;
 
 /** A further finding needs this share of evidence that no finding before it explains. */
 const NEWS = 0.5;

@@ -26,9 +26,8 @@ export interface Candidate {
 
 /** What is reported: a name, a list of candidates, or nothing. */
 const DECISION = {
-  /** A fault with at least this posterior is named, if at least this share of its outcomes agrees. */
-  named: 0.6,
-  agreement: 0.6,
+  /** A fault with at least this posterior is named. */
+  named: 0.5,
   /** A fault with at least this posterior is a candidate. */
   candidate: 0.08,
   /** Candidates are listed if their posteriors sum to at least `together`, and if there are at most `most`. */
@@ -162,13 +161,20 @@ function decide(model: Model, one: Expected, others: readonly Expected[], focus:
   const top = rivals.find(({ rival }) => rival.fault === first?.fault)?.rival;
   if (first === undefined || top === undefined) return null;
   const found = { evidence: top.evidence, outcomes: top.size, otherAnswer: top.otherAnswer };
-  const { hits, misses } = top.agreement;
-  const agrees = hits >= DECISION.agreement * (hits + misses);
-  if (agrees && first.posterior >= DECISION.named) return { isNamed: true, candidates: [first], ...found };
+  const isCertain = first.posterior >= DECISION.named && explainsChance(model, [top, ...others]);
+  if (isCertain) return { isNamed: true, candidates: [first], ...found };
   const candidates = ranked.filter(({ posterior }) => posterior >= DECISION.candidate);
   const together = candidates.reduce((sum, { likeness }) => sum + likeness, 0);
   const isUseful = candidates.length > 0 && candidates.length <= DECISION.most && together >= DECISION.together;
   return isUseful ? { isNamed: false, candidates, ...found } : null;
+}
+
+/** The check that a receiver fails which rejects some plain valid deliveries and accepts others. */
+const STEADY = 'valid/steady';
+
+/** With such a receiver, single outcomes may be chance, unless a fault of the set predicts it. */
+function explainsChance({ red }: Model, set: readonly Expected[]): boolean {
+  return red.every(({ id }) => id !== STEADY) || set.some(({ evidence }) => evidence.includes(STEADY));
 }
 
 /** Faults that the run cannot separate share their probability, except those declared equivalent to another. */

@@ -9,6 +9,7 @@
  *
  * The problem is that of Barinel (Abreu, Zoeteweij and van Gemund, 2009), with mutants instead of components.
  */
+import { PLAIN_FORGERIES } from '../judge/index.ts';
 import { type DictionaryFault, type FaultDictionary, isUncertain } from './fault-dictionary.ts';
 import { ANSWERS, type Answer, answerOf, goesWrongAs, isRed, judgedIn, type Outcomes } from './outcome.ts';
 
@@ -159,6 +160,7 @@ function expectedOf(
   if (agreeing.length === 0) return null;
   const agreement = agreementOf(fault, answers, outcomes);
   if (agreement.all.misses > agreement.all.hits || isContradicted(fault, agreement.defining)) return null;
+  if (PLAIN.some((id) => answers.get(id)?.kind === 'accepted' && outcomes.get(id) === null)) return null;
   const key = [...answers].map(([id, { kind, detail }]) => `${id} ${kind} ${detail}`).toSorted();
   return {
     fault,
@@ -180,11 +182,22 @@ function costWith(fault: DictionaryFault, expected: Answer | undefined, { id, an
     return isUncertain(fault, id) || !judgedIn(fault, id) ? weight * MODEL.open : Number.POSITIVE_INFINITY;
   }
   if (goesWrongAs(answer, expected)) return 0;
+  return goesWrongOtherwise(id, answer, expected) ? weight * MODEL.otherWay : Number.POSITIVE_INFINITY;
+}
+
+/** Whether both answers are wrong, in two ways that one fault can have. */
+function goesWrongOtherwise(id: string, answer: Answer, expected: Answer): boolean {
   const kinds = [expected.kind, answer.kind];
   // Accepting a forgery is never the same as rejecting it, unless the payload is rejected after the signature.
   const isRelated = !kinds.includes('accepted') || id.startsWith(MIRRORED);
-  return isRelated && kinds.every((one) => ANSWERS.includes(one)) ? weight * MODEL.otherWay : Number.POSITIVE_INFINITY;
+  return isRelated && kinds.every((one) => ANSWERS.includes(one));
 }
+
+/**
+ * The first forgeries of a run, before which nothing has changed the state of the receiver. One that rejects them does
+ * not have a fault that accepts them.
+ */
+const PLAIN = Object.values(PLAIN_FORGERIES).flat();
 
 /** The cost of other statuses. It counts once, however many answers differ: a receiver uses one status throughout. */
 function detailCost(agreeing: readonly RedOutcome[], answers: ReadonlyMap<string, Answer>): number {
@@ -210,7 +223,10 @@ interface Agreement {
   misses: number;
 }
 
-/** How far the outcomes agree with a mutant's, and those of them that define the fault. */
+/**
+ * How far the outcomes agree with a mutant's, and those of them that define the fault. A check that goes wrong in
+ * another way has a cost of its own ({@link costWith}).
+ */
 function agreementOf(fault: DictionaryFault, answers: ReadonlyMap<string, Answer>, outcomes: Outcomes) {
   const all: Agreement = { hits: 0, misses: 0 };
   const defining: Agreement = { hits: 0, misses: 0 };
@@ -219,6 +235,7 @@ function agreementOf(fault: DictionaryFault, answers: ReadonlyMap<string, Answer
     const isOwn = suites.includes(suiteOf(id)) && !id.startsWith(MIRRORED);
     const observed = outcomes.get(id) ?? null;
     const isHit = observed !== null && goesWrongAs(observed, answer);
+    if (!isHit && observed !== null && goesWrongOtherwise(id, observed, answer)) continue;
     const count = (part: Agreement, weight: number) => {
       if (isHit) part.hits += weight;
       else part.misses += weight;

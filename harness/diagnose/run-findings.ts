@@ -65,7 +65,7 @@ export function ofNothingChecked(results: Results): Diagnosis | null {
 export const STOPS = ['dies-and-stays-down', 'dies-and-is-restarted'];
 
 /** The check that observes them. */
-const STAYS_UP = 'delivery/stays-up';
+export const STAYS_UP = 'delivery/stays-up';
 
 /** Valid deliveries that were not accepted for a while. Says that the process ended only if connections closed. */
 export function ofOutages(outages: RunObservations['outages'], results: Results): Diagnosis | null {

@@ -27,6 +27,12 @@ export const STATUS_SCENARIOS: Readonly<Record<Credential, string>> = {
   'api-key': 'api-key/status',
 };
 
+/** The plainest forgeries, which show the status of a rejection. Their credentials have the usual length, or are missing. */
+export const PLAIN_FORGERIES: Readonly<Record<Credential, readonly string[]>> = {
+  signature: ['signature/other-secret', 'signature/missing', 'signature/secret-empty'],
+  'api-key': ['api-key/wrong', 'api-key/missing', 'api-key/first-character-changed'],
+};
+
 /** The dialect of the specification. */
 export const STANDARD: Dialect = { accepts: 200, rejects: { signature: 401, 'api-key': 401 }, malformed: null };
 

@@ -3,17 +3,20 @@
  * malformed payload, alone in flight; their answers are judged once the dialect is known.
  */
 import { findScenario } from '../../scenarios/index.ts';
-import { type Credential, is2xx, isPlainForgery, STANDARD, STATUS_SCENARIOS, usualRejection } from '../judge/index.ts';
+import {
+  type Credential,
+  is2xx,
+  isPlainForgery,
+  PLAIN_FORGERIES,
+  STANDARD,
+  STATUS_SCENARIOS,
+  usualRejection,
+} from '../judge/index.ts';
 import type { Attempt } from '../transport/index.ts';
 import type { RunContext } from './context.ts';
 import { credentialsOf, isSending, type PlannedScenario, type SendingPlan } from './plan.ts';
 import type { Trial } from './trial.ts';
 
-/** The checks that show the dialect. Their credentials have the usual length, or are missing. */
-const FORGERIES: Readonly<Record<Credential, readonly string[]>> = {
-  signature: ['signature/other-secret', 'signature/missing', 'signature/secret-empty'],
-  'api-key': ['api-key/wrong', 'api-key/missing', 'api-key/first-character-changed'],
-};
 const MALFORMED = 'malformed/truncated';
 
 /**
@@ -26,7 +29,7 @@ export function learningPlans(context: RunContext, plans: readonly PlannedScenar
   const credentials: readonly Credential[] = ['signature', 'api-key'];
   const forgeries = credentials
     .filter((one) => configured[one] !== undefined && plans.some((planned) => isAboutForgeries(planned, one)))
-    .map((one) => FORGERIES[one]);
+    .map((one) => PLAIN_FORGERIES[one]);
   const find = (id: string) => plans.find(({ scenario }) => scenario.id === id);
   const malformed = [find(MALFORMED)].flatMap((planned) => planned ?? []);
   return [...forgeries.map((ids) => ids.flatMap((id) => find(id) ?? planOf(id))), malformed].map((group) =>
@@ -62,8 +65,8 @@ export function learnDialect(context: RunContext, preflight: Attempt, trials: re
   context.dialect = {
     accepts: preflight.answer?.status ?? STANDARD.accepts,
     rejects: {
-      signature: usualRejection(attemptsOf(FORGERIES.signature)),
-      'api-key': usualRejection(attemptsOf(FORGERIES['api-key'])),
+      signature: usualRejection(attemptsOf(PLAIN_FORGERIES.signature)),
+      'api-key': usualRejection(attemptsOf(PLAIN_FORGERIES['api-key'])),
     },
     malformed: status === null || is2xx(status) ? null : status,
   };

@@ -136,9 +136,29 @@ describe('an endpoint that is slightly different', () => {
     expect(named({ 'valid/plain': 'fail 401' })).toEqual([]);
   });
 
-  it('is not named without one of two outcomes', () => {
-    const { 'signature/secret-null': outcome = '' } = outcomesOf('secret-null-accepted');
-    expect(named({ 'signature/secret-null': outcome })).not.toContainEqual(['secret-null-accepted']);
+  it('is named with one of two outcomes, and not with one of three', () => {
+    expect(named({ 'signature/secret-null': 'fail 200' })).toContainEqual(['secret-null-accepted']);
+    expect(Object.keys(outcomesOf('api-key-last-character-ignored'))).toHaveLength(3);
+    expect(named({ 'api-key/last-character-changed': 'fail 200' })).toEqual([]);
+  });
+
+  it('is named when it leaks more than the mutant', () => {
+    const outcomes = outcomesOf('expected-signature-in-header');
+    const more = { ...outcomes, 'leaks/nowhere': outcomes['leaks/nowhere']?.replace(' ', ' credential-part, ') ?? '' };
+    expect(named(more).flat()).toContain('expected-signature-in-header');
+  });
+
+  it('is not named as one that checks nothing, if it rejects the first forgeries of the run', () => {
+    const { 'signature/other-secret': first, ...later } = outcomesOf('signature-not-checked');
+    expect(first).toBe('fail 200');
+    expect(named(later).flat()).not.toContain('signature-not-checked');
+  });
+
+  it('is not named when it rejects some plain valid deliveries by chance', () => {
+    const unsteady = { 'valid/steady': 'warn seen' };
+    const [found] = explained({ ...outcomesOf('refuses-deposits'), ...unsteady });
+    expect([found?.isNamed, found?.candidates[0]?.fault.name]).toEqual([false, 'refuses-deposits']);
+    expect(named(outcomesOf('body-joined-to-previous')).flat()).toContain('body-joined-to-previous');
   });
 
   it('is named however many checks fail', () => {

@@ -150,15 +150,23 @@ describe('the diagnosis', () => {
     };
     const outages = [outage] as unknown as Parameters<typeof diagnose>[0]['outages'];
     const found = await diagnosed(outcomesOf('missing-signature-kills'), { outages });
-    expect(found.map(({ fault }) => fault)).toEqual(
-      expect.arrayContaining(['missing-signature-kills', 'dies-and-is-restarted']),
-    );
+    expect(found.map(({ fault }) => fault)).toEqual(['missing-signature-kills', 'dies-and-is-restarted']);
     const [alone] = await diagnosed({ 'valid/sell': 'fail 451' }, { outages });
     expect(alone?.fault).toBe('dies-and-is-restarted');
     // The run ended before it could see whether the receiver recovered.
     const unknown = [outage, { ...outage, culprit: null, recovered: null }] as unknown as typeof outages;
     const [again] = await diagnosed({ 'valid/sell': 'fail 451' }, { outages: unknown });
     expect(again?.fault).toBe('dies-and-is-restarted');
+  });
+
+  it('reports an accepted forgery before two other failures', async () => {
+    const forgery = outcomesOf('api-key-not-checked-in-test-mode');
+    const others = { 'raw-body/escaped-slash': 'fail 500', 'valid/deposit-amount-38-digits': 'fail 451' };
+    const results = resultsWith({ ...forgery, ...others }, BOTH).map((result) =>
+      result.id in forgery ? { ...result, decidedBy: 'forgery-accepted' as const } : result,
+    );
+    const found = await diagnosed({}, { results });
+    expect(found.map(({ fault }) => fault)).toEqual(['api-key-not-checked-in-test-mode', 'not-known']);
   });
 
   it('does not claim that a process ended if it still answers', async () => {
