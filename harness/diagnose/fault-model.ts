@@ -190,7 +190,10 @@ function goesWrongOtherwise(id: string, answer: Answer, expected: Answer): boole
   const kinds = [expected.kind, answer.kind];
   // Accepting a forgery is never the same as rejecting it, unless the payload is rejected after the signature.
   const isRelated = !kinds.includes('accepted') || id.startsWith(MIRRORED);
-  return isRelated && kinds.every((one) => ANSWERS.includes(one));
+  if (kinds.some((one) => ANSWERS.includes(one))) return isRelated && kinds.every((one) => ANSWERS.includes(one));
+  // Answers that leak: more than the mutant's.
+  const leaks = answer.kind.split(', ');
+  return expected.kind.split(', ').every((leak) => leaks.includes(leak));
 }
 
 /**
