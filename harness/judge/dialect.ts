@@ -27,7 +27,7 @@ export const STATUS_SCENARIOS: Readonly<Record<Credential, string>> = {
   'api-key': 'api-key/status',
 };
 
-/** The plainest forgeries, which show the status of a rejection. Their credentials have the usual length, or are missing. */
+/** Forgeries that show the status of a rejection. Their credentials have the usual length, or are missing. */
 export const PLAIN_FORGERIES: Readonly<Record<Credential, readonly string[]>> = {
   signature: ['signature/other-secret', 'signature/missing', 'signature/secret-empty'],
   'api-key': ['api-key/wrong', 'api-key/missing', 'api-key/first-character-changed'],

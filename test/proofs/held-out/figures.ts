@@ -16,7 +16,7 @@ function rankOf(fault: string, { diagnosed }: HeldOutRun, same: (a: string, b: s
   return diagnosed.findIndex((names) => names.some((name) => same(name, fault)));
 }
 
-/** Findings that mean the same as a mutant, and a mutant that differs from another only in the status that a finding names. */
+/** Findings that mean the same as a mutant, and a mutant that differs only in the status that a finding names. */
 const SAME_FINDING: Readonly<Record<string, string>> = {
   'accepts-everything': 'answers-200-to-everything',
   'refuses-right-credentials': 'answers-401-to-everything',
@@ -135,8 +135,8 @@ const MISSES: Readonly<Record<string, string>> = {
     'Node escapes other characters than PHP, so the imitation is closer to the compact output of Python.',
   'joins-chunks-as-text': 'Both faults are present: joining decoded chunks also replaces bytes that are not UTF-8.',
   'signature-as-regexp':
-    'Here the pattern may match any part, so prefixes and the empty text are also accepted. Some valid signatures are ' +
-    'no valid pattern and are rejected by chance, so no fault is named.',
+    'Here the pattern may match any part, so prefixes and the empty text are also accepted. Some valid signatures ' +
+    'do not match themselves as patterns, and with such a receiver no fault is named.',
   'api-key-taken-from-query': 'It reads other parameter names than the mutant.',
   'refuses-empty-text':
     'It also rejects the empty hash in the list of fields, which is the first fault in the diagnosis; the ' +
