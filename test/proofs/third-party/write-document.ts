@@ -143,7 +143,7 @@ function documentText(all: readonly Played[], skipped: readonly string[], stale:
 
 Receivers made of published packages and samples, as their documentation shows
 ([test/proofs/third-party](../test/proofs/third-party)). A prober that shares no code with hookproof measures how each
-answers some 250 kinds of requests. Then hookproof runs every check; it knows only the URL, the credentials and the
+answers more than 300 kinds of requests. Then hookproof runs every check; it knows only the URL, the credentials and the
 headers that the package reads. A package that expects another signature scheme is not adapted.
 Measured on Node ${process.version}.
 
