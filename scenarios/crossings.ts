@@ -2,7 +2,8 @@
  * Which combinations of the dimensions are sent, and which are left out. Each pair of a flaw and a shape is in one of
  * the two lists or has a separate scenario; a test checks this, and `docs/dimensions.md` lists all of them.
  */
-import { type Crossing, type Dimension, FLAWS, type FlawName, SHAPES, type ShapeName } from './dimensions.ts';
+import { type Dimension, FLAWS, type FlawName, SHAPES, type ShapeName } from './dimensions.ts';
+import type { Crossing } from './forgery.ts';
 import { keyCrossings } from './suites/api-key-bypass.ts';
 import { unsignedMalformed } from './suites/malformed-unsigned.ts';
 import { certificateCrossings } from './suites/mtls.ts';

@@ -1,7 +1,7 @@
 /**
- * The dimensions of forged deliveries: what is wrong with a credential, and the shape of the request that lacks it. A
- * {@link Crossing} combines one flaw with some shapes and becomes one scenario; the crossings are in the suites, and
- * `crossings.ts` collects them and says which combinations are left out, and why.
+ * The dimensions of forged deliveries: what is wrong with a credential, and the shape of the request that lacks it.
+ * `forgery.ts` makes a scenario of one flaw and some shapes, and `crossings.ts` collects the scenarios and says which
+ * combinations are left out, and why.
  *
  * One accepted forgery is enough to fail a receiver. A shape may therefore combine several hints, and its parts are
  * sent one by one only after the whole was accepted (`FollowUp`).
@@ -30,7 +30,6 @@ import {
   withTrailer,
 } from './changes/transmitting.ts';
 import {
-  certificateRefused,
   refused,
   refusedByRareMethod,
   refusedElsewhere,
@@ -42,20 +41,10 @@ import {
 } from './expectations.ts';
 import type { RequirementId } from './requirements.ts';
 import { deposit, order, paymentMethod, refund, tracking, wallet } from './samples.ts';
-import type {
-  AddressChange,
-  Change,
-  Delivery,
-  Expectation,
-  Feature,
-  FlowScenario,
-  FollowUp,
-  Kit,
-  ProbeScenario,
-} from './scenario.ts';
+import type { AddressChange, Change, Feature, Kit } from './scenario.ts';
 
 /** What is wrong with a credential, with what each scenario about it needs and checks. */
-interface Flaw {
+export interface Flaw {
   readonly credential: 'signature' | 'API key' | 'client certificate';
   readonly label: string;
   readonly change: Change;
@@ -149,7 +138,7 @@ export type FlawName = keyof typeof FLAWS;
 export type Dimension = 'notification' | 'content' | 'content type' | 'framing' | 'method' | 'URL' | 'hint';
 
 /** The expected answer, by the shape of the request. */
-const ANSWERS = {
+export const ANSWERS = {
   /** The sender's own shape. */
   own: refused,
   shape: refusedInAnotherShape,
@@ -826,99 +815,3 @@ export const SHAPES = {
 } as const satisfies Readonly<Record<string, Shape>>;
 
 export type ShapeName = keyof typeof SHAPES;
-
-/** One scenario: a flaw in some shapes. */
-export interface Crossing extends Pick<ProbeScenario, 'id' | 'title' | 'why' | 'fix'> {
-  readonly flaw: FlawName;
-  readonly shapes: readonly ShapeName[];
-  /** Replaces the requirements of the flaw. */
-  readonly requirements?: readonly RequirementId[];
-  /** Replaces the expectation of the shape. */
-  readonly expect?: Expectation;
-}
-
-/** The scenario of a crossing: a probe for one shape, a flow on one connection for several. */
-export function scenarioOf({ flaw, shapes, expect, ...text }: Crossing): ProbeScenario | FlowScenario {
-  const { needs, requirements } = FLAWS[flaw];
-  const base = { level: 'must', needs, requirements, ...text } as const;
-  const deliveries = shapes.map((name) => forgery(FLAWS[flaw], SHAPES[name], expect));
-  const [only] = deliveries;
-  if (deliveries.length > 1 || only === undefined) return { ...base, flow: () => deliveries.map((one) => [one]) };
-  const { label: _, ...delivery } = only;
-  return { ...base, ...delivery };
-}
-
-function forgery(flaw: Flaw, shape: Shape, expect: Expectation | undefined): Delivery {
-  const change = combined(shape.change, flaw.change);
-  const followUps = [...partsOf(flaw, shape), ...comparisonsOf(flaw, shape)];
-  return {
-    label: shape.label,
-    change,
-    expect: expect ?? expectationOf(flaw, shape),
-    ...(followUps.length > 0 && { ifAccepted: followUps }),
-  };
-}
-
-/** A request in another shape may be rejected for its shape, before the missing certificate matters. */
-function expectationOf({ credential }: Flaw, { answer }: Shape): Expectation {
-  const asShaped = ANSWERS[answer];
-  if (credential !== 'client certificate') return asShaped;
-  if (answer === 'own') return certificateRefused;
-  const inHandshake = asShaped.pass.includes('closed') ? 'a TLS alert' : 'a TLS alert, a closed connection';
-  return {
-    ...certificateRefused,
-    text: `${inHandshake}, ${asShaped.text}`,
-    pass: [...new Set([...certificateRefused.pass, ...asShaped.pass])],
-  };
-}
-
-function partsOf(flaw: Flaw, { parts = [] }: Shape): FollowUp[] {
-  return parts.map(({ label, change }) => ({ role: 'narrows', label, change: combined(change, flaw.change) }));
-}
-
-/** The same request without a body: a page gives both the same answer. */
-export const withoutBody = (change: Change): FollowUp => ({
-  role: 'compares',
-  label: 'the same without a body',
-  change: { ...change, serialise: fixedText('') },
-});
-
-/** The same request without a body, and at a random path: a page gives all of them the same answer. */
-function pageComparisons(change: Change): FollowUp[] {
-  const elsewhere: AddressChange = {
-    label: 'a random path',
-    make: (head, kit) => ({ ...head, target: `/${kit.nonce(16)}` }),
-  };
-  const atRandomPath = combined(change, { address: elsewhere });
-  return [withoutBody(change), { role: 'compares', label: 'the same at a random path', change: atRandomPath }];
-}
-
-/** A forged delivery at another URL. */
-export function atAnotherUrl(change: Change): Pick<ProbeScenario, 'change' | 'expect' | 'ifAccepted'> {
-  return { change, expect: refusedElsewhere, ifAccepted: pageComparisons(change) };
-}
-
-/** The same request without a query. */
-function withoutQuery(change: Change): FollowUp {
-  const address: AddressChange = {
-    label: 'no query',
-    make: (head) => ({ ...head, target: head.target.split('?', 1)[0] ?? '/' }),
-  };
-  return { role: 'compares', label: 'the same without a query', change: combined(change, { address }) };
-}
-
-function comparisonsOf(flaw: Flaw, { change, mayBePage }: Shape): FollowUp[] {
-  const forged = combined(change, flaw.change);
-  if (mayBePage === 'by-url') return pageComparisons(forged);
-  if (mayBePage === 'by-query') return [withoutQuery(forged)];
-  return mayBePage === 'by-method' ? [withoutBody(forged)] : [];
-}
-
-/** Both changes. Only the address stage may be changed by both. */
-function combined(one: Change, other: Change): Change {
-  const address =
-    one.address !== undefined && other.address !== undefined
-      ? both(`${one.address.label}, and ${other.address.label}`, one.address, other.address)
-      : (one.address ?? other.address);
-  return { ...one, ...other, ...(address !== undefined && { address }) };
-}

@@ -1,5 +1,5 @@
 /** Deliveries of every type and shape without the API key, and with claims that none is needed. */
-import type { Crossing } from '../dimensions.ts';
+import type { Crossing } from '../forgery.ts';
 
 const flaw = 'no-key' as const;
 

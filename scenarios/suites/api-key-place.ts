@@ -10,8 +10,8 @@ import {
   underscored,
   withoutHeader,
 } from '../changes/addressing.ts';
-import { atAnotherUrl } from '../dimensions.ts';
 import { accepted, refused, refusedOrChosen } from '../expectations.ts';
+import { atAnotherUrl } from '../forgery.ts';
 import type { AddressChange, Scenario } from '../scenario.ts';
 
 /** The key in an additional query parameter. */

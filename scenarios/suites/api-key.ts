@@ -2,8 +2,8 @@
 
 import { headerValues } from '../../contract/index.ts';
 import { keyInstead, withoutHeader } from '../changes/addressing.ts';
-import { scenarioOf } from '../dimensions.ts';
 import { refused, refusedOddHeader } from '../expectations.ts';
+import { scenarioOf } from '../forgery.ts';
 import type { AddressChange, Delivery, Expectation, FlowScenario, Scenario, Suite } from '../scenario.ts';
 import { keyCrossings } from './api-key-bypass.ts';
 import { misplacedKeys } from './api-key-place.ts';

@@ -3,7 +3,6 @@ import { addHeaders, addQuery, wrongKey } from '../changes/addressing.ts';
 import { plain } from '../changes/bodies.ts';
 import { signedWith, unsigned } from '../changes/signing.ts';
 import { absoluteTarget, headerLines, requestLine } from '../changes/transmitting.ts';
-import { withoutBody } from '../dimensions.ts';
 import {
   accepted,
   acceptedUnlessBusy,
@@ -13,6 +12,7 @@ import {
   servedOrElsewhere,
   servedOrRefused,
 } from '../expectations.ts';
+import { withoutBody } from '../forgery.ts';
 import { tracking } from '../samples.ts';
 import type { Change, Delivery, FlowScenario, Kit, ProbeScenario, SignChange } from '../scenario.ts';
 

@@ -1,6 +1,7 @@
 /** OPTIONS asks about the endpoint, so every answer except an error is fine. */
-import { withoutBody } from '../dimensions.ts';
+
 import { notServed } from '../expectations.ts';
+import { withoutBody } from '../forgery.ts';
 import type { AddressChange, Expectation, ProbeScenario, Suite } from '../scenario.ts';
 import { httpFraming, httpUnusual } from './http-framing.ts';
 import { httpHeaders } from './http-headers.ts';

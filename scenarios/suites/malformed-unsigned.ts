@@ -1,5 +1,5 @@
 /** Malformed payloads without valid credentials. They must be rejected like any other forgery. */
-import type { Crossing } from '../dimensions.ts';
+import type { Crossing } from '../forgery.ts';
 
 function malformed(
   slug: string,

@@ -1,8 +1,8 @@
 import { withoutHeader, wrongKey } from '../changes/addressing.ts';
 import { signedWith, unsigned } from '../changes/signing.ts';
 import { presenting } from '../changes/transmitting.ts';
-import { type Crossing, scenarioOf } from '../dimensions.ts';
 import { certificateRefused, clientAsked, privateCasNamed, refused } from '../expectations.ts';
+import { type Crossing, scenarioOf } from '../forgery.ts';
 import type { Change, Feature, FlowScenario, HandshakeScenario, ProbeScenario, Suite } from '../scenario.ts';
 import { mtlsCertificates, mtlsResumption } from './mtls-certificates.ts';
 import { mtlsForgedHeaders } from './mtls-forged-headers.ts';

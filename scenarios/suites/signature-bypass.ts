@@ -1,5 +1,6 @@
 /** Unsigned deliveries with claims that no signature is needed. */
-import type { Crossing, ShapeName } from '../dimensions.ts';
+import type { ShapeName } from '../dimensions.ts';
+import type { Crossing } from '../forgery.ts';
 
 function bypass(slug: string, title: string, shape: ShapeName, why: string, fix: string): Crossing {
   return { id: `signature/unsigned-${slug}`, title, flaw: 'no-signature', shapes: [shape], why, fix };

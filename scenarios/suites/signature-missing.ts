@@ -1,7 +1,7 @@
 /** Forged deliveries of every kind and shape. Their combinations are a table: see `dimensions.ts`. */
 import { literal, unsigned } from '../changes/signing.ts';
-import type { Crossing } from '../dimensions.ts';
 import { accepted, refused } from '../expectations.ts';
+import type { Crossing } from '../forgery.ts';
 import { epochSeconds } from '../samples.ts';
 import type { Scenario } from '../scenario.ts';
 

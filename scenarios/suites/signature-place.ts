@@ -1,8 +1,8 @@
 import { type JsonObject, sameHeaderName } from '../../contract/index.ts';
 import { both, moveToHeader, moveToQuery, replaceHeader, underscored, withoutHeader } from '../changes/addressing.ts';
 import { unsigned } from '../changes/signing.ts';
-import { atAnotherUrl } from '../dimensions.ts';
 import { refused, refusedOrChosen } from '../expectations.ts';
+import { atAnotherUrl } from '../forgery.ts';
 import type { AddressChange, Kit, Scenario } from '../scenario.ts';
 
 const wrongSignature = (kit: Kit) => kit.bytes(32).toString('base64');

@@ -1,7 +1,7 @@
 import { fixedText, plain, withField } from '../changes/bodies.ts';
 import { literal, signedOver, unsigned } from '../changes/signing.ts';
-import { scenarioOf } from '../dimensions.ts';
 import { accepted, acceptedUnlessLockedOut, handled, refused, refusedInARow } from '../expectations.ts';
+import { scenarioOf } from '../forgery.ts';
 import type { Delivery, FlowScenario, Kit, Suite } from '../scenario.ts';
 import { statusOfRejections } from './rejection-status.ts';
 import { otherAlgorithms } from './signature-algorithm.ts';

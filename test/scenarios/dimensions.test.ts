@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { CROSSINGS, coverageOf, PLAIN, PRUNED, uncovered } from '../../scenarios/crossings.ts';
-import { FLAWS, type FlawName, SHAPES, type ShapeName, scenarioOf } from '../../scenarios/dimensions.ts';
+import { FLAWS, type FlawName, SHAPES, type ShapeName } from '../../scenarios/dimensions.ts';
 import { certificateRefused } from '../../scenarios/expectations.ts';
+import { scenarioOf } from '../../scenarios/forgery.ts';
 import { type FollowUp, findScenario } from '../../scenarios/index.ts';
 import { assemble, deliveriesOf, fakeKit, someCredentials, statesOf } from './credential-check.ts';
 
