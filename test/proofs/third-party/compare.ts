@@ -1,7 +1,7 @@
 /** Compares what a run says about a receiver with what was measured. */
 import type { ResultDocument } from '../../../harness/report/result-document.ts';
 import { NOT_KNOWN } from '../../../harness/report/verdict.ts';
-import { dialectOf, type Facts, familyOf, isAbout, isBypass, isPossible, stateOf } from './facts.ts';
+import { dialectOf, type Facts, familyOf, isAbout, isBypass, isPossible, observationsIn, stateOf } from './facts.ts';
 import { isForgery } from './prober.ts';
 
 export interface Comparison {
@@ -21,7 +21,7 @@ export interface Comparison {
 }
 
 interface Diagnosis {
-  readonly state: 'correct' | 'candidates' | 'not known' | 'nothing to name' | 'wrong';
+  readonly state: 'correct' | 'candidates' | 'observation' | 'not known' | 'nothing to name' | 'wrong';
   readonly names: readonly string[];
 }
 
@@ -61,6 +61,7 @@ export function compare(facts: Facts, document: ResultDocument, acceptable: read
     }
   }
   const possible = acceptable.filter((name) => isPossible(name, facts));
+  const observations = observationsIn(facts);
   const accepts = facts.get('valid/buy')?.result === 'accepted';
   const broken = [...facts].filter(([fact, outcome]) => stateOf(fact, outcome, facts) === 'broken');
   const isMissed = (fact: string, among: ReadonlySet<string>) => ![...among].some((check) => isAbout(check, fact));
@@ -74,7 +75,8 @@ export function compare(facts: Facts, document: ResultDocument, acceptable: read
   const missed = broken
     .filter(([fact, outcome]) => accepts && !isBypass(fact, outcome, facts) && isMissed(fact, reported))
     .map(([fact, { how }]) => `${fact} (${how})`);
-  return { agreed, ...found, missedBypasses, missed, diagnosis: diagnosisOf(document, possible, failing.length) };
+  const diagnosis = diagnosisOf(document, { possible, observations }, failing.length);
+  return { agreed, ...found, missedBypasses, missed, diagnosis };
 }
 
 /** The family of the request in the sender's usual shape: if it passes, other shapes pass for the same reason. */
@@ -88,11 +90,21 @@ function hasOtherStatus(fact: string, facts: Facts): boolean {
   return result === 'accepted' && how === valid && how !== '200';
 }
 
-function diagnosisOf({ diagnosis }: ResultDocument, acceptable: readonly string[], failures: number): Diagnosis {
+/** The names that are true: of causes, and of what was observed. */
+interface TrueNames {
+  readonly possible: readonly string[];
+  readonly observations: readonly string[];
+}
+
+function diagnosisOf(
+  { diagnosis }: ResultDocument,
+  { possible, observations }: TrueNames,
+  failures: number,
+): Diagnosis {
   const main = diagnosis.find(({ relation }) => relation === 'main');
   const others = diagnosis.filter(({ relation }) => relation === 'or');
   const alike = [...others.map(({ fault }) => fault), ...(main?.alike ?? [])];
-  const isTrue = (name: string) => acceptable.includes(name);
+  const isTrue = (name: string) => possible.includes(name);
   if (main === undefined) {
     if (alike.length > 0) return { state: 'candidates', names: alike };
     return { state: failures > 0 ? 'not known' : 'nothing to name', names: [] };
@@ -102,5 +114,6 @@ function diagnosisOf({ diagnosis }: ResultDocument, acceptable: readonly string[
   if (candidates.length > 0) return { state: candidates.some(isTrue) ? 'candidates' : 'not known', names: candidates };
   const names = [main.fault, ...alike];
   if (isTrue(main.fault)) return { state: 'correct', names };
+  if (observations.includes(main.fault)) return { state: 'observation', names };
   return { state: names.some(isTrue) ? 'candidates' : 'wrong', names };
 }

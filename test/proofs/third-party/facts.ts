@@ -275,6 +275,8 @@ const CHECKS: Readonly<Record<string, string | readonly string[]>> = {
   'forged/over-until-zero-byte': 'raw-body/mirror-zero-byte',
   'forged/over-decoded-text': 'raw-body/mirror-invalid-utf-8-twin',
   'forged/over-without-byte-order-mark': 'raw-body/mirror-byte-order-mark',
+  'forged/over-nothing-as-other-type': 'signature/over-nothing-in-other-types',
+  'forged/over-empty-object-as-other-type': 'signature/over-unread-body',
   'forged/lenient-url-alphabet': 'signature/base64url*',
   'forged/lenient-quoted': 'signature/in-quotes',
   'forged/lenient-blank-inside': 'signature/blank-inside',
@@ -444,6 +446,16 @@ const TRUE_WITH: Readonly<Record<string, string>> = {
   'text-not-verified': 'unsigned/type-text',
   'unverified-json-answers-500': 'unsigned/malformed-truncated',
 };
+
+/** The names of the diagnosis that only say what was observed, where the measured facts show it. */
+export function observationsIn(facts: Facts): string[] {
+  const bypasses = [...facts].filter(([fact, outcome]) => isBypass(fact, outcome, facts)).map(([fact]) => fact);
+  const isMissing = bypasses.some((fact) => fact === 'unsigned/json' || fact === 'keyless/json');
+  return [
+    ...(bypasses.length > 0 ? ['forged-deliveries-accepted'] : []),
+    ...(isMissing ? ['missing-credential-let-through'] : []),
+  ];
+}
 
 /** Whether the measured facts allow a name of the diagnosis. */
 export function isPossible(name: string, facts: Facts): boolean {

@@ -51,6 +51,10 @@ export function* factsOf(endpoint: Endpoint): Generator<[string, Sending | reado
     const signature = createHmac('sha256', endpoint.secret).update(signed).digest('base64');
     yield [`forged/over-${name}`, { body, signature }];
   }
+  for (const [name, signed] of Object.entries({ nothing: '', 'empty-object': '{}' })) {
+    const signature = createHmac('sha256', endpoint.secret).update(signed).digest('base64');
+    yield [`forged/over-${name}-as-other-type`, asOtherTypes().map((one) => ({ ...one, signature }))];
+  }
   const random = randomBytes(32).toString('base64');
   const shapes = Object.entries(shapesOf());
   for (const [name, shape] of shapes) {
@@ -285,6 +289,13 @@ const SIGNED_OVER_ANOTHER: Readonly<Record<string, readonly [sent: string | Buff
   'decoded-text': [withBadBytes, withBadBytes.toString('utf8')],
   'without-byte-order-mark': [`\ufeff${compact}`, compact],
 };
+
+/** Deliveries that a parser of JSON may leave unread. */
+function asOtherTypes(): Sending[] {
+  const types = [JSON_TYPE, 'text/plain', FORM_TYPE, 'application/vnd.a+json', 'multipart/form-data; boundary=b', null];
+  const gzipped = { body: gzipSync(notification()), headers: { 'Content-Encoding': 'gzip' } };
+  return [...types.map((type) => ({ type })), gzipped];
+}
 
 function sorted(json: string): string {
   const order = (value: unknown): unknown =>
