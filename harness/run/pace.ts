@@ -10,7 +10,7 @@ const MIN_SILENCES = 3;
 const MIN_ANSWERS = 5;
 /** A shortened wait is this many times the time within which nearly all answers came, and at least `MIN_WAIT_MS`. */
 const FACTOR = 10;
-const MIN_WAIT_MS = 500;
+const MIN_WAIT_MS = 300;
 const NEARLY_ALL = 0.9;
 
 /** After this many plain valid deliveries without an answer, silence says nothing about a probe. */

@@ -228,7 +228,7 @@ const types: readonly Crossing[] = [
     id: 'signature/over-nothing-in-other-types',
     title: 'Rejects the signature of an empty body on a delivery with another Content-Type or encoding',
     flaw: 'signature-of-nothing',
-    shapes: ['text', 'form', 'vendor-json', 'no-type', 'multipart', 'gzip'],
+    shapes: ['text', 'form', 'no-type', 'multipart', 'gzip'],
     why:
       'If the raw body is kept by the JSON parser only, other types are verified as an empty text, whose signature ' +
       'is then valid for every body.',
@@ -238,7 +238,7 @@ const types: readonly Crossing[] = [
     id: 'signature/over-unread-body',
     title: 'Rejects the signature of {} on any delivery',
     flaw: 'signature-of-empty-object',
-    shapes: ['plain', 'text', 'form', 'no-type'],
+    shapes: ['plain', 'text', 'no-type'],
     why:
       'Parsers leave `{}` where they have read nothing. If it is serialised and verified, its signature is valid for ' +
       'every body of that type.',

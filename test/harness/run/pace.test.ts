@@ -24,7 +24,7 @@ describe('the wait for an answer', () => {
   it.each([
     ['is the full limit before anything was answered', {}, 10_000],
     ['is the full limit after two silences', { answers: times(20, 20), silentProbes: 2 }, 10_000],
-    ['is cut short after three', { answers: times(20, 20), silentProbes: 3 }, 500],
+    ['is cut short after three', { answers: times(20, 20), silentProbes: 3 }, 300],
     ['follows the usual time of an answer', { answers: times(20, 200), silentProbes: 2, silentControls: 1 }, 2000],
     ['never exceeds the limit', { answers: times(20, 3000), silentProbes: 9 }, 10_000],
     ['is the full limit while few answers are known', { answers: times(4, 20), silentProbes: 9 }, 10_000],
@@ -38,7 +38,7 @@ describe('the wait for an answer', () => {
   });
 
   it('is not extended by a few slow answers', () => {
-    expect(paceAfter({ answers: [...times(95, 20), ...times(5, 9000)], silentProbes: 3 }).waitMs()).toBe(500);
+    expect(paceAfter({ answers: [...times(95, 20), ...times(5, 9000)], silentProbes: 3 }).waitMs()).toBe(300);
   });
 });
 
