@@ -188,6 +188,29 @@ export const payloadSizeFaults: readonly StageFault[] = [
   },
   {
     ...SIZE,
+    name: 'names-as-columns-answer-500',
+    title: 'Answers 500 to an unknown field with an empty name or a dot in its name, because storing it fails',
+    seen: 'Payloads that are stored as they are in MongoDB before 5.0, or indexed in Elasticsearch.',
+    why: 'A new field with such a name stops every notification.',
+    fix: {
+      rule: 'Pick the fields that you need, and store the rest as text if at all.',
+      express: 'Store `JSON.stringify(payload)`, or selected fields, instead of the payload.',
+    },
+    severity: 'low',
+    stage: 'validate',
+    equivalentTo: {
+      name: 'many-keys-answer-500',
+      reason: 'One delivery has many unknown fields, and some of them have such names.',
+    },
+    replace: readBeforeValidation((payload) => {
+      for (const container of containersIn(payload)) {
+        if (!Array.isArray(container) && Object.keys(container).some((name) => name === '' || name.includes('.')))
+          throwTypeError('field names may not be empty or contain a dot');
+      }
+    }),
+  },
+  {
+    ...SIZE,
     name: 'long-keys-answer-500',
     title: 'Answers 500 to a payload with a key of more than a thousand characters',
     seen: 'Indexes and metrics with a name for each key.',

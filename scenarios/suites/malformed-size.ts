@@ -115,14 +115,16 @@ export const malformedSize: readonly ProbeScenario[] = [
   {
     ...robust,
     id: 'malformed/many-keys',
-    title: 'Handles 5,000 unknown keys',
+    title: 'Handles 5,000 unknown keys, among them an empty one and names with dots and dollar signs',
     change: {
       serialise: spelt(
         'data.metadata.testKeys',
-        `{${Array.from({ length: 5000 }, (_, index) => `"key${index}":${index}`).join(',')}}`,
+        `{"":0,"a.b":1,"$set":2,"_id":3,${Array.from({ length: 4996 }, (_, at) => `"key${at}":${at}`).join(',')}}`,
       ),
     },
-    why: 'Code that creates a column, a metric or a log field per key overloads the systems behind the receiver.',
+    why:
+      'Code that creates a column, a metric or a log field per key overloads the systems behind the receiver. ' +
+      'Document databases and search indexes reject empty names, and read dots and dollar signs as operators.',
     fix: 'Do not index unknown keys. If you keep the raw body, store it as text.',
   },
   {
