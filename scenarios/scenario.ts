@@ -338,6 +338,8 @@ export interface RunObservations {
     readonly status: number;
     readonly isUsual: boolean;
     readonly deliveries: number;
+    /** Whether these deliveries lacked the credential. */
+    readonly isMissing?: boolean | undefined;
   }[];
 }
 

@@ -137,15 +137,17 @@ export function outcomesIn(results: readonly ScenarioResult[]): Outcomes {
   const outcomes = new Map<string, Answer | null>();
   const usual = new Set([
     '401',
-    ...results.flatMap(({ id, outcome = '' }) => (rejections.includes(id) ? [outcome] : [])),
+    ...results.flatMap(({ id, outcome = '' }) => (rejections.includes(id) ? [outcome.replace('missing-', '')] : [])),
   ]);
   const alsoElsewhere = usesElsewhere(results, usual);
+  const differ = results.some(({ id, outcome }) => rejections.includes(id) && outcome?.startsWith('missing-'));
   for (const result of results) {
     const outcome = outcomeOf(result);
     if (outcome === undefined) continue;
     const answer = outcome === null ? null : answerOf(outcome, usual, alsoElsewhere);
     const isStatus = statuses.includes(result.id) && (result.id !== PREFLIGHT_SCENARIO || answer?.kind === 'accepted');
-    outcomes.set(result.id, isStatus ? null : answer);
+    // Answers to missing and to invalid credentials then differ in any case.
+    outcomes.set(result.id, isStatus || (differ && result.decidedBy === 'answers-differ') ? null : answer);
   }
   return outcomes;
 }

@@ -149,7 +149,7 @@ export function ofStatuses(results: Results): Diagnosis[] {
   const failed = (id: string) => results.filter((result) => result.id === id && result.verdict === 'fail');
   const statusOf = ([result]: Results) => result?.outcome ?? '';
   const [signature, key] = [failed(STATUS_SCENARIOS.signature), failed(STATUS_SCENARIOS['api-key'])];
-  const isSame = signature.length > 0 && key.length > 0 && statusOf(signature) === statusOf(key);
+  const isSame = /^\d/.test(statusOf(signature)) && statusOf(signature) === statusOf(key);
   return [
     ...ofAcceptanceStatus(failed(PREFLIGHT_SCENARIO).filter(hasStatus2xx)),
     ...(isSame
@@ -158,6 +158,8 @@ export function ofStatuses(results: Results): Diagnosis[] {
           ...ofRejectionStatus('an invalid signature', 'refuses', signature),
           ...ofRejectionStatus('an invalid API key', 'api-key-refused', key),
         ]),
+    ...ofMissingStatus('signature', 'missing-signature', signature),
+    ...ofMissingStatus('API key', 'api-key-missing', key),
   ];
 }
 
@@ -174,10 +176,25 @@ function ofAcceptanceStatus(failed: Results): Diagnosis[] {
   return [counted(finding, failed, failed.length)];
 }
 
+/** The outcome of a check for the status, where only a missing credential gets another one. */
+const MISSING = /^missing-(\d{3})$/;
+
+function ofMissingStatus(what: string, name: string, failed: Results): Diagnosis[] {
+  const status = MISSING.exec(failed[0]?.outcome ?? '')?.[1];
+  if (status === undefined) return [];
+  const finding = {
+    fault: `${name}-is-${status}`,
+    title: `Rejects a missing ${what} with ${status} instead of 401`,
+    why: 'The deliveries are rejected, but with another status. A sender recognises missing credentials by 401.',
+    fix: `Answer 401 where the ${what} is missing. A framework that requires the header answers before the check.`,
+  };
+  return [counted(finding, failed, failed.length)];
+}
+
 function ofRejectionStatus(what: string, name: string, failed: Results): Diagnosis[] {
   const [first] = failed;
-  if (first === undefined) return [];
-  const status = first.outcome ?? '';
+  const status = first?.outcome ?? '';
+  if (first === undefined || MISSING.test(status)) return [];
   const finding = {
     fault: `${name}-${status.startsWith('3') ? 'by-redirect' : `with-${status}`}`,
     title: `Rejects ${what} with ${status} instead of 401`,

@@ -14,6 +14,8 @@ export interface Dialect {
   readonly accepts: number;
   /** The usual status of rejected credentials: 401, unless the plain forgeries got another one. */
   readonly rejects: Readonly<Record<Credential, number>>;
+  /** The same where the credential is missing: a framework may reject the request before the check. */
+  readonly missing: Readonly<Record<Credential, number>>;
   /** The status of a malformed payload with valid credentials; null when unknown, or when it was accepted. */
   readonly malformed: number | null;
 }
@@ -34,7 +36,12 @@ export const PLAIN_FORGERIES: Readonly<Record<Credential, readonly string[]>> = 
 };
 
 /** The dialect of the specification. */
-export const STANDARD: Dialect = { accepts: 200, rejects: { signature: 401, 'api-key': 401 }, malformed: null };
+export const STANDARD: Dialect = {
+  accepts: 200,
+  rejects: { signature: 401, 'api-key': 401 },
+  missing: { signature: 401, 'api-key': 401 },
+  malformed: null,
+};
 
 export function is2xx(status: number): boolean {
   return status >= 200 && status < 300;
@@ -83,6 +90,12 @@ export function usualRejection(forgeries: readonly Attempt[]): number {
 
 const MIN_EQUAL_5XX = 3;
 
+/** The status with which the endpoint rejects a missing credential: `usual`, unless the delivery got another one. */
+export function missingRejection(usual: number, delivery: Attempt | undefined): number {
+  const status = delivery?.answer?.status ?? usual;
+  return isRejection(status) && status !== 429 ? status : usual;
+}
+
 /** What a status means in a dialect. */
 export type Translation =
   // The status of the specification, or the status itself if it has no other meaning.
@@ -92,17 +105,18 @@ export type Translation =
 
 /**
  * Translates the status of a probe into the status that the specification uses for it. `credentials`: those that the
- * scenario is about. An acceptance is never translated into a rejection.
+ * scenario is about; `lacking`: those that the request does not have. An acceptance is never translated into a rejection.
  */
 export function translateStatus(
   status: number,
   expect: Expectation,
   dialect: Dialect,
   credentials: readonly Credential[],
+  lacking: readonly Credential[] = [],
 ): Translation {
   const literal = { kind: 'status', status } as const;
   if (is2xx(status)) return dialect.accepts === 200 ? literal : { kind: 'status', status: 200 };
-  const rejects = rejectionsOf(dialect, credentials);
+  const rejects = rejectionsOf(dialect, credentials, lacking);
   if (rejects.every((usual) => usual === 401)) return literal;
   const rejected = { kind: 'status', status: 401 } as const;
   const isUsual = rejects.includes(status);
@@ -118,9 +132,13 @@ export function translateStatus(
   return isUsual || (isRejection(status) && status !== 429 && expect.pass.includes(401)) ? rejected : literal;
 }
 
-/** The usual statuses of rejection of these credentials. */
-export function rejectionsOf({ rejects }: Dialect, credentials: readonly Credential[]): readonly number[] {
-  return credentials.map((credential) => rejects[credential]);
+/** The usual statuses of rejection of these credentials, some of which the request lacks. */
+export function rejectionsOf(
+  { rejects, missing }: Dialect,
+  credentials: readonly Credential[],
+  lacking: readonly Credential[] = [],
+): readonly number[] {
+  return credentials.map((credential) => (lacking.includes(credential) ? missing : rejects)[credential]);
 }
 
 /** Whether an expectation is that of a forgery in the sender's own shape, which exactly 401 rejects. */

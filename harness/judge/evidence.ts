@@ -14,6 +14,8 @@ export interface ProbeEvidence {
   readonly leaks: readonly Leak[];
   /** What the independent oracle found wrong with the outgoing request, or null. */
   readonly probeFault: string | null;
+  /** The credentials whose header the request does not have. */
+  readonly lacking?: readonly Credential[];
   /** After an acceptance: the same kind of request without a notification. See `FollowUp`. */
   readonly comparisons?: readonly Attempt[];
 }

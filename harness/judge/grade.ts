@@ -62,9 +62,9 @@ export function outcomeOfAttempt({ answer, error }: Attempt): string {
 }
 
 /** The same for a probe, in the statuses of the specification. */
-export function outcomeOfProbe({ attempt, expect }: ProbeEvidence, { dialect, credentials }: Reading): string {
+export function outcomeOfProbe({ attempt, expect, lacking }: ProbeEvidence, { dialect, credentials }: Reading): string {
   if (attempt.answer === null) return outcomeOfAttempt(attempt);
-  const translated = translateStatus(attempt.answer.status, expect, dialect, credentials);
+  const translated = translateStatus(attempt.answer.status, expect, dialect, credentials, lacking);
   return `${translated.kind === 'status' ? translated.status : attempt.answer.status}`;
 }
 
@@ -93,7 +93,8 @@ export function gradeProbe(probe: ProbeEvidence, level: Level, reading: Reading)
   }
   const found = probe.leaks.filter((leak) => probe.expect.absent?.includes(leak));
   if (found.length > 0) return failed('leak', `the answer leaks: ${found.join(', ')}`);
-  const translated = translateStatus(answer.status, probe.expect, reading.dialect, reading.credentials);
+  const { dialect, credentials } = reading;
+  const translated = translateStatus(answer.status, probe.expect, dialect, credentials, probe.lacking);
   if (translated.kind === 'ambiguous') {
     const both = `answered ${answer.status}, the status of both forged and malformed deliveries`;
     return inconclusive('statuses-alike', `${both}, so the order of the checks cannot be seen`);

@@ -13,6 +13,7 @@ export {
   type Dialect,
   is2xx,
   isPlainForgery,
+  missingRejection,
   PLAIN_FORGERIES,
   PREFLIGHT_SCENARIO,
   STANDARD,

@@ -42,7 +42,7 @@ export function judge(level: Level, evidence: Evidence): Judgement {
     delivery: isOneOfSeveral ? probe.label : null,
     outcome: outcomeOfProbe(probe, reading),
     answered: {
-      class: classOfAttempt(probe.attempt, rejectionsOf(reading.dialect, reading.credentials)),
+      class: classOfAttempt(probe.attempt, rejectionsOf(reading.dialect, reading.credentials, probe.lacking)),
       status: probe.attempt.answer?.status ?? null,
     },
   };

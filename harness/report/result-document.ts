@@ -196,6 +196,7 @@ const shardRecord = z.strictObject({
           status: z.int(),
           isUsual: z.boolean(),
           deliveries: z.int().positive(),
+          isMissing: z.boolean().optional(),
         }),
       )
       .optional(),

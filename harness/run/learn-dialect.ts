@@ -7,6 +7,7 @@ import {
   type Credential,
   is2xx,
   isPlainForgery,
+  missingRejection,
   PLAIN_FORGERIES,
   STANDARD,
   STATUS_SCENARIOS,
@@ -18,6 +19,7 @@ import { credentialsOf, isSending, type PlannedScenario, type SendingPlan } from
 import type { Trial } from './trial.ts';
 
 const MALFORMED = 'malformed/truncated';
+const MISSING: Readonly<Record<Credential, string>> = { signature: 'signature/missing', 'api-key': 'api-key/missing' };
 
 /**
  * The checks to send first, in groups: those that show the status of a rejection, if the run contains forgeries, and a
@@ -29,7 +31,7 @@ export function learningPlans(context: RunContext, plans: readonly PlannedScenar
   const credentials: readonly Credential[] = ['signature', 'api-key'];
   const forgeries = credentials
     .filter((one) => configured[one] !== undefined && plans.some((planned) => isAboutForgeries(planned, one)))
-    .map((one) => PLAIN_FORGERIES[one]);
+    .flatMap((one) => [PLAIN_FORGERIES[one].filter((id) => id !== MISSING[one]), [MISSING[one]]]);
   const find = (id: string) => plans.find(({ scenario }) => scenario.id === id);
   const malformed = [find(MALFORMED)].flatMap((planned) => planned ?? []);
   return [...forgeries.map((ids) => ids.flatMap((id) => find(id) ?? planOf(id))), malformed].map((group) =>
@@ -62,11 +64,16 @@ export function learnDialect(context: RunContext, preflight: Attempt, trials: re
     });
   const [malformed] = attemptsOf([MALFORMED]);
   const status = malformed?.answer?.status ?? null;
+  const rejects = {
+    signature: usualRejection(attemptsOf(PLAIN_FORGERIES.signature)),
+    'api-key': usualRejection(attemptsOf(PLAIN_FORGERIES['api-key'])),
+  };
   context.dialect = {
     accepts: preflight.answer?.status ?? STANDARD.accepts,
-    rejects: {
-      signature: usualRejection(attemptsOf(PLAIN_FORGERIES.signature)),
-      'api-key': usualRejection(attemptsOf(PLAIN_FORGERIES['api-key'])),
+    rejects,
+    missing: {
+      signature: missingRejection(rejects.signature, attemptsOf([MISSING.signature])[0]),
+      'api-key': missingRejection(rejects['api-key'], attemptsOf([MISSING['api-key']])[0]),
     },
     malformed: status === null || is2xx(status) ? null : status,
   };
@@ -76,14 +83,17 @@ export function learnDialect(context: RunContext, preflight: Attempt, trials: re
 export function recordRejections({ seen, dialect }: RunContext, { planned, evidence }: Trial): void {
   const [credential, another] = credentialsOf(planned.scenario);
   if (credential === undefined || another !== undefined) return;
-  const usual = dialect.rejects[credential];
-  for (const { attempt, expect } of evidence.probes) {
+  for (const { attempt, expect, lacking = [] } of evidence.probes) {
+    const isMissing = lacking.includes(credential);
+    const usual = (isMissing ? dialect.missing : dialect.rejects)[credential];
     const status = attempt.answer?.status;
     if (status === undefined || !isPlainForgery(expect) || status === 429) continue;
     if (status !== usual && (status < 300 || status >= 500)) continue;
-    const at = seen.rejections.findIndex((one) => one.credential === credential && one.status === status);
+    const at = seen.rejections.findIndex(
+      (one) => one.credential === credential && one.status === status && (one.isMissing ?? false) === isMissing,
+    );
     const deliveries = (seen.rejections[at]?.deliveries ?? 0) + 1;
-    const entry = { credential, status, isUsual: status === usual, deliveries };
+    const entry = { credential, status, isUsual: status === usual, deliveries, ...(isMissing && { isMissing }) };
     seen.rejections.splice(at === -1 ? seen.rejections.length : at, 1, entry);
   }
 }

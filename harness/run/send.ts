@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type OfferedTlsVersion, tlsVersionName } from '../../contract/index.ts';
 import { signatureSpellings } from '../../contract/secret-spellings.ts';
 import type { Change, Expectation, Kit, Leak } from '../../scenarios/index.ts';
-import { describeAttempt, isAccepted, outcomeOfAttempt, type ProbeEvidence } from '../judge/index.ts';
+import { type Credential, describeAttempt, isAccepted, outcomeOfAttempt, type ProbeEvidence } from '../judge/index.ts';
 import type { Answer, Attempt } from '../transport/index.ts';
 import { type Assembled, assemble } from './assemble.ts';
 import type { RunContext } from './context.ts';
@@ -79,8 +79,16 @@ export async function sendControl(
 }
 
 /** The evidence of a probe for the judge. */
-export function evidenceOf({ label, attempt, leaks, fault }: SentDelivery, expect: Expectation): ProbeEvidence {
-  return { label, expect, attempt, leaks, probeFault: fault };
+export function evidenceOf(sent: SentDelivery, expect: Expectation): ProbeEvidence {
+  const { label, attempt, leaks, fault, assembled } = sent;
+  const { signatureHeader, apiKeyHeader } = assembled.kit;
+  const sends = (header: string) =>
+    assembled.prepared.headers.some(([name]) => name.toLowerCase() === header.toLowerCase());
+  const lacking: Credential[] = [
+    ...(sends(signatureHeader) ? [] : (['signature'] as const)),
+    ...(sends(apiKeyHeader) ? [] : (['api-key'] as const)),
+  ];
+  return { label, expect, attempt, leaks, probeFault: fault, lacking };
 }
 
 /** Tries after the second, for an endpoint that leaves some valid deliveries unanswered. */

@@ -3,10 +3,11 @@ import type { RequirementId } from '../requirements.ts';
 import type { Feature, Observation, ObservationScenario, RunObservations } from '../scenario.ts';
 
 const NAMES = { signature: 'an invalid or missing signature', 'api-key': 'an invalid or missing API key' } as const;
+const MISSING_NAMES = { signature: 'no signature', 'api-key': 'no API key' } as const;
 
 /**
- * The only failure of an endpoint that rejects all forgeries with a status other than 401. The other checks are then
- * judged by whether a delivery was accepted or rejected.
+ * The only failure of an endpoint that rejects all forgeries, or those without the credential, with a status other than
+ * 401. The other checks are then judged by whether a delivery was accepted or rejected.
  */
 export function statusOfRejections(
   credential: keyof typeof NAMES,
@@ -25,17 +26,19 @@ export function statusOfRejections(
     observe: ({ rejections = [] }) =>
       observe(
         rejections.filter((one) => one.credential === credential),
-        name,
+        credential,
       ),
     why: 'A sender recognises invalid credentials by 401. After another status it may retry, or report another cause.',
     fix: 'Answer 401 where the check of the credentials fails. When the check throws, catch the exception.',
   };
 }
 
-function observe(rejections: NonNullable<RunObservations['rejections']>, name: string): Observation {
+function observe(rejections: NonNullable<RunObservations['rejections']>, credential: keyof typeof NAMES): Observation {
   const total = rejections.reduce((sum, { deliveries }) => sum + deliveries, 0);
   const usual = rejections.filter(({ isUsual }) => isUsual);
-  const [first] = usual;
+  // Only a missing credential may get another status.
+  const [wrong] = usual.filter(({ isMissing = false, status }) => !isMissing && status !== 401);
+  const [first = usual[0]] = wrong === undefined ? usual.filter(({ status }) => status !== 401) : [wrong];
   if (first === undefined) {
     const reason = total === 0 ? 'no forged delivery was rejected' : 'the plain forgeries were not rejected';
     return { verdict: 'inconclusive', observed: total === 0 ? 'no rejection' : 'single rejections', reason };
@@ -45,6 +48,7 @@ function observe(rejections: NonNullable<RunObservations['rejections']>, name: s
   const count = usual
     .filter(({ status }) => status === first.status)
     .reduce((sum, { deliveries }) => sum + deliveries, 0);
+  const name = wrong === undefined ? MISSING_NAMES[credential] : NAMES[credential];
   const reason = `answered ${first.status} to ${count} of ${total} rejected deliveries with ${name}, expected 401`;
-  return { verdict: 'fail', observed, outcome: observed, reason };
+  return { verdict: 'fail', observed, outcome: wrong === undefined ? `missing-${observed}` : observed, reason };
 }

@@ -204,7 +204,7 @@ describe('several faults at once', () => {
   it.each([
     ['verifies-reserialised-json', 'api-key-case-ignored'],
     ['missing-signature-accepted', 'closes-the-list-of-types'],
-    ['hashes-at-most-1-kib', 'api-key-missing-is-400'],
+    ['hashes-at-most-1-kib', 'api-key-missing-is-500'],
     ['default-secret-accepted', 'refuses-refunds'],
     ['verifies-reserialised-json', 'api-key-case-ignored', 'refuses-wallets'],
   ])('are all named: %s, %s', (...faults) => {

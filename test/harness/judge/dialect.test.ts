@@ -25,6 +25,7 @@ import { answer, evidence, failure, probe } from './attempts.ts';
 const dialect = (usual: number, more: Partial<Dialect> = {}): Dialect => ({
   ...STANDARD,
   rejects: { signature: usual, 'api-key': 401 },
+  missing: { signature: usual, 'api-key': 401 },
   ...more,
 });
 

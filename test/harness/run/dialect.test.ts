@@ -118,8 +118,18 @@ describe('a receiver with other statuses', () => {
     expect(results.get('signature/other-secret')?.verdict).toBe('pass');
   });
 
-  it('fails individual checks when its usual rejection is 401', async () => {
-    const { of } = await runAgainst(speaking({ missing: 400 }), { suites: ['signature'] });
+  it('has one failure for the status of missing credentials', async () => {
+    const { document, of, results } = await runAgainst(speaking({ missing: 403 }), CHECKS);
+    expect(of('fail')).toEqual(['signature/status']);
+    expect(results.get('signature/status')).toMatchObject({ observed: '403', outcome: 'missing-403' });
+    expect(document.diagnosis[0]).toMatchObject({
+      fault: 'missing-signature-is-403',
+      title: 'Rejects a missing signature with 403 instead of 401',
+    });
+  });
+
+  it('fails the check of a delivery without the signature that it accepts', async () => {
+    const { of } = await runAgainst(speaking({ lenient: true }), { suites: ['signature'] });
     expect(of('fail')).toContain('signature/missing');
     expect(of('fail')).not.toContain('signature/status');
   });
