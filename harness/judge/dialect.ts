@@ -105,7 +105,8 @@ export type Translation =
 
 /**
  * Translates the status of a probe into the status that the specification uses for it. `credentials`: those that the
- * scenario is about; `lacking`: those that the request does not have. An acceptance is never translated into a rejection.
+ * scenario is about; `lacking`: those that the request does not have. An acceptance is never translated into a
+ * rejection.
  */
 export function translateStatus(
   status: number,
