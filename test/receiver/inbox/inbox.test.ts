@@ -1,6 +1,7 @@
 /** The behaviour of every inbox. */
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
+import { loadSqlite } from '../../../receiver/inbox/sqlite-database.ts';
 import type { ClaimedEntry, DurableInbox, Inbox, Settlement } from '../../../receiver/index.ts';
 import { query, waitUntil } from '../../proofs/durability/stored-state.ts';
 import { onEveryDatabase, onEveryStore, received, STORES, type Store, type StoreName } from './stores.ts';
@@ -228,4 +229,18 @@ onEveryDatabase('a durable inbox', (name) => {
       new Date(1_700_000_000_000_000),
     ]);
   });
+});
+
+it('hides only the warning about SQLite while it loads SQLite', async () => {
+  const messages: string[] = [];
+  const record = ({ message }: Error) => void messages.push(message);
+  process.on('warning', record);
+  onTestFinished(() => void process.off('warning', record));
+  const loading = loadSqlite();
+  process.emitWarning('SQLite is experimental', 'ExperimentalWarning');
+  process.emitWarning('another feature is experimental', 'ExperimentalWarning');
+  process.emitWarning('a warning');
+  await loading;
+  await new Promise(setImmediate);
+  expect(messages).toEqual(['another feature is experimental', 'a warning']);
 });
