@@ -88,9 +88,12 @@ function explainRun(run: ToDiagnose, dictionary: FaultDictionary, stack: KnownSt
   // Of equal weight, what is certain comes before candidates, and what is not known last. The end of the process comes
   // before everything else: the fault that causes it if it is known, otherwise the observation.
   const guilty = new Set(outages.flatMap(({ culprit }) => culprit ?? []));
-  const stopsProcess = ({ candidates, evidence }: Diagnosis) =>
-    candidates === undefined && evidence.includes(STAYS_UP) && evidence.some((id) => id !== STAYS_UP && guilty.has(id));
-  const isExplained = byFaults.some(stopsProcess);
+  const stopsProcess = ({ candidates, posterior, evidence }: Diagnosis) =>
+    candidates === undefined &&
+    posterior !== undefined &&
+    evidence.includes(STAYS_UP) &&
+    evidence.some((id) => id !== STAYS_UP && guilty.has(id));
+  const isExplained = found.some(stopsProcess);
   const above = ACCEPTED_FORGERY * results.length;
   const rankOf = (one: Diagnosis) => {
     const { fault, candidates, posterior } = one;
