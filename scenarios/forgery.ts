@@ -88,19 +88,19 @@ export function atAnotherUrl(change: Change): Pick<ProbeScenario, 'change' | 'ex
   return { change, expect: refusedElsewhere, ifAccepted: pageComparisons(change) };
 }
 
-/** The same request without a query. */
-function withoutQuery(change: Change): FollowUp {
+/** The same request with a query that means nothing: a page gives both the same answer. */
+function withOtherQuery(change: Change): FollowUp {
   const address: AddressChange = {
-    label: 'no query',
-    make: (head) => ({ ...head, target: head.target.split('?', 1)[0] ?? '/' }),
+    label: 'another query',
+    make: (head, kit) => ({ ...head, target: `${head.target.split('?', 1)[0] ?? '/'}?${kit.nonce(16)}=1` }),
   };
-  return { role: 'compares', label: 'the same without a query', change: combined(change, { address }) };
+  return { role: 'compares', label: 'the same with another query', change: combined(change, { address }) };
 }
 
 function comparisonsOf(flaw: Flaw, { change, mayBePage }: Shape): FollowUp[] {
   const forged = combined(change, flaw.change);
   if (mayBePage === 'by-url') return pageComparisons(forged);
-  if (mayBePage === 'by-query') return [withoutQuery(forged)];
+  if (mayBePage === 'by-query') return [withOtherQuery(forged)];
   return mayBePage === 'by-method' ? [withoutBody(forged)] : [];
 }
 
