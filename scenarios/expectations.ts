@@ -152,6 +152,14 @@ export const refusedOrChosen: Expectation = {
   note: [200],
 };
 
+/** Two invalid credentials in one request, which no sender sends: a 5xx loses no delivery, and only warns. */
+export const refusedTwice: Expectation = {
+  text: '401 or 400 (5xx: warning)',
+  authentic: false,
+  pass: [401, 400],
+  warn: ['5xx'],
+};
+
 /** An invalid credential that a server or proxy in front of the receiver may reject for its size or its characters. */
 export const refusedOddHeader: Expectation = {
   text: '401 (400 or 431 from a server in front is recorded, not a failure)',

@@ -85,7 +85,12 @@ export function judge(level: Level, evidence: Evidence): Judgement {
  * which a sender does not follow, or none.
  */
 function isLost({ expect }: ProbeEvidence, { decidedBy }: Grade): boolean {
-  return expect.authentic && expect.pass.includes(200) && (decidedBy === 'redirect' || decidedBy === 'no-answer');
+  return (
+    expect.authentic &&
+    expect.malformed !== true &&
+    expect.pass.includes(200) &&
+    (decidedBy === 'redirect' || decidedBy === 'no-answer')
+  );
 }
 
 /** A failure at its level: `must` fails, `should` warns, `info` is recorded. */

@@ -458,7 +458,7 @@ export const payloadValuesFaults: readonly StageFault[] = [
   {
     ...VALIDATION,
     name: 'limits-fractions-to-milliseconds',
-    title: 'Rejects an ISO time with more than three fractional digits',
+    title: 'Rejects an ISO time with more fractional digits than it expects',
     seen: 'Fixed formats, and validators with a precision of three.',
     why: 'A sender on another runtime writes microseconds, and every wallet and deposit is rejected.',
     fix: readBoth,
@@ -546,6 +546,10 @@ export const payloadValuesFaults: readonly StageFault[] = [
     fix: readBoth,
     severity: 'low',
     forbidden: false,
+    equivalentTo: {
+      name: 'limits-fractions-to-milliseconds',
+      reason: 'Both reject one of three times; the report names the delivery.',
+    },
     replace: refusing((payload) => typeof at(payload) === 'string' && /\.\d{7,}/.test(String(at(payload)))),
   },
   {

@@ -145,7 +145,7 @@ export const signatureValuesFaults: readonly StageFault[] = [
   },
   lenientMutant(({ header = '', expected }) => header !== '' && expected.some((one) => isLike(header, one)), {
     name: 'signature-looked-up-with-like',
-    title: 'Looks the signature up with LIKE',
+    title: 'Uses the signature in a database query, where another text matches as well',
     seen: 'A table of expected signatures that is queried with the value of the header.',
     why: 'The signature "%" matches every row.',
     fix: { rule: 'Compare the strings in your own code.', express: 'Use `=` with a bound parameter, or no query.' },

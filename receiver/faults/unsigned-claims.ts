@@ -20,7 +20,7 @@ const STATUS_PATHS = ['data.status', 'data.metadata.orderStatus', 'data.metadata
 /** Answers the handshake of another sender before the verification. */
 function answeringHandshake(
   answerTo: (req: Request, payload: unknown, secret: string) => object | undefined,
-  text: Pick<StageFault, 'name' | 'title' | 'seen' | 'why' | 'fix'>,
+  text: Pick<StageFault, 'name' | 'title' | 'seen' | 'why' | 'fix' | 'equivalentTo'>,
 ): StageFault {
   return {
     ...SIGNATURE,
@@ -96,6 +96,7 @@ export const unsignedClaims: readonly StageFault[] = [
       seen: 'Endpoint validation of Zoom, copied into the receiver of another sender with its own secret.',
       why: 'Anyone lets the endpoint compute the HMAC of any text, such as the body of a forged notification.',
       fix: NO_HANDSHAKE,
+      equivalentTo: { name: 'handshakes-not-verified', reason: 'One delivery holds the handshakes of all senders.' },
     },
   ),
   answeringHandshake(
@@ -110,6 +111,7 @@ export const unsignedClaims: readonly StageFault[] = [
       seen: 'Receivers for Azure Event Grid that take further senders.',
       why: 'Unverified requests get 200 and a text that anyone chooses.',
       fix: NO_HANDSHAKE,
+      equivalentTo: { name: 'handshakes-not-verified', reason: 'One delivery holds the handshakes of all senders.' },
     },
   ),
   {
@@ -139,6 +141,7 @@ export const unsignedClaims: readonly StageFault[] = [
     fix: NO_SESSION,
     severity: 'critical',
     forbidden: true,
+    equivalentTo: { name: 'session-after-delivery', reason: 'One forgery sends back all that was returned.' },
     replace: rememberingClient(
       (res) => void res.setHeader('Set-Cookie', `session=${ISSUED}; Path=/; HttpOnly`),
       (req) =>
@@ -154,6 +157,7 @@ export const unsignedClaims: readonly StageFault[] = [
     fix: NO_SESSION,
     severity: 'critical',
     forbidden: true,
+    equivalentTo: { name: 'session-after-delivery', reason: 'One forgery sends back all that was returned.' },
     replace: rememberingClient(
       (res) => void res.setHeader('X-Session-Token', ISSUED),
       (req) => req.get('X-Session-Token') === ISSUED || req.get('Authorization') === `Bearer ${ISSUED}`,

@@ -277,7 +277,7 @@ export const unsignedRequests: readonly StageFault[] = [
   }),
   early((payload) => (isObject(payload) && payload.challenge !== undefined ? { challenge: payload.challenge } : null), {
     name: 'handshakes-not-verified',
-    title: 'Answers handshakes with a challenge without verification',
+    title: 'Answers handshakes of other senders without verification',
     seen: 'Endpoints that also serve senders that verify a URL with a challenge.',
     why: 'The endpoint answers 200 to anyone, and echoes what was sent.',
     fix: {
@@ -369,7 +369,7 @@ export const unsignedRequests: readonly StageFault[] = [
   {
     ...SIGNATURE,
     name: 'session-after-delivery',
-    title: 'Sets a session cookie after a valid delivery and accepts it instead of a signature',
+    title: 'Returns a cookie or a token after a valid delivery, and accepts it instead of a signature',
     seen: 'Session middleware for the whole application, and a check for a session in front of the verification.',
     why: 'Anyone who gets hold of the cookie needs no signature.',
     fix: {

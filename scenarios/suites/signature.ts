@@ -31,8 +31,8 @@ function underSignatureOf(other: Event, label: string): Delivery {
 
 /** More attempts than a circuit breaker or a sample of one in ten lets pass, and few enough to be quick. */
 const ATTEMPTS = 12;
-/** So many of them are sent at once, for endpoints that answer slowly. The others show what these have changed. */
-const AT_ONCE = 6;
+/** So many of them are sent at once, for endpoints that answer slowly. Ten in turn remain. */
+const AT_ONCE = 2;
 
 function inARow(kit: Kit): Delivery[][] {
   const attempts = Array.from(
