@@ -128,6 +128,11 @@ describe('checkPartner rejects', () => {
       header: { role: 'signature', index: null },
       reason: 'invalid-name',
     });
+    const reasonFor = (name: string, value: string) =>
+      rejection({ apiKey: { value: 'k' }, headers: [[name, value]] }) as PartnerHeaderError;
+    expect(reasonFor('X-API-Key', 'x').reason).toBe('duplicate-name');
+    expect(reasonFor('X-A', 'a\n').reason).toBe('invalid-character');
+    expect(reasonFor('X-A', ' a').reason).toBe('outer-white-space');
   });
 
   it('a header, in the words of a caller that names the setting itself', () => {
@@ -179,7 +184,7 @@ describe('TLS material', () => {
     expect(advice({ signing, tls: { ...tls, passphrase } })).toEqual([]);
     for (const faulty of [tls, { ...tls, passphrase: `${passphrase}x` }]) {
       const error = rejection({ tls: faulty });
-      expect(error).toMatchObject({ code: 'PARTNER_TLS', hint: expect.stringContaining('passphrase') });
+      expect(error).toMatchObject({ code: 'PARTNER_TLS', hint: 'Give its passphrase.' });
       expect(`${error.message} ${error.hint}`).not.toContain(passphrase);
     }
   });
@@ -187,14 +192,27 @@ describe('TLS material', () => {
   it('is rejected with the reason otherwise', async () => {
     const one = await certificate('one');
     const other = await certificate('other');
+    const damaged = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n';
+    const noCertificate =
+      'The client certificate is not a certificate in PEM. Give a CERTIFICATE block, then its intermediates.';
+    const noCa = 'The extra CA is not a certificate in PEM. Give one or more CERTIFICATE blocks.';
     const cases: [NonNullable<Partner['tls']>, string][] = [
       [{ clientCert: one.cert }, 'There is a client certificate and no client key. Give both.'],
       [{ clientKey: one.key }, 'There is a client key and no client certificate. Give both.'],
-      [{ clientCert: one.cert, clientKey: other.key }, 'does not belong'],
-      [{ clientCert: one.key, clientKey: one.key }, 'client certificate is not a certificate in PEM'],
-      [{ clientCert: one.cert, clientKey: one.cert }, 'client key is not a private key in PEM'],
-      [{ ca: 'hello' }, 'extra CA is not a certificate in PEM'],
-      [{ ca: '' }, 'extra CA is not a certificate in PEM'],
+      [
+        { clientCert: one.cert, clientKey: other.key },
+        'The client key does not belong to the client certificate. Give the key that the certificate was issued for, ' +
+          'and the certificate of the client before its intermediates.',
+      ],
+      [{ clientCert: one.key, clientKey: one.key }, noCertificate],
+      [{ clientCert: damaged, clientKey: one.key }, noCertificate],
+      [
+        { clientCert: one.cert, clientKey: one.cert },
+        'The client key is not a private key in PEM. Give a PRIVATE KEY block.',
+      ],
+      [{ ca: 'hello' }, noCa],
+      [{ ca: '' }, noCa],
+      [{ ca: `${one.cert}${damaged}` }, noCa],
     ];
     for (const [tls, text] of cases) {
       expect(rejection({ tls }).code).toBe('PARTNER_TLS');

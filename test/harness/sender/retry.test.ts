@@ -72,6 +72,7 @@ describe('deliverWithRetry', () => {
 
   it.each([
     ['seconds', '7', 7_000],
+    ['seconds of two digits', '12', 12_000],
     ['a date', 'Thu, 01 Jan 2026 00:00:09 GMT', 9_000],
     ['a past date', 'Wed, 31 Dec 2025 00:00:00 GMT', 100],
     ['more than the limit', '3600', 20_000],

@@ -1,8 +1,8 @@
 /** What is read of an answer is bounded in every direction, and ends long before the time limit. */
 import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { createSender } from '../../../harness/sender/index.ts';
-import { rawServer, request } from './servers.ts';
+import { createSender, deliver } from '../../../harness/sender/index.ts';
+import { rawServer, replying, request } from './servers.ts';
 
 /** Writes as fast as the other side takes it. */
 function flood(socket: Socket, piece: string): void {
@@ -49,6 +49,29 @@ describe('an answer without end', () => {
         flood(socket, piece);
       }),
     ).toEqual(expected);
+  });
+
+  it.each([
+    [16, 200, undefined],
+    [17, undefined, 'headers-too-large'],
+  ])('of %i interim answers before the last', async (count, status, error) => {
+    const answer = `${'HTTP/1.1 100 Continue\r\n\r\n'.repeat(count)}HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n`;
+    expect(await outcomeOf((socket) => socket.write(answer))).toMatchObject({ status, error });
+  });
+
+  it.each([
+    [10_000, false],
+    [10_001, true],
+  ])('of %i chunks', async (count, truncated) => {
+    const url = await replying(`${CHUNKED}${'1\r\nx\r\n'.repeat(count)}0\r\n\r\n`);
+    const { answer } = await deliver(request(url), { timeoutMs: TIMEOUT_MS });
+    expect({ length: answer?.body.length, truncated: answer?.truncated }).toEqual({ length: count, truncated });
+  });
+
+  it('may have more headers than its body may have bytes', async () => {
+    const url = await replying(`HTTP/1.1 200 OK\r\nX-Long: ${'x'.repeat(5_000)}\r\nContent-Length: 2\r\n\r\nok`);
+    const { answer } = await deliver(request(url), { bodyCapBytes: 100 });
+    expect([answer?.body.length, answer?.truncated]).toEqual([2, false]);
   });
 
   it('in another protocol: the connection is closed', async () => {

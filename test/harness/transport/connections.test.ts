@@ -2,7 +2,7 @@
 import { getEventListeners, once } from 'node:events';
 import http from 'node:http';
 import https from 'node:https';
-import type { Socket } from 'node:net';
+import type { LookupFunction, Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { createSender, deliver } from '../../../harness/sender/index.ts';
 import { createConnections, exchange } from '../../../harness/transport/index.ts';
@@ -34,6 +34,28 @@ describe('connections', () => {
       optionsOf(createConnections({ keepAlive }).agentFor('https://a.example/')).maxCachedSessions;
     expect(createConnections().agentFor('http://a.example/').maxSockets).toBe(Number.POSITIVE_INFINITY);
     expect([cached(true), cached(false)]).toEqual([undefined, 0]);
+  });
+
+  it('resolve names with the given function, and with that of the system if there is none', async () => {
+    const url = await replying(OK);
+    const lookup: LookupFunction = (_host, _options, done) => done(null, [{ address: '127.0.0.1', family: 4 }]);
+    const named = url.replace('127.0.0.1', 'partner.example');
+    const { answer } = await exchange(request(named), { agent: createConnections({ lookup }).agentFor(named) });
+    expect(answer?.status).toBe(200);
+    expect(optionsOf(createConnections().agentFor(url))).not.toHaveProperty('lookup');
+  });
+
+  it('leave from the given address', async () => {
+    const from: (string | undefined)[] = [];
+    const url = await httpServer((incoming, response) => {
+      from.push(incoming.socket.remoteAddress);
+      ok(incoming, response);
+    });
+    const { agentFor, close } = createConnections({ keepAlive: false });
+    await exchange(request(url), { agent: agentFor(url) });
+    await exchange(request(url), { agent: agentFor(url), localAddress: '127.0.0.2' });
+    close();
+    expect(from).toEqual(['127.0.0.1', '127.0.0.2']);
   });
 
   it('can be closed before there are any', () => {

@@ -1,3 +1,4 @@
+import { createPrivateKey } from 'node:crypto';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { makeCertificate } from '../../../certs/index.ts';
 import type { Partner } from '../../../harness/partner.ts';
@@ -150,7 +151,17 @@ describe.each(['TLSv1.2', 'TLSv1.3'] as const)('a client certificate over %s', (
   });
 });
 
+const encrypted = (key: string, passphrase: string) =>
+  createPrivateKey(key).export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase }).toString();
+
 describe('TLS material', () => {
+  it('may have an encrypted key with its passphrase', async () => {
+    const port = await httpsServer({ ...leaf, ca: clientCa.cert, requestCert: true, rejectUnauthorized: true });
+    const clientKey = encrypted(client.key, 'open');
+    const tls = { ca: root.cert, clientCert: client.cert, clientKey, passphrase: 'open' };
+    expect((await attempt(port, tls)).answer?.status).toBe(200);
+  });
+
   it('makes one context for a partner, however often it is used', () => {
     const tls = { ca: root.cert };
     expect(tlsOptionsFor({ tls })).toBe(tlsOptionsFor({ tls }));
