@@ -44,6 +44,16 @@ export function isTelling({ evidence }: Trial): boolean {
   return evidence.probes.every(({ attempt }) => attempt.answer === null || attempt.answer.status === 401);
 }
 
+/**
+ * Whether a forgery got no answer on a kept connection. That may be the fault of the connection, and what the endpoint
+ * does with kept connections is not known yet, so the check is repeated later.
+ */
+export function isInDoubt({ planned, evidence }: Trial): boolean {
+  const isForgery = Object.values(PLAIN_FORGERIES).some((ids) => ids.includes(planned.scenario.id));
+  const isSilent = ({ error, timings }: Attempt) => error?.kind === 'timeout' && timings.reused;
+  return isForgery && evidence.probes.some(({ attempt }) => isSilent(attempt));
+}
+
 function isAboutForgeries({ scenario }: PlannedScenario, credential: Credential): boolean {
   if (!credentialsOf(scenario).includes(credential)) return false;
   if ('expect' in scenario && 'change' in scenario) return !scenario.expect.authentic;

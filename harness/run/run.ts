@@ -17,7 +17,7 @@ import { runDeliveries } from './deliveries.ts';
 import { CATALOGUE_IDS, documentOf } from './document.ts';
 import { lackOfIds } from './kit.ts';
 import { createLane, createLanePool, type LanePool } from './lane.ts';
-import { isTelling, learnDialect, learningPlans, recordRejections } from './learn-dialect.ts';
+import { isInDoubt, isTelling, learnDialect, learningPlans, recordRejections } from './learn-dialect.ts';
 import { isObservation, isSending, type PlannedScenario, planScenarios, type Selection, targetOf } from './plan.ts';
 import { diagnosePreflight, type Preflight, runPreflight, stopAfterPreflight, trialOfPreflight } from './preflight.ts';
 import { notApplicable, resultOfObservation, resultOfTrial, withoutVerdict } from './results.ts';
@@ -255,12 +255,13 @@ async function deliver(state: RunState, lanes: LanePool, inspection: TlsInspecti
       }
     }
     learnDialect(context, preflight.delivery.attempt, learnt);
-    for (const trial of learnt) {
+    const settled = learnt.filter((trial) => !isInDoubt(trial));
+    for (const trial of settled) {
       if (sending.includes(trial.planned)) onSettled(trial);
       else recordRejections(context, trial);
     }
     context.pace.startConcurrency();
-    const rest = sending.filter((planned) => !learnt.some((trial) => trial.planned === planned));
+    const rest = sending.filter((planned) => !settled.some((trial) => trial.planned === planned));
     await runDeliveries(context, lanes, rest, { onSettled, onDecided });
     reportWrongStatuses(state, preflight);
     if (signal.aborted) return { open: true, finding: null };

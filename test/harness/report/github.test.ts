@@ -117,7 +117,7 @@ describe('the log of a step in GitHub Actions', () => {
         expect(commands.length).toBeLessThanOrEqual(7);
         expect(commandsIn(renderJson(documentOf(text)))).toEqual([]);
       }),
-      { numRuns: 150 },
+      { numRuns: 60 },
     );
   });
 
@@ -190,7 +190,7 @@ describe('the job summary', () => {
           shown.split('\n').filter((line) => !/^(?:|(?: {2})?- .*|#.*|<.*|>.*|\*\*.*|Endpoint .*)$/.test(line)),
         ).toEqual([]);
       }),
-      { numRuns: 150 },
+      { numRuns: 60 },
     );
   });
 

@@ -153,7 +153,7 @@ describe('the JUnit report', () => {
       fc.property(fc.string({ unit }), (text) => {
         expect(() => parseXml(renderJunit(documentOf(text)))).not.toThrow();
       }),
-      { numRuns: 100 },
+      { numRuns: 60 },
     );
   });
 

@@ -170,7 +170,7 @@ describe('no output contains a secret, a key or a valid signature,', () => {
 
         expect(leaked(text(), forms)).toEqual([]);
       }),
-      { numRuns: 40 },
+      { numRuns: 20 },
     );
   });
 
@@ -196,7 +196,7 @@ describe('no output contains a secret, a key or a valid signature,', () => {
         const terminal = { columns: 80, color: false, unicode: true };
         expect(leaked(renderHuman(clean, terminal) + renderJson(clean) + renderJunit(clean), forms)).toEqual([]);
       }),
-      { numRuns: 100 },
+      { numRuns: 50 },
     );
   });
 

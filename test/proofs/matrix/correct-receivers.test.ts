@@ -41,8 +41,8 @@ function noAlarms(wanted: (receiver: CorrectReceiver) => boolean): void {
 }
 
 describe('correct receivers raise no alarm', () => {
-  // `npm run matrix` plays all of them. Here the one that differs most.
-  noAlarms(({ name }) => name === 'http-1-0');
+  // `npm run matrix` plays all of them. Here one that answers every URL.
+  noAlarms(({ name }) => name === 'catch-all-page');
 });
 
 describe('the list of correct receivers', () => {
@@ -61,13 +61,9 @@ describe('the list of correct receivers', () => {
   });
 });
 
-// `npm run matrix` plays all of them. Here one program in another language, one behind a proxy, and one over TLS.
-const HERE = ['python-http-server', 'behind-nginx', 'http2-capable'];
+// `npm run matrix` plays all of them. Here one program in another language, and one behind a proxy.
+const HERE = ['python-http-server', 'behind-nginx'];
 
 describe('correct receivers that are separate programs raise no alarm', () => {
   noAlarms((receiver) => waits(receiver) && HERE.includes(receiver.name));
-});
-
-describe('correct receivers over TLS raise no alarm', () => {
-  noAlarms((receiver) => receiver.tls === true && !waits(receiver) && HERE.includes(receiver.name));
 });
