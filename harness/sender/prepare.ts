@@ -19,7 +19,7 @@ import { endpointOf, type Prepared } from '../transport/index.ts';
 export function prepare(notification: Notification, partner: Partner): Prepared {
   const body = serialise(notification as unknown as JsonValue);
   const signature = partner.signing === undefined ? undefined : sign(body, partner.signing.secret);
-  const addressed = address({ partner, body, ...(signature === undefined ? {} : { signature }) });
+  const addressed = address({ partner, body, signature });
   return { url: partner.url, ...addressed, body };
 }
 
@@ -58,7 +58,7 @@ export function address({
 }: {
   partner: Partner;
   body: Uint8Array;
-  signature?: string;
+  signature?: string | undefined;
 }): Addressed {
   const { host, target } = endpointOf(partner.url);
   const headers: HeaderLine[] = [

@@ -19,7 +19,7 @@ export interface SenderOptions extends ExchangeLimits, ConnectionOptions {}
 
 export interface DeliverOptions {
   /** Cancels the delivery; the attempt then has an error of kind `local`. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** False: when the endpoint has closed the kept connection, this is the result, and nothing is sent again. */
   readonly replaceClosed?: boolean;
 }
@@ -89,7 +89,7 @@ export async function deliver(
 ): Promise<Attempt> {
   const sender = createSender({ ...options, keepAlive: false });
   try {
-    return await sender.deliver(prepared, signal === undefined ? {} : { signal });
+    return await sender.deliver(prepared, { signal });
   } finally {
     sender.close();
   }
@@ -118,7 +118,7 @@ interface RetryClock {
 
 export interface RetryOptions extends RetryClock {
   /** Cancels the current wait and the current attempt. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** The outcome of a delivery with retries. */
@@ -150,10 +150,9 @@ export async function deliverWithRetry(
   options: RetryOptions = {},
 ): Promise<Delivery> {
   const { signal, sleep = sleepFor } = options;
-  const deliverOptions = signal === undefined ? {} : { signal };
   const attempts: Attempt[] = [];
   for (;;) {
-    const last = await sender.deliver(prepared, deliverOptions);
+    const last = await sender.deliver(prepared, { signal });
     attempts.push(last);
     if (attempts.length >= (policy.attempts ?? 1) || !isRetryable(last)) return { attempts, last };
     // Only the signal ends a wait early.
@@ -178,7 +177,7 @@ function retryAfterMs({ answer }: Attempt, now: number): number {
 }
 
 async function sleepFor(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  await delay(ms, undefined, signal === undefined ? {} : { signal });
+  await delay(ms, undefined, { signal });
 }
 
 function wasStale({ error, timings }: Attempt): boolean {

@@ -45,7 +45,7 @@ export function createConnections(options: ConnectionOptions = {}): Connections 
     keepAlive,
     maxSockets,
     autoSelectFamilyAttemptTimeout: ADDRESS_TIMEOUT_MS,
-    ...(lookup !== undefined && { lookup }),
+    lookup,
   };
   // Material that is given is tried at once, so that it fails here and not at the first delivery.
   const given = tls === undefined ? undefined : tlsOptionsFor({ tls });

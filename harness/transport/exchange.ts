@@ -133,7 +133,7 @@ class Exchange implements Reader {
       path: this.#prepared.target,
       headers: flatten(this.#prepared.headers),
       maxHeaderSize: maxHeaderBytes,
-      ...(localAddress !== undefined && { localAddress }),
+      localAddress,
     };
     return secure ? https.request(request) : http.request(request);
   }

@@ -45,9 +45,9 @@ function secureContextOf(material: TlsMaterial): tls.SecureContext {
   try {
     return createTrustingContext(ca, {
       minVersion: LIMITS.minimumTlsVersion,
-      ...(clientCert !== undefined && { cert: clientCert }),
-      ...(clientKey !== undefined && { key: clientKey }),
-      ...(passphrase !== undefined && { passphrase }),
+      cert: clientCert,
+      key: clientKey,
+      passphrase,
     });
   } catch (cause) {
     // What OpenSSL can read and refuses to use, such as a key of 512 bits.
@@ -106,7 +106,7 @@ export function checkTlsMaterial({ clientCert, clientKey, passphrase, ca }: TlsM
 
 function readKey(pem: string, passphrase: string | undefined): KeyObject {
   try {
-    return createPrivateKey({ key: pem, ...(passphrase !== undefined && { passphrase }) });
+    return createPrivateKey({ key: pem, passphrase });
   } catch {
     // The message of OpenSSL may quote the key.
     throw /ENCRYPTED/.test(pem)

@@ -185,6 +185,7 @@ describe('TLS material', () => {
     for (const faulty of [tls, { ...tls, passphrase: `${passphrase}x` }]) {
       const error = rejection({ tls: faulty });
       expect(error).toMatchObject({ code: 'PARTNER_TLS', hint: 'Give its passphrase.' });
+      expect(error.message).toContain('The client key is encrypted and cannot be opened');
       expect(`${error.message} ${error.hint}`).not.toContain(passphrase);
     }
   });
