@@ -38,7 +38,7 @@ var faults = []fault{
 	{"single-read-of-body", "must",
 		"The body is taken from one Read into a buffer of 4096 bytes; later segments and bytes are lost."},
 	{"api-key-accepted-as-secret", "must",
-		"A signature keyed with the API key is accepted beside one keyed with the secret."},
+		"A signature keyed with the API key is accepted in addition to one keyed with the secret."},
 	{"missing-key-header-panics", "must",
 		"The API key is taken with index 0 of the header list, which panics when the header is missing."},
 	{"client-verify-header-trusted", "must",

@@ -73,7 +73,7 @@ const FAULTS = [
   [
     'bad-host-ends-process',
     'must',
-    'The URL is built from the Host header outside any try; a Host that is no URL part ends the process.',
+    'The URL is built from the Host header outside any try; a Host that cannot be part of a URL ends the process.',
   ],
   [
     'backtracking-on-description',
