@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 SECRET = os.environ["HOOKPROOF_SECRET"].encode("utf-8")
 API_KEY = os.environ["HOOKPROOF_API_KEY"].encode("utf-8")
-LIMIT = 1024 * 1024
+LIMIT = 12 * 1024 * 1024
 MAX_NESTING = 500
 SEEN = set()
 
