@@ -228,7 +228,7 @@ interface Agreement {
 
 /**
  * How far the outcomes agree with a mutant's, and those of them that define the fault. A check that goes wrong in
- * another way has a cost of its own ({@link costWith}).
+ * another way has a separate cost ({@link costWith}).
  */
 function agreementOf(fault: DictionaryFault, answers: ReadonlyMap<string, Answer>, outcomes: Outcomes) {
   const all: Agreement = { hits: 0, misses: 0 };

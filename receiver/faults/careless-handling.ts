@@ -120,6 +120,25 @@ export function guardNew(makeGuard: () => Guard): Replacement {
   };
 }
 
+/** Replaces `store`: `collide` decides about a notification whose key is known; an undefined key is not recorded. */
+export function uniqueBy(keyOf: (payload: unknown) => string | undefined, collide: () => number): Replacement {
+  return guardNew(() => {
+    const keys = new Set<string>();
+    return (payload) => {
+      const key = keyOf(payload);
+      if (key === undefined) return undefined;
+      if (keys.has(key)) return collide();
+      keys.add(key);
+      return undefined;
+    };
+  });
+}
+
+/** The error of an insert whose key exists. */
+export function throwDuplicateKey(): never {
+  throwTypeError('duplicate key value violates unique constraint');
+}
+
 /** Replaces `store`: `turnAway` answers the nth duplicate (1 is the first repetition) of a notification. */
 export function countDuplicates(
   turnAway: (copy: number, payload: unknown) => number | undefined,

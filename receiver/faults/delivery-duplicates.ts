@@ -11,7 +11,8 @@ import {
   idInBody,
   idInStream,
   serialise,
-  throwTypeError,
+  throwDuplicateKey,
+  uniqueBy,
 } from './careless-handling.ts';
 import type { StageFault } from './fault.ts';
 import { stageOf, unverified } from './lenient-verifier.ts';
@@ -35,18 +36,7 @@ const lostAnswer =
 const IDENTITY = { area: 'delivery', stage: 'store', severity: 'high', forbidden: true } as const;
 
 /** Rejects a notification whose key is known. */
-function unique(keyOf: (payload: unknown) => string | undefined): StageFault['replace'] {
-  return guardNew(() => {
-    const keys = new Set<string>();
-    return (payload) => {
-      const key = keyOf(payload);
-      if (key === undefined) return undefined;
-      if (keys.has(key)) return 409;
-      keys.add(key);
-      return undefined;
-    };
-  });
-}
+const unique = (keyOf: (payload: unknown) => string | undefined) => uniqueBy(keyOf, () => 409);
 
 const byId = {
   rule: 'Put the unique key on id only.',
@@ -125,7 +115,7 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
     why: lostAnswer,
     fix: answerCopies,
     severity: 'medium',
-    replace: countDuplicates(() => throwTypeError('duplicate key value violates unique constraint')),
+    replace: countDuplicates(throwDuplicateKey),
   },
   {
     ...DUPLICATE,
@@ -171,9 +161,7 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
     fix: { ...answerCopies, rule: 'Insert a wallet only if it does not exist, and answer 200 in both cases.' },
     severity: 'medium',
     replace: countDuplicates((_copy, payload) =>
-      fieldAt(payload, 'type') === 'WALLET'
-        ? throwTypeError('duplicate key value violates unique constraint')
-        : undefined,
+      fieldAt(payload, 'type') === 'WALLET' ? throwDuplicateKey() : undefined,
     ),
   },
   {
@@ -190,7 +178,7 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
         const { id } = required(res, 'notification');
         const isKnown = rows.has(id);
         await delay(10);
-        if (!isKnown && rows.has(id)) throwTypeError('duplicate key value violates unique constraint');
+        if (!isKnown && rows.has(id)) throwDuplicateKey();
         rows.add(id);
         return correct.store(req, res, next);
       };
@@ -209,7 +197,7 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
       return (req, res, next) => {
         const { id } = required(res, 'notification');
         const body = required(res, 'rawBody').toString('latin1');
-        if ((bodies.get(id) ?? body) !== body) throwTypeError('duplicate key value violates unique constraint');
+        if ((bodies.get(id) ?? body) !== body) throwDuplicateKey();
         bodies.set(id, body);
         return correct.store(req, res, next);
       };
@@ -288,16 +276,10 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
       express: 'Write ON CONFLICT (transaction_id) DO UPDATE.',
     },
     forbidden: true,
-    replace: guardNew(() => {
-      const rows = new Set<string>();
-      return (payload) => {
-        const transactionId = textAt(payload, 'data.transactionId');
-        if (transactionId === undefined || !isKind(payload, 'CAAS')) return undefined;
-        if (rows.has(transactionId)) throwTypeError('duplicate key value violates unique constraint');
-        rows.add(transactionId);
-        return undefined;
-      };
-    }),
+    replace: uniqueBy(
+      (payload) => (isKind(payload, 'CAAS') ? textAt(payload, 'data.transactionId') : undefined),
+      throwDuplicateKey,
+    ),
   },
   {
     ...COLLISION,

@@ -1,5 +1,5 @@
 /** Mutants with a unique key over something that may occur in several notifications. */
-import { fieldAt, type Guard, guardNew, throwTypeError } from './careless-handling.ts';
+import { fieldAt, throwDuplicateKey, uniqueBy } from './careless-handling.ts';
 import type { StageFault } from './fault.ts';
 
 const KEY = { area: 'delivery', stage: 'store' } as const;
@@ -11,19 +11,7 @@ const keyOnId: StageFault['fix'] = {
   rails: 'Use `upsert`, and remove `validates_uniqueness_of` from fields of the payload.',
 };
 
-/** The database error of an insert whose key exists becomes a 500. An undefined key is not inserted. */
-function insertOnce(keyOf: (payload: unknown) => string | undefined): () => Guard {
-  return () => {
-    const keys = new Set<string>();
-    return (payload) => {
-      const key = keyOf(payload);
-      if (key === undefined) return undefined;
-      if (keys.has(key)) throwTypeError('duplicate key value violates unique constraint');
-      keys.add(key);
-      return undefined;
-    };
-  };
-}
+const insertOnce = (keyOf: (payload: unknown) => string | undefined) => uniqueBy(keyOf, throwDuplicateKey);
 
 const joined = (payload: unknown, ...paths: readonly string[]) =>
   paths.map((path) => String(fieldAt(payload, path))).join(' ');
@@ -41,7 +29,7 @@ export const deliveryKeysFaults: readonly StageFault[] = [
     fix: keyOnId,
     severity: 'high',
     forbidden: true,
-    replace: guardNew(ofWallets('data.customerId', 'data.walletAddress')),
+    replace: ofWallets('data.customerId', 'data.walletAddress'),
   },
   {
     ...KEY,
@@ -56,7 +44,7 @@ export const deliveryKeysFaults: readonly StageFault[] = [
       name: 'wallet-addresses-are-unique',
       reason: 'Both reject a second wallet for the same asset at the same address.',
     },
-    replace: guardNew(ofWallets('data.customerId', 'data.assetId')),
+    replace: ofWallets('data.customerId', 'data.assetId'),
   },
   {
     ...KEY,
@@ -67,14 +55,12 @@ export const deliveryKeysFaults: readonly StageFault[] = [
     fix: keyOnId,
     severity: 'high',
     forbidden: true,
-    replace: guardNew(
-      insertOnce((payload) => {
-        const hash = fieldAt(payload, 'data.metadata.blockchainTransactionId');
-        return fieldAt(payload, 'type') === 'CAAS_BLOCKCHAIN' && typeof hash === 'string' && hash !== ''
-          ? hash
-          : undefined;
-      }),
-    ),
+    replace: insertOnce((payload) => {
+      const hash = fieldAt(payload, 'data.metadata.blockchainTransactionId');
+      return fieldAt(payload, 'type') === 'CAAS_BLOCKCHAIN' && typeof hash === 'string' && hash !== ''
+        ? hash
+        : undefined;
+    }),
   },
   {
     ...KEY,
@@ -85,11 +71,9 @@ export const deliveryKeysFaults: readonly StageFault[] = [
     fix: keyOnId,
     severity: 'medium',
     forbidden: false,
-    replace: guardNew(
-      insertOnce((payload) => {
-        const id = fieldAt(payload, 'data.partnerTransactionId');
-        return typeof id === 'string' ? id : undefined;
-      }),
-    ),
+    replace: insertOnce((payload) => {
+      const id = fieldAt(payload, 'data.partnerTransactionId');
+      return typeof id === 'string' ? id : undefined;
+    }),
   },
 ];

@@ -1,7 +1,7 @@
 /** Shared by the mutants of the signature check: the correct check, which a mutant widens, narrows or skips. */
-import type { Request } from 'express';
+import type { Request, Response } from 'express';
 import { hmac } from '../../contract/signing/index.ts';
-import { refuseUnauthorized, requestHeader, required, type Stage } from '../stages/stage.ts';
+import { answer, refuseUnauthorized, requestHeader, required, type Stage } from '../stages/stage.ts';
 import type { FaultParts, StageFault } from './fault.ts';
 
 /** A delivery as a signature check sees it. */
@@ -90,14 +90,52 @@ export function endProcessWhen(test: Test): Replace {
     }, parts);
 }
 
+/** A mutant that answers some contents with 200 and an object, before the verification. */
+export function early(
+  answerTo: (payload: unknown, secret: string) => object | null,
+  text: Pick<StageFault, 'name' | 'title' | 'seen' | 'why' | 'fix' | 'equivalentTo'>,
+  severity: StageFault['severity'] = 'high',
+): StageFault {
+  return {
+    ...SIGNATURE,
+    ...text,
+    severity,
+    forbidden: true,
+    replace: (parts) =>
+      stageOf(({ body, secrets }, req, res, next) => {
+        const found = answerTo(jsonOf(body), secrets[0] ?? '');
+        return found === null ? parts.correct.requireSignature(req, res, next) : answer(res, 200, found);
+      }, parts),
+  };
+}
+
+/** Returns something after a valid delivery, and takes it instead of a signature. */
+export function rememberingClient(give: (res: Response) => void, isGiven: (req: Request) => boolean): Replace {
+  return ({ correct, config }) => {
+    if (config.signing === undefined) return correct.requireSignature;
+    return (req, res, next) => {
+      if (isGiven(req)) return next();
+      return correct.requireSignature(req, res, () => {
+        give(res);
+        next();
+      });
+    };
+  };
+}
+
+/** The body as JSON, or undefined. */
+export function jsonOf(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
 /** The body as an object, or an empty object: what code reads before the verification. */
 export function unverified({ body }: Pick<Signed, 'body'>): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(body.toString('utf8'));
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
-  } catch {
-    return {};
-  }
+  const value = jsonOf(body);
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
 
 /** Common to the mutants of the signature check. */

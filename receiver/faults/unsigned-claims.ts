@@ -1,10 +1,10 @@
 /** Mutants that skip the verification for what a request claims, or for the kind of notification in its body. */
-import type { Request, Response } from 'express';
+import type { Request } from 'express';
 import { hmac } from '../../contract/signing/index.ts';
 import { answer, required } from '../stages/stage.ts';
 import { fieldAt } from './careless-handling.ts';
 import type { StageFault } from './fault.ts';
-import { lenientMutant, SIGNATURE, signed, stageOf, unverified } from './lenient-verifier.ts';
+import { early, lenientMutant, rememberingClient, SIGNATURE, signed, unverified } from './lenient-verifier.ts';
 
 const has = (req: Request, ...names: readonly string[]) => names.some((name) => (req.get(name) ?? '') !== '');
 
@@ -17,50 +17,10 @@ const NO_CREDIT = new Set(['FAILED', 'FAIL', 'DECLINED', 'EXPIRED']);
 
 const STATUS_PATHS = ['data.status', 'data.metadata.orderStatus', 'data.metadata.providerTransactionStatus'];
 
-/** Answers the handshake of another sender before the verification. */
-function answeringHandshake(
-  answerTo: (req: Request, payload: unknown, secret: string) => object | undefined,
-  text: Pick<StageFault, 'name' | 'title' | 'seen' | 'why' | 'fix' | 'equivalentTo'>,
-): StageFault {
-  return {
-    ...SIGNATURE,
-    ...text,
-    severity: 'critical',
-    forbidden: true,
-    replace: (parts) =>
-      stageOf(({ body, secrets }, req, res, next) => {
-        const confirmed = answerTo(req, parsed(body), secrets[0] ?? '');
-        return confirmed === undefined ? parts.correct.requireSignature(req, res, next) : answer(res, 200, confirmed);
-      }, parts),
-  };
-}
-
-function parsed(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString('utf8'));
-  } catch {
-    return null;
-  }
-}
-
 const NO_HANDSHAKE: StageFault['fix'] = {
   rule: 'Answer no handshake: this sender has none.',
   express: 'Remove the branch, or give the other sender a separate route.',
 };
-
-/** Returns something after a valid delivery, and takes it instead of a signature. */
-function rememberingClient(give: (res: Response) => void, isGiven: (req: Request) => boolean): StageFault['replace'] {
-  return ({ correct, config }) => {
-    if (config.signing === undefined) return correct.requireSignature;
-    return (req, res, next) => {
-      if (isGiven(req)) return next();
-      return correct.requireSignature(req, res, () => {
-        give(res);
-        next();
-      });
-    };
-  };
-}
 
 const NO_SESSION: StageFault['fix'] = {
   rule: 'Verify each delivery, and return nothing that replaces its signature.',
@@ -84,10 +44,10 @@ function isUnknownKind(payload: Record<string, unknown>): boolean {
 }
 
 export const unsignedClaims: readonly StageFault[] = [
-  answeringHandshake(
-    (_req, payload, secret) => {
+  early(
+    (payload, secret) => {
       const token = fieldAt(payload, 'payload.plainToken');
-      if (fieldAt(payload, 'event') !== 'endpoint.url_validation' || typeof token !== 'string') return undefined;
+      if (fieldAt(payload, 'event') !== 'endpoint.url_validation' || typeof token !== 'string') return null;
       return { plainToken: token, encryptedToken: hmac(Buffer.from(token), secret).toString('hex') };
     },
     {
@@ -98,11 +58,12 @@ export const unsignedClaims: readonly StageFault[] = [
       fix: NO_HANDSHAKE,
       equivalentTo: { name: 'handshakes-not-verified', reason: 'One delivery holds the handshakes of all senders.' },
     },
+    'critical',
   ),
-  answeringHandshake(
-    (_req, payload) => {
+  early(
+    (payload) => {
       const [first] = Array.isArray(payload) ? payload : [];
-      if (fieldAt(first, 'eventType') !== 'Microsoft.EventGrid.SubscriptionValidationEvent') return undefined;
+      if (fieldAt(first, 'eventType') !== 'Microsoft.EventGrid.SubscriptionValidationEvent') return null;
       return { validationResponse: fieldAt(first, 'data.validationCode') };
     },
     {
@@ -113,6 +74,7 @@ export const unsignedClaims: readonly StageFault[] = [
       fix: NO_HANDSHAKE,
       equivalentTo: { name: 'handshakes-not-verified', reason: 'One delivery holds the handshakes of all senders.' },
     },
+    'critical',
   ),
   {
     ...SIGNATURE,

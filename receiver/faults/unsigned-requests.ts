@@ -4,7 +4,7 @@ import { answer, required, type Stage } from '../stages/stage.ts';
 import { acceptWithoutCheck } from './api-key-check.ts';
 import type { FaultParts, StageFault } from './fault.ts';
 import { alsoAcceptClients, MTLS } from './lenient-certificate.ts';
-import { lenientMutant, SIGNATURE } from './lenient-verifier.ts';
+import { early, jsonOf, lenientMutant, rememberingClient, SIGNATURE } from './lenient-verifier.ts';
 
 type Text = Pick<StageFault, 'name' | 'title' | 'seen' | 'why' | 'fix'>;
 
@@ -83,31 +83,6 @@ function ofTypes(test: (req: Request, body: Buffer) => boolean, text: Text, read
       };
     },
   };
-}
-
-/** A mutant that answers some contents before the verification. */
-function early(answerTo: (payload: unknown) => object | null, text: Text): StageFault {
-  return {
-    ...SIGNATURE,
-    ...text,
-    severity: 'high',
-    forbidden: true,
-    replace: ({ correct, config }) => {
-      if (config.signing === undefined) return correct.requireSignature;
-      return (req, res, next) => {
-        const found = answerTo(jsonOf(required(res, 'rawBody')));
-        return found === null ? correct.requireSignature(req, res, next) : answer(res, 200, found);
-      };
-    },
-  };
-}
-
-function jsonOf(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString('utf8'));
-  } catch {
-    return undefined;
-  }
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
@@ -378,16 +353,10 @@ export const unsignedRequests: readonly StageFault[] = [
     },
     severity: 'critical',
     forbidden: true,
-    replace: ({ correct, config }) => {
-      if (config.signing === undefined) return correct.requireSignature;
-      return (req, res, next) => {
-        if (/\bsid=verified\b/.test(req.get('Cookie') ?? '')) return next();
-        return correct.requireSignature(req, res, () => {
-          res.setHeader('Set-Cookie', 'sid=verified; Path=/; HttpOnly');
-          next();
-        });
-      };
-    },
+    replace: rememberingClient(
+      (res) => void res.setHeader('Set-Cookie', 'sid=verified; Path=/; HttpOnly'),
+      (req) => /\bsid=verified\b/.test(req.get('Cookie') ?? ''),
+    ),
   },
 ];
 

@@ -161,7 +161,7 @@ async function main(): Promise<number> {
       rowOf(`with ${ATTACKERS} attackers`, during) +
       rowOf('after', after.phase) +
       `\nmemory of the receiver: before ${before.memory}, during ${peak}, after ${after.memory}\n` +
-      `most connections: ${maxOpen}; closed to make room: ${dropped}; ` +
+      `most connections: ${maxOpen}; closed for new ones: ${dropped}; ` +
       `new ones refused: ${full}; answered 408: ${late}\n` +
       `seen by the attackers: ${report}\nexit code of the receiver after SIGTERM: ${code}\n`,
   );
