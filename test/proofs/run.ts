@@ -20,6 +20,7 @@ const SAMPLED = [
   'cli/secrets',
   'cli/wrong-as-a-whole',
   'explain-by-faults',
+  'handling/catalogue',
   'run/dialect',
   'proofs/stateful',
 ];

@@ -1,6 +1,6 @@
-/** The whole catalogue against the durable receiver. `lift-out.test.ts` does the same in memory. */
+/** The catalogue against the durable receiver. `lift-out.test.ts` plays the whole catalogue in memory. */
 import { randomBytes } from 'node:crypto';
-import { expect, it } from 'vitest';
+import { expect, inject, it } from 'vitest';
 import { NOTIFICATION_KINDS } from '../../../contract/index.ts';
 import { run } from '../../../harness/index.ts';
 import type { DurableInbox, Handlers } from '../../../receiver/index.ts';
@@ -8,8 +8,11 @@ import { onEveryDatabase, STORES } from '../inbox/stores.ts';
 import { collectLogs } from '../logs.ts';
 import { receiverForTest } from '../raw-http.ts';
 
+/** The checks whose deliveries are stored, or all. */
+const PLAYED = inject('whole') ? {} : { suites: ['valid', 'delivery', 'malformed'] };
+
 onEveryDatabase('the receiver', (name) => {
-  it('passes the whole catalogue, and stores and handles exactly what it accepts', async () => {
+  it('passes the catalogue, and stores and handles exactly what it accepts', async () => {
     const secret = randomBytes(32).toString('base64');
     const apiKey = randomBytes(24).toString('base64url');
     const store = await STORES[name]();
@@ -29,10 +32,11 @@ onEveryDatabase('the receiver', (name) => {
       ],
       logger,
     });
-    const document = await run({ partner: { url: receiver.url, signing: { secret }, apiKey: { value: apiKey } } });
+    const partner = { url: receiver.url, signing: { secret }, apiKey: { value: apiKey } };
+    const document = await run({ partner, selection: PLAYED });
     const findings = document.results.filter(({ verdict }) => verdict !== 'pass' && verdict !== 'not-applicable');
     expect(findings.map(({ id, verdict, reason }) => `${verdict} ${id}: ${reason}`)).toEqual([]);
-    expect([document.verdict, document.judged]).toEqual(['conformant', document.planned]);
+    expect(document.judged).toBe(document.planned);
 
     await receiver.settled();
     expect(accepted.size).toBeGreaterThan(500);
