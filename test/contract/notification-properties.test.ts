@@ -9,6 +9,7 @@ import {
   type NotificationKind,
   readNotification,
 } from '../../contract/index.ts';
+import { anyCharacter } from '../setup/any-character.ts';
 import { SAMPLE_NAMES, SAMPLES } from './samples.ts';
 
 const id = fc.uuid();
@@ -16,7 +17,7 @@ const at = fc.integer({ min: 1, max: 99_999_999_999 });
 const iso = fc
   .date({ min: new Date(0), max: new Date('9999-12-31T23:59:59.999Z'), noInvalidDate: true })
   .map((date) => date.toISOString());
-const filled = fc.string({ unit: 'binary', minLength: 1 });
+const filled = fc.string({ unit: anyCharacter, minLength: 1 });
 const code = fc.stringMatching(/^[0-9]{3}-[0-9]{2,3}-[A-Z][0-9]$/);
 const errorData = fc.record({ code, message: filled });
 const digits = fc.bigInt({ min: 0n, max: 10n ** 78n }).map(String);

@@ -34,8 +34,8 @@ describe('the comparison of names', () => {
         if (ours) covered += 1;
         expect({ given, wanted, covers: ours }).toEqual({ given, wanted, covers: openssl });
       }),
-      { numRuns: 1500 },
+      { numRuns: 500 },
     );
-    expect(covered).toBeGreaterThan(100);
+    expect(covered).toBeGreaterThan(30);
   });
 });

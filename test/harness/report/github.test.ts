@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { defuse, renderAnnotations, renderGithub } from '../../../harness/report/github.ts';
 import { renderSummary } from '../../../harness/report/github-summary.ts';
 import { renderJson } from '../../../harness/report/index.ts';
+import { anyCharacter } from '../../setup/any-character.ts';
 import { diagnosisWith, documentOf, documentWith, KNOWN, resultWith } from './documents.ts';
 
 const terminal = { columns: 80, color: false, unicode: true };
@@ -44,7 +45,7 @@ const attack = fc.string({
   unit: fc.oneof(
     { weight: 3, arbitrary: fc.constantFrom(...SEPARATORS) },
     { weight: 3, arbitrary: fc.constantFrom(...COMMANDS, ...MARKUP, ...LINKS) },
-    fc.string({ unit: 'binary', maxLength: 2 }),
+    fc.string({ unit: anyCharacter, maxLength: 2 }),
   ),
   maxLength: 12,
 });

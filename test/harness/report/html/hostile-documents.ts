@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { resultSchema } from '../../../../harness/report/index.ts';
 import type { ResultDocument } from '../../../../harness/report/result-document.ts';
+import { anyCharacter } from '../../../setup/any-character.ts';
 
 /** Breaks out of pages, terminals and files. */
 export const HOSTILE = [
@@ -40,7 +41,7 @@ interface Schema {
 
 const text = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom(...HOSTILE) },
-  { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 40 }) },
+  { weight: 1, arbitrary: fc.string({ unit: anyCharacter, maxLength: 40 }) },
 );
 
 /** Any value that the schema allows. */
