@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import type { Assembled } from '../../../harness/run/assemble.ts';
 import { createContext, DEFAULT_LIMITS } from '../../../harness/run/context.ts';
 import { runDeliveries } from '../../../harness/run/deliveries.ts';
 import type { Lane, SendOptions } from '../../../harness/run/lane.ts';
@@ -12,8 +13,15 @@ function unanswered(kind: TransportErrorKind): Attempt {
   return { ...answered(200), answer: null, error: { kind, phase: 'connect', code: kind, message: kind } };
 }
 
-/** Runs each scenario on its own lane. Returns the probes that were sent, with their options, and the errors. */
-async function play(ids: readonly string[], answer: (change: Change, options: SendOptions) => Attempt) {
+/**
+ * Runs each scenario on its own lane. Returns the probes that were sent, with their options, the errors, and all
+ * trials.
+ */
+async function play(
+  ids: readonly string[],
+  answer: (change: Change, options: SendOptions) => Attempt,
+  endpoint: { readonly isSlow?: boolean; send?(assembled: Assembled): Attempt } = {},
+) {
   const partner = partnerAt('https://127.0.0.1:9/hooks');
   const selection = { suites: [], scenarios: ids, greps: [], shard: null };
   const features = ['hmac', 'api-key', 'https', 'mtls'] as const;
@@ -27,11 +35,17 @@ async function play(ids: readonly string[], answer: (change: Change, options: Se
     signal: new AbortController().signal,
     onSignature: () => {},
   });
+  if (endpoint.isSlow === true) context.pace.answered(3000);
+  context.pace.startConcurrency();
   const probes: (SendOptions & { readonly of: string })[] = [];
+  let sent = 0;
   const lane: Lane = {
-    send: async ({ change }, options = {}) => {
+    send: async (assembled, options = {}) => {
+      const { change } = assembled;
       // A turn of the event loop, so that scenarios on several lanes are under way at the same time.
       await new Promise(setImmediate);
+      sent++;
+      if (endpoint.send !== undefined) return endpoint.send(assembled);
       const of = change.sign !== undefined ? 'signature' : change.connect?.clientCertificate;
       if (of === undefined) return answered(200);
       probes.push({ ...options, of: String(of) });
@@ -42,7 +56,8 @@ async function play(ids: readonly string[], answer: (change: Change, options: Se
   const settled: Trial[] = [];
   const lanes = { at: () => lane, close: () => {} };
   await runDeliveries(context, lanes, planned, { onSettled: (trial) => settled.push(trial), onDecided: () => {} });
-  return { probes, errors: settled.map(({ evidence }) => evidence.probes.map(({ attempt }) => attempt.error?.kind)) };
+  const errors = settled.map(({ evidence }) => evidence.probes.map(({ attempt }) => attempt.error?.kind));
+  return { probes, errors, sent, settled };
 }
 
 const MISSING = 'signature/missing';
@@ -77,4 +92,32 @@ it('does not accept them when one of the others failed without an explanation', 
   const { probes } = await play([SELF_SIGNED, MISSING], () => unanswered('reset'));
   const ofClient = probes.filter(({ of }) => of === 'self-signed');
   expect(ofClient.map(({ fresh }) => fresh)).toEqual([false, false, true, true]);
+});
+
+const ALONE = ['malformed/pollution-proto', 'malformed/pollution-envelope', 'malformed/pollution-constructor'];
+
+it('shares the controls of checks that run alone at a slow endpoint', async () => {
+  const send = () => answered(200);
+  const [fast, slow] = [await play(ALONE, send, { send }), await play(ALONE, send, { send, isSlow: true })];
+  // One before each and one after the last; one before all and one after all.
+  expect(fast.sent - slow.sent).toBe(2);
+  for (const { settled } of [fast, slow]) {
+    expect(settled.map(({ planned }) => planned.scenario.id).toSorted()).toEqual(ALONE.toSorted());
+    expect(settled.every(({ evidence: { before, after } }) => before !== null && after !== null)).toBe(true);
+  }
+});
+
+it('finds the check that stops a slow endpoint among those that share a control', async () => {
+  // It answers the two deliveries after the payload, and refuses the next four connections.
+  let sinceStop = Number.POSITIVE_INFINITY;
+  const { settled } = await play(ALONE, () => answered(200), {
+    isSlow: true,
+    send({ prepared }) {
+      sinceStop = Buffer.from(prepared.body).includes('"constructor"') ? 0 : sinceStop + 1;
+      return sinceStop > 2 && sinceStop <= 6 ? unanswered('refused') : answered(200);
+    },
+  });
+  const stopping = settled.filter(({ evidence: { killed } }) => killed !== null);
+  expect(stopping.map(({ planned }) => planned.scenario.id)).toEqual(['malformed/pollution-constructor']);
+  expect(settled.map(({ planned }) => planned.scenario.id).toSorted()).toEqual(ALONE.toSorted());
 });
