@@ -143,7 +143,7 @@ export const REQUIREMENTS = [
     section: 'ruling',
     level: 'must',
     subject: 'receiver',
-    text: 'A malformed HTTP request does not affect the deliveries that follow.',
+    text: 'A malformed or unfinished HTTP request does not affect other deliveries.',
   },
   {
     id: 'delivery-elsewhere',

@@ -175,7 +175,7 @@ export interface ConnectChange {
  *   packet.
  * - `expect-continue`: `Expect: 100-continue`, the body after the 100 or after one second without it.
  * - `held`: sends the head and half of the body, and the rest when the other deliveries of its group have been
- *   answered, at the latest after a second.
+ *   answered, at the latest after a second; with `isPatient`, however long they take.
  * - `cut-off`: sends this fraction of the body and closes the connection. There is no answer to judge.
  * - `raw`: sends bytes that no HTTP client would send, on a plain socket. `make` gets the bytes of the well-formed
  *   request. With `end`, the sending side of the connection is closed (FIN) after them.
@@ -184,7 +184,7 @@ export type Transmission =
   | { readonly kind: 'chunked'; readonly pieces: number }
   | { readonly kind: 'pieces'; readonly sizes: readonly number[] }
   | { readonly kind: 'expect-continue' }
-  | { readonly kind: 'held' }
+  | { readonly kind: 'held'; readonly isPatient?: true }
   | { readonly kind: 'cut-off'; readonly fraction: number }
   | {
       readonly kind: 'raw';
@@ -235,7 +235,7 @@ export type AnswerMatch =
 
 /**
  * Something that an answer must not contain, neither in its headers nor in its body. `credential-part` is a part of the
- * valid signature, or the beginning or end of a secret.
+ * valid signature, or the beginning or end of a secret; `internal-page` is a page or file that is meant for operators.
  */
 export type Leak =
   | 'signature'
@@ -246,7 +246,8 @@ export type Leak =
   | 'parser-detail'
   | 'error-message'
   | 'database-message'
-  | 'debug-page';
+  | 'debug-page'
+  | 'internal-page';
 
 /**
  * The allowed answers. An exact status takes precedence over a class. What is in none of the sets fails.

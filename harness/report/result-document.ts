@@ -171,6 +171,7 @@ const shardRecord = z.strictObject({
           'error-message',
           'database-message',
           'debug-page',
+          'internal-page',
         ]),
         scenario: text,
       }),

@@ -227,12 +227,30 @@ const DEBUG_PAGES = [
   /Microsoft\.AspNetCore\.Diagnostics|Server Error in '[^'\n]{0,100}' Application/, // .NET
 ];
 
+/** The status line and the headers of the searched text, of which there may be none. */
+const HEAD = String.raw`^[^\n]*(?:\n[^\n]+)*\n{2,3}`;
+const COMMENTS = String.raw`(?:(?:#[^\n]*|\r?)\n){0,50}`;
+const NAME = '[A-Z][A-Z0-9_]+=';
+
+/** Titles and members that only the page itself has, so that a page about it does not match. */
+const INTERNAL_PAGES = [
+  /<title>\/debug\/pprof\/<\/title>|"memstats": ?\{"Alloc"/, // Go: net/http/pprof, expvar
+  /"propertySources": ?\[|"dispatcher(?:Servlets|Handlers)": ?\{/, // Spring Boot: env, mappings
+  /"(?:beans|configprops|env|heapdump|mappings|threaddump)": ?\{"href": ?"/, // Spring Boot: the list of them
+  /<title>[^<\n]{0,60}phpinfo\(\)<\/title>|<title>Symfony Profiler<\/title>/,
+  /<title>Console \/\/ Werkzeug Debugger<\/title>|<td class="name">Rails version<\/td>/,
+  /<h1>Apache Server Status for /,
+  new RegExp(`${HEAD}ref: refs/`), // .git/HEAD
+  new RegExp(String.raw`${HEAD}${COMMENTS}${NAME}[^\n]*\n${COMMENTS}${NAME}`), // .env; one line may be a health page
+];
+
 const PATTERNS: readonly (readonly [Leak, readonly RegExp[]])[] = [
   ['stack-trace', STACK_TRACES],
   ['parser-detail', PARSER_DETAILS],
   ['error-message', ERROR_MESSAGES],
   ['database-message', DATABASE_MESSAGES],
   ['debug-page', DEBUG_PAGES],
+  ['internal-page', INTERNAL_PAGES],
 ];
 
 const ESCAPED: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t' };

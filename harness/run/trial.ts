@@ -125,7 +125,12 @@ export async function openTrial(
           const withHold = hold === undefined ? {} : { hold };
           return {
             delivery,
-            ...(await sendUnambiguously(context, lane, delivery, kit, { ...options, ...withHold, localAddress })),
+            ...(await sendUnambiguously(context, lane, delivery, kit, {
+              ...options,
+              ...withHold,
+              ...(isHeldPatiently(delivery) && { timeoutMs: 2 * context.limits.timeoutMs }),
+              localAddress,
+            })),
           };
         },
       );
@@ -393,6 +398,11 @@ const CUT_OFF_MS = 40;
 /** How long deliveries are held. A server that handles one request at a time answers the others only after that. */
 const MAX_HOLD_MS = 1000;
 
+/** Such a delivery is still open when the others of its group reach their time limit. */
+function isHeldPatiently({ change: { transmit } }: Delivery): boolean {
+  return transmit?.kind === 'held' && transmit.isPatient === true;
+}
+
 /**
  * Sends the deliveries of a group concurrently. Next to held ones, the others are sent one after another, as soon as
  * the first half of every held body has been sent.
@@ -423,7 +433,7 @@ async function sendGroup<T>(
     return sent;
   };
   const others = sendOthers();
-  void Promise.race([others, tooLong]).then(release);
+  void (held.some(isHeldPatiently) ? others : Promise.race([others, tooLong])).then(release);
   const heldOnes = await Promise.all(held.map(async (delivery) => [delivery, await send(delivery, hold)] as const));
   const sent = new Map([...heldOnes, ...(await others)]);
   timer.abort();

@@ -481,6 +481,39 @@ export const deliveryLoadFaults: readonly StageFault[] = [
   },
   {
     ...LOAD,
+    stage: 'readBody',
+    name: 'bodies-read-one-at-a-time',
+    area: 'http',
+    title: 'Reads one body at a time, so an unfinished request blocks all others',
+    seen: 'Servers with one thread or one worker and no proxy that buffers, and locks that are held during a read.',
+    why: 'Anyone who sends half of a request, again and again, stops all notifications without knowing a secret.',
+    fix: {
+      rule:
+        'Use a server that handles connections concurrently, hold no lock while you read a body, and set a time ' +
+        'limit for requests.',
+      express: 'Read bodies outside of locks and queues; only the work after the verification may be serial.',
+      flask: 'Do not use the development server with `threaded=False` or a single sync worker without nginx.',
+      django: 'Do not use a single sync worker without nginx.',
+      go: 'Call `io.ReadAll` before `mu.Lock()`, and set `ReadTimeout`.',
+    },
+    severity: 'high',
+    forbidden: true,
+    needs: ['hmac'],
+    replace: ({ correct }) => {
+      let previous: Promise<void> = Promise.resolve();
+      return async (req, res, next) => {
+        const before = previous;
+        previous = new Promise((finish) => {
+          req.once('end', finish);
+          res.once('close', finish);
+        });
+        await before;
+        if (!req.destroyed) await correct.readBody(req, res, next);
+      };
+    },
+  },
+  {
+    ...LOAD,
     stage: 'requireSignature',
     name: 'joined-copies-share-a-verdict',
     title: 'Gives a delivery the verification result of another one in progress with the same id',

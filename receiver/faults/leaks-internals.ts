@@ -208,6 +208,29 @@ export const leaksInternalsFaults: readonly StageFault[] = [
         if (stored === 'stored' && notification !== undefined) handling.wake();
       },
   },
+  {
+    ...INTERNALS,
+    name: 'profiles-open-to-everyone',
+    title: 'Serves profiles of the running process to everyone at /debug/pprof/',
+    seen: 'Importing net/http/pprof in Go, which adds its pages to the default mux; actuators of Spring, `/_profiler`.',
+    why: 'Profiles show functions, arguments and memory, and anyone can start one that slows the receiver down.',
+    fix: {
+      rule: 'Serve pages for operators on another port that is not public.',
+      express: 'Mount status monitors and profilers on a second app that listens on 127.0.0.1.',
+      go: 'Use a mux of your own (`http.NewServeMux()`), and serve `http.DefaultServeMux` on 127.0.0.1.',
+      spring: 'Set `management.server.port` and `management.endpoints.web.exposure.include=health`.',
+      flask: 'Do not run with `debug=True`.',
+    },
+    stage: 'accept',
+    replace:
+      ({ correct }) =>
+      (req, res, next) => {
+        if (req.path !== '/debug/pprof/' || req.method !== 'GET') return correct.accept(req, res, next);
+        show(res, 200, {
+          body: '<title>/debug/pprof/</title><a href="goroutine?debug=1">goroutine</a> <a href="heap?debug=1">heap</a>',
+        });
+      },
+  },
   // Rejections that reveal which credential was wrong, or how.
   {
     ...REFUSAL,

@@ -14,7 +14,7 @@ import {
 } from '../expectations.ts';
 import { withoutBody } from '../forgery.ts';
 import { tracking } from '../samples.ts';
-import type { Change, Delivery, FlowScenario, Kit, ProbeScenario, SignChange } from '../scenario.ts';
+import type { Change, Delivery, Expectation, FlowScenario, Kit, ProbeScenario, SignChange } from '../scenario.ts';
 
 const BURST = 20;
 
@@ -62,6 +62,38 @@ const whileOthersArrive: FlowScenario = {
   ],
   why: 'A receiver that leaves checks out under load accepts forgeries from anyone who opens a few slow connections.',
   fix: 'Verify every delivery. Under load, answer 503 or let requests wait.',
+};
+
+/** Whatever the receiver makes of it when its body is complete: the valid delivery next to it is the subject. */
+const refusedInTime: Expectation = {
+  text: 'any 4xx or a closed connection',
+  authentic: false,
+  pass: ['4xx', 'closed'],
+  warn: ['5xx', 'none'],
+};
+
+const whileOneIsUnfinished: FlowScenario = {
+  id: 'http/while-a-body-is-unfinished',
+  title: 'Accepts a valid delivery while the body of a forgery on another connection is unfinished',
+  defect: 'Answers no valid delivery while the body of a forgery on another connection is unfinished',
+  level: 'must',
+  requirements: ['delivery-hostile-http', 'delivery-200'],
+  needs: ['hmac'],
+  alone: true,
+  flow: () => [
+    [
+      {
+        label: 'a forgery with half of its body',
+        change: { sign: otherSecret, transmit: { kind: 'held', isPatient: true } },
+        expect: refusedInTime,
+      },
+      { label: 'a valid delivery in the meantime', change: { compose: plain }, expect: accepted },
+    ],
+  ],
+  why: 'Anyone who sends half of a request, again and again, stops all notifications without knowing a secret.',
+  fix:
+    'Use a server that handles connections concurrently, hold no lock while you read a body, and set a time limit ' +
+    'for requests.',
 };
 
 /** Framing of requests, the state of a connection afterwards, and concurrent requests. */
@@ -140,6 +172,7 @@ export const httpFraming: readonly (ProbeScenario | FlowScenario)[] = [
     fix: 'Pass the body and the result as values, without module-level or instance-level variables.',
   },
   whileOthersArrive,
+  whileOneIsUnfinished,
 ];
 
 const FORTY = Array.from({ length: 40 }, (_, index) => [`X-Test-${index + 1}`, 'a'] as const);

@@ -11,8 +11,20 @@ const withoutCredentials: Expectation = {
   absent: ['signature', 'secret', 'api-key'],
 };
 
+/** The same, except pages that show how the receiver works. */
+const withoutInternalPages: Expectation = {
+  ...withoutCredentials,
+  text: 'any answer that is not a page or file for operators',
+  absent: ['internal-page'],
+};
+
 /** A request without a body and with no header but Host. `path` gets the registered path. */
-function visit(label: string, path: (registered: string, nonce: string) => string, method = 'GET'): Delivery {
+function visit(
+  label: string,
+  path: (registered: string, nonce: string) => string,
+  method = 'GET',
+  expect = withoutCredentials,
+): Delivery {
   const address: AddressChange = {
     label: `${label}, without credentials`,
     make: ({ target, headers }, kit) => ({
@@ -21,7 +33,7 @@ function visit(label: string, path: (registered: string, nonce: string) => strin
       headers: headers.filter(([name]) => name.toLowerCase() === 'host'),
     }),
   };
-  return { label, change: { serialise: fixedText(''), address }, expect: withoutCredentials };
+  return { label, change: { serialise: fixedText(''), address }, expect };
 }
 
 /** Where frameworks and careless deployments show their configuration. */
@@ -63,4 +75,36 @@ export const leaksElsewhere: FlowScenario = {
     ].map((one) => [one]),
   why: 'Scanners request these URLs every day. Anyone who reads the secret can forge every notification.',
   fix: 'Keep configuration files out of the document root, and turn debug pages and development handlers off.',
+};
+
+/**
+ * Where platforms serve pages for operators. `/actuator/heapdump` is not among them, because the request makes the
+ * receiver write its memory to disk; `/actuator` lists it.
+ */
+const INTERNAL_PATHS = [
+  '/debug/pprof/',
+  '/debug/vars',
+  '/actuator',
+  '/actuator/env',
+  '/actuator/mappings',
+  '/_profiler/',
+  '/phpinfo.php',
+  '/server-status',
+  '/.env',
+  '/.git/HEAD',
+  '/console',
+  '/rails/info/properties',
+] as const;
+
+export const leaksOfOperators: FlowScenario = {
+  id: 'leaks/internal-pages',
+  title: 'Does not serve profiles, settings or other pages for operators next to the endpoint',
+  defect: 'Serves pages for operators, such as profiles or settings, to everyone',
+  level: 'should',
+  requirements: ['no-hints'],
+  flow: () => INTERNAL_PATHS.map((path) => [visit(`GET ${path}`, () => path, 'GET', withoutInternalPages)]),
+  why:
+    'Such pages show settings, memory and source code to anyone. Some start profiles or dumps, which slow the ' +
+    'receiver down.',
+  fix: 'Serve them on another port that is not public, and do not deploy files that begin with a dot.',
 };

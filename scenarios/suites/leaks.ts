@@ -14,7 +14,7 @@ import type {
   Scenario,
   Suite,
 } from '../scenario.ts';
-import { leaksElsewhere } from './leaks-elsewhere.ts';
+import { leaksElsewhere, leaksOfOperators } from './leaks-elsewhere.ts';
 import { leakProbes } from './leaks-probes.ts';
 
 const sameRefusal: Expectation = {
@@ -185,5 +185,14 @@ const noInnerMessages: ObservationScenario = {
 export const leaksSuite: Suite = {
   name: 'leaks',
   title: 'Answers reveal nothing',
-  scenarios: [...leakProbes, leaksElsewhere, ...uniformRefusals, knownId, nowhere, noStackTraces, noInnerMessages],
+  scenarios: [
+    ...leakProbes,
+    leaksElsewhere,
+    leaksOfOperators,
+    ...uniformRefusals,
+    knownId,
+    nowhere,
+    noStackTraces,
+    noInnerMessages,
+  ],
 };

@@ -104,6 +104,23 @@ describe('the http suite', () => {
     ]);
   });
 
+  it('holds only the forgery while a valid delivery must be answered, exclusively', () => {
+    const { alone, flow: of } = flow('http/while-a-body-is-unfinished');
+    const groups = of(kit).map((group) =>
+      group.map(({ change: { transmit }, expect: { authentic, pass } }) => ({ authentic, pass, transmit })),
+    );
+    const held = { kind: 'held', isPatient: true };
+    expect([alone, groups]).toEqual([
+      true,
+      [
+        [
+          { authentic: false, pass: ['4xx', 'closed'], transmit: held },
+          { authentic: true, pass: [200], transmit: undefined },
+        ],
+      ],
+    ]);
+  });
+
   it('sends bursts in one group, exclusively', () => {
     const burst = flow('http/burst');
     const mixed = flow('http/burst-mixed');

@@ -120,6 +120,7 @@ const LEAKS = [
   'error-message',
   'database-message',
   'debug-page',
+  'internal-page',
 ] as const;
 const RUNS: readonly RunObservations[] = [
   GOOD,

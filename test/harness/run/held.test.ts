@@ -6,9 +6,10 @@ import { bodyOf, hmacOf } from '../../endpoints/verifying.ts';
 
 const SECRET = 'a secret of the tests, which is long enough';
 const ID = 'http/forged-while-others-arrive';
+const UNFINISHED = 'http/while-a-body-is-unfinished';
 
-/** Runs the check against a receiver that verifies unless `isSkipped`. */
-async function played(isSkipped: (arriving: number) => boolean, oneAtATime = false) {
+/** Runs a check against a receiver that verifies unless `isSkipped`. */
+async function played(isSkipped: (arriving: number) => boolean, oneAtATime = false, id = ID, timeoutMs = 8000) {
   let arriving = 0;
   let previous: Promise<unknown> = Promise.resolve();
   const { url, close } = await serve((request, response) => {
@@ -26,10 +27,10 @@ async function played(isSkipped: (arriving: number) => boolean, oneAtATime = fal
   onTestFinished(close);
   const document = await run({
     partner: { url, signing: { secret: SECRET } },
-    selection: { scenarios: [ID] },
-    limits: { timeoutMs: 8000, recoveryMs: 200 },
+    selection: { scenarios: [id] },
+    limits: { timeoutMs, recoveryMs: 200 },
   });
-  return document.results.find(({ id }) => id === ID);
+  return document.results.find((result) => result.id === id);
 }
 
 it('fail a receiver that does not verify while twelve bodies are arriving', async () => {
@@ -42,4 +43,12 @@ it('pass a receiver that verifies', async () => {
 
 it('pass a receiver that reads one request at a time', async () => {
   expect(await played(() => false, true)).toMatchObject({ verdict: 'pass' });
+});
+
+it('fail a receiver that answers no delivery before an unfinished request is complete', async () => {
+  expect(await played(() => false, true, UNFINISHED, 1500)).toMatchObject({ verdict: 'fail', decidedBy: 'no-answer' });
+});
+
+it('pass a receiver that answers others while a request is unfinished', async () => {
+  expect(await played(() => false, false, UNFINISHED)).toMatchObject({ verdict: 'pass' });
 });

@@ -80,7 +80,7 @@ export const otherLanguages: readonly CorrectReceiver[] = [
     'python3',
     fileOf('http_server.py'),
   ]),
-  inLanguage('python-wsgi', 'Python, a WSGI application on wsgiref with one request at a time.', [
+  inLanguage('python-wsgi', 'Python, a WSGI application on wsgiref with a thread per connection.', [
     'python3',
     fileOf('wsgi.py'),
   ]),
