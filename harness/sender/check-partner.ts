@@ -173,7 +173,7 @@ function checkHeaders(partner: Partner): void {
   }
 }
 
-function configuredHeaders({ signing, apiKey, headers = [] }: Partner): ConfiguredHeader[] {
+function configuredHeaders({ signing, apiKey, headers }: Partner): ConfiguredHeader[] {
   const list: ConfiguredHeader[] = [];
   if (signing !== undefined) {
     const place = { role: 'signature', index: null } as const;
@@ -183,7 +183,7 @@ function configuredHeaders({ signing, apiKey, headers = [] }: Partner): Configur
     const place = { role: 'api-key', index: null } as const;
     list.push({ place, name: apiKey.header ?? DEFAULT_API_KEY_HEADER, value: apiKey.value });
   }
-  headers.forEach(([name, value], index) => {
+  headers?.forEach(([name, value], index) => {
     list.push({ place: { role: 'custom', index }, name, value });
   });
   return list;
@@ -228,7 +228,7 @@ function checkHeader({ place, name, value }: ConfiguredHeader): void {
 function describe(character: string): string {
   if (character === '\r' || character === '\n') return 'a line break';
   if (character === '\0') return 'a NUL character';
-  return character < ' ' || character === '\x7f' ? 'a control character' : 'a character above U+00FF';
+  return /\p{Cc}/u.test(character) ? 'a control character' : 'a character above U+00FF';
 }
 
 function hintFor(character: string): string {

@@ -160,11 +160,10 @@ function deposit(event: DepositConfirmed, envelope: EnvelopeFor): Notification {
 function validated(notification: Notification, { event }: ServiceEvent): Notification {
   const result = emittedNotification.safeParse(notification);
   if (result.success) return notification;
-  const [issue] = result.error.issues;
-  const where = issue?.path.join('.') || 'the notification';
+  const problems = result.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
   throw invalidEvent(
-    `The event ${event} does not yield a valid notification: ${where}: ${issue?.message}.`,
-    'Correct the field of the event that this value is taken from.',
+    `The event ${event} does not yield a valid notification: ${problems.join('; ')}.`,
+    'Correct the fields of the event that these values are taken from.',
   );
 }
 

@@ -27,7 +27,7 @@ export function prepare(notification: Notification, partner: Partner): Prepared 
  * The serialise stage: encodes a notification as the exact bytes that are signed and sent. Called once per delivery.
  */
 export function serialise(value: JsonValue): Uint8Array {
-  return Buffer.from(JSON.stringify(value), 'utf8');
+  return Buffer.from(JSON.stringify(value));
 }
 
 /**

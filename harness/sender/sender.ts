@@ -67,7 +67,7 @@ export function createSender(options: SenderOptions = {}): Sender {
           if (!replaceClosed || !wasStale(attempt)) return resolve(attempt);
           connections.dropIdle(prepared.url);
           const timeLeft = Math.max(1, timeoutMs - attempt.timings.totalMs);
-          const wasIdle = (idleMs ?? 0) >= MIN_IDLE_MS;
+          const wasIdle = idleMs >= MIN_IDLE_MS;
           transmit(prepared, { ...request, timeoutMs: timeLeft }, (again) =>
             resolve(wasIdle ? again : { ...again, resetInUse: true }),
           );
@@ -87,12 +87,7 @@ export async function deliver(
   prepared: Prepared,
   { signal, ...options }: Omit<SenderOptions, 'keepAlive' | 'maxSockets'> & DeliverOptions = {},
 ): Promise<Attempt> {
-  const sender = createSender({ ...options, keepAlive: false });
-  try {
-    return await sender.deliver(prepared, { signal });
-  } finally {
-    sender.close();
-  }
+  return await createSender({ ...options, keepAlive: false }).deliver(prepared, { signal });
 }
 
 /** When and how often to try again. Times are in milliseconds. */
@@ -168,12 +163,13 @@ function delayAfter(attempt: Attempt, made: number, policy: RetryPolicy, clock: 
   return Math.max(backoff, Math.min(maxRetryAfterMs, retryAfterMs(attempt, now())));
 }
 
-/** Milliseconds that the answer's `Retry-After` asks for; 0 if it is absent or cannot be parsed. */
+/** Milliseconds that the answer's `Retry-After` asks for, the longest of several; 0 if none can be parsed. */
 function retryAfterMs({ answer }: Attempt, now: number): number {
-  const value = headerValues(answer?.headers ?? [], 'Retry-After')[0] ?? '';
-  if (/^\d+$/.test(value)) return Number(value) * 1000;
-  const date = Date.parse(value);
-  return Number.isNaN(date) ? 0 : Math.max(0, date - now);
+  if (answer === null) return 0;
+  const waits = headerValues(answer.headers, 'Retry-After').map((value) =>
+    /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - now,
+  );
+  return Math.max(0, ...waits.filter((ms) => !Number.isNaN(ms)));
 }
 
 async function sleepFor(ms: number, signal: AbortSignal | undefined): Promise<void> {

@@ -1,7 +1,7 @@
 /** The connections of a sender. Proxy variables in the environment do not apply: only Node's global agents use them. */
 import http from 'node:http';
 import https from 'node:https';
-import type { LookupFunction } from 'node:net';
+import type { LookupFunction, Socket } from 'node:net';
 import type { Partner } from '../partner.ts';
 import { tlsOptionsFor } from './tls-options.ts';
 
@@ -71,8 +71,9 @@ export function createConnections(options: ConnectionOptions = {}): Connections 
       const { hostname, port } = endpointOf(url);
       // An agent names its pools "host:port:..."; what follows is the TLS material, the same for all of them here.
       const pool = `${hostname}:${port}:`;
-      for (const [name, sockets] of Object.entries(agentFor(url).freeSockets)) {
-        if (name.startsWith(pool)) for (const socket of sockets ?? []) socket.destroy();
+      const pools = Object.entries(agentFor(url).freeSockets as Record<string, Socket[]>);
+      for (const [name, sockets] of pools) {
+        if (name.startsWith(pool)) for (const socket of sockets) socket.destroy();
       }
     },
     close() {

@@ -5,12 +5,12 @@ import { performance } from 'node:perf_hooks';
 import type { Timings, TransportPhase } from './attempt.ts';
 import type { Endpoint } from './connections.ts';
 
-let last = { ms: Number.NaN, iso: '' };
+let last: { readonly ms: number; readonly iso: string } | undefined;
 
 /** The time as ISO 8601, cached for a millisecond: formatting takes longer than comparing. */
 function isoNow(): string {
   const ms = Date.now();
-  if (ms !== last.ms) last = { ms, iso: new Date(ms).toISOString() };
+  if (last?.ms !== ms) last = { ms, iso: new Date(ms).toISOString() };
   return last.iso;
 }
 
@@ -46,7 +46,7 @@ export class Progress {
   }
 
   phase(): TransportPhase {
-    return this.#phase === 'send' && this.#request?.writableFinished === true ? 'answer' : this.#phase;
+    return this.#request?.writableFinished === true ? 'answer' : this.#phase;
   }
 
   timings(): Timings {
@@ -91,8 +91,8 @@ export interface Reader {
  */
 export class ConnectionWatch {
   #reader: Reader | undefined;
-  /** When the last exchange ended; null before that. */
-  #endedAt: number | null = null;
+  /** When the last exchange ended; before that, when the connection was made. */
+  #endedAt = performance.now();
 
   private constructor(socket: Socket) {
     // Before Node's parser, which may already have ended the answer when the next listener is called.
@@ -117,16 +117,15 @@ export class ConnectionWatch {
   /**
    * From now on the bytes received belong to this exchange.
    *
-   * @returns milliseconds since the exchange before it ended; null for the first one
+   * @returns milliseconds since the exchange before it ended
    */
-  begin(reader: Reader): number | null {
+  begin(reader: Reader): number {
     this.#reader = reader;
-    return this.#endedAt === null ? null : performance.now() - this.#endedAt;
+    return performance.now() - this.#endedAt;
   }
 
-  /** Ends the exchange, unless another one has begun since. */
-  end(reader: Reader): void {
-    if (this.#reader !== reader) return;
+  /** Ends the exchange. Node gives the connection to the next one only afterwards. */
+  end(): void {
     this.#reader = undefined;
     this.#endedAt = performance.now();
   }

@@ -38,14 +38,10 @@ export interface ExchangeOptions extends ExchangeLimits {
 
 const DEFAULT_BODY_CAP_BYTES = 64 * 1024;
 const DEFAULT_MAX_HEADER_BYTES = 16 * 1024;
-/** Up to this size a body is sent together with the head. */
-const ONE_PIECE_BYTES = 16 * 1024;
 /** Interim answers (1xx) before the final one. Well-behaved servers send one or two. */
 const MAX_INTERIM = 16;
 /** Pieces of a body; a body in more pieces is truncated. */
 const MAX_PIECES = 10_000;
-/** Each piece retains the whole buffer it was read with, so they are joined when there are this many. */
-const PIECES_KEPT = 64;
 
 /**
  * Sends one prepared request and reads its answer. Exactly the given header lines are sent, in their order; Node adds
@@ -60,10 +56,8 @@ export function exchange(prepared: Prepared, options: ExchangeOptions): Promise<
   return new Promise((resolve) => transmit(prepared, options, resolve));
 }
 
-/**
- * Called once with the result. `idleMs` is how long the kept connection had been unused before; null for a new one.
- */
-type Done = (attempt: Attempt, idleMs: number | null) => void;
+/** Called once with the result. `idleMs` is how long a kept connection had been unused before. */
+type Done = (attempt: Attempt, idleMs: number) => void;
 
 /** {@link exchange} without a promise. */
 export function transmit(prepared: Prepared, options: ExchangeOptions, done: Done): void {
@@ -81,15 +75,14 @@ class Exchange implements Reader {
   #request: ClientRequest | undefined;
   #response: IncomingMessage | undefined;
   #watch: ConnectionWatch | undefined;
-  #idleMs: number | null = null;
+  #idleMs = 0;
   /** Bytes received on the wire. */
   #received = 0;
   #interim = 0;
-  /** The head of the answer arrived before the whole request was sent. */
-  #early = false;
-  #chunks: Uint8Array[] = [];
+  /** The answer, if its head arrived before the whole request was sent. */
+  #early: IncomingMessage | undefined;
+  readonly #chunks: Uint8Array[] = [];
   #size = 0;
-  #pieces = 0;
   #settled = false;
 
   constructor(prepared: Prepared, options: ExchangeOptions, resolve: Done) {
@@ -108,7 +101,7 @@ class Exchange implements Reader {
       this.#timer = setTimeout(() => this.#fail({ code: TIMEOUT_CODE, hostname: endpoint.hostname }), timeoutMs);
       signal?.addEventListener('abort', this.#abort);
       this.#progress.follow(request, endpoint);
-      request.on('response', (response) => this.#read(response));
+      request.on('response', (response) => this.#read(request, response));
       request.on('socket', (socket) => this.#connected(socket, endpoint));
       request.on('information', this.#countInterim);
       request.on('upgrade', (response, socket) => {
@@ -140,14 +133,11 @@ class Exchange implements Reader {
 
   /** Node writes the head and a string in one piece, the head and a buffer in two. Latin-1 preserves every byte. */
   #end(request: ClientRequest, body: Uint8Array): void {
-    if (body.length > ONE_PIECE_BYTES) request.end(body);
-    else request.end(Buffer.from(body.buffer, body.byteOffset, body.length).toString('latin1'), 'latin1');
+    request.end(Buffer.from(body.buffer, body.byteOffset, body.length).toString('latin1'), 'latin1');
   }
 
   #connected(socket: Socket, endpoint: Endpoint): void {
     this.#progress.useSocket(socket, endpoint);
-    // The exchange ended before it had a connection.
-    if (this.#settled) return;
     this.#watch = ConnectionWatch.of(socket);
     this.#idleMs = this.#watch.begin(this);
   }
@@ -175,16 +165,16 @@ class Exchange implements Reader {
     write(request, this.#prepared.body, this.#writing.signal).catch((error: unknown) => this.#fail(error));
   }
 
-  #read(response: IncomingMessage): void {
+  #read(request: ClientRequest, response: IncomingMessage): void {
     const { bodyCapBytes = DEFAULT_BODY_CAP_BYTES } = this.#options;
     this.#response = response;
-    this.#early = this.#request?.writableFinished === false;
+    if (!request.writableFinished) this.#early = response;
     response.on('data', (chunk: Buffer) => {
-      this.#chunks.push(chunk);
+      // A copy, because a piece retains the whole buffer it was read with.
+      this.#chunks.push(Buffer.from(chunk));
       this.#size += chunk.length;
-      this.#pieces += 1;
-      if (this.#chunks.length === PIECES_KEPT) this.#chunks = [Buffer.concat(this.#chunks, this.#size)];
-      if (this.#size > bodyCapBytes || this.#pieces > MAX_PIECES) this.#settle(this.#answer(response, true), null);
+      if (this.#size > bodyCapBytes || this.#chunks.length > MAX_PIECES)
+        this.#settle(this.#answer(response, true), null);
     });
     response.on('end', () => this.#settle(this.#answer(response, false), null));
     response.on('error', (error) => this.#fail(error));
@@ -192,11 +182,11 @@ class Exchange implements Reader {
 
   #answer(response: IncomingMessage, truncated: boolean): Answer {
     const { bodyCapBytes = DEFAULT_BODY_CAP_BYTES } = this.#options;
-    const [first, ...more] = this.#chunks;
-    const body = more.length === 0 ? (first ?? new Uint8Array()) : Buffer.concat(this.#chunks, this.#size);
+    const body = Buffer.concat(this.#chunks);
     return {
-      status: response.statusCode ?? 0,
-      reasonPhrase: response.statusMessage ?? '',
+      // Node's type is that of a received request as well, which has neither.
+      status: response.statusCode as number,
+      reasonPhrase: response.statusMessage as string,
       headers: headerLines(response.rawHeaders),
       body: truncated ? body.subarray(0, bodyCapBytes) : body,
       truncated,
@@ -207,8 +197,8 @@ class Exchange implements Reader {
 
   #fail(cause: unknown): void {
     const error = classifyTransportError(cause, this.#progress.phase());
-    if (error.kind === 'reset' && this.#early && this.#response !== undefined) {
-      this.#settle(this.#answer(this.#response, true), null);
+    if (error.kind === 'reset' && this.#early !== undefined) {
+      this.#settle(this.#answer(this.#early, true), null);
     } else {
       this.#settle(null, error);
     }
@@ -219,7 +209,7 @@ class Exchange implements Reader {
     this.#settled = true;
     clearTimeout(this.#timer);
     this.#options.signal?.removeEventListener('abort', this.#abort);
-    this.#watch?.end(this);
+    this.#watch?.end();
     this.#writing?.abort();
     const request = this.#request;
     // A connection with an unread answer or an unsent request cannot be reused.
@@ -240,6 +230,6 @@ function flatten(lines: readonly HeaderLine[]): string[] {
 
 function headerLines(raw: readonly string[]): HeaderLine[] {
   const lines: HeaderLine[] = [];
-  for (let at = 0; at < raw.length; at += 2) lines.push([raw[at] ?? '', raw[at + 1] ?? '']);
+  for (let at = 0; at < raw.length; at += 2) lines.push([raw[at] as string, raw[at + 1] as string]);
   return lines;
 }

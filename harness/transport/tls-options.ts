@@ -79,21 +79,20 @@ export function createTrustingContext(ca: string | undefined, options: tls.Secur
  * @throws HookproofError PARTNER_TLS. The message holds nothing of the material.
  */
 export function checkTlsMaterial({ clientCert, clientKey, passphrase, ca }: TlsMaterial): string[] {
-  const caBlocks = ca === undefined ? undefined : certificateBlocks(ca);
-  if (caBlocks !== undefined && (caBlocks.length === 0 || !caBlocks.every(isCertificate))) {
+  const extra = ca === undefined ? undefined : certificateBlocks(ca).map(parseCertificate);
+  if (extra !== undefined && (extra.length === 0 || extra.includes(null))) {
     throw unusable('The extra CA is not a certificate in PEM.', 'Give one or more CERTIFICATE blocks.');
   }
   if (clientCert === undefined && clientKey === undefined) return [];
   if (clientCert === undefined) throw unusable('There is a client key and no client certificate.', 'Give both.');
   if (clientKey === undefined) throw unusable('There is a client certificate and no client key.', 'Give both.');
-  const [leaf] = certificateBlocks(clientCert);
-  if (leaf === undefined || !isCertificate(leaf)) {
+  const [certificate] = certificateBlocks(clientCert).map(parseCertificate);
+  if (!certificate) {
     throw unusable(
       'The client certificate is not a certificate in PEM.',
       'Give a CERTIFICATE block, then its intermediates.',
     );
   }
-  const certificate = new X509Certificate(leaf);
   if (!certificate.checkPrivateKey(readKey(clientKey, passphrase))) {
     throw unusable(
       'The client key does not belong to the client certificate.',
@@ -120,14 +119,14 @@ function unusable(message: string, hint: string): HookproofError {
 }
 
 function certificateBlocks(pem: string): string[] {
-  return pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+  return Array.from(pem.matchAll(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g), ([block]) => block);
 }
 
-function isCertificate(pem: string): boolean {
+function parseCertificate(pem: string): X509Certificate | null {
   try {
-    return new X509Certificate(pem) !== undefined;
+    return new X509Certificate(pem);
   } catch {
-    return false;
+    return null;
   }
 }
 
@@ -159,7 +158,7 @@ function extraRoots(): readonly string[] {
 function readExtraRoots(path: string | undefined): string[] {
   if (path === undefined) return [];
   try {
-    return certificateBlocks(readFileSync(path, 'latin1')).filter(isCertificate);
+    return certificateBlocks(readFileSync(path, 'latin1')).filter(parseCertificate);
   } catch {
     // Node warns about a file that it cannot read, and goes on without it.
     return [];

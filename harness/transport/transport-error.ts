@@ -209,7 +209,7 @@ function handshakeSentence(code: string, message: string): string {
 function alertName(code: string, message: string): string | undefined {
   const number = /SSL alert number (\d+)/.exec(message)?.[1];
   if (number !== undefined) return alertNameOf(Number(number));
-  return /_ALERT_([A-Z_]+)$/.exec(code)?.[1]?.toLowerCase();
+  return /(?<=_ALERT_)[A-Z_]+$/.exec(code)?.[0].toLowerCase();
 }
 
 /** TLS alerts (RFC 8446, section 6, and its predecessors). */

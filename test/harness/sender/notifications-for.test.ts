@@ -395,11 +395,14 @@ describe('the message and hint of a rejection', () => {
     );
   });
 
-  it('name the field that makes a notification invalid', () => {
+  it('name the fields that make a notification invalid', () => {
     const event = { event: 'order-status-changed', orderType: 'BUY', status: 'CREATED', ...order };
     const text = rejectionText({ ...event, providerId: 7 });
     expect(text).toMatch(/^The event order-status-changed does not yield a valid notification: data\.providerId: /);
-    expect(text).toContain('. Correct the field of the event ');
+    expect(text).toContain('. Correct the fields of the event ');
+    expect(rejectionText({ ...event, providerId: 7, transactionId: 8 })).toMatch(
+      /: data\.providerId: [^;]+; data\.transactionId: [^;]+$/,
+    );
     const [declined] = PAYMENT_METHOD_STATUSES.filter((status) => status === 'DECLINED');
     expect(rejectionText({ event: 'payment-method-status-changed', status: declined, paymentMethodId: 'p' })).toMatch(
       /does not yield a valid notification: data/,

@@ -87,6 +87,23 @@ describe('deliverWithRetry', () => {
     expect((await run([{ status: 503, retryAfter }, 200], policy)).waits).toEqual([wait]);
   });
 
+  it.each([
+    ['the longest', ['3', '7', '5']],
+    ['those that can be read', ['soon', '7']],
+  ])('honours of several Retry-After %s', async (_what, values) => {
+    const headers = values.map((value): [string, string] => ['Retry-After', value]);
+    const answer = { status: 503, reasonPhrase: '', headers, body: Buffer.alloc(0), truncated: false };
+    const timings = { connectMs: null, tlsMs: null, firstByteMs: null, totalMs: 0, reused: true };
+    const waits: number[] = [];
+    await deliverWithRetry(
+      { deliver: async () => ({ startedAt: '', timings, answer, error: null }) },
+      request(URL),
+      { attempts: 2, baseDelayMs: 0 },
+      { sleep: async (ms) => void waits.push(ms) },
+    );
+    expect(waits).toEqual([7_000]);
+  });
+
   it('stops during a wait when the signal is aborted, and keeps the attempts', async () => {
     partner.use(http.post(URL, () => new HttpResponse(null, { status: 503 })));
     const controller = new AbortController();

@@ -71,6 +71,18 @@ describe('an answer without end', () => {
     });
   });
 
+  it.each([
+    [0, true],
+    [1, false],
+  ])('of %i bytes above the limit on the wire', async (more, complete) => {
+    const limits = { maxHeaderBytes: 200, bodyCapBytes: 10 };
+    const [start, end] = [`${CHUNKED}1;`, '\r\nx\r\n0\r\n\r\n'];
+    const length = 4 * limits.maxHeaderBytes + 8 * limits.bodyCapBytes + more;
+    const url = await replying(`${start}${'e'.repeat(length - start.length - end.length)}${end}`);
+    const { answer } = await deliver(request(url), { ...limits, timeoutMs: TIMEOUT_MS });
+    expect(answer?.truncated === false).toBe(complete);
+  });
+
   it('may have more headers than its body may have bytes', async () => {
     const url = await replying(`HTTP/1.1 200 OK\r\nX-Long: ${'x'.repeat(5_000)}\r\nContent-Length: 2\r\n\r\nok`);
     const { answer } = await deliver(request(url), { bodyCapBytes: 100 });

@@ -22,6 +22,7 @@ beforeAll(async () => {
   const inOneLine = `-----BEGIN CERTIFICATE-----\n${known.replace(/.{60}/g, '$&\n')}\n-----END CERTIFICATE-----\n`;
   writeFileSync(at('some.pem'), `${inOneLine}${own}\n${own}\n${other.cert}`);
   writeFileSync(at('nonsense.pem'), 'nonsense');
+  writeFileSync(at('damaged.pem'), `-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n${own}`);
 });
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 beforeEach(() => void vi.resetModules());
@@ -54,8 +55,8 @@ describe('below Node 22.15', () => {
     expect(fingerprints(roots)).toEqual(fingerprints(tls.rootCertificates));
   });
 
-  it('are joined by those of the file', async () => {
-    vi.stubEnv('NODE_EXTRA_CA_CERTS', at('one.pem'));
+  it.each(['one.pem', 'damaged.pem'])('are joined by those of the file %s', async (name) => {
+    vi.stubEnv('NODE_EXTRA_CA_CERTS', at(name));
     expect(added((await trustedRootsOn())())).toEqual(fingerprints([own]));
   });
 

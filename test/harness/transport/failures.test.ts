@@ -97,6 +97,26 @@ describe('a delivery that gets no answer says why', () => {
     expect(timings.connectMs).not.toBeNull();
   });
 
+  it('the endpoint stops answering on a kept connection, which is closed; the request is not repeated', async () => {
+    let requests = 0;
+    let closed: Promise<unknown> | undefined;
+    const url = await rawServer((socket) => {
+      socket.on('data', () => {
+        requests += 1;
+        if (requests === 2) closed = new Promise((resolve) => socket.on('close', resolve));
+        else socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
+      });
+    });
+    const sender = createSender({ timeoutMs: LIMIT_MS });
+    await sender.deliver(request(url));
+    const { error, timings } = await sender.deliver(request(url));
+    await closed;
+    const { answer } = await sender.deliver(request(url));
+    sender.close();
+    expect([error?.kind, timings.reused, answer?.status]).toEqual(['timeout', true, 200]);
+    expect(requests).toBe(3);
+  });
+
   it('the endpoint does not read the request', async () => {
     const url = await rawServer((socket) => socket.pause());
     expect((await deliver(largeRequest(url, 20_000_000), { timeoutMs: LIMIT_MS })).error).toMatchObject({

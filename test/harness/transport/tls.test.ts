@@ -1,9 +1,15 @@
-import { createPrivateKey } from 'node:crypto';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { makeCertificate } from '../../../certs/index.ts';
 import type { Partner } from '../../../harness/partner.ts';
 import { createSender, deliver } from '../../../harness/sender/index.ts';
-import { type Attempt, createConnections, exchange, tlsOptionsFor } from '../../../harness/transport/index.ts';
+import {
+  type Attempt,
+  checkTlsMaterial,
+  createConnections,
+  exchange,
+  tlsOptionsFor,
+} from '../../../harness/transport/index.ts';
 import { LOADS_SHA1, REFUSES_WEAK_KEYS } from '../../setup/node-openssl.ts';
 import { certificate, httpsServer, ok, type Pair, replying, request } from './servers.ts';
 
@@ -160,6 +166,29 @@ describe('TLS material', () => {
     const clientKey = encrypted(client.key, 'open');
     const tls = { ca: root.cert, clientCert: client.cert, clientKey, passphrase: 'open' };
     expect((await attempt(port, tls)).answer?.status).toBe(200);
+  });
+
+  it('may have an encrypted key only with its passphrase', () => {
+    const clientKey = encrypted(client.key, 'open');
+    for (const passphrase of [undefined, 'other']) {
+      const make = () =>
+        createSender({ tls: { clientCert: client.cert, clientKey, ...(passphrase && { passphrase }) } });
+      expect(make).toThrow('The client key is encrypted and cannot be opened.');
+    }
+  });
+
+  it('may have a client certificate up to the time when it expires', async () => {
+    const { cert, key } = await certificate('client', { from: daysFromNow(-2), to: daysFromNow(1) });
+    const end = Date.parse(new X509Certificate(cert).validTo);
+    const advice = () => checkTlsMaterial({ clientCert: cert, clientKey: key });
+    vi.useFakeTimers({ toFake: ['Date'], now: end });
+    try {
+      expect(advice()).toEqual([]);
+      vi.setSystemTime(end + 1);
+      expect(advice()).toEqual([expect.stringMatching(/^The client certificate expired on /)]);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('makes one context for a partner, however often it is used', () => {
