@@ -199,6 +199,18 @@ export const payloadShapesFaults: readonly StageFault[] = [
   },
   {
     ...SHAPE,
+    name: 'null-answers-500',
+    title: 'Answers 500 to the body null, because unguarded code reads a field of it',
+    seen: 'Handlers in JavaScript that read `req.body.id`: it works for every other JSON value.',
+    why: RETRIED,
+    fix: validateFirst,
+    severity: 'low',
+    replace: readBeforeValidation((payload) => {
+      if (payload === null) throwTypeError("Cannot read properties of null (reading 'id')");
+    }),
+  },
+  {
+    ...SHAPE,
     name: 'scalars-answer-500',
     title: 'Answers 500 to a body that is a string, number, boolean or null',
     seen: 'Class mappers, which expect an object at the root and throw.',

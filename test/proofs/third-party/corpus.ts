@@ -131,6 +131,7 @@ export const RECEIVERS: readonly Receiver[] = [
       'base64-decoded-leniently',
       'shows-message-of-json-parser',
       'malformed-ends-in-5xx',
+      'null-answers-500',
       'empty-body-answers-500',
       'echoes-headers-of-broken-json',
     ],
