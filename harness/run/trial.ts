@@ -142,7 +142,7 @@ export async function openTrial(
         learn(probe);
         for (const leak of probe.leaks) context.seen.leaks.push({ leak, scenario: scenario.id });
       }
-      if (group.some(({ change }) => change.transmit?.kind === 'cut-off')) await pause(CUT_OFF_MS, context.signal);
+      if (group.some(({ change }) => change.transmit?.kind === 'cut-off')) await pause(NOTICE_MS, context.signal);
       // The rest of the flow could only wait as long again.
       if (probes.some(isUnanswered)) break;
     }
@@ -392,8 +392,11 @@ async function sendUnambiguously(
   };
 }
 
-/** How long an endpoint may take to notice a delivery that was cut off. An earlier control would find it unaffected. */
-const CUT_OFF_MS = 40;
+/**
+ * How long an endpoint may take to notice a delivery that was cut off or is unfinished. An earlier delivery would find
+ * it unaffected.
+ */
+const NOTICE_MS = 40;
 
 /** How long deliveries are held. A server that handles one request at a time answers the others only after that. */
 const MAX_HOLD_MS = 1000;
@@ -428,6 +431,8 @@ async function sendGroup<T>(
   };
   const sendOthers = async () => {
     await Promise.race([begun, tooLong]);
+    // A server may begin with the newest connection.
+    if (held.some(isHeldPatiently)) await pause(NOTICE_MS);
     const sent = new Map<Delivery, T>();
     for (const delivery of group) if (!isHeld(delivery)) sent.set(delivery, await send(delivery));
     return sent;
