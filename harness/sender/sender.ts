@@ -10,7 +10,6 @@ import {
   type ConnectionOptions,
   createConnections,
   type ExchangeLimits,
-  type ExchangeOptions,
   type Prepared,
   transmit,
 } from '../transport/index.ts';
@@ -46,22 +45,9 @@ export interface Sender {
 export function createSender(options: SenderOptions = {}): Sender {
   const connections = createConnections(options);
   const { timeoutMs = LIMITS.answerTimeoutMs } = options;
-  let cached: ExchangeOptions | undefined;
-
-  /**
-   * Reuses one object for all deliveries to the same kind of endpoint, because this runs tens of thousands of times a
-   * second.
-   */
-  function optionsFor(url: string): ExchangeOptions {
-    const agent = connections.agentFor(url);
-    if (cached?.agent !== agent) cached = { ...options, timeoutMs, agent };
-    return cached;
-  }
-
   return {
     deliver(prepared, { signal, replaceClosed = true } = {}) {
-      const common = optionsFor(prepared.url);
-      const request = signal === undefined ? common : { ...common, signal };
+      const request = { ...options, timeoutMs, agent: connections.agentFor(prepared.url), signal };
       return new Promise((resolve) => {
         transmit(prepared, request, (attempt, idleMs) => {
           if (!replaceClosed || !wasStale(attempt)) return resolve(attempt);
@@ -167,7 +153,7 @@ function delayAfter(attempt: Attempt, made: number, policy: RetryPolicy, clock: 
 function retryAfterMs({ answer }: Attempt, now: number): number {
   if (answer === null) return 0;
   const waits = headerValues(answer.headers, 'Retry-After').map((value) =>
-    /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - now,
+    Number.isNaN(Number(value)) ? Date.parse(value) - now : Number(value) * 1000,
   );
   return Math.max(0, ...waits.filter((ms) => !Number.isNaN(ms)));
 }
