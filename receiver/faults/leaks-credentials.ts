@@ -345,7 +345,7 @@ export const leaksCredentialsFaults: readonly StageFault[] = [
   {
     ...SIGNATURE_SHOWN,
     name: 'expected-signature-in-header',
-    title: 'Sends the expected signature in a header of every rejection',
+    title: 'Sends the expected signature in every rejection, as in a header',
     seen: 'Gateways and middleware with a debug header such as X-Computed-Signature, which goes unnoticed.',
     why: SIGNED_FOR_ANYONE,
     fix: { ...ONE_WORD, rule: 'Remove debug headers, in the application and in the components before it.' },

@@ -37,6 +37,27 @@ export const rawBodyReadingFaults: readonly StageFault[] = [
   // Bodies that were not read completely, or not as one block of bytes.
   {
     ...ARRIVAL,
+    name: 'body-in-module-variable',
+    title: 'Collects the body in a variable that all requests share, so bodies that arrive together are mixed',
+    seen: 'Variables of a module, or fields of a singleton, that each request empties when it begins.',
+    why: 'One delivery at a time works. In production bodies overlap, and valid deliveries are rejected at random.',
+    fix: rawBytes('Keep the chunks in a variable of the request.'),
+    comesAndGoes: true,
+    stage: 'readBody',
+    replace: ({ correct }) => {
+      let shared: Buffer[] = [];
+      return (req, res, next) => {
+        shared = [];
+        req.on('data', (chunk: Buffer) => shared.push(chunk));
+        return correct.readBody(req, res, (error?: unknown) => {
+          res.locals.rawBody = Buffer.concat(shared);
+          next(error);
+        });
+      };
+    },
+  },
+  {
+    ...ARRIVAL,
     name: 'reads-first-chunk-only',
     title: 'Reads only the first chunk of the body',
     seen:

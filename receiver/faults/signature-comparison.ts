@@ -1,8 +1,8 @@
 /** Mutants that compare signatures incorrectly, and those whose check throws. */
 import { timingSafeEqual } from 'node:crypto';
-import { requestHeader } from '../stages/stage.ts';
+import { refuseUnauthorized, requestHeader } from '../stages/stage.ts';
 import type { StageFault } from './fault.ts';
-import { comparing, endProcessWhen, SIGNATURE, throwWhen } from './lenient-verifier.ts';
+import { comparing, endProcessWhen, SIGNATURE, stageOf, throwWhen } from './lenient-verifier.ts';
 
 const bytes = (text: string) => Buffer.from(text, 'base64');
 
@@ -206,6 +206,26 @@ export const signatureComparisonFaults: readonly StageFault[] = [
     why: 'The text ".*" is a valid signature for every body, and an invalid pattern throws.',
     fix: { rule: 'Compare literally.', express: 'Replace `expected.match(received)`. Use `timingSafeEqual`.' },
     replace: comparing((header, expected) => header === expected || new RegExp(`^(?:${header})$`).test(expected)),
+  },
+  {
+    ...SIGNATURE,
+    name: 'global-regexp-keeps-position',
+    title: 'Rejects every second valid delivery, because a regular expression keeps its position',
+    seen: 'The flag g on a pattern of the module that is used with `test()`, which continues where it stopped.',
+    why: 'Half of all notifications are rejected with 401, and each of them is accepted when it is repeated.',
+    fix: {
+      rule: 'Keep no state between the checks of two deliveries.',
+      express: 'Remove the flag g: `/^[A-Za-z0-9+/]{43}=$/.test(header)`.',
+    },
+    severity: 'high',
+    forbidden: true,
+    replace: (parts) => {
+      const shape = /^[A-Za-z0-9+/]{43}=$/g;
+      return stageOf(({ header = '' }, req, res, next) => {
+        if (!shape.test(header)) return refuseUnauthorized(res, 'signature-malformed');
+        return parts.correct.requireSignature(req, res, next);
+      }, parts);
+    },
   },
   // Malformed signatures at which the check throws.
   {
