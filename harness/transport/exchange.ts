@@ -38,6 +38,8 @@ export interface ExchangeOptions extends ExchangeLimits {
 
 const DEFAULT_BODY_CAP_BYTES = 64 * 1024;
 const DEFAULT_MAX_HEADER_BYTES = 16 * 1024;
+/** Up to this size a body is sent together with the head. The conversion of a larger one takes longer than it saves. */
+const ONE_PIECE_BYTES = 16 * 1024;
 /** Interim answers (1xx) before the final one. Well-behaved servers send one or two. */
 const MAX_INTERIM = 16;
 /** Pieces of a body; a body in more pieces is truncated. */
@@ -133,7 +135,8 @@ class Exchange implements Reader {
 
   /** Node writes the head and a string in one piece, the head and a buffer in two. Latin-1 preserves every byte. */
   #end(request: ClientRequest, body: Uint8Array): void {
-    request.end(Buffer.from(body.buffer, body.byteOffset, body.length).toString('latin1'), 'latin1');
+    if (body.length > ONE_PIECE_BYTES) request.end(body);
+    else request.end(Buffer.from(body.buffer, body.byteOffset, body.length).toString('latin1'), 'latin1');
   }
 
   #connected(socket: Socket, endpoint: Endpoint): void {

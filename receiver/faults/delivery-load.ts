@@ -497,7 +497,7 @@ export const deliveryLoadFaults: readonly StageFault[] = [
       go: 'Call `io.ReadAll` before `mu.Lock()`, and set `ReadTimeout`.',
     },
     severity: 'high',
-    forbidden: true,
+    forbidden: false,
     needs: ['hmac'],
     replace: ({ correct }) => {
       let previous: Promise<void> = Promise.resolve();

@@ -87,7 +87,12 @@ const whileOneIsUnfinished: FlowScenario = {
         change: { sign: otherSecret, transmit: { kind: 'held', isPatient: true } },
         expect: refusedInTime,
       },
-      { label: 'a valid delivery in the meantime', change: { compose: plain }, expect: accepted },
+      {
+        label: 'a valid delivery in the meantime',
+        change: { compose: plain },
+        // Nothing is said about how many requests a receiver handles at a time, and servers for one are in use.
+        expect: { ...accepted, warn: ['none'] },
+      },
     ],
   ],
   why: 'Anyone who sends half of a request, again and again, stops all notifications without knowing a secret.',

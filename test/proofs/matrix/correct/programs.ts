@@ -80,10 +80,13 @@ export const otherLanguages: readonly CorrectReceiver[] = [
     'python3',
     fileOf('http_server.py'),
   ]),
-  inLanguage('python-wsgi', 'Python, a WSGI application on wsgiref with a thread per connection.', [
-    'python3',
-    fileOf('wsgi.py'),
-  ]),
+  {
+    ...inLanguage('python-wsgi', 'Python, a WSGI application on wsgiref with one request at a time.', [
+      'python3',
+      fileOf('wsgi.py'),
+    ]),
+    trueWarnings: ['http/while-a-body-is-unfinished'],
+  },
   inLanguage('perl-sockets', 'Perl, bare sockets and eight processes.', ['perl', fileOf('sockets.pl')]),
   inLanguage('php-built-in', 'PHP, its built-in server.', ['php', fileOf('built-in-server.php')]),
   inLanguage('ruby-sockets', 'Ruby, TCPServer with a thread per connection.', ['ruby', fileOf('sockets.rb')]),

@@ -7,7 +7,6 @@ import hmac
 import json
 import os
 from base64 import b64encode
-from socketserver import ThreadingMixIn
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 
 SECRET = os.environ["HOOKPROOF_SECRET"].encode()
@@ -62,8 +61,7 @@ class Handler(WSGIRequestHandler):
         pass
 
 
-class Server(ThreadingMixIn, WSGIServer):
-    daemon_threads = True
+class Server(WSGIServer):
     request_queue_size = 128
 
     def handle_error(self, request, client_address):
