@@ -203,6 +203,11 @@ export const UNCERTAIN: readonly Uncertain[] = [
     sure: ['signature/missing-at-other-paths', 'api-key/missing-at-other-paths'],
     reason: 'Some checks end the process; which other checks are in flight then depends on the order of deliveries.',
   },
+  ...['api-key-missing-ends-the-process', 'unverified-json-ends-the-process'].map((fault) => ({
+    fault,
+    scenarios: ['leaks/other-urls'],
+    reason: 'A GET of another check in flight may have ended the process.',
+  })),
   {
     fault: 'handles-staged-cards-before-it-answers',
     scenarios: ['*'],
