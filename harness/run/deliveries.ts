@@ -166,7 +166,7 @@ async function proveSilences(
  * At an endpoint that answers slowly, so many checks in a row that run alone share the controls around them. Each of
  * their deliveries waits for the one before, so without this they would take longer than all others together.
  */
-const MAX_OPEN = 6;
+const MAX_OPEN = 12;
 
 /** Checks of many deliveries at a slow endpoint take minutes, and more lanes should not wait for the first to end. */
 const WIDEN_EVERY_MS = 500;
