@@ -165,6 +165,7 @@ export const RECEIVERS: readonly Receiver[] = [
       ...DECODES,
       'missing-signature-kills',
       'dies-and-is-restarted',
+      'content-type-missing-ends-the-process',
       'unverified-json-ends-the-process',
       ...OTHER_STATUS[400],
     ],
