@@ -151,24 +151,4 @@ export const combinationFaults: readonly StageFault[] = [
         (key === 'valid' && signature === 'valid') || (key === 'missing' && signature !== 'missing'),
     ),
   },
-  {
-    ...COMBINATION,
-    name: 'verdict-memoised-in-instance',
-    title: 'Checks no credential after the first valid delivery, because the process keeps the verdict',
-    seen: 'Memoised methods (`@verified ||= ...` in Ruby, cached properties) of an object that serves all requests.',
-    why: 'After the first real notification, anyone can deliver anything until the next restart.',
-    fix: {
-      rule: 'Keep the verdict in the request, and compute it for each delivery.',
-      express: 'Use `res.locals`, or a variable inside the handler, not one of the module.',
-      rails: 'Do not memoise in a Rack middleware or an application object: one instance serves all requests.',
-      spring: 'Keep no per-request state in the fields of a bean.',
-    },
-    replace: (parts) => {
-      let isVerified = false;
-      return decideTogether(({ key, signature }) => {
-        isVerified ||= key === 'valid' && signature === 'valid';
-        return isVerified;
-      })(parts);
-    },
-  },
 ];
