@@ -151,6 +151,7 @@ export const RECEIVERS: readonly Receiver[] = [
     faults: [
       ...DECODES,
       'missing-signature-kills',
+      'cut-off-requests-end-the-process',
       'dies-and-is-restarted',
       'unverified-json-ends-the-process',
       ...OTHER_STATUS[400],
