@@ -103,6 +103,7 @@ export const UNCERTAIN: readonly Uncertain[] = [
   {
     fault: 'compares-first-8',
     scenarios: [
+      'signature/after-zero-byte',
       'signature/base64url',
       'signature/base64url-padded',
       'signature/eighth-bit',
@@ -110,6 +111,11 @@ export const UNCERTAIN: readonly Uncertain[] = [
       'signature/percent-encoded',
     ],
     reason: 'Whether one of the eight characters is changed or spelled differently is random.',
+  },
+  {
+    fault: 'compares-shorter-length',
+    scenarios: ['signature/percent-encoded'],
+    reason: 'Whether the signature has a character that is encoded is random.',
   },
   {
     fault: 'compares-last-8',
