@@ -10,6 +10,7 @@ import {
   type ConnectionOptions,
   createConnections,
   type ExchangeLimits,
+  type ExchangeOptions,
   type Prepared,
   transmit,
 } from '../transport/index.ts';
@@ -45,9 +46,22 @@ export interface Sender {
 export function createSender(options: SenderOptions = {}): Sender {
   const connections = createConnections(options);
   const { timeoutMs = LIMITS.answerTimeoutMs } = options;
+  let cached: ExchangeOptions | undefined;
+
+  /**
+   * Reuses one object for all deliveries to the same kind of endpoint, because this runs tens of thousands of times a
+   * second.
+   */
+  function optionsFor(url: string): ExchangeOptions {
+    const agent = connections.agentFor(url);
+    if (cached?.agent !== agent) cached = { ...options, timeoutMs, agent };
+    return cached;
+  }
+
   return {
     deliver(prepared, { signal, replaceClosed = true } = {}) {
-      const request = { ...options, timeoutMs, agent: connections.agentFor(prepared.url), signal };
+      const common = optionsFor(prepared.url);
+      const request = signal === undefined ? common : { ...common, signal };
       return new Promise((resolve) => {
         transmit(prepared, request, (attempt, idleMs) => {
           if (!replaceClosed || !wasStale(attempt)) return resolve(attempt);

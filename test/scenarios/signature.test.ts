@@ -40,7 +40,7 @@ describe('the signature suite', () => {
       fc.property(anyCredentials, targets, (credentials, target) => {
         expect(lies(scenarios, credentials, target)).toEqual([]);
       }),
-      { numRuns: 20 },
+      { numRuns: 40 },
     );
   });
 

@@ -21,7 +21,7 @@ const PLAYED = dictionary.faults.filter(
 );
 
 /** One in this many mutants, or each of them. */
-const ONE_IN = inject('whole') ? 1 : 20;
+const ONE_IN = inject('whole') ? 1 : 10;
 
 const explained = (outcomes: Record<string, string>, faults: readonly DictionaryFault[] = dictionary.faults) =>
   explainByFaults(outcomesIn(resultsWith(outcomes, EVERYTHING)), { ...dictionary, faults }, (fault) =>

@@ -36,7 +36,7 @@ onEveryDatabase('the receiver', (name) => {
     const document = await run({ partner, selection: PLAYED });
     const findings = document.results.filter(({ verdict }) => verdict !== 'pass' && verdict !== 'not-applicable');
     expect(findings.map(({ id, verdict, reason }) => `${verdict} ${id}: ${reason}`)).toEqual([]);
-    expect(document.judged).toBe(document.planned);
+    expect([document.verdict, document.judged]).toEqual(['conformant', document.planned]);
 
     await receiver.settled();
     expect(accepted.size).toBeGreaterThan(500);

@@ -29,7 +29,7 @@ describe('the page', () => {
         expect(resultDocument.parse(document)).toEqual(document);
         readPage(renderHtml(document));
       }),
-      { numRuns: 30 },
+      { numRuns: 60 },
     );
   });
 

@@ -111,10 +111,7 @@ function lookingUp(name: string, title: string, unknown: number): CorrectReceive
   };
 }
 
-const BURSTS = [
-  ...['http/burst', 'http/burst-mixed', 'http/forged-while-others-arrive'],
-  'http/while-a-body-is-unfinished',
-];
+const BURSTS = ['http/burst', 'http/burst-mixed', 'http/forged-while-others-arrive', 'http/while-a-body-is-unfinished'];
 
 export const urlsAndLimits: readonly CorrectReceiver[] = [
   exactly('exact-url', 'Answers 404 to everything except the exact URL, even with a query string.', (_req, res) => {
