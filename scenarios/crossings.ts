@@ -45,6 +45,7 @@ export interface Pruned {
 const BY_STATUS = [
   ...(['created-buy', 'pending-sell', 'buy-on-chain', 'failed-refund', 'declined-card', 'expired-tracking'] as const),
   ...(['unknown-caas-type', 'unknown-card-status', 'unknown-deposit-type'] as const),
+  ...(['test-network', 'dust-deposit'] as const),
 ] as const satisfies readonly ShapeName[];
 
 export const PRUNED: readonly Pruned[] = [
@@ -127,11 +128,6 @@ export const PRUNED: readonly Pruned[] = [
     reason: 'Other parameters are sent, one by one or together.',
   },
   {
-    flaws: ['no-signature', 'no-key'],
-    shapes: ['key-headers'],
-    reason: 'These headers choose the secret, which matters for a delivery with a signature only.',
-  },
-  {
     flaws: ['no-key'],
     shapes: [
       ...(['buy', 'over-1-mib', 'over-8-mib', 'empty-array', 'batch', 'bare-challenge', 'empty-object'] as const),
@@ -145,6 +141,7 @@ export const PRUNED: readonly Pruned[] = [
         'encoded-line-end',
       ] as const),
       ...(['other-case', 'dot-segments', 'path-parameter', 'path-extension', 'local-host'] as const),
+      ...(['below-healthz', 'below-ping', 'below-status', 'below-test', 'below-public', 'below-static'] as const),
       ...(['get-as-post', 'post-as-get', 'form-as-put'] as const),
       ...(['empty-chunked', 'no-body-no-type', 'signature-in-trailer'] as const),
     ],
@@ -177,6 +174,8 @@ export const PRUNED: readonly Pruned[] = [
       ...(['buy', 'unknown-type', 'over-1-mib', 'patch', 'delete', 'options', 'propfind'] as const),
       ...(['open-prefix', 'open-prefix-parameter', 'encoded-line-end'] as const),
       ...(['other-case', 'dot-segments', 'path-parameter', 'path-extension', 'absolute-target', 'local-host'] as const),
+      ...(['below-health', 'below-healthz', 'below-ping', 'below-status', 'below-test', 'below-public'] as const),
+      ...(['below-static', 'unknown-host'] as const),
       ...(['put-as-post', 'get-as-post', 'post-as-put', 'post-as-get', 'form-as-put', 'hint'] as const),
       'get-with-handshakes',
     ],

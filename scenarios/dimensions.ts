@@ -18,7 +18,7 @@ import {
   withoutHeader,
   wrongKey,
 } from './changes/addressing.ts';
-import { compact, fixedText, utf8, withField } from './changes/bodies.ts';
+import { compact, fixedText, type Serialiser, utf8, withField } from './changes/bodies.ts';
 import { signedOver, signedWithText } from './changes/signing.ts';
 import {
   absoluteTarget,
@@ -158,10 +158,10 @@ export interface Shape {
   /** Its hints one by one. Absent when it has only one. */
   readonly parts?: readonly { readonly label: string; readonly change: Change }[];
   /**
-   * A page that answers every request with this method, at any URL, or with this method and any query does not count
-   * as an acceptance.
+   * A page that answers every request with this method, with this method and with GET, at any URL, or with this method
+   * and any query does not count as an acceptance.
    */
-  readonly mayBePage?: 'by-method' | 'by-url' | 'by-query';
+  readonly mayBePage?: 'by-method' | 'by-get' | 'by-url' | 'by-query';
 }
 
 function notification(label: string, compose: (kit: Kit) => JsonValue): Shape {
@@ -219,10 +219,17 @@ function framed(label: string, change: Change, answer: Shape['answer'] = 'framin
   return { dimension: 'framing', label, change, answer };
 }
 
-function byMethod(method: string, answer: Shape['answer'] = 'elsewhere'): Shape {
+function byMethod(
+  method: string,
+  answer: Shape['answer'] = 'elsewhere',
+  mayBePage: Shape['mayBePage'] = 'by-method',
+): Shape {
   const address: AddressChange = { label: `the method ${method}`, make: (head) => ({ ...head, method }) };
-  return { dimension: 'method', label: method, change: { address }, answer, mayBePage: 'by-method' };
+  return { dimension: 'method', label: method, change: { address }, answer, mayBePage };
 }
+
+/** By a method that writes. A handler that stores whatever it gets answers like a page, but not to GET. */
+const byWriting = (method: string) => byMethod(method, 'elsewhere', 'by-get');
 
 const OVERRIDE_HEADERS = ['X-HTTP-Method-Override', 'X-HTTP-Method', 'X-Method-Override'];
 
@@ -253,6 +260,10 @@ function atPath(label: string, edit: (path: string) => string): Shape {
   };
   return { dimension: 'URL', label, change: { address: { label, make } }, answer: 'elsewhere', mayBePage: 'by-url' };
 }
+
+/** A path below the endpoint, of the kind that rules for health checks, tests and static files leave open. */
+const below = (name: string) =>
+  atPath(`the path of the endpoint with /${name}`, (path) => `${path.replace(/\/$/, '')}/${name}`);
 
 /** Several parameters in one query. Each is a part. */
 function withQuery(label: string, ...parameters: readonly string[]): Shape {
@@ -410,6 +421,9 @@ const LOCAL_HOST: readonly HeaderLine[] = [
   ['X-Forwarded-Server', 'localhost'],
 ];
 
+/** A host name that belongs to no tenant. */
+const UNKNOWN_HOST = 'unknown-tenant.example';
+
 const HANDSHAKE_QUERIES = [
   ...['validationToken=test', 'hub.mode=subscribe&hub.challenge=1234', 'challenge=1234', 'crc_token=1234'],
   'echostr=1234',
@@ -452,6 +466,16 @@ const SECRET_HEADERS = [
 
 const MIB = 1024 * 1024;
 
+const FILLED = 'text-to-be-filled';
+
+/** Fills {@link FILLED} with letters: for megabytes, this is much faster than JSON.stringify. */
+function filledWith(bytes: number): Serialiser {
+  return (value) => {
+    const [head = '', tail = ''] = compact(value).split(FILLED);
+    return Buffer.concat([utf8(head), Buffer.alloc(bytes, 'x'), utf8(tail)]);
+  };
+}
+
 /** The values of the dimensions. `plain` is the sender's own request. */
 export const SHAPES = {
   // Which notification it carries.
@@ -471,6 +495,12 @@ export const SHAPES = {
   'expired-tracking': notification('an expired ORDER_TRACKING', (kit) => tracking(kit, 'BUY', 'EXPIRED')),
   'buy-on-chain': notification('a BUY with status BLOCKCHAIN_ACCEPTED', (kit) =>
     order(kit, 'BUY', 'BLOCKCHAIN_ACCEPTED'),
+  ),
+  'test-network': notification('a BUY on a test network', (kit) =>
+    withField(order(kit, 'BUY', 'CONFIRMED'), 'data.metadata.blockchainData.chain', 'ETHEREUM_SEPOLIA'),
+  ),
+  'dust-deposit': notification('a deposit of one unit', (kit) =>
+    withField(deposit(kit), 'data.metadata.asset.amount', '1'),
   ),
   'unknown-caas-type': notification('a CAAS notification with an unknown data.type', (kit) =>
     withField(kit.notification(), 'data.type', unknownName(kit)),
@@ -499,7 +529,7 @@ export const SHAPES = {
   'over-8-mib': {
     dimension: 'notification',
     label: 'a notification of more than 8 MiB',
-    change: { compose: (kit) => tracking(kit, 'BUY', 'COMPLETED', 'x'.repeat(8.5 * MIB)) },
+    change: { compose: (kit) => tracking(kit, 'BUY', 'COMPLETED', FILLED), serialise: filledWith(8.5 * MIB) },
     answer: 'huge',
   },
   'secret-in-body': namedSecret.inBody,
@@ -598,9 +628,9 @@ export const SHAPES = {
   }),
   'signature-in-trailer': framed('a random signature in a trailer', { transmit: withTrailer }),
 
-  put: byMethod('PUT'),
-  patch: byMethod('PATCH'),
-  delete: byMethod('DELETE'),
+  put: byWriting('PUT'),
+  patch: byWriting('PATCH'),
+  delete: byWriting('DELETE'),
   get: byMethod('GET'),
   'get-with-handshakes': {
     dimension: 'method',
@@ -651,6 +681,13 @@ export const SHAPES = {
   'path-extension': atPath('a path with an extension', (path) => (path.endsWith('/') ? path : `${path}.json`)),
   'open-prefix': atPath('a path that leads through /health/..', (path) => `/health/..${path}`),
   'open-prefix-parameter': atPath('a path that leads through /health/..;', (path) => `/health/..;${path}`),
+  'below-health': below('health'),
+  'below-healthz': below('healthz'),
+  'below-ping': below('ping'),
+  'below-status': below('status'),
+  'below-test': below('test'),
+  'below-public': below('public'),
+  'below-static': below('favicon.ico'),
   'encoded-line-end': atPath('a path with an encoded line end', (path) => `${path}%0a`),
   'absolute-target': {
     dimension: 'URL',
@@ -665,6 +702,16 @@ export const SHAPES = {
     change: {
       address: addHeaders('headers that name localhost', () => LOCAL_HOST),
       transmit: headerLines('Host: localhost', 'Host', () => ['Host: localhost']),
+    },
+    answer: 'elsewhere',
+    mayBePage: 'by-url',
+  },
+  'unknown-host': {
+    dimension: 'URL',
+    label: 'an unknown Host',
+    change: {
+      address: addHeaders('headers that name an unknown host', () => [['X-Forwarded-Host', UNKNOWN_HOST]]),
+      transmit: headerLines('an unknown Host', 'Host', () => [`Host: ${UNKNOWN_HOST}`]),
     },
     answer: 'elsewhere',
     mayBePage: 'by-url',

@@ -35,13 +35,25 @@ export const acceptedOrRejected: Expectation = {
 };
 
 /**
- * One of many concurrent deliveries. The specification states no rate, so everything but an acceptance only warns.
+ * One of many concurrent deliveries. The specification states no rate, so a rejection because of the load only warns. A
+ * 401 fails: no load makes valid credentials invalid.
  */
 export const acceptedUnlessBusy: Expectation = {
-  text: '200 (a rejection or a closed connection under load: warning)',
+  text: '200 (a rejection for the load or a closed connection: warning)',
   authentic: true,
   pass: [200],
-  warn: ['4xx', '5xx', 'closed', 'none'],
+  warn: [400, 403, 404, 405, 408, 409, 413, 421, 423, 425, 429, '5xx', 'closed', 'none'],
+};
+
+/**
+ * A valid delivery whose time is far from now. The specification names no such rule, so a rejection is only a warning;
+ * an internal error fails.
+ */
+export const acceptedUnlessOld: Expectation = {
+  text: '200 (a 4xx for the time: warning)',
+  authentic: true,
+  pass: [200],
+  warn: ['4xx'],
 };
 
 /** A valid delivery that may overtake an earlier one of its transaction. An internal error fails. */

@@ -83,6 +83,12 @@ function pageComparisons(change: Change): FollowUp[] {
   return [withoutBody(change), { role: 'compares', label: 'the same at a random path', change: atRandomPath }];
 }
 
+/** The same request by GET and without a body. */
+function byGet(change: Change): FollowUp {
+  const address: AddressChange = { label: 'the method GET', make: (head) => ({ ...head, method: 'GET' }) };
+  return { role: 'compares', label: 'GET without a body', change: combined(withoutBody(change).change, { address }) };
+}
+
 /** A forged delivery at another URL. */
 export function atAnotherUrl(change: Change): Pick<ProbeScenario, 'change' | 'expect' | 'ifAccepted'> {
   return { change, expect: refusedElsewhere, ifAccepted: pageComparisons(change) };
@@ -101,6 +107,7 @@ function comparisonsOf(flaw: Flaw, { change, mayBePage }: Shape): FollowUp[] {
   const forged = combined(change, flaw.change);
   if (mayBePage === 'by-url') return pageComparisons(forged);
   if (mayBePage === 'by-query') return [withOtherQuery(forged)];
+  if (mayBePage === 'by-get') return [withoutBody(forged), byGet(forged)];
   return mayBePage === 'by-method' ? [withoutBody(forged)] : [];
 }
 

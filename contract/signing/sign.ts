@@ -18,5 +18,6 @@ export function toBase64(digest: Buffer): string {
 
 /** The value of the signature header for the exact bytes of a body. */
 export function signatureOf(body: Uint8Array, secret: string): string {
-  return toBase64(hmac(body, signingKey(secret)));
+  // Node encodes a key given as text in UTF-8, like signingKey. One call, because a sender signs every delivery.
+  return createHmac('sha256', secret).update(body).digest('base64');
 }

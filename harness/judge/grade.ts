@@ -135,6 +135,12 @@ function setOf(expect: Expectation, ...matches: readonly AnswerMatch[]): 'pass' 
   return null;
 }
 
+/** What a gateway in front answers where the receiver closes the connection, or stays silent. */
+const BY_GATEWAY: Readonly<Record<number, { readonly match: AnswerMatch; readonly text: string }>> = {
+  502: { match: 'closed', text: 'what a gateway answers when the receiver closes the connection' },
+  504: { match: 'none', text: 'what a gateway answers when the receiver does not answer in time' },
+};
+
 const STATUS_CLASSES: Readonly<Record<number, AnswerMatch>> = { 2: '2xx', 3: '3xx', 4: '4xx', 5: '5xx' };
 
 /** The class of a status. Everything else is its own class. */
@@ -145,7 +151,8 @@ function groupOf(match: AnswerMatch): AnswerMatch {
 /** Grades the translated status `meant`; reasons name the status as received. */
 function gradeStatus(status: number, meant: number, expect: Expectation, level: Level): Grade {
   const group = groupOf(meant);
-  const set = setOf(expect, meant, group);
+  const byGateway = BY_GATEWAY[status];
+  const set = setOf(expect, meant, ...(byGateway === undefined ? [] : [byGateway.match]), group);
   const expected = `expected ${expect.text}`;
   if (set === 'pass') return PASS;
   if (expect.unclear?.includes(status))
@@ -170,7 +177,7 @@ function gradeStatus(status: number, meant: number, expect: Expectation, level: 
     );
   }
   if (group === '5xx' && expect.malformed === true) {
-    return failed('crash', `answered ${status}: the handler crashed on the payload`);
+    return failed('crash', `answered ${status}: ${byGateway?.text ?? 'the handler crashed on the payload'}`);
   }
   if (group === '3xx') return failed('redirect', `answered ${status}: a sender does not follow redirects`);
   if (group === '2xx') return failed('other-2xx', `answered ${status}: only 200 means accepted`);

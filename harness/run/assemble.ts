@@ -89,14 +89,12 @@ export function assemble(change: Change, kit: Kit, partner: Partner, suits?: Sui
   const { value, body } = isChosen ? plainWithSuitableId(kit, suits) : composeAndSerialise(change, kit);
   const rightSignature = partner.signing === undefined ? null : kit.sign(body);
   const signed = new Map<string, Uint8Array>();
-  const recordingKit: Kit = {
-    ...kit,
-    sign: (bytes) => {
-      const made = kit.sign(bytes);
-      signed.set(made, bytes);
-      return made;
-    },
+  const sign: Kit['sign'] = (bytes) => {
+    const made = kit.sign(bytes);
+    signed.set(made, bytes);
+    return made;
   };
+  const recordingKit: Kit = Object.create(kit, { sign: { value: sign } });
   const signature = change.sign === undefined ? (rightSignature ?? undefined) : change.sign.make(body, recordingKit);
   const plain: RequestHead = address({ partner, body, ...(signature === undefined ? {} : { signature }) });
   const head = change.address === undefined ? plain : change.address.make(plain, kit, body);

@@ -52,12 +52,16 @@ async function sendAll(
 ): Promise<void> {
   const { families } = context;
   let rateLimitedInARow = 0;
+  let lastLimited: Attempt | null = null;
   const settle = (trial: Trial) => {
     if (gotNoAnswer(trial) && !context.pace.isUnreliable())
       families.silent(idOf(trial), familyOf(trial.planned.scenario));
     onSettled(trial);
-    const limited = [trial.evidence.before, trial.evidence.after].some((attempt) => attempt?.answer?.status === 429);
-    rateLimitedInARow = limited ? rateLimitedInARow + 1 : 0;
+    const { before, after } = trial.evidence;
+    const limited = [before, after].find((attempt) => attempt?.answer?.status === 429) ?? null;
+    // Checks that share a control share its 429.
+    if (limited === null || limited !== lastLimited) rateLimitedInARow = limited === null ? 0 : rateLimitedInARow + 1;
+    lastLimited = limited;
     if (rateLimitedInARow < MAX_RATE_LIMITED) return;
     const reason = 'rate-limited: the endpoint answers 429 to plain valid deliveries';
     context.stopped ??= { code: 'rate-limited', reason };
@@ -163,10 +167,15 @@ async function proveSilences(
 }
 
 /**
- * At an endpoint that answers slowly, so many checks in a row that run alone share the controls around them. Each of
- * their deliveries waits for the one before, so without this they would take longer than all others together.
+ * So many checks in a row on one lane share the controls around them, as long as the endpoint answers. Others send at
+ * the same time, so a control after each check would not say more about it than one after a few.
  */
-const MAX_OPEN = 12;
+const MAX_OPEN = 6;
+/**
+ * The same for checks that run alone, at an endpoint that is slow: each of their deliveries waits for the one before,
+ * so without this they would take longer than all others together. Otherwise each has controls of its own.
+ */
+const MAX_OPEN_ALONE = 16;
 
 /** Checks of many deliveries at a slow endpoint take minutes, and more lanes should not wait for the first to end. */
 const WIDEN_EVERY_MS = 500;
@@ -202,6 +211,14 @@ async function runLanes(
   const unproven: Trial[] = [];
   const waitedBeforeMs = context.waitedMs;
   let halt = false;
+
+  /** How many checks may share controls now. */
+  function most(): number {
+    if (context.serial) return 1;
+    if (isAlone) return context.pace.isSlow() ? MAX_OPEN_ALONE : 1;
+    // Silence that is not the fault of a check shows in the controls, if there are enough of them.
+    return context.pace.wasSilent() ? 1 : MAX_OPEN;
+  }
 
   /** The next check of a family that is not decided. */
   function next(): SendingPlan | undefined {
@@ -245,8 +262,7 @@ async function runLanes(
       if (open.length > 0 && isLast(planned)) await close();
       const trial: OpenTrial = await openTrial(context, lane, planned, before);
       open.push(trial);
-      const isShared = isAlone && !context.serial && context.pace.isSlow() && mayStayOpen(trial);
-      if (isShared && open.length < MAX_OPEN) before = firstControl(trial);
+      if (open.length < most() && mayStayOpen(trial)) before = firstControl(trial);
       else await close();
       widen();
     }

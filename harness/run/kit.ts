@@ -1,7 +1,7 @@
 /** The kit of a scenario: seeded values, fresh ids, and the partner's credentials. */
 import { createHash } from 'node:crypto';
 import { certificateBlocks } from '../../certs/index.ts';
-import { DEFAULT_API_KEY_HEADER, DEFAULT_SIGNATURE_HEADER, type HeaderLine } from '../../contract/index.ts';
+import { DEFAULT_API_KEY_HEADER, DEFAULT_SIGNATURE_HEADER } from '../../contract/index.ts';
 import { type Kit, newTestId, ownersOf, type Scenario, samples } from '../../scenarios/index.ts';
 import type { Partner } from '../partner.ts';
 import { sign } from '../sender/index.ts';
@@ -37,6 +37,7 @@ const LETTERS = Array.from({ length: 256 }, (_, byte) => ALPHABET[byte % ALPHABE
  * Creates the kit of one scenario. Its values depend only on the seed and the scenario, so that a scenario sends the
  * same when it is repeated alone. Ids are always new, because a receiver would recognise old ones as duplicates.
  * `onSignature` receives every signature that the kit makes: each is valid for some body, so no report may show it.
+ * `learnt` is what the endpoint has returned so far.
  */
 export function createKit(
   partner: Partner,
@@ -44,8 +45,7 @@ export function createKit(
   scenario: string,
   now: Date,
   onSignature: (signature: string) => void = () => {},
-  cookies: readonly string[] = [],
-  returned: readonly HeaderLine[] = [],
+  learnt: Pick<Kit, 'cookies' | 'returned'> = { cookies: [], returned: [] },
 ): Kit {
   const bytes = seededBytes(seed, scenario);
   const secret = partner.signing?.secret ?? '';
@@ -73,8 +73,13 @@ export function createKit(
       onSignature(signature);
       return signature;
     },
-    cookies,
-    returned,
+    // Few scenarios ask for them, and they are found in every answer.
+    get cookies() {
+      return learnt.cookies;
+    },
+    get returned() {
+      return learnt.returned;
+    },
   };
   return kit;
 }

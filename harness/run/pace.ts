@@ -22,9 +22,14 @@ const DECISIVE_SILENCES = 3;
 const OUTAGE_MS = 5000;
 export const OUTAGE_MS_EVERYWHERE = 20_000;
 
-/** If a delivery alone takes longer than this, more deliveries are kept in flight. */
-const SLOW_MS = 500;
-const MAX_WIDENING = 8;
+/**
+ * If a delivery alone takes this long, the endpoint is far away or slow, most of the time would be spent waiting, and up
+ * to so many times as many deliveries are kept in flight.
+ */
+const WIDENING = [
+  { fromMs: 500, times: 8 },
+  { fromMs: 20, times: 2 },
+] as const;
 /** The number of answers at the current width before the width is doubled. */
 const ANSWERS_PER_STEP = 16;
 /** Concurrency does not slow the endpoint down as long as answers take at most so many times as long as alone. */
@@ -37,11 +42,13 @@ export interface Pace {
   silent(role: 'control' | 'probe'): void;
   /** How long to wait for an answer. The wait of a control after a silence is shortened as soon as possible. */
   waitMs(after?: 'silence'): number;
+  /** Whether the endpoint has left a delivery unanswered for the full time limit. */
+  wasSilent(): boolean;
   /** Whether the endpoint leaves some plain valid deliveries unanswered but answers other deliveries. */
   isUnreliable(): boolean;
   /** Called after the deliveries that are sent alone; their times show how fast the endpoint is without load. */
   startConcurrency(): void;
-  /** Whether the endpoint takes long for a delivery that is sent alone. */
+  /** Whether the endpoint takes long for a delivery that is sent alone, because it is slow or far away. */
   isSlow(): boolean;
   /** How many deliveries to keep in flight. */
   width(): number;
@@ -69,6 +76,11 @@ export function createPace({ timeoutMs, concurrency }: PaceLimits): Pace {
     return usual.ms;
   }
 
+  /** How many times as many deliveries as usual the endpoint may get at the same time. */
+  function widening(): number {
+    return WIDENING.find(({ fromMs }) => (aloneMs ?? 0) >= fromMs)?.times ?? 1;
+  }
+
   return {
     answered: (ms) => void times.push(ms),
     silent: (role) => void silences[role]++,
@@ -77,20 +89,21 @@ export function createPace({ timeoutMs, concurrency }: PaceLimits): Pace {
       if (!isKnown || (after !== 'silence' && silences.control + silences.probe < MIN_SILENCES)) return timeoutMs;
       return Math.min(timeoutMs, Math.max(MIN_WAIT_MS, FACTOR * usualMs()));
     },
+    wasSilent: () => silences.control + silences.probe > 0,
     isUnreliable: () => silences.control >= MIN_SILENT_CONTROLS && times.length > silences.control,
     startConcurrency() {
       aloneMs = median(times);
       stepStart = times.length;
     },
-    isSlow: () => aloneMs !== null && aloneMs >= SLOW_MS,
+    isSlow: () => widening() > 1,
     width() {
       // A number below the default protects the endpoint.
-      if (aloneMs === null || aloneMs < SLOW_MS || concurrency < DEFAULT_CONCURRENCY) return concurrency;
+      if (aloneMs === null || widening() === 1 || concurrency < DEFAULT_CONCURRENCY) return concurrency;
       const recent = times.slice(stepStart);
       if (recent.length < Math.max(ANSWERS_PER_STEP, width)) return width;
       stepStart = times.length;
       if ((median(recent) ?? 0) > STEADY * aloneMs) width = Math.max(concurrency, Math.floor(width / 2));
-      else width = Math.min(MAX_WIDENING * concurrency, 2 * width);
+      else width = Math.min(widening() * concurrency, 2 * width);
       return width;
     },
   };

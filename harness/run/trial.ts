@@ -15,7 +15,7 @@ import {
   wasClosed,
 } from '../judge/index.ts';
 import type { Hold } from '../probe/index.ts';
-import type { Attempt } from '../transport/index.ts';
+import { type Attempt, endpointOf } from '../transport/index.ts';
 import type { RunContext } from './context.ts';
 import { createKit } from './kit.ts';
 import type { Lane } from './lane.ts';
@@ -81,14 +81,16 @@ export async function openTrial(
 ): Promise<OpenTrial> {
   const startMs = performance.now();
   const { scenario } = planned;
-  const cookies: string[] = [];
-  const returned: HeaderLine[] = [];
+  const answered: Attempt[] = [];
   const { partner, seed, now, onSignature } = context;
-  const kit = createKit(partner, seed, scenario.id, now, onSignature, cookies, returned);
-  const learn = ({ attempt }: SentDelivery) => {
-    cookies.push(...cookiesOf(attempt));
-    returned.push(...returnedBy(attempt, kit));
-  };
+  const kit: Kit = createKit(partner, seed, scenario.id, now, onSignature, {
+    get cookies() {
+      return answered.flatMap(cookiesOf);
+    },
+    get returned() {
+      return answered.flatMap((attempt) => returnedBy(attempt, kit));
+    },
+  });
   const version = controlVersionOf(scenario);
   const { control, versionRefused } =
     before !== null && before.assembled.change.connect?.version === version
@@ -111,7 +113,7 @@ export async function openTrial(
   }
 
   if (isAccepted(control.attempt)) {
-    learn(control);
+    answered.push(control.attempt);
     for (const group of groups()) {
       const options = isKept
         ? { kept: true, patient: true }
@@ -139,7 +141,7 @@ export async function openTrial(
         const followed = await followUp(context, lane, delivery, probe, kit);
         deliveries.push(probe, ...followed.sent);
         probes.push(...followed.evidence);
-        learn(probe);
+        answered.push(probe.attempt);
         for (const leak of probe.leaks) context.seen.leaks.push({ leak, scenario: scenario.id });
       }
       if (group.some(({ change }) => change.transmit?.kind === 'cut-off')) await pause(NOTICE_MS, context.signal);
@@ -245,7 +247,7 @@ const MAX_FORGED_IN_A_ROW = 6;
 
 /** A second source address, where the endpoint is on this machine and the system has one. */
 export function otherAddressFor({ url }: RunContext['partner']): string | undefined {
-  const isHere = /^127\.\d+\.\d+\.\d+$/.test(new URL(url).hostname);
+  const isHere = /^127\.\d+\.\d+\.\d+$/.test(endpointOf(url).hostname);
   return isHere && process.platform === 'linux' ? '127.0.0.2' : undefined;
 }
 

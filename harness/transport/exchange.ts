@@ -185,7 +185,8 @@ class Exchange implements Reader {
 
   #answer(response: IncomingMessage, truncated: boolean): Answer {
     const { bodyCapBytes = DEFAULT_BODY_CAP_BYTES } = this.#options;
-    const body = Buffer.concat(this.#chunks);
+    const [first, ...others] = this.#chunks;
+    const body = first !== undefined && others.length === 0 ? first : Buffer.concat(this.#chunks);
     return {
       // Node's type is that of a received request as well, which has neither.
       status: response.statusCode as number,

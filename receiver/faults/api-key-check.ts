@@ -35,6 +35,9 @@ function compareKeys(matches: (given: string, key: string) => boolean): Replace 
   };
 }
 
+/** `String.hashCode()` of Java. */
+const hashCode = (text: string) => [...text].reduce((sum, character) => (31 * sum + character.charCodeAt(0)) | 0, 0);
+
 /** Accepts some deliveries without the correct check. */
 export function acceptWithoutCheck(accepts: (delivery: KeyedDelivery, parts: FaultParts) => boolean): Replace {
   return (parts) => {
@@ -105,6 +108,33 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
       laravel: 'Assign the middleware to the route or group; registering it is not enough.',
     },
     replace: () => (_req, _res, next) => next(),
+  },
+  {
+    ...CRITICAL,
+    name: 'api-key-removed-by-connection',
+    title: 'Compares no API key that the header Connection names, because a proxy removes it',
+    seen: 'A gateway that checks that there is a key, and a receiver that compares the key if there is one.',
+    why: 'An attacker sends any key, and names its header in Connection.',
+    fix: {
+      rule: 'Treat a missing key like a wrong one, in every place that checks it.',
+      express: 'Remove the condition, and let the proxy remove hop-by-hop headers before it checks anything.',
+    },
+    replace: acceptWithoutCheck(
+      ({ req, given }) => given !== undefined && /\bx-api-key\b/i.test(req.get('Connection') ?? ''),
+    ),
+  },
+  {
+    ...CRITICAL,
+    name: 'api-key-hash-code-compared',
+    title: 'Compares the hash codes of the API keys',
+    seen: '`String.hashCode()` in Java, or CRC-32, as the index of a cache of valid keys.',
+    why: 'Anyone can compute another text with the same 32 bits once a single key or code is known.',
+    fix: { rule: 'Compare the keys, or SHA-256 digests of them, in constant time.', express: 'Use `timingSafeEqual`.' },
+    equivalentTo: {
+      name: 'api-key-order-ignored',
+      reason: 'Both accept one of several keys in one check; the report names the delivery.',
+    },
+    replace: compareKeys((given, key) => hashCode(given) === hashCode(key)),
   },
   {
     ...CRITICAL,

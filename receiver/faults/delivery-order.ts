@@ -260,6 +260,49 @@ export const deliveryOrderFaults: readonly StageFault[] = [
   },
   {
     ...ORDER,
+    name: 'cash-step-closes-the-order',
+    title: 'Answers 409 to the end of an order after its cash step is completed',
+    seen: 'A unique key on transactionId and status, and one column for both kinds of status.',
+    why: 'Every sale for cash stays open: its completion is rejected on every attempt.',
+    fix: anyOrder,
+    severity: 'high',
+    forbidden: true,
+    replace: guardNew(() => {
+      const ended = new Set<unknown>();
+      return (payload) => {
+        const transaction = fieldAt(payload, 'data.transactionId');
+        if (fieldAt(payload, 'data.metadata.providerTransactionStatus') === 'COMPLETED') ended.add(transaction);
+        return fieldAt(payload, 'data.metadata.orderStatus') === 'COMPLETED' && ended.has(transaction)
+          ? 409
+          : undefined;
+      };
+    }),
+  },
+  {
+    ...CONNECTION,
+    name: 'exception-keeps-the-lock',
+    title: 'Answers nothing more about a transaction after an exception, because its lock is not released',
+    seen: 'A lock by transactionId without `finally`, around code that throws on metadata of another type.',
+    why: 'One malformed notification, and all further ones of the transaction wait for ever or are rejected.',
+    fix: {
+      rule: 'Release locks and roll back in `finally`, and validate the payload before either begins.',
+      express: 'Use `try { ... } finally { release(); }`, or a library such as async-mutex with `runExclusive`.',
+    },
+    stage: 'validate',
+    replace: ({ correct }) => {
+      const locked = new Set<unknown>();
+      return (req, res, next) => {
+        const payload = required(res, 'payload');
+        const transaction = fieldAt(payload, 'data.transactionId');
+        if (locked.has(transaction)) return refuse(res, 409, 'not-accepted');
+        if (typeof transaction === 'string' && typeof fieldAt(payload, 'data.metadata') === 'number')
+          locked.add(transaction);
+        return correct.validate(req, res, next);
+      };
+    },
+  },
+  {
+    ...ORDER,
     name: 'late-cash-step-refused',
     title: 'Answers 409 to a cash step of an order that has ended',
     seen: 'Queries for the open order of a cash step, which find none after its end.',

@@ -121,10 +121,6 @@ export const payloadTextFaults: readonly StageFault[] = [
     seen: 'isHexString(hash, 32), and patterns that were copied from samples.',
     why: nextNetwork('hashes without 0x (Bitcoin, Tron) or in another encoding (Solana)'),
     fix: anyNetwork,
-    equivalentTo: {
-      name: 'requires-hex-addresses',
-      reason: 'Every delivery of another network has both an address and a hash of that network.',
-    },
     replace: requiring(HASHES, /^0x[0-9a-f]{64}$/i),
   },
   {
@@ -237,5 +233,40 @@ export const payloadTextFaults: readonly StageFault[] = [
     },
     severity: 'medium',
     replace: refusing((payload) => freeText(payload).some((text) => INVISIBLE.test(text))),
+  },
+  {
+    ...TEXT,
+    name: 'reads-text-as-dates',
+    title: 'Answers 500 to text that looks like a time, because the parser makes a date of it',
+    seen: 'Json.NET, which reads such text as dates by default, and revivers for JSON.parse.',
+    why: 'A description or reference that is a time ends in an exception.',
+    fix: {
+      rule: 'Turn off the recognition of dates in the parser.',
+      express: 'Call JSON.parse without a reviver.',
+      dotnet: 'Use System.Text.Json, or `DateParseHandling.None`.',
+    },
+    severity: 'medium',
+    replace: readAfterValidation((payload) => {
+      if (freeText(payload).some((text) => /^\d{4}-\d\d-\d\dT/.test(text)))
+        throwTypeError('text.trim is not a function');
+    }),
+  },
+  {
+    ...TEXT,
+    name: 'cuts-text-inside-characters',
+    title: 'Answers 500 to long text, which it cuts after 255 bytes, even inside a character',
+    seen: 'Slices of bytes in Rust and Go, and `mb_`-less functions of PHP, in front of a column of 255 bytes.',
+    why: 'The database or the language rejects the half character. Short text and plain ASCII work.',
+    fix: {
+      rule: 'Cut text by characters, or do not cut it.',
+      express: 'Use `[...text].slice(0, 255).join("")`.',
+      laravel: 'Use `mb_substr` or `Str::limit`.',
+      go: 'Cut at `utf8.RuneStart`.',
+    },
+    severity: 'medium',
+    replace: readAfterValidation((payload) => {
+      const isCut = freeText(payload).some((text) => ((Buffer.from(text)[255] ?? 0) & 0xc0) === 0x80);
+      if (isCut) throwTypeError('invalid byte sequence for encoding "UTF8"');
+    }),
   },
 ];

@@ -530,11 +530,33 @@ export const payloadValuesFaults: readonly StageFault[] = [
       django: 'Use `at + timedelta(days=365)`.',
     },
     severity: 'low',
-    forbidden: false,
+    forbidden: true,
     replace: readAfterValidation((payload) => {
       const time = secondsOf(payload);
       if (Number.isFinite(time) && time < 1e11 && new Date(time * 1000).toISOString().includes('-02-29T'))
         throwTypeError('day is out of range for month');
+    }),
+  },
+  {
+    ...VALIDATION,
+    name: 'stores-times-as-local-times',
+    title: 'Answers 500 to a time in an hour that clocks skip in spring, because it stores UTC as local time',
+    seen: 'TIMESTAMP columns of MySQL on a server with summer time, and `LocalDateTime` without a zone.',
+    why: 'For one hour of the year every notification fails.',
+    fix: {
+      rule: 'Store times with their zone, or in UTC.',
+      express: 'Connect to the database with the time zone Z, and use TIMESTAMPTZ in PostgreSQL.',
+      spring: 'Use Instant and TIMESTAMP WITH TIME ZONE.',
+      django: 'Set USE_TZ and TIME_ZONE = "UTC".',
+      laravel: 'Set the time zone of the connection to +00:00.',
+    },
+    severity: 'low',
+    forbidden: true,
+    replace: readAfterValidation((payload) => {
+      const time = secondsOf(payload);
+      // Summer time begins at the end of March in Europe.
+      const isSkipped = Number.isFinite(time) && new Date(time * 1000).toISOString().startsWith('2026-03-29T02');
+      if (time < 1e11 && isSkipped) throwTypeError('Incorrect datetime value');
     }),
   },
   {

@@ -107,6 +107,11 @@ function isOddPath(req: Request): boolean {
   return (path.length > 1 && path.endsWith('/')) || /^http:|\/\/|%|\/\.\/|;|[A-Z]/.test(path);
 }
 
+const isBelow = (req: Request) => /\/(?:health|ping|test)$/.test(req.url.split('?', 1)[0] ?? '/');
+
+/** Whether Host is not a name or address of this machine, as the only tenant would have it. */
+const isUnknownHost = (req: Request) => !/^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/.test(req.get('Host') ?? '');
+
 const named = (req: Request, ...names: readonly string[]) => names.map((name) => req.get(name) ?? '');
 
 const PRIVATE = /\b192\.168\./;
@@ -196,6 +201,24 @@ export const unsignedRequests: readonly StageFault[] = [
   }),
   {
     ...SIGNATURE,
+    name: 'put-takes-anything',
+    title: 'Accepts everything that is sent by PUT',
+    seen: 'A route that stores what it gets for later, for tests or for an import, next to the one for deliveries.',
+    why: 'Anyone can store notifications. What processes them later takes them for verified ones.',
+    fix: {
+      rule: CHECK_FIRST,
+      express: 'Remove the route `app.put(path, store)`, or mount the verification before it.',
+    },
+    stage: 'accept',
+    severity: 'critical',
+    forbidden: true,
+    replace: (parts) => (req, res, next) =>
+      req.method === 'PUT' && parts.config.signing !== undefined
+        ? parts.correct.readBody(req, res, () => answer(res, 200, {}))
+        : parts.correct.accept(req, res, next),
+  },
+  {
+    ...SIGNATURE,
     name: 'method-overridden-after-check',
     title: 'Verifies only POST, and overrides other methods with POST afterwards',
     seen: '`if (req.method === "POST") verify()` in front of `methodOverride()`.',
@@ -273,6 +296,27 @@ export const unsignedRequests: readonly StageFault[] = [
     seen: 'Rules of a proxy or `if (req.path === "/hooks")` in front of a router that ignores case and slashes.',
     why: 'An attacker adds a slash to the URL.',
     fix: { rule: CHECK_FIRST, express: 'Put the verification on the route itself: `app.post(path, verify, handle)`.' },
+  }),
+  lenientMutant(({ req }) => isBelow(req), {
+    name: 'paths-below-not-verified',
+    title: 'Does not verify deliveries at paths that end like a health check or a test',
+    seen: 'Rules such as `path.endsWith("/health")` in front of a handler that is mounted by prefix.',
+    why: 'An attacker adds /health to the URL.',
+    fix: { rule: CHECK_FIRST, express: 'Use `app.post(path, verify, handle)` instead of `app.use(path, handle)`.' },
+  }),
+  lenientMutant(({ req }) => isUnknownHost(req), {
+    name: 'unknown-hosts-not-verified',
+    title: 'Does not verify deliveries with an unknown Host',
+    seen: 'Secrets in a table by host name, and `if (secret) verify()`.',
+    why: 'Any client can send any Host.',
+    fix: { rule: 'Answer 401 when no secret is found.', express: 'Use one secret, whatever `req.hostname` is.' },
+  }),
+  lenientMutant(({ req }) => named(req, 'X-Tenant-Id', 'X-Partner-Id', 'X-Key-Id').some((name) => name !== ''), {
+    name: 'unknown-tenants-not-verified',
+    title: 'Does not verify deliveries that name an unknown tenant or key in a header',
+    seen: 'Secrets in a table by tenant, and `if (secret) verify()`.',
+    why: 'Any client can name a tenant that does not exist.',
+    fix: { rule: 'Answer 401 when no secret is found.', express: 'Use one secret, whatever the headers name.' },
   }),
   lenientMutant(({ req }) => req.get('Host') === 'localhost', {
     name: 'local-host-not-verified',

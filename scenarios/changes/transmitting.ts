@@ -65,8 +65,12 @@ function isNamed(line: string, name: string): boolean {
 }
 
 /** Replaces the line of a header by the given lines; none leaves it out. `lines` gets the line as it was. */
-export function headerLines(label: string, name: string, lines: (line: string) => readonly string[]): Transmission {
-  return editedHead(label, (head) => head.flatMap((line) => (isNamed(line, name) ? lines(line) : [line])));
+export function headerLines(
+  label: string,
+  name: string,
+  lines: (line: string, kit: Kit) => readonly string[],
+): Transmission {
+  return editedHead(label, (head, kit) => head.flatMap((line) => (isNamed(line, name) ? lines(line, kit) : [line])));
 }
 
 /** Writes other white space than one space after the colon of every header line. */

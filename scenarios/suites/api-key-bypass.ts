@@ -44,7 +44,7 @@ export const keyCrossings: readonly Crossing[] = [
     flaw,
     shapes: [
       ...(['skip-headers', 'identity-headers', 'platform-headers', 'sender-headers'] as const),
-      ...(['method-override', 'cookies', 'returned-headers'] as const),
+      ...(['method-override', 'cookies', 'returned-headers', 'key-headers'] as const),
     ],
     why: 'Test switches, and headers that only a gateway should set, are easy to guess, and any client can send them.',
     fix: 'Delete the switch, and check the key in the receiver itself. The report names the header.',
@@ -75,9 +75,12 @@ export const keyCrossings: readonly Crossing[] = [
   },
   {
     id: 'api-key/missing-at-other-paths',
-    title: 'Rejects a delivery without the API key at other spellings of the path',
+    title: 'Rejects a delivery without the API key at other spellings of the URL',
     flaw,
-    shapes: ['trailing-slash', 'double-slash', 'encoded-path', 'open-prefix', 'absolute-target'],
+    shapes: [
+      ...(['trailing-slash', 'double-slash', 'encoded-path', 'open-prefix', 'absolute-target'] as const),
+      ...(['below-health', 'unknown-host'] as const),
+    ],
     why: 'A rule that matches the path as text protects one spelling, but the router may accept several.',
     fix: 'Check the key in front of the handler, not by path. The report names the accepted spelling.',
   },

@@ -1,4 +1,5 @@
 import { keyInstead, withCharacterChanged, wrongKey } from '../changes/addressing.ts';
+import { headerLines } from '../changes/transmitting.ts';
 import { refused, refusedOddHeader } from '../expectations.ts';
 import type { AddressChange, Expectation, Scenario } from '../scenario.ts';
 
@@ -35,6 +36,20 @@ export const wrongKeys: readonly Scenario[] = [
       'gateway.',
     fix: 'Compare the header with the stored key. If a gateway checks it, configure its status as 401.',
   }),
+  {
+    ...nearKey('wrong-named-in-connection', 'Rejects an invalid API key that Connection names', wrongKey, {
+      why:
+        'A proxy removes the headers that Connection names. If it checks that there is a key, and the receiver checks ' +
+        'the key when there is one, the key is never compared.',
+      fix: 'Treat an absent header like an invalid key, in every place that checks it.',
+    }),
+    change: {
+      address: wrongKey,
+      transmit: headerLines('a Connection header that names the API key', 'Connection', (line, { apiKeyHeader }) => [
+        `${line}, ${apiKeyHeader}`,
+      ]),
+    },
+  },
   nearKey(
     'first-half',
     'Rejects the first half of the API key',

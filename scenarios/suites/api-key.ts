@@ -26,6 +26,15 @@ function nearly(label: string, value: (key: string) => string, expect: Expectati
 
 const ends = (key: string) => `${key.slice(-1)}${key.slice(1, -1)}${key.slice(0, 1)}`;
 
+/** Two neighbours are replaced by others with the same sum of 31 times the first and the second. */
+function sameHashCode(key: string): string {
+  const pair = key.search(/[a-z\d]{2}/i);
+  if (pair === -1) return `${key}x`;
+  const [first, second] = [key.charCodeAt(pair), key.charCodeAt(pair + 1)];
+  const step = second >= 64 ? 1 : -1;
+  return key.slice(0, pair) + String.fromCharCode(first + step, second - 31 * step) + key.slice(pair + 2);
+}
+
 /** Each character with its highest bit set, in Latin-1. */
 const withHighBit = (key: string) =>
   Buffer.from([...Buffer.from(key, 'latin1')].map((byte) => byte | 0x80)).toString('latin1');
@@ -78,10 +87,12 @@ const guessedKeys: readonly FlowScenario[] = [
   {
     ...base,
     id: 'api-key/same-characters',
-    title: 'Rejects the API key with its characters reordered or their high bits set',
+    title:
+      'Rejects the API key with its characters reordered, exchanged for others of the same sum, or their high bits set',
     flow: () => [
       [nearly('the key in reverse', (key) => [...key].toReversed().join(''))],
       [nearly('the key with its first and last character exchanged', ends)],
+      [nearly('another key with the same hash code in Java', sameHashCode)],
       [nearly('the key, the highest bit of every character set', withHighBit, refusedOddHeader)],
     ],
     why: 'A comparison of sums, of sorted characters or of seven-bit text accepts many other keys.',

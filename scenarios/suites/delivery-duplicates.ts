@@ -87,12 +87,13 @@ export const deliveryDuplicates: readonly FlowScenario[] = [
   {
     ...distinct,
     id: 'delivery/other-id-same-data',
-    title: 'Accepts two notifications with the same data and different ids',
+    title: 'Accepts three notifications with the same data and different ids',
     flow: (kit) => {
       const event = kit.notification();
       return [
         [copy('the first notification', event)],
         [copy('the same data under another id', { ...event, id: kit.newId() })],
+        [copy('the same data under an id that differs in its last digit', { ...event, id: lastDigitChanged(event) })],
       ];
     },
     why: 'Two equal deposits are two deposits. A unique key over the content rejects the second one.',
@@ -116,6 +117,9 @@ export const deliveryDuplicates: readonly FlowScenario[] = [
     fix: 'Do not use `at` in keys.',
   },
 ];
+
+const lastDigitChanged = ({ id }: ReturnType<Kit['notification']>) =>
+  String(id).replace(/.$/, (digit) => (digit === '0' ? '1' : '0'));
 
 /** An invalid delivery with the id of a notification, and then the notification itself. */
 function poisoned(
@@ -206,6 +210,16 @@ export const deliveryPoisoned: readonly FlowScenario[] = [
     })),
     why: 'If the id is stored before the payload is validated, a corrected delivery is dropped as a copy.',
     fix: 'Store the id in the same transaction as the valid notification.',
+  },
+  {
+    ...base,
+    id: 'delivery/poisoned-metadata',
+    title: 'Accepts a notification after one of the same transaction whose metadata is a number',
+    flow: poisoned('a delivery with the same id and a number as metadata', handled, (event) => ({
+      compose: () => withField(event, 'data.metadata', 5),
+    })),
+    why: 'A lock or a database transaction that was begun for the transaction stays open after an exception.',
+    fix: 'Release locks and roll back in `finally`, and validate the payload before either begins.',
   },
   {
     ...base,

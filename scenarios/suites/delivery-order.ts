@@ -79,6 +79,22 @@ export const deliveryOrder: readonly FlowScenario[] = [
     fix: 'Store the cash step in separate fields of the transaction, and allow it at any status.',
   },
   {
+    id: 'delivery/cash-step-first',
+    title: 'Accepts COMPLETED of a SELL order after its cash step is completed',
+    level: 'must',
+    requirements: ['transitions-open', 'caas-tracking'],
+    owns: ['transaction'],
+    flow: (kit) => {
+      const transactionId = ownId(kit, 'transaction');
+      return inTurn(
+        event('the cash step', withField(tracking(kit, 'SELL', 'COMPLETED'), 'data.transactionId', transactionId)),
+        event('the order', order(kit, 'SELL', 'COMPLETED', { transactionId })),
+      );
+    },
+    why: 'Both have the same transactionId and the same word as status. The order is dropped as a copy of its cash step.',
+    fix: 'Store the cash step in separate fields of the transaction, and recognise copies by the id of the notification.',
+  },
+  {
     id: 'delivery/hash-follows',
     title: 'Accepts BLOCKCHAIN_ACCEPTED and then the notification with the transaction hash',
     level: 'must',

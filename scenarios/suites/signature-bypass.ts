@@ -234,10 +234,17 @@ export const signatureBypasses: readonly Crossing[] = [
     id: 'signature/secret-empty-for-unknown-keys',
     title: 'Rejects a delivery that names an unknown secret or tenant and is signed with an empty secret',
     flaw: 'empty-secret',
-    shapes: ['key-headers'],
+    shapes: ['key-headers', 'unknown-host'],
     why: 'A lookup of the secret by a header finds nothing for an unknown name, and an empty default lets anyone sign.',
     fix: `Use the secret of your configuration, and reject unknown names. ${ONE_BY_ONE}`,
   },
+  bypass(
+    'key-headers',
+    'Rejects an unsigned delivery with headers that name an unknown secret or tenant',
+    'key-headers',
+    'Where no secret is found for a name, there may be nothing to check.',
+    `Answer 401 when no secret is found. ${ONE_BY_ONE}`,
+  ),
   bypass(
     'open-path-in-query',
     'Rejects an unsigned delivery with the open path /health in its query string',

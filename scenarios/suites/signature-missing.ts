@@ -96,9 +96,9 @@ const kinds: readonly Crossing[] = [
   },
   {
     id: 'signature/wrong-on-other-statuses',
-    title: 'Rejects an invalid signature on a failure, an expiry or a step on the way',
+    title: 'Rejects an invalid signature on a failure, an expiry, a step on the way, a test network or a tiny amount',
     flaw: 'random-signature',
-    shapes: ['failed-refund', 'declined-card', 'expired-tracking', 'buy-on-chain'],
+    shapes: ['failed-refund', 'declined-card', 'expired-tracking', 'buy-on-chain', 'test-network', 'dust-deposit'],
     requirements: ['hmac-every-delivery'],
     why: 'Where only credits are verified, an attacker can cancel orders, block cards and close refunds of others.',
     fix: 'Verify before the status is read. The report names the status that was accepted.',
@@ -370,6 +370,27 @@ const requests: readonly Crossing[] = [
       'A rule for paths that start with /health sees /health/../webhook before a router resolves it. ' +
       'Tomcat and Spring also resolve "..;".',
     fix: 'Resolve the path before any rule reads it, or mount the verification on the handler itself.',
+  },
+  {
+    id: 'signature/missing-below-endpoint',
+    title: 'Rejects an unsigned delivery at a path below the endpoint, such as /health',
+    flaw,
+    shapes: [
+      ...(['below-health', 'below-healthz', 'below-ping', 'below-status', 'below-test'] as const),
+      ...(['below-public', 'below-static'] as const),
+    ],
+    why:
+      'Rules that leave out health checks, tests and static files by the end of the path also leave out deliveries ' +
+      'where a prefix is enough to reach the handler.',
+    fix: 'Serve deliveries at the exact path only, and mount the verification on the handler itself.',
+  },
+  {
+    id: 'signature/missing-at-unknown-host',
+    title: 'Rejects an unsigned delivery with an unknown Host',
+    flaw,
+    shapes: ['unknown-host'],
+    why: 'Where the Host selects the tenant and with it the secret, an unknown one may leave nothing to check.',
+    fix: 'Reject hosts that are not configured, and answer 401 when no secret is found.',
   },
   {
     id: 'signature/missing-at-local-host',

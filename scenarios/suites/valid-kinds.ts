@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../contract/index.ts';
+import { withField } from '../changes/bodies.ts';
 import { accepted } from '../expectations.ts';
 import type { RequirementId } from '../requirements.ts';
 import { deposit, hash, order, paymentMethod, refund, tracking, wallet } from '../samples.ts';
@@ -217,8 +218,9 @@ export const validKinds: readonly ProbeScenario[] = [
     'deposit-internal',
     'Accepts a deposit within the custodial ledger without a transaction hash',
     'deposit-shape',
-    (kit) => deposit(kit, {}),
-    'A transfer between two custodial wallets has no hash. A receiver that requires one rejects all of them.',
-    'Make the transaction hash of a deposit optional.',
+    (kit) => withField(deposit(kit, {}), 'data.metadata.sourceAddress', kit.newId()),
+    'A transfer between two custodial wallets has no hash, and its source may be an account and no address. A receiver ' +
+      'that requires either rejects all of them.',
+    'Make the transaction hash of a deposit optional, and read the source as text.',
   ),
 ];

@@ -1,7 +1,7 @@
 /** Networks other than the one in the sample, and unusual free text. Specification: Resources and their fields. */
 import type { JsonObject } from '../../contract/index.ts';
 import { withField } from '../changes/bodies.ts';
-import { accepted } from '../expectations.ts';
+import { accepted, takenOrRejected } from '../expectations.ts';
 import { deposit, order, refund, tracking, wallet } from '../samples.ts';
 import type { Delivery, FlowScenario, Kit } from '../scenario.ts';
 
@@ -256,9 +256,37 @@ export const validTexts: readonly FlowScenario[] = [
     id: 'valid/free-text-paths',
     title: 'Accepts relative paths, links and template syntax in free text',
     flow: (kit) =>
-      withText(kit, '../../etc/passwd ..\\..\\boot.ini ./a/../b http://test/x?a=b #{a} {{b}} $(c) `d` %2e'),
+      withText(kit, '../../etc/passwd ..\\..\\boot.ini ./a/../b http://192.0.2.1/x?a=b #{a} {{b}} $(c) `d` %2e'),
     why: 'Rules against path traversal and command injection also match ordinary references and links.',
     fix: 'Exempt the endpoint from such rules, and never build paths, templates or commands from these fields.',
+  },
+  {
+    ...free,
+    id: 'valid/free-text-alike',
+    title: 'Accepts free text that looks like a time, a number, a card number, JSON or null',
+    flow: (kit) => [
+      ['2026-07-21T10:15:00Z', '4111111111111111', '1e400', '{"a": [1]}', 'null', '=1+1'].map((text) =>
+        event(
+          `a tracking notification with the text ${text}`,
+          withFields(tracking(kit, 'BUY', 'COMPLETED', text), { 'data.metadata.providerTransactionRef': text }),
+        ),
+      ),
+    ],
+    why:
+      'Parsers turn such text into dates and numbers, and the code behind them expects text. Filters mask what looks ' +
+      'like a card number, and the signature no longer matches.',
+    fix: 'Turn off the recognition of dates in the parser, read text as text, and exempt the endpoint from such filters.',
+  },
+  {
+    ...free,
+    id: 'valid/free-text-emoji',
+    title: 'Handles long free text in which every character takes four bytes',
+    flow: (kit) =>
+      withText(kit, `x${'\u{1f44d}'.repeat(300)}`).map((group) =>
+        group.map((one) => ({ ...one, expect: takenOrRejected })),
+      ),
+    why: 'Text that is cut after so many bytes ends in the middle of a character, which ends in an exception or a 500.',
+    fix: 'Cut text by characters, or store it in a column without a limit.',
   },
   {
     ...free,

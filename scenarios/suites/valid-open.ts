@@ -2,7 +2,7 @@ import type { HeaderLine } from '../../contract/index.ts';
 import { addHeaders } from '../changes/addressing.ts';
 import { type Composer, having, plain } from '../changes/bodies.ts';
 import { digest } from '../changes/signing.ts';
-import { accepted } from '../expectations.ts';
+import { accepted, acceptedUnlessOld } from '../expectations.ts';
 import {
   deposit,
   epochSeconds,
@@ -80,7 +80,7 @@ const STANDARD_HEADERS: readonly (readonly [what: string, lines: Lines])[] = [
       ['X-Correlation-Id', 'test-correlation'],
       ['X-Amzn-Trace-Id', 'Root=1-67891233-abcdef012345678912345678'],
       ['X-Cloud-Trace-Context', `${'1a'.repeat(16)}/1;o=1`],
-      ['Idempotency-Key', 'test-key'],
+      ['Idempotency-Key', sum('sha256', body)],
       ['X-Retry-Count', '1'],
       ['Content-MD5', sum('md5', body)],
       ['Digest', `SHA-256=${sum('sha256', body)}`],
@@ -285,7 +285,9 @@ export const validOpen: readonly (ProbeScenario | FlowScenario)[] = [
     ...open,
     id: 'valid/old-time',
     title: 'Accepts a notification whose time is 29 February 2024',
-    requirements: ['envelope-at-open'],
+    level: 'must',
+    requirements: ['envelope-at', 'envelope-at-open'],
+    expect: acceptedUnlessOld,
     change: { compose: having(plain, 'at', LEAP_DAY) },
     why:
       'After an outage, the sender delivers old notifications. A receiver that requires recent times drops them, and ' +
@@ -296,10 +298,27 @@ export const validOpen: readonly (ProbeScenario | FlowScenario)[] = [
     ...open,
     id: 'valid/future-time',
     title: 'Accepts a notification whose time is one hour in the future',
-    requirements: ['envelope-at-open'],
+    level: 'must',
+    requirements: ['envelope-at', 'envelope-at-open'],
+    expect: acceptedUnlessOld,
     change: { compose: having(plain, 'at', (kit) => epochSeconds(kit) + 3600) },
     why: 'Clocks differ, and time zone bugs occur. The order is valid all the same.',
     fix: 'Store `at`, and do not compare it with your own clock.',
+  },
+  {
+    id: 'valid/time-in-clock-change',
+    title: 'Accepts times in hours that clocks with summer time skip or repeat',
+    level: 'must',
+    requirements: ['envelope-at', 'envelope-at-open'],
+    flow: () => [
+      ['2026-03-29T02:30:00.000Z', '2026-03-08T02:30:00.000Z', '2025-10-26T01:30:00.000Z'].map((at) => ({
+        label: `a wallet at ${at}`,
+        change: { compose: having(newWallet, 'at', at) },
+        expect: acceptedUnlessOld,
+      })),
+    ],
+    why: 'The time is in UTC. Where it is stored as local time, a database refuses an hour that does not exist.',
+    fix: 'Store times with their zone, or in UTC.',
   },
   {
     ...open,

@@ -166,7 +166,7 @@ describe('poisoned ids', () => {
   const poisoned = flows.filter(({ id }) => id.startsWith('delivery/poisoned-'));
 
   it('are used by an invalid delivery and then by the valid one', () => {
-    expect(poisoned).toHaveLength(7);
+    expect(poisoned).toHaveLength(8);
     for (const { id } of poisoned) {
       const [bad, right] = sent(id.slice('delivery/'.length)).flat();
       expect([id, bad?.value.id]).toEqual([id, right?.value.id]);

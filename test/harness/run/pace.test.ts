@@ -70,7 +70,11 @@ describe('an endpoint', () => {
   });
 
   it('that is fast does not get more', () => {
-    expect(widths(20, () => 20)).toEqual([8, 8, 8, 8, 8]);
+    expect(widths(10, () => 10)).toEqual([8, 8, 8, 8, 8]);
+  });
+
+  it('that is far away gets twice as many', () => {
+    expect(widths(50, () => 50)).toEqual([8, 16, 16, 16, 16]);
   });
 
   it('that the user protects with a lower concurrency does not get more', () => {

@@ -56,6 +56,11 @@ export function withoutUncertain(played: Played, uncertain: readonly Uncertain[]
 
 export const UNCERTAIN: readonly Uncertain[] = [
   {
+    fault: 'previous-body-verified',
+    scenarios: ['signature/over-unread-body'],
+    reason: 'The delivery before it on the connection may be an empty object, whose signature it sends.',
+  },
+  {
     fault: 'other-length-kills',
     scenarios: ['signature/*'],
     sure: ['signature/1-character', 'signature/empty'],
