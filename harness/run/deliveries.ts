@@ -170,7 +170,7 @@ async function proveSilences(
  * So many checks in a row on one lane share the controls around them, as long as the endpoint answers. Others send at
  * the same time, so a control after each check would not say more about it than one after a few.
  */
-const MAX_OPEN = 6;
+export const MAX_OPEN = 6;
 /**
  * The same for checks that run alone, at an endpoint that is slow: each of their deliveries waits for the one before,
  * so without this they would take longer than all others together. Otherwise each has controls of its own.

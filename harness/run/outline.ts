@@ -2,10 +2,12 @@
 
 import { randomBytes } from 'node:crypto';
 import type { Kit } from '../../scenarios/index.ts';
+import { mustBeRejected } from '../judge/index.ts';
 import type { Partner } from '../partner.ts';
 import { LOCAL_TOO, type Prepared, pinEndpoint } from '../transport/index.ts';
 import { assemble } from './assemble.ts';
 import { DEFAULT_LIMITS, runBoundMs } from './context.ts';
+import { MAX_OPEN } from './deliveries.ts';
 import { createKit, headerNamesOf } from './kit.ts';
 import {
   isObservation,
@@ -18,6 +20,7 @@ import {
 } from './plan.ts';
 import type { RunOptions } from './run.ts';
 import { isHandshake } from './tls-checks.ts';
+import { MAX_FORGED_IN_A_ROW } from './trial.ts';
 
 export interface RunOutline {
   readonly url: string;
@@ -97,6 +100,12 @@ function traffic(
   const sending = applicable.filter(isSending);
   const sent = sending.map((planned) => ({ ...probesOf(planned, kitOf(planned.scenario.id)), planned }));
   const probes = sent.reduce((sum, one) => sum + one.probes, 0);
+  const isShared = ({ planned: { scenario } }: (typeof sent)[number]) =>
+    versionOf(scenario) === undefined && !('alone' in scenario && scenario.alone === true);
+  const shared = sent.filter(isShared);
+  const forged = shared.reduce((sum, one) => sum + one.forged, 0);
+  // A control after so many checks, and one after so many forgeries; some of the latter come at the time of the former.
+  const controls = sent.length - shared.length + shared.length / MAX_OPEN + forged / (MAX_FORGED_IN_A_ROW + 2);
   // A scenario for one TLS version has controls over that version.
   const versions = sending.filter(({ scenario }) => versionOf(scenario) !== undefined).length;
   const single = sent.reduce((sum, one) => sum + one.single, 0);
@@ -106,8 +115,8 @@ function traffic(
   const lanes = Math.min(concurrency, Math.max(1, sending.length));
   return {
     requests: {
-      // Each lane starts with a control, and each check ends with one.
-      about: delivers ? 1 + lanes + probes + sending.length + versions : 0,
+      // Each lane starts with a control.
+      about: delivers ? 1 + lanes + probes + Math.round(controls) + versions : 0,
       most: delivers ? MAX_SENDS * (2 + MAX_TRIES * (2 * probes + 5 * sending.length)) : 0,
     },
     connections: {
@@ -119,16 +128,20 @@ function traffic(
 }
 
 /**
- * What a check sends between its controls: all deliveries, those on a separate connection, and the largest group.
+ * What a check sends: all deliveries, the forged ones, those on a separate connection, and the largest group.
  */
-function probesOf({ scenario }: SendingPlan, kit: Kit): { probes: number; single: number; atOnce: number } {
-  const groups = 'flow' in scenario ? scenario.flow(kit) : [[{ change: scenario.change }]];
+function probesOf(
+  { scenario }: SendingPlan,
+  kit: Kit,
+): { probes: number; forged: number; single: number; atOnce: number } {
+  const groups = 'flow' in scenario ? scenario.flow(kit) : [[scenario]];
   const counts = groups.map((group) => {
     const alone = group.filter(({ change }) => change.connect !== undefined || change.transmit !== undefined);
     return { probes: group.length, single: group.length > 1 ? group.length : alone.length };
   });
   return {
     probes: counts.reduce((sum, { probes }) => sum + probes, 0),
+    forged: groups.flat().filter(({ expect }) => mustBeRejected(expect)).length,
     single: counts.reduce((sum, { single }) => sum + single, 0),
     atOnce: Math.max(1, ...counts.map(({ probes }) => probes)),
   };

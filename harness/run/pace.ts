@@ -23,8 +23,8 @@ const OUTAGE_MS = 5000;
 export const OUTAGE_MS_EVERYWHERE = 20_000;
 
 /**
- * If a delivery alone takes this long, the endpoint is far away or slow, most of the time would be spent waiting, and up
- * to so many times as many deliveries are kept in flight.
+ * If a delivery alone takes this long, the endpoint is far away or slow, and most of the time would be spent waiting.
+ * Up to so many times as many deliveries are then kept in flight.
  */
 const WIDENING = [
   { fromMs: 500, times: 8 },

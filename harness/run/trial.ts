@@ -243,7 +243,7 @@ async function interruptForgeries(
 }
 
 /** Usual lock-outs begin at ten, and deliveries on several lanes do not arrive exactly in the order they were sent. */
-const MAX_FORGED_IN_A_ROW = 6;
+export const MAX_FORGED_IN_A_ROW = 6;
 
 /** A second source address, where the endpoint is on this machine and the system has one. */
 export function otherAddressFor({ url }: RunContext['partner']): string | undefined {

@@ -39,7 +39,7 @@ export const wrongKeys: readonly Scenario[] = [
   {
     ...nearKey('wrong-named-in-connection', 'Rejects an invalid API key that Connection names', wrongKey, {
       why:
-        'A proxy removes the headers that Connection names. If it checks that there is a key, and the receiver checks ' +
+        'A proxy removes the headers that Connection names. If it checks that there is a key, and the receiver reads ' +
         'the key when there is one, the key is never compared.',
       fix: 'Treat an absent header like an invalid key, in every place that checks it.',
     }),

@@ -91,8 +91,8 @@ export const deliveryOrder: readonly FlowScenario[] = [
         event('the order', order(kit, 'SELL', 'COMPLETED', { transactionId })),
       );
     },
-    why: 'Both have the same transactionId and the same word as status. The order is dropped as a copy of its cash step.',
-    fix: 'Store the cash step in separate fields of the transaction, and recognise copies by the id of the notification.',
+    why: 'Both have the same transactionId and the same word as status, and the order looks like a copy of its step.',
+    fix: 'Store the cash step in separate fields of the transaction, and recognise copies by their id.',
   },
   {
     id: 'delivery/hash-follows',

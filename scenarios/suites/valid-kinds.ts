@@ -219,8 +219,8 @@ export const validKinds: readonly ProbeScenario[] = [
     'Accepts a deposit within the custodial ledger without a transaction hash',
     'deposit-shape',
     (kit) => withField(deposit(kit, {}), 'data.metadata.sourceAddress', kit.newId()),
-    'A transfer between two custodial wallets has no hash, and its source may be an account and no address. A receiver ' +
-      'that requires either rejects all of them.',
+    'A transfer between two custodial wallets has no hash, and its source may be an account and no address. A ' +
+      'receiver that requires either rejects all of them.',
     'Make the transaction hash of a deposit optional, and read the source as text.',
   ),
 ];

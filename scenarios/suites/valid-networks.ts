@@ -275,7 +275,7 @@ export const validTexts: readonly FlowScenario[] = [
     why:
       'Parsers turn such text into dates and numbers, and the code behind them expects text. Filters mask what looks ' +
       'like a card number, and the signature no longer matches.',
-    fix: 'Turn off the recognition of dates in the parser, read text as text, and exempt the endpoint from such filters.',
+    fix: 'Turn off the recognition of dates in the parser, and exempt the endpoint from such filters.',
   },
   {
     ...free,
