@@ -194,7 +194,9 @@ describe('an endpoint that answers 429 or 503 to everything after some deliverie
   };
 
   it.skipIf(process.platform !== 'linux').each([429, 503])('fails with %i', async (status) => {
-    const { document, of } = await runAgainst(await refusing(status), 4, { suites: ['malformed', 'delivery'] });
+    const limits = { timeoutMs: 2000, recoveryMs: 200 };
+    const selection = { suites: ['malformed', 'delivery'] };
+    const { document, of } = await runAgainst(await refusing(status), 4, selection, limits);
     expect(of('fail').map(({ id, outcome }) => [id, outcome])).toEqual([['delivery/stays-up', `${status}`]]);
     expect(document.verdict).toBe('nonconformant');
   });

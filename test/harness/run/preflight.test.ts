@@ -26,7 +26,7 @@ async function diagnosed(verify: Verify, refusal = 401, words = 'no') {
   const document = await run({
     partner: { url, signing: { secret: SECRET } },
     selection: { scenarios: ['valid/plain'] },
-    limits: { timeoutMs: 2000, recoveryMs: 200 },
+    limits: { timeoutMs: 2000, recoveryMs: 200, backoffMs: 20 },
   });
   return document.diagnosis[0];
 }
