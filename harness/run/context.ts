@@ -74,6 +74,8 @@ export interface RunContext {
   serial: boolean;
   /** Forgeries sent since the last plain valid delivery, on all lanes together. */
   forgedInARow: number;
+  /** Whether several checks may share the controls around them. */
+  sharesControls: boolean;
   /** How often a delivery got no answer on a kept connection, but did on a new one. */
   silentWhenKept: number;
   /** The client certificates that scenarios present instead of the partner's. */
@@ -103,6 +105,7 @@ export function createContext(
     controlKit,
     serial: given.limits.concurrency === 1,
     forgedInARow: 0,
+    sharesControls: false,
     silentWhenKept: 0,
     identities: createIdentities(given.partner, {}, false),
     retried: new Set(),

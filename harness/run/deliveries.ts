@@ -216,8 +216,7 @@ async function runLanes(
   function most(): number {
     if (context.serial) return 1;
     if (isAlone) return context.pace.isSlow() ? MAX_OPEN_ALONE : 1;
-    // Silence that is not the fault of a check shows in the controls, if there are enough of them.
-    return context.pace.wasSilent() ? 1 : MAX_OPEN;
+    return context.sharesControls && !context.pace.wasSilent() ? MAX_OPEN : 1;
   }
 
   /** The next check of a family that is not decided. */

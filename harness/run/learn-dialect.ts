@@ -26,7 +26,10 @@ const MISSING: Readonly<Record<Credential, string>> = { signature: 'signature/mi
  * malformed payload. A group ends with the first conclusive answer. A check that was not selected is sent only when the
  * run needs its answer.
  */
-export function learningPlans(context: RunContext, plans: readonly PlannedScenario[]): readonly SendingPlan[][] {
+export function learningPlans(
+  context: Pick<RunContext, 'partner'>,
+  plans: readonly PlannedScenario[],
+): readonly SendingPlan[][] {
   const configured = { signature: context.partner.signing, 'api-key': context.partner.apiKey };
   const credentials: readonly Credential[] = ['signature', 'api-key'];
   const forgeries = credentials
@@ -38,6 +41,12 @@ export function learningPlans(context: RunContext, plans: readonly PlannedScenar
     group.filter(isSending),
   );
 }
+
+/**
+ * Controls are shared if so many checks were sent before. An endpoint that leaves deliveries unanswered, whatever they
+ * contain, shows it by then; later there would be too few controls to tell this from the fault of a check.
+ */
+export const MIN_LEARNT_TO_SHARE = 2;
 
 /** Whether nothing is left to learn: every probe got 401 or no answer. */
 export function isTelling({ evidence }: Trial): boolean {

@@ -17,7 +17,14 @@ import { runDeliveries } from './deliveries.ts';
 import { CATALOGUE_IDS, documentOf } from './document.ts';
 import { lackOfIds } from './kit.ts';
 import { createLane, createLanePool, type LanePool } from './lane.ts';
-import { isInDoubt, isTelling, learnDialect, learningPlans, recordRejections } from './learn-dialect.ts';
+import {
+  isInDoubt,
+  isTelling,
+  learnDialect,
+  learningPlans,
+  MIN_LEARNT_TO_SHARE,
+  recordRejections,
+} from './learn-dialect.ts';
 import { isObservation, isSending, type PlannedScenario, planScenarios, type Selection, targetOf } from './plan.ts';
 import { diagnosePreflight, type Preflight, runPreflight, stopAfterPreflight, trialOfPreflight } from './preflight.ts';
 import { notApplicable, resultOfObservation, resultOfTrial, withoutVerdict } from './results.ts';
@@ -261,6 +268,7 @@ async function deliver(state: RunState, lanes: LanePool, inspection: TlsInspecti
       else recordRejections(context, trial);
     }
     context.pace.startConcurrency();
+    context.sharesControls = learnt.length >= MIN_LEARNT_TO_SHARE && !context.pace.wasSilent();
     const rest = sending.filter((planned) => !settled.some((trial) => trial.planned === planned));
     await runDeliveries(context, lanes, rest, { onSettled, onDecided });
     reportWrongStatuses(state, preflight);
