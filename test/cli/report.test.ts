@@ -187,7 +187,7 @@ describe('ndjson', () => {
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-    const args = ['run', url, '--suite', 'valid', '--reporter', 'ndjson', '--timeout', '1m', '--concurrency', '1'];
+    const args = ['run', url, '--suite', 'typo-key', '--reporter', 'ndjson', '--timeout', '1m', '--concurrency', '1'];
     const child = spawn(process.execPath, [MAIN, ...args], { cwd, env: { PATH: process.env.PATH } });
     const types: string[] = [];
     let last: { document?: ResultDocument } = {};
