@@ -54,7 +54,7 @@ public class Receivers {
         {"lock-kept", "must", "The id is locked before the check and the 401 path keeps the lock: after a forgery with"
             + " its id the valid notification gets 409."},
         {"no-depth-limit", "must", "The JSON parser recurses without a limit; deep nesting is a StackOverflowError that"
-            + " nobody catches, and no answer comes."},
+            + " is not caught, and no answer comes."},
         {"slow-refusal", "should", "Each refusal of a signature waits 6 seconds."},
         {"hash-spelling", "blind", "Only the correct spelling of the hash key is read; the misspelt one is accepted and"
             + " its value is lost."},

@@ -52,7 +52,7 @@ const FAULTS = {
   ],
   abort_kills: [
     'must',
-    'A connection that is closed in the middle of a body rejects a promise that nobody handles, and the ' +
+    'A connection that is closed in the middle of a body rejects a promise that is not handled, and the ' +
     'process ends.',
   ],
   inherited_type: [

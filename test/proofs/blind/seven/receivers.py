@@ -219,7 +219,7 @@ def validate_deposit(data):
 
 
 def unchecked_field(raw, *path):
-    """A text field of a body that nobody has verified yet, or None."""
+    """A text field of a body that is not verified yet, or None."""
     try:
         value = json.loads(raw)
         for name in path:
