@@ -13,6 +13,7 @@ import { GATEWAY_ERRORS, type OutageSign, type SentDelivery, sendControl } from 
 import {
   closeTrials,
   isLast,
+  leavesNothing,
   mayStayOpen,
   type OpenTrial,
   openTrial,
@@ -258,7 +259,9 @@ async function runLanes(
       if (isPassExhausted(context, waitedBeforeMs)) break;
       const planned = next();
       if (planned === undefined) break;
-      if (open.length > 0 && isLast(planned)) await close();
+      const last = open.at(-1);
+      const mayFollow = isAlone || (last !== undefined && leavesNothing(context, last, planned));
+      if (open.length > 0 && (isLast(planned) || !mayFollow)) await close();
       const trial: OpenTrial = await openTrial(context, lane, planned, before);
       open.push(trial);
       if (open.length < most() && mayStayOpen(trial)) before = firstControl(trial);

@@ -101,8 +101,8 @@ function traffic(
   const sending = applicable.filter(isSending);
   const sent = sending.map((planned) => ({ ...probesOf(planned, kitOf(planned.scenario.id)), planned }));
   const probes = sent.reduce((sum, one) => sum + one.probes, 0);
-  const isShared = ({ planned: { scenario } }: (typeof sent)[number]) =>
-    versionOf(scenario) === undefined && !('alone' in scenario && scenario.alone === true);
+  const isShared = ({ planned: { scenario }, isUniform }: (typeof sent)[number]) =>
+    isUniform && versionOf(scenario) === undefined && !('alone' in scenario && scenario.alone === true);
   const shared = sent.filter(isShared);
   const forged = shared.reduce((sum, one) => sum + one.forged, 0);
   // A control after so many checks, and one after so many forgeries; some of the latter come at the time of the former.
@@ -136,7 +136,7 @@ function traffic(
 function probesOf(
   { scenario }: SendingPlan,
   kit: Kit,
-): { probes: number; forged: number; single: number; atOnce: number } {
+): { probes: number; forged: number; isUniform: boolean; single: number; atOnce: number } {
   const groups = 'flow' in scenario ? scenario.flow(kit) : [[scenario]];
   const counts = groups.map((group) => {
     const alone = group.filter(({ change }) => change.connect !== undefined || change.transmit !== undefined);
@@ -145,6 +145,8 @@ function probesOf(
   return {
     probes: counts.reduce((sum, { probes }) => sum + probes, 0),
     forged: groups.flat().filter(({ expect }) => mustBeRejected(expect)).length,
+    // A correct receiver answers all of them with 200, or all of them with 401.
+    isUniform: [200, 401].some((status) => groups.flat().every(({ expect }) => expect.pass[0] === status)),
     single: counts.reduce((sum, { single }) => sum + single, 0),
     atOnce: Math.max(1, ...counts.map(({ probes }) => probes)),
   };

@@ -213,6 +213,21 @@ export function mayStayOpen({ evidence: { probes }, version, outage }: OpenTrial
 }
 
 /**
+ * Whether nothing that these probes have left behind on the connection can change the result of the next check: either
+ * all were accepted, or all were rejected with 401 and the next check sends only forgeries. A receiver that remembers a
+ * rejection rejects the next delivery as well, which should be a control unless it is another forgery.
+ */
+export function leavesNothing(context: RunContext, { evidence: { probes } }: OpenTrial, next: SendingPlan): boolean {
+  const statuses = probes.map(({ attempt }) => attempt.answer?.status ?? 0);
+  return statuses.every(is2xx) || (statuses.every((status) => status === 401) && isForgery(context, next));
+}
+
+function isForgery({ partner, seed, now }: RunContext, { scenario }: SendingPlan): boolean {
+  const deliveries = groupsOf(scenario, createKit(partner, seed, scenario.id, now)).flat();
+  return deliveries.every(({ expect }) => !expect.authentic);
+}
+
+/**
  * How often the deliveries of a scenario are sent again when their answers differ: the number of a process or the name
  * of a host differs by chance, and a reason differs each time.
  */
