@@ -411,10 +411,17 @@ export const REQUIREMENTS = [
   },
   {
     id: 'envelope-id',
+    section: 'Notification envelope',
+    level: 'must',
+    subject: 'receiver',
+    text: 'The id is a UUID. No version is stated, so each is accepted.',
+  },
+  {
+    id: 'envelope-id-case',
     section: 'ruling',
     level: 'should',
     subject: 'receiver',
-    text: 'The id may be a UUID of any version and in any letter case: the specification states neither.',
+    text: 'The id may be in any letter case: the specification states none.',
   },
   {
     id: 'envelope-at',

@@ -42,7 +42,10 @@ export const STATEMENTS: readonly Statement[] = [
   ),
   ...section(
     'Notification envelope',
-    ['id: a string, a unique identifier in the form of a UUID.', ['repeat-by-id', 'envelope-sent', 'envelope-id']],
+    [
+      'id: a string, a unique identifier in the form of a UUID.',
+      ['repeat-by-id', 'envelope-sent', 'envelope-id', 'envelope-id-case'],
+    ],
     ['type: one of five values.', ['envelope-fields', 'envelope-sent', 'envelope-open']],
     ['at: epoch seconds for three types, ISO 8601 in UTC for two.', ['envelope-at', 'envelope-at-open']],
     ['data: an object.', ['envelope-fields', 'envelope-sent']],

@@ -61,7 +61,8 @@ async function sendAll(
     const { before, after } = trial.evidence;
     const limited = [before, after].find((attempt) => attempt?.answer?.status === 429) ?? null;
     // Checks that share a control share its 429.
-    if (limited === null || limited !== lastLimited) rateLimitedInARow = limited === null ? 0 : rateLimitedInARow + 1;
+    if (limited === null) rateLimitedInARow = 0;
+    else if (limited !== lastLimited) rateLimitedInARow++;
     lastLimited = limited;
     if (rateLimitedInARow < MAX_RATE_LIMITED) return;
     const reason = 'rate-limited: the endpoint answers 429 to plain valid deliveries';
@@ -173,8 +174,8 @@ async function proveSilences(
  */
 export const MAX_OPEN = 6;
 /**
- * The same for checks that run alone, at an endpoint that is slow: each of their deliveries waits for the one before,
- * so without this they would take longer than all others together. Otherwise each has controls of its own.
+ * The same for checks that run alone, at an endpoint that is slow or far away: each of their deliveries waits for the
+ * one before, so without this they would take longer than all others together. Otherwise each has separate controls.
  */
 const MAX_OPEN_ALONE = 16;
 
@@ -260,8 +261,8 @@ async function runLanes(
       const planned = next();
       if (planned === undefined) break;
       const last = open.at(-1);
-      const mayFollow = isAlone || (last !== undefined && leavesNothing(context, last, planned));
-      if (open.length > 0 && (isLast(planned) || !mayFollow)) await close();
+      const mayFollow = last === undefined || (!isLast(planned) && (isAlone || leavesNothing(context, last, planned)));
+      if (!mayFollow) await close();
       const trial: OpenTrial = await openTrial(context, lane, planned, before);
       open.push(trial);
       if (open.length < most() && mayStayOpen(trial)) before = firstControl(trial);

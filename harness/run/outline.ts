@@ -106,9 +106,9 @@ function traffic(
   const shared = sent.filter(isShared);
   const forged = shared.reduce((sum, one) => sum + one.forged, 0);
   // A control after so many checks, and one after so many forgeries; some of the latter come at the time of the former.
-  const isLearnt = learningPlans({ partner }, applicable).filter((group) => group.length > 0).length;
-  const fewer = isLearnt >= MIN_LEARNT_TO_SHARE ? MAX_OPEN : 1;
-  const controls = sent.length - shared.length + shared.length / fewer + forged / (MAX_FORGED_IN_A_ROW + 2);
+  const learnt = learningPlans({ partner }, applicable).filter((group) => group.length > 0).length;
+  const perControl = learnt >= MIN_LEARNT_TO_SHARE ? MAX_OPEN : 1;
+  const controls = sent.length - shared.length + shared.length / perControl + forged / (MAX_FORGED_IN_A_ROW + 2);
   // A scenario for one TLS version has controls over that version.
   const versions = sending.filter(({ scenario }) => versionOf(scenario) !== undefined).length;
   const single = sent.reduce((sum, one) => sum + one.single, 0);

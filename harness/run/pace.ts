@@ -36,8 +36,8 @@ const ANSWERS_PER_STEP = 16;
 const STEADY = 1.5;
 
 export interface Pace {
-  /** Records the time of an answer. */
-  answered(ms: number): void;
+  /** Records the time of an answer, and whether it accepts the delivery. */
+  answered(ms: number, accepts: boolean): void;
   /** Records a delivery that got no answer within the full time limit. */
   silent(role: 'control' | 'probe'): void;
   /** How long to wait for an answer. The wait of a control after a silence is shortened as soon as possible. */
@@ -61,6 +61,7 @@ interface PaceLimits {
 
 export function createPace({ timeoutMs, concurrency }: PaceLimits): Pace {
   const times: number[] = [];
+  const rejections: number[] = [];
   const silences = { control: 0, probe: 0 };
   let usual: { readonly of: number; readonly ms: number } = { of: 0, ms: 0 };
   let aloneMs: number | null = null;
@@ -82,7 +83,10 @@ export function createPace({ timeoutMs, concurrency }: PaceLimits): Pace {
   }
 
   return {
-    answered: (ms) => void times.push(ms),
+    answered(ms, accepts) {
+      times.push(ms);
+      if (aloneMs === null && !accepts) rejections.push(ms);
+    },
     silent: (role) => void silences[role]++,
     waitMs(after) {
       const isKnown = times.length >= MIN_ANSWERS;
@@ -92,7 +96,8 @@ export function createPace({ timeoutMs, concurrency }: PaceLimits): Pace {
     wasSilent: () => silences.control + silences.probe > 0,
     isUnreliable: () => silences.control >= MIN_SILENT_CONTROLS && times.length > silences.control,
     startConcurrency() {
-      aloneMs = median(times);
+      // Some endpoints delay rejections only, and most deliveries of a run are rejected.
+      aloneMs = times.length === 0 ? null : Math.max(median(times) ?? 0, median(rejections) ?? 0);
       stepStart = times.length;
     },
     isSlow: () => widening() > 1,

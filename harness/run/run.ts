@@ -268,7 +268,7 @@ async function deliver(state: RunState, lanes: LanePool, inspection: TlsInspecti
       else recordRejections(context, trial);
     }
     context.pace.startConcurrency();
-    context.sharesControls = learnt.length >= MIN_LEARNT_TO_SHARE && !context.pace.wasSilent();
+    context.sharesControls = learnt.length >= MIN_LEARNT_TO_SHARE;
     const rest = sending.filter((planned) => !settled.some((trial) => trial.planned === planned));
     await runDeliveries(context, lanes, rest, { onSettled, onDecided });
     reportWrongStatuses(state, preflight);

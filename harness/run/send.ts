@@ -220,7 +220,7 @@ async function send(
   const isShort = waitMs < limits.timeoutMs;
   const attempt = await sendRepeating(context, lane, assembled, isShort ? { ...options, timeoutMs: waitMs } : options);
   const cutShort = isShort && isSilent({ attempt });
-  if (attempt.answer !== null) pace.answered(attempt.timings.totalMs);
+  if (attempt.answer !== null) pace.answered(attempt.timings.totalMs, isAccepted(attempt));
   else if (isSilent({ attempt }) && !isShort) pace.silent(delivery.role);
   const leaks =
     attempt.answer === null

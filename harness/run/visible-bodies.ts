@@ -7,7 +7,7 @@ import { headerValues } from '../../contract/index.ts';
 import type { Assembled } from './assemble.ts';
 
 /** Larger bodies are not decompressed and not parsed. */
-const MAX_BYTES = 128 * 1024;
+const MAX_BYTES = 1024 * 1024;
 
 /**
  * The bodies other than the one that was sent: what the framing leaves of it, and the results of decompressing it, and

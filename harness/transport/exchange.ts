@@ -185,8 +185,7 @@ class Exchange implements Reader {
 
   #answer(response: IncomingMessage, truncated: boolean): Answer {
     const { bodyCapBytes = DEFAULT_BODY_CAP_BYTES } = this.#options;
-    const [first, ...others] = this.#chunks;
-    const body = first !== undefined && others.length === 0 ? first : Buffer.concat(this.#chunks);
+    const body = this.#chunks.length > 1 ? Buffer.concat(this.#chunks) : (this.#chunks[0] ?? Buffer.alloc(0));
     return {
       // Node's type is that of a received request as well, which has neither.
       status: response.statusCode as number,

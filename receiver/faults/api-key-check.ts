@@ -120,7 +120,8 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
       express: 'Remove the condition, and let the proxy remove hop-by-hop headers before it checks anything.',
     },
     replace: acceptWithoutCheck(
-      ({ req, given }) => given !== undefined && /\bx-api-key\b/i.test(req.get('Connection') ?? ''),
+      ({ req, given, config: { header } }) =>
+        given !== undefined && (req.get('Connection') ?? '').toLowerCase().includes(header.toLowerCase()),
     ),
   },
   {

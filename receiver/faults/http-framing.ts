@@ -351,6 +351,27 @@ export const httpFramingFaults: readonly Fault[] = [
         return correct.accept(req, res, next);
       },
   },
+  {
+    ...FRAMING,
+    name: 'bare-query-answers-500',
+    title: 'Answers 500 to a query with a name that has no value',
+    seen: 'Hand-written parsers that split each parameter at `=` and read the second part.',
+    why: 'Scanners send such queries every day, and each request logs an exception.',
+    fix: {
+      rule: 'Leave the query to the URL parser of the platform.',
+      express: 'Use `req.query` or `URLSearchParams`.',
+    },
+    severity: 'low',
+    stage: 'accept',
+    forbidden: true,
+    replace:
+      ({ correct }) =>
+      (req, res, next) => {
+        const query = req.url.split('?').slice(1).join('?');
+        if (query !== '' && query.split('&').some((pair) => !pair.includes('='))) throw new TypeError('undefined');
+        return correct.accept(req, res, next);
+      },
+  },
   // Receivers that fail on invalid HTTP, which scanners send every day.
   {
     ...BROKEN_REQUEST,

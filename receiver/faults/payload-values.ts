@@ -158,7 +158,7 @@ export const payloadValuesFaults: readonly StageFault[] = [
       express: 'Use `z.string()`, or `z.guid()` instead of `z.uuidv4()`.',
     },
     severity: 'medium',
-    forbidden: false,
+    forbidden: true,
     replace: refusing((payload) => /^.{8}-.{4}-[0-35-9a-f]/i.test(textId(payload))),
   },
   {
@@ -430,6 +430,47 @@ export const payloadValuesFaults: readonly StageFault[] = [
       }
     }),
   },
+  {
+    ...VALIDATION,
+    name: 'tests-digits-loosely',
+    title: 'Answers 500 to an amount of digits other than 0 to 9',
+    seen: '`isdigit()` of Python and `Character.isDigit` of Java before a conversion that knows fewer digits.',
+    why: 'A superscript digit passes the test, and the conversion after it throws.',
+    fix: {
+      rule: 'Match amounts against the digits 0 to 9, and answer 400 otherwise.',
+      express: 'Use `z.string().regex(/^[0-9]+$/)`.',
+      django: 'Use `value.isascii() and value.isdigit()`.',
+      spring: "Test `c >= '0' && c <= '9'`.",
+    },
+    severity: 'low',
+    forbidden: true,
+    replace: readBeforeValidation((payload) => {
+      for (const path of ['data.metadata.amount', 'data.metadata.asset.amount']) {
+        const amount = fieldAt(payload, path);
+        if (typeof amount === 'string' && /^\p{N}+$/u.test(amount) && !/^\d+$/.test(amount))
+          throwTypeError('invalid literal for int() with base 10');
+      }
+    }),
+  },
+  {
+    ...VALIDATION,
+    name: 'reads-first-character-of-codes',
+    title: 'Answers 500 to an empty code or status, because it reads its first character',
+    seen: '`status[0].upper()` in Python, and `charAt(0)` in Java.',
+    why: 'A check for null passes empty text, and the access after it throws.',
+    fix: {
+      rule: 'Require at least one character, and answer 400 otherwise.',
+      express: 'Use `z.string().min(1)`.',
+      django: 'Write `value[:1]`, which is empty for an empty text.',
+    },
+    severity: 'low',
+    forbidden: true,
+    replace: readBeforeValidation((payload) => {
+      for (const path of ['data.status', 'data.metadata.orderStatus', 'data.errorData.code', 'data.errorCode']) {
+        if (fieldAt(payload, path) === '') throwTypeError('string index out of range');
+      }
+    }),
+  },
   // Faults with times.
   {
     ...VALIDATION,
@@ -505,6 +546,24 @@ export const payloadValuesFaults: readonly StageFault[] = [
       if (isIso && !['string', 'number', 'undefined'].includes(typeof at(payload)) && at(payload) !== null) {
         throwTypeError('at.replace is not a function');
       }
+    }),
+  },
+  {
+    ...VALIDATION,
+    name: 'takes-the-pattern-for-a-date',
+    title: 'Answers 500 to a time that matches the pattern of ISO 8601 and does not exist',
+    seen: 'A schema with a pattern for `at`, and an unguarded `Date.parse`, `strptime` or `Instant.parse` behind it.',
+    why: 'A month 13 passes the pattern, and the conversion after it throws.',
+    fix: {
+      rule: 'Catch errors of the conversion and answer 400.',
+      express: 'Use `z.iso.datetime({ offset: true })`, which knows the days of a month.',
+    },
+    severity: 'low',
+    forbidden: true,
+    replace: readBeforeValidation((payload) => {
+      const time = at(payload);
+      if (typeof time === 'string' && /^\d{4}-\d\d-\d\dT/.test(time) && Number.isNaN(Date.parse(time)))
+        throwTypeError('Invalid time value');
     }),
   },
   {

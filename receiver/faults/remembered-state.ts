@@ -1,5 +1,5 @@
 /** Mutants whose answer depends on earlier requests: their signatures, failures, connections, times and ids. */
-import { answer, refuse } from '../stages/stage.ts';
+import { answer, refuse, required } from '../stages/stage.ts';
 import { fieldAt, guardNew, idInBody, isJson } from './careless-handling.ts';
 import type { StageFault } from './fault.ts';
 import { show } from './leaks-credentials.ts';
@@ -127,6 +127,31 @@ export const rememberedStateFaults: readonly StageFault[] = [
         if (failures >= MAX_FAILURES) lockedUntil = Date.now() + LOCKED_MS;
         return parts.correct.requireSignature(req, res, next);
       }, parts);
+    },
+  },
+  {
+    ...STATEFUL,
+    name: 'failures-block-the-transaction',
+    area: 'delivery',
+    title: 'Rejects every delivery of a transaction after three of them had invalid credentials',
+    seen: 'A counter of failures by transaction or customer, meant against guessing, read from the unverified body.',
+    why: 'Anyone who knows a transactionId stops its notifications with three requests, from any address.',
+    fix: acceptValidCredentials,
+    severity: 'high',
+    forbidden: true,
+    stage: 'requireApiKey',
+    replace: ({ correct }) => {
+      const failures = new Map<unknown, number>();
+      return (req, res, next) => {
+        const transaction = fieldAt(unverified({ body: required(res, 'rawBody') }), 'data.transactionId');
+        if (transaction === undefined) return correct.requireApiKey(req, res, next);
+        res.once('finish', () => {
+          if (res.statusCode === 401) failures.set(transaction, (failures.get(transaction) ?? 0) + 1);
+        });
+        const isBlocked = (failures.get(transaction) ?? 0) >= 3;
+        const proceed = () => (isBlocked ? refuse(res, 403, 'blocked') : next());
+        return correct.requireApiKey(req, res, () => correct.requireSignature(req, res, proceed));
+      };
     },
   },
   {

@@ -1,8 +1,8 @@
 import type { JsonValue } from '../../contract/index.ts';
 import { withoutHeader, wrongKey } from '../changes/addressing.ts';
-import { fixedText, rewritten, spacedOut, withField } from '../changes/bodies.ts';
+import { fixedText, plain, rewritten, spacedOut, withField } from '../changes/bodies.ts';
 import { literal, signedWith, unsigned } from '../changes/signing.ts';
-import { accepted, handled, refused } from '../expectations.ts';
+import { accepted, acceptedUnlessLockedOut, handled, refused } from '../expectations.ts';
 import { deposit, epochSeconds, order, ownId, wallet } from '../samples.ts';
 import type { Change, Delivery, Expectation, FlowScenario, Kit } from '../scenario.ts';
 
@@ -138,6 +138,42 @@ function poisoned(
   };
 }
 
+/** So many forgeries that name a transaction, half of them in a row: usual limits are three, five and ten. */
+const FORGERIES = 10;
+
+/**
+ * Forgeries with all ids of a notification, and then the notification, also from another address: a limit that counts
+ * by address is a separate check (`signature/wrong-in-a-row`).
+ */
+function poisonedOften(forge: Change): FlowScenario['flow'] {
+  return (kit) => {
+    const event = kit.notification();
+    const forged = (at: number): Delivery => ({
+      label: `forgery ${at} of ${FORGERIES} with the ids of a notification`,
+      change: { ...forge, compose: () => event },
+      expect: refused,
+    });
+    const other: Delivery = {
+      label: 'a valid delivery with other ids',
+      change: { compose: plain },
+      expect: acceptedUnlessLockedOut,
+    };
+    const valid: Delivery = {
+      label: 'the valid notification',
+      change: { compose: () => event },
+      expect: acceptedUnlessLockedOut,
+    };
+    return [
+      ...Array.from({ length: FORGERIES }, (_, at) => [
+        [forged(at + 1)],
+        ...(at + 1 === FORGERIES / 2 ? [[other]] : []),
+      ]).flat(),
+      [valid],
+      [{ ...valid, label: 'the valid notification from another address', expect: accepted, fromOtherAddress: true }],
+    ];
+  };
+}
+
 const base = { level: 'must', requirements: ['repeat-not-poisoned'] } as const;
 
 /** Invalid deliveries that must not block the id of a valid one. */
@@ -200,6 +236,30 @@ export const deliveryPoisoned: readonly FlowScenario[] = [
     })),
     why: 'A misconfigured gateway may omit the key for some time, which must not affect the ids.',
     fix: 'Reject the delivery before it reaches the inbox.',
+  },
+  {
+    ...base,
+    id: 'delivery/poisoned-often',
+    title: `Accepts a notification after ${FORGERIES} forgeries with the same ids`,
+    needs: ['hmac'],
+    alone: true,
+    flow: poisonedOften({ sign: literal(Buffer.alloc(32, 1).toString('base64'), 'an invalid signature') }),
+    why:
+      'A limit on failures by transaction or by notification lets anyone who knows an id stop its notifications, from ' +
+      'every address.',
+    fix: 'Count failures by source address at most, and always accept valid credentials.',
+  },
+  {
+    ...base,
+    id: 'delivery/poisoned-often-by-key',
+    title: `Accepts a notification after ${FORGERIES} deliveries with the same ids and an invalid API key`,
+    needs: ['api-key'],
+    alone: true,
+    flow: poisonedOften({ address: wrongKey }),
+    why:
+      'A limit on failures by transaction or by notification lets anyone who knows an id stop its notifications, from ' +
+      'every address.',
+    fix: 'Count failures by source address at most, and always accept a valid key.',
   },
   {
     ...base,

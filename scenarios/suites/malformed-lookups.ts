@@ -105,6 +105,11 @@ const MORE_TEXTS: readonly Row[] = [
   ['the address of a wallet', (kit) => wallet(kit), 'data.walletAddress'],
 ];
 
+const AMOUNTS: readonly Row[] = [
+  ['a refund', returned, inMetadata('amount')],
+  ['a deposit', onChain, inMetadata('asset.amount')],
+];
+
 /** Objects within a notification. */
 const OBJECTS: readonly Row[] = [
   ['metadata of a tracking notification', tracked, 'data.metadata'],
@@ -269,6 +274,54 @@ export const malformedLookups: readonly FlowScenario[] = [
     {
       why: 'Reading a missing key throws in Python and Ruby, and a string function throws on undefined in JavaScript.',
       fix: 'Treat a missing text like null, or answer 400 in the validation. The report names the field.',
+    },
+    survived,
+  ),
+  inLookups(
+    'text-empty',
+    'a type, status, code, id, amount or address that is empty',
+    [...rowsOf([...DECISIVE, ...STORED].filter((field) => field !== 'orderChain')), ...TEXTS],
+    [['empty', () => '']],
+    {
+      why: 'Conversions throw on an empty text, and so does code that reads its first character.',
+      fix: 'Require at least one character where the value is used, and answer 400. The report names the field.',
+    },
+    survived,
+  ),
+  inLookups(
+    'amount-odd',
+    'an amount that only looks like a number',
+    AMOUNTS,
+    [
+      ['a superscript digit', () => '\u00b2'],
+      ['an Arabic digit', () => '\u0663'],
+      ['5,000 digits', () => '7'.repeat(5000)],
+      ['an exponent that no number holds', () => '1e999999999'],
+      ['NaN', () => 'NaN'],
+      ['Infinity', () => 'Infinity'],
+      ['only a sign', () => '-'],
+      ['a space after it', (value) => `${String(value)} `],
+    ],
+    {
+      why: 'Tests for digits and conversions differ in what they take for a number, and the conversion then throws.',
+      fix: 'Match amounts against /^[0-9]{1,78}$/, or that with a fraction, before the conversion.',
+    },
+    handled,
+  ),
+  inLookups(
+    'time-odd',
+    'a time of the right form that does not exist',
+    [LOOKED_UP.time],
+    [
+      ['a day that February does not have', () => '2026-02-30T10:00:00Z'],
+      ['a month too many', () => '2026-13-01T10:00:00Z'],
+      ['an hour too many', () => '2026-01-01T25:00:00Z'],
+      ['the year 0', () => '0000-01-01T00:00:00Z'],
+      ['an offset of 99 hours', () => '2026-01-01T10:00:00+99:00'],
+    ],
+    {
+      why: 'A pattern does not show that a date exists, and the conversion behind it throws.',
+      fix: 'Catch errors of the conversion and answer 400, or store the time as it came.',
     },
     survived,
   ),

@@ -35,7 +35,7 @@ async function play(
     signal: new AbortController().signal,
     onSignature: () => {},
   });
-  if (endpoint.isSlow === true) context.pace.answered(3000);
+  if (endpoint.isSlow === true) context.pace.answered(3000, true);
   context.pace.startConcurrency();
   const probes: (SendOptions & { readonly of: string })[] = [];
   let sent = 0;

@@ -12,7 +12,7 @@ const LIMITS = { timeoutMs: 10_000, concurrency: 8 };
 
 function paceAfter({ answers = [] as readonly number[], silentControls = 0, silentProbes = 0, limits = LIMITS }) {
   const pace = createPace(limits);
-  for (const ms of answers) pace.answered(ms);
+  for (const ms of answers) pace.answered(ms, true);
   for (let at = 0; at < silentControls; at++) pace.silent('control');
   for (let at = 0; at < silentProbes; at++) pace.silent('probe');
   return pace;
@@ -55,7 +55,7 @@ describe('an endpoint', () => {
     pace.startConcurrency();
     const seen = [limits.concurrency];
     for (let step = 0; step < 4; step++) {
-      for (const ms of times(64, loaded(seen.at(-1) ?? 0))) pace.answered(ms);
+      for (const ms of times(64, loaded(seen.at(-1) ?? 0))) pace.answered(ms, true);
       seen.push(pace.width());
     }
     return seen;

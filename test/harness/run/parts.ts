@@ -5,9 +5,10 @@ import { createKit } from '../../../harness/run/kit.ts';
 import type { Attempt } from '../../../harness/transport/index.ts';
 import type { Change } from '../../../scenarios/index.ts';
 
-export const SECRET = randomBytes(32).toString('base64');
-/** Of letters and digits: a test takes its last characters for a part of a word. */
-export const API_KEY = randomBytes(24).toString('hex');
+/** Starts with letters of both cases and a digit: the first characters of a secret count as shown only if mixed. */
+export const SECRET = `aB3${randomBytes(32).toString('base64')}`;
+/** Of letters and digits, both among the last six: tests take these for a part of a word, and for an end that shows. */
+export const API_KEY = `${randomBytes(23).toString('hex')}a1`;
 export const NOW = new Date('2026-01-02T03:04:05Z');
 
 export function partnerAt(url = 'http://127.0.0.1:9/hooks'): Partner {

@@ -261,7 +261,7 @@ onEveryDatabase('two receivers on one store', (name) => {
 
   it('keep the lease of a handler that takes longer, while its receiver runs', async () => {
     // Long enough to be renewed in time on a busy machine; each third of it, it is renewed.
-    const { slow, quick, end, seen, extended, recover } = await slowHandler(name, true, { ...LEASE, leaseMs: 2000 });
+    const { slow, quick, end, seen, extended, recover } = await slowHandler(name, true, { ...LEASE, leaseMs: 3000 });
     await until(() => recover.mock.calls.length >= 8 && extended.length >= 4);
     end.open();
     await slow.handling.settled();
