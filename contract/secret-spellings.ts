@@ -34,10 +34,18 @@ export function secretParts(value: string): string[] {
  * the body.
  */
 export function signatureSpellings(base64: string): string[] {
+  return [...new Set(signatureBytes(base64).flatMap((bytes) => [...printed(bytes), ...asBytes(bytes)]))];
+}
+
+/** The spellings of a signature without separators, as a header value can contain them. */
+export function printedSignatures(base64: string): string[] {
+  return signatureBytes(base64).flatMap((bytes) => [...printed(bytes), bytes.toString('hex')]);
+}
+
+function signatureBytes(base64: string): Buffer[] {
   const digest = Buffer.from(base64, 'base64');
   const hex = digest.toString('hex');
-  const texts = [base64, hex, hex.toUpperCase()].map((text) => Buffer.from(text, 'ascii'));
-  return [...new Set([digest, ...texts].flatMap((bytes) => [...printed(bytes), ...asBytes(bytes)]))];
+  return [digest, ...[base64, hex, hex.toUpperCase()].map((text) => Buffer.from(text, 'ascii'))];
 }
 
 function printed(bytes: Buffer): string[] {

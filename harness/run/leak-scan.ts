@@ -52,8 +52,20 @@ const harmless = new WeakMap<Partner, Set<string>>();
 const MAX_HARMLESS = 200;
 const MAX_HARMLESS_LENGTH = 4_000;
 
+/** Whether the same text answered another body before and contained no credential. */
+export function isHarmless(answer: Answer, partner: Partner): boolean {
+  return harmless.get(partner)?.has(withoutDate(textOf(answer))) === true;
+}
+
+function textOf({ reasonPhrase, headers, body }: Answer): string {
+  const lines = headers.map(([name, value]) => `${name}: ${value}`);
+  return `${reasonPhrase}\n${lines.join('\n')}\n\n${Buffer.from(body).toString('latin1')}`;
+}
+
+const withoutDate = (text: string) => text.replace(/^Date: .*$/im, '');
+
 /**
- * Finds leaks in an answer. `sentValues` returns the values of the request: an answer that repeats one of them, with a
+ * Finds leaks in an answer. `sent` are the values of the request: an answer that repeats one of them, with a
  * correct signature or the secret in it, reveals nothing new to the sender. A repeated API key is a leak: the answer
  * takes it to places where it does not belong.
  */
@@ -61,16 +73,11 @@ export function findLeaks(
   answer: Answer,
   partner: Partner,
   rightSignature: string | null,
-  sentValues: () => readonly string[],
+  sent: readonly string[],
 ): Leak[] {
-  const body = Buffer.from(answer.body).toString('latin1');
-  const lines = answer.headers.map(([name, value]) => `${name}: ${value}`);
-  const text = `${answer.reasonPhrase}\n${lines.join('\n')}\n\n${body}`;
-  // The same text answered another body before and contained no credential.
-  const repeated = text.replace(/^Date: .*$/im, '');
+  if (isHarmless(answer, partner)) return [];
+  const text = textOf(answer);
   const known = harmless.get(partner) ?? new Set();
-  if (known.has(repeated)) return [];
-  const sent = sentValues();
   const read = readings(text);
   const folded = read.toLowerCase();
   const { secret, key } = credentialsOf(partner);
@@ -109,7 +116,7 @@ export function findLeaks(
     ![apiKey, partner.signing?.secret].some((value) => value !== undefined && showsEnd(read, value, [])) &&
     (rightSignature === null || !showsPart(read, rightSignature, []));
   if (found.length === 0 && text.length <= MAX_HARMLESS_LENGTH && known.size < MAX_HARMLESS && showsNothing()) {
-    harmless.set(partner, known.add(repeated));
+    harmless.set(partner, known.add(withoutDate(text)));
   }
   return found;
 }

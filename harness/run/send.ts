@@ -5,16 +5,16 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { type OfferedTlsVersion, tlsVersionName } from '../../contract/index.ts';
-import { signatureSpellings } from '../../contract/secret-spellings.ts';
+import { printedSignatures } from '../../contract/secret-spellings.ts';
 import type { Change, Expectation, Kit, Leak } from '../../scenarios/index.ts';
 import { type Credential, describeAttempt, isAccepted, outcomeOfAttempt, type ProbeEvidence } from '../judge/index.ts';
 import type { Answer, Attempt } from '../transport/index.ts';
 import { type Assembled, assemble } from './assemble.ts';
 import type { RunContext } from './context.ts';
 import type { Lane, SendOptions } from './lane.ts';
-import { findLeaks } from './leak-scan.ts';
+import { findLeaks, isHarmless } from './leak-scan.ts';
 import { faultOfControl, faultOfProbe } from './oracle.ts';
-import { visibleBodies } from './visible-bodies.ts';
+import { reserialisedBodies, visibleBodies } from './visible-bodies.ts';
 
 /** A delivery with its result: the source of the evidence and of the exchanges in reports. */
 export interface SentDelivery {
@@ -211,7 +211,8 @@ async function send(
   const { assembled, fault } = delivery;
   if (fault !== null) return { ...delivery, attempt: notSent(context.now), leaks: [], cutShort: false };
   for (const value of derivedSignatures(assembled)) context.onSignature(value);
-  if (context.partner.signing !== undefined) for (const body of visibleBodies(assembled)) assembled.kit.sign(body);
+  const isSigned = context.partner.signing !== undefined;
+  if (isSigned) for (const body of visibleBodies(assembled)) assembled.kit.sign(body);
   const { pace, limits } = context;
   // If silence says nothing about a delivery, a longer wait does not either. A check of kept connections always waits.
   const isPatient = options.kept === true || (options.patient === true && !pace.isUnreliable());
@@ -222,10 +223,11 @@ async function send(
   const cutShort = isShort && isSilent({ attempt });
   if (attempt.answer !== null) pace.answered(attempt.timings.totalMs, isAccepted(attempt));
   else if (isSilent({ attempt }) && !isShort) pace.silent(delivery.role);
-  const leaks =
-    attempt.answer === null
-      ? []
-      : findLeaks(attempt.answer, context.partner, assembled.rightSignature, () => sentValues(assembled));
+  const { answer } = attempt;
+  if (answer === null) return { ...delivery, attempt, leaks: [], cutShort };
+  if (isHarmless(answer, context.partner)) return { ...delivery, attempt, leaks: [], cutShort };
+  if (isSigned) for (const body of reserialisedBodies(assembled)) assembled.kit.sign(body);
+  const leaks = findLeaks(answer, context.partner, assembled.rightSignature, sentValues(assembled));
   return { ...delivery, attempt, leaks, cutShort };
 }
 
@@ -242,7 +244,7 @@ function derivedSignatures({ prepared, rightSignature, change, kit }: Assembled)
     .flatMap(([, value]) => value.split(/[^A-Za-z0-9+/_=-]+/))
     .filter((piece) => piece.length >= MIN_SHARED && piece !== rightSignature && !isUsual(piece, kit));
   if (pieces.length === 0) return [];
-  const known = signatureSpellings(rightSignature).join('\n');
+  const known = printedSignatures(rightSignature).join('\n');
   return pieces.filter((piece) => sharesRun(piece, known));
 }
 

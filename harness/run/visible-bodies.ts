@@ -9,19 +9,21 @@ import type { Assembled } from './assemble.ts';
 /** Larger bodies are not decompressed and not parsed. */
 const MAX_BYTES = 1024 * 1024;
 
-/**
- * The bodies other than the one that was sent: what the framing leaves of it, and the results of decompressing it, and
- * of parsing and serialising it.
- */
+/** The bodies other than the one that was sent: what the framing leaves of it, and the result of decompressing it. */
 export function visibleBodies(request: Assembled): Uint8Array[] {
-  const { change, prepared, raw, transmission } = request;
+  const { prepared, raw, transmission } = request;
   const bodies: Uint8Array[] = raw === null ? [] : bodiesOnWire(raw);
   if (transmission?.kind === 'cut-off') {
     bodies.push(prepared.body.subarray(0, Math.floor(prepared.body.length * transmission.fraction)));
   }
   if (headerValues(prepared.headers, 'Content-Encoding').length > 0) bodies.push(...decompressed(prepared.body));
-  if (change.serialise !== undefined) bodies.push(...[prepared.body, ...bodies].flatMap(serialisedAgain));
   return bodies;
+}
+
+/** The results of parsing and serialising these bodies again. */
+export function reserialisedBodies(request: Assembled): Uint8Array[] {
+  if (request.change.serialise === undefined) return [];
+  return [request.prepared.body, ...visibleBodies(request)].flatMap(serialisedAgain);
 }
 
 /** What is behind the head: up to its end, up to each length that the head names, and without the framing of chunks. */

@@ -142,12 +142,13 @@ function poisoned(
 const FORGERIES = 10;
 
 /**
- * Forgeries with all ids of a notification, and then the notification, also from another address: a limit that counts
- * by address is a separate check (`signature/wrong-in-a-row`).
+ * Forgeries with all ids of a notification, then another notification of its transaction, and then the notification
+ * itself from another address: a limit that counts by address is a separate check (`signature/wrong-in-a-row`).
  */
 function poisonedOften(forge: Change): FlowScenario['flow'] {
   return (kit) => {
-    const event = kit.notification();
+    const transactionId = ownId(kit, 'transaction');
+    const event = order(kit, 'BUY', 'COMPLETED', { transactionId });
     const forged = (at: number): Delivery => ({
       label: `forgery ${at} of ${FORGERIES} with the ids of a notification`,
       change: { ...forge, compose: () => event },
@@ -158,18 +159,24 @@ function poisonedOften(forge: Change): FlowScenario['flow'] {
       change: { compose: plain },
       expect: acceptedUnlessLockedOut,
     };
-    const valid: Delivery = {
-      label: 'the valid notification',
-      change: { compose: () => event },
+    const pending: Delivery = {
+      label: 'a valid notification of the same transaction',
+      change: { compose: () => order(kit, 'BUY', 'PENDING', { transactionId }) },
       expect: acceptedUnlessLockedOut,
+    };
+    const valid: Delivery = {
+      label: 'the valid notification from another address',
+      change: { compose: () => event },
+      expect: accepted,
+      fromOtherAddress: true,
     };
     return [
       ...Array.from({ length: FORGERIES }, (_, at) => [
         [forged(at + 1)],
         ...(at + 1 === FORGERIES / 2 ? [[other]] : []),
       ]).flat(),
+      [pending],
       [valid],
-      [{ ...valid, label: 'the valid notification from another address', expect: accepted, fromOtherAddress: true }],
     ];
   };
 }
@@ -243,10 +250,9 @@ export const deliveryPoisoned: readonly FlowScenario[] = [
     title: `Accepts a notification after ${FORGERIES} forgeries with the same ids`,
     needs: ['hmac'],
     alone: true,
+    owns: ['transaction'],
     flow: poisonedOften({ sign: literal(Buffer.alloc(32, 1).toString('base64'), 'an invalid signature') }),
-    why:
-      'A limit on failures by transaction or by notification lets anyone who knows an id stop its notifications, from ' +
-      'every address.',
+    why: 'A limit on failures by transaction lets anyone who knows its id stop its notifications from every address.',
     fix: 'Count failures by source address at most, and always accept valid credentials.',
   },
   {
@@ -255,10 +261,9 @@ export const deliveryPoisoned: readonly FlowScenario[] = [
     title: `Accepts a notification after ${FORGERIES} deliveries with the same ids and an invalid API key`,
     needs: ['api-key'],
     alone: true,
+    owns: ['transaction'],
     flow: poisonedOften({ address: wrongKey }),
-    why:
-      'A limit on failures by transaction or by notification lets anyone who knows an id stop its notifications, from ' +
-      'every address.',
+    why: 'A limit on failures by transaction lets anyone who knows its id stop its notifications from every address.',
     fix: 'Count failures by source address at most, and always accept a valid key.',
   },
   {

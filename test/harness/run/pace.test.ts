@@ -65,6 +65,13 @@ describe('an endpoint', () => {
     expect(widths(3000, () => 3000)).toEqual([8, 16, 32, 64, 64]);
   });
 
+  it('that is slow for rejections only gets more too', () => {
+    const pace = paceAfter({ answers: times(6, 3) });
+    for (const ms of times(2, 6000)) pace.answered(ms, false);
+    pace.startConcurrency();
+    expect(pace.isSlow()).toBe(true);
+  });
+
   it('that handles one delivery at a time does not get more', () => {
     expect(widths(600, (width) => 600 * width)).toEqual([8, 8, 8, 8, 8]);
   });
