@@ -14,6 +14,8 @@ export default defineConfig({
     maxWorkers: 4,
     // Test files share the modules that their process has loaded, which saves a third of the time.
     isolate: false,
+    // Another run takes what was compiled before, by the hash of each file, which saves a fifteenth of the time.
+    experimental: { fsModuleCache: true },
     sequence: { sequencer: LongestFirst },
     coverage: { provider: 'v8', include: ['contract/**', 'receiver/**', 'scenarios/**', 'harness/**', 'certs/**'] },
   },
