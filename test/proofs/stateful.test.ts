@@ -19,8 +19,8 @@ const SCENARIOS = CATALOGUE.flatMap(({ scenarios }) => scenarios)
   .filter((scenario) => OF_STATE.some((pattern) => pattern.test(scenario.id)) || OTHERS.includes(scenario))
   .map(({ id }) => id);
 
-/** All of them, or every third one. */
-const PLAYED = STATEFUL.filter((_, at) => inject('whole') || at % 3 === 0);
+/** All of them, or every fourth one. */
+const PLAYED = STATEFUL.filter((_, at) => inject('whole') || at % 4 === 3);
 
 it.each(PLAYED)('%s, which depends on earlier requests, ends with exit code %i', async (name, code) => {
   expect(await exitCodeFor(name, material, SCENARIOS)).toBe(code);
