@@ -28,7 +28,9 @@ const ends = (key: string) => `${key.slice(-1)}${key.slice(1, -1)}${key.slice(0,
 
 /** Two neighbours are replaced by others with the same sum of 31 times the first and the second. */
 function sameHashCode(key: string): string {
-  const pair = key.search(/[a-z\d]{2}/i);
+  // Letters and digits, if the key allows it: a point or a bracket would make a pattern of the key.
+  const plain = key.search(/[0-8A-Ya-y][a-y]|[1-9B-Zb-z]\d/);
+  const pair = plain === -1 ? key.search(/[a-z\d]{2}/i) : plain;
   if (pair === -1) return `${key}x`;
   const [first, second] = [key.charCodeAt(pair), key.charCodeAt(pair + 1)];
   const step = second >= 64 ? 1 : -1;
