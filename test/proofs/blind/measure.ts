@@ -1,6 +1,6 @@
 /**
  * Runs the compiled program against the receivers of a blind set. Each has one fault; their authors knew the
- * specification, but not the catalogue. Run by `npm run proofs -- blind`. Options: --set NAME (one to seven; default:
+ * specification, but not the catalogue. Run by `npm run proofs -- blind`. Options: --set NAME (one to eight; default:
  * one); --corpus FOLDER measures a folder with faulty-receivers.mjs and correct-receivers.mjs instead; --truth FILE
  * prints how often the diagnosis is correct (the file is JSON: for each receiver, the acceptable names of the
  * dictionary, which may be none); --only NAME (repeatable); --program FILE uses another build of the program; --jobs
