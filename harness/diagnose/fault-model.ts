@@ -29,6 +29,8 @@ const MODEL = {
   otherReason: 6,
   /** An outcome that the dictionary leaves open for the fault. */
   open: 4,
+  /** A 5xx that may as well be the rejection of credentials, with a fault that rejects valid ones. */
+  either: 1,
   /** An unknown fault, in addition to how rare its rarest outcome is; a suite's first outcome, and each further. */
   unknown: 4.5,
   spread: 5,
@@ -161,6 +163,7 @@ function expectedOf(
   const agreement = agreementOf(fault, answers, outcomes);
   if (agreement.all.misses > agreement.all.hits || isContradicted(fault, agreement.defining)) return null;
   if (PLAIN.some((id) => answers.get(id)?.kind === 'accepted' && outcomes.get(id) === null)) return null;
+  const rejectsValid = agreeing.some(({ id, answer }) => answer.isEither && answers.get(id)?.kind === 'rejected');
   const key = [...answers].map(([id, { kind, detail }]) => `${id} ${kind} ${detail}`).toSorted();
   return {
     fault,
@@ -168,7 +171,10 @@ function expectedOf(
     key: key.join('\n'),
     price: prior + detailCost(agreeing, answers) + likenessCost(agreement.all),
     agreement: agreement.all,
-    costs: Float64Array.from(red, (one) => costWith(fault, answers.get(one.id), one)),
+    costs: Float64Array.from(red, (one) => {
+      const cost = costWith(fault, answers.get(one.id), one);
+      return rejectsValid && one.answer.isEither ? Math.min(cost, one.weight * MODEL.either) : cost;
+    }),
     groups: new Set(agreeing.map(({ group }) => group)),
     otherAnswer: otherAnswerOf(agreeing, answers),
     evidence: agreeing.map(({ id }) => id),

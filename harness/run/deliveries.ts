@@ -33,14 +33,16 @@ interface Handlers {
   readonly onDecided: (planned: SendingPlan, reason: string) => void;
 }
 
+/** `before`: an accepted control, the last delivery on the first lane, which the first check can use. */
 export async function runDeliveries(
   context: RunContext,
   lanes: LanePool,
   sending: readonly SendingPlan[],
   handlers: Handlers,
+  before: SentDelivery | null = null,
 ): Promise<void> {
   const wasStopped = context.stopped !== null;
-  await sendAll(context, lanes, sending, handlers);
+  await sendAll(context, lanes, sending, handlers, before);
   const isLimited = !wasStopped && context.stopped?.code === 'rate-limited';
   if (isLimited && (await isRefusedForGood(context, lanes.at(0)))) reportRefusal(context, 429, []);
 }
@@ -50,8 +52,10 @@ async function sendAll(
   lanes: LanePool,
   sending: readonly SendingPlan[],
   { onSettled, onDecided }: Handlers,
+  before: SentDelivery | null,
 ): Promise<void> {
   const { families } = context;
+  let control = before;
   let rateLimitedInARow = 0;
   let lastLimited: Attempt | null = null;
   const settle = (trial: Trial) => {
@@ -82,7 +86,8 @@ async function sendAll(
   ] as const) {
     while (queue.length > 0 && !isOver(context)) {
       const wasAlone = isAlone || context.serial;
-      const pass = await runLanes(context, lanes, wasAlone, queue, handlers);
+      const pass = await runLanes(context, lanes, wasAlone, queue, handlers, control);
+      control = null;
       if (context.signal.aborted) return;
       if (pass.suspects.length > 0) {
         for (const trial of await resolveOutage(context, lanes.at(0), pass.suspects, wasAlone)) onSettled(trial);
@@ -205,6 +210,7 @@ async function runLanes(
   isAlone: boolean,
   queue: SendingPlan[],
   { onSettled, onDecided }: Handlers,
+  given: SentDelivery | null,
 ): Promise<Pass> {
   // Spans only: the answers would add up to the memory of the whole run.
   const finished: Span[] = [];
@@ -247,7 +253,7 @@ async function runLanes(
   }
 
   async function work(lane: Lane, index: number): Promise<void> {
-    let before: SentDelivery | null = null;
+    let before = index === 0 ? given : null;
     const open: OpenTrial[] = [];
     async function close(): Promise<void> {
       const closed = await closeTrials(context, lane, open.splice(0));

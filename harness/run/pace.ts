@@ -82,6 +82,11 @@ export function createPace({ timeoutMs, concurrency }: PaceLimits): Pace {
     return WIDENING.find(({ fromMs }) => (aloneMs ?? 0) >= fromMs)?.times ?? 1;
   }
 
+  /** A number below the default protects the endpoint. */
+  function mayWiden(): boolean {
+    return widening() > 1 && concurrency >= DEFAULT_CONCURRENCY;
+  }
+
   return {
     answered(ms, accepts) {
       times.push(ms);
@@ -99,11 +104,11 @@ export function createPace({ timeoutMs, concurrency }: PaceLimits): Pace {
       // Some endpoints delay rejections only, and most deliveries of a run are rejected.
       aloneMs = times.length === 0 ? null : Math.max(median(times) ?? 0, median(rejections) ?? 0);
       stepStart = times.length;
+      if (mayWiden()) width = 2 * concurrency;
     },
     isSlow: () => widening() > 1,
     width() {
-      // A number below the default protects the endpoint.
-      if (aloneMs === null || widening() === 1 || concurrency < DEFAULT_CONCURRENCY) return concurrency;
+      if (aloneMs === null || !mayWiden()) return concurrency;
       const recent = times.slice(stepStart);
       if (recent.length < Math.max(ANSWERS_PER_STEP, width)) return width;
       stepStart = times.length;

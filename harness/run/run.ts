@@ -28,8 +28,9 @@ import {
 import { isObservation, isSending, type PlannedScenario, planScenarios, type Selection, targetOf } from './plan.ts';
 import { diagnosePreflight, type Preflight, runPreflight, stopAfterPreflight, trialOfPreflight } from './preflight.ts';
 import { notApplicable, resultOfObservation, resultOfTrial, withoutVerdict } from './results.ts';
+import type { SentDelivery } from './send.ts';
 import { describeTls, inspectWhenNeeded, isTlsCheck, runTlsChecks, unsupportedVersion } from './tls-checks.ts';
-import type { Trial } from './trial.ts';
+import { reusableControl, type Trial } from './trial.ts';
 
 /** The part of a revision of the catalogue that a run needs. */
 export interface ScoringRevision {
@@ -254,10 +255,13 @@ async function deliver(state: RunState, lanes: LanePool, inspection: TlsInspecti
   const preflight = await runPreflight(context, lanes.at(0));
   if (preflight.passed) {
     const learnt: Trial[] = [];
+    let before: SentDelivery | null = { ...preflight.delivery, label: 'control before' };
     for (const group of learningPlans(context, open())) {
       for (const planned of group) {
-        await runDeliveries(context, lanes, [planned], { onSettled: (trial) => learnt.push(trial), onDecided });
+        const handlers = { onSettled: (trial: Trial) => learnt.push(trial), onDecided };
+        await runDeliveries(context, lanes, [planned], handlers, before);
         const last = learnt.at(-1);
+        before = last === undefined ? null : reusableControl(last);
         if (last === undefined || isTelling(last)) break;
       }
     }

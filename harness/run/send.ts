@@ -116,7 +116,8 @@ export async function sendConfirmedControl(
   for (let turn = 0; turn < MORE_TRIES && context.pace.isUnreliable() && isSilent(control); turn++) {
     control = await sendControl(context, lane, `${label}, another try`, { fresh: true, version, afterSilence });
   }
-  return { control, failed: first.attempt };
+  // A wait that was cut short is no evidence against an endpoint that then accepts the delivery.
+  return { control, failed: first.cutShort && isAccepted(control.attempt) ? null : first.attempt };
 }
 
 /**
@@ -212,7 +213,8 @@ async function send(
   if (fault !== null) return { ...delivery, attempt: notSent(context.now), leaks: [], cutShort: false };
   for (const value of derivedSignatures(assembled)) context.onSignature(value);
   const isSigned = context.partner.signing !== undefined;
-  if (isSigned) for (const body of visibleBodies(assembled)) assembled.kit.sign(body);
+  const visible = isSigned ? visibleBodies(assembled) : [];
+  for (const body of visible) assembled.kit.sign(body);
   const { pace, limits } = context;
   // If silence says nothing about a delivery, a longer wait does not either. A check of kept connections always waits.
   const isPatient = options.kept === true || (options.patient === true && !pace.isUnreliable());
@@ -224,9 +226,9 @@ async function send(
   if (attempt.answer !== null) pace.answered(attempt.timings.totalMs, isAccepted(attempt));
   else if (isSilent({ attempt }) && !isShort) pace.silent(delivery.role);
   const { answer } = attempt;
-  if (answer === null) return { ...delivery, attempt, leaks: [], cutShort };
-  if (isHarmless(answer, context.partner)) return { ...delivery, attempt, leaks: [], cutShort };
-  if (isSigned) for (const body of reserialisedBodies(assembled)) assembled.kit.sign(body);
+  if (answer === null || isHarmless(answer, context.partner)) return { ...delivery, attempt, leaks: [], cutShort };
+  // Signatures of what a receiver may make of the body matter only where the answer can contain one.
+  if (isSigned) for (const body of reserialisedBodies(assembled, visible)) assembled.kit.sign(body);
   const leaks = findLeaks(answer, context.partner, assembled.rightSignature, sentValues(assembled));
   return { ...delivery, attempt, leaks, cutShort };
 }

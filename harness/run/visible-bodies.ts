@@ -1,6 +1,6 @@
 /**
  * Which bodies a receiver may read from a request. An endpoint that reveals the valid signature of what it has read
- * reveals the signature of one of them, so that redaction has to know each.
+ * reveals the signature of one of them, or of its JSON re-serialised, so that redaction has to know each.
  */
 import { gunzipSync } from 'node:zlib';
 import { headerValues } from '../../contract/index.ts';
@@ -20,10 +20,10 @@ export function visibleBodies(request: Assembled): Uint8Array[] {
   return bodies;
 }
 
-/** The results of parsing and serialising these bodies again. */
-export function reserialisedBodies(request: Assembled): Uint8Array[] {
+/** The results of parsing and serialising the body and its visible forms again. */
+export function reserialisedBodies(request: Assembled, visible: readonly Uint8Array[]): Uint8Array[] {
   if (request.change.serialise === undefined) return [];
-  return [request.prepared.body, ...visibleBodies(request)].flatMap(serialisedAgain);
+  return [request.prepared.body, ...visible].flatMap(serialisedAgain);
 }
 
 /** What is behind the head: up to its end, up to each length that the head names, and without the framing of chunks. */

@@ -107,6 +107,8 @@ const LIMIT = {
   dotnet: 'Set `MaxRequestBodySize` of Kestrel, and the limit of IIS (`maxAllowedContentLength`).',
 } as const;
 
+const queryOf = (req: Request): string => req.url.split('?').slice(1).join('?');
+
 /** Reads the body correctly, but handles a larger one differently. */
 function above(
   bytes: number,
@@ -347,7 +349,7 @@ export const httpFramingFaults: readonly Fault[] = [
     replace:
       ({ correct }) =>
       (req, res, next) => {
-        decodeURIComponent(req.url.split('?').slice(1).join('?'));
+        decodeURIComponent(queryOf(req));
         return correct.accept(req, res, next);
       },
   },
@@ -367,7 +369,7 @@ export const httpFramingFaults: readonly Fault[] = [
     replace:
       ({ correct }) =>
       (req, res, next) => {
-        const query = req.url.split('?').slice(1).join('?');
+        const query = queryOf(req);
         if (query !== '' && query.split('&').some((pair) => !pair.includes('='))) throw new TypeError('undefined');
         return correct.accept(req, res, next);
       },

@@ -438,17 +438,16 @@ export const payloadValuesFaults: readonly StageFault[] = [
     why: 'A superscript digit passes the test, and the conversion after it throws.',
     fix: {
       rule: 'Match amounts against the digits 0 to 9, and answer 400 otherwise.',
-      express: 'Use `z.string().regex(/^[0-9]+$/)`.',
-      django: 'Use `value.isascii() and value.isdigit()`.',
-      spring: "Test `c >= '0' && c <= '9'`.",
+      express: 'Use `z.string().regex(/^[0-9]+(\\.[0-9]+)?$/)`.',
+      django: 'Use `re.fullmatch(r"[0-9]+(\\.[0-9]+)?", value)`.',
+      spring: 'Use `value.matches("[0-9]+(\\\\.[0-9]+)?")`.',
     },
     severity: 'low',
     forbidden: true,
     replace: readBeforeValidation((payload) => {
-      for (const path of ['data.metadata.amount', 'data.metadata.asset.amount']) {
-        const amount = fieldAt(payload, path);
-        if (typeof amount === 'string' && /^\p{N}+$/u.test(amount) && !/^\d+$/.test(amount))
-          throwTypeError('invalid literal for int() with base 10');
+      const amount = amountOf(payload);
+      if (amount !== null && /^\p{N}+$/u.test(amount) && !/^\d+$/.test(amount)) {
+        throwTypeError('invalid literal for int() with base 10');
       }
     }),
   },

@@ -197,6 +197,11 @@ describe('the diagnosis', () => {
     const as500 = Object.entries(rejected).map(([id, outcome]) => [id, outcome.replace('401', '500')] as const);
     const found = await diagnosed({ ...Object.fromEntries(as500), 'signature/status': 'fail 500' });
     expect(found.map(({ fault }) => fault)).toEqual(['verifies-reserialised-json', 'refuses-with-500']);
+    const more = Object.fromEntries(
+      ['malformed/long-number', 'malformed/long-number-at', 'raw-body/exponent-400'].map((id) => [id, 'fail 500']),
+    );
+    const also = await diagnosed({ ...Object.fromEntries(as500), 'signature/status': 'fail 500', ...more });
+    expect(also.map(({ fault }) => fault)).not.toContain('infinite-numbers-answer-500');
     const crashes = await diagnosed(Object.fromEntries(as500));
     expect(crashes.map(({ fault }) => fault)).not.toContain('verifies-reserialised-json');
   });

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { findLeaks } from '../../../harness/run/leak-scan.ts';
+import { findLeaks, isHarmless } from '../../../harness/run/leak-scan.ts';
 import type { Leak } from '../../../scenarios/index.ts';
 import { API_KEY, answered, assembled, partnerAt, SECRET } from './parts.ts';
 
@@ -11,7 +11,7 @@ const digest = Buffer.from(right, 'base64');
 
 function leaksIn(body: string, headers: [string, string][] = [], sent: string[] = []): Leak[] {
   const { answer } = answered(401, body, headers);
-  return findLeaks(answer!, partner, right, sent);
+  return isHarmless(answer!, partner) ? [] : findLeaks(answer!, partner, right, sent);
 }
 
 describe('findLeaks', () => {

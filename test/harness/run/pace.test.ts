@@ -61,8 +61,8 @@ describe('an endpoint', () => {
     return seen;
   }
 
-  it('that is slow gets up to four times as many concurrent deliveries', () => {
-    expect(widths(3000, () => 3000)).toEqual([8, 16, 32, 64, 64]);
+  it('that is slow gets up to eight times as many concurrent deliveries', () => {
+    expect(widths(3000, () => 3000)).toEqual([8, 32, 64, 64, 64]);
   });
 
   it('that is slow for rejections only gets more too', () => {

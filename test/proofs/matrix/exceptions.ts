@@ -65,16 +65,6 @@ export const UNCERTAIN: readonly Uncertain[] = [
       'Checks share controls, so the delivery before them on the connection, and whether it is longer, is chance.',
   },
   {
-    fault: 'api-key-first-eight-compared',
-    scenarios: ['api-key/upper-case'],
-    reason: 'The first eight characters of a random key may have no lower-case letter.',
-  },
-  {
-    fault: 'not-base64-answers-500',
-    scenarios: ['signature/api-key-as-signature'],
-    reason: 'A random key is Base64 if it has neither a hyphen nor an underscore.',
-  },
-  {
     fault: 'previous-body-verified',
     scenarios: ['signature/over-unread-body'],
     reason: 'The delivery before it on the connection may be an empty object, whose signature it sends.',

@@ -170,6 +170,17 @@ interface ServedCertificate {
   readonly host: string;
 }
 
+/** Some outcomes depend on the characters of a credential: all kinds are in each, in the first eight of the key too. */
+const KEY_SHAPE = /^(?=.{0,7}[a-z])(?=.{0,7}[A-Z])(?=.{0,7}[0-9])(?=.*-)(?=.*_)/;
+const SECRET_SHAPE = /^(?=.*[a-z])(?=.*[A-Z])(?=.*[0-9])(?=.*\+)(?=.*\/)/;
+
+function randomLike(shape: RegExp, draw: () => string): string {
+  for (;;) {
+    const drawn = draw();
+    if (shape.test(drawn)) return drawn;
+  }
+}
+
 export async function makeMaterial(): Promise<Material> {
   const { files } = await makeWorkingSet({
     directory: '.',
@@ -186,8 +197,8 @@ export async function makeMaterial(): Promise<Material> {
     { cert: pem(`fixtures/client-${name}.pem`), key: pem(`fixtures/client-${name}-key.pem`) },
   ]);
   return {
-    secret: randomBytes(32).toString('base64'),
-    apiKey: randomBytes(24).toString('base64url'),
+    secret: randomLike(SECRET_SHAPE, () => randomBytes(32).toString('base64')),
+    apiKey: randomLike(KEY_SHAPE, () => randomBytes(24).toString('base64url')),
     pem,
     clientFixtures: Object.fromEntries(fixtures),
     faulty: (name) => serverFixture(name as ServerFixtureName),
