@@ -3,7 +3,8 @@
 /**
  * Returns the function that writes one item. `options.write` gets a batch and resolves with one result per item, in
  * their order, or rejects for all of them. `parallel` limits the writes under way, `maxItems` and `maxSize` (in units
- * of `sizeOf`) a batch. An item that takes longer than `timeoutMs` milliseconds, including its wait, is rejected; if
+ * of `sizeOf`) a batch. When a batch is rejected with an error that can be due to one of its items (`isOfOneItem`), its
+ * halves are written one after the other, so that only that item is rejected. An item that takes longer than `timeoutMs` milliseconds, including its wait, is rejected; if
  * its write is under way it may still be written.
  */
 export function groupCommit<Item, Result>(options: {
@@ -13,8 +14,9 @@ export function groupCommit<Item, Result>(options: {
   readonly maxItems: number;
   readonly maxSize: number;
   readonly sizeOf: (item: Item) => number;
+  readonly isOfOneItem?: (error: unknown) => boolean;
 }): { write(item: Item): Promise<Result>; settled(): Promise<void> } {
-  const { write, parallel, timeoutMs, maxItems, maxSize, sizeOf } = options;
+  const { write, parallel, timeoutMs, maxItems, maxSize, sizeOf, isOfOneItem = () => false } = options;
   const waiting: Waiting<Item, Result>[] = [];
   const underWay = new Set<Promise<void>>();
   let scheduled = false;
@@ -35,21 +37,29 @@ export function groupCommit<Item, Result>(options: {
     }
     return waiting.splice(0, count);
   };
+  /** Never rejects. */
+  const writeBatch = async (batch: readonly Waiting<Item, Result>[]): Promise<void> => {
+    try {
+      const results = await write(batch.map(({ item }) => item));
+      for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
+    } catch (error) {
+      if (batch.length > 1 && isOfOneItem(error)) {
+        const half = Math.ceil(batch.length / 2);
+        await writeBatch(batch.slice(0, half));
+        await writeBatch(batch.slice(half));
+      } else {
+        for (const { reject } of batch) reject(error);
+      }
+    }
+  };
   const start = () => {
     scheduled = false;
     while (waiting.length > 0 && underWay.size < parallel) {
       const batch = take();
-      const writing = write(batch.map(({ item }) => item))
-        .then((results) => {
-          for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
-        })
-        .catch((error: unknown) => {
-          for (const { reject } of batch) reject(error);
-        })
-        .finally(() => {
-          underWay.delete(writing);
-          start();
-        });
+      const writing = writeBatch(batch).finally(() => {
+        underWay.delete(writing);
+        start();
+      });
       underWay.add(writing);
     }
   };

@@ -88,7 +88,10 @@ export interface Inbox {
   nextDueMs(): Promise<number | null>;
   /** The number of entries in each state that needs work. */
   depths(): Promise<Readonly<Record<'pending' | 'running' | 'dead', number>>>;
-  /** Rejects when the store is unreachable. */
+  /**
+   * Rejects when the store cannot store deliveries. After one that it could not store, it tries a write: so it is ready
+   * again also without traffic.
+   */
   ping(): Promise<void>;
   /** Finishes writes that are under way, and closes the store. */
   close(): Promise<void>;
@@ -151,6 +154,9 @@ export interface DurableInbox extends Inbox {
   /** Makes entries due again, with all their attempts, except running ones. Resolves with their number. */
   replay(filter: EntryFilter): Promise<number>;
 }
+
+/** Is called with warnings about the store. They contain no part of its URL, which can hold a password. */
+export type InboxWarning = (event: string, message: string, cause?: unknown) => void;
 
 /** Is notified of the durations of storing and handling, in seconds. For metrics. */
 export interface InboxMeter {

@@ -35,6 +35,9 @@ export function memoryInbox(options: { maxIds?: number; maxWaiting?: number } = 
   const isDue = (entry: Waiting, now: number): boolean =>
     entry.dueAt <= now || (entry.kind === 'REFUND' && entry.attempts === 0 && failedSellSeen(entry));
 
+  const checkRoom = () => {
+    if (waiting.size >= maxWaiting) throw new Error('too many notifications are waiting');
+  };
   const forget = (entry: Waiting) => {
     waiting.delete(entry.id);
     const others = transactions.get(entry.transactionId ?? '');
@@ -48,7 +51,7 @@ export function memoryInbox(options: { maxIds?: number; maxWaiting?: number } = 
     async put(delivery) {
       const row = toInboxRow(delivery);
       if (known.has(row.id)) return 'duplicate';
-      if (row.state === 'pending' && waiting.size >= maxWaiting) throw new Error('too many notifications are waiting');
+      if (row.state === 'pending') checkRoom();
       known.add(row.id);
       dropOldest(known, maxIds);
       if (row.state === 'done') return 'stored';
@@ -120,7 +123,9 @@ export function memoryInbox(options: { maxIds?: number; maxWaiting?: number } = 
       for (const { claimed } of waiting.values()) if (claimed) running += 1;
       return { pending: waiting.size - running, running, dead };
     },
-    async ping() {},
+    async ping() {
+      checkRoom();
+    },
     async close() {},
   };
 }

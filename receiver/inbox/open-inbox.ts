@@ -8,12 +8,12 @@ import { fileURLToPath } from 'node:url';
 import { HookproofError } from '../../contract/hookproof-error.ts';
 import { errorFields, type ReceiverLogger, silentLogger } from '../logger.ts';
 import type { InboxArchive } from './entries.ts';
-import type { DurableInbox, InboxMeter } from './inbox.ts';
+import type { DurableInbox, InboxMeter, InboxWarning } from './inbox.ts';
 
 /**
  * Opens a durable inbox for a receiver, and creates its tables when they are missing. A SQLite file serves one
  * receiver, a PostgreSQL database several. Throws {@link HookproofError} `INBOX_URL`, `INBOX_OPEN`, `INBOX_SCHEMA`,
- * `INBOX_NOT_DURABLE`.
+ * `INBOX_DAMAGED`, `INBOX_NOT_DURABLE`, `INBOX_ENCODING`.
  *
  * @example
  * const inbox = await openInbox('file:./inbox.db', { logger });
@@ -23,12 +23,14 @@ export async function openInbox(
   url: string,
   { logger = silentLogger, meter }: { logger?: ReceiverLogger; meter?: InboxMeter } = {},
 ): Promise<DurableInbox> {
-  const options = { owner: `${hostname()}/${process.pid}/${randomUUID()}`, ...(meter === undefined ? {} : { meter }) };
-  const file = inboxFile(url);
-  if (file !== null) return (await import('./sqlite-inbox.ts')).sqliteInbox(file, options);
-  const onWarning = (event: string, message: string, cause?: unknown) =>
+  const owner = `${hostname()}/${process.pid}/${randomUUID()}`;
+  const onWarning: InboxWarning = (event, message, cause) =>
     logger.warn({ event, ...(cause === undefined ? {} : { error: errorFields(cause) }) }, message);
-  return (await import('./postgres-inbox.ts')).postgresInbox(url, { ...options, onWarning });
+  const options = { owner, onWarning, ...(meter === undefined ? {} : { meter }) };
+  const file = inboxFile(url);
+  return file === null
+    ? (await import('./postgres-inbox.ts')).postgresInbox(url, options)
+    : (await import('./sqlite-inbox.ts')).sqliteInbox(file, options);
 }
 
 /**

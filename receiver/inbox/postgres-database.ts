@@ -2,10 +2,8 @@
 import type { Pool, PoolClient } from 'pg';
 import { HookproofError } from '../../contract/index.ts';
 import { type InboxArchive, inboxArchive } from './entries.ts';
+import type { InboxWarning } from './inbox.ts';
 import { migrations, POSTGRES } from './schema.ts';
-
-/** Is called with warnings about the database. They contain no part of the URL, which can hold a password. */
-export type PostgresWarning = (event: string, message: string, cause?: unknown) => void;
 
 const CONNECTIONS = 6;
 /**
@@ -20,9 +18,9 @@ const MIGRATION_LOCK = 7_355_608;
 
 /**
  * Connects a receiver; connections that break are replaced. Throws {@link HookproofError} `INBOX_OPEN`, `INBOX_SCHEMA`,
- * `INBOX_NOT_DURABLE`.
+ * `INBOX_NOT_DURABLE`, `INBOX_ENCODING`.
  */
-export async function openPool(url: string, onWarning: PostgresWarning): Promise<Pool> {
+export async function openPool(url: string, onWarning: InboxWarning): Promise<Pool> {
   const { Pool } = (await import('pg')).default;
   const pool = new Pool({
     connectionString: url,
@@ -47,7 +45,7 @@ export async function openPool(url: string, onWarning: PostgresWarning): Promise
     const onError = () => {};
     client.on('error', onError);
     try {
-      await checkDurability(client, onWarning);
+      await checkSettings(client, onWarning);
       await migrate(client);
     } finally {
       client.off('error', onError);
@@ -66,8 +64,16 @@ export async function openPool(url: string, onWarning: PostgresWarning): Promise
   }
 }
 
-async function checkDurability(client: PoolClient, onWarning: PostgresWarning): Promise<void> {
+async function checkSettings(client: PoolClient, onWarning: InboxWarning): Promise<void> {
   const setting = async (name: string) => String((await client.query(`SHOW ${name}`)).rows[0]?.[name]);
+  const encoding = await setting('server_encoding');
+  if (encoding !== 'UTF8') {
+    throw new HookproofError('INBOX_ENCODING', `The encoding of the PostgreSQL database is ${encoding}, not UTF8.`, {
+      hint:
+        'It could not store every id. Create another database, for example: ' +
+        "CREATE DATABASE ... ENCODING 'UTF8' TEMPLATE template0.",
+    });
+  }
   if ((await setting('synchronous_commit')) === 'off') {
     throw new HookproofError(
       'INBOX_NOT_DURABLE',

@@ -2,12 +2,12 @@
 import type { DatabaseError, Pool } from 'pg';
 import type { SqlRow, SqlValue } from './entries.ts';
 import { groupCommit } from './group-commit.ts';
-import { type DurableInbox, type InboxMeter, type Settlement, silentMeter } from './inbox.ts';
+import { type DurableInbox, type InboxMeter, type InboxWarning, type Settlement, silentMeter } from './inbox.ts';
 import type { InboxRow } from './inbox-row.ts';
-import { openPool, type PostgresWarning } from './postgres-database.ts';
+import { openPool } from './postgres-database.ts';
 import { POSTGRES } from './schema.ts';
 import { orderValues, rowValues, type SqlDatabase, settlementValues, sqlInbox, transactionsOf } from './sql-inbox.ts';
-import { KEEP_THE_FURTHEST, releaseHeads, sellFailed } from './statements.ts';
+import { KEEP_THE_FURTHEST, releaseHeads, sellFailed, statements } from './statements.ts';
 
 /** One write is collected while the other is under way. With more, each would only be smaller. */
 const PARALLEL_WRITES = 2;
@@ -18,12 +18,12 @@ const MAX_BYTES = 8 * 1024 * 1024;
 const TIMEOUT_MS = 5000;
 
 /**
- * Connects. Throws `HookproofError` `INBOX_OPEN`, `INBOX_SCHEMA`, `INBOX_NOT_DURABLE`. `owner` identifies this
- * receiver.
+ * Connects. Throws `HookproofError` `INBOX_OPEN`, `INBOX_SCHEMA`, `INBOX_NOT_DURABLE`, `INBOX_ENCODING`. `owner`
+ * identifies this receiver.
  */
 export async function postgresInbox(
   url: string,
-  { owner, meter = silentMeter, onWarning }: { owner: string; meter?: InboxMeter; onWarning: PostgresWarning },
+  { owner, meter = silentMeter, onWarning }: { owner: string; meter?: InboxMeter; onWarning: InboxWarning },
 ): Promise<DurableInbox> {
   const pool = await openPool(url, onWarning);
   const unreleased = new Set<string>();
@@ -41,6 +41,7 @@ export async function postgresInbox(
     maxItems: MAX_ROWS,
     maxSize: MAX_BYTES,
     sizeOf: ({ rawBody }) => rawBody.length,
+    isOfOneItem: isOfOneRow,
   });
   const settlements = groupCommit<Settlement, boolean>({
     write: async (given) => {
@@ -55,6 +56,7 @@ export async function postgresInbox(
     maxItems: MAX_ROWS,
     maxSize: MAX_BYTES,
     sizeOf: () => 1,
+    isOfOneItem: isOfOneRow,
   });
   const database: SqlDatabase = {
     dialect: POSTGRES,
@@ -74,12 +76,23 @@ export async function postgresInbox(
         throw error;
       }
     },
+    async probe(byWriting) {
+      await pool.query(byWriting ? statements(POSTGRES).probe : 'SELECT 1');
+    },
     async close() {
       await Promise.all([puts.settled(), settlements.settled()]);
       await pool.end();
     },
   };
   return sqlInbox(database, owner);
+}
+
+/**
+ * Whether one row of a statement can be its cause: a value, a constraint, a limit, a trigger, a damaged page of an
+ * index. https://www.postgresql.org/docs/current/errcodes-appendix.html
+ */
+function isOfOneRow(error: unknown): boolean {
+  return /^(?:21|22|23|54|P0|XX)/.test(String((error as DatabaseError).code));
 }
 
 async function measured<T>(meter: InboxMeter, writes: number, write: () => Promise<T>): Promise<T> {

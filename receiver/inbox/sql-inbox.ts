@@ -27,6 +27,8 @@ export interface SqlDatabase extends EntryDatabase {
     sql: string,
     values?: readonly SqlValue[],
   ): Promise<{ readonly rows: readonly SqlRow[]; readonly changes: number }>;
+  /** Rejects when nothing can be stored. With `byWriting` it stores an entry, and deletes it in the same transaction. */
+  probe(byWriting: boolean): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -43,15 +45,28 @@ const MAX_STEPS = 8;
  * moment.
  */
 const REPAIR_INTERVAL_MS = 60_000;
+const CLOCK_TOLERANCE_MS = 1000;
 
 /** `owner` distinguishes this receiver from every other on the same database. */
 export function sqlInbox(database: SqlDatabase, owner: string): DurableInbox {
   const { dialect } = database;
   const sql = statements(dialect);
   let nextRepairAt = 0;
+  let clockOffset = Number.NaN;
+  let lastPutFailed = false;
+  let probing: Promise<void> | undefined;
   return {
     durable: true,
-    put: async (delivery) => database.put(toInboxRow(delivery)),
+    async put(delivery) {
+      try {
+        const stored = await database.put(toInboxRow(delivery));
+        lastPutFailed = false;
+        return stored;
+      } catch (error) {
+        lastPutFailed = true;
+        throw error;
+      }
+    },
     async claim(limit, leaseMs) {
       const claimed: SqlRow[] = [];
       let inspect = limit;
@@ -73,11 +88,17 @@ export function sqlInbox(database: SqlDatabase, owner: string): DurableInbox {
     async recover(maxAttempts) {
       const { rows } = await database.write(sql.reclaim, [maxAttempts, LEASE_EXPIRED]);
       await database.release(transactionsOf(rows));
-      if (dialect.shared && performance.now() >= nextRepairAt) {
+      const repairs = dialect.shared && performance.now() >= nextRepairAt;
+      if (repairs) {
         nextRepairAt = performance.now() + REPAIR_INTERVAL_MS;
         await database.write(sql.releaseMissed);
         await database.write(sql.releaseRefunds);
       }
+      // At the start, and when the clock of this machine was set while the receiver was running. A database on another
+      // machine has its own.
+      const offset = Date.now() - performance.now();
+      if (repairs || !(Math.abs(offset - clockOffset) < CLOCK_TOLERANCE_MS)) await database.write(sql.clockSetBack);
+      clockOffset = offset;
       return rows.length;
     },
     async nextDueMs() {
@@ -89,8 +110,12 @@ export function sqlInbox(database: SqlDatabase, owner: string): DurableInbox {
       const of = (state: EntryState) => Number(rows.find((row) => row.state === state)?.entries ?? 0);
       return { pending: of('pending'), running: of('running'), dead: of('dead') };
     },
-    async ping() {
-      await database.read('SELECT 1 AS one');
+    ping() {
+      // One for all callers, so that they cannot use up the connections to a database that does not respond.
+      probing ??= database.probe(lastPutFailed).finally(() => {
+        probing = undefined;
+      });
+      return probing;
     },
     list: (filter, page) => listEntries(database, filter, page),
     replay: (filter) => replayEntries(database, filter),

@@ -1,9 +1,11 @@
 /** A SQLite file with the current schema, in which every commit reaches the disk; and the archive of one. */
-import { closeSync, openSync } from 'node:fs';
+import { accessSync, closeSync, constants, openSync, realpathSync, statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import { HookproofError } from '../../contract/index.ts';
 import { type InboxArchive, inboxArchive, type SqlRow, type SqlValue } from './entries.ts';
 import { migrations, SQLITE } from './schema.ts';
+import { checkLog, checkPages, damagedFile, isDamage } from './sqlite-damage.ts';
 
 /** The part of node:sqlite that is used. Node 20 has no types for it. */
 export interface SqliteDatabase {
@@ -29,31 +31,98 @@ const ARCHIVE_BUSY_MS = 5000;
  */
 const CHECKPOINT_PAGES = 4000;
 
-/** Opens or creates the inbox of a receiver. Throws {@link HookproofError} `INBOX_OPEN`, `INBOX_SCHEMA`. */
-export async function openSqlite(file: string): Promise<SqliteDatabase> {
+/** A database that is open, and what its receiver has to know about its file. */
+interface OpenSqlite {
+  readonly database: SqliteDatabase;
+  /** Throws when the path names another file than the open one: what is written there would be gone with it. */
+  readonly checkFiles: () => void;
+  /** False when the file is too large to be checked for damage at every start. */
+  readonly checked: boolean;
+}
+
+/**
+ * Opens or creates the inbox of a receiver. Throws {@link HookproofError} `INBOX_OPEN`, `INBOX_SCHEMA`,
+ * `INBOX_DAMAGED`.
+ */
+export async function openSqlite(given: string): Promise<OpenSqlite> {
   const { DatabaseSync } = await loadSqlite();
+  const file = resolve(given);
   let database: SqliteDatabase | undefined;
   try {
     // Notifications are personal data: SQLite itself would create a file that every user of the machine can read.
     closeSync(openSync(file, 'a', 0o600));
-    database = new DatabaseSync(file);
+    // The log is next to the file that a link names.
+    const path = realpathSync(file);
+    // SQLite creates its log in the folder, and would not name it in its error.
+    accessSync(dirname(path), constants.W_OK);
+    checkLog(path);
+    database = new DatabaseSync(path);
     database.exec(`PRAGMA busy_timeout = ${OPENING_BUSY_MS}`);
+    const checked = checkPages(database, path);
     database.exec('PRAGMA journal_mode = WAL');
     // With NORMAL, acknowledged notifications are lost in a power failure.
     database.exec('PRAGMA synchronous = FULL');
     database.exec('PRAGMA fullfsync = ON');
     database.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
     migrate(database, file);
+    endLeases(database);
     database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
-    return database;
+    return { database, checkFiles: watchFiles([file, `${path}-wal`]), checked };
   } catch (cause) {
     database?.close();
     if (cause instanceof HookproofError) throw cause;
-    throw new HookproofError('INBOX_OPEN', `The inbox ${file} cannot be opened (${(cause as Error).message}).`, {
-      hint: 'Check that the folder exists, that this user can write to it, and that the file is a SQLite database.',
+    const { message } = cause as Error;
+    if (isDamage(cause)) throw damagedFile(file, message);
+    throw new HookproofError('INBOX_OPEN', `The inbox ${file} cannot be opened (${message}).`, {
+      hint:
+        'Check that the folder exists, that this user can write to it and to the file, that the disk is neither ' +
+        'read-only nor full, and that the file is a SQLite database.',
       cause,
     });
   }
+}
+
+/**
+ * Ends the leases of receivers that are gone, which on a file is every other one: no clock is needed, which may have
+ * been set back. Only when no other process has the file open, because that could be a receiver too; then leases end
+ * when their time is over.
+ */
+function endLeases(database: SqliteDatabase): void {
+  // In this mode, a write needs a lock that excludes every other connection.
+  database.exec('PRAGMA busy_timeout = 0; PRAGMA locking_mode = EXCLUSIVE');
+  try {
+    database.exec('BEGIN IMMEDIATE');
+    database.exec("UPDATE hookproof_inbox SET lease_until = 0 WHERE state = 'running'; COMMIT");
+  } catch (error) {
+    if (!isBusy(error)) throw error;
+  }
+  database.exec('PRAGMA locking_mode = NORMAL');
+  // The lock ends with the next transaction.
+  schemaVersion(database);
+}
+
+/** Another process holds the lock. The upper bits of the code contain details. */
+export function isBusy(error: unknown): boolean {
+  const BUSY = 5;
+  return (Number((error as { errcode?: unknown }).errcode) & 0xff) === BUSY;
+}
+
+/** Remembers which files these paths name. */
+function watchFiles(paths: readonly string[]): () => void {
+  const files = paths.map((path) => {
+    const { ino, dev } = statSync(path);
+    return { path, ino, dev };
+  });
+  return () => {
+    for (const { path, ino, dev } of files) {
+      const found = statSync(path, { throwIfNoEntry: false });
+      if (found?.ino === ino && found.dev === dev) continue;
+      throw new Error(
+        `${path} was removed or replaced while the receiver has it open: ` +
+          'put it back, or restart the receiver to use what is there now',
+      );
+    }
+  };
 }
 
 function migrate(database: SqliteDatabase, file: string): void {

@@ -3,11 +3,11 @@
  * disk that takes 2 ms to flush does not limit the receiver to 500 deliveries per second.
  */
 import type { SqlRow, SqlValue } from './entries.ts';
-import { type DurableInbox, type InboxMeter, type Settlement, silentMeter } from './inbox.ts';
+import { type DurableInbox, type InboxMeter, type InboxWarning, type Settlement, silentMeter } from './inbox.ts';
 import type { InboxRow } from './inbox-row.ts';
 import { SQLITE } from './schema.ts';
 import { orderValues, rowValues, type SqlDatabase, settlementValues, sqlInbox } from './sql-inbox.ts';
-import { openSqlite, type SqliteDatabase, type SqliteStatement } from './sqlite-database.ts';
+import { isBusy, openSqlite, type SqliteDatabase, type SqliteStatement } from './sqlite-database.ts';
 import { statements } from './statements.ts';
 
 /** Rows in one transaction: it blocks the event loop. */
@@ -20,15 +20,19 @@ const BUSY_MS = 3000;
 const RETRY_MS = 30;
 
 /**
- * Opens or creates the file. Throws {@link HookproofError} `INBOX_OPEN`, `INBOX_SCHEMA`. `owner` identifies this
- * receiver.
+ * Opens or creates the file. Throws {@link HookproofError} `INBOX_OPEN`, `INBOX_SCHEMA`, `INBOX_DAMAGED`. `owner`
+ * identifies this receiver.
  */
 export async function sqliteInbox(
   file: string,
-  { owner, meter = silentMeter }: { owner: string; meter?: InboxMeter },
+  { owner, meter = silentMeter, onWarning }: { owner: string; meter?: InboxMeter; onWarning: InboxWarning },
 ): Promise<DurableInbox> {
-  const database = await openSqlite(file);
-  const queue = writeQueue(database, meter);
+  const { database, checkFiles, checked } = await openSqlite(file);
+  if (!checked) {
+    const check = `sqlite3 ${file} 'PRAGMA quick_check'`;
+    onWarning('inbox-not-checked', `the inbox is too large to be checked for damage at the start: run ${check}`);
+  }
+  const queue = writeQueue(database, checkFiles, meter);
   const prepared = new Map<string, SqliteStatement>();
   const prepare = (sql: string): SqliteStatement => {
     const known = prepared.get(sql) ?? database.prepare(sql);
@@ -63,6 +67,10 @@ export async function sqliteInbox(
         const rows = prepare(text).all(...values) as SqlRow[];
         return { rows, changes: rows.length };
       }),
+    async probe(byWriting) {
+      checkFiles();
+      if (byWriting) await queue.write(() => database.exec(sql.probe));
+    },
     async close() {
       queue.flush();
       prepared.clear();
@@ -79,11 +87,39 @@ interface Write {
   readonly reject: (error: unknown) => void;
 }
 
-/** Group commit: all writes of one turn of the event loop are one transaction, and resolve when it is on the disk. */
-function writeQueue(database: SqliteDatabase, meter: InboxMeter) {
+/**
+ * Group commit: all writes of one turn of the event loop are one transaction, and resolve when it is on the disk.
+ * `checkFiles` throws when it is not in the file that the next receiver will open.
+ */
+function writeQueue(database: SqliteDatabase, checkFiles: () => void, meter: InboxMeter) {
   const waiting: Write[] = [];
   let scheduled = false;
+  let filesChanged = false;
 
+  /** Runs the writes in the open transaction. Returns those that succeeded: one that fails does not fail others. */
+  const runAll = (batch: Write[]): Write[] => {
+    try {
+      for (const { run } of batch) run();
+      return batch;
+    } catch (error) {
+      if (batch.length === 1) throw error;
+    }
+    // Again, each so that it can be undone alone, which is slower.
+    rollBack(database);
+    database.exec('BEGIN IMMEDIATE');
+    return batch.filter(({ run, reject }) => {
+      database.exec('SAVEPOINT one');
+      try {
+        run();
+      } catch (error) {
+        undoOne(database, error);
+        reject(error);
+        return false;
+      }
+      database.exec('RELEASE one');
+      return true;
+    });
+  };
   const schedule = () => {
     if (scheduled || waiting.length === 0) return;
     scheduled = true;
@@ -94,6 +130,8 @@ function writeQueue(database: SqliteDatabase, meter: InboxMeter) {
     if (waiting.length === 0) return;
     const startedAt = performance.now();
     try {
+      // Nothing more is written to a file that is gone: claims without handlers would use up attempts.
+      if (filesChanged) checkFiles();
       database.exec('BEGIN IMMEDIATE');
     } catch (error) {
       // Nothing is written yet, so it can be retried, without blocking the event loop in the meantime.
@@ -103,10 +141,13 @@ function writeQueue(database: SqliteDatabase, meter: InboxMeter) {
       if (scheduled) setTimeout(commit, RETRY_MS);
       return;
     }
-    const batch = waiting.splice(0, MAX_BATCH);
+    let batch = waiting.splice(0, MAX_BATCH);
     try {
-      for (const { run } of batch) run();
+      batch = runAll(batch);
       database.exec('COMMIT');
+      filesChanged = true;
+      checkFiles();
+      filesChanged = false;
     } catch (error) {
       rollBack(database);
       for (const { reject } of batch) reject(error);
@@ -138,10 +179,13 @@ function writeQueue(database: SqliteDatabase, meter: InboxMeter) {
   };
 }
 
-/** Another process holds the lock. The upper bits of the code contain details. */
-function isBusy(error: unknown): boolean {
-  const SQLITE_BUSY = 5;
-  return (Number((error as { errcode?: unknown }).errcode) & 0xff) === SQLITE_BUSY;
+/** Throws the error of the write when that has ended the transaction, as a full disk does. */
+function undoOne(database: SqliteDatabase, error: unknown): void {
+  try {
+    database.exec('ROLLBACK TO one; RELEASE one');
+  } catch {
+    throw error;
+  }
 }
 
 function rollBack(database: SqliteDatabase): void {

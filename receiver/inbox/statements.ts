@@ -37,11 +37,15 @@ export interface Statements {
   readonly extend: (ids: number) => string;
   /** Parameters: the maximum of attempts, the error to record. Returns the transactions. */
   readonly reclaim: string;
+  /** Makes due what was to be handled at once, and is due later since the clock was set back. */
+  readonly clockSetBack: string;
   readonly nextDue: string;
   readonly depths: string;
+  /** Two statements without parameters: stores an entry, and deletes it. To be run as one transaction. */
+  readonly probe: string;
 }
 
-export function statements({ now, skipLocked, unchanged, parameter: p }: Dialect): Statements {
+export function statements({ now, bytes, skipLocked, unchanged, parameter: p }: Dialect): Statements {
   const isHead = `NOT EXISTS (SELECT 1 FROM hookproof_inbox AS other
       WHERE other.transaction_id = entry.transaction_id AND other.state = 'running')
     AND NOT EXISTS (SELECT 1 FROM hookproof_inbox AS other
@@ -113,10 +117,16 @@ export function statements({ now, skipLocked, unchanged, parameter: p }: Dialect
       WHERE seq IN (SELECT seq FROM hookproof_inbox AS entry
         WHERE state = 'running' AND lease_until < ${now} ${skipLocked})
       RETURNING transaction_id`,
+    clockSetBack: `UPDATE hookproof_inbox SET due_at = ${now}
+      WHERE seq IN (SELECT seq FROM hookproof_inbox AS entry
+        WHERE state = 'pending' AND behind = 0 AND due_at > ${now} AND attempts = 0 AND kind <> 'REFUND' ${skipLocked})`,
     nextDue: `SELECT MIN(due_at) - ${now} AS due_in FROM hookproof_inbox WHERE state = 'pending' AND behind = 0`,
     depths: `SELECT 'pending' AS state, COUNT(*) AS entries FROM hookproof_inbox WHERE state = 'pending'
       UNION ALL SELECT 'running', COUNT(*) FROM hookproof_inbox WHERE state = 'running'
       UNION ALL SELECT 'dead', COUNT(*) FROM hookproof_inbox WHERE state = 'dead'`,
+    probe: `INSERT INTO hookproof_inbox (id, kind, type, received_at, position, state, body)
+      VALUES ('sha256:probe', 'UNKNOWN', '', 0, 0, 'done', CAST('' AS ${bytes}));
+      DELETE FROM hookproof_inbox WHERE id = 'sha256:probe'`,
   };
 }
 

@@ -77,10 +77,10 @@ export async function startPostgres(): Promise<PostgresServer | null> {
   };
 }
 
-/** Creates a new database on the server of a URL, and returns its URL. */
-export async function newDatabase(serverUrl: string): Promise<string> {
+/** Creates a new database on the server of a URL, and returns its URL. `options` are those of `CREATE DATABASE`. */
+export async function newDatabase(serverUrl: string, options = ''): Promise<string> {
   const name = `test_${randomBytes(8).toString('hex')}`;
-  await onServer(serverUrl, `CREATE DATABASE ${name}`);
+  await onServer(serverUrl, `CREATE DATABASE ${name} ${options}`);
   const url = new URL(serverUrl);
   url.pathname = name;
   return url.href;

@@ -31,7 +31,7 @@ serveVariant(createServer(app));
 
 async function openStore(url: string | undefined): Promise<(id: string, body: Buffer) => void> {
   if (url === undefined) return () => {};
-  const database = await openSqlite(url.slice('file:'.length));
+  const { database } = await openSqlite(url.slice('file:'.length));
   database.exec('CREATE TABLE received (id TEXT PRIMARY KEY, received_at INTEGER, body BLOB)');
   open.push(database);
   const statement = database.prepare('INSERT INTO received VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING');
