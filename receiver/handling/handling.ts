@@ -69,6 +69,8 @@ export function createHandling(config: {
     clearTimeout(nextClaim);
     try {
       const claims = await inbox.claim(free, policy.leaseMs);
+      // Claiming nothing writes nothing, which also succeeds on a full disk.
+      if (claims.length === 0 && outages.has('inbox-failed')) await inbox.ping();
       outages.over('inbox-failed');
       for (const claimed of claims) running.set(claimed, stopped ? releaseClaim(claimed) : run(claimed));
       if (claims.length === free) return running.size < policy.concurrency;

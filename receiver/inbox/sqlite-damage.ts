@@ -25,9 +25,9 @@ export function isDamage(error: unknown): boolean {
 export function damagedFile(file: string, found: string): HookproofError {
   return new HookproofError('INBOX_DAMAGED', `The inbox ${file} is damaged (${found.replaceAll('\n', ' ')}).`, {
     hint:
-      `Keep copies of it and of ${file}-wal. Restore a backup; or save what can be read with ` +
-      `\`sqlite3 ${file} .recover | sqlite3 recovered.db\`, and start with that file. When only an index is damaged, ` +
-      `\`sqlite3 ${file} REINDEX\` repairs it.`,
+      `Keep copies of it and of ${file}-wal. When only an index is damaged, \`sqlite3 ${file} REINDEX\` repairs it. ` +
+      'Otherwise restore a backup; or save what can be read with ' +
+      `\`sqlite3 ${file} .recover | sqlite3 recovered.db\` (not with sqlite3 3.40), and start with that file.`,
   });
 }
 
@@ -51,7 +51,7 @@ export function checkLog(file: string): void {
   const bytes = statSync(log, { throwIfNoEntry: false })?.size ?? 0;
   if (bytes > 0 && statSync(file).size === 0) {
     throw new HookproofError('INBOX_DAMAGED', `The inbox ${file} is missing or empty, but its log ${log} is not.`, {
-      hint: `Put the file back. To begin with an empty inbox, and lose what is in the log, move the log away.`,
+      hint: 'Put the file back. To begin with an empty inbox, and lose what is in the log, move the log away.',
     });
   }
   // Twice, because another receiver may be writing to it.

@@ -1,7 +1,18 @@
 /** The ways in which an inbox fails: disk, locks, server, network. */
 
 import { execFileSync, spawnSync } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  copyFileSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import pg from 'pg';
@@ -40,6 +51,20 @@ export async function fileLocked({ url }: Store): Promise<Failure> {
       other?.exec('ROLLBACK');
       other?.close();
     },
+  };
+}
+
+/** Like a restore, or a script that tidies up, while the receiver is running. */
+export function fileMoved({ url }: Store, replacement: 'nothing' | 'a copy'): Failure {
+  const file = fileURLToPath(url);
+  const aside = `${file}.aside`;
+  return {
+    what: `the file is moved away, ${replacement} takes its place, and it comes back`,
+    begin() {
+      renameSync(file, aside);
+      if (replacement === 'a copy') copyFileSync(aside, file);
+    },
+    end: () => renameSync(aside, file),
   };
 }
 

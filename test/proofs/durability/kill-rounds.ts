@@ -2,7 +2,10 @@
  * Kills the receiver with SIGKILL at random moments under load, and starts it again on the same inbox. After each kill
  * the inbox is read; at the end every acknowledged notification must have been handled.
  */
+import { copyFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { loadSqlite } from '../../../receiver/inbox/sqlite-database.ts';
 import { seededRandom } from '../../setup/seeded-random.ts';
 import { notification, openLedger, startLoad } from './deliveries.ts';
 import { type ReceiverSetup, type Store, startReceiverProcess } from './receiver-process.ts';
@@ -35,11 +38,29 @@ export interface KillOptions {
   /** Bounds of the random time from the first acknowledgement of a round to the kill, in milliseconds. */
   readonly betweenMs: readonly [number, number];
   readonly connections?: number;
+  /** How far the clock is set back between each kill and the next start, in milliseconds. SQLite only. */
+  readonly clockBackMs?: number;
+}
+
+/**
+ * Makes every stored time later, which to the receiver is the same as its clock being set back. Returns the URL of a
+ * copy: this process can have connections to the original, and the receiver would take them for another receiver.
+ */
+async function setClockBack(url: string, ms: number, round: number): Promise<string> {
+  const copy = `${url}.${round}`;
+  for (const end of ['', '-wal']) copyFileSync(fileURLToPath(`${url}${end}`), fileURLToPath(`${copy}${end}`));
+  const { DatabaseSync } = await loadSqlite();
+  const database = new DatabaseSync(fileURLToPath(copy));
+  const columns = ['lease_until', 'due_at', 'received_at', 'settled_at'].map((name) => `${name} = ${name} + ${ms}`);
+  database.exec(`UPDATE hookproof_inbox SET ${columns.join(', ')}`);
+  database.close();
+  return copy;
 }
 
 export async function killRounds(options: KillOptions): Promise<KillResult> {
-  const { store, setup, rounds, seed, betweenMs, connections = 64 } = options;
-  const { url: inbox, folder } = store;
+  const { store, setup, rounds, seed, betweenMs, connections = 64, clockBackMs = 0 } = options;
+  const { folder } = store;
+  let inbox = store.url;
   const random = seededRandom(seed);
   // Five notifications a transaction, some of them far apart.
   const ledger = openLedger((n) => notification(`id-${n}`, `t-${n % 7 === 0 ? n % 70 : n}`, 1_700_000_000 + n), random);
@@ -64,6 +85,7 @@ export async function killRounds(options: KillOptions): Promise<KillResult> {
     const begun = handlerRuns(folder.handled).map(({ id }) => id);
     for (const id of missingFrom(begun, stored)) handledUnstored.add(id);
     storedUnacknowledged += missingFrom(stored, ledger.acknowledged()).length;
+    if (clockBackMs > 0) inbox = await setClockBack(inbox, clockBackMs, round);
   }
 
   const receiver = await startReceiverProcess({ ...setup, inbox, folder });

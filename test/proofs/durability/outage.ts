@@ -1,6 +1,6 @@
 /**
  * The inbox fails under load and recovers, while the receiver keeps running: what the receiver answers meanwhile,
- * whether every 200 has a row, and whether everything is handled afterwards.
+ * whether it says that it is not ready, whether every 200 has a row, and whether everything is handled afterwards.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { seededRandom } from '../../setup/seeded-random.ts';
@@ -27,7 +27,9 @@ export interface OutageResult {
   /** Answered 200, but without a row. */
   readonly acknowledgedWithoutRow: number;
   readonly duplicates: number;
-  /** From the end of the failure to the next 200, in milliseconds. */
+  /** From the end of the failure until it is ready, without any delivery, in milliseconds. */
+  readonly readyAfterMs: number;
+  /** From the next delivery to the next 200, in milliseconds. */
   readonly backAfterMs: number;
   readonly unhandled: number;
   readonly handledAgain: number;
@@ -56,18 +58,27 @@ export async function outage(options: OutageOptions): Promise<OutageResult> {
   const ledger = openLedger((n) => notification(`id-${n}`, `t-${n}`, 1_700_000_000 + n), seededRandom(1));
   const { counts, next, onAnswer } = ledger;
   const receiver = await startReceiverProcess({ ...setup, inbox, folder });
-  const load = startLoad({ url: receiver.url, connections, next, onAnswer });
+  const start = () => startLoad({ url: receiver.url, connections, next, onAnswer });
+  const isReady = async () => (await receiver.readiness()) === 200;
+  let load = start();
   await waitUntil('the load is under way', () => counts.ok >= connections * 4);
+  await waitUntil('it is ready', isReady);
 
   await failure.begin(receiver);
   const beganAt = performance.now();
   await waitUntil('deliveries are refused', () => counts.refused >= refusals);
   await pause(Math.max(0, lastsMs - (performance.now() - beganAt)));
+  await waitUntil('it is not ready', async () => !(await isReady()));
+  await load.stop();
   await failure.end(receiver);
   const endedAt = performance.now();
+  await waitUntil('it is ready again without traffic', isReady);
+  const readyAfterMs = performance.now() - endedAt;
   const before = counts.ok;
+  const resumedAt = performance.now();
+  load = start();
   await waitUntil('deliveries are accepted again', () => counts.ok > before);
-  const backAfterMs = performance.now() - endedAt;
+  const backAfterMs = performance.now() - resumedAt;
   await waitUntil('the load is under way again', () => counts.ok >= before + connections * 4);
   await load.stop();
 
@@ -95,6 +106,7 @@ export async function outage(options: OutageOptions): Promise<OutageResult> {
     slowestMs,
     acknowledgedWithoutRow: new Set(withoutRow).size,
     duplicates: ledger.acceptedTwice().length,
+    readyAfterMs,
     backAfterMs,
     unhandled: missingFrom(ledger.acknowledged(), handled).length,
     handledAgain: handled.length - new Set(handled).size,

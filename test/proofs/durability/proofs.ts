@@ -31,7 +31,7 @@ interface Named<Result> {
 
 export interface Proofs {
   readonly machine: readonly string[];
-  readonly kills: readonly Named<KillResult>[];
+  readonly kills: readonly (Named<KillResult> & { readonly clockBackMs: number })[];
   readonly flushes: readonly Named<SerialResult>[];
   readonly outages: readonly OutageResult[];
   readonly replicas: readonly (Named<ReplicaResult> & { readonly what: string })[];
@@ -71,8 +71,8 @@ export async function runProofs(
 
 type WithStore = <T extends object>(what: string, name: StoreName, run: (store: Store) => Promise<T>) => Promise<T>;
 
-async function allKills(withStore: WithStore): Promise<Named<KillResult>[]> {
-  const all: Named<KillResult>[] = [];
+async function allKills(withStore: WithStore): Promise<Proofs['kills']> {
+  const all: Proofs['kills'][number][] = [];
   for (const name of ['SQLite', 'PostgreSQL'] as const) {
     for (const fault of [null, 'acknowledges first', 'handles first', 'settles first'] as const) {
       // The correct one as a partner runs it, the faulty ones as a script.
@@ -81,9 +81,18 @@ async function allKills(withStore: WithStore): Promise<Named<KillResult>[]> {
       const setup = { how: 'script', handlerMs: 20, handling: HANDLING, ...(fault === null ? {} : { fault }) } as const;
       const options = { seed: 5, betweenMs: [150, 850] as const, setup, rounds: ROUNDS_OF_FAULTY };
       const run = (store: Store) => killRounds({ store, ...options, ...(fault === null ? correct : {}) });
-      all.push({ store: name, fault, result: await withStore(`kills, ${fault ?? 'correct'}`, name, run) });
+      const result = await withStore(`kills, ${fault ?? 'correct'}`, name, run);
+      all.push({ store: name, fault, clockBackMs: 0, result });
     }
   }
+  const clockBackMs = 3_600_000;
+  const result = await withStore('kills, clock set back', 'SQLite', (store) =>
+    killRounds({
+      ...{ store, seed: 6, betweenMs: [150, 850], rounds: ROUNDS, clockBackMs },
+      setup: { how: 'program', handlerMs: 20 },
+    }),
+  );
+  all.push({ store: 'SQLite', fault: null, clockBackMs, result });
   return all;
 }
 
@@ -128,6 +137,12 @@ async function allOutages(server: PostgresServer, withStore: WithStore): Promise
     await withStore('disk full', 'SQLite', full),
     await withStore('file locked', 'SQLite', async (store) =>
       outage({ store, ...long, failure: await failures.fileLocked(store) }),
+    ),
+    await withStore('file moved', 'SQLite', (store) =>
+      outage({ store, setup, refusals: 500, failure: failures.fileMoved(store, 'nothing') }),
+    ),
+    await withStore('file replaced', 'SQLite', (store) =>
+      outage({ store, setup, refusals: 500, failure: failures.fileMoved(store, 'a copy') }),
     ),
     await withStore('server killed', 'PostgreSQL', (store) =>
       outage({ store, setup, refusals: 500, failure: failures.serverKilled(server) }),

@@ -27,6 +27,8 @@ export interface ReceiverCounts {
 export interface ReceiverProcess {
   readonly pid: number;
   readonly url: string;
+  /** The status of /readyz. Only the script serves it. */
+  readiness(): Promise<number>;
   /** Sends SIGKILL, and resolves when the process has ended. */
   kill(): Promise<void>;
   /** Sends SIGTERM. Only the script has counts. */
@@ -116,9 +118,11 @@ export async function startReceiverProcess(setup: ReceiverSetup): Promise<Receiv
     });
     void ended.then(() => reject(new Error(`the receiver did not start: ${stderr}`)));
   });
+  const [, adminUrl = ''] = /^health and metrics at (\S+)$/m.exec(stderr) ?? [];
   return {
     pid: child.pid ?? 0,
     url,
+    readiness: async () => (await fetch(new URL('readyz', adminUrl))).status,
     async kill() {
       child.kill('SIGKILL');
       await ended;

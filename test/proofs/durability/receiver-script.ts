@@ -5,7 +5,7 @@
 import { createApp, createPipeline } from '../../../receiver/create-receiver.ts';
 import type { HandlingPolicy } from '../../../receiver/handling/handlers.ts';
 import { createHandling } from '../../../receiver/handling/handling.ts';
-import { createLogger, type Handlers, type InboxMeter, openInbox } from '../../../receiver/index.ts';
+import { createLogger, type Handlers, type InboxMeter, openInbox, startAdminServer } from '../../../receiver/index.ts';
 import { resolveOptions } from '../../../receiver/options.ts';
 import { createHttpServer } from '../../../receiver/server/http-server.ts';
 import { serve } from '../../../receiver/start-receiver.ts';
@@ -41,9 +41,13 @@ const pipeline = faultyPipeline(fault, { correct: createPipeline(config, handlin
 const app = createApp(pipeline, config);
 const receiver = { app, settled: () => handling.settled(), stop: (ms: number) => handling.stop(ms) };
 const server = await serve(receiver, createHttpServer(app, { logger }), { logger });
+const admin = await startAdminServer({ checks: [{ name: 'inbox', check: () => inbox.ping() }] });
+admin.setState('serving');
 process.once('SIGTERM', async () => {
   await server.close();
+  await admin.close();
   await inbox.close();
   process.stderr.write(`counted ${JSON.stringify(counts)}\n`);
 });
+process.stderr.write(`health and metrics at ${admin.url}\n`);
 process.stderr.write(`listening at ${server.url}\n`);

@@ -20,9 +20,9 @@ const ms = (value: number) => `${value < 10 ? value.toFixed(1) : count(Math.roun
 const kind = (fault: string | null) => (fault === null ? 'correct' : `**faulty: ${fault}**`);
 
 function kills({ kills: all }: Proofs): string {
-  const rows = all.map(({ store, fault, result: r }) => [
+  const rows = all.map(({ store, fault, clockBackMs, result: r }) => [
     store,
-    kind(fault),
+    clockBackMs > 0 ? `${kind(fault)}, its clock set back by an hour at each restart` : kind(fault),
     r.rounds,
     r.acknowledged,
     r.missing,
@@ -65,6 +65,7 @@ function outages({ outages: all }: Proofs): string {
     r.acknowledgedWithoutRow,
     r.unhandled,
     r.handledAgain,
+    ms(r.readyAfterMs),
     ms(r.backAfterMs),
     r.logLines.join(', '),
   ]);
@@ -77,7 +78,10 @@ function outages({ outages: all }: Proofs): string {
     'answered otherwise',
     '200 without a row',
   ];
-  return markdownTable([...heads, 'not handled', 'handled again', 'next 200 after', 'lines in the log'], rows);
+  return markdownTable(
+    [...heads, 'not handled', 'handled again', 'ready after', 'next 200 after', 'lines in the log'],
+    rows,
+  );
 }
 
 function replicas({ replicas: all }: Proofs): string {
@@ -173,7 +177,9 @@ ${flushes(proofs)}
 ## The inbox fails and comes back
 
 The inbox fails during a load over 16 connections. The receiver is the same process from the first delivery to the last.
-Deliveries that were answered 503 are sent again afterwards.
+Deliveries that were answered 503 are sent again afterwards. While it fails, \`/readyz\` answers 503. The load stops
+before the failure ends, so "ready after" is the time until \`/readyz\` answers 200 without any delivery; "next 200
+after" is the time from the next delivery.
 
 ${outages(proofs)}
 
@@ -181,8 +187,10 @@ An answer comes within 5 s even when the database does not respond. A notificati
 was 503 is a duplicate when it is sent again, and is handled once. The table lists the log lines about the inbox; the
 log also has one line for each rejected delivery. No line contains the password.
 
-A folder or file that cannot be written is an error at the start with exit code 2 (\`INBOX_OPEN\`), and a database with
-\`synchronous_commit = off\` is refused (\`INBOX_NOT_DURABLE\`).
+A folder, file or disk that cannot be written is an error at the start with exit code 2 (\`INBOX_OPEN\`). So is a file
+or log with damage, of which the tests have 20 kinds (\`INBOX_DAMAGED\`), a database with \`synchronous_commit = off\`
+(\`INBOX_NOT_DURABLE\`), and one whose encoding is not UTF8 (\`INBOX_ENCODING\`). A row that a database rejects is
+answered 503 alone: the rest of its batch is stored.
 
 ## Two receivers on one database
 

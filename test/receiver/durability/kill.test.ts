@@ -8,12 +8,12 @@ import { killRounds } from '../../proofs/durability/kill-rounds.ts';
 import { postgresStore, sqliteStore } from '../../proofs/durability/receiver-process.ts';
 
 const server = inject('postgresUrl');
-async function kill(name: 'SQLite' | 'PostgreSQL', rounds: number, fault?: Fault, seed = 7) {
+async function kill(name: 'SQLite' | 'PostgreSQL', rounds: number, fault?: Fault, seed = 7, clockBackMs = 0) {
   const store = name === 'SQLite' ? sqliteStore() : await postgresStore(server ?? '');
   // A kill must interrupt the handler of a faulty receiver, so its handler takes longer.
   const handlerMs = fault === undefined ? 2 : 30;
   const setup = { how: 'script', handlerMs, handling: { leaseMs: 500, pollMs: 100 } } as const;
-  const options = { store, rounds, seed, betweenMs: [20, 150] as const };
+  const options = { store, rounds, seed, clockBackMs, betweenMs: [20, 150] as const };
   const killed = killRounds({ ...options, setup: { ...setup, ...(fault === undefined ? {} : { fault }) } });
   return killed.finally(() => store.folder.remove());
 }
@@ -38,6 +38,12 @@ describe('a receiver that is killed under load', () => {
       expect(result).toMatchObject({ missing: 0, duplicates: 0, unhandled: 0, handledUnstored: 0, dead: 0 });
     });
   }
+
+  it('loses nothing on SQLite, and waits for no lease, when the clock is set back by an hour', async () => {
+    const result = await kill('SQLite', 2, undefined, 7, 3_600_000);
+    expect(result.acknowledged).toBeGreaterThan(20);
+    expect(result).toMatchObject({ missing: 0, duplicates: 0, unhandled: 0, handledUnstored: 0, dead: 0 });
+  });
 
   it('is caught when it acknowledges before it stores', async () => {
     expect(await caught('acknowledges first', 'missing')).toBeGreaterThan(0);

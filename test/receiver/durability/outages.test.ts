@@ -1,6 +1,13 @@
 /** The inbox fails under load and recovers. `npm run proofs -- durability` tests more failures. */
 import { describe, expect, inject, it } from 'vitest';
-import { answersCut, diskFull, openSmallDisk, serverKilled, storeOn } from '../../proofs/durability/failures.ts';
+import {
+  answersCut,
+  diskFull,
+  fileMoved,
+  openSmallDisk,
+  serverKilled,
+  storeOn,
+} from '../../proofs/durability/failures.ts';
 import { type OutageOptions, outage } from '../../proofs/durability/outage.ts';
 import {
   openFolder,
@@ -39,6 +46,14 @@ describe.concurrent('an inbox that fails under load', () => {
     });
   });
 
+  for (const replacement of ['nothing', 'a copy'] as const) {
+    it(`on a file that ${replacement} replaces causes a 503 until it is back`, async () => {
+      const store = sqliteStore();
+      const options = { store, failure: fileMoved(store, replacement), setup, refusals: 40 };
+      await expectNothingLost(options).finally(() => store.folder.remove());
+    });
+  }
+
   it.skipIf(skip)('on a server that ends causes a 503 until it is back', async () => {
     const server = await startPostgres();
     if (server === null) throw new Error('PostgreSQL is not installed');
@@ -64,8 +79,12 @@ describe.concurrent('an inbox that fails under load', () => {
 describe('a path that cannot be written', () => {
   it('is reported at the start', () => {
     const folder = openFolder();
-    for (const { code, stderr } of startReadOnly(folder))
+    const results = startReadOnly(folder);
+    expect(results.length).toBeGreaterThanOrEqual(2);
+    for (const { code, stderr, path } of results) {
       expect([code, stderr]).toEqual([2, expect.stringMatching(/INBOX_OPEN/)]);
+      expect(stderr).toContain(path);
+    }
     folder.remove();
   });
 

@@ -1,4 +1,4 @@
-/** Starts a receiver on a file, and in a folder, that it cannot write: it must fail with an error. */
+/** Starts a receiver on a file, in a folder, and on a disk, that it cannot write: it must fail with an error. */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,6 +11,7 @@ const UNPRIVILEGED = 65_534;
 
 interface ReadOnlyResult {
   readonly what: string;
+  readonly path: string;
   readonly code: number | null;
   readonly stderr: string;
 }
@@ -20,22 +21,40 @@ export function startReadOnly(folder: Folder): ReadOnlyResult[] {
   mkdirSync(folderPath);
   const file = join(folderPath, 'inbox.db');
   const asRoot = process.getuid?.() === 0;
-  const start = (what: string): ReadOnlyResult => {
+  const start = (what: string, file: string): ReadOnlyResult => {
     const { status, stderr } = spawnSync(process.execPath, [PROGRAM, 'receiver', '--port', '0', '--open'], {
       env: { PATH: process.env.PATH, HOOKPROOF_INBOX: pathToFileURL(file).href },
       encoding: 'utf8',
       timeout: 20_000,
       ...(asRoot ? { uid: UNPRIVILEGED, gid: UNPRIVILEGED } : {}),
     });
-    return { what, code: status, stderr: stderr };
+    return { what, path: file, code: status, stderr };
   };
   chmodSync(folder.path, 0o755);
   chmodSync(folderPath, 0o555);
-  const inFolder = start('a folder that cannot be written');
+  const inFolder = start('a folder that cannot be written', file);
   writeFileSync(file, '');
   chmodSync(file, 0o444);
   if (asRoot) chownSync(file, 0, 0);
-  const onFile = start('a file that cannot be written');
+  const onFile = start('a file that cannot be written', file);
+  // The file can be written now, but no log can be created next to it.
+  chmodSync(file, 0o666);
+  const withoutLog = start('a file in a folder that cannot be written', file);
   chmodSync(folderPath, 0o755);
-  return [inFolder, onFile];
+  return [inFolder, onFile, withoutLog, ...onDisk(folder, start)];
+}
+
+function onDisk(folder: Folder, start: (what: string, file: string) => ReadOnlyResult): ReadOnlyResult[] {
+  const disk = join(folder.path, 'disk');
+  mkdirSync(disk);
+  const { status, stderr } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'ro', 'tmpfs', disk], { encoding: 'utf8' });
+  if (status !== 0) {
+    process.stdout.write(`not tested: a read-only disk, because nothing can be mounted here (${stderr.trim()})\n`);
+    return [];
+  }
+  try {
+    return [start('a disk that is read-only', join(disk, 'inbox.db'))];
+  } finally {
+    spawnSync('umount', ['--lazy', disk]);
+  }
 }

@@ -46,7 +46,7 @@ async function withDatabase<T>(path: string, use: (database: SqliteDatabase) => 
   }
 }
 
-/** The files as they are when the receiver is killed at this moment, in a folder of their own. */
+/** The files as they are when the receiver is killed at this moment, in another folder. */
 function afterKill(): string {
   const copy = join(mkdtempSync(join(folder, 'killed-')), 'inbox.db');
   for (const end of ['', '-wal']) copyFileSync(`${file}${end}`, `${copy}${end}`);
@@ -170,7 +170,18 @@ describe('a damaged file', () => {
     });
   }
 
-  it('that is no database any more is an error that names it', async () => {
+  it('whose index is damaged is repaired by what the error says', async () => {
+    const path = join(folder, 'damaged.db');
+    const damage = DAMAGES['one id in the index of ids'];
+    const bytes = Buffer.from(intact);
+    writeFileSync(path, damage?.(bytes) ?? bytes);
+    await withDatabase(path, (database) => database.exec('REINDEX'));
+    const inbox = await open(path);
+    expect(await inbox.list({}, { limit: 1000 })).toHaveLength(307);
+    expect(await inbox.put(received('BUY', { id: 'done-3' }))).toBe('duplicate');
+  });
+
+  it('whose first bytes are damaged is an error that names it', async () => {
     const path = join(folder, 'text.db');
     writeFileSync(path, Buffer.from(intact).fill('x', 0, 16));
     await expect(openInbox(`file:${path}`)).rejects.toMatchObject({
