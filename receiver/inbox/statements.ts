@@ -119,7 +119,7 @@ export function statements({ now, bytes, skipLocked, unchanged, parameter: p }: 
       RETURNING transaction_id`,
     clockSetBack: `UPDATE hookproof_inbox SET due_at = ${now}
       WHERE seq IN (SELECT seq FROM hookproof_inbox AS entry
-        WHERE state = 'pending' AND behind = 0 AND due_at > ${now} AND attempts = 0 AND kind <> 'REFUND' ${skipLocked})`,
+        WHERE state = 'pending' AND due_at > ${now} AND attempts = 0 AND kind <> 'REFUND' ${skipLocked})`,
     nextDue: `SELECT MIN(due_at) - ${now} AS due_in FROM hookproof_inbox WHERE state = 'pending' AND behind = 0`,
     depths: `SELECT 'pending' AS state, COUNT(*) AS entries FROM hookproof_inbox WHERE state = 'pending'
       UNION ALL SELECT 'running', COUNT(*) FROM hookproof_inbox WHERE state = 'running'

@@ -275,16 +275,24 @@ describe('what a killed receiver was handling', () => {
   it('is handled again at once, whatever the clock shows', async () => {
     const inbox = await open();
     for (const id of ['runs', 'waits']) await inbox.put(received('BUY', { id, transactionId: id }));
-    await inbox.put(received('REFUND', { id: 'refund' }));
-    await inbox.claim(1, 60_000);
+    await inbox.put({ ...received('REFUND', { id: 'refund' }), waitMs: 600_000 });
+    for (const at of [2, 3]) {
+      await inbox.put(received('BUY', { id: `behind-${at}`, transactionId: 'runs', at: 1_700_000_000 + at }));
+    }
+    // Puts those behind it that cannot run yet.
+    expect(await inbox.claim(1, 60_000)).toHaveLength(1);
+    expect((await inbox.claim(10, 60_000)).map(({ id }) => id)).toEqual(['waits']);
     const killed = afterKill();
     await anHourBack(killed);
     const next = await open(killed);
-    expect(await next.recover(10)).toBe(1);
-    expect((await next.claim(10, 60_000)).map(({ id, attempt }) => [id, attempt])).toEqual([
+    expect(await next.recover(10)).toBe(2);
+    const claims = await next.claim(10, 60_000);
+    expect(claims.map(({ id, attempt }) => [id, attempt])).toEqual([
       ['runs', 2],
-      ['waits', 1],
+      ['waits', 2],
     ]);
+    await next.settle({ claim: claims[0]!, state: 'done', order: null });
+    expect((await next.claim(10, 60_000)).map(({ id }) => id)).toEqual(['behind-2']);
   });
 
   it('stays claimed while its receiver has the file open', async () => {
