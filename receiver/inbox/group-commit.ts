@@ -4,8 +4,8 @@
  * Returns the function that writes one item. `options.write` gets a batch and resolves with one result per item, in
  * their order, or rejects for all of them. `parallel` limits the writes under way, `maxItems` and `maxSize` (in units
  * of `sizeOf`) a batch. When a batch is rejected with an error that can be due to one of its items (`isOfOneItem`), its
- * halves are written one after the other, so that only that item is rejected. An item that takes longer than `timeoutMs` milliseconds, including its wait, is rejected; if
- * its write is under way it may still be written.
+ * halves are written one after the other, so that only that item is rejected. An item that takes longer than
+ * `timeoutMs` milliseconds, including its wait, is rejected; if its write is under way it may still be written.
  */
 export function groupCommit<Item, Result>(options: {
   readonly write: (items: readonly Item[]) => Promise<readonly Result[]>;

@@ -27,7 +27,7 @@ export interface SqlDatabase extends EntryDatabase {
     sql: string,
     values?: readonly SqlValue[],
   ): Promise<{ readonly rows: readonly SqlRow[]; readonly changes: number }>;
-  /** Rejects when nothing can be stored. With `byWriting` it stores an entry, and deletes it in the same transaction. */
+  /** Rejects when nothing can be stored. With `byWriting` it stores an entry and deletes it in the same transaction. */
   probe(byWriting: boolean): Promise<void>;
   close(): Promise<void>;
 }

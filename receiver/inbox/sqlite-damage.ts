@@ -4,7 +4,6 @@
  */
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { HookproofError } from '../../contract/index.ts';
-import type { SqliteDatabase } from './sqlite-database.ts';
 
 /**
  * Up to this many bytes a file is checked completely, indexes against entries included (about 5 s for 1 GiB), up to the
@@ -15,9 +14,7 @@ const PAGE_CHECK_BYTES = 4 * 1024 ** 3;
 
 const CORRUPT = 11;
 
-/**
- * Whether an error of SQLite means that the file is damaged. The upper bits of its code contain details.
- */
+/** Whether an error of SQLite means that the file is damaged. The upper bits of its code contain details. */
 export function isDamage(error: unknown): boolean {
   return (Number((error as { errcode?: unknown }).errcode) & 0xff) === CORRUPT;
 }
@@ -31,8 +28,8 @@ export function damagedFile(file: string, found: string): HookproofError {
   });
 }
 
-/** Reads the file from its beginning to its end. Throws `HookproofError` `INBOX_DAMAGED`. False when it is too large. */
-export function checkPages(database: SqliteDatabase, file: string): boolean {
+/** Reads the whole file. Throws `HookproofError` `INBOX_DAMAGED`. False when the file is too large to be checked. */
+export function checkPages(database: { prepare(sql: string): { all(): unknown[] } }, file: string): boolean {
   const { size } = statSync(file);
   if (size > PAGE_CHECK_BYTES) return false;
   const check = size > COMPLETE_CHECK_BYTES ? 'quick_check' : 'integrity_check';

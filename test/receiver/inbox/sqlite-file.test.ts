@@ -70,7 +70,7 @@ describe('the file of a running receiver', () => {
     ['loses its log', () => renameSync(`${file}-wal`, aside()), () => renameSync(aside(), `${file}-wal`)],
   ];
   for (const [what, move, back] of moves) {
-    it(`${what}: nothing is acknowledged, and it is not ready${back === null ? '' : ', until it is back'}`, async () => {
+    it(`${what}: nothing is acknowledged, and it is not ready, until it is back`, async () => {
       const inbox = await open();
       await put(inbox, 'before');
       await inbox.ping();
@@ -267,9 +267,8 @@ describe('what a killed receiver was handling', () => {
   /** What a clock shows that is set back by an hour at the restart. */
   const anHourBack = (path: string) =>
     withDatabase(path, (database) =>
-      database.exec(
-        'UPDATE hookproof_inbox SET lease_until = lease_until + 3600000, due_at = due_at + 3600000, received_at = received_at + 3600000',
-      ),
+      database.exec(`UPDATE hookproof_inbox SET lease_until = lease_until + 3600000, due_at = due_at + 3600000,
+        received_at = received_at + 3600000`),
     );
 
   it('is handled again at once, whatever the clock shows', async () => {
