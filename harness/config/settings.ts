@@ -312,7 +312,7 @@ export const SETTINGS = [
     default: '8',
     flag: '--concurrency <n>',
     group: 'run',
-    description: 'deliveries in flight, 1 to 64; a value of 8 or more may grow up to fourfold for a slow endpoint',
+    description: 'deliveries in flight, 1 to 64; a value of 8 or more may grow up to eightfold for a slow endpoint',
     example: 8,
     intro: 'How the run goes.',
   },
