@@ -1,9 +1,10 @@
 /** Worker processes: one that crashes or blocks is ended, and the next partner gets a new one. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { createWorkers, type Workers } from '../../harness/cli/certify/worker-process.ts';
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createWorkers, WORKER_VARIABLES, type Workers } from '../../harness/cli/certify/worker-process.ts';
 import type { ResolvedConfig } from '../../harness/config/index.ts';
 
 /** Does what the name of the folder says, and answers with its process id. */
@@ -16,6 +17,7 @@ process.on('message', ({ kind, folder }) => {
   else if (folder === 'spin') for (;;);
   else if (folder === 'broken') process.send({ kind: 'broken', message: 'no' });
   else if (folder === 'good') done(process.pid);
+  else if (folder === 'environment') done(JSON.stringify(process.env));
 });
 process.on('disconnect', () => process.exit());
 `;
@@ -60,5 +62,36 @@ describe('a worker', () => {
     const stopped = run('wait', 20_000, stop.signal);
     stop.abort();
     expect(await stopped).toMatchObject({ timedOut: false, answer: { kind: 'done' } });
+  });
+
+  it('has what Node needs in its environment, and neither the signing key nor a secret', async () => {
+    const secrets = {
+      HOOKPROOF_CERTIFY_KEY: 'the-signing-key',
+      HOOKPROOF_CERTIFY_KEY_PASSPHRASE: 'the-passphrase',
+      HOOKPROOF_SECRET: 'a-secret',
+      PARTNER_ACME__SECRET: 'the-secret-of-acme',
+      AWS_SECRET_ACCESS_KEY: 'the-secret-of-the-cloud',
+      GITHUB_TOKEN: 'the-token-of-the-job',
+    };
+    for (const [name, value] of Object.entries(secrets)) vi.stubEnv(name, value);
+    vi.stubEnv('NODE_EXTRA_CA_CERTS', '/ca.pem');
+    vi.stubEnv('TZ', 'Europe/Paris');
+    workers = createWorkers(join(folder, 'worker.mjs'));
+    const [{ answer }, pid] = [await run('environment'), (await run('good')).answer];
+    vi.unstubAllEnvs();
+    if (answer.kind !== 'done' || pid.kind !== 'done') throw new Error('the worker did not answer');
+    // The process may add to its own environment: what it was started with is what the system has, where it shows it.
+    const file = `/proc/${pid.files[0]}/environ`;
+    const started = existsSync(file) ? (await readFile(file, 'utf8')).split('\0').filter((line) => line !== '') : [];
+    const seen = [...Object.keys(JSON.parse(answer.files[0]!)), ...started.map((line) => line.split('=')[0]!)];
+    const values = [answer.files[0]!, ...started].join('\n');
+    expect(Object.entries(secrets).filter(([name, value]) => seen.includes(name) || values.includes(value))).toEqual(
+      [],
+    );
+    expect(JSON.parse(answer.files[0]!)).toMatchObject({ NODE_EXTRA_CA_CERTS: '/ca.pem', TZ: 'Europe/Paris' });
+    // Node itself adds the channel.
+    const expected = ['NODE_EXTRA_CA_CERTS', 'TZ', 'NODE_CHANNEL_FD', 'NODE_CHANNEL_SERIALIZATION_MODE'];
+    const present = WORKER_VARIABLES.filter((name) => process.env[name] !== undefined);
+    expect(seen.filter((name) => ![...expected, ...present].includes(name))).toEqual([]);
   });
 });

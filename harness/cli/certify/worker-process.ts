@@ -49,6 +49,17 @@ const HEAP_MB = 512;
 /** A process is replaced after this many partners, so that leaks cannot add up. */
 const MAX_PARTNERS = 40;
 
+/**
+ * The variables that a worker gets: those with which Node finds its options, libraries, CAs, language and time zone. All
+ * others stay in the parent process: the signing key, its passphrase, and the secrets of all partners. The order to the
+ * worker contains the secrets of its partner.
+ */
+export const WORKER_VARIABLES: readonly string[] = [
+  ...['SystemRoot', 'LANG', 'LC_ALL', 'LC_CTYPE', 'TZ'],
+  ...['NODE_OPTIONS', 'NODE_EXTRA_CA_CERTS', 'NODE_USE_SYSTEM_CA', 'NODE_TLS_REJECT_UNAUTHORIZED'],
+  ...['OPENSSL_CONF', 'OPENSSL_MODULES', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'LD_LIBRARY_PATH'],
+];
+
 /** `program` is started as a worker: by default this program itself. */
 export function createWorkers(program = process.argv[1] ?? '', graceMs = GRACE_MS): Workers {
   const idle: { child: ChildProcess; served: number }[] = [];
@@ -56,6 +67,7 @@ export function createWorkers(program = process.argv[1] ?? '', graceMs = GRACE_M
 
   function start() {
     const child = fork(program, [WORKER], {
+      env: workerEnvironment(),
       serialization: 'advanced',
       // A worker reports over the channel only; its streams would mix with those of the parent.
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
@@ -110,4 +122,10 @@ export function createWorkers(program = process.argv[1] ?? '', graceMs = GRACE_M
       for (const child of all) child.kill('SIGKILL');
     },
   };
+}
+
+function workerEnvironment(): NodeJS.ProcessEnv {
+  return Object.fromEntries(
+    WORKER_VARIABLES.flatMap((name) => (name in process.env ? [[name, process.env[name]]] : [])),
+  );
 }
