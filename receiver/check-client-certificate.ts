@@ -26,7 +26,8 @@ const MAX_NAMES_LENGTH = 200;
 
 /**
  * Checks the client of a connection. `connection` is undefined for a connection without TLS, which never passes. With
- * `allowed`, one of the certificate's names has to be in that list, exactly as in the certificate. Never throws.
+ * `allowed`, a common name, host name or IP address of the certificate has to be in that list, exactly as in the
+ * certificate. Never throws.
  */
 export function checkClientCertificate(input: {
   readonly connection: ClientConnection | undefined;
@@ -67,17 +68,21 @@ export function checkForwardedCertificate(input: {
   return header === value ? { ok: true } : { ok: false, reason: 'mismatch' };
 }
 
-/** The common names and the subject alternative names, without their types. */
+/** The common names, and the host names and IP addresses of the subject alternative name, without their types. */
 function certificateNames({ subject, subjectaltname }: ClientConnection['certificate']): string[] {
   // An array when the subject has several, which its type does not say.
   const commonNames: string | string[] | undefined = subject?.CN;
   return [...(commonNames === undefined ? [] : [commonNames].flat()), ...alternativeNames(subjectaltname ?? '')];
 }
 
+/** Names of other forms (URI, email, directory name, ...) are not compared: a CA may check them in other ways. */
+const COMPARED: readonly (string | undefined)[] = ['DNS', 'IP Address'];
+
 /** Reads `DNS:a.example, URI:"..."`. Node quotes ambiguous names as JSON, so that one name cannot pose as several. */
 function alternativeNames(text: string): string[] {
   const names: string[] = [];
-  for (const [, quoted, plain] of text.matchAll(/(?:^|, )[^:",]+:(?:("(?:[^"\\]|\\.)*")|([^,]*))(?=, |$)/g)) {
+  for (const [, form, quoted, plain] of text.matchAll(/(?:^|, )([^:",]+):(?:("(?:[^"\\]|\\.)*")|([^,]*))(?=, |$)/g)) {
+    if (!COMPARED.includes(form)) continue;
     names.push(quoted === undefined ? (plain ?? '') : String(JSON.parse(quoted)));
   }
   return names;

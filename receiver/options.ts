@@ -69,8 +69,9 @@ export type ClientCertificateOption =
   | {
       readonly from: 'connection';
       /**
-       * Common names or subject alternative names of the certificates that may deliver, exactly as in the certificate.
-       * For a CA that issues certificates to others as well. By default every certificate of the CA may deliver.
+       * Common names, or host names or IP addresses of the subject alternative name, of the certificates that may
+       * deliver, exactly as in the certificate. Other forms of names, such as URIs, are never compared. For a CA that
+       * issues certificates to others as well. By default every certificate of the CA may deliver.
        */
       readonly allowed?: readonly string[];
     }

@@ -77,8 +77,30 @@ function describeBlock(label: string | undefined, wanted: string): string {
 }
 
 function requireEd25519(key: KeyObject, name: string): KeyObject {
-  if (key.asymmetricKeyType === 'ed25519') return key;
-  throw keyError(name, `is a key of type ${key.asymmetricKeyType ?? 'unknown'}, expected Ed25519`, GENERATE_HINT);
+  if (key.asymmetricKeyType !== 'ed25519') {
+    throw keyError(name, `is a key of type ${key.asymmetricKeyType ?? 'unknown'}, expected Ed25519`, GENERATE_HINT);
+  }
+  if (!hasSmallOrder(key)) return key;
+  const what = 'is not a usable Ed25519 key: anyone can make signatures that it accepts';
+  throw keyError(name, what, 'It was not generated as a key. Get the key from the issuer, and replace this file.');
+}
+
+/** The prime of the field of Curve25519. */
+const P = 2n ** 255n - 19n;
+/** One of the two y coordinates of the points of order 8; the other is its negative. */
+const ORDER_8 = 0x7a03ac9277fdc74ec6cc392cfa53202a0f67100d760b3cba4fd84d3d706a17c7n;
+/** The y coordinates of all points whose order divides 8. The sign of x is not part of them. */
+const SMALL_ORDER: readonly bigint[] = [0n, 1n, P - 1n, ORDER_8, P - ORDER_8];
+
+/**
+ * Whether the public key is one of the points under which a signature does not depend on the message. OpenSSL accepts
+ * them.
+ */
+function hasSmallOrder(key: KeyObject): boolean {
+  const spki = (key.type === 'private' ? createPublicKey(key) : key).export({ type: 'spki', format: 'der' });
+  const littleEndian = spki.subarray(-32).toReversed();
+  const y = BigInt(`0x${Buffer.from(littleEndian).toString('hex')}`) & (2n ** 255n - 1n);
+  return SMALL_ORDER.includes(y % P);
 }
 
 function readOrNull(make: () => KeyObject): KeyObject | null {

@@ -1,7 +1,7 @@
 /** Mutual TLS: which clients are accepted in both modes and both versions, and what the others get. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeCertificate } from '../../certs/index.ts';
-import { createReceiver, type RunningReceiver, startReceiver } from '../../receiver/index.ts';
+import { checkClientCertificate, createReceiver, type RunningReceiver, startReceiver } from '../../receiver/index.ts';
 import { API_KEY, buy, post, SECRET } from './deliveries.ts';
 import { collectLogs } from './logs.ts';
 import { receiverForTest } from './raw-http.ts';
@@ -102,6 +102,34 @@ it.each(VERSIONS)('accepts only the allowed client names: %s', async (version) =
     const { reason } = await next('delivery');
     expect(reason).toBe(names === undefined ? undefined : `client-certificate-not-allowed (${names})`);
   }
+});
+
+describe('an allowed name', () => {
+  const allowed = ['sender.example', '192.0.2.7'];
+  const check = (subjectaltname: string) => {
+    const certificate = { raw: Buffer.of(0), subject: { CN: 'other' }, subjectaltname };
+    return checkClientCertificate({ connection: { authorized: true, certificate } as never, allowed });
+  };
+
+  it.each([['DNS:sender.example'], ['DNS:other, IP Address:192.0.2.7']])(
+    'is a host name or an address: %s',
+    (names) => {
+      expect(check(names)).toEqual({ ok: true });
+    },
+  );
+
+  it.each([
+    ['URI:sender.example'],
+    ['email:sender.example'],
+    ['Registered ID:192.0.2.7'],
+    ['DirName:sender.example'],
+    ['othername:sender.example'],
+    ['DNS:other, URI:sender.example'],
+    ['URI:"x, DNS:sender.example"'],
+    ['email:"x, DNS:sender.example"'],
+  ])('is no name of another form: %s', (names) => {
+    expect(check(names)).toMatchObject({ ok: false, reason: 'not-allowed' });
+  });
 });
 
 describe('the options', () => {

@@ -113,7 +113,8 @@ export function addReceivingCommands(program: Command, action: ActionMaker): voi
     )
     .option(
       '--allow-client <name>',
-      'accept only client certificates with this common name or subject alternative name (repeatable)',
+      'accept only client certificates with this common name, or this host name or IP address as subject alternative ' +
+        'name (repeatable)',
       collect,
     )
     .option(

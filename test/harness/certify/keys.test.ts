@@ -1,9 +1,27 @@
-import { createPublicKey, generateKeyPairSync } from 'node:crypto';
+import { createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { keyIdOf, makeKeyPair, readPrivateKey, readPublicKey } from '../../../harness/certify/index.ts';
 import { pem as pemOf } from '../../certs/material.ts';
 
 const block = (label: string) => new RegExp(`^-----BEGIN ${label}-----\\n[\\s\\S]+\\n-----END ${label}-----\\n$`);
+/**
+ * Every encoding of a point whose order divides 8, with either sign: under such a key, one signature is valid for many
+ * messages, and anyone can make it.
+ */
+const SMALL_ORDER = [
+  ...['01', 'ec', 'ed', 'ee'].map((first) =>
+    first === '01' ? `01${'00'.repeat(31)}` : `${first}${'ff'.repeat(30)}7f`,
+  ),
+  '00'.repeat(32),
+  'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a',
+  '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05',
+].flatMap((hex) => {
+  const bytes = Buffer.from(hex, 'hex');
+  bytes[31] = bytes[31]! | 0x80;
+  return [hex, bytes.toString('hex')];
+});
+const spki = (hex: string) => pemOf('PUBLIC KEY', Buffer.from(`302a300506032b6570032100${hex}`, 'hex'));
+
 const refused = (what: string) => expect.objectContaining({ code: 'CERTIFY_KEY', kind: 'usage', message: what });
 
 describe('a key pair', () => {
@@ -73,5 +91,23 @@ describe('a key pair', () => {
         expect(JSON.stringify([error, String(error), (error as Error).stack])).not.toContain(secret);
       }
     }
+  });
+});
+
+describe('a public key of small order', () => {
+  it('would accept a signature that anyone can make', () => {
+    const identity = Buffer.concat([Buffer.of(1), Buffer.alloc(31)]);
+    const key = createPublicKey(spki(identity.toString('hex')));
+    expect(verify(null, Buffer.from('any certificate'), key, Buffer.concat([identity, Buffer.alloc(32)]))).toBe(true);
+  });
+
+  it.each(SMALL_ORDER)('is rejected: %s', (hex) => {
+    expect(() => readPublicKey(spki(hex), 'key')).toThrow(
+      refused('key is not a usable Ed25519 key: anyone can make signatures that it accepts'),
+    );
+  });
+
+  it('is not what a key pair has', () => {
+    for (let count = 0; count < 20; count++) readPublicKey(makeKeyPair().publicPem, 'key');
   });
 });
