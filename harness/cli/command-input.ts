@@ -1,7 +1,7 @@
 /** What commands read: the configuration, credentials, and the bytes to work on. */
-import { readFile } from 'node:fs/promises';
 import { HookproofError } from '../../contract/hookproof-error.ts';
 import { type ConfigFlags, type CredentialSource, loadConfig, readCredential } from '../config/index.ts';
+import { MAX_DOCUMENT_BYTES, readFile } from '../config/read-file.ts';
 import { printAdvice } from './terminal.ts';
 
 /**
@@ -51,17 +51,14 @@ export async function requiredSecret(file: string | undefined): Promise<string> 
   });
 }
 
-/** The bytes of a file, or of standard input for "-". */
+/** The bytes of a file, or of standard input for "-": at most 64 MiB. */
 export async function readInput(file: string): Promise<Buffer> {
+  const unreadable = (what: string) =>
+    new HookproofError('INPUT_UNREADABLE', what, { hint: 'Check the path, or pipe the body to standard input.' });
   if (file !== '-') {
-    try {
-      return await readFile(file);
-    } catch (cause) {
-      throw new HookproofError('INPUT_UNREADABLE', `the file ${file} cannot be read`, {
-        hint: 'Check the path, or pipe the body to standard input.',
-        cause,
-      });
-    }
+    const content = await readFile(file, MAX_DOCUMENT_BYTES);
+    if ('bytes' in content) return content.bytes;
+    throw unreadable(`the file ${file} ${content.reason}`);
   }
   if (process.stdin.isTTY) {
     throw new HookproofError('INPUT_MISSING', 'there is no body: standard input is a terminal', {
@@ -69,6 +66,11 @@ export async function readInput(file: string): Promise<Buffer> {
     });
   }
   const chunks: Buffer[] = [];
-  for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk));
+  let size = 0;
+  for await (const chunk of process.stdin) {
+    size += chunk.length;
+    if (size > MAX_DOCUMENT_BYTES) throw unreadable('standard input is larger than 64 MiB');
+    chunks.push(Buffer.from(chunk));
+  }
   return Buffer.concat(chunks);
 }

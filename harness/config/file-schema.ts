@@ -35,7 +35,6 @@ function schemaOf(setting: Setting): z.ZodType {
     case 'words':
     case 'ids':
     case 'fields':
-    case 'patterns':
     case 'reporters':
       return list;
     case 'seed':

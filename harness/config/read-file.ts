@@ -1,29 +1,44 @@
 /** Reads a whole file with a limit, and says in words why it cannot be read. */
-import { type FileHandle, open } from 'node:fs/promises';
+import { constants, type Stats } from 'node:fs';
+import { type FileHandle, open, stat } from 'node:fs/promises';
+
+const MIB = 1024 * 1024;
 
 /** The largest secret, file of certificates or keys (a whole trust store fits), and configuration file, in bytes. */
 export const MAX_SECRET_BYTES = 64 * 1024;
-export const MAX_PEM_BYTES = 1024 * 1024;
-export const MAX_CONFIG_BYTES = 1024 * 1024;
+export const MAX_PEM_BYTES = MIB;
+export const MAX_CONFIG_BYTES = MIB;
+/** The largest result document (five times a whole run with `--evidence`), body to sign, and baseline, in bytes. */
+export const MAX_DOCUMENT_BYTES = 64 * MIB;
 
 /** The bytes, or what is wrong as the end of the sentence "the file X …". */
 export type FileContent = { readonly bytes: Buffer } | { readonly reason: string; readonly missing: boolean };
 
-/** Reads at most `limit` bytes. Pipes work (`<(command)` in a shell), so the size is found by reading. */
+/** A pipe that the shell opened for this process: `<(command)`, or standard input under its path. */
+const INHERITED = /^\/(?:dev\/(?:fd\/\d+|stdin)|proc\/self\/fd\/\d+)$/;
+
+/**
+ * Reads at most `limit` bytes of a regular file, or of a pipe that the shell opened (`<(command)`): the size is found
+ * by reading. A named pipe, a device or a socket is refused without waiting for it.
+ */
 export async function readFile(path: string, limit: number): Promise<FileContent> {
   let file: FileHandle | undefined;
   try {
-    file = await open(path, 'r');
+    const inherited = INHERITED.test(path);
+    const kind = kindOf(await stat(path), inherited);
+    if (kind !== null) return { reason: `is ${kind}`, missing: false };
+    // Without waiting, in case a pipe has taken the place of the file.
+    file = await open(path, constants.O_RDONLY | (inherited ? 0 : (constants.O_NONBLOCK ?? 0)));
     const chunks: Buffer[] = [];
     let size = 0;
     for (;;) {
       const { bytesRead, buffer } = await file.read({
-        buffer: Buffer.alloc(Math.min(limit + 1, 16_384)),
+        buffer: Buffer.alloc(Math.min(limit + 1, 65_536)),
         position: null,
       });
       if (bytesRead === 0) return { bytes: Buffer.concat(chunks) };
       size += bytesRead;
-      if (size > limit) return { reason: `is larger than ${limit / 1024} KiB`, missing: false };
+      if (size > limit) return { reason: `is larger than ${sizeInWords(limit)}`, missing: false };
       chunks.push(buffer.subarray(0, bytesRead));
     }
   } catch (error) {
@@ -31,6 +46,18 @@ export async function readFile(path: string, limit: number): Promise<FileContent
   } finally {
     await file?.close();
   }
+}
+
+/** What something is that is not a file to read, in words; null for a file. */
+function kindOf(found: Stats, inherited: boolean): string | null {
+  if (found.isFile() || (inherited && found.isFIFO())) return null;
+  if (found.isDirectory()) return 'a directory';
+  if (found.isFIFO()) return 'a named pipe, expected a regular file';
+  return found.isSocket() ? 'a socket, expected a regular file' : 'a device, expected a regular file';
+}
+
+function sizeInWords(bytes: number): string {
+  return bytes % MIB === 0 ? `${bytes / MIB} MiB` : `${bytes / 1024} KiB`;
 }
 
 /** The words for an error of the file system. */

@@ -4,7 +4,7 @@ import { REPORTER_NAMES, type Reporter } from '../report/reporters.ts';
 import { type Given, givenText, givenTexts, problemWith, type Resolution, show } from './given.ts';
 import type { Problem } from './problems.ts';
 import { OUTPUT_FILES, type RunSettings, SETTINGS, type Setting, type SettingPath } from './settings.ts';
-import { duration, durationText, oneOf, pattern, seed, shard, wholeNumber } from './values.ts';
+import { duration, durationText, oneOf, seed, shard, wholeNumber } from './values.ts';
 
 type RunSetting = Extract<Setting, { field: string }>;
 type Value = RunSettings[keyof RunSettings];
@@ -27,7 +27,6 @@ export function resolveRun(resolution: Resolution): { run: RunSettings; reporter
 function resolveValue(setting: RunSetting, { settings, problems }: Resolution): Value {
   const path = setting.path as SettingPath;
   if (setting.type === 'words') return givenTexts(settings, path).map(({ value }) => value);
-  if (setting.type === 'patterns') return givenTexts(settings, path).flatMap((one) => pattern(one, problems) ?? []);
   if (setting.type === 'switch') return settings.get(path)?.[0]?.value === true;
   const given = givenText(settings, path);
   const value = given && parse(setting, given, problems);

@@ -48,7 +48,7 @@ type Typed =
   // What a run takes. `field` is its name in `RunSettings`; a default is written as the user would write it.
   | { readonly type: 'word'; readonly field: string; readonly noun: string; readonly words: readonly string[] }
   | { readonly type: 'number' | 'duration'; readonly field: string; readonly bounds: Bounds; readonly default?: string }
-  | { readonly type: 'switch' | 'words' | 'patterns' | 'path' | 'seed' | 'shard'; readonly field: string }
+  | { readonly type: 'switch' | 'words' | 'path' | 'seed' | 'shard'; readonly field: string }
   | { readonly type: 'reporters' };
 
 /** Smallest and largest value; of durations in milliseconds. */
@@ -296,11 +296,11 @@ export const SETTINGS = [
   },
   {
     path: 'grep',
-    type: 'patterns',
+    type: 'words',
     field: 'greps',
-    flag: '--grep <pattern>',
+    flag: '--grep <text>',
     group: 'run',
-    description: 'run only checks whose id or title matches a regular expression',
+    description: 'run only checks whose id or title contains this text; * stands for any characters',
     unset: 'all',
     example: ['duplicate'],
   },
@@ -469,7 +469,7 @@ type NameOf<Flag> = Flag extends `${string}--${infer Rest}`
   : never;
 type FlagValue<Type> = Type extends 'switch'
   ? boolean
-  : Type extends 'words' | 'patterns' | 'headers' | 'reporters'
+  : Type extends 'words' | 'headers' | 'reporters'
     ? readonly string[]
     : string;
 
@@ -493,7 +493,7 @@ export function flagKeyOf(setting: Setting): keyof ConfigFlags | undefined {
 
 type ValueOf<One> = One extends { type: 'switch' }
   ? boolean
-  : One extends { type: 'words' | 'patterns' }
+  : One extends { type: 'words' }
     ? readonly string[]
     : One extends { type: 'word'; words: readonly (infer Word)[] }
       ? Word | null
@@ -504,8 +504,8 @@ type ValueOf<One> = One extends { type: 'switch' }
           : string | null;
 
 /**
- * How the run goes. Durations are in milliseconds, paths are absolute, `index` of a shard counts from 1, `greps` are
- * regular expressions that compile. null and an empty list: not set.
+ * How the run goes. Durations are in milliseconds, paths are absolute, `index` of a shard counts from 1. null and an
+ * empty list: not set.
  */
 export type RunSettings = {
   readonly [One in Row as One extends { field: string } ? One['field'] : never]: ValueOf<One>;

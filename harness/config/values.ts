@@ -1,6 +1,5 @@
 /**
- * Parses the values that are more than text: durations, numbers, one of several words, regular expressions, shards,
- * seeds.
+ * Parses the values that are more than text: durations, numbers, one of several words, shards, seeds.
  */
 import { type Given, givenByFlag, problemWith } from './given.ts';
 import { nearestName } from './nearest-name.ts';
@@ -83,21 +82,6 @@ export function oneOf<T extends string>(
   const what = `${quoted(word, 'the value')} is not ${noun}${meant}`;
   problems.push(problemWith(given, what, `Choose from ${words.join(', ')}.`));
   return undefined;
-}
-
-/** A regular expression for ids and titles, as text that compiles. */
-export function pattern(given: Given<string>, problems: Problem[]): string | undefined {
-  try {
-    new RegExp(given.value, 'i');
-    return given.value;
-  } catch (error) {
-    // The engine's message repeats the pattern between slashes before it says what is wrong.
-    const why = error instanceof SyntaxError ? /\/i?: ([\w ,'()]+)$/.exec(error.message)?.[1] : undefined;
-    const detail = why === undefined ? '' : ` (${why.toLowerCase()})`;
-    const what = `${shown(given)} is not a regular expression${detail}`;
-    problems.push(problemWith(given, what, 'Escape special characters with a backslash: \\( for a literal bracket.'));
-    return undefined;
-  }
 }
 
 /** `i/n`, with 1 <= i <= n <= 1000. */

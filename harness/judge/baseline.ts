@@ -1,8 +1,8 @@
 /** The baseline: known failures, each with a reason, an owner and the day until which it is tolerated. */
 
-import { readFile } from 'node:fs/promises';
 import { HookproofError } from '../../contract/index.ts';
 import { nearestName } from '../config/nearest-name.ts';
+import { MAX_DOCUMENT_BYTES, readFile, utf8Text } from '../config/read-file.ts';
 import type { BaselineOutcome, ResultDocument, ScenarioResult } from '../report/result-document.ts';
 import { failsTheRun } from '../report/verdict.ts';
 import type { Baseline, BaselineEntry } from './baseline-file.ts';
@@ -76,36 +76,34 @@ export function baselineOutcome(
   };
 }
 
-const codeOf = (error: unknown) => (error instanceof Error && 'code' in error ? String(error.code) : 'unknown error');
-
 /**
  * The baseline in a file, YAML or JSON; `name` is what messages and reports call it. Throws {@link HookproofError}:
  * `BASELINE_NOT_READ` or `BASELINE_INVALID`.
  */
 export async function readBaseline(path: string, name: string = path): Promise<Baseline> {
-  // YAML and zod are only for those who have a baseline.
-  const { parseBaseline } = await import('./baseline-file.ts');
-  let text: string;
-  try {
-    text = await readFile(path, 'utf8');
-  } catch (cause) {
-    const what = codeOf(cause) === 'ENOENT' ? 'does not exist' : `cannot be read (${codeOf(cause)})`;
-    throw new HookproofError('BASELINE_NOT_READ', `the baseline ${name} ${what}`, {
-      hint: 'Check the path. `hookproof baseline update FILE` writes one from a run.',
-      cause,
-    });
-  }
-  return parseBaseline(text, name);
+  const baseline = await readBaselineIfThere(path, name);
+  if (baseline === null) throw notRead(name, 'does not exist');
+  return baseline;
 }
 
 /** The same, or null when the file does not exist. */
 export async function readBaselineIfThere(path: string, name: string): Promise<Baseline | null> {
-  try {
-    return await readBaseline(path, name);
-  } catch (error) {
-    if (error instanceof HookproofError && codeOf(error.cause) === 'ENOENT') return null;
-    throw error;
+  const content = await readFile(path, MAX_DOCUMENT_BYTES);
+  if ('reason' in content) {
+    if (content.missing) return null;
+    throw notRead(name, content.reason);
   }
+  const text = utf8Text(content.bytes);
+  if (text === undefined) throw notRead(name, 'is not UTF-8 text');
+  // YAML and zod are only for those who have a baseline.
+  const { parseBaseline } = await import('./baseline-file.ts');
+  return parseBaseline(text, name);
+}
+
+function notRead(name: string, reason: string): HookproofError {
+  return new HookproofError('BASELINE_NOT_READ', `the baseline ${name} ${reason}`, {
+    hint: 'Check the path. `hookproof baseline update FILE` writes one from a run.',
+  });
 }
 
 export interface UpdatedBaseline {

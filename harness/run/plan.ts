@@ -94,13 +94,13 @@ export function planScenarios(target: Target, selection: Partial<Selection> = {}
   const { suites = [], scenarios = [], greps = [], shard = null } = selection;
   rejectUnknown('suite', suites, SUITE_NAMES);
   rejectUnknown('scenario', scenarios, SCENARIO_IDS);
-  const patterns = greps.map(compile);
+  const patterns = greps.map(readPattern);
 
   const selected = CATALOGUE.flatMap((suite) =>
     suite.scenarios
       .filter(() => suites.length === 0 || suites.includes(suite.name))
       .filter(({ id }) => scenarios.length === 0 || scenarios.includes(id))
-      .filter(({ id, title }) => patterns.length === 0 || patterns.some((p) => p.test(id) || p.test(title)))
+      .filter(({ id, title }) => patterns.length === 0 || patterns.some((matches) => matches(id) || matches(title)))
       .map((scenario): PlannedScenario => {
         return { suite: suite.name, scenario, obstacle: obstacleFor(scenario, target) };
       }),
@@ -136,15 +136,31 @@ function rejectUnknown(kind: 'suite' | 'scenario', asked: readonly string[], kno
   }
 }
 
-function compile(source: string): RegExp {
-  try {
-    return new RegExp(source, 'i');
-  } catch (cause) {
-    throw new HookproofError('PLAN_BAD_PATTERN', `--grep "${source}" is not a regular expression`, {
-      hint: 'Escape characters that have a meaning in regular expressions, for example `\\(`.',
-      cause,
+/**
+ * Makes a test whether a text contains the pattern, in upper or lower case; `*` stands for any characters. Regular
+ * expressions are not supported, because one can run for hours.
+ *
+ * @throws HookproofError PLAN_UNKNOWN_NAME when no check of the catalogue matches
+ */
+function readPattern(pattern: string): (text: string) => boolean {
+  const parts = pattern
+    .toLowerCase()
+    .split('*')
+    .filter((part) => part !== '');
+  const matches = (text: string) => {
+    const lower = text.toLowerCase();
+    let from = 0;
+    return parts.every((part) => {
+      const at = lower.indexOf(part, from);
+      from = at + part.length;
+      return at >= 0;
     });
-  }
+  };
+  if (CATALOGUE.some(({ scenarios }) => scenarios.some(({ id, title }) => matches(id) || matches(title))))
+    return matches;
+  throw new HookproofError('PLAN_UNKNOWN_NAME', `no check has "${pattern.slice(0, 60)}" in its id or title`, {
+    hint: '`--grep` takes text, not a regular expression; * stands for any characters. `hookproof list` prints all.',
+  });
 }
 
 function obstacleFor({ needs = [], sendsSecret }: Scenario, { features, isExposed }: Target): string | null {

@@ -31,7 +31,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
   harness: { imports: HARNESS, entryPoints: ['fleet.ts', 'partner.ts', 'to-json-schema.ts', 'version.ts'] },
   'harness/certify': { imports: HARNESS, entryPoints: [...INDEX, 'revision.ts'] },
   'harness/cli': { imports: HARNESS, entryPoints: [] },
-  'harness/config': { imports: HARNESS, entryPoints: [...INDEX, 'nearest-name.ts', 'settings.ts'] },
+  'harness/config': { imports: HARNESS, entryPoints: [...INDEX, 'nearest-name.ts', 'read-file.ts', 'settings.ts'] },
   'harness/diagnose': { imports: HARNESS, entryPoints: INDEX },
   'harness/doctor': { imports: HARNESS, entryPoints: INDEX },
   'harness/judge': { imports: HARNESS, entryPoints: INDEX },

@@ -75,13 +75,13 @@ describe('an invalid command line exits with 2, explains on stderr, and prints n
       ['run', url, '--scenario', 'signature/mising'],
       ['unknown check "signature/mising"', 'Did you mean "signature/missing"?'],
     ],
-    ['nothing selected', ['run', url, '--grep', 'no such words'], ['the selection matches no check']],
+    ['nothing selected', ['run', url, '--grep', 'no such words'], ['no check has "no such words" in its id or title']],
     [
       'selections without an overlap',
       ['run', url, '--suite', 'valid', '--scenario', 'signature/missing'],
       ['matches no'],
     ],
-    ['an invalid pattern', ['run', url, '--grep', '('], ['is not a regular expression']],
+    ['a regular expression', ['run', url, '--grep', '^signature/'], ['takes text, not a regular expression']],
     ['an invalid shard', ['run', url, '--shard', '3/2'], ['shard']],
     [
       'an empty shard',

@@ -1,6 +1,7 @@
 /** Reads and writes the files of certification: keys, certificates and their evidence. */
-import { open, readFile, rm, stat } from 'node:fs/promises';
+import { open, rm, stat } from 'node:fs/promises';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
+import { readFile } from '../../config/read-file.ts';
 import { errorCode } from '../terminal.ts';
 
 /** The files that `hookproof certify` writes to its folder in addition to run.json. */
@@ -15,15 +16,9 @@ const MAX_DOCUMENT_BYTES = 512 * 1024 * 1024;
 
 /** The bytes of a file that the user named. Throws `CERTIFY_FILE`; `what` is what its message calls the file. */
 export async function readNamed(path: string, what: string, most = MAX_DOCUMENT_BYTES): Promise<Buffer> {
-  const refuse = (reason: string, cause?: unknown) =>
-    new HookproofError('CERTIFY_FILE', `${what} ${path} ${reason}`, { hint: 'Check the path.', cause });
-  try {
-    if ((await stat(path)).size > most) throw refuse('is too large');
-    return await readFile(path);
-  } catch (error) {
-    if (error instanceof HookproofError) throw error;
-    throw refuse(errorCode(error) === 'ENOENT' ? 'does not exist' : `cannot be read (${errorCode(error)})`, error);
-  }
+  const content = await readFile(path, most);
+  if ('bytes' in content) return content.bytes;
+  throw new HookproofError('CERTIFY_FILE', `${what} ${path} ${content.reason}`, { hint: 'Check the path.' });
 }
 
 /** The text of a key file. If the path is the key itself, it is never printed. */

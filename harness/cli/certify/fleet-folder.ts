@@ -4,9 +4,10 @@
  * certification is deleted.
  */
 import { randomUUID } from 'node:crypto';
-import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
+import { MAX_DOCUMENT_BYTES, readFile } from '../../config/read-file.ts';
 import {
   exitCodeOfFleet,
   type FleetDocument,
@@ -70,14 +71,12 @@ export async function certifyMergeCommand(folders: readonly string[], flags: Mer
 /** The document of a folder, or the named file itself; null if there is none. Throws `FLEET_FILE` if it is invalid. */
 export async function readFleet(place: string): Promise<FleetDocument | null> {
   const path = place.endsWith('.json') ? place : join(place, FILES.json);
-  let text: string;
-  try {
-    text = await readFile(path, 'utf8');
-  } catch (cause) {
-    if (errorCode(cause) === 'ENOENT' || errorCode(cause) === 'ENOTDIR') return null;
-    throw new HookproofError('FLEET_FILE', `${path} cannot be read`, { hint: 'Check its permissions.', cause });
+  const content = await readFile(path, MAX_DOCUMENT_BYTES);
+  if ('reason' in content) {
+    if (content.missing) return null;
+    throw new HookproofError('FLEET_FILE', `${path} ${content.reason}`, { hint: 'Check the path.' });
   }
-  const value = orNull(() => fleetDocument.parse(JSON.parse(text)));
+  const value = orNull(() => fleetDocument.parse(JSON.parse(content.bytes.toString())));
   if (value !== null) return value;
   throw new HookproofError('FLEET_FILE', `${path} is not a fleet.json that this version of hookproof can read`, {
     hint: 'Name the fleet.json that `hookproof certify --partners` wrote, or its folder.',
@@ -127,8 +126,8 @@ export async function finishedPartner(
   name: string,
   { certification, key }: Pick<Finished, 'certification' | 'key'>,
 ): Promise<FleetPartner | null> {
-  const text = await readFile(join(folder, name, OUTCOME), 'utf8').catch(() => null);
-  const found = text === null ? null : orNull(() => JSON.parse(text) as Finished);
+  const content = await readFile(join(folder, name, OUTCOME), MAX_DOCUMENT_BYTES);
+  const found = 'reason' in content ? null : orNull(() => JSON.parse(content.bytes.toString()) as Finished);
   if (found?.certification !== certification || found.key !== key) return null;
   const partner = fleetPartner.safeParse(found.partner);
   return partner.success && partner.data.name === name ? partner.data : null;

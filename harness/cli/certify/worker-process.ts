@@ -50,9 +50,9 @@ const HEAP_MB = 512;
 const MAX_PARTNERS = 40;
 
 /**
- * The variables that a worker gets: those with which Node finds its options, libraries, CAs, language and time zone. All
- * others stay in the parent process: the signing key, its passphrase, and the secrets of all partners. The order to the
- * worker contains the secrets of its partner.
+ * The variables that a worker gets: those with which Node finds its options, libraries, CAs, language and time zone.
+ * All others stay in the parent process: the signing key, its passphrase, and the secrets of all partners. The order to
+ * the worker contains the secrets of its partner.
  */
 export const WORKER_VARIABLES: readonly string[] = [
   ...['SystemRoot', 'LANG', 'LC_ALL', 'LC_CTYPE', 'TZ'],

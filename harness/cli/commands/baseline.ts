@@ -1,9 +1,10 @@
 /** `hookproof baseline update`: records the failures of a run as known. */
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { relative, resolve } from 'node:path';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 import { CATALOGUE } from '../../../scenarios/index.ts';
 import type { ConfigFlags } from '../../config/index.ts';
+import { MAX_DOCUMENT_BYTES, readFile, utf8Text } from '../../config/read-file.ts';
 import { readBaselineIfThere, renderBaseline, updateBaseline } from '../../judge/index.ts';
 import type { ResultDocument } from '../../report/result-document.ts';
 import { commandConfig } from '../command-input.ts';
@@ -68,15 +69,13 @@ async function newRun(url: string | undefined, flags: UpdateFlags): Promise<Judg
 /** A saved JSON report. Only what an update needs is checked, so reports of other versions work too. */
 async function savedRun(file: string): Promise<Judged> {
   const hint = 'Create a JSON report with `hookproof run --reporter json=run.json`.';
-  let text: string;
-  try {
-    text = await readFile(file, 'utf8');
-  } catch (cause) {
-    throw new HookproofError('BASELINE_NO_RUN', `the report ${file} cannot be read`, { hint, cause });
+  const content = await readFile(file, MAX_DOCUMENT_BYTES);
+  if ('reason' in content) {
+    throw new HookproofError('BASELINE_NO_RUN', `the report ${file} ${content.reason}`, { hint });
   }
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = JSON.parse(utf8Text(content.bytes) ?? '');
   } catch {
     value = null;
   }

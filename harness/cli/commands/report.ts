@@ -2,11 +2,11 @@
  * `hookproof report`: renders saved runs again, and joins shards. Nothing is sent. Files are not trusted: anyone may
  * have written them.
  */
-import { createReadStream } from 'node:fs';
 import type { ZodError } from 'zod';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 import { visible } from '../../../contract/visible.ts';
 import { type ConfigFlags, loadReporters } from '../../config/index.ts';
+import { MAX_DOCUMENT_BYTES, readFile } from '../../config/read-file.ts';
 import { createRedactor, type Reporter, writeReports } from '../../report/index.ts';
 import { type ResultDocument, resultDocument } from '../../report/result-document.ts';
 import { exitCodeOf, isScored, runVerdict, tally } from '../../report/verdict.ts';
@@ -24,8 +24,6 @@ export interface SavedRun {
   readonly document: ResultDocument;
 }
 
-/** Five times the size of a whole run with `--evidence`. */
-const MAX_BYTES = 64 * 1024 * 1024;
 const MAX_LISTED_PROBLEMS = 3;
 
 const HINT = 'Create a JSON report with `hookproof run --reporter json=run.json`.';
@@ -104,21 +102,19 @@ function worstExitCode(documents: readonly ResultDocument[]): number {
 }
 
 async function bytesOf(file: string, name: string): Promise<Buffer> {
+  if (file !== '-') {
+    const content = await readFile(file, MAX_DOCUMENT_BYTES);
+    if ('bytes' in content) return content.bytes;
+    throw refused('REPORT_UNREADABLE', `${name} ${content.reason}`, `Check the path. ${HINT}`);
+  }
   const chunks: Buffer[] = [];
   let size = 0;
-  const source = file === '-' ? process.stdin : createReadStream(file);
-  try {
-    for await (const chunk of source) {
-      size += chunk.length;
-      if (size > MAX_BYTES) {
-        throw refused('REPORT_TOO_LARGE', `${name} is larger than 64 MiB`, 'No run of hookproof writes that much.');
-      }
-      chunks.push(Buffer.from(chunk));
+  for await (const chunk of process.stdin) {
+    size += chunk.length;
+    if (size > MAX_DOCUMENT_BYTES) {
+      throw refused('REPORT_TOO_LARGE', `${name} is larger than 64 MiB`, 'No run of hookproof writes that much.');
     }
-  } catch (error) {
-    if (error instanceof HookproofError) throw error;
-    const code = error instanceof Error && 'code' in error ? ` (${error.code})` : '';
-    throw refused('REPORT_UNREADABLE', `${name} cannot be read${code}`, `Check the path. ${HINT}`, error);
+    chunks.push(Buffer.from(chunk));
   }
   return Buffer.concat(chunks);
 }

@@ -1,6 +1,6 @@
 /** Writes large output with back-pressure: to standard output, or to a file that appears only when it is complete. */
 import { once } from 'node:events';
-import { open, rename, rm } from 'node:fs/promises';
+import { lstat, open, rename, rm } from 'node:fs/promises';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 
 /** Writes to standard output. False when the reader has closed the pipe (`| head`): then stop writing. */
@@ -50,9 +50,8 @@ export async function writeLines(path: string, lines: AsyncIterable<string>, for
 }
 
 async function refuseExisting(path: string): Promise<void> {
-  const found = await open(path, 'r').catch(() => null);
+  const found = await lstat(path).catch(() => null);
   if (found === null) return;
-  await found.close();
   throw new HookproofError('INBOX_EXPORT_THERE', `the file ${path} already exists`, {
     hint: 'Name another file, or replace this one with `--force`.',
   });

@@ -1,4 +1,5 @@
 /** `hookproof receiver --handlers FILE`: loads handlers from a JavaScript module. */
+import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { HookproofError, NOTIFICATION_KINDS } from '../../../contract/index.ts';
@@ -23,6 +24,8 @@ export async function loadHandlers(file: string): Promise<Handlers> {
 
 async function importModule(file: string): Promise<{ handlers?: unknown }> {
   try {
+    // Node would wait for a pipe.
+    if (!(await stat(file)).isFile()) throw new Error('it is not a regular file');
     return await import(pathToFileURL(resolve(file)).href);
   } catch (cause) {
     const message = `cannot be loaded (${(cause as Error).message})`;

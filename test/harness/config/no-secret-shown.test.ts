@@ -41,7 +41,6 @@ const PLACES: Record<string, (secret: string) => Given> = {
   'as a key': (secret) => ({ yaml: `${secret}: x\n` }),
   'as a duration': (secret) => ({ yaml: `timeout: ${secret}\nseed: ${secret}\nconcurrency: ${secret}\n` }),
   'as a name': (secret) => ({ yaml: `profile: ${JSON.stringify(secret)}\nreporters: [${JSON.stringify(secret)}]\n` }),
-  'as a pattern': (secret) => ({ yaml: `grep: [${JSON.stringify(`[${secret.replaceAll(']', '')}`)}]\n` }),
   'in a credential header': (secret) => ({ yaml: `headers:\n  Authorization: ${JSON.stringify(secret)}\n` }),
   'in a credential header flag': (secret) => ({ flags: { header: [`Cookie: ${secret}`] } }),
   'in a header flag without a name': (secret) => ({ flags: { header: [secret.replaceAll(':', '')] } }),

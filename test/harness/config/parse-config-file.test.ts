@@ -229,7 +229,7 @@ describe('the configuration file', () => {
     const line = `url: ${url}\n`;
     const filled = (size: number) => line + '#'.repeat(size - line.length);
     expect((await refusal({ files: { 'hookproof.yaml': filled(1024 * 1024 + 1) } })).message).toBe(
-      'the file hookproof.yaml is larger than 1024 KiB',
+      'the file hookproof.yaml is larger than 1 MiB',
     );
     expect((await load({ yaml: filled(1024 * 1024) })).partner.url).toBe(url);
   });

@@ -145,7 +145,7 @@ const BAD_CERTIFICATES: readonly BadFile[] = [
     `is binary data of unknown type, ${WANTS_CERT}`,
     'A certificate is PEM',
   ],
-  [() => Buffer.alloc(1024 * 1024 + 1, 65), 'is larger than 1024 KiB', 'PEM or DER'],
+  [() => Buffer.alloc(1024 * 1024 + 1, 65), 'is larger than 1 MiB', 'PEM or DER'],
 ];
 
 const BAD_KEYS: readonly BadFile[] = [
@@ -447,7 +447,7 @@ describe('a file of certificates or keys is refused', () => {
     expect(await said('client.key/none.pem')).toBe('--client-cert: the file client.key/none.pem does not exist');
     expect(await said('folder')).toBe('--client-cert: the file folder is a directory');
     // A file that this user may not read cannot be made when the user is root; a socket is refused on the same way.
-    expect(await said('socket')).toBe('--client-cert: the file socket cannot be read (ENXIO)');
+    expect(await said('socket')).toBe('--client-cert: the file socket is a socket, expected a regular file');
   });
 
   it('with several errors, which are all listed', async () => {

@@ -23,10 +23,33 @@ describe('the plan of a run', () => {
       new Set(['api-key', 'leaks']),
     );
     expect(ids(plan({ scenarios: ['signature/missing'] }))).toEqual(['signature/missing']);
-    expect(ids(plan({ suites: ['signature'], greps: ['^signature/MISSING$'] }))).toEqual(['signature/missing']);
+    expect(ids(plan({ suites: ['signature'], greps: ['signature/MISSING-as-text'] }))).toEqual([
+      'signature/missing-as-text',
+    ]);
     expect(() => plan({ suites: ['valid'], scenarios: ['signature/missing'] })).toThrow(
       'the selection matches no check',
     );
+  });
+
+  it('finds patterns as text, in which * stands for any characters', () => {
+    const found = (...greps: string[]) => ids(plan({ greps }));
+    expect(found('valid/plain')).toContain('valid/plain');
+    expect(found('VALID/*ain')).toContain('valid/plain');
+    expect(found('signature/*text')).toEqual(expect.arrayContaining(['signature/missing-as-text']));
+    expect(() => found('valid/plain*valid/plain')).toThrow('no check has');
+    expect(found('missing', 'valid/plain')).toEqual(expect.arrayContaining(['signature/missing', 'valid/plain']));
+    expect(found('*')).toHaveLength(total);
+  });
+
+  it('takes no time for a pattern that a regular expression would search for hours', () => {
+    const hostile = [
+      '^(([a-z /-])+.?)+[A-Z]$',
+      '(a|a|b?)*'.repeat(50),
+      `${'a*'.repeat(100_000)}`,
+      'x'.repeat(1_000_000),
+    ];
+    for (const pattern of hostile) expect(() => plan({ greps: [pattern] })).toThrow('in its id or title');
+    expect(ids(plan({ greps: ['*'.repeat(1_000_000)] }))).toHaveLength(total);
   });
 
   it('contains the scenarios that do not apply, with the reason', () => {
@@ -69,6 +92,6 @@ describe('the plan of a run', () => {
     };
     expect(hint({ suites: ['signatures'] })).toContain('Did you mean "signature"?');
     expect(hint({ scenarios: ['signature/mising'] })).toContain('Did you mean "signature/missing"?');
-    expect(() => plan({ greps: ['('] })).toThrow('is not a regular expression');
+    expect(() => plan({ greps: ['^valid/', 'valid/'] })).toThrow('no check has "^valid/" in its id or title');
   });
 });
