@@ -1,11 +1,11 @@
 /** Finds and reads the configuration file. The YAML parser and the schema are loaded only when there is one. */
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import type { GivenSettings } from './given.ts';
+import { type GivenSettings, type PartnerScope, problemWith } from './given.ts';
 import type { Advice, Problem } from './problems.ts';
 import { MAX_CONFIG_BYTES, readFile, utf8Text } from './read-file.ts';
 import { splitReferences } from './secrets.ts';
-import { CONFIG_FILE } from './settings.ts';
+import { CONFIG_FILE, flagOf, isSetBy, SETTINGS, type Setting } from './settings.ts';
 
 export interface ConfigFile {
   /** As the user would name it; null when there is no file. */
@@ -19,7 +19,7 @@ const NO_FILE: ConfigFile = { name: null, settings: new Map(), referenced: new S
 
 /** Reads the file that `--config` names, or `hookproof.yaml` in `cwd` when there is one; null asks for neither. */
 export async function findConfigFile(
-  { configFile, cwd }: { configFile?: string | null | undefined; cwd: string },
+  { configFile, cwd, scope }: { configFile?: string | null | undefined; cwd: string; scope?: PartnerScope },
   problems: Problem[],
   advice: Advice[],
 ): Promise<ConfigFile> {
@@ -49,8 +49,31 @@ export async function findConfigFile(
   const text = utf8Text(content.bytes);
   if (text === undefined) return refuse('CONFIG_FILE', `${name} is not UTF-8 text`, 'Save it as UTF-8.');
   const { parseConfigFile } = await import('./parse-config-file.ts');
-  const settings = parseConfigFile(text, { name, base: dirname(path) }, problems);
+  const found = parseConfigFile(text, { name, base: dirname(path), scope }, problems);
+  const settings = scope === undefined ? found : settableBy(scope, found, problems);
   return { name, settings, referenced: referencedVariables(settings) };
+}
+
+/** The settings that such a file can set; others are noted. */
+function settableBy({ partner }: PartnerScope, settings: GivenSettings, problems: Problem[]): GivenSettings {
+  const kept = [...settings].filter(([path, [given]]) => {
+    const setting = SETTINGS.find(
+      (row: Setting) => row.path === path || (row.type === 'headers' && path.startsWith('headers.')),
+    );
+    if (setting === undefined || given === undefined) return true;
+    if (isSetBy(partner === null ? 'defaults' : 'partner', setting)) return true;
+    const what = `cannot be set ${partner === null ? 'for all partners in a file' : 'by a partner'}`;
+    problems.push(problemWith(given, what, howToSet(setting), 'CONFIG_PARTNER_SETTING'));
+    return false;
+  });
+  return new Map(kept);
+}
+
+function howToSet(setting: Setting): string {
+  const flag = `\`${flagOf(setting)}\``;
+  if (setting.setBy === 'flag') return `Remove it. The operator sets it with ${flag}.`;
+  if (setting.setBy === 'defaults') return `Remove it. The operator sets it with ${flag}, or in the file of defaults.`;
+  return 'Remove it. A certificate is about all checks, and the files of each partner go to a folder with its name.';
 }
 
 function referencedVariables(settings: GivenSettings): ReadonlySet<string> {

@@ -17,6 +17,14 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** Standard input, as `process.stdin` is. */
 export type Input = AsyncIterable<Uint8Array | string> & { readonly isTTY?: boolean };
 
+/** What the file of one of many partners may refer to. */
+export interface PartnerScope {
+  /** Null: the file has the defaults of all partners, and is the operator's. */
+  readonly partner: string | null;
+  /** The folder of the partners. */
+  readonly folder: string;
+}
+
 export interface Given<T extends string | boolean = string | boolean> {
   /** The setting; for a flag of a command without settings, the flag. */
   readonly path: string;
@@ -28,6 +36,8 @@ export interface Given<T extends string | boolean = string | boolean> {
   readonly where: string;
   /** The folder that a relative path in it starts from. */
   readonly base: string;
+  /** Of a file about one of many partners. */
+  readonly scope?: PartnerScope | undefined;
   /** A secret that was written into the file itself, which has been noted as a problem. */
   readonly literal?: boolean;
 }

@@ -13,7 +13,7 @@ export {
 } from './load-config.ts';
 export { nearestName } from './nearest-name.ts';
 export { type Advice, type Problem, throwIfAny } from './problems.ts';
-export { type Credential, type CredentialSource, readCredential } from './secrets.ts';
+export { type Credential, type CredentialSource, readCredential, variablePrefix } from './secrets.ts';
 export {
   CONFIG_FILE,
   type ConfigFlags,

@@ -16,6 +16,7 @@ import {
   gatherSettings,
   givenText,
   type Input,
+  type PartnerScope,
   problemWith,
   type Resolution,
   type ShownSetting,
@@ -72,12 +73,10 @@ export interface LoadOptions {
   /** For `--secret-file -` and `--api-key-file -`. */
   readonly stdin?: Input | undefined;
   /**
-   * False: variables are no settings. The file may still refer to them. For one of many partners, who share the
-   * environment.
+   * One of many partners, whose file `configFile` is. Variables are no settings, because all partners share them.
+   * `defaultsFile` is the file of the operator, whose settings are weaker than those of the partner.
    */
-  readonly variables?: boolean | undefined;
-  /** A file whose settings are weaker than those of the configuration file. */
-  readonly defaultsFile?: string | undefined;
+  readonly partner?: PartnerScope & { readonly partner: string; readonly defaultsFile: string | null };
 }
 
 /**
@@ -100,13 +99,16 @@ export async function loadConfig(options: LoadOptions): Promise<ResolvedConfig> 
 export async function collectConfig(options: LoadOptions): Promise<CollectedConfig> {
   const started = startResolution(options);
   const { problems, advice, secrets, files } = started;
-  const file = await findConfigFile(options, problems, advice);
-  const { cwd, defaultsFile } = options;
+  const { configFile, cwd, partner: one } = options;
+  const file = await findConfigFile({ configFile, cwd, ...(one && { scope: one }) }, problems, advice);
+  const scope = one && { ...one, partner: null };
   const defaults =
-    defaultsFile === undefined ? null : await findConfigFile({ configFile: defaultsFile, cwd }, problems, advice);
+    scope === undefined || scope.defaultsFile === null
+      ? null
+      : await findConfigFile({ configFile: scope.defaultsFile, cwd, scope }, problems, advice);
   const fileBroken = problems.length > 0;
   const settings = new Map([...(defaults?.settings ?? []), ...file.settings]);
-  const layers = { flags: options.flags, env: options.variables === false ? {} : options.env, file: settings, cwd };
+  const layers = { flags: options.flags, env: one === undefined ? options.env : {}, file: settings, cwd };
   const resolution = { ...started, ...gatherSettings(layers, problems) };
   const values = await resolvePartner(resolution, fileBroken);
   const { partner } = values;
@@ -120,7 +122,7 @@ export async function collectConfig(options: LoadOptions): Promise<CollectedConf
     const message = 'The revision is ignored: it selects what is scored for a profile, and no profile is set.';
     advice.push({ path: 'revision', reason: 'ignored', message, hint: '' });
   }
-  if (options.variables !== false) advice.push(...adviseOnVariables(options.env, file.referenced));
+  if (one === undefined) advice.push(...adviseOnVariables(options.env, file.referenced));
   const config =
     partner === undefined || problems.length > 0
       ? null

@@ -20,7 +20,7 @@ import {
 } from 'yaml';
 import type { z } from 'zod';
 import { type Expected, fileSchema } from './file-schema.ts';
-import type { Given, GivenSettings } from './given.ts';
+import type { Given, GivenSettings, PartnerScope } from './given.ts';
 import { nearestName } from './nearest-name.ts';
 import { type Problem, quoted } from './problems.ts';
 import { REFERENCE_HINT } from './secrets.ts';
@@ -31,6 +31,7 @@ import { DURATION_HINT, SEED_HINT } from './values.ts';
 export interface FilePlace {
   readonly name: string;
   readonly base: string;
+  readonly scope?: PartnerScope | undefined;
 }
 
 interface YamlDocument {
@@ -79,7 +80,7 @@ function resolved({ doc }: YamlDocument, node: unknown): Node | undefined {
   return isAlias(node) ? node.resolve(doc) : isNode(node) ? node : undefined;
 }
 
-function toGiven(document: YamlDocument, scalar: Scalar, path: string, { base }: FilePlace): Given {
+function toGiven(document: YamlDocument, scalar: Scalar, path: string, { base, scope }: FilePlace): Given {
   const { value, source } = scalar;
   const place = document.place(scalar);
   return {
@@ -90,6 +91,7 @@ function toGiven(document: YamlDocument, scalar: Scalar, path: string, { base }:
     source: place,
     where: `${place}: ${path}`,
     base,
+    ...(scope !== undefined && { scope }),
   };
 }
 

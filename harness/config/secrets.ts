@@ -3,13 +3,15 @@
  * itself.
  */
 import { existsSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { realpath } from 'node:fs/promises';
+import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
 import {
   type Environment,
   type Given,
   givenByFlag,
   givenByVariable,
   type Input,
+  type PartnerScope,
   problemWith,
   type Resolution,
   startResolution,
@@ -133,11 +135,51 @@ export async function readReference(
   resolution: Resolution,
 ): Promise<string | undefined> {
   if (reference.kind === 'file') return fromFile(reference.path, given, noun, resolution);
+  const refused = refusedVariable(reference.name, given.scope);
+  if (refused !== null) {
+    note(resolution, given, `must not refer to the environment variable ${reference.name}`, refused);
+    return undefined;
+  }
   const value = resolution.env[reference.name];
   if (value !== undefined && value !== '') return value;
   const what = `the environment variable ${reference.name} is ${value === undefined ? 'not set' : 'set but empty'}`;
   note(resolution, given, what, `Set it to the ${noun}, or refer to something else.`, 'missing');
   return undefined;
+}
+
+/**
+ * What the names of a partner's variables begin with: `PARTNER_ACME_EU__` for `acme-eu`. No other partner's begin with it,
+ * because a name has no two underscores in a row.
+ */
+export function variablePrefix(partner: string): string {
+  const name = partner.toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_');
+  return `PARTNER_${name.replace(/_$/, '')}__`;
+}
+
+/** Why a file must not refer to a variable, as what to do about it; null when it may. Windows ignores letter case. */
+function refusedVariable(name: string, scope: PartnerScope | undefined): string | null {
+  if (scope?.partner != null) {
+    const prefix = variablePrefix(scope.partner);
+    if (name.startsWith(prefix)) return null;
+    return `Rename the variable: those of this partner begin with ${prefix}, for example ${prefix}SECRET.`;
+  }
+  const reserved = scope === undefined ? /^HOOKPROOF_CERTIFY_/i : /^HOOKPROOF_/i;
+  return reserved.test(name) ? 'hookproof reads this variable itself. Refer to another one.' : null;
+}
+
+/** Why a file must not refer to another file, as what to do about it; null when it may. */
+export async function refusedFile(path: string, scope: PartnerScope | undefined): Promise<string | null> {
+  if (scope?.partner == null) return null;
+  const { partner, folder } = scope;
+  const isOwn = (start: string, file: string) => {
+    const inside = relative(start, file);
+    const steps = inside.split(sep);
+    return !isAbsolute(inside) && steps[0] !== '..' && steps.includes(partner);
+  };
+  // Where links lead. A file that does not exist has no other place.
+  const [realFolder, realFile] = await Promise.all([folder, path].map((one) => realpath(one).catch(() => one)));
+  if (isOwn(resolve(folder), path) && isOwn(realFolder ?? folder, realFile ?? path)) return null;
+  return `Files of this partner are in ${folder} and have its name in their path: ${partner}/key.pem, secrets/${partner}.`;
 }
 
 async function fromFile(
@@ -149,6 +191,11 @@ async function fromFile(
   const absolute = resolve(given.base, path);
   const suspect = looksLikeSecret(path, absolute);
   const name = suspect ? 'the file' : `the file ${path}`;
+  const refused = await refusedFile(absolute, given.scope);
+  if (refused !== null) {
+    note(resolution, given, `must not refer to ${name}`, refused);
+    return undefined;
+  }
   const content = await readFile(absolute, MAX_SECRET_BYTES);
   if ('bytes' in content) {
     resolution.files.set(given.path, absolute);

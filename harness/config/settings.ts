@@ -32,6 +32,12 @@ interface SettingRow {
   readonly preset?: boolean;
   /** It cannot be set in hookproof.yaml. */
   readonly flagOnly?: boolean;
+  /**
+   * Who sets it for one of many partners (`certify --partners`): the partner in its own file, the operator in the file
+   * of defaults, or the operator with the flag; absent: nobody. What describes the endpoint is the partner's. A partner
+   * must not choose what its certificate is worth, where requests may go, and what is read or written on this machine.
+   */
+  readonly setBy?: 'partner' | 'defaults' | 'flag';
 }
 
 type Typed =
@@ -253,6 +259,7 @@ export const SETTINGS = [
     flag: '--profile <name>',
     environment: 'HOOKPROOF_PROFILE',
     group: 'run',
+    setBy: 'partner',
     description: 'profile whose features must all be configured',
     unset: 'none',
     example: 'staging',
@@ -267,6 +274,7 @@ export const SETTINGS = [
     bounds: [1, 9999],
     flag: '--revision <n>',
     group: 'run',
+    setBy: 'defaults',
     description: 'with a profile: the revision of the set of checks to score against',
     unset: 'the newest',
     example: 1,
@@ -312,6 +320,7 @@ export const SETTINGS = [
     default: '8',
     flag: '--concurrency <n>',
     group: 'run',
+    setBy: 'partner',
     description: 'deliveries in flight, 1 to 64; a value of 8 or more may grow up to eightfold for a slow endpoint',
     example: 8,
     intro: 'How the run goes.',
@@ -335,6 +344,7 @@ export const SETTINGS = [
     default: '10s',
     flag: '--recovery <duration>',
     group: 'run',
+    setBy: 'partner',
     description: 'how long to wait for a receiver that went down',
     example: '10s',
   },
@@ -345,6 +355,7 @@ export const SETTINGS = [
     bounds: [1_000, 86_400_000],
     flag: '--max-time <duration>',
     group: 'run',
+    setBy: 'partner',
     description: 'end the run after this time',
     unset: 'depends on the number of checks',
     example: '30m',
@@ -355,6 +366,7 @@ export const SETTINGS = [
     field: 'allowPrivate',
     flag: '--allow-private <host>',
     group: 'certify',
+    setBy: 'flag',
     description: 'hosts that may have a private address, where only public ones are allowed otherwise',
     flagHelp: 'a host that may have a loopback or private address; only public addresses are allowed otherwise',
     unset: 'none',
@@ -366,6 +378,7 @@ export const SETTINGS = [
     field: 'seed',
     flag: '--seed <text>',
     group: 'run',
+    setBy: 'defaults',
     description: 'repeat the values of an earlier run',
     unset: 'random',
     example: '1',
@@ -376,6 +389,7 @@ export const SETTINGS = [
     field: 'strict',
     flag: '--strict',
     group: 'run',
+    setBy: 'defaults',
     description: 'warnings fail the run',
     example: false,
   },
@@ -397,6 +411,7 @@ export const SETTINGS = [
     words: STACKS,
     flag: '--stack <name>',
     group: 'run',
+    setBy: 'partner',
     description: 'show fixes for this stack',
     unset: 'guessed from the answers',
     example: 'express',
@@ -416,6 +431,7 @@ export const SETTINGS = [
     field: 'evidence',
     flag: '--evidence',
     group: 'run',
+    setBy: 'defaults',
     description: 'also keep the requests and responses of passed checks',
     example: false,
   },
@@ -461,6 +477,11 @@ export function settingAt(path: SettingPath): Setting {
   const found = BY_PATH.get(path);
   if (found === undefined) throw new TypeError(`There is no setting ${path}`);
   return found;
+}
+
+/** Whether a file of many partners can set it: that of one partner, or that of the defaults. */
+export function isSetBy(by: 'partner' | 'defaults', { group, setBy }: Setting): boolean {
+  return group === 'endpoint' || setBy === 'partner' || setBy === by;
 }
 
 type CamelCase<Text> = Text extends `${infer First}-${infer Rest}` ? `${First}${Capitalize<CamelCase<Rest>>}` : Text;

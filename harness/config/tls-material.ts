@@ -29,7 +29,7 @@ import {
 } from './given.ts';
 import { ALL_LISTED, adviceText, throwIfAny } from './problems.ts';
 import { MAX_PEM_BYTES, readFile } from './read-file.ts';
-import { readSecret } from './secrets.ts';
+import { readSecret, refusedFile } from './secrets.ts';
 
 /** The TLS material of a partner as far as it can be read. */
 export interface TlsMaterial {
@@ -165,6 +165,12 @@ async function readMaterial(given: Given<string>, resolution: Resolution): Promi
     return undefined;
   }
   const path = resolve(given.base, given.value);
+  const refused = inline ? null : await refusedFile(path, given.scope);
+  if (refused !== null) {
+    const what = `must not refer to the file ${given.value}`;
+    resolution.problems.push(problemWith(given, what, refused, 'CONFIG_TLS', 'unreadable'));
+    return undefined;
+  }
   const content = inline ? { bytes: Buffer.from(given.value) } : await readFile(path, MAX_PEM_BYTES);
   if ('bytes' in content) {
     if (!inline) resolution.files.set(given.path, path);

@@ -4,7 +4,13 @@ import { join } from 'node:path';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 import { visible } from '../../../contract/visible.ts';
 import { CURRENT_REVISION, loadRevision } from '../../certify/index.ts';
-import { type ConfigFlags, collectConfig, type Problem, type ResolvedConfig } from '../../config/index.ts';
+import {
+  type ConfigFlags,
+  collectConfig,
+  type Problem,
+  type ResolvedConfig,
+  variablePrefix,
+} from '../../config/index.ts';
 import { configurationRefusals } from './issuing.ts';
 
 export interface FleetMember {
@@ -23,7 +29,8 @@ interface FileProblems {
 
 /**
  * Reads and checks every partner, or those of `only`. HOOKPROOF_URL, HOOKPROOF_SECRET and similar variables are
- * ignored, because they would apply to every partner; a file may refer to any variable.
+ * ignored, because they would apply to every partner. Files of partners are not trusted: each refers to variables and
+ * files of its partner only, and sets what describes its endpoint.
  *
  * @throws HookproofError FLEET_INVALID, which lists every problem of every file
  */
@@ -48,14 +55,12 @@ export async function readPartners(
   const members: FleetMember[] = [];
   for (const name of wanted) {
     const configFile = join(directory, `${name}.yaml`);
-    const defaultsFile = defaults ? join(directory, DEFAULTS) : undefined;
     const collected = await collectConfig({
       flags,
       env: process.env,
       cwd: process.cwd(),
       configFile,
-      variables: false,
-      ...(defaultsFile !== undefined && { defaultsFile }),
+      partner: { partner: name, folder: directory, defaultsFile: defaults ? join(directory, DEFAULTS) : null },
     });
     const { config } = collected;
     const lines = config === null ? collected.problems.map(lineOf) : problemsOf(config);
@@ -82,16 +87,17 @@ async function namesIn(directory: string, problems: FileProblems[]): Promise<{ n
     if (/\.yml$/i.test(file)) problem('is ignored\n    Rename it to .yaml.');
     if (!file.endsWith('.yaml')) continue;
     const name = file.slice(0, -'.yaml'.length);
-    const other = known.get(name.toLowerCase());
+    const prefix = variablePrefix(name);
+    const other = known.get(prefix);
     if (!NAME.test(name) || /^fleet\b/i.test(name)) {
       problem(
         'is not a valid name for a partner\n' +
           '    Use letters, digits and . _ -; begin with a letter or digit, but not with "fleet".',
       );
     } else if (other !== undefined)
-      problem(`differs from ${other} only in upper and lower case\n    Give it another name.`);
+      problem(`differs from ${other} only in letter case or punctuation\n    Give it another name.`);
     else {
-      known.set(name.toLowerCase(), file);
+      known.set(prefix, file);
       names.push(name);
     }
   }
@@ -100,20 +106,15 @@ async function namesIn(directory: string, problems: FileProblems[]): Promise<{ n
 
 /** Why a valid configuration cannot be certified. */
 function problemsOf(config: ResolvedConfig): string[] {
-  const { run, sources } = config;
-  const lines = configurationRefusals(config).map(({ message, fix }) => `${message}\n    ${fix}`);
-  const elsewhere = (['reporters', 'output-dir'] as const).filter((path) => (sources[path] ?? 'default') !== 'default');
-  const problems = elsewhere.map(
-    (path) =>
-      `${path} cannot be set for a partner\n    The files of each partner are written to a folder with its name.`,
-  );
+  const { run } = config;
+  const problems = configurationRefusals(config).map(({ message, fix }) => `${message}\n    ${fix}`);
   try {
     if (run.profile !== null) loadRevision(run.revision ?? CURRENT_REVISION);
   } catch (error) {
     if (!(error instanceof HookproofError)) throw error;
     problems.push(`${error.message}\n    ${error.hint}`);
   }
-  return [...lines, ...problems];
+  return problems;
 }
 
 function lineOf({ message, hint }: Problem): string {

@@ -88,7 +88,7 @@ const documentIn = async (name: string): Promise<FleetDocument> =>
   JSON.parse(await readFile(join(folder, name, 'fleet.json'), 'utf8'));
 const flags = (name: string) => [
   ...['--partners', fleet.partners, '--key', fleet.key, '--output-dir', join(folder, name)],
-  ...['--partner-timeout', PARTNER_TIMEOUT, '--per-host', AT_A_HOST],
+  ...['--allow-private', 'localhost', '--partner-timeout', PARTNER_TIMEOUT, '--per-host', AT_A_HOST],
 ];
 try {
   console.log(`${fleet.kindOf.size} partners, ${cpus().length} processors`);

@@ -54,12 +54,7 @@ export async function startFleet(folder: string, kinds: readonly Kind[], process
     const [ports] = (await once(child, 'message')) as [number[]];
     for (const [at, { kind, name, secret }] of mine.entries()) {
       await writeFile(join(partners, 'secrets', name), secret, { mode: 0o600 });
-      const lines = [
-        `url: https://localhost:${ports[at]}/hooks`,
-        'allow-private: [localhost]',
-        'hmac:',
-        `  secret: \${file:secrets/${name}}`,
-      ];
+      const lines = [`url: https://localhost:${ports[at]}/hooks`, 'hmac:', `  secret: \${file:secrets/${name}}`];
       await writeFile(join(partners, `${name}.yaml`), `${[...lines, kind.settings ?? ''].join('\n')}\n`);
     }
   }

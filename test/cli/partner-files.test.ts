@@ -1,0 +1,155 @@
+/** Files of partners come from partners: what they can refer to and set is what the operator gives them. */
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { readPartners } from '../../harness/cli/certify/partner-files.ts';
+import { isSetBy, SETTINGS, type Setting } from '../../harness/config/settings.ts';
+
+const SECRET = 'a-secret-of-the-partner-acme-0123456789';
+let folder = '';
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'hookproof-partners-'));
+  await mkdir(join(folder, 'secrets'));
+  await mkdir(join(folder, 'acme'));
+  await mkdir(join(folder, 'globex'));
+  await writeFile(join(folder, 'secrets', 'acme'), SECRET);
+  await writeFile(join(folder, 'secrets', 'globex'), 'the-secret-of-another-partner');
+  await writeFile(join(folder, 'globex', 'client.key'), 'the key of another partner');
+  await writeFile(join(folder, 'acme', 'secret'), SECRET);
+  await mkdir(`${folder}-outside`);
+  await writeFile(join(`${folder}-outside`, 'acme'), 'outside');
+  vi.stubEnv('HOOKPROOF_CERTIFY_KEY_PASSPHRASE', 'the-passphrase-of-the-signing-key');
+  vi.stubEnv('PARTNER_ACME__SECRET', SECRET);
+  vi.stubEnv('PARTNER_ACME_EU__SECRET', 'the-secret-of-another-partner');
+  vi.stubEnv('GITHUB_TOKEN', 'the-token-of-the-job');
+});
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  await rm(`${folder}-outside`, { recursive: true, force: true });
+  await rm(folder, { recursive: true, force: true });
+});
+
+const GOOD = 'url: https://acme.example/hooks\nprofile: staging\n';
+const signed = (reference: string) => `${GOOD}hmac:\n  secret: \${${reference}}\n`;
+
+/** The configuration of the partner acme with this file, or why it is refused. */
+async function acme(text: string, files: Record<string, string> = {}) {
+  for (const [name, content] of Object.entries({ 'acme.yaml': text, ...files })) {
+    await writeFile(join(folder, name), content);
+  }
+  return readPartners(folder, {}, ['acme']).then(
+    ([member]) => member?.config.partner.signing?.secret ?? 'no secret',
+    (error: Error) => error.message,
+  );
+}
+
+describe('the file of a partner', () => {
+  it.each(['env:PARTNER_ACME__SECRET', 'file:secrets/acme', 'file:acme/secret', 'file:./acme/../acme/secret'])(
+    'refers to %s',
+    async (reference) => {
+      expect(await acme(signed(reference))).toBe(SECRET);
+    },
+  );
+
+  it.each([
+    'env:HOOKPROOF_CERTIFY_KEY_PASSPHRASE',
+    'env:GITHUB_TOKEN',
+    'env:PARTNER_ACME_EU__SECRET',
+    'env:PARTNER_ACME_SECRET',
+    'env:PATH',
+    'file:secrets/globex',
+    'file:globex/client.key',
+    'file:acme/../secrets/globex',
+    'file:../outside',
+    'file:/proc/self/environ',
+    'file:/proc/self/fd/0',
+    'file:/etc/passwd',
+    'file:globex.yaml',
+    'file:acme/leads-away',
+    'file:acme/leads-to-globex',
+    'file:leads-away/acme',
+  ])('cannot refer to %s', async (reference) => {
+    await symlink(join(`${folder}-outside`, 'acme'), join(folder, 'acme', 'leads-away'));
+    await symlink('../secrets/globex', join(folder, 'acme', 'leads-to-globex'));
+    await symlink(`${folder}-outside`, join(folder, 'leads-away'));
+    const target = reference === 'file:../outside' ? `file:${folder}-outside/acme` : reference;
+    const expected = `acme.yaml:4:11: hmac.secret: must not refer to `;
+    expect(await acme(signed(target))).toContain(expected);
+    const inHeader = await acme(`${GOOD}headers:\n  X-A: "Bearer \${${target}}"\n`);
+    expect(inHeader).toContain('acme.yaml:4:8: headers.X-A: must not refer to ');
+    const [kind = '', path = ''] = target.split(/:(.*)/s);
+    if (kind !== 'file') return;
+    const material = await acme(`${GOOD}tls:\n  client-cert: ${path}\n  client-key: ${path}\n  ca: ${path}\n`);
+    for (const setting of ['client-cert', 'client-key', 'ca']) {
+      expect(material).toContain(`tls.${setting}: must not refer to the file ${path}`);
+    }
+  });
+
+  it('names the setting, the file and what to do', async () => {
+    const refused = await acme(
+      `${signed('env:GITHUB_TOKEN')}allow-private: [127.0.0.1]\nstrict: false\nreporters: [human]\n`,
+    );
+    expect(refused).toBe(
+      [
+        'the partners cannot be certified:',
+        `${join(folder, 'acme.yaml')}:5:17: allow-private: cannot be set by a partner`,
+        '    Remove it. The operator sets it with `--allow-private`.',
+        `${join(folder, 'acme.yaml')}:6:9: strict: cannot be set by a partner`,
+        '    Remove it. The operator sets it with `--strict`, or in the file of defaults.',
+        `${join(folder, 'acme.yaml')}:7:13: reporters: cannot be set by a partner`,
+        '    Remove it. A certificate is about all checks, and the files of each partner go to a folder with its name.',
+        `${join(folder, 'acme.yaml')}:4:11: hmac.secret: must not refer to the environment variable GITHUB_TOKEN`,
+        '    Rename the variable: those of this partner begin with PARTNER_ACME__, for example PARTNER_ACME__SECRET.',
+      ]
+        .map((line) => (line.startsWith('/') ? `  ${line}` : line))
+        .join('\n'),
+    );
+  });
+
+  it('does not share its variables with a partner whose name differs in punctuation', async () => {
+    const same = { 'a.c_m--e.yaml': GOOD, 'A-C.M_E.yaml': GOOD };
+    expect(await acme(signed('file:secrets/acme'), same)).toMatch(/differs from .* only in letter case or punctuation/);
+  });
+});
+
+describe('the file of defaults', () => {
+  it('is of the operator: it refers to other files and variables, and sets more', async () => {
+    const defaults = `strict: true\nrevision: 1\nhmac:\n  secret: \${file:secrets/globex}\nheaders:\n  X-A: \${env:GITHUB_TOKEN}\n`;
+    expect(await acme(GOOD, { '_defaults.yaml': defaults })).toBe('the-secret-of-another-partner');
+  });
+
+  it.each([
+    ['allow-private: [127.0.0.1]', 'allow-private: cannot be set for all partners in a file'],
+    ['output-dir: elsewhere', 'output-dir: cannot be set for all partners in a file'],
+    ['baseline: known.yaml', 'baseline: cannot be set for all partners in a file'],
+    [`headers: { X-A: "\${env:HOOKPROOF_SECRET}" }`, 'must not refer to the environment variable HOOKPROOF_SECRET'],
+    [
+      `headers: { X-A: "\${env:HOOKPROOF_CERTIFY_KEY}" }`,
+      'must not refer to the environment variable HOOKPROOF_CERTIFY_KEY',
+    ],
+  ])('cannot have %s', async (line, refused) => {
+    expect(await acme(signed('file:secrets/acme'), { '_defaults.yaml': `${line}\n` })).toContain(refused);
+  });
+});
+
+it('every setting is decided: who sets it for one of many partners', () => {
+  const paths = (some: readonly Setting[]) =>
+    some.map(({ path }) => path).filter((path) => !/^mtls\.fixtures\./.test(path));
+  const partner = SETTINGS.filter((one) => isSetBy('partner', one));
+  const defaults = SETTINGS.filter((one) => isSetBy('defaults', one) && !partner.includes(one));
+  const nobody = SETTINGS.filter((one) => !isSetBy('defaults', one));
+  expect(paths(partner)).toEqual([
+    ...['url', 'hmac.secret', 'hmac.header', 'api-key.value', 'api-key.header', 'headers'],
+    ...['transactions', 'customers', 'accounts', 'payment-methods', 'providers', 'fields'].map(
+      (one) => `samples.${one}`,
+    ),
+    ...['tls.client-cert', 'tls.client-key', 'tls.passphrase', 'tls.ca'],
+    ...['profile', 'concurrency', 'timeout', 'recovery', 'max-time', 'stack'],
+  ]);
+  expect(paths(defaults)).toEqual(['revision', 'seed', 'strict', 'evidence']);
+  expect(paths(nobody)).toEqual([
+    ...['suites', 'scenarios', 'grep', 'allow-private', 'baseline', 'bail', 'shard', 'reporters', 'output-dir'],
+  ]);
+});
