@@ -2,6 +2,7 @@
  * The result of a certification of many partners (`fleet.json`, schema version 1): its schema, how it is computed, and
  * how shards are joined. Everything in it is redacted; endpoints contribute only numbers and our own words.
  */
+import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { HookproofError } from '../contract/hookproof-error.ts';
 import type { ResultDocument, ScenarioResult } from './report/result-document.ts';
@@ -174,6 +175,11 @@ export function withPrevious(document: FleetDocument, before: FleetDocument | nu
   return { ...document, previous: { startedAt: before.startedAt }, partners };
 }
 
+/** SHA-256 of the names of all partners, sorted. */
+export function namesDigest(names: readonly string[]): string {
+  return createHash('sha256').update(names.toSorted().join('\n')).digest('hex');
+}
+
 export interface NamedFleet {
   /** The name that the user gave. */
   readonly name: string;
@@ -198,7 +204,7 @@ export function mergeFleets(given: readonly NamedFleet[]): FleetDocument {
     shard: null,
     startedAt: new Date(started).toISOString(),
     durationMs: ended - started,
-    complete: fleets.every(({ complete }) => complete),
+    complete: partners.every(({ outcome }) => outcome !== 'not-run'),
     previous: fleets.find(({ previous }) => previous !== null)?.previous ?? null,
     totals: totalsOf(partners),
     partners,
@@ -247,6 +253,8 @@ function mergeProblems(given: readonly NamedFleet[]): string[] {
   if (missing.length > 0) found.push(`shard ${missing.join(', ')} of ${of} is missing`);
   else if (found.length === 0 && seen.size !== first.fleet.asked.partners) {
     found.push(`they contain ${seen.size} of ${first.fleet.asked.partners} partners`);
+  } else if (found.length === 0 && namesDigest([...seen.keys()]) !== first.fleet.asked.names) {
+    found.push('their partners are not those of the certification');
   }
   return found;
 }

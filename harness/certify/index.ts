@@ -3,6 +3,7 @@
  * of the command line.
  */
 
+export { sha256 } from './canonical-json.ts';
 export { type CertificationRun, certificationRun, type EndpointIdentity } from './certification-run.ts';
 export { type CertificateInput, configurationBytes, issueCertificate, urlDigest } from './issue.ts';
 export { keyIdOf, makeKeyPair, readPrivateKey, readPublicKey } from './keys.ts';

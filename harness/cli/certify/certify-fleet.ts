@@ -1,5 +1,5 @@
 /** `hookproof certify --partners FOLDER`: certifies many partners in parallel, and writes one report about all. */
-import { createHash, createHmac, type KeyObject } from 'node:crypto';
+import { createHmac, createPublicKey, type KeyObject } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
@@ -10,6 +10,7 @@ import {
   exitCodeOfFleet,
   type FleetDocument,
   type FleetPartner,
+  namesDigest,
   runLimited,
   totalsOf,
   withPrevious,
@@ -75,7 +76,8 @@ export async function certifyFleet(
   const keyOf = (name: string) => keys.get(name) ?? '';
   if (begun !== null) {
     for (const { name } of members) {
-      const found = await finishedPartner(folder, name, { certification: startedAt, key: keyOf(name) });
+      const claim = { certification: startedAt, key: keyOf(name), keys: [createPublicKey(privateKey)] };
+      const found = await finishedPartner(folder, name, claim);
       if (found !== null) done.set(name, found);
     }
   }
@@ -151,7 +153,7 @@ async function plan(flags: FleetFlags, given: FleetConfigFlags, validForMs: numb
       strict: given.strict === true,
       validForDays: validForMs / 86_400_000,
       partners: all.length,
-      names: createHash('sha256').update(names.join('\n')).digest('hex'),
+      names: namesDigest(names),
     },
     shard,
     startedAt: new Date().toISOString(),

@@ -3,8 +3,8 @@
  * the partner is finished. What a killed process leaves behind begins with a dot and is ignored. Nothing of an earlier
  * certification is deleted.
  */
-import { randomUUID } from 'node:crypto';
-import { cp, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { type KeyObject, randomUUID } from 'node:crypto';
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 import { MAX_DOCUMENT_BYTES, readFile } from '../../config/read-file.ts';
@@ -13,7 +13,6 @@ import {
   type FleetDocument,
   type FleetPartner,
   fleetDocument,
-  fleetPartner,
   mergeFleets,
   type NamedFleet,
   withPrevious,
@@ -21,29 +20,28 @@ import {
 import { renderFleetCsv, renderFleetHtml } from '../../report/index.ts';
 import { errorCode } from '../terminal.ts';
 import { writeNew } from './certify-files.ts';
+import { checkFinished, type Finished, OUTCOME, readFinished } from './finished-partner.ts';
 import { printFleet } from './fleet-output.ts';
+import { trustedKeys } from './signing-key.ts';
 
 /** The files in the output folder, next to the folders of the partners. */
 const FILES = { json: 'fleet.json', csv: 'fleet.csv', html: 'fleet.html' } as const;
-const OUTCOME = 'outcome.json';
 const UNFINISHED = '.unfinished-';
 const EARLIER = '_earlier';
 
-/** A finished partner. `--resume` keeps it in the same certification, if `key` is the same. */
-interface Finished {
-  readonly certification: string;
-  readonly key: string;
-  readonly partner: FleetPartner;
-}
-
 interface MergeFlags {
+  readonly key: readonly string[];
   readonly outputDir: string;
   readonly previous?: string;
   readonly json?: boolean;
 }
 
-/** `hookproof certify merge`: joins the folders of all shards into one. */
+/**
+ * `hookproof certify merge`: joins the folders of all shards into one. Every certificate is verified, and what the
+ * folders contain has to agree with it: they may have been changed on the way.
+ */
 export async function certifyMergeCommand(folders: readonly string[], flags: MergeFlags): Promise<number> {
+  const keys = await trustedKeys(flags.key);
   const given: NamedFleet[] = [];
   for (const name of folders) {
     const fleet = await readFleet(name);
@@ -62,7 +60,14 @@ export async function certifyMergeCommand(folders: readonly string[], flags: Mer
       hint: 'Name a folder that does not exist yet. To compare with this one, name it with `--previous`.',
     });
   }
-  for (const { name, fleet } of given) await copyPartners(name, folder, fleet.partners);
+  const problems: string[] = [];
+  for (const shard of given) problems.push(...(await checkShard(shard, keys)));
+  if (problems.length > 0) {
+    throw notMerged(`the shards cannot be joined:${problems.map((line) => `\n  ${line}`).join('')}`, {
+      hint: 'Get the unchanged folders from the machines that certified the partners, or certify these partners again.',
+    });
+  }
+  for (const shard of given) await copyPartners(shard, folder, keys);
   await writeFleet(folder, document, true);
   printFleet(document, folder, flags.json === true);
   return exitCodeOfFleet(document);
@@ -124,27 +129,55 @@ export async function placePartner(folder: string, unfinished: string, finished:
 export async function finishedPartner(
   folder: string,
   name: string,
-  { certification, key }: Pick<Finished, 'certification' | 'key'>,
+  { certification, key, keys }: Pick<Finished, 'certification' | 'key'> & { readonly keys: readonly KeyObject[] },
 ): Promise<FleetPartner | null> {
-  const content = await readFile(join(folder, name, OUTCOME), MAX_DOCUMENT_BYTES);
-  const found = 'reason' in content ? null : orNull(() => JSON.parse(content.bytes.toString()) as Finished);
-  if (found?.certification !== certification || found.key !== key) return null;
-  const partner = fleetPartner.safeParse(found.partner);
-  return partner.success && partner.data.name === name ? partner.data : null;
+  const found = await readFinished(join(folder, name));
+  if (found?.certification !== certification || found.key !== key || found.partner.name !== name) return null;
+  const { partner } = found;
+  const checked = await checkFinished(join(folder, name), { certification, partner, keys });
+  return 'files' in checked ? partner : null;
 }
 
-/** Copies the folders of the partners of a shard unchanged. */
-async function copyPartners(from: string, to: string, partners: readonly FleetPartner[]): Promise<void> {
+/** Whether this partner was finished, so that it has a folder. One that an error stopped has none. */
+const hasFolder = ({ startedAt }: FleetPartner) => startedAt !== null;
+
+/** Why the folders of the partners are not believed, a line each. */
+async function checkShard({ name: from, fleet }: NamedFleet, keys: readonly KeyObject[]): Promise<string[]> {
+  const problems: string[] = [];
+  for (const partner of fleet.partners) {
+    const place = join(from, partner.name);
+    if (hasFolder(partner)) {
+      const checked = await checkFinished(place, { certification: fleet.startedAt, partner, fleet, keys });
+      if ('problem' in checked) problems.push(`${place} ${checked.problem}`);
+    } else if ((await readFinished(place))?.certification === fleet.startedAt) {
+      problems.push(`${place} contains a result, and fleet.json says that there is none`);
+    }
+  }
+  return problems;
+}
+
+/** Copies the folders of the partners of a shard: each file as it was checked. */
+async function copyPartners({ name: from, fleet }: NamedFleet, to: string, keys: readonly KeyObject[]): Promise<void> {
   await mkdir(to, { recursive: true });
-  for (const { name, outcome } of partners) {
-    if (outcome === 'not-run') continue;
-    await cp(join(from, name), join(to, name), { recursive: true, errorOnExist: true, force: false }).catch((cause) => {
-      throw new HookproofError('FLEET_NOT_MERGED', `the folder ${join(from, name)} cannot be copied to ${to}`, {
-        hint: 'Keep the whole folder of every shard, and name an output folder that does not exist yet.',
+  for (const partner of fleet.partners.filter(hasFolder)) {
+    const [source, target] = [join(from, partner.name), join(to, partner.name)];
+    const checked = await checkFinished(source, { certification: fleet.startedAt, partner, fleet, keys });
+    if ('problem' in checked)
+      throw notMerged(`${source} ${checked.problem}`, { hint: 'Nothing else may write to it.' });
+    try {
+      await mkdir(target);
+      for (const [name, bytes] of checked.files) await writeFile(join(target, name), bytes, { flag: 'wx' });
+    } catch (cause) {
+      throw notMerged(`the folder ${source} cannot be copied to ${to} (${errorCode(cause)})`, {
+        hint: 'Name an output folder that does not exist yet.',
         cause,
       });
-    });
+    }
   }
+}
+
+function notMerged(message: string, options: { hint: string; cause?: unknown }): HookproofError {
+  return new HookproofError('FLEET_NOT_MERGED', message, options);
 }
 
 /** The certification to compare with: the named one, or the latest in the output folder. */

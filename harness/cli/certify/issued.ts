@@ -10,7 +10,6 @@ import {
   KNOWN_REVISIONS,
   missingFeatures,
   type Reason,
-  readPublicKey,
   recheck,
   urlDigest,
   type Verification,
@@ -22,9 +21,10 @@ import { featuresOf } from '../../run/index.ts';
 import { commandConfig } from '../command-input.ts';
 import { namedSecrets } from '../conduct.ts';
 import { interruptible } from '../stop-signals.ts';
-import { readKeyText, readNamed } from './certify-files.ts';
+import { readNamed } from './certify-files.ts';
 import { certifiable } from './issuing.ts';
 import { certificateJson, certificateLines, outputLayout, reasonLines } from './output.ts';
+import { trustedKeys } from './signing-key.ts';
 
 interface VerifyFlags {
   readonly key: readonly string[];
@@ -152,9 +152,7 @@ function printRecheck({ verification, drift, checks }: RecheckOutcome, json: boo
 const MAX_CERTIFICATE_BYTES = 16 * 1024 * 1024;
 
 async function verifyFile(file: string, flags: VerifyFlags): Promise<Verification> {
-  const keys = await Promise.all(
-    flags.key.map(async (path) => readPublicKey(await readKeyText(path, '--key'), `--key: ${path}`)),
-  );
+  const keys = await trustedKeys(flags.key);
   const bytes = await readNamed(resolve(file), 'the certificate', MAX_CERTIFICATE_BYTES);
   return verifyCertificate(bytes, {
     keys,

@@ -5,7 +5,7 @@
 import type { KeyObject } from 'node:crypto';
 import { rm, stat } from 'node:fs/promises';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
-import { makeKeyPair, readPrivateKey } from '../../certify/index.ts';
+import { makeKeyPair, readPrivateKey, readPublicKey } from '../../certify/index.ts';
 import { credential } from '../command-input.ts';
 import { printAdvice } from '../terminal.ts';
 import { exists, fileExists, readKeyText, writeNew } from './certify-files.ts';
@@ -64,6 +64,11 @@ export async function signingKey({ key: file, passphraseFile }: KeyFlags): Promi
   const key = readPrivateKey(await readKeyText(path, place), `${place}: ${path}`, passphrase);
   await adviseOnMode(path);
   return key;
+}
+
+/** The public keys of `--key FILE`, which can be repeated during a rotation. */
+export function trustedKeys(files: readonly string[]): Promise<KeyObject[]> {
+  return Promise.all(files.map(async (path) => readPublicKey(await readKeyText(path, '--key'), `--key: ${path}`)));
 }
 
 /** From `--passphrase-file` or HOOKPROOF_CERTIFY_KEY_PASSPHRASE; undefined without either. */

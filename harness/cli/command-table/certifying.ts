@@ -85,13 +85,14 @@ export function addCertifyingCommands(program: Command, action: ActionMaker): vo
   certify
     .command('merge')
     .argument('<folders...>', 'output folders of `certify --partners`, one per shard')
-    .description('join the shards of a certification of many partners')
+    .description('verify the certificates of the shards of a certification of many partners, and join the shards')
+    .requiredOption('--key <file>', 'public key of the issuer (repeatable, for key rotation)', collect)
     .requiredOption('-o, --output-dir <folder>', 'folder for the result; it must not exist yet')
     .option('--previous <file>', 'compare with this fleet.json')
     .option('--json', 'print a summary as JSON')
     .addHelpText(
       'after',
-      '\nExits with the codes of `certify --partners`; 2 also if the shards do not belong together.',
+      '\nExits with the codes of `certify --partners`; 2 also if the shards do not belong together or were changed.',
     )
     .action(action(async () => (await import('../certify/fleet-folder.ts')).certifyMergeCommand));
 

@@ -110,7 +110,14 @@ try {
     names.push(join(folder, name));
     await certify(name, [...flags(name), '--shard', `${index}/${SHARDS}`]);
   }
-  await certify('joined', ['merge', ...names, '--output-dir', join(folder, 'joined')]);
+  await certify('joined', [
+    'merge',
+    ...names,
+    '--key',
+    join(folder, 'operator.pub.pem'),
+    '--output-dir',
+    join(folder, 'joined'),
+  ]);
   const joined = withoutTimes(await documentIn('joined')).split('\n');
   const differing = withoutTimes(whole)
     .split('\n')

@@ -4,13 +4,14 @@
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FleetDocument } from '../../../harness/fleet.ts';
 import { hookproof, MAIN } from '../../cli/hookproof.ts';
+import { forgeries } from './forgeries.ts';
 import { DEAD, HANGING, HOSTILE, type Kind, LATE, RIGHT, surprises, withoutTimes } from './kinds.ts';
 import { startFleet, type TestFleet } from './start-fleet.ts';
 
@@ -99,13 +100,38 @@ describe.concurrent('a certification of partners', () => {
 
   it.sequential('gives the same document, except times, when it is run in shards and joined', async () => {
     await shards;
-    const { code } = await hookproof(['certify', 'merge', out('shard-1'), out('shard-2'), '-o', out('joined')]);
+    const merge = (first: string, second: string, to: string) =>
+      hookproof([
+        'certify',
+        'merge',
+        out(first),
+        out(second),
+        '-o',
+        out(to),
+        '--key',
+        join(folder, 'operator.pub.pem'),
+      ]);
+    const { code } = await merge('shard-1', 'shard-2', 'joined');
     expect(code).toBe(1);
     expect(withoutTimes(await documentIn('joined'))).toBe(withoutTimes(await documentIn('whole')));
     expect(existsSync(join(out('joined'), 'p002-right', 'certificate.dsse.json'))).toBe(true);
 
-    const doubled = await hookproof(['certify', 'merge', out('shard-1'), out('shard-1'), '-o', out('doubled')]);
+    const doubled = await merge('shard-1', 'shard-1', 'doubled');
     expect([doubled.code, doubled.stderr]).toEqual([2, expect.stringContaining('are both shard 1')]);
+  });
+
+  const FORGERIES = forgeries();
+  it.sequential.each(Object.keys(FORGERIES))('is not joined when %s', async (attack) => {
+    await shards;
+    const [forge, reason] = FORGERIES[attack]!;
+    const [mine, to] = [await mkdtemp(join(folder, 'forged-')), `to-${Object.keys(FORGERIES).indexOf(attack)}`];
+    for (const index of [1, 2]) await cp(out(`shard-${index}`), join(mine, `shard-${index}`), { recursive: true });
+    await forge({ one: join(mine, 'shard-1'), two: join(mine, 'shard-2'), folder });
+    const places = [join(mine, 'shard-1'), join(mine, 'shard-2')];
+    const trusted = join(folder, 'operator.pub.pem');
+    const { code, stderr } = await hookproof(['certify', 'merge', ...places, '-o', out(to), '--key', trusted]);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(reason)]);
+    expect(existsSync(out(to))).toBe(false);
   });
 });
 

@@ -1,0 +1,159 @@
+/**
+ * Checks the folder of a finished partner before it is believed: it may come from another machine. Nothing in it is a
+ * link, the certificate is signed, and everything else agrees with it and with `fleet.json`.
+ */
+import type { KeyObject } from 'node:crypto';
+import type { Dirent } from 'node:fs';
+import { lstat, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { visible } from '../../../contract/visible.ts';
+import { KNOWN_REVISIONS, sha256, verifyCertificate } from '../../certify/index.ts';
+import { OUTPUT_FILES } from '../../config/index.ts';
+import { readFile } from '../../config/read-file.ts';
+import { type FleetDocument, type FleetPartner, factsOf, fleetPartner, NO_FACTS, shownUrl } from '../../fleet.ts';
+import { resultDocument } from '../../report/result-document.ts';
+import { CERTIFICATE_FILES, MAX_DOCUMENT_BYTES } from './certify-files.ts';
+
+/** The entry of the partner in `fleet.json`, and when its certification began, which identifies it. */
+export const OUTCOME = 'outcome.json';
+
+/** A finished partner. `--resume` keeps it in the same certification, if `key` is the same. */
+export interface Finished {
+  readonly certification: string;
+  readonly key: string;
+  readonly partner: FleetPartner;
+}
+
+/** The files of a partner by name, or why they are not believed: the end of a sentence about the folder. */
+export type CheckedFiles = { readonly files: ReadonlyMap<string, Buffer> } | { readonly problem: string };
+
+/** What the folder must agree with. `fleet` is absent when the partner is resumed. */
+interface Claim {
+  readonly certification: string;
+  readonly partner: FleetPartner;
+  readonly fleet?: Pick<FleetDocument, 'tool' | 'catalogue'>;
+  /** The public keys of the issuer. */
+  readonly keys: readonly KeyObject[];
+}
+
+/** Reads and checks the folder of a partner. Never throws. */
+export async function checkFinished(folder: string, claim: Claim): Promise<CheckedFiles> {
+  const read = await readOwnFiles(folder, [...claim.partner.files, OUTCOME]);
+  if ('problem' in read) return read;
+  const problem =
+    outcomeProblem(read.files, claim) ?? documentProblem(read.files, claim) ?? certificateProblem(read.files, claim);
+  return problem === null ? read : { problem };
+}
+
+/** The result of a partner in its folder; null when there is none that can be read. */
+export async function readFinished(folder: string): Promise<Finished | null> {
+  const content = await readFile(join(folder, OUTCOME), MAX_DOCUMENT_BYTES);
+  if ('reason' in content) return null;
+  const value = jsonIn(content.bytes) as Partial<Finished> | null;
+  const partner = fleetPartner.safeParse(value?.partner);
+  if (!partner.success || typeof value?.certification !== 'string' || typeof value.key !== 'string') return null;
+  return { certification: value.certification, key: value.key, partner: partner.data };
+}
+
+/** Exactly these files, each a file of its own: a link may lead to any file of the machine that reads it. */
+async function readOwnFiles(folder: string, names: readonly string[]): Promise<CheckedFiles> {
+  const found = await lstat(folder).catch(() => null);
+  if (found === null) return { problem: 'does not exist' };
+  if (!found.isDirectory()) return { problem: 'is not a folder' };
+  const entries: Dirent[] = await readdir(folder, { withFileTypes: true });
+  const other = entries.find(({ name }) => !names.includes(name));
+  if (other !== undefined) return { problem: `contains ${visible(other.name)}, which is not part of the result` };
+  const files = new Map<string, Buffer>();
+  for (const name of names) {
+    const path = join(folder, name);
+    const entry = await lstat(path).catch(() => null);
+    if (entry === null) return { problem: `does not contain ${name}` };
+    if (!entry.isFile() || entry.nlink > 1) return { problem: `contains ${name}, which is a link or not a file` };
+    const content = await readFile(path, MAX_DOCUMENT_BYTES);
+    if ('reason' in content) return { problem: `contains ${name}, which ${content.reason}` };
+    files.set(name, content.bytes);
+  }
+  return { files };
+}
+
+type Files = ReadonlyMap<string, Buffer>;
+
+function outcomeProblem(files: Files, { certification, partner }: Claim): string | null {
+  const found = jsonIn(files.get(OUTCOME)) as Partial<Finished> | null;
+  if (found?.certification !== certification) return 'is the result of another certification';
+  // The outcome of the previous certification is known only when all partners are.
+  const own = fleetPartner.safeParse(found.partner);
+  const agrees = own.success && isDeepStrictEqual({ ...own.data, previous: null }, { ...partner, previous: null });
+  return agrees ? null : `contains an ${OUTCOME} that differs from fleet.json`;
+}
+
+/** The run has to be the one that the entry is about. */
+function documentProblem(files: Files, { fleet, partner }: Claim): string | null {
+  const bytes = files.get(OUTPUT_FILES.json);
+  if (bytes === undefined) {
+    return isDeepStrictEqual(factsIn(partner), NO_FACTS) ? null : `has a verdict, and no ${OUTPUT_FILES.json}`;
+  }
+  const parsed = resultDocument.safeParse(jsonIn(bytes));
+  if (!parsed.success) return `contains a ${OUTPUT_FILES.json} that is not the report of a run`;
+  const { catalogue, profile, scoring, target, tool } = parsed.data;
+  const differs = (what: string) => `contains a ${OUTPUT_FILES.json} with another ${what} than fleet.json`;
+  if (!isDeepStrictEqual(factsOf(parsed.data), factsIn(partner))) return differs('result');
+  if (!URL.canParse(target.url) || shownUrl(target.url) !== partner.url) return differs('endpoint');
+  if (profile !== partner.profile || scoring?.revision !== partner.revision) return differs('profile or revision');
+  if (fleet === undefined) return null;
+  const same = tool.version === fleet.tool.version && catalogue.digest === fleet.catalogue.digest;
+  return same ? null : differs('version or catalogue');
+}
+
+function factsIn({ counts, diagnosis, suites, verdict }: FleetPartner) {
+  return { verdict, counts, suites, diagnosis };
+}
+
+/** A partner is certified if, and only if, its certificate is valid for this run, endpoint and profile. */
+function certificateProblem(files: Files, { keys, partner }: Claim): string | null {
+  const { certificate, outcome, profile, refusals } = partner;
+  const bytes = files.get(CERTIFICATE_FILES.certificate);
+  const certified = outcome === 'certified';
+  if ((bytes !== undefined) !== certified || (certificate !== null) !== certified) {
+    return certified
+      ? 'is of a certified partner, and has no certificate'
+      : 'has a certificate, and the partner is not certified';
+  }
+  if (bytes === undefined || certificate === null) return null;
+  const result = files.get(OUTPUT_FILES.json);
+  const configuration = files.get(CERTIFICATE_FILES.configuration);
+  if (result === undefined || configuration === undefined) return 'has a certificate without its evidence';
+  const { reasons, statement } = verifyCertificate(bytes, {
+    keys,
+    at: new Date(),
+    revisions: KNOWN_REVISIONS,
+    result,
+    profile,
+  });
+  if (statement === null || reasons.length > 0) {
+    return `has an invalid certificate: ${reasons.map(({ message }) => message).join('; ')}`;
+  }
+  const { configuration: digests, hookproofCertificate: signed } = statement.predicate;
+  const agrees =
+    signed.endpoint.url === partner.url &&
+    signed.revision === partner.revision &&
+    secondOf(signed.issuedAt) === secondOf(certificate.issuedAt) &&
+    secondOf(signed.expiresAt) === secondOf(certificate.expiresAt) &&
+    refusals.length === 0;
+  if (!agrees) return 'has a certificate with another endpoint, revision or time than fleet.json';
+  return digests[1].digest.sha256 === sha256(configuration)
+    ? null
+    : `contains a ${CERTIFICATE_FILES.configuration} that is not the certified one`;
+}
+
+/** A certificate has its times in whole seconds. */
+const secondOf = (time: string) => Math.floor(Date.parse(time) / 1000);
+
+function jsonIn(bytes: Buffer | undefined): unknown {
+  try {
+    return JSON.parse(bytes?.toString() ?? '');
+  } catch {
+    return null;
+  }
+}
