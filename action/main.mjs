@@ -76,7 +76,9 @@ async function act() {
     }
     mkdirSync(before.folder, { recursive: true });
     const reporters = ['--reporter=github', `--reporter=badge=${join(before.folder, 'badge.svg')}`];
-    exitCode = await runProgram(program, [command, ...args, ...reporters, `--output-dir=${before.folder}`], {
+    // The workflow names the endpoint, as a configuration file does.
+    const given = ['--yes', ...args, ...reporters, `--output-dir=${before.folder}`];
+    exitCode = await runProgram(program, [command, ...given], {
       cwd,
       env: { ...withoutInputs(process.env), ...variables },
     });

@@ -1,5 +1,6 @@
 /** What the terminal can show, and what every command writes to it in the same way. */
 import { relative } from 'node:path';
+import { createInterface } from 'node:readline/promises';
 import type { WriteStream } from 'node:tty';
 
 export interface Display {
@@ -28,6 +29,16 @@ export function displayOf(stream: Partial<WriteStream>, env: NodeJS.ProcessEnv =
 /** Prints what works and is unwise, or worth knowing: one line each on standard error. */
 export function printAdvice(advice: readonly string[]): void {
   for (const sentence of advice) process.stderr.write(`advice: ${sentence}\n`);
+}
+
+/** Asks a question that is answered with y or n. Null without a terminal; the end of the input counts as no. */
+export async function askOnTerminal(question: string): Promise<boolean | null> {
+  if (process.stdin.isTTY !== true || process.stderr.isTTY !== true) return null;
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const ended = new Promise<string>((resolve) => terminal.once('close', () => resolve('')));
+  const answer = await Promise.race([terminal.question(`${question}? [y/N] `), ended]);
+  terminal.close();
+  return /^y(?:es)?$/i.test(answer.trim());
 }
 
 /** A path relative to the current folder, if it is inside it. */

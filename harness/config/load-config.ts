@@ -44,6 +44,8 @@ export interface ResolvedConfig {
   readonly secrets: readonly string[];
   /** The configuration file as the user would name it; null when there is none. */
   readonly configFile: string | null;
+  /** Whether the configuration file names the host of the URL, so that this endpoint is meant. */
+  readonly namesHost: boolean;
 }
 
 /** The configuration with everything that is wrong with it, and the values that could be read all the same. */
@@ -136,9 +138,14 @@ export async function collectConfig(options: LoadOptions): Promise<CollectedConf
           settings: resolution.shown,
           secrets: [...new Set(secrets)],
           configFile: file.name,
+          namesHost: file.settings.get('url')?.some(({ value }) => hostOf(value) === hostOf(partner.url)) ?? false,
         };
   const { settings: given, attempted } = resolution;
   return { config, problems, advice, given, attempted, files, values, run, secrets: [...new Set(secrets)] };
+}
+
+function hostOf(url: string | boolean): string | null {
+  return typeof url === 'string' && URL.canParse(url) ? new URL(url).hostname : null;
 }
 
 /**

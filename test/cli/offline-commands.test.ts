@@ -54,7 +54,7 @@ describe('sign', () => {
 
   it.each<[string, string[], NodeJS.ProcessEnv, string]>([
     ['no secret', ['sign', 'body.json'], {}, 'no HMAC secret was given'],
-    ['no such file', ['sign', 'nothing.json'], env, 'nothing.json cannot be read'],
+    ['no such file', ['sign', 'nothing.json'], env, 'nothing.json does not exist'],
     ['an unknown encoding', ['sign', 'body.json', '--as', 'hexx'], env, 'Did you mean "hex"?'],
     [
       'body and secret from standard input',

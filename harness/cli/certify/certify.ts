@@ -15,6 +15,7 @@ import { type ConfigFlags, OUTPUT_FILES, type ResolvedConfig } from '../../confi
 import { redactDocument, renderJson } from '../../report/index.ts';
 import { commandConfig } from '../command-input.ts';
 import { perform, report } from '../conduct.ts';
+import { confirmSending } from '../confirm-sending.ts';
 import { interruptible } from '../stop-signals.ts';
 import { shownPath } from '../terminal.ts';
 import { CERTIFICATE_FILES, CERTIFICATE_FOLDER, exists, fileExists } from './certify-files.ts';
@@ -26,6 +27,7 @@ import { type KeyFlags, signingKey } from './signing-key.ts';
 interface CertifyFlags extends ConfigFlags, KeyFlags, Partial<FleetFlags> {
   readonly config?: string;
   readonly validFor: string;
+  readonly yes?: boolean;
 }
 
 const DAY_MS = 86_400_000;
@@ -33,7 +35,7 @@ const DAY_MS = 86_400_000;
 const MAX_DAYS = 398;
 
 export async function certifyCommand(url: string | undefined, flags: CertifyFlags): Promise<number> {
-  const { config: configFile, key, passphraseFile, validFor, ...both } = flags;
+  const { config: configFile, key, passphraseFile, validFor, yes, ...both } = flags;
   const { partners, only, parallel, perHost, partnerTimeout, previous, resume, check, json, ...given } = both;
   const lifetime = validForMs(validFor);
   const many = { only, parallel, perHost, partnerTimeout, previous, resume, check, json };
@@ -57,6 +59,7 @@ export async function certifyCommand(url: string | undefined, flags: CertifyFlag
   };
   for (const place of Object.values(places)) if (await exists(place)) throw fileExists(shownPath(place));
   const revision = loadRevision(config.run.revision ?? CURRENT_REVISION);
+  await confirmSending(config, yes);
 
   const interruption = interruptible();
   try {

@@ -20,6 +20,7 @@ import { createRedactor } from '../../report/index.ts';
 import { featuresOf } from '../../run/index.ts';
 import { commandConfig } from '../command-input.ts';
 import { namedSecrets } from '../conduct.ts';
+import { confirmSending } from '../confirm-sending.ts';
 import { interruptible } from '../stop-signals.ts';
 import { readNamed } from './certify-files.ts';
 import { certifiable } from './issuing.ts';
@@ -40,6 +41,7 @@ interface RecheckFlags extends ConfigFlags {
   readonly key: readonly string[];
   readonly json?: boolean;
   readonly strict?: boolean;
+  readonly yes?: boolean;
 }
 
 export async function certifyVerifyCommand(
@@ -68,7 +70,7 @@ export async function certifyVerifyCommand(
 export async function certifyRecheckCommand(
   file: string,
   url: string | undefined,
-  { config: configFile, key, json, strict, ...given }: RecheckFlags,
+  { config: configFile, key, json, strict, yes, ...given }: RecheckFlags,
 ): Promise<number> {
   const first = await verifyFile(file, { key, ...(strict && { strict }) });
   // An invalid certificate proves nothing about any endpoint, so nothing is sent.
@@ -87,6 +89,7 @@ export async function certifyRecheckCommand(
       { hint: 'Configure the endpoint as it was when it was certified: secret, API key, client certificate.' },
     );
   }
+  await confirmSending(config, yes, () => 'a few test notifications');
   const interruption = interruptible();
   const redactor = createRedactor({ values: namedSecrets(config.secrets) });
   try {

@@ -1,6 +1,6 @@
 /** Certification: one partner or many, and the commands for certificates. */
 import type { Command } from 'commander';
-import { type ActionMaker, collect, withEndpoint, withRun, withSettings } from './shared-options.ts';
+import { type ActionMaker, collect, withEndpoint, withRun, withSettings, withYes } from './shared-options.ts';
 
 const CERTIFY_HELP = `
 The certificate and its evidence are written to one folder: hookproof-certificate, or --output-dir. A certificate is
@@ -24,7 +24,7 @@ Example:
 
 export function addCertifyingCommands(program: Command, action: ActionMaker): void {
   const certify = withSettings(
-    withRun(program.command('certify').argument('[url]', 'endpoint (or HOOKPROOF_URL)')),
+    withYes(withRun(program.command('certify').argument('[url]', 'endpoint (or HOOKPROOF_URL)'))),
     'certify',
   )
     .description('run a profile against an endpoint, and issue a signed conformance certificate if every check passes')
@@ -97,11 +97,13 @@ export function addCertifyingCommands(program: Command, action: ActionMaker): vo
     .action(action(async () => (await import('../certify/fleet-folder.ts')).certifyMergeCommand));
 
   withSettings(
-    withEndpoint(
-      certify
-        .command('recheck')
-        .argument('<file>', 'certificate')
-        .argument('[url]', 'endpoint (default: that of the certificate)'),
+    withYes(
+      withEndpoint(
+        certify
+          .command('recheck')
+          .argument('<file>', 'certificate')
+          .argument('[url]', 'endpoint (default: that of the certificate)'),
+      ),
     ),
     'certify',
   )

@@ -1,6 +1,14 @@
 /** The commands that send, and those that read the results of a run. */
 import type { Command } from 'commander';
-import { type ActionMaker, collect, EXIT_CODES, withEndpoint, withRun, withSettings } from './shared-options.ts';
+import {
+  type ActionMaker,
+  collect,
+  EXIT_CODES,
+  withEndpoint,
+  withRun,
+  withSettings,
+  withYes,
+} from './shared-options.ts';
 
 const RUN_EXAMPLES = `
 Examples:
@@ -47,7 +55,7 @@ Examples:
   hookproof trigger failed-external-sell http://127.0.0.1:3000/ --set data.transactionId=order-7`;
 
 export function addRunningCommands(program: Command, action: ActionMaker): void {
-  withRun(program.command('run').argument('[url]', 'endpoint (or HOOKPROOF_URL)'))
+  withYes(withRun(program.command('run').argument('[url]', 'endpoint (or HOOKPROOF_URL)')))
     .option('--dry-run', 'print the plan and the exact bytes of one delivery; send nothing')
     .option('--json', 'with --dry-run: print JSON')
     .description('run the suites against an endpoint')
@@ -59,11 +67,13 @@ export function addRunningCommands(program: Command, action: ActionMaker): void 
     .addHelpText('after', `\nSecret, key and port are made for this run.\n${EXIT_CODES}`)
     .action(action(async () => (await import('../commands/demo.ts')).demoCommand));
 
-  withEndpoint(
-    program
-      .command('trigger')
-      .argument('<name>', 'notification or flow; `hookproof trigger list` lists them')
-      .argument('[url]', 'endpoint'),
+  withYes(
+    withEndpoint(
+      program
+        .command('trigger')
+        .argument('<name>', 'notification or flow; `hookproof trigger list` lists them')
+        .argument('[url]', 'endpoint'),
+    ),
   )
     .description('send one notification, or a sequence of them (a flow), as the real sender does')
     .option(
@@ -101,11 +111,13 @@ export function addRunningCommands(program: Command, action: ActionMaker): void 
 
   const baseline = program.command('baseline').description('manage the list of known failures');
 
-  withRun(
-    baseline
-      .command('update')
-      .argument('<file>', 'baseline to write, YAML or JSON')
-      .argument('[url]', 'endpoint (or HOOKPROOF_URL); not needed with --run'),
+  withYes(
+    withRun(
+      baseline
+        .command('update')
+        .argument('<file>', 'baseline to write, YAML or JSON')
+        .argument('[url]', 'endpoint (or HOOKPROOF_URL); not needed with --run'),
+    ),
   )
     .option('--run <file>', 'take the failures from this JSON report instead of a new run')
     .description('record the failures of a run in a baseline; existing reasons, owners and expiry dates are kept')

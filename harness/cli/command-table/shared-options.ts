@@ -32,6 +32,11 @@ export function withEndpoint(command: Command): Command {
   return withSettings(command, 'endpoint');
 }
 
+/** For commands that ask before they send to a public host. */
+export function withYes(command: Command): Command {
+  return command.option('--yes', 'do not ask before sending to a public host that hookproof.yaml does not name');
+}
+
 /** What a whole run takes: the endpoint, and how the run goes. */
 export function withRun(command: Command): Command {
   return withSettings(withEndpoint(command), 'run');

@@ -9,10 +9,12 @@ import { readBaselineIfThere, renderBaseline, updateBaseline } from '../../judge
 import type { ResultDocument } from '../../report/result-document.ts';
 import { commandConfig } from '../command-input.ts';
 import { runAlone } from '../conduct.ts';
+import { confirmSending } from '../confirm-sending.ts';
 
 interface UpdateFlags extends ConfigFlags {
   readonly config?: string;
   readonly run?: string;
+  readonly yes?: boolean;
 }
 
 type Judged = Pick<ResultDocument, 'results' | 'strict' | 'interrupted'>;
@@ -61,8 +63,9 @@ function refuseInCi(): void {
 
 async function newRun(url: string | undefined, flags: UpdateFlags): Promise<Judged> {
   // Without the baseline, so that the run reports known failures too.
-  const { config: configFile, run: _, baseline: __, bail: ___, ...given } = flags;
+  const { config: configFile, run: _, baseline: __, bail: ___, yes, ...given } = flags;
   const config = await commandConfig(url, configFile, given);
+  await confirmSending(config, yes);
   return runAlone(config);
 }
 

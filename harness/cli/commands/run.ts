@@ -5,21 +5,25 @@ import { counted, createLayout, createRedactor, formatDuration, type Layout, vis
 import { outlineRun, type RunOutline, sampleOnTheWire } from '../../run/index.ts';
 import { commandConfig } from '../command-input.ts';
 import { conduct, namedSecrets } from '../conduct.ts';
+import { confirmSending } from '../confirm-sending.ts';
 import { displayOf } from '../terminal.ts';
 
 interface RunFlags extends ConfigFlags {
   readonly config?: string;
   readonly dryRun?: boolean;
   readonly json?: boolean;
+  readonly yes?: boolean;
 }
 
 export async function runCommand(url: string | undefined, flags: RunFlags): Promise<number> {
-  const { config: configFile, dryRun: dry = false, json = false, ...given } = flags;
+  const { config: configFile, dryRun: dry = false, json = false, yes, ...given } = flags;
   if (json && !dry) {
     throw new HookproofError('RUN_JSON', '`--json` needs `--dry-run`', { hint: 'For a run, use `--reporter json`.' });
   }
   const config = await commandConfig(url, configFile, given);
-  return dry ? dryRun(config, json) : conduct(config);
+  if (dry) return dryRun(config, json);
+  await confirmSending(config, yes);
+  return conduct(config);
 }
 
 async function dryRun(config: ResolvedConfig, json: boolean): Promise<number> {

@@ -10,12 +10,13 @@ import { visible } from '../../../contract/visible.ts';
 import { ID_FIELDS, newTestId } from '../../../scenarios/index.ts';
 import type { ConfigFlags } from '../../config/index.ts';
 import type { Partner } from '../../partner.ts';
-import { createRedactor, type Redactor, visibleJson } from '../../report/index.ts';
+import { counted, createRedactor, type Redactor, visibleJson } from '../../report/index.ts';
 import { sampleOnTheWire } from '../../run/index.ts';
 import { createSender, notificationsFor, prepare, sign } from '../../sender/index.ts';
 import { type Attempt, pinEndpoint } from '../../transport/index.ts';
 import { commandConfig } from '../command-input.ts';
 import { namedSecrets } from '../conduct.ts';
+import { confirmSending } from '../confirm-sending.ts';
 import { didYouMean } from '../did-you-mean.ts';
 import { SAMPLE_EVENTS } from '../sample-events.ts';
 import { printAdvice } from '../terminal.ts';
@@ -25,11 +26,12 @@ interface TriggerFlags extends ConfigFlags {
   readonly set?: string[];
   readonly dryRun?: boolean;
   readonly json?: boolean;
+  readonly yes?: boolean;
 }
 
 export async function triggerCommand(name: string, url: string | undefined, flags: TriggerFlags): Promise<number> {
   if (name === 'list' && url === undefined) return listEvents();
-  const { config: configFile, set = [], dryRun: _dry, json: _json, ...given } = flags;
+  const { config: configFile, set = [], dryRun: _dry, json: _json, yes, ...given } = flags;
   const sample = sampleNamed(name);
   for (const assignment of set) setPath({}, assignment);
   const config = await commandConfig(url, configFile, given);
@@ -43,6 +45,7 @@ export async function triggerCommand(name: string, url: string | undefined, flag
     }
     return 0;
   }
+  await confirmSending(config, yes, () => counted(notifications.length, 'test notification'));
   return send(notifications, config.partner, config.run.timeoutMs, flags, redactor);
 }
 

@@ -1,12 +1,11 @@
 /** `hookproof inbox`: lists, prints, replays, exports and prunes entries, also while receivers run. */
-import { createInterface } from 'node:readline/promises';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 import { visible } from '../../../contract/visible.ts';
 import { numberOfFlag } from '../../config/index.ts';
 import { counted, createLayout } from '../../report/index.ts';
 import { didYouMean } from '../did-you-mean.ts';
 import type { EntryFilter, EntryState, InboxArchive, InboxEntry } from '../receiver-entry.ts';
-import { displayOf } from '../terminal.ts';
+import { askOnTerminal, displayOf } from '../terminal.ts';
 import { describeCounts, entryFilter, type FilterFlags, moment } from './entry-filter.ts';
 import { entryTable } from './entry-table.ts';
 import { entryLine, entryText, summaryLine } from './entry-text.ts';
@@ -190,19 +189,14 @@ async function reportRunning(archive: InboxArchive, filter: EntryFilter): Promis
  */
 async function confirmed(plan: string, yes: boolean | undefined): Promise<boolean> {
   if (yes === true) return true;
-  if (process.stdin.isTTY !== true || process.stderr.isTTY !== true) {
+  const answer = await askOnTerminal(plan);
+  if (answer === null) {
     throw new HookproofError('INBOX_NOT_CONFIRMED', `nothing was done: it would ${plan}`, {
       hint: 'Give `--yes` to do it without a prompt.',
     });
   }
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  // The end of the input counts as no.
-  const ended = new Promise<string>((resolve) => terminal.once('close', () => resolve('')));
-  const answer = await Promise.race([terminal.question(`${plan}? [y/N] `), ended]);
-  terminal.close();
-  if (/^y(?:es)?$/i.test(answer.trim())) return true;
-  process.stderr.write('nothing was done\n');
-  return false;
+  if (!answer) process.stderr.write('nothing was done\n');
+  return answer;
 }
 
 /** Prints a remark on standard error, wrapped to the terminal. */

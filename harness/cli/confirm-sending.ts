@@ -1,0 +1,48 @@
+/** Asks before test notifications are sent to a public host that the configuration does not name: they may be acted on. */
+import { HookproofError } from '../../contract/hookproof-error.ts';
+import { visible } from '../../contract/visible.ts';
+import type { ResolvedConfig } from '../config/index.ts';
+import { counted } from '../report/index.ts';
+import { outlineRun } from '../run/index.ts';
+import { pinEndpoint, scopeOf } from '../transport/index.ts';
+import { askOnTerminal } from './terminal.ts';
+
+/**
+ * Returns when it is certain that the host is meant: the configuration file names it, it has only private or loopback
+ * addresses, `yes` is given, or the user says so. `count` gives the number of notifications that would be sent.
+ *
+ * @throws HookproofError SEND_NOT_CONFIRMED of kind `usage`, and nothing is sent
+ */
+export async function confirmSending(
+  config: ResolvedConfig,
+  yes: boolean | undefined,
+  count: () => string | Promise<string> = () => countOfRun(config),
+): Promise<void> {
+  if (yes === true || config.namesHost || !(await isPublic(config))) return;
+  const { hostname } = new URL(config.partner.url);
+  const plan = `sends ${await count()} to ${visible(hostname)}`;
+  const answer = await askOnTerminal(`This ${plan}, a host that the configuration does not name. Continue`);
+  if (answer === true) return;
+  const what = answer === false ? `it was not confirmed that this ${plan}` : `this ${plan}, which must be confirmed`;
+  throw new HookproofError('SEND_NOT_CONFIRMED', `nothing was sent: ${what}`, {
+    hint: 'Write the `url` into hookproof.yaml (`hookproof init` makes one), or give `--yes`.',
+  });
+}
+
+/** A name that does not resolve now may resolve later. Nothing is connected to. */
+async function isPublic({ partner, run: { timeoutMs } }: ResolvedConfig): Promise<boolean> {
+  const { allowed, error } = await pinEndpoint(partner.url, { timeoutMs, chooses: false });
+  return error !== null || allowed.some((address) => scopeOf(address) === 'public');
+}
+
+async function countOfRun({ clientFixtures, partner, run }: ResolvedConfig): Promise<string> {
+  const { concurrency, maxMs, profile, recoveryMs, timeoutMs, suites, scenarios, greps, shard } = run;
+  const { requests } = await outlineRun({
+    partner,
+    clientFixtures,
+    selection: { suites, scenarios, greps, shard },
+    limits: { concurrency, timeoutMs, recoveryMs, maxMs },
+    profile,
+  });
+  return `about ${counted(requests.about, 'test notification').replace(/^\d+/, requests.about.toLocaleString('en'))}`;
+}
