@@ -1,10 +1,28 @@
 /**
  * The spellings of a secret: as it is, and in every encoding that a receiver, a sender or a log is likely to use.
- * Redaction, the scan for leaks and the inspector look for all of them.
+ * Redaction, the scan for leaks and the inspector look for all of them, in a text and in what it says when it is
+ * decoded (decoded-readings.ts).
  */
+
+/** A shorter word may be another word when it is read backwards. */
+const MIN_REVERSED = 8;
 
 /** Every spelling of a value, the value itself first, without repetitions. Searches ignore the letter case. */
 export function secretSpellings(value: string): string[] {
+  const backwards = value.length < MIN_REVERSED ? [] : reversedSpellings(value);
+  return [...new Set([...forwardSpellings(value), ...backwards])];
+}
+
+/** Of the reversed value, and the reversed spellings of the value. */
+function reversedSpellings(value: string): string[] {
+  const hex = Buffer.from(value).toString('hex');
+  const base64 = Buffer.from(value).toString('base64');
+  return [...forwardSpellings(reversed(value)), ...[base64, base64.replace(/=+$/, ''), hex].map(reversed)];
+}
+
+const reversed = (text: string): string => Array.from(text).reverse().join('');
+
+function forwardSpellings(value: string): string[] {
   const spelt = [
     value,
     ...inJson(value),
@@ -12,12 +30,14 @@ export function secretSpellings(value: string): string[] {
     ...inMarkup(value),
     value.replaceAll("'", "'\\''"), // In a shell.
     ...inBase64(value),
+    ...inBase32(Buffer.from(value)),
+    Array.from(value).join('\0'), // UTF-16, of ASCII.
     ...asBytes(Buffer.from(value)),
     ...parted(value),
   ];
   // UTF-8 that was read as Latin-1, which is how Node gives header values.
   const misread = spelt.map((spelling) => Buffer.from(spelling).toString('latin1'));
-  return [...new Set([...spelt, ...misread])];
+  return [...spelt, ...misread];
 }
 
 /**
@@ -105,127 +125,29 @@ function inBase64(value: string): string[] {
   ]);
 }
 
+const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
+const BASE32_HEX = '0123456789abcdefghijklmnopqrstuv';
+
+/** Base32 of the value, at each of the five ways in which it can lie across the groups of five bytes. */
+function inBase32(bytes: Uint8Array): string[] {
+  return [0, 1, 2, 3, 4].flatMap((offset) => {
+    const bits = Array.from(bytes, (byte) => byte.toString(2).padStart(8, '0')).join('');
+    const groups = bits.slice((5 - ((offset * 8) % 5)) % 5).match(/.{5}/g) ?? [];
+    const values = groups.map((group) => Number.parseInt(group, 2));
+    const cores = [BASE32, BASE32_HEX].map((alphabet) => values.map((one) => alphabet[one]).join(''));
+    return cores.filter((core) => core.length >= 8);
+  });
+}
+
 /** Bytes as programs print them into JSON or into a log. */
 function asBytes(bytes: Buffer): string[] {
   const hex = bytes.toString('hex');
-  return [hex, hex.replace(/..(?=.)/g, '$& '), bytes.join(','), bytes.join(', ')];
+  const binary = Array.from(bytes, (byte) => byte.toString(2).padStart(8, '0')).join(' ');
+  return [hex, hex.replace(/..(?=.)/g, '$& '), bytes.join(','), bytes.join(', '), binary];
 }
 
 /** With a blank in its middle: a scenario sends the API key like this, and both halves can be read. */
 function parted(value: string): string[] {
   const middle = Math.floor(value.length / 2);
   return [' ', '%20', '+'].map((blank) => `${value.slice(0, middle)}${blank}${value.slice(middle)}`);
-}
-
-/** A spelling of a secret, with its ASCII letters in lower case. */
-export interface Form {
-  readonly text: string;
-  readonly name: string;
-  /** It comes from a value that may be an ordinary word, and is not looked for in hookproof's own wording. */
-  readonly weak: boolean;
-}
-
-/** A part of a text that must not be shown, from `start` up to but not including `end`. */
-export interface Span {
-  readonly start: number;
-  readonly end: number;
-  readonly name: string;
-}
-
-/** So many characters are searched for; the rest of a form is compared where they are found. */
-const HEAD = 8;
-
-const ASCII = /^[\x00-\x7f]*$/;
-
-/** Folds ASCII letters and nothing else, so that positions stay the same. */
-export function foldCase(text: string): string {
-  // Nearly every text, and several times as fast.
-  if (ASCII.test(text)) return text.toLowerCase();
-  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
-}
-
-/** Forms by the hash of their first three characters: one pass over a text looks for all of them. */
-export type FormIndex = readonly (readonly Form[] | undefined)[];
-
-const HASHED = 3;
-const HASHES = 1 << 14;
-
-/** The hash of the three characters at this position. */
-function hashAt(text: string, at: number): number {
-  return (text.charCodeAt(at) ^ (text.charCodeAt(at + 1) << 4) ^ (text.charCodeAt(at + 2) << 8)) & (HASHES - 1);
-}
-
-/** An index for {@link findForms}, of forms that have three characters or more. */
-export function indexForms(forms: readonly Form[]): FormIndex {
-  const byHash = new Array<Form[] | undefined>(HASHES).fill(undefined);
-  for (const form of forms) {
-    const hash = hashAt(form.text, 0);
-    byHash[hash] = [...(byHash[hash] ?? []), form];
-  }
-  return byHash;
-}
-
-/**
- * Spans of the forms in the text, ignoring the case of ASCII letters. A part of a form counts too when it shows most of
- * the secret: its first three quarters (a key with one character changed), or eight characters where the text was cut.
- */
-export function findForms(text: string, index: FormIndex, wording: boolean): Span[] {
-  const folded = foldCase(text);
-  const spans: Span[] = [];
-  for (let at = 0; at + HASHED <= folded.length; at += 1) {
-    const candidates = index[hashAt(folded, at)];
-    if (candidates === undefined) continue;
-    for (const form of candidates) {
-      if (wording && form.weak) continue;
-      const length = matchingLength(folded, at, form.text);
-      if (length < Math.min(HEAD, form.text.length)) continue;
-      if (length >= form.text.length * 0.75 || (!wording && isCut(folded, at + length))) {
-        spans.push({ start: at, end: at + length, name: form.name });
-      }
-    }
-  }
-  return spans;
-}
-
-/** How many characters of the form are at this position, from its beginning. */
-function matchingLength(text: string, at: number, form: string): number {
-  let length = 0;
-  while (length < form.length && text[at + length] === form[length]) length += 1;
-  return length;
-}
-
-/** Whether the text ends here, or is cut off with an ellipsis. */
-function isCut(text: string, at: number): boolean {
-  return at === text.length || text[at] === '…' || text.startsWith('...', at);
-}
-
-/**
- * The text with every span replaced by the marker for its name. Overlapping spans become one, named after the longest.
- */
-export function replaceSpans(text: string, spans: readonly Span[], markerFor: (name: string) => string): string {
-  let result = '';
-  let from = 0;
-  for (const span of mergeSpans(spans)) {
-    result += text.slice(from, span.start) + markerFor(span.name);
-    from = span.end;
-  }
-  return result + text.slice(from);
-}
-
-function mergeSpans(spans: readonly Span[]): Span[] {
-  const merged: { start: number; end: number; name: string; longest: number }[] = [];
-  for (const span of spans.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
-    const last = merged.at(-1);
-    const length = span.end - span.start;
-    if (last === undefined || span.start >= last.end) {
-      merged.push({ ...span, longest: length });
-      continue;
-    }
-    last.end = Math.max(last.end, span.end);
-    if (length > last.longest) {
-      last.longest = length;
-      last.name = span.name;
-    }
-  }
-  return merged;
 }

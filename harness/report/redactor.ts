@@ -4,15 +4,15 @@
  */
 import type { HeaderLine } from '../../contract/index.ts';
 import {
-  type Form,
-  findForms,
+  findInWording,
+  findSecrets,
   foldCase,
-  indexForms,
+  indexSecrets,
+  MIN_ANYWHERE,
   replaceSpans,
   type Span,
-  secretParts,
-  secretSpellings,
-} from '../../contract/secret-spellings.ts';
+} from '../../contract/find-secrets.ts';
+import { secretParts } from '../../contract/secret-spellings.ts';
 import { createSignatureIndex } from './signature-index.ts';
 
 /** A secret and its name in reports ("signature secret", "API key"). */
@@ -37,15 +37,6 @@ export interface Redactor {
   addSignature(base64: string): void;
 }
 
-/**
- * Shorter values occur in any text by chance. They are redacted only where they are a complete value: a whole header
- * value or string, in quotes, or after `=` or `:`; case-sensitive, and not in encoded forms.
- */
-const MIN_ANYWHERE = 4;
-
-/** Values of this length or more are not ordinary words. */
-const MIN_STRONG = 16;
-
 function escapeForRegExp(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
 }
@@ -64,54 +55,43 @@ function chooseMarker(name: string, folded: readonly string[]): string {
 
 /** A redactor for these secrets; empty values are ignored. Without values and signatures it changes nothing. */
 export function createRedactor(options: { readonly values: readonly NamedSecret[] }): Redactor {
-  const parts = options.values.flatMap(({ name, value }) => secretParts(value).map((part) => ({ name, value: part })));
-  const forms: Form[] = parts
-    .filter(({ value }) => value.length >= MIN_ANYWHERE)
-    .flatMap(({ name, value }) =>
-      [...new Set(secretSpellings(value).map(foldCase))].map((text) => ({
-        text,
-        name,
-        weak: value.length < MIN_STRONG,
-      })),
-    );
-  const short = parts
+  const index = indexSecrets(options.values);
+  // Values that occur in any text by chance are redacted only where they are a complete value: a whole header value or
+  // string, in quotes, or after `=` or `:`; case-sensitive, and not in encoded forms.
+  const short = options.values
+    .flatMap(({ name, value }) => secretParts(value).map((part) => ({ name, value: part })))
     .filter(({ value }) => value.length < MIN_ANYWHERE)
     .map(({ name, value }) => ({
       name,
       pattern: new RegExp(`(?<=^\\s*|["'=:&]\\s*)${escapeForRegExp(value)}(?=\\s*(?:$|["'=&,;\\r\\n]))`, 'g'),
     }));
-  const index = indexForms(forms);
   const signatures = createSignatureIndex();
-  const secrets = forms.map((form) => form.text);
   const markers = new Map<string, string>();
 
   const markerFor = (name: string): string => {
     const known = markers.get(name);
     if (known !== undefined) return known;
-    const marker = chooseMarker(name, secrets);
+    const marker = chooseMarker(name, index.texts);
     markers.set(name, marker);
     return marker;
   };
 
-  const spansOf = (input: string, wording: boolean): Span[] => [
-    ...findForms(input, index, wording),
-    ...signatures.find(input, 'signature'),
-    ...(wording ? [] : findShort(input, short)),
-  ];
+  const findSignatures = (input: string): Span[] => signatures.find(input, 'signature');
+  const spansOf = (input: string): Span[] => [...findSecrets(input, index, findSignatures), ...findShort(input, short)];
   const text = (input: string): string => {
-    const spans = spansOf(input, false);
+    const spans = spansOf(input);
     return spans.length === 0 ? input : replaceSpans(input, spans, markerFor);
   };
   return {
     text,
     wording(input) {
-      const spans = spansOf(input, true);
+      const spans = [...findInWording(input, index), ...findSignatures(input)];
       return spans.length === 0 ? input : replaceSpans(input, spans, markerFor);
     },
     bytes(input) {
       // One character a byte, so that nothing is lost on the way.
       const characters = Buffer.from(input.buffer, input.byteOffset, input.byteLength).toString('latin1');
-      const spans = spansOf(characters, false);
+      const spans = spansOf(characters);
       if (spans.length === 0) return input;
       const marker = (name: string): string => Buffer.from(markerFor(name)).toString('latin1');
       return Buffer.from(replaceSpans(characters, spans, marker), 'latin1');

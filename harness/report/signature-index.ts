@@ -2,7 +2,7 @@
  * The right signatures of a run, and finding them in text. A run has one for every delivery, so a text is not searched
  * for each of them: the runs of base64 and hex characters in it are looked up by their first characters.
  */
-import { foldCase, type Span } from '../../contract/secret-spellings.ts';
+import { foldCase, type Span } from '../../contract/find-secrets.ts';
 
 /** A base64, base64url or hex character, also percent-encoded or with the slash escaped as in JSON. */
 const UNIT = /[A-Za-z0-9+/_-]|%2[bf]|\\\/|\\u002[bf]/gi;

@@ -1,18 +1,9 @@
 /** Masks credentials: by value wherever a sender has put them, and by the name of the header. */
 import { type HeaderLine, sameHeaderName } from '../../contract/index.ts';
-import {
-  findForms,
-  foldCase,
-  indexForms,
-  replaceSpans,
-  secretParts,
-  secretSpellings,
-} from '../../contract/secret-spellings.ts';
+import { findSecrets, indexSecrets, replaceSpans } from '../../contract/find-secrets.ts';
+import { secretParts, secretSpellings } from '../../contract/secret-spellings.ts';
 
 const MASK = '[***]';
-
-/** Shorter values occur in any text by chance. They are masked only where they are the whole text. */
-const MIN_WITHIN = 4;
 
 export interface Masker {
   text(input: string): string;
@@ -22,19 +13,16 @@ export interface Masker {
   value<T>(input: T): T;
 }
 
-/** Masks credentials in every spelling, and signatures in those in which a signature is sent. */
+/**
+ * Masks credentials in every spelling, and these signatures. Short credentials are masked only where they are the whole
+ * text.
+ */
 export function createMasker(credentials: readonly string[], signatures: readonly string[] = []): Masker {
-  const spellings = new Set([
-    ...credentials.flatMap(secretParts).flatMap(secretSpellings),
-    ...signatures.flatMap((text) => [text, text.replaceAll('/', '\\/'), encodeURIComponent(text)]),
-  ]);
-  const forms = indexForms(
-    [...new Set([...spellings].map(foldCase))]
-      .filter((text) => text.length >= MIN_WITHIN)
-      .map((text) => ({ text, name: MASK, weak: false })),
-  );
+  const named = (value: string) => ({ name: MASK, value });
+  const spellings = new Set(credentials.flatMap(secretParts).flatMap(secretSpellings));
+  const index = indexSecrets(credentials.map(named), signatures.map(named));
 
-  const within = (input: string): string => replaceSpans(input, findForms(input, forms, false), () => MASK);
+  const within = (input: string): string => replaceSpans(input, findSecrets(input, index), () => MASK);
   const text = (input: string): string => (input !== '' && spellings.has(input) ? MASK : within(input));
   const value = (input: unknown): unknown => {
     if (typeof input === 'string') return text(input);
