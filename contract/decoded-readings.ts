@@ -2,7 +2,8 @@
  * What a text says to a reader who decodes it: without escapes, and with the bytes behind base64, base32, hexadecimal
  * and lists of numbers, several levels deep. Each reading knows which part of the original it was read from.
  *
- * The time is linear in the length of the text: the depth is limited, and a step reads each character at most a few times.
+ * The time is linear in the length of the text: the depth is limited, and a step reads each character a few times at
+ * most.
  */
 
 export interface Reading {
@@ -21,21 +22,25 @@ const MAX_DEPTH = 2;
 const MAX_PASSES = 4;
 
 /** The text itself, and every reading of it. */
-export function* readingsOf(text: string): Generator<Reading> {
-  const whole = { text, origin: (start: number, end: number): readonly [number, number] => [start, end] };
-  for (let [depth, first]: [number, Source | undefined] = [0, whole]; first !== undefined; depth += 1) {
-    const passes: Source[] = [first];
-    while (passes.length <= MAX_PASSES) {
-      const next = withoutEscapes(passes.at(-1) ?? first);
-      if (next === undefined) break;
-      passes.push(next);
-    }
-    const joined = withoutLineBreaks(passes.at(-1) ?? first);
+export function readingsOf(text: string): Reading[] {
+  const readings: Reading[] = [];
+  let source: Source | undefined = { text, origin: (start, end) => [start, end] };
+  for (let depth = 0; source !== undefined; depth += 1) {
+    const passes: Source[] = [source];
+    let next: Source | undefined;
+    do {
+      source = passes.at(-1) ?? source;
+      next = passes.length > MAX_PASSES ? undefined : withoutEscapes(source);
+      if (next !== undefined) passes.push(next);
+    } while (next !== undefined);
+    const joined = withoutLineBreaks(source);
     if (joined !== undefined) passes.push(joined);
-    const last: Source = passes.at(-1) ?? first;
-    for (const pass of passes) yield { ...pass, depth, settled: pass === last };
-    first = depth < MAX_DEPTH ? bytesIn(last) : undefined;
+    for (const pass of passes) {
+      readings.push({ text: pass.text, origin: pass.origin, depth, settled: pass === passes.at(-1) });
+    }
+    source = depth < MAX_DEPTH ? bytesIn(passes.at(-1) ?? source) : undefined;
   }
+  return readings;
 }
 
 type Source = Pick<Reading, 'text' | 'origin'>;
@@ -100,8 +105,8 @@ const ENTITIES: Readonly<Record<string, string>> = {
   ...{ grave: '`', lcub: '{', lbrace: '{', verbar: '|', vert: '|', rcub: '}', rbrace: '}' },
 };
 
-function meaningOf(escape: string): string | undefined {
-  const folded = escape.toLowerCase();
+function meaningOf(written: string): string | undefined {
+  const folded = written.toLowerCase();
   if (folded.startsWith('%')) return codeUnit(folded.slice(folded[1] === 'u' ? 2 : 1), 16);
   if (folded.startsWith('&#x')) return codeUnit(folded.slice(3).replace(';', ''), 16);
   if (folded.startsWith('&#')) return codeUnit(folded.slice(2).replace(';', ''), 10);
@@ -123,12 +128,12 @@ function withoutEscapes(source: Source): Source | undefined {
   if (!MAY_ESCAPE.test(text)) return undefined;
   const composed = composer(source);
   let from = 0;
-  for (const { 0: escape, index } of text.matchAll(ESCAPE)) {
-    const meaning = meaningOf(escape);
+  for (const { 0: written, index } of text.matchAll(ESCAPE)) {
+    const meaning = meaningOf(written);
     if (meaning === undefined) continue;
     composed.add(text.slice(from, index), from, index - from);
-    composed.add(meaning, index, escape.length);
-    from = index + escape.length;
+    composed.add(meaning, index, written.length);
+    from = index + written.length;
   }
   if (from === 0) return undefined;
   composed.add(text.slice(from), from, text.length - from);
@@ -136,7 +141,7 @@ function withoutEscapes(source: Source): Source | undefined {
 }
 
 /** Base64 is often broken into lines. */
-const LINE_BREAK = /(?<=[A-Za-z0-9+/_-]{16})\r?\n[ \t]*(?=[A-Za-z0-9+/_-])/g;
+const LINE_BREAK = /\r?\n(?<=[A-Za-z0-9+/_-]{16}\r?\n)[ \t]*(?=[A-Za-z0-9+/_-])/g;
 
 function withoutLineBreaks(source: Source): Source | undefined {
   const { text } = source;
@@ -152,8 +157,9 @@ function withoutLineBreaks(source: Source): Source | undefined {
   return composed.finish();
 }
 
-/** Shorter ones hold nothing that would not be found as a spelling. */
-const BASE64 = /[A-Za-z0-9+/_-]{16,}/g;
+/** Characters of an encoded text; a shorter one holds nothing that would not be found as a spelling. */
+const MIN_RUN = 16;
+const IN_RUN = Uint8Array.from({ length: 128 }, (_, code) => Number(/[\w+/-]/.test(String.fromCharCode(code))));
 const BASE32 = /[A-Z2-7]{16,}|[a-z2-7]{16,}/g;
 const HEX = /[0-9a-f]{20,}/gi;
 const HEX_LIST = /[0-9a-f]{2}(?:[\s:.,;_=-]{1,3}(?:0x)?[0-9a-f]{2}){9,}/gi;
@@ -175,7 +181,7 @@ function bytesIn(source: Source): Source | undefined {
     composed.add(bytes.toString('latin1'), from, bytes.length * scale);
     composed.add(BETWEEN, from + Math.ceil(bytes.length * scale), 0);
   };
-  for (const { 0: run, index } of text.matchAll(BASE64)) {
+  for (const [index, run] of runsIn(text)) {
     // What precedes an encoded value may be of the same alphabet, so that it may begin at any character.
     for (let skip = 0; skip < 4 && !HEX_ONLY.test(run); skip += 1) {
       add(Buffer.from(run.slice(skip), 'base64'), index + skip, 4 / 3);
@@ -198,6 +204,19 @@ function bytesIn(source: Source): Source | undefined {
   addList(HEX_LIST, HEX_ITEM, 16);
   addList(DECIMAL_LIST, DECIMAL_ITEM, 10);
   return composed.finish();
+}
+
+/** The longest parts in the alphabets of base64 and base64url, with their positions. */
+function runsIn(text: string): [index: number, run: string][] {
+  const runs: [number, string][] = [];
+  let start = 0;
+  for (let at = 0; at <= text.length; at += 1) {
+    const code = at === text.length ? 128 : text.charCodeAt(at);
+    if (code < 128 && IN_RUN[code] === 1) continue;
+    if (at - start >= MIN_RUN) runs.push([start, text.slice(start, at)]);
+    start = at + 1;
+  }
+  return runs;
 }
 
 function fromBase32(text: string): Buffer {

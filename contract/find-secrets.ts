@@ -2,102 +2,11 @@
 import { type Reading, readingsOf } from './decoded-readings.ts';
 import { secretParts, secretSpellings } from './secret-spellings.ts';
 
-/** A spelling of a secret, with its ASCII letters in lower case. */
-interface Form {
-  readonly text: string;
-  readonly name: string;
-  /** It comes from a value that may be an ordinary word, and is not looked for in hookproof's own wording. */
-  readonly weak: boolean;
-}
-
 /** A part of a text that must not be shown, from `start` up to but not including `end`. */
 export interface Span {
   readonly start: number;
   readonly end: number;
   readonly name: string;
-}
-
-/** So many characters are searched for; the rest of a form is compared where they are found. */
-const HEAD = 8;
-
-const ASCII = /^[\x00-\x7f]*$/;
-
-/** Folds ASCII letters and nothing else, so that positions stay the same. */
-export function foldCase(text: string): string {
-  // Nearly every text, and several times as fast.
-  if (ASCII.test(text)) return text.toLowerCase();
-  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
-}
-
-/** ASCII letters in lower case; everything else as it is. */
-const FOLDED = Uint8Array.from({ length: 128 }, (_, code) => String.fromCharCode(code).toLowerCase().charCodeAt(0));
-
-function foldedCode(text: string, at: number): number {
-  const code = text.charCodeAt(at);
-  return code < 128 ? (FOLDED[code] ?? code) : code;
-}
-
-/** Forms by the hash of their first four characters: one pass over a text looks for all of them. */
-interface FormIndex {
-  /** 1 where there are forms with this hash. */
-  readonly used: Uint8Array;
-  readonly forms: ReadonlyMap<number, readonly Form[]>;
-}
-
-const HASHED = 4;
-const HASHES = 1 << 16;
-
-/** The hash of one more character: that of the last four, because each shifts the earlier ones out. */
-function nextHash(hash: number, code: number): number {
-  return ((hash << 4) ^ code) & (HASHES - 1);
-}
-
-/** Of forms that have four characters or more. */
-function indexForms(forms: readonly Form[]): FormIndex {
-  const used = new Uint8Array(HASHES);
-  const byHash = new Map<number, Form[]>();
-  for (const form of forms) {
-    let hash = 0;
-    for (let at = 0; at < HASHED; at += 1) hash = nextHash(hash, form.text.charCodeAt(at));
-    used[hash] = 1;
-    byHash.set(hash, [...(byHash.get(hash) ?? []), form]);
-  }
-  return { used, forms: byHash };
-}
-
-/**
- * Spans of the forms in the text, ignoring the case of ASCII letters. A part of a form counts too when it shows most of
- * the secret: its first three quarters (a key with one character changed), or eight characters where the text was cut.
- */
-function findForms(text: string, { used, forms }: FormIndex, wording: boolean): Span[] {
-  const spans: Span[] = [];
-  let hash = 0;
-  for (let end = 0; end < text.length; end += 1) {
-    hash = nextHash(hash, foldedCode(text, end));
-    if (used[hash] === 0 || end < HASHED - 1) continue;
-    const at = end - HASHED + 1;
-    for (const form of forms.get(hash) ?? []) {
-      if (wording && form.weak) continue;
-      const length = matchingLength(text, at, form.text);
-      if (length < Math.min(HEAD, form.text.length)) continue;
-      if (length >= form.text.length * 0.75 || (!wording && isCut(text, at + length))) {
-        spans.push({ start: at, end: at + length, name: form.name });
-      }
-    }
-  }
-  return spans;
-}
-
-/** How many characters of the form are at this position, from its beginning. */
-function matchingLength(text: string, at: number, form: string): number {
-  let length = 0;
-  while (length < form.length && foldedCode(text, at + length) === form.charCodeAt(length)) length += 1;
-  return length;
-}
-
-/** Whether the text ends here, or is cut off with an ellipsis. */
-function isCut(text: string, at: number): boolean {
-  return at === text.length || text[at] === '…' || text.startsWith('...', at);
 }
 
 /** Shorter values occur in any text by chance, and are not looked for. */
@@ -106,95 +15,228 @@ export const MIN_ANYWHERE = 4;
 const MIN_DECODED = 8;
 /** Values of this length or more are not ordinary words. */
 const MIN_STRONG = 16;
-/** Letters and digits of a secret that are found with other characters between them. */
-const MIN_SQUEEZED = 12;
+/** So many letters and digits of a secret are found with other characters between them. */
+const MIN_SQUEEZED = 10;
+/** So many other characters between two of them. */
+const MAX_GAP = 32;
+/** So many characters of a secret before a cut are enough. */
+const HEAD = 8;
+/** So many characters of a signature identify it. */
+const SIGNATURE_HEAD = 12;
 
-/** What {@link findSecrets} looks for. */
-export interface SecretIndex {
-  readonly forms: FormIndex;
-  /** Those that are looked for in decoded bytes. */
-  readonly deep: FormIndex;
-  /** Letters and digits alone, so that what is between them does not matter: line breaks, colons, quotes. */
-  readonly squeezed: FormIndex;
-  /** The text of every form. */
-  readonly texts: readonly string[];
+/** A spelling of a secret, with its ASCII letters in lower case. */
+interface Form {
+  readonly text: string;
+  readonly name: string;
+  /** It comes from a value that may be an ordinary word, and is not looked for in hookproof's own wording. */
+  readonly weak: boolean;
+  /** Whether it is looked for in decoded bytes too. */
+  readonly decoded: boolean;
+  /** So many characters from its beginning are enough, anywhere in a text. */
+  readonly enough: number;
 }
 
-const PUNCTUATION = /[^A-Za-z0-9]+/g;
+export interface SecretFinder {
+  /** Looks for a secret from now on, in every spelling. A value that is too short is ignored. */
+  addSecret(name: string, value: string): void;
+  /** The same for the spelling of something else, as it is. */
+  addSpelling(name: string, spelling: string): void;
+  /** The same for a signature, by the base64 of its digest. Its beginning is enough: a cut one shows most of it. */
+  addSignature(name: string, base64: string): void;
+  /**
+   * Where they are in a text, in any spelling, and behind encodings that are nested several levels deep. A part counts
+   * too when it shows most of the secret: its first three quarters (a key with one character changed), or eight
+   * characters where the text was cut. The time is linear in the length of the text. `readings` are those of the text,
+   * for a caller that has them.
+   */
+  find(text: string, readings?: readonly Reading[]): Span[];
+  /** The same in a text of hookproof's own: without values that may be ordinary words. */
+  findInWording(text: string): Span[];
+  /** Whether the text contains a secret as it is. */
+  isIn(text: string): boolean;
+}
 
-/**
- * An index of secrets by their names, in every spelling. `literals` are looked for as they are, such as a signature of
- * which every spelling is given.
- */
-export function indexSecrets(
-  secrets: readonly { readonly name: string; readonly value: string }[],
-  literals: readonly { readonly name: string; readonly value: string }[] = [],
-): SecretIndex {
-  const parts = secrets.flatMap(({ name, value }) => secretParts(value).map((part) => ({ name, value: part })));
-  const forms: Form[] = [];
-  const squeezed: Form[] = [];
-  const deep: Form[] = [];
+/** ASCII letters in lower case; everything else as it is, so that positions stay the same. */
+const FOLDED = Uint8Array.from({ length: 128 }, (_, code) => String.fromCharCode(code).toLowerCase().charCodeAt(0));
+const ALPHANUMERIC = Uint8Array.from({ length: 128 }, (_, code) => Number(/[a-z0-9]/i.test(String.fromCharCode(code))));
+
+function foldedCode(text: string, at: number): number {
+  const code = text.charCodeAt(at);
+  return code < 128 ? (FOLDED[code] ?? code) : code;
+}
+
+function foldCase(text: string): string {
+  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+}
+
+/** Forms are looked up by the hash of their first four characters: one pass over a text looks for all of them. */
+const HASHED = 4;
+const HASH_BITS = 18;
+
+/** The last four characters, a byte of each. */
+function nextFour(four: number, code: number): number {
+  return (four << 8) | (code & 0xff);
+}
+
+function hashOf(four: number): number {
+  return Math.imul(four, 0x9e3779b1) >>> (32 - HASH_BITS);
+}
+
+function firstFour(text: string): number {
+  let four = 0;
+  for (let at = 0; at < HASHED; at += 1) four = nextFour(four, text.charCodeAt(at));
+  return four;
+}
+
+/** A finder without secrets. */
+export function createSecretFinder(): SecretFinder {
   const known = new Set<string>();
-  const add = (spelling: string, { name, value }: { name: string; value: string }) => {
+  const secrets: string[] = [];
+  const forms = new Map<number, Form[]>();
+  /** Of letters and digits alone: what is between them does not matter, such as line breaks, colons and quotes. */
+  const squeezed = new Map<number, Form[]>();
+  /** Bit 0: there are forms with this hash. Bit 1: there are squeezed forms. */
+  const used = new Uint8Array(1 << HASH_BITS);
+
+  const register = (to: Map<number, Form[]>, bit: number, form: Form) => {
+    const id = `${bit} ${form.name} ${form.text}`;
+    if (known.has(id)) return;
+    known.add(id);
+    const hash = hashOf(firstFour(form.text));
+    used[hash] = (used[hash] ?? 0) | bit;
+    const others = to.get(hash);
+    if (others === undefined) to.set(hash, [form]);
+    else others.push(form);
+  };
+  const add = (name: string, spelling: string, length: number) => {
     const text = foldCase(spelling);
-    const form = { text, name, weak: value.length < MIN_STRONG };
-    if (known.has(`${name} ${text}`)) return;
-    known.add(`${name} ${text}`);
-    forms.push(form);
-    if (value.length >= MIN_DECODED) deep.push(form);
-    const letters = text.replace(PUNCTUATION, '');
-    if (letters.length < MIN_SQUEEZED || known.has(`${name}\n${letters}`)) return;
-    known.add(`${name}\n${letters}`);
-    squeezed.push({ ...form, text: letters });
+    if (text.length < HASHED) return;
+    const form = { name, weak: length < MIN_STRONG, decoded: length >= MIN_DECODED };
+    register(forms, 1, { ...form, text, enough: enoughOf(text) });
+    const letters = text.replace(/[^a-z0-9]+/g, '');
+    if (letters.length >= MIN_SQUEEZED) register(squeezed, 2, { ...form, text: letters, enough: enoughOf(letters) });
   };
-  for (const part of parts) {
-    if (part.value.length < MIN_ANYWHERE) continue;
-    for (const spelling of secretSpellings(part.value)) add(spelling, part);
-  }
-  for (const literal of literals) if (literal.value.length >= MIN_ANYWHERE) add(literal.value, literal);
-  return {
-    forms: indexForms(forms),
-    deep: indexForms(deep),
-    squeezed: indexForms(squeezed),
-    texts: forms.map(({ text }) => text),
-  };
-}
 
-/** The secrets in a text of hookproof's own, which holds no encoded ones. */
-export function findInWording(text: string, { forms }: SecretIndex): Span[] {
-  return findForms(text, forms, true);
-}
-
-/**
- * The secrets in a text, in any spelling of theirs, and behind encodings that are nested several levels deep. Linear in
- * the length of the text. `also` finds others, in each of the readings.
- */
-export function findSecrets(text: string, index: SecretIndex, also?: (text: string) => readonly Span[]): Span[] {
-  const spans: Span[] = [];
-  for (const reading of readingsOf(text)) {
-    const { text: read, depth, settled, origin } = reading;
-    const found = [...findForms(read, depth === 0 ? index.forms : index.deep, false), ...(also?.(read) ?? [])];
-    if (settled) found.push(...findSqueezed(reading, index));
-    for (const { name, ...span } of found) {
-      const [start, end] = origin(span.start, span.end);
-      spans.push({ start, end, name });
+  const scan = ({ text, depth, settled }: Reading, wording: boolean): Span[] => {
+    const spans: Span[] = [];
+    let four = 0;
+    let fourLetters = 0;
+    for (let end = 0; end < text.length; end += 1) {
+      const code = foldedCode(text, end);
+      four = nextFour(four, code);
+      const hash = hashOf(four);
+      if (((used[hash] ?? 0) & 1) !== 0 && end >= HASHED - 1) {
+        for (const form of forms.get(hash) ?? []) {
+          if ((wording && form.weak) || (depth > 0 && !form.decoded)) continue;
+          const start = end - HASHED + 1;
+          const length = matchingLength(text, start, form.text);
+          if (length < form.enough && (length < HEAD || wording || !isCut(text, start + length))) continue;
+          spans.push({ start, end: start + length, name: form.name });
+        }
+      }
+      if (!settled || code >= 128 || ALPHANUMERIC[code] === 0) continue;
+      fourLetters = nextFour(fourLetters, code);
+      const letters = hashOf(fourLetters);
+      if (((used[letters] ?? 0) & 2) === 0) continue;
+      const start = backOver(text, end);
+      if (start === undefined) continue;
+      for (const form of squeezed.get(letters) ?? []) {
+        if ((wording && form.weak) || (depth > 0 && !form.decoded)) continue;
+        const found = matchLetters(text, start, form.text);
+        if (found.length < form.enough && (found.length < HEAD || wording || !isCut(text, found.end))) continue;
+        spans.push({ start, end: found.end, name: form.name });
+      }
     }
-  }
-  return spans;
+    return spans;
+  };
+
+  const findIn = (text: string, wording: boolean, readings?: readonly Reading[]): Span[] => {
+    if (known.size === 0) return [];
+    const spans: Span[] = [];
+    for (const reading of readings ?? readingsOf(text)) {
+      for (const span of scan(reading, wording)) {
+        const [start, end] = reading.origin(span.start, span.end);
+        spans.push({ start, end, name: span.name });
+      }
+    }
+    return spans;
+  };
+
+  return {
+    addSecret(name, value) {
+      for (const part of secretParts(value)) {
+        if (part.length < MIN_ANYWHERE) continue;
+        const spellings = secretSpellings(part);
+        secrets.push(...spellings.map(foldCase));
+        for (const spelling of spellings) add(name, spelling, part.length);
+      }
+    },
+    addSpelling: (name, spelling) => add(name, spelling, spelling.length),
+    addSignature(name, base64) {
+      const digest = Buffer.from(base64, 'base64');
+      // Shorter digests are not signatures, and would match by chance.
+      if (digest.length < SIGNATURE_HEAD) return;
+      const form = { name, weak: false, decoded: true, enough: SIGNATURE_HEAD };
+      for (const encoding of ['base64', 'base64url', 'hex'] as const) {
+        const padding = encoding === 'base64url' ? '='.repeat((3 - (digest.length % 3)) % 3) : '';
+        register(forms, 1, { ...form, text: foldCase(digest.toString(encoding)) + padding });
+      }
+    },
+    find: (text, readings) => findIn(text, false, readings),
+    findInWording: (text) => findIn(text, true),
+    isIn(text) {
+      const folded = foldCase(text);
+      return secrets.some((secret) => folded.includes(secret));
+    },
+  };
 }
 
-/** Secrets with something between their letters. */
-function findSqueezed({ text }: Reading, { squeezed }: SecretIndex): Span[] {
-  const letters = text.replace(PUNCTUATION, '');
-  const spans = findForms(letters, squeezed, false);
-  if (spans.length === 0) return spans;
-  const places = new Uint32Array(letters.length);
+function enoughOf(text: string): number {
+  return Math.max(Math.min(HEAD, text.length), text.length * 0.75);
+}
+
+/** How many characters of the form are at this position, from its beginning. */
+function matchingLength(text: string, at: number, form: string): number {
   let length = 0;
-  for (const { index, 0: word } of text.matchAll(/[A-Za-z0-9]+/g)) {
-    for (let at = 0; at < word.length; at += 1) places[length + at] = index + at;
-    length += word.length;
+  while (length < form.length && at + length < text.length && foldedCode(text, at + length) === form.charCodeAt(length))
+    length += 1;
+  return length;
+}
+
+function isAlphanumeric(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  return code < 128 && ALPHANUMERIC[code] === 1;
+}
+
+/** Where the last four letters and digits begin; undefined when there are too many other characters between them. */
+function backOver(text: string, end: number): number | undefined {
+  let at = end;
+  for (let letters = 1; letters < HASHED; letters += 1) {
+    const before = at;
+    do at -= 1;
+    while (at >= 0 && before - at <= MAX_GAP && !isAlphanumeric(text, at));
+    if (at < 0 || before - at > MAX_GAP) return undefined;
   }
-  return spans.map(({ start, end, name }) => ({ start: places[start] ?? 0, end: (places[end - 1] ?? 0) + 1, name }));
+  return at;
+}
+
+/** The same as {@link matchingLength} without what is between letters and digits. `end` is in the text. */
+function matchLetters(text: string, from: number, form: string): { readonly length: number; readonly end: number } {
+  let [at, end, length] = [from, from, 0];
+  while (length < form.length && at < text.length && at - end <= MAX_GAP) {
+    if (isAlphanumeric(text, at)) {
+      if (foldedCode(text, at) !== form.charCodeAt(length)) break;
+      length += 1;
+      end = at + 1;
+    }
+    at += 1;
+  }
+  return { length, end };
+}
+
+/** Whether the text ends here, or is cut off with an ellipsis. */
+function isCut(text: string, at: number): boolean {
+  return at === text.length || text[at] === '…' || text.startsWith('...', at);
 }
 
 /**

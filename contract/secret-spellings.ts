@@ -33,6 +33,7 @@ function forwardSpellings(value: string): string[] {
     ...inBase32(Buffer.from(value)),
     Array.from(value).join('\0'), // UTF-16, of ASCII.
     ...asBytes(Buffer.from(value)),
+    bitsOf(Buffer.from(value), ' '),
     ...parted(value),
   ];
   // UTF-8 that was read as Latin-1, which is how Node gives header values.
@@ -125,14 +126,20 @@ function inBase64(value: string): string[] {
   ]);
 }
 
+function bitsOf(bytes: Uint8Array, between: string): string {
+  return Array.from(bytes, (byte) => byte.toString(2).padStart(8, '0')).join(between);
+}
+
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 const BASE32_HEX = '0123456789abcdefghijklmnopqrstuv';
 
 /** Base32 of the value, at each of the five ways in which it can lie across the groups of five bytes. */
 function inBase32(bytes: Uint8Array): string[] {
   return [0, 1, 2, 3, 4].flatMap((offset) => {
-    const bits = Array.from(bytes, (byte) => byte.toString(2).padStart(8, '0')).join('');
-    const groups = bits.slice((5 - ((offset * 8) % 5)) % 5).match(/.{5}/g) ?? [];
+    const groups =
+      bitsOf(bytes, '')
+        .slice((5 - ((offset * 8) % 5)) % 5)
+        .match(/.{5}/g) ?? [];
     const values = groups.map((group) => Number.parseInt(group, 2));
     const cores = [BASE32, BASE32_HEX].map((alphabet) => values.map((one) => alphabet[one]).join(''));
     return cores.filter((core) => core.length >= 8);
@@ -142,8 +149,7 @@ function inBase32(bytes: Uint8Array): string[] {
 /** Bytes as programs print them into JSON or into a log. */
 function asBytes(bytes: Buffer): string[] {
   const hex = bytes.toString('hex');
-  const binary = Array.from(bytes, (byte) => byte.toString(2).padStart(8, '0')).join(' ');
-  return [hex, hex.replace(/..(?=.)/g, '$& '), bytes.join(','), bytes.join(', '), binary];
+  return [hex, hex.replace(/..(?=.)/g, '$& '), bytes.join(','), bytes.join(', ')];
 }
 
 /** With a blank in its middle: a scenario sends the API key like this, and both halves can be read. */

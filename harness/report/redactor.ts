@@ -2,18 +2,10 @@
  * Redaction by value: all output passes through here once, so a secret is removed in every place and encoding. Reports
  * show secrets as `[redacted:NAME]`, and valid signatures as `[redacted:signature]`.
  */
+
+import { createSecretFinder, MIN_ANYWHERE, replaceSpans, type Span } from '../../contract/find-secrets.ts';
 import type { HeaderLine } from '../../contract/index.ts';
-import {
-  findInWording,
-  findSecrets,
-  foldCase,
-  indexSecrets,
-  MIN_ANYWHERE,
-  replaceSpans,
-  type Span,
-} from '../../contract/find-secrets.ts';
 import { secretParts } from '../../contract/secret-spellings.ts';
-import { createSignatureIndex } from './signature-index.ts';
 
 /** A secret and its name in reports ("signature secret", "API key"). */
 export interface NamedSecret {
@@ -48,14 +40,15 @@ function findShort(text: string, short: readonly { readonly pattern: RegExp; rea
 }
 
 /** The longest marker that contains no secret itself: a secret may be the word "redacted". */
-function chooseMarker(name: string, folded: readonly string[]): string {
+function chooseMarker(name: string, isSecret: (text: string) => boolean): string {
   const candidates = [`[redacted:${name}]`, '[redacted]', '[***]', '<---->'];
-  return candidates.find((candidate) => !folded.some((form) => foldCase(candidate).includes(form))) ?? '';
+  return candidates.find((candidate) => !isSecret(candidate)) ?? '';
 }
 
 /** A redactor for these secrets; empty values are ignored. Without values and signatures it changes nothing. */
 export function createRedactor(options: { readonly values: readonly NamedSecret[] }): Redactor {
-  const index = indexSecrets(options.values);
+  const finder = createSecretFinder();
+  for (const { name, value } of options.values) finder.addSecret(name, value);
   // Values that occur in any text by chance are redacted only where they are a complete value: a whole header value or
   // string, in quotes, or after `=` or `:`; case-sensitive, and not in encoded forms.
   const short = options.values
@@ -65,19 +58,17 @@ export function createRedactor(options: { readonly values: readonly NamedSecret[
       name,
       pattern: new RegExp(`(?<=^\\s*|["'=:&]\\s*)${escapeForRegExp(value)}(?=\\s*(?:$|["'=&,;\\r\\n]))`, 'g'),
     }));
-  const signatures = createSignatureIndex();
   const markers = new Map<string, string>();
 
   const markerFor = (name: string): string => {
     const known = markers.get(name);
     if (known !== undefined) return known;
-    const marker = chooseMarker(name, index.texts);
+    const marker = chooseMarker(name, finder.isIn);
     markers.set(name, marker);
     return marker;
   };
 
-  const findSignatures = (input: string): Span[] => signatures.find(input, 'signature');
-  const spansOf = (input: string): Span[] => [...findSecrets(input, index, findSignatures), ...findShort(input, short)];
+  const spansOf = (input: string): Span[] => [...finder.find(input), ...findShort(input, short)];
   const text = (input: string): string => {
     const spans = spansOf(input);
     return spans.length === 0 ? input : replaceSpans(input, spans, markerFor);
@@ -85,7 +76,7 @@ export function createRedactor(options: { readonly values: readonly NamedSecret[
   return {
     text,
     wording(input) {
-      const spans = [...findInWording(input, index), ...findSignatures(input)];
+      const spans = finder.findInWording(input);
       return spans.length === 0 ? input : replaceSpans(input, spans, markerFor);
     },
     bytes(input) {
@@ -97,6 +88,6 @@ export function createRedactor(options: { readonly values: readonly NamedSecret[
       return Buffer.from(replaceSpans(characters, spans, marker), 'latin1');
     },
     headers: (lines) => lines.map(([name, value]) => [text(name), text(value)]),
-    addSignature: (base64) => signatures.add(base64),
+    addSignature: (base64) => finder.addSignature('signature', base64),
   };
 }

@@ -1,4 +1,6 @@
 /** Looks for what an answer must not reveal. Specification: Authentication (secrets stay out of what is shown). */
+import { type Reading, readingsOf } from '../../contract/decoded-readings.ts';
+import { createSecretFinder, type SecretFinder } from '../../contract/find-secrets.ts';
 import { secretSpellings, signatureSpellings } from '../../contract/secret-spellings.ts';
 import type { Leak } from '../../scenarios/index.ts';
 import type { Partner } from '../partner.ts';
@@ -13,38 +15,44 @@ function spellingsOf(value: string | undefined): string[] {
   return secretSpellings(value).map((spelling) => spelling.toLowerCase());
 }
 
-const credentials = new WeakMap<Partner, { secret: string[]; key: string[] }>();
+interface Credentials {
+  readonly secret: readonly string[];
+  readonly key: readonly string[];
+  /** Looks for both in one pass over a text, where a search for each spelling would be hundreds. */
+  readonly finder: SecretFinder;
+}
 
-function credentialsOf(partner: Partner): { secret: string[]; key: string[] } {
+const credentials = new WeakMap<Partner, Credentials>();
+
+function credentialsOf(partner: Partner): Credentials {
   const known = credentials.get(partner);
   if (known !== undefined) return known;
-  const made = { secret: spellingsOf(partner.signing?.secret), key: spellingsOf(partner.apiKey?.value) };
+  const values = [partner.signing?.secret, partner.apiKey?.value];
+  const [secret = [], key = []] = values.map(spellingsOf);
+  const finder = createSecretFinder();
+  for (const value of values) if (value !== undefined && value.length >= MIN_SEARCHED) finder.addSecret('', value);
+  const made = { secret, key, finder };
   credentials.set(partner, made);
   return made;
 }
 
-const ESCAPES = /\\u00([0-9a-f]{2})|%([0-9a-f]{2})|&#x([0-9a-f]{1,4});|&#(\d{1,4});|\\(\/)|&(equals|sol|plus);/gi;
-const NAMED: Readonly<Record<string, string>> = { equals: '=', sol: '/', plus: '+' };
-
-/** Undoes the escapes of JSON, URLs and HTML: libraries write them into base64. */
-function unescaped(text: string): string {
-  return text.replace(ESCAPES, (_all, ...[json, url, hex, decimal, slash, named]: (string | undefined)[]) => {
-    if (slash !== undefined) return slash;
-    if (named !== undefined) return NAMED[named.toLowerCase()] ?? '';
-    const code = decimal === undefined ? Number.parseInt(json ?? url ?? hex ?? '', 16) : Number(decimal);
-    return String.fromCharCode(code);
-  });
-}
+const itself = (value: string): readonly string[] => [value];
 
 /** Removes the spaces from lists of numbers and from pairs of hexadecimal digits, as dumps of buffers have them. */
 function withoutGaps(text: string): string {
   return text.replace(/(?<=\d),\s+(?=\d)/g, ',').replace(/(?<=\b[0-9a-f]{2}) (?=[0-9a-f]{2}\b)/gi, '');
 }
 
-/** The text as it is, without escapes, and without gaps. */
-function readings(text: string): string {
-  const plain = /[\\%&]/.test(text) ? unescaped(text) : text;
-  return [...new Set([text, plain, withoutGaps(plain)])].join('\n');
+/** The text as it is, without escapes, and without gaps; and apart from these, the bytes that are encoded in it. */
+function joinedReadings(text: string, all: readonly Reading[]): { readonly read: string; readonly decoded: string } {
+  const plain = all.filter(({ depth }) => depth === 0).map((reading) => reading.text);
+  const bytes = all.filter(({ depth }) => depth > 0).map((reading) => reading.text);
+  return { read: [...new Set([...plain, withoutGaps(plain.at(-1) ?? text)])].join('\n'), decoded: bytes.join('\n') };
+}
+
+/** Without the escapes of JSON, URLs and HTML: libraries write them into base64. */
+function unescaped(text: string): string {
+  return readingsOf(text).findLast(({ depth }) => depth === 0)?.text ?? text;
 }
 
 /** Texts of answers without any trace of a credential: most answers repeat one of them. */
@@ -77,18 +85,21 @@ export function findLeaks(
 ): Leak[] {
   const text = textOf(answer);
   const known = harmless.get(partner) ?? new Set();
-  const read = readings(text);
-  const folded = read.toLowerCase();
-  const { secret, key } = credentialsOf(partner);
+  const readings = readingsOf(text);
+  const { read, decoded } = joinedReadings(text, readings);
+  // A whole credential behind an encoding is not there by chance; a part of one may be, so that none is looked for.
+  const folded = `${read}\n${decoded}`.toLowerCase();
+  const { secret, key, finder } = credentialsOf(partner);
+  const showsCredentials = finder.find(text, readings).length > 0;
 
   /** Whether one of the spellings is in the answer and was not sent. */
-  const isNew = (spellings: readonly string[]): boolean => {
+  const isNew = (spellings: readonly string[], echoed: (value: string) => readonly string[] = itself): boolean => {
     if (!spellings.some((spelling) => folded.includes(spelling))) return false;
     // Servers trim header values and split lists, so a part of a value is an echo as well. The echo of a value with
     // escapes is compared without them, like the answer.
     const echoes = sent
       .flatMap((value) => [value, ...value.split(/[\s,]+/)])
-      .flatMap((value) => [value, unescaped(value)])
+      .flatMap((value) => [...echoed(value), unescaped(value)])
       .map((value) => value.toLowerCase())
       .filter((value) => spellings.some((spelling) => value.includes(spelling)));
     const rest = echoes.reduce((left, echo) => left.replaceAll(echo, ''), folded);
@@ -100,9 +111,13 @@ export function findLeaks(
     one.toLowerCase(),
   );
   const leaks: Leak[] = [];
-  if (isNew(secret)) leaks.push('secret');
-  if ((key.length > 0 && apiKey !== undefined && read.includes(apiKey)) || isNew(key.slice(1))) leaks.push('api-key');
-  if (isNew(signatures)) leaks.push('signature');
+  if (showsCredentials) {
+    if (isNew(secret)) leaks.push('secret');
+    const showsKey = apiKey !== undefined && key.length > 0 && (read.includes(apiKey) || decoded.includes(apiKey));
+    if (showsKey || isNew(key.slice(1))) leaks.push('api-key');
+  }
+  // What was sent is known to the sender in every spelling.
+  if (isNew(signatures, secretSpellings)) leaks.push('signature');
   const echoes = [...new Set(sent.flatMap((value) => [value, unescaped(value)]))];
   const showsAnEnd = (value: string | undefined) => value !== undefined && showsEnd(read, value, echoes);
   const showsAPart = () => rightSignature !== null && showsPart(read, rightSignature, echoes);
@@ -111,7 +126,8 @@ export function findLeaks(
   }
   const found = [...leaks, ...findInternals(text)];
   const showsNothing = () =>
-    ![...secret, ...key, ...signatures].some((spelling) => folded.includes(spelling)) &&
+    !showsCredentials &&
+    !signatures.some((spelling) => folded.includes(spelling)) &&
     ![apiKey, partner.signing?.secret].some((value) => value !== undefined && showsEnd(read, value, [])) &&
     (rightSignature === null || !showsPart(read, rightSignature, []));
   if (found.length === 0 && text.length <= MAX_HARMLESS_LENGTH && known.size < MAX_HARMLESS && showsNothing()) {

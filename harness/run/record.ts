@@ -31,10 +31,10 @@ function cut(bytes: Uint8Array, truncated: boolean, credentials: readonly string
   let end = tail.length;
   for (const spelling of credentials.flatMap(secretSpellings)) {
     const form = Buffer.from(spelling).toString('latin1').toLowerCase();
-    for (let length = Math.min(form.length - 1, tail.length); length >= MIN_CREDENTIAL_PART; length--) {
-      if (!tail.endsWith(form.slice(0, length))) continue;
-      end = Math.min(end, tail.length - length);
-      break;
+    const head = form.slice(0, MIN_CREDENTIAL_PART);
+    const from = Math.max(0, tail.length - form.length + 1);
+    for (let at = tail.indexOf(head, from); at !== -1; at = tail.indexOf(head, at + 1)) {
+      if (form.startsWith(tail.slice(at))) end = Math.min(end, at);
     }
   }
   return kept.subarray(0, end);

@@ -1,6 +1,7 @@
 /** Masks credentials: by value wherever a sender has put them, and by the name of the header. */
+
+import { createSecretFinder, replaceSpans } from '../../contract/find-secrets.ts';
 import { type HeaderLine, sameHeaderName } from '../../contract/index.ts';
-import { findSecrets, indexSecrets, replaceSpans } from '../../contract/find-secrets.ts';
 import { secretParts, secretSpellings } from '../../contract/secret-spellings.ts';
 
 const MASK = '[***]';
@@ -18,11 +19,12 @@ export interface Masker {
  * text.
  */
 export function createMasker(credentials: readonly string[], signatures: readonly string[] = []): Masker {
-  const named = (value: string) => ({ name: MASK, value });
   const spellings = new Set(credentials.flatMap(secretParts).flatMap(secretSpellings));
-  const index = indexSecrets(credentials.map(named), signatures.map(named));
+  const finder = createSecretFinder();
+  for (const credential of credentials) finder.addSecret(MASK, credential);
+  for (const signature of signatures) finder.addSpelling(MASK, signature);
 
-  const within = (input: string): string => replaceSpans(input, findSecrets(input, index), () => MASK);
+  const within = (input: string): string => replaceSpans(input, finder.find(input), () => MASK);
   const text = (input: string): string => (input !== '' && spellings.has(input) ? MASK : within(input));
   const value = (input: unknown): unknown => {
     if (typeof input === 'string') return text(input);

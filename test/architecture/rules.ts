@@ -17,6 +17,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
     imports: [],
     entryPoints: [
       ...INDEX,
+      'decoded-readings.ts',
       'find-secrets.ts',
       'hookproof-error.ts',
       'secret-spellings.ts',

@@ -1,7 +1,9 @@
 import { createHmac, randomBytes } from 'node:crypto';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createRedactor } from '../../../harness/report/index.ts';
 import { BEGIN_PRIVATE_KEY, pem as pemOf } from '../../certs/material.ts';
+import { SPELLINGS } from '../../proofs/hostile/spellings.ts';
 
 /** Contains characters that each encoding changes. */
 const secret = `${randomBytes(9).toString('base64url')}/+ "'\\<&>é${randomBytes(9).toString('hex')}`;
@@ -34,7 +36,48 @@ const ENCODINGS: readonly (readonly [string, string])[] = [
   ['UTF-8 read as Latin-1', bytes.toString('latin1')],
 ];
 
+/** In the shapes that secrets have, with characters that some encodings change and others do not. */
+const SHAPES: Readonly<Record<string, string>> = {
+  base64: randomBytes(32).toString('base64'),
+  'API key': `sk_live-${randomBytes(18).toString('base64url')}`,
+  hex: randomBytes(20).toString('hex'),
+  passphrase: `horse'battery/staple+${randomBytes(4).toString('hex')}=`,
+};
+
 describe('redacting a secret', () => {
+  it.each(Object.keys(SPELLINGS))('finds it in text and in bytes: %s', (name) => {
+    const all = createRedactor({ values: Object.values(SHAPES).map((value) => ({ name: 'secret', value })) });
+    const spelt = Object.values(SHAPES).map((value) => SPELLINGS[name]?.(value) ?? value);
+    const texts = spelt.map((one) => `a=(${one}) b`);
+    expect(texts.map(all.text).filter((text, at) => text.includes(spelt[at]!.slice(-20)))).toEqual([]);
+    const bytes = texts.map((text) => Buffer.from(all.bytes(Buffer.from(text))).toString());
+    expect(bytes.filter((text, at) => text.includes(spelt[at]!))).toEqual([]);
+    expect([...texts.map(all.text), ...bytes].filter((text) => !/^a=\(.*\) b$/s.test(text))).toEqual([]);
+  });
+
+  it('changes no other text: pages, images in base64, digests, dumps and random bytes', () => {
+    const { text, bytes: redactBytes } = createRedactor({
+      values: Object.values(SHAPES).map((value) => ({ name: 'secret', value })),
+    });
+    fc.assert(
+      fc.property(fc.uint8Array({ minLength: 300, maxLength: 3000 }), fc.string({ unit: 'grapheme' }), (raw, words) => {
+        const image = Buffer.from(raw);
+        const others = [
+          image.toString('base64'),
+          image.toString('hex'),
+          image.join(', '),
+          image.toString('hex').replace(/../g, '$&:'),
+          `<p title="${words}">&lt;b&gt; 100&#37; &amp;amp; %20 \\u0041</p><img src="data:image/png;base64,${image.toString('base64')}">`,
+          JSON.stringify({ words, nested: JSON.stringify({ words, path: 'C:\\temp\\x41' }) }),
+          words,
+        ];
+        expect(others.map(text)).toEqual(others);
+        expect(redactBytes(image)).toBe(image);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
   it.each(ENCODINGS)('finds it as %s', (_, form) => {
     expect(redactor.text(form)).toBe('[redacted:signature secret]');
     expect(redactor.text(`before=${form};after`)).toBe('before=[redacted:signature secret];after');

@@ -1,7 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { findLeaks, isHarmless } from '../../../harness/run/leak-scan.ts';
 import type { Leak } from '../../../scenarios/index.ts';
+import { SPELLINGS } from '../../proofs/hostile/spellings.ts';
 import { API_KEY, answered, assembled, partnerAt, SECRET } from './parts.ts';
 
 const partner = partnerAt();
@@ -78,6 +80,29 @@ describe('findLeaks', () => {
     ['a page of HTML', '<html><body><h1>401 Unauthorized</h1>nginx/1.25.3</body></html>', []],
   ])('finds %s', (_, body, leaks) => {
     expect(leaksIn(body)).toEqual(leaks);
+  });
+
+  it('finds a credential in every spelling, and nothing in random bytes in any encoding', () => {
+    const missed = (value: string, leak: Leak) =>
+      Object.entries(SPELLINGS).flatMap(([name, spell]) => (leaksIn(`<${spell(value)}>`)[0] === leak ? [] : [name]));
+    // Letters with others between them, and a key in another letter case, are redacted, and decide no verdict.
+    const apart = /^letters|^joined strings|^hex in groups|^base64 in lines|^(?:lower|upper) case/;
+    expect(missed(SECRET, 'secret').filter((name) => !apart.test(name))).toEqual([]);
+    expect(missed(API_KEY, 'api-key').filter((name) => !apart.test(name))).toEqual([]);
+    for (let count = 0; count < 20; count += 1) {
+      const other = randomBytes(3_000);
+      const body = [other.toString('base64'), other.toString('hex'), other.join(', '), other.toString('latin1')].join(
+        ' ',
+      );
+      expect(leaksIn(body)).toEqual([]);
+    }
+  });
+
+  it('does not report the echo of the headers of a request behind an encoding', () => {
+    const echo = Buffer.from(JSON.stringify({ 'x-service-signature': right, accept: '*/*' }));
+    expect(leaksIn(`{"debug":"${echo.toString('base64')}"}`, [], [right])).toEqual([]);
+    expect(leaksIn(`{"debug":"${echo.toString('hex')}"}`, [], [right])).toEqual([]);
+    expect(leaksIn(`{"debug":"${echo.toString('base64')}"}`)).toEqual(['signature']);
   });
 
   it('searches the headers', () => {

@@ -28,8 +28,21 @@ function base32(value: string, alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'): s
 }
 
 const NAMED: Readonly<Record<string, string>> = {
-  '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": 'apos', '+': 'plus', '/': 'sol', '=': 'equals',
-  '-': 'hyphen', '_': 'lowbar', '.': 'period', ':': 'colon', '%': 'percnt', '$': 'dollar', '!': 'excl',
+  '&': 'amp',
+  '<': 'lt',
+  '>': 'gt',
+  '"': 'quot',
+  "'": 'apos',
+  '+': 'plus',
+  '/': 'sol',
+  '=': 'equals',
+  '-': 'hyphen',
+  _: 'lowbar',
+  '.': 'period',
+  ':': 'colon',
+  '%': 'percnt',
+  $: 'dollar',
+  '!': 'excl',
 };
 
 /** Each by its name in reports of the proof. */
@@ -111,7 +124,10 @@ export const SPELLINGS: Readonly<Record<string, Spell>> = {
   'letters with dots': (value) => [...value].join('.'),
   'letters with zero-width spaces': (value) => [...value].join('\u200b'),
   'letters with soft hyphens as entities': (value) => [...value].join('&shy;'),
-  'joined strings': (value) => pieces(value, 5).map((piece) => JSON.stringify(piece)).join(' + '),
+  'joined strings': (value) =>
+    pieces(value, 5)
+      .map((piece) => JSON.stringify(piece))
+      .join(' + '),
 };
 
 /** The names of the spellings in which the value stands in a text, literally. */
