@@ -2,7 +2,7 @@
 import { type DiffRun, diffBytes } from './byte-diff.ts';
 import { explainKeyMismatch, findSignature, type ShownMistake, type SigningConfig } from './credential-findings.ts';
 import { type Explanation, explainOutcome } from './explain-outcome.ts';
-import { createMasker, type Masker, maskHeaders, maskTarget, type ShownHeader } from './masking.ts';
+import { type Masker, maskHeaders, maskTarget, type ShownHeader } from './masking.ts';
 import type { RecordedDelivery } from './recorder.ts';
 import type { DeliverySummary } from './summary.ts';
 
@@ -51,12 +51,12 @@ export async function viewDelivery(
 ): Promise<DeliveryView> {
   const { names } = config;
   const signature = await findSignature(delivery, config.signing);
-  const masker = createMasker(credentialsOf(config), signature.correct);
+  const masker = config.masker.with(signature.correct);
   const reason = delivery.reasonCode ?? '';
   const isMismatch = reason === 'signature-mismatch' || reason === 'signature-malformed';
   const mistakes = isMismatch ? signature.mistakes : keyMistakes(delivery, reason, config);
 
-  const body = delivery.rawBody && shown(delivery.rawBody, masker.bytes(delivery.rawBody));
+  const body = delivery.rawBody && (await shownPart(delivery.rawBody, masker));
   const signed = isMismatch ? signature.signed : undefined;
   const view = {
     ...summary,
@@ -72,10 +72,10 @@ export async function viewDelivery(
   const safe = masker.value(view);
   return {
     ...safe,
-    ...(body === undefined ? {} : { body }),
-    ...(signed === undefined || delivery.rawBody === undefined
+    ...(body === undefined ? {} : { body: body.shown }),
+    ...(signed === undefined || body === undefined
       ? {}
-      : { diff: differenceOf(masker.bytes(delivery.rawBody), signed, masker.bytes(signed)) }),
+      : { diff: differenceOf(body.masked, await shownPart(signed, masker)) }),
   };
 }
 
@@ -83,20 +83,21 @@ export function credentialsOf({ signing, apiKey }: Pick<ViewConfig, 'signing' | 
   return [...(signing?.secrets ?? []), ...apiKey.keys];
 }
 
-function shown(raw: Buffer, masked: Buffer): ShownBody {
-  return {
-    size: raw.length,
-    base64: masked.subarray(0, SHOWN_BYTES).toString('base64'),
-    cut: masked.length > SHOWN_BYTES,
-    masked: masked !== raw,
-  };
+interface ShownPart {
+  readonly masked: Buffer;
+  readonly shown: ShownBody;
 }
 
-function differenceOf(received: Buffer, raw: Buffer, signed: Buffer): NonNullable<DeliveryView['diff']> {
-  return {
-    signed: shown(raw, signed),
-    runs: diffBytes(received.subarray(0, SHOWN_BYTES), signed.subarray(0, SHOWN_BYTES)),
-  };
+/** No more is masked than is shown: a body can be large. */
+async function shownPart(raw: Buffer, masker: Masker): Promise<ShownPart> {
+  const part = raw.subarray(0, SHOWN_BYTES);
+  const masked = await masker.bytes(raw, part.length);
+  const base64 = masked.toString('base64');
+  return { masked, shown: { size: raw.length, base64, cut: raw.length > SHOWN_BYTES, masked: !masked.equals(part) } };
+}
+
+function differenceOf(received: Buffer, signed: ShownPart): NonNullable<DeliveryView['diff']> {
+  return { signed: signed.shown, runs: diffBytes(received, signed.masked) };
 }
 
 function keyMistakes(delivery: RecordedDelivery, reason: string, { apiKey }: ViewConfig): ShownMistake[] {

@@ -1,31 +1,44 @@
 /** Masks credentials: by value wherever a sender has put them, and by the name of the header. */
-
-import { createSecretFinder, replaceSpans } from '../../contract/find-secrets.ts';
+import { setImmediate } from 'node:timers/promises';
+import { readingsOf } from '../../contract/decoded-readings.ts';
+import { createSecretFinder, replaceSpans, type SecretFinder, type Span } from '../../contract/find-secrets.ts';
 import { type HeaderLine, sameHeaderName } from '../../contract/index.ts';
 import { secretParts, secretSpellings } from '../../contract/secret-spellings.ts';
 
 const MASK = '[***]';
 
+/** So much is masked before deliveries get their turn, in bytes. */
+const TURN = 16 * 1024;
+/** So much of the next part is read with each, because a credential can lie across both. In bytes. */
+const OVERLAP = 4 * 1024;
+
 export interface Masker {
   text(input: string): string;
-  /** The same buffer when there was nothing to mask. */
-  bytes(input: Buffer): Buffer;
+  /**
+   * The first bytes, all by default, masked; the same buffer when there was nothing to mask and all are asked for. It
+   * works in parts, between which the receiver answers deliveries.
+   */
+  bytes(input: Buffer, length?: number): Promise<Buffer>;
   /** Every string in a value that can be written as JSON, at any depth. */
   value<T>(input: T): T;
+  /** Masks these signatures too, each of which is given in every spelling. */
+  with(signatures: readonly string[]): Masker;
 }
 
-/**
- * Masks credentials in every spelling, and these signatures. Short credentials are masked only where they are the whole
- * text.
- */
-export function createMasker(credentials: readonly string[], signatures: readonly string[] = []): Masker {
-  const spellings = new Set(credentials.flatMap(secretParts).flatMap(secretSpellings));
+/** Masks credentials in every spelling. Short credentials are masked only where they are the whole text. */
+export function createMasker(credentials: readonly string[]): Masker {
   const finder = createSecretFinder();
   for (const credential of credentials) finder.addSecret(MASK, credential);
-  for (const signature of signatures) finder.addSpelling(MASK, signature);
+  return maskerWith(new Set(credentials.flatMap(secretParts).flatMap(secretSpellings)), [finder]);
+}
 
-  const within = (input: string): string => replaceSpans(input, finder.find(input), () => MASK);
-  const text = (input: string): string => (input !== '' && spellings.has(input) ? MASK : within(input));
+function maskerWith(whole: ReadonlySet<string>, finders: readonly SecretFinder[]): Masker {
+  const spansIn = (input: string): Span[] => {
+    const readings = readingsOf(input);
+    return finders.flatMap((finder) => finder.find(input, readings));
+  };
+  const mask = (input: string, spans: readonly Span[]) => replaceSpans(input, spans, () => MASK);
+  const text = (input: string): string => (input !== '' && whole.has(input) ? MASK : mask(input, spansIn(input)));
   const value = (input: unknown): unknown => {
     if (typeof input === 'string') return text(input);
     if (Array.isArray(input)) return input.map(value);
@@ -35,11 +48,30 @@ export function createMasker(credentials: readonly string[], signatures: readonl
   return {
     text,
     value: (input) => value(input) as typeof input,
-    bytes(input) {
-      // One character for each byte, so that nothing else changes.
-      const characters = input.toString('latin1');
-      const masked = within(characters);
-      return masked === characters ? input : Buffer.from(masked, 'latin1');
+    async bytes(input, length = input.length) {
+      const read = input.subarray(0, length + OVERLAP);
+      const spans: Span[] = [];
+      for (let from = 0; from < read.length; from += TURN) {
+        if (from > 0) await setImmediate();
+        // One character for each byte, so that nothing else changes.
+        const part = read.toString('latin1', from, from + TURN + OVERLAP);
+        const isLast = from + part.length === read.length;
+        for (const { start, end, name } of spansIn(part)) {
+          // What begins in the overlap is found whole with the next part.
+          if (isLast || start < TURN) spans.push({ start: start + from, end: end + from, name });
+        }
+        if (isLast) break;
+      }
+      if (spans.length === 0) return length < input.length ? input.subarray(0, length) : input;
+      return Buffer.from(mask(read.toString('latin1'), spans), 'latin1').subarray(
+        0,
+        length < input.length ? length : undefined,
+      );
+    },
+    with(signatures) {
+      const finder = createSecretFinder();
+      for (const signature of signatures) finder.addSpelling(MASK, signature);
+      return maskerWith(whole, [...finders, finder]);
     },
   };
 }

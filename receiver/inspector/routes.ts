@@ -25,6 +25,8 @@ const HEADERS = {
 
 /** A view holds copies of the bodies, so only the last few are kept. */
 const KEPT_VIEWS = 20;
+/** So much is searched before deliveries get their turn, in bytes. */
+const TURN = 256 * 1024;
 /** Characters of a search. */
 const MAX_QUERY = 200;
 
@@ -41,13 +43,29 @@ type Handler = (req: IncomingMessage, res: ServerResponse) => void;
 
 export function createRoutes({ guard, files, recorder, summarise, streams, config }: RouteParts): Handler {
   const views = new Map<RecordedDelivery, Promise<DeliveryView>>();
+  const bodies = new WeakMap<RecordedDelivery, Promise<Buffer>>();
+  let last: Promise<unknown> = Promise.resolve();
+
+  /** One after the other: each stops often to let deliveries in, and many at once would stop together. */
+  const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
+    const result = last.then(work);
+    last = result.catch(() => {});
+    return result;
+  };
 
   /** Made once: explaining a signature may take a while. */
   const viewOf = (delivery: RecordedDelivery): Promise<DeliveryView> => {
-    const view = views.get(delivery) ?? viewDelivery(delivery, summarise(delivery), config);
+    const view = views.get(delivery) ?? inTurn(() => viewDelivery(delivery, summarise(delivery), config));
     views.set(delivery, view);
     for (const oldest of views.keys()) if (views.size > KEPT_VIEWS) views.delete(oldest);
     return view;
+  };
+
+  /** Masked once, for every search and download; the same buffer where nothing was masked. */
+  const maskedBody = (delivery: RecordedDelivery, rawBody: Buffer): Promise<Buffer> => {
+    const body = bodies.get(delivery) ?? inTurn(() => config.masker.bytes(rawBody));
+    bodies.set(delivery, body);
+    return body;
   };
 
   async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
@@ -74,18 +92,39 @@ export function createRoutes({ guard, files, recorder, summarise, streams, confi
   }
 
   async function search(res: ServerResponse, query: URLSearchParams): Promise<void> {
-    const wanted = (query.get('q') ?? '').slice(0, MAX_QUERY);
+    const wanted = (query.get('q') ?? '').slice(0, MAX_QUERY).toLowerCase();
     const after = recorder.numberOf(query.get('after') ?? '') ?? 0;
-    const isOver = () => res.destroyed;
-    json(res, wanted === '' ? [] : await searchBodies(recorder, config, { query: wanted, after, isOver }));
+    json(res, wanted === '' ? [] : await searchBodies(wanted, after, () => res.destroyed));
   }
 
-  function download(res: ServerResponse, { rawBody }: RecordedDelivery, id: string): void {
+  /**
+   * The ids of deliveries after number `after` whose body contains `wanted`, ignoring the letter case. Credentials are
+   * masked first, so that they cannot be found by trying. Ends early once `isOver`.
+   */
+  async function searchBodies(wanted: string, after: number, isOver: () => boolean): Promise<string[]> {
+    const found: string[] = [];
+    let searched = 0;
+    for (const delivery of [...recorder.all()]) {
+      const { number, rawBody } = delivery;
+      if (number <= after || rawBody === undefined) continue;
+      if (isOver()) return found;
+      const text = (await maskedBody(delivery, rawBody)).toString('utf8');
+      if (text.toLowerCase().includes(wanted)) found.push(recorder.idOf(delivery));
+      searched += text.length;
+      if (searched < TURN) continue;
+      searched = 0;
+      await setImmediate();
+    }
+    return found;
+  }
+
+  async function download(res: ServerResponse, delivery: RecordedDelivery, id: string): Promise<void> {
+    const { rawBody } = delivery;
     if (rawBody === undefined) {
       plain(res, 404, 'There is no body, or it is not kept.');
       return;
     }
-    const body = config.masker.bytes(rawBody);
+    const body = await maskedBody(delivery, rawBody);
     const name = `delivery-${id}${body === rawBody ? '' : '-masked'}.bin`;
     res.setHeader('Content-Disposition', `attachment; filename="${name}"`);
     end(res, 200, 'application/octet-stream', body);
@@ -144,32 +183,4 @@ export async function readPageFiles(): Promise<ReadonlyMap<string, PageFile>> {
     hint: 'They are in receiver/inspector/page/ of the package: copy that folder too.',
     kind: 'internal',
   });
-}
-
-/** So much is searched before deliveries get their turn, in bytes. */
-const TURN = 256 * 1024;
-
-/**
- * The ids of deliveries after number `after` whose body contains `query`, ignoring the letter case. Credentials are
- * masked first, so that they cannot be found by trying. Ends early once `isOver`.
- */
-async function searchBodies(
-  recorder: Recorder,
-  { masker }: ViewConfig,
-  { query, after, isOver }: { query: string; after: number; isOver: () => boolean },
-): Promise<string[]> {
-  const wanted = query.toLowerCase();
-  const found: string[] = [];
-  let searched = 0;
-  for (const delivery of [...recorder.all()]) {
-    if (delivery.number <= after || delivery.rawBody === undefined) continue;
-    const text = masker.bytes(delivery.rawBody).toString('utf8');
-    if (text.toLowerCase().includes(wanted)) found.push(recorder.idOf(delivery));
-    searched += text.length;
-    if (searched < TURN) continue;
-    searched = 0;
-    await setImmediate();
-    if (isOver()) return found;
-  }
-  return found;
 }

@@ -1,9 +1,11 @@
+import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { diffBytes } from '../../../receiver/inspector/byte-diff.ts';
 import { explainOutcome, jsonFault } from '../../../receiver/inspector/explain-outcome.ts';
 import { createMasker, maskHeaders, maskTarget } from '../../../receiver/inspector/masking.ts';
 import { recordDelivery } from '../../../receiver/inspector/recorder.ts';
+import { SPELLINGS } from '../../proofs/hostile/spellings.ts';
 import { reportOf } from './inspected.ts';
 
 const NAMES = { signature: 'X-Service-Signature', apiKey: 'X-API-Key' };
@@ -164,27 +166,65 @@ describe('maskHeaders and maskTarget', () => {
 
 describe('createMasker', () => {
   const secret = 'p/ss"w\u00f6rd-1';
-  const { text, bytes, value } = createMasker([secret, 'abc', '']);
+  const masker = createMasker([secret, 'abc', '']);
+  const { text, bytes, value } = masker;
 
-  it('masks credentials in every encoding', () => {
+  it.each(Object.keys(SPELLINGS))('masks credentials in every spelling: %s', async (name) => {
+    const key = `sk_live-${randomBytes(18).toString('base64url')}`;
+    const strong = createMasker([key]);
+    const spelt = SPELLINGS[name]?.(key) ?? key;
+    const masked = [strong.text(`a ${spelt} b`), (await strong.bytes(Buffer.from(`a ${spelt} b`))).toString()];
+    expect(masked.filter((one) => one.includes(spelt.slice(-20)) || !/^a .*\[\*{3}\].* b$/s.test(one))).toEqual([]);
+  });
+
+  it('masks credentials in texts, bytes and values', async () => {
     const hex = Buffer.from(secret).toString('hex');
     const spellings = [secret, JSON.stringify(secret), secret.replaceAll('/', '\\/'), encodeURIComponent(secret)];
     spellings.push(Buffer.from(secret).toString('base64'), hex, hex.toUpperCase());
     for (const spelling of spellings) {
       expect(text(`a ${spelling} b`)).toMatch(/^a "?\[\*{3}\]"? b$/);
-      expect(bytes(Buffer.from(`a ${spelling} b`)).toString()).toMatch(/^a "?\[\*{3}\]"? b$/);
+      expect((await bytes(Buffer.from(`a ${spelling} b`))).toString()).toMatch(/^a "?\[\*{3}\]"? b$/);
     }
     expect(value({ a: [secret, 1, null], b: { c: `x${secret}` } })).toEqual({
       a: ['[***]', 1, null],
       b: { c: 'x[***]' },
     });
+    expect(masker.with(['a-signature']).text(`a-signature ${secret}`)).toBe('[***] [***]');
   });
 
-  it('masks short credentials only when they are the whole text, and changes nothing else', () => {
+  it('masks short credentials only when they are the whole text, and changes nothing else', async () => {
     expect([text('abc'), text('abcd')]).toEqual(['[***]', 'abcd']);
     const clean = Buffer.from([0xff, 0, 0x61]);
-    expect(bytes(clean)).toBe(clean);
+    expect(await bytes(clean)).toBe(clean);
     const mixed = Buffer.concat([clean, Buffer.from(secret), clean]);
-    expect(bytes(mixed)).toEqual(Buffer.concat([clean, Buffer.from('[***]'), clean]));
+    expect(await bytes(mixed)).toEqual(Buffer.concat([clean, Buffer.from('[***]'), clean]));
+  });
+
+  it('masks large bodies in parts, and finds what lies across two of them', async () => {
+    const key = randomBytes(24).toString('base64url');
+    const spelt = SPELLINGS['triple percent-encoding']?.(key) ?? '';
+    const filler = 'The order is paid. ';
+    const large = createMasker([key]);
+    for (const place of [16_384 - spelt.length, 16_384 - 200, 16_384, 20_480 - 100, 32_768 - 1]) {
+      const before = filler.repeat(2_000).slice(0, place);
+      const after = filler.repeat(2_000);
+      const masked = (await large.bytes(Buffer.from(`${before}${spelt}${after}`))).toString();
+      expect(masked === `${before}[***]${after}`).toBe(true);
+      const shown = (await large.bytes(Buffer.from(`${before}${spelt}${after}`), place + 2)).toString();
+      expect(shown === `${before}[*`).toBe(true);
+    }
+  });
+
+  it('lets others work between the parts', async () => {
+    let turns = 0;
+    let done = false;
+    const count = () => {
+      turns += 1;
+      if (!done) setImmediate(count);
+    };
+    setImmediate(count);
+    await createMasker([secret]).bytes(Buffer.alloc(256 * 1024, 'The order is paid. '));
+    done = true;
+    expect(turns).toBeGreaterThanOrEqual(15);
   });
 });
