@@ -1,6 +1,7 @@
 /** The partner of a run: URL, credentials, custom headers, TLS. Specification: Authentication. */
 
 import { type HeaderLine, HookproofError, type JsonValue, sameHeaderName } from '../../contract/index.ts';
+import { maskUrl, secretsInUrl } from '../../contract/masked-url.ts';
 import type { KnownSamples, SampleKind } from '../../scenarios/index.ts';
 import type { Partner } from '../partner.ts';
 import { checkPartner, PartnerHeaderError } from '../sender/index.ts';
@@ -63,7 +64,8 @@ function resolveUrl(resolution: Resolution, fileBroken: boolean): string | undef
     return undefined;
   }
   // A URL that contains credentials is not shown in the end: the sender core refuses it.
-  show(resolution, 'url', given.value, given);
+  resolution.secrets.push(...secretsInUrl(given.value));
+  show(resolution, 'url', maskUrl(given.value), given);
   return given.value;
 }
 

@@ -1,6 +1,7 @@
 /** The doctor: examines everything that a delivery needs, and reports findings. It gives no verdict. */
 
 import { HookproofError, type JsonValue, type Notification } from '../../contract/index.ts';
+import { maskUrl } from '../../contract/masked-url.ts';
 import { type CollectedConfig, collectConfig, type LoadOptions } from '../config/index.ts';
 import type { Redactor } from '../report/index.ts';
 import { serialise, sign } from '../sender/index.ts';
@@ -53,7 +54,7 @@ export async function examine(options: DoctorOptions): Promise<DoctorDocument> {
   return {
     schemaVersion: 1,
     tool: { name: 'hookproof', version },
-    url: url === undefined ? null : cleaner.text(url),
+    url: url === undefined ? null : cleaner.text(maskUrl(url)),
     reached: endpoint?.reached ?? null,
     interrupted: options.signal.aborted,
     startedAt: new Date(started).toISOString(),

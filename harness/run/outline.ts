@@ -1,6 +1,7 @@
 /** The outline of a run (`--dry-run`): what it would do, and one of its deliveries byte by byte. Nothing is sent. */
 
 import { randomBytes } from 'node:crypto';
+import { maskTargetOf, maskUrl } from '../../contract/masked-url.ts';
 import type { Kit } from '../../scenarios/index.ts';
 import { mustBeRejected } from '../judge/index.ts';
 import type { Partner } from '../partner.ts';
@@ -71,7 +72,7 @@ export async function outlineRun(
   const applicable = plan.filter(({ obstacle }) => obstacle === null);
   const kitOf = (scenario: string) => createKit(partner, seed, scenario, new Date());
   return {
-    url: partner.url,
+    url: maskUrl(partner.url),
     resolved: { addresses: allowed, error: error?.message ?? null },
     features: target.features,
     profile: options.profile ?? null,
@@ -174,6 +175,6 @@ export function sampleOnTheWire({ method, target, headers, body }: Prepared, par
   ]);
   const lines = headers.map(([name, value]) => `${name}: ${hidden.get(name.toLowerCase()) ?? value}`);
   // Node adds this line.
-  const head = [`${method} ${target} HTTP/1.1`, ...lines, 'Connection: keep-alive', '', ''];
+  const head = [`${method} ${maskTargetOf(partner.url, target)} HTTP/1.1`, ...lines, 'Connection: keep-alive', '', ''];
   return `${head.join('\r\n')}${Buffer.from(body).toString('utf8')}`;
 }

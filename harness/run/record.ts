@@ -1,6 +1,7 @@
 /** The exchanges of the result document: what was sent and answered, without credentials. */
 
 import { type HeaderLine, sameHeaderName } from '../../contract/index.ts';
+import { maskTargetOf } from '../../contract/masked-url.ts';
 import { secretSpellings } from '../../contract/secret-spellings.ts';
 import type { Partner } from '../partner.ts';
 import type { Bytes, Exchange } from '../report/result-document.ts';
@@ -115,7 +116,7 @@ export function describeExchange(delivery: SentDelivery, partner: Partner): Exch
     changes: assembled.changes.map(({ stage, label }) => ({ stage, label })),
     request: {
       method,
-      target,
+      target: maskTargetOf(partner.url, target),
       headers: maskHeaders(assembled, partner),
       body: describeBytes(body, false, credentials),
     },

@@ -1,7 +1,9 @@
 /** A shell script with curl that repeats a probe. Credentials are variables, never values. */
 import { type HeaderLine, sameHeaderName } from '../../contract/index.ts';
+import { hasHiddenPart, maskTargetOf } from '../../contract/masked-url.ts';
 import type { ConnectChange } from '../../scenarios/index.ts';
 import type { Partner } from '../partner.ts';
+import { endpointOf } from '../transport/index.ts';
 import type { Assembled } from './assemble.ts';
 import { clientCertificateOf, headerNamesOf } from './kit.ts';
 
@@ -12,6 +14,7 @@ const MAX_BODY_BYTES = 4096;
 const MIN_SHARED_LENGTH = 4;
 
 const VARIABLES = [
+  'HOOKPROOF_URL',
   'HOOKPROOF_SECRET',
   'HOOKPROOF_API_KEY',
   'HOOKPROOF_CA',
@@ -137,7 +140,11 @@ export function curlScript(assembled: Assembled, partner: Partner): string | nul
   // When the headers are changed, the variable is the valid signature.
   const signing = (change.address === undefined ? recipeOf(assembled) : undefined) ?? VALID_SIGNATURE;
   const signed = args.some((argument) => /"\$SIGNATURE"/.test(argument));
-  const used = `${signed ? signing : ''} ${args.join(' ')} ${connection.join(' ')}`;
+  const own = endpointOf(prepared.url).target === prepared.target;
+  // The query may hold a credential: only the whole URL can be a variable.
+  if (!own && maskTargetOf(prepared.url, prepared.target) !== prepared.target) return null;
+  const address = own && hasHiddenPart(prepared.url) ? '"$HOOKPROOF_URL"' : quote(origin + prepared.target);
+  const used = `${address} ${signed ? signing : ''} ${args.join(' ')} ${connection.join(' ')}`;
   const variables = VARIABLES.filter((name) => used.includes(`$${name}`));
   const verbatim = NEEDS_VERBATIM_PATH.test(prepared.target) ? '-g --path-as-is ' : '';
   return [
@@ -146,11 +153,9 @@ export function curlScript(assembled: Assembled, partner: Partner): string | nul
     'BODY=$(mktemp)',
     bodyLine(prepared.body),
     ...(signed ? [`SIGNATURE=$({ ${signing}; } < "$BODY")`] : []),
-    [
-      `curl -i ${verbatim}-X ${prepared.method} ${quote(origin + prepared.target)} --data-binary @"$BODY"`,
-      ...connection,
-      ...args,
-    ].join(' \\\n  '),
+    [`curl -i ${verbatim}-X ${prepared.method} ${address} --data-binary @"$BODY"`, ...connection, ...args].join(
+      ' \\\n  ',
+    ),
   ].join('\n');
 }
 

@@ -3,6 +3,7 @@
  * is none.
  */
 
+import { hasHiddenPart } from '../../contract/masked-url.ts';
 import { defectOf, type RunObservations, type Scenario } from '../../scenarios/index.ts';
 import { type DecidedBy, type Judgement, judge, type judgeChain, STATUS_SCENARIOS } from '../judge/index.ts';
 import type { ScenarioResult, Verdict } from '../report/result-document.ts';
@@ -160,5 +161,7 @@ function commandFor(context: Repeatable, id: string): string {
 }
 
 function quotedUrl(context: Repeatable): string {
-  return `'${context.partner.url.replaceAll("'", '%27')}'`;
+  const { url } = context.partner;
+  // The query may hold a credential, which is never printed.
+  return hasHiddenPart(url) ? '"$HOOKPROOF_URL"' : `'${url.replaceAll("'", '%27')}'`;
 }

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { performance } from 'node:perf_hooks';
 import type { Stack } from '../../contract/index.ts';
+import { maskUrl } from '../../contract/masked-url.ts';
 import { catalogueDigest, findScenario } from '../../scenarios/index.ts';
 import type { Finding } from '../diagnose/index.ts';
 import { type Baseline, knownIn, PREFLIGHT_SCENARIO, STATUS_SCENARIOS } from '../judge/index.ts';
@@ -91,7 +92,13 @@ export async function run(options: RunOptions): Promise<ResultDocument> {
   const started = performance.now();
   const now = new Date();
   const deadline = startDeadline(signal, runBoundMs(limits, applicable.length));
-  listener({ type: 'run-started', url: options.partner.url, seed, planned: plan.length, startedAt: now.toISOString() });
+  listener({
+    type: 'run-started',
+    url: maskUrl(options.partner.url),
+    seed,
+    planned: plan.length,
+    startedAt: now.toISOString(),
+  });
   try {
     const { addresses: policy = LOCAL_TOO, resolve } = options;
     const pinning = { policy, resolve, timeoutMs: limits.timeoutMs, signal: deadline.signal };
@@ -118,7 +125,7 @@ export async function run(options: RunOptions): Promise<ResultDocument> {
       tool: { name: 'hookproof', version },
       digest: catalogueDigest(),
       target: {
-        url: partner.url,
+        url: maskUrl(partner.url),
         features: target.features,
         tls: inspection === null ? null : describeTls(inspection),
       },

@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { readingsOf } from '../../contract/decoded-readings.ts';
 import { createSecretFinder, replaceSpans, type SecretFinder, type Span } from '../../contract/find-secrets.ts';
 import { type HeaderLine, sameHeaderName } from '../../contract/index.ts';
+import { maskUrl } from '../../contract/masked-url.ts';
 import { secretParts, secretSpellings } from '../../contract/secret-spellings.ts';
 
 const MASK = '[***]';
@@ -109,11 +110,5 @@ export function maskHeaders(
 
 /** Path and query, with the values of the query masked: some senders put credentials there. */
 export function maskTarget(target: string): string {
-  const at = target.indexOf('?');
-  if (at === -1) return target;
-  const names = target
-    .slice(at + 1)
-    .split('&')
-    .map((part) => (part.includes('=') ? `${part.slice(0, part.indexOf('='))}=${MASK}` : MASK));
-  return `${target.slice(0, at)}?${names.join('&')}`;
+  return maskUrl(target, MASK);
 }

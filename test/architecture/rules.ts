@@ -20,6 +20,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
       'decoded-readings.ts',
       'find-secrets.ts',
       'hookproof-error.ts',
+      'masked-url.ts',
       'secret-spellings.ts',
       'signing/index.ts',
       'signing/sign.ts',

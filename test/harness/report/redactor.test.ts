@@ -62,12 +62,13 @@ describe('redacting a secret', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 300, maxLength: 3000 }), fc.string({ unit: 'grapheme' }), (raw, words) => {
         const image = Buffer.from(raw);
+        const page = `<p title="${words}">&lt;b&gt; 100&#37; &amp;amp; %20 \\u0041</p>`;
         const others = [
           image.toString('base64'),
           image.toString('hex'),
           image.join(', '),
           image.toString('hex').replace(/../g, '$&:'),
-          `<p title="${words}">&lt;b&gt; 100&#37; &amp;amp; %20 \\u0041</p><img src="data:image/png;base64,${image.toString('base64')}">`,
+          `${page}<img src="data:image/png;base64,${image.toString('base64')}">`,
           JSON.stringify({ words, nested: JSON.stringify({ words, path: 'C:\\temp\\x41' }) }),
           words,
         ];
