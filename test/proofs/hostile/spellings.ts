@@ -129,8 +129,3 @@ export const SPELLINGS: Readonly<Record<string, Spell>> = {
       .map((piece) => JSON.stringify(piece))
       .join(' + '),
 };
-
-/** The names of the spellings in which the value stands in a text, literally. */
-export function spellingsIn(text: string, value: string): string[] {
-  return Object.keys(SPELLINGS).filter((name) => text.includes(SPELLINGS[name]?.(value) ?? value));
-}
