@@ -12,6 +12,8 @@ import { isScored, tally } from './report/verdict.ts';
 export const OUTCOMES = ['harness-error', 'failed', 'refused', 'inconclusive', 'not-run', 'certified'] as const;
 
 const text = z.string();
+/** ISO 8601, UTC. */
+const time = z.iso.datetime();
 const whole = z.int().nonnegative();
 const counts = z.strictObject({
   pass: whole,
@@ -42,12 +44,12 @@ const partner = z.strictObject({
   suites: z.record(text, counts),
   /** The fault of the endpoint: `hookproof explain FAULT` describes it. */
   diagnosis: z.strictObject({ fault: text, title: text }).nullable(),
-  certificate: z.strictObject({ issuedAt: text, expiresAt: text }).nullable(),
+  certificate: z.strictObject({ issuedAt: time, expiresAt: time }).nullable(),
   /** Every reason why there is no certificate. */
   refusals: z.array(z.strictObject({ code: text, message: text, fix: text })),
   /** The files in the folder of the partner, which has its name. */
   files: z.array(text.regex(/^[a-z.]{1,32}$/)),
-  startedAt: text.nullable(),
+  startedAt: time.nullable(),
   durationMs: z.number().nonnegative(),
   /** Its outcome in the previous certification; null if there was none, or if the partner is new. */
   previous: z.strictObject({ outcome: z.enum(OUTCOMES) }).nullable(),
@@ -69,12 +71,12 @@ export const fleetDocument = z.strictObject({
     names: text,
   }),
   shard: z.strictObject({ index: z.int().positive(), of: z.int().positive() }).nullable(),
-  startedAt: text,
+  startedAt: time,
   durationMs: z.number().nonnegative(),
   /** Whether every partner is finished: false during the certification and after an interruption. */
   complete: z.boolean(),
   /** When the certification began to which `previous` of the partners refers. */
-  previous: z.strictObject({ startedAt: text }).nullable(),
+  previous: z.strictObject({ startedAt: time }).nullable(),
   totals: z.strictObject(
     Object.fromEntries(OUTCOMES.map((name) => [name, whole])) as Record<(typeof OUTCOMES)[number], typeof whole>,
   ),

@@ -80,10 +80,19 @@ export function readStatement(payload: Uint8Array): Statement | string {
     const place = issue === undefined || issue.path.length === 0 ? 'its top level' : issue.path.join('.');
     return `is not a certificate in this format (at ${place.slice(0, 200)})`;
   }
-  if (canonicalJson(data as Json) !== Buffer.from(payload).toString()) return 'is not canonical JSON';
+  if (!isCanonical(data as Json, payload)) return 'is not canonical JSON';
   const { warnedTests, result, hookproofCertificate } = data.predicate;
   if ((result === 'WARNED') !== warnedTests.length > 0) return 'has a result that contradicts its warned tests';
   const { issuedAt, expiresAt } = hookproofCertificate;
   if (!(Date.parse(issuedAt) < Date.parse(expiresAt))) return 'has invalid dates';
   return data;
+}
+
+function isCanonical(value: Json, bytes: Uint8Array): boolean {
+  try {
+    return canonicalJson(value) === Buffer.from(bytes).toString();
+  } catch {
+    // A lone surrogate, which has no canonical form.
+    return false;
+  }
 }

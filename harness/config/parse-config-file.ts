@@ -3,8 +3,6 @@
  * be a secret.
  */
 import {
-  Composer,
-  type CST,
   type Document,
   type ErrorCode,
   isAlias,
@@ -12,13 +10,12 @@ import {
   isNode,
   isScalar,
   isSeq,
-  LineCounter,
   type Node,
-  Parser,
   type Scalar,
   visit,
 } from 'yaml';
 import type { z } from 'zod';
+import { MAX_YAML_DEPTH, readYaml } from '../yaml-text.ts';
 import { type Expected, fileSchema } from './file-schema.ts';
 import type { Given, GivenSettings, PartnerScope } from './given.ts';
 import { nearestName } from './nearest-name.ts';
@@ -95,9 +92,13 @@ function toGiven(document: YamlDocument, scalar: Scalar, path: string, { base, s
   };
 }
 
-/** Deeper than any settings go. The composer recurses, so the depth is checked before it sees the tokens. */
-const MAX_DEPTH = 20;
 const MAX_ALIASES = 20;
+
+const TOO_MANY = {
+  levels: [`is nested more than ${MAX_YAML_DEPTH} levels deep`, 'Settings are at most four levels deep.'],
+  keys: ['a group with thousands of keys begins', 'Remove the keys that are not settings.'],
+  aliases: ['one alias of too many', 'Write the settings out.'],
+} as const;
 
 const SYNTAX: Partial<Record<ErrorCode, readonly [what: string, hint: string]>> = {
   TAB_AS_INDENT: ['a tab is used for indentation', 'Indent with spaces.'],
@@ -119,20 +120,19 @@ const NOT_YAML = ['is not valid YAML from here on', 'Write a setting as key: val
 
 /** undefined when the text cannot be used; the problems are noted. Duplicate keys are noted, and reading goes on. */
 function parseYaml(text: string, name: string, problems: Problem[]): YamlDocument | undefined {
-  const lines = new LineCounter();
+  const yaml = readYaml(text);
   const placeOf = (offset: number) => {
-    const { line, col } = lines.linePos(offset);
+    const { line, col } = yaml.placeOf(offset);
     return `${name}:${line}:${col}`;
   };
   const refuse = (offset: number, what: string, hint: string, code = 'CONFIG_SYNTAX'): undefined => {
     problems.push({ code, path: null, reason: null, message: `${placeOf(offset)}: ${what}`, hint });
   };
-  const tokens = [...new Parser(lines.addNewLine).parse(text)];
-  if (isDeeperThan(tokens, MAX_DEPTH)) {
-    return refuse(0, `is nested more than ${MAX_DEPTH} levels deep`, 'Settings are at most four levels deep.');
+  if ('tooMany' in yaml) {
+    const [what, hint] = TOO_MANY[yaml.tooMany];
+    return refuse(yaml.offset, what, hint);
   }
-  const composer = new Composer({ prettyErrors: false, stringKeys: true, logLevel: 'silent' });
-  const [doc, second] = composer.compose(tokens, true, text.length);
+  const { doc, second } = yaml;
   const errors = doc?.errors ?? [];
   if (errors.length === 0 && (doc === undefined || isNothing(doc.contents))) {
     const hint = 'Write at least url: https://…, or remove the file.';
@@ -185,21 +185,6 @@ function isNothing(value: unknown): boolean {
 
 function offsetOf(node: Node): number {
   return node.range?.[0] ?? 0;
-}
-
-function isDeeperThan(tokens: readonly CST.Token[], limit: number): boolean {
-  const open: [token: CST.Token, depth: number][] = tokens.map((token) => [token, 0]);
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    const [token, depth] = next;
-    if (depth > limit) return true;
-    if (token.type === 'document' && token.value !== undefined) open.push([token.value, depth]);
-    if (!('items' in token)) continue;
-    for (const item of token.items) {
-      if (item.key) open.push([item.key, depth + 1]);
-      if (item.value) open.push([item.value, depth + 1]);
-    }
-  }
-  return false;
 }
 
 const EXPECTED: Record<Expected, readonly [what: string, hint: string]> = {

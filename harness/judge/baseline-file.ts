@@ -1,7 +1,8 @@
 /** The file of a baseline: parses YAML or JSON, and renders it. Loaded on demand, with YAML and zod. */
-import { parseDocument, stringify } from 'yaml';
+import { stringify } from 'yaml';
 import * as z from 'zod';
 import { HookproofError } from '../../contract/index.ts';
+import { MAX_YAML_DEPTH, readYaml } from '../yaml-text.ts';
 
 export interface BaselineEntry {
   /** The id of the scenario. */
@@ -38,6 +39,16 @@ const schema = z.strictObject({
   ),
 });
 
+/** Five times the size of a baseline with every scenario. */
+const MAX_CHARACTERS = 1024 * 1024;
+const MAX_ALIASES = 20;
+
+const TOO_MANY = {
+  levels: `is nested more than ${MAX_YAML_DEPTH} levels deep`,
+  keys: 'has a group with thousands of keys',
+  aliases: 'has too many aliases',
+} as const;
+
 function invalid(file: string, problems: readonly string[]): HookproofError {
   const [only] = problems;
   const list = problems.map((problem) => `\n  ${problem}`).join('');
@@ -71,12 +82,18 @@ function wordsOf(issue: z.core.$ZodIssue): string {
 
 /** @throws HookproofError BASELINE_INVALID with all problems */
 export function parseBaseline(text: string, file: string): Baseline {
-  const document = parseDocument(text.replace(/^\uFEFF/, ''), { prettyErrors: true, logLevel: 'silent' });
-  const [error] = document.errors;
-  if (error !== undefined) throw invalid(file, [error.message.split('\n')[0] ?? 'is not YAML']);
+  if (text.length > MAX_CHARACTERS) throw invalid(file, ['is larger than 1 MiB']);
+  const yaml = readYaml(text.replace(/^\uFEFF/, ''));
+  if ('tooMany' in yaml) throw invalid(file, [TOO_MANY[yaml.tooMany]]);
+  const [error] = yaml.doc?.errors ?? [];
+  if (error !== undefined) {
+    const { line, col } = yaml.placeOf(error.pos[0]);
+    throw invalid(file, [`${error.message} at line ${line}, column ${col}`]);
+  }
+  if (yaml.second !== undefined) throw invalid(file, ['a second document begins: remove the line --- before it']);
   let data: unknown;
   try {
-    data = document.toJS({ maxAliasCount: 20 });
+    data = yaml.doc?.toJS({ maxAliasCount: MAX_ALIASES });
   } catch {
     throw invalid(file, ['its aliases expand to too much']);
   }

@@ -31,7 +31,10 @@ export const MODULES: Readonly<Record<string, Module>> = {
   receiver: { imports: ['contract'], entryPoints: [...INDEX, 'inbox/index.ts', 'faults/index.ts'] },
   scenarios: { imports: ['contract'], entryPoints: [...INDEX, 'profiles.ts'] },
   certs: { imports: ['contract'], entryPoints: INDEX },
-  harness: { imports: HARNESS, entryPoints: ['fleet.ts', 'partner.ts', 'to-json-schema.ts', 'version.ts'] },
+  harness: {
+    imports: HARNESS,
+    entryPoints: ['fleet.ts', 'partner.ts', 'to-json-schema.ts', 'version.ts', 'yaml-text.ts'],
+  },
   'harness/certify': { imports: HARNESS, entryPoints: [...INDEX, 'revision.ts'] },
   'harness/cli': { imports: HARNESS, entryPoints: [] },
   'harness/config': { imports: HARNESS, entryPoints: [...INDEX, 'nearest-name.ts', 'read-file.ts', 'settings.ts'] },

@@ -78,6 +78,12 @@ const PROOFS: readonly Proof[] = [
     build: true,
   },
   {
+    name: 'fuzz',
+    shows: 'no input harms a parser of what others write; --minutes N, --seed N, --only NAME',
+    minutes: 10,
+    command: script('test/proofs/fuzz/fuzz.ts'),
+  },
+  {
     name: 'third-party',
     shows: 'runs against receivers made of published packages agree with a measurement; writes docs/third-party.md',
     minutes: 20,

@@ -146,6 +146,7 @@ describe('content signed with a trusted key', () => {
     ['white space', JSON.stringify(payload, null, 1)],
     ['another order', JSON.stringify({ subject: payload.subject, ...payload })],
     ['a duplicate key', canonicalJson(payload).replace('{"_type"', '{"_type":"x","_type"')],
+    ['a lone surrogate', canonicalJson(payload).replace('"seed":"', '"seed":"\\ud800')],
     ['text that is not JSON', 'certificate'],
     ['nothing', ''],
   ])('is invalid with %s', (_, text) => expect(signed(text)).toEqual(invalidFor('malformed')));

@@ -60,6 +60,7 @@ describe('the outcome', () => {
 
   it('is in a document that the schema accepts', () => {
     expect(fleetDocument.parse(largeFleet(20))).toEqual(largeFleet(20));
+    expect(fleetDocument.safeParse({ ...largeFleet(2), startedAt: 'yesterday' }).success).toBe(false);
   });
 });
 

@@ -39,26 +39,22 @@ interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
 }
 
-const text = fc.oneof(
-  { weight: 3, arbitrary: fc.constantFrom(...HOSTILE) },
-  { weight: 1, arbitrary: fc.string({ unit: anyCharacter, maxLength: 40 }) },
-);
-
-/** Any value that the schema allows. */
-function hostileValue(schema: Schema): fc.Arbitrary<unknown> {
+/** Any value that the schema allows, with this text in its strings. */
+function hostileValue(schema: Schema, text: fc.Arbitrary<string>): fc.Arbitrary<unknown> {
+  const inner = (part: Schema) => hostileValue(part, text);
   if (schema.const !== undefined) return fc.constant(schema.const);
   if (schema.enum !== undefined) return fc.constantFrom(...schema.enum);
-  if (schema.anyOf !== undefined) return fc.oneof(...schema.anyOf.map(hostileValue));
-  if (schema.prefixItems !== undefined) return fc.tuple(...schema.prefixItems.map(hostileValue));
-  if (typeof schema.type === 'object') return fc.oneof(...schema.type.map((type) => hostileValue({ ...schema, type })));
+  if (schema.anyOf !== undefined) return fc.oneof(...schema.anyOf.map(inner));
+  if (schema.prefixItems !== undefined) return fc.tuple(...schema.prefixItems.map(inner));
+  if (typeof schema.type === 'object') return fc.oneof(...schema.type.map((type) => inner({ ...schema, type })));
   switch (schema.type) {
     case 'string':
       return text;
     case 'array':
-      return fc.array(hostileValue(schema.items ?? {}), { maxLength: 4 });
+      return fc.array(inner(schema.items ?? {}), { maxLength: 4 });
     case 'object':
       return fc.record(
-        Object.fromEntries(Object.entries(schema.properties ?? {}).map(([key, value]) => [key, hostileValue(value)])),
+        Object.fromEntries(Object.entries(schema.properties ?? {}).map(([key, value]) => [key, inner(value)])),
       );
     case 'integer':
       return fc.integer({ min: 1, max: 700 });
@@ -73,6 +69,10 @@ function hostileValue(schema: Schema): fc.Arbitrary<unknown> {
   }
 }
 
-export async function hostileDocuments(): Promise<fc.Arbitrary<ResultDocument>> {
-  return hostileValue((await resultSchema()) as Schema) as fc.Arbitrary<ResultDocument>;
+export async function hostileDocuments(more: readonly string[] = []): Promise<fc.Arbitrary<ResultDocument>> {
+  const text = fc.oneof(
+    { weight: 3, arbitrary: fc.constantFrom(...HOSTILE, ...more) },
+    { weight: 1, arbitrary: fc.string({ unit: anyCharacter, maxLength: 40 }) },
+  );
+  return hostileValue((await resultSchema()) as Schema, text) as fc.Arbitrary<ResultDocument>;
 }

@@ -1,0 +1,199 @@
+/** What a parser of foreign input must withstand: an input, and a check that throws when a property does not hold. */
+import fc from 'fast-check';
+import { HookproofError } from '../../../contract/index.ts';
+
+export interface FuzzTarget {
+  /** What `--only` takes. */
+  readonly name: string;
+  /** The parsers, and what holds for every input. */
+  readonly shows: string;
+  /** How many inputs `npm test` tries. */
+  readonly shortRuns: number;
+  start(): Promise<StartedTarget>;
+}
+
+export interface StartedTarget {
+  readonly property: fc.IAsyncPropertyWithHooks<[unknown]>;
+  /** Ends servers and removes files. */
+  stop(): Promise<void>;
+}
+
+interface Definition<Input> {
+  readonly input: fc.Arbitrary<Input>;
+  /** Throws when a property does not hold for this input. */
+  check(input: Input): void | Promise<void>;
+  stop?(): void | Promise<void>;
+}
+
+/**
+ * Longer than any input takes on a slow machine; a loop that is quadratic in an input of 100 kB takes longer. Measured
+ * as processor time, so that other processes do not matter.
+ */
+const MAX_CPU_MS = 4_000;
+
+export function fuzzTarget<Input>(
+  about: Pick<FuzzTarget, 'name' | 'shows' | 'shortRuns'>,
+  define: () => Definition<Input> | Promise<Definition<Input>>,
+): FuzzTarget {
+  return {
+    ...about,
+    async start() {
+      const { input, check, stop } = await define();
+      const guarded = async (given: Input): Promise<void> => {
+        const before = process.cpuUsage();
+        await check(given);
+        const { user, system } = process.cpuUsage(before);
+        const ms = (user + system) / 1000;
+        if (ms > MAX_CPU_MS) throw new Error(`took ${ms.toFixed(0)} ms of processor time`);
+        expectCleanPrototypes();
+      };
+      const property = fc.asyncProperty(input, guarded) as unknown as StartedTarget['property'];
+      return { property, stop: async () => stop?.() };
+    },
+  };
+}
+
+function expectCleanPrototypes(): void {
+  for (const prototype of [Object.prototype, Array.prototype]) {
+    const [added] = Object.keys(prototype);
+    if (added === undefined) continue;
+    Reflect.deleteProperty(prototype, added);
+    throw new Error(`a prototype was changed: it has the key ${added}`);
+  }
+}
+
+/** Fails unless `make` returns or throws an error of the declared type. Returns undefined after such an error. */
+export function orRefused<T>(
+  make: () => T,
+  isDeclared: (error: unknown) => boolean = (error) => error instanceof HookproofError && error.kind === 'usage',
+): T | undefined {
+  try {
+    return make();
+  } catch (error) {
+    if (isDeclared(error)) return undefined;
+    throw new Error('an error that is not declared', { cause: error });
+  }
+}
+
+/** {@link orRefused} for a promise; the error instead of undefined. */
+export async function settled<T>(made: Promise<T>): Promise<T | HookproofError> {
+  try {
+    return await made;
+  } catch (error) {
+    if (error instanceof HookproofError && error.kind === 'usage') return error;
+    throw new Error('an error that is not declared', { cause: error });
+  }
+}
+
+export function must(holds: boolean, what: string): void {
+  if (!holds) throw new Error(what);
+}
+
+/** Of a text or bytes, at a place: what is removed, and what takes its place. */
+interface Edit {
+  readonly at: number;
+  readonly removed: number;
+  readonly added: Buffer;
+  readonly times: number;
+}
+
+const MAX_BYTES = 100_000;
+
+/** Valid input with up to `most` edits: bytes and words changed, removed, inserted, doubled, repeated. */
+export function edited(
+  originals: fc.Arbitrary<Uint8Array>,
+  words: readonly (string | Uint8Array)[],
+  most = 5,
+): fc.Arbitrary<Buffer> {
+  const added = fc.oneof(
+    { weight: 3, arbitrary: fc.constantFrom(...words.map((word) => Buffer.from(word as string))) },
+    { weight: 2, arbitrary: fc.uint8Array({ maxLength: 3 }).map((bytes) => Buffer.from(bytes)) },
+    { weight: 1, arbitrary: fc.constant(Buffer.alloc(0)) },
+  );
+  const edit: fc.Arbitrary<Edit> = fc.record({
+    at: fc.nat(0xffffff),
+    removed: fc.oneof(fc.nat(3), fc.constant(0), fc.nat(200)),
+    added,
+    times: fc.oneof(
+      { weight: 20, arbitrary: fc.constant(1) },
+      { weight: 2, arbitrary: fc.constantFrom(2, 30, 1000) },
+      { weight: 1, arbitrary: fc.constant(50_000) },
+    ),
+  });
+  return fc
+    .tuple(originals, fc.array(edit, { maxLength: most }))
+    .map(([bytes, edits]) => printable(edits.reduce(applied, Buffer.from(bytes))));
+}
+
+/** Bytes that a counterexample shows as text that can be pasted. */
+export function printable(bytes: Buffer): Buffer {
+  const show = () => `Buffer.from(${JSON.stringify(bytes.toString('latin1'))}, 'latin1')`;
+  return Object.defineProperty(bytes, fc.toStringMethod, { value: show, enumerable: false });
+}
+
+function applied(bytes: Buffer, { at, removed, added, times }: Edit): Buffer {
+  const place = at % (bytes.length + 1);
+  const repeated = Math.min(times, Math.floor(MAX_BYTES / Math.max(1, added.length)));
+  const middle = Array.from<Buffer>({ length: repeated }).fill(added);
+  return Buffer.concat([bytes.subarray(0, place), ...middle, bytes.subarray(place + removed)]).subarray(0, MAX_BYTES);
+}
+
+/** Keys and values that programs stumble over. */
+const ODD_KEYS = [
+  '__proto__',
+  'constructor',
+  'prototype',
+  'toString',
+  'hasOwnProperty',
+  'length',
+  '',
+  '0',
+  '\0',
+  'a.b',
+];
+const ODD_VALUES: readonly unknown[] = [
+  null,
+  true,
+  0,
+  -1,
+  1e308,
+  2 ** 53,
+  '',
+  'x'.repeat(70_000),
+  '\u202e\x1b[31m',
+  '\ud800',
+  '__proto__',
+  [],
+  {},
+];
+
+/** A JSON value with up to three of its parts replaced, removed or added to. */
+export function editedJson(originals: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
+  const value = fc.oneof(fc.constantFrom(...ODD_VALUES), fc.jsonValue({ maxDepth: 2 }));
+  const change = fc.record({ at: fc.nat(0xffff), how: fc.nat(2), key: fc.constantFrom(...ODD_KEYS), value });
+  return fc.tuple(originals, fc.array(change, { maxLength: 3 })).map(([original, changes]) => {
+    const root = { root: JSON.parse(JSON.stringify(original)) as unknown };
+    for (const { at, how, key, value: given } of changes) {
+      const places = placesIn(root);
+      const [parent, name] = places[at % places.length] as Place;
+      if (how === 0 || name === 'root') define(parent, name, given);
+      else if (how === 1) Reflect.deleteProperty(parent, name);
+      else if (Array.isArray(parent)) parent.push(given);
+      else define(parent, key, given);
+    }
+    return root.root;
+  });
+}
+
+/** Also a key that would be a setter, as JSON.parse does. */
+function define(parent: Record<string, unknown>, key: string, value: unknown): void {
+  Object.defineProperty(parent, key, { value, enumerable: true, writable: true, configurable: true });
+}
+
+type Place = readonly [parent: Record<string, unknown>, name: string];
+
+function placesIn(value: unknown): Place[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const parent = value as Record<string, unknown>;
+  return Object.keys(parent).flatMap((name): Place[] => [[parent, name], ...placesIn(parent[name])]);
+}
