@@ -41,7 +41,7 @@ const PRODUCTION = Object.entries(LOCKED).filter(
 const MAX_SIZE = { packed: 3_000_000, unpacked: 12_000_000 };
 const FOLDERS = /^(?:dist|contract|receiver|docs|scenarios\/(?:vectors|revisions))\//;
 const SINGLE_FILES =
-  /^(?:scenarios\/fault-\w+\.json|harness\/report\/html\/[\w-]+\.(?:css|js)|README\.md|LICENSE|package\.json)$/;
+  /^(?:scenarios\/fault-\w+\.json|harness\/report\/html\/[\w-]+\.(?:css|js)|[RS]\w+\.md|LICENSE|package\.json)$/;
 const NEVER =
   /\.test\.|(?:^|\/)(?:tests?|node_modules|coverage)\/|\.(?:pem|key|env|tgz|map|tsbuildinfo)$|^docs\/.*\.ts$/;
 const NEEDED = [

@@ -122,17 +122,20 @@ describe('hookproof.yaml is refused for', () => {
     });
   }
 
-  it.each(['['.repeat(50_000), '- '.repeat(50_000), '? - '.repeat(250_000)])('nesting that is too deep', async (yaml) => {
-    expect(await refusal({ yaml })).toEqual({
-      code: 'CONFIG_SYNTAX',
-      message: 'hookproof.yaml:1:1: is nested more than 20 levels deep',
-      hint: 'Settings are at most four levels deep.',
-    });
-  });
+  it.each(['['.repeat(50_000), '- '.repeat(50_000), '? - '.repeat(50_000)])(
+    'nesting that is too deep',
+    async (yaml) => {
+      expect(await refusal({ yaml })).toEqual({
+        code: 'CONFIG_SYNTAX',
+        message: 'hookproof.yaml:1:1: is nested more than 20 levels deep',
+        hint: 'Settings are at most four levels deep.',
+      });
+    },
+  );
 
   it.each([
-    [Array.from({ length: 100_000 }, (_, at) => `a${at}:\n`).join(''), '1:1: a group with thousands of keys begins'],
-    [`url: &a x\nsuites: [${'*a, '.repeat(200_000)}]\n`, 'one alias of too many'],
+    [Array.from({ length: 20_000 }, (_, at) => `a${at}:\n`).join(''), '1:1: a group with thousands of keys begins'],
+    [`url: &a x\nsuites: [${'*a, '.repeat(20_000)}]\n`, 'one alias of too many'],
   ])('what takes a parser longer than its length', async (yaml, what) => {
     const { code, message } = await refusal({ yaml });
     expect([code, message.endsWith(what)]).toEqual(['CONFIG_SYNTAX', true]);

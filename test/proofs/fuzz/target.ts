@@ -12,7 +12,7 @@ export interface FuzzTarget {
   start(): Promise<StartedTarget>;
 }
 
-export interface StartedTarget {
+interface StartedTarget {
   readonly property: fc.IAsyncPropertyWithHooks<[unknown]>;
   /** Ends servers and removes files. */
   stop(): Promise<void>;
