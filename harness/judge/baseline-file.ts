@@ -69,8 +69,8 @@ function placeOf(path: readonly PropertyKey[], data: unknown): string {
   if (list !== 'failures' || typeof index !== 'number') return '';
   const entries = (data as { failures: readonly unknown[] }).failures;
   const entry = entries[index];
-  const named =
-    typeof entry === 'object' && entry !== null && 'scenario' in entry ? ` (${String(entry.scenario)})` : '';
+  const scenario = typeof entry === 'object' && entry !== null && 'scenario' in entry ? entry.scenario : undefined;
+  const named = typeof scenario === 'string' ? ` (${scenario})` : '';
   return `entry ${index + 1}${named}: `;
 }
 

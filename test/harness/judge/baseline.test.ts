@@ -165,6 +165,11 @@ describe('the file', () => {
       'version: 1\nfailures:\n- &a { scenario: a/b, reason: r, owner: o, expires: 2027-02-28 }\n- *a',
       'a/b is listed twice',
     ],
+    [
+      'an id that is not text',
+      'version: 1\nfailures:\n- { scenario: { toString: 1 }, reason: r, owner: o, expires: 2027-02-28 }',
+      'entry 1: the id of the scenario is missing',
+    ],
     ['a quote that is not closed', 'version: 1\nfailures:\n- "', 'at line 3, column '],
     ['two documents', 'version: 1\nfailures: []\n---\nversion: 1\n', 'a second document begins'],
     ['deep nesting', '? - '.repeat(20_000), 'is nested more than 20 levels deep'],

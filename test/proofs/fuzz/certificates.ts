@@ -182,7 +182,7 @@ const certificate = fuzzTarget(
   {
     name: 'certificate',
     shows: 'DER: facts that are safe to print or the declared error; a chain with the certificate is analysed',
-    shortRuns: 150,
+    shortRuns: 80,
   },
   async () => {
     const all = await materials();
@@ -272,7 +272,7 @@ const file = fuzzTarget(
   {
     name: 'certificate-file',
     shows: 'PEM, DER and anything else in a file: certificates and keys, or what it is and how to fix it',
-    shortRuns: 150,
+    shortRuns: 80,
   },
   async () => {
     const all = await materials();

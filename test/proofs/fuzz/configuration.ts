@@ -113,7 +113,7 @@ const config = fuzzTarget(
   {
     name: 'configuration',
     shows: 'hookproof.yaml, flags and variables: problems that name the line or the key, never another error',
-    shortRuns: 100,
+    shortRuns: 60,
   },
   () => {
     const cwd = mkdtempSync(join(tmpdir(), 'hookproof-fuzz-'));

@@ -114,7 +114,7 @@ const report = fuzzTarget(
   {
     name: 'report',
     shows: 'run.json of others: a usage error, or reports in every format without foreign markup or commands',
-    shortRuns: 40,
+    shortRuns: 25,
   },
   async () => {
     const folder = mkdtempSync(join(tmpdir(), 'hookproof-fuzz-'));
