@@ -308,7 +308,9 @@ describe('a broken endpoint', () => {
   it.concurrent.each(WRONG.filter(({ long }) => inject('whole') || long !== true))(
     '$name: exit $code and one clear explanation',
     async ({ url, code, says, args = [] }) => {
-      const finished: Finished = await hookproof(['run', await url(), '--yes', ...args], { env: { HOOKPROOF_SECRET: SECRET } });
+      const finished: Finished = await hookproof(['run', await url(), '--yes', ...args], {
+        env: { HOOKPROOF_SECRET: SECRET },
+      });
       expect({ code: finished.code, stderr: finished.code === code ? '' : finished.stderr }).toEqual({
         code,
         stderr: '',
