@@ -6,7 +6,7 @@ import { logDelivery, reportDeliveries, warnAboutOldCredentials } from './delive
 import { createHandling, type Handling } from './handling/handling.ts';
 import { errorFields, silentLogger } from './logger.ts';
 import { type ReceiverConfig, type ReceiverOptions, resolveOptions } from './options.ts';
-import { requireApiKey, requireClientCertificate, requireSignature } from './stages/credentials.ts';
+import { checkHead, requireApiKey, requireClientCertificate, requireSignature } from './stages/credentials.ts';
 import { checkContentType, parse, validate } from './stages/payload.ts';
 import { accept, readBody } from './stages/request.ts';
 import { answer, type DeliveryState, type Stage, setReason } from './stages/stage.ts';
@@ -62,11 +62,11 @@ const pass: Stage = (_req, _res, next) => next();
 
 /** The stages for a configuration. A check that is not configured is replaced by one that lets everything pass. */
 export function createPipeline(config: ReceiverConfig, handling: Handling): Pipeline {
-  const { clientCertificate, apiKey, signing } = config;
+  const { clientCertificate, apiKey, signing, budget } = config;
   return {
-    accept: accept(config.path),
-    requireClientCertificate: clientCertificate === undefined ? pass : requireClientCertificate(clientCertificate),
-    readBody: readBody(config.bodyLimit),
+    accept: accept(config.path, budget),
+    requireClientCertificate: clientCertificate ? requireClientCertificate(clientCertificate, budget) : pass,
+    readBody: readBody(config.bodyLimit, budget, config.keepsRejectedBodies ? undefined : checkHead(config)),
     requireApiKey: apiKey === undefined ? pass : requireApiKey(apiKey),
     requireSignature: signing === undefined ? pass : requireSignature(signing),
     checkContentType,

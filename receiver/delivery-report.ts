@@ -29,12 +29,22 @@ export interface DeliveryReport {
   readonly durationMs: number;
   /** The request as received. Its headers contain credentials. */
   readonly request: IncomingMessage;
-  /** The body as received. Undefined when it was not read completely. */
+  /**
+   * The body as received. Undefined when it was not read completely, and when it was not kept: the head showed that the
+   * credentials are invalid, and no observer has `needsRejectedBodies`.
+   */
   readonly rawBody: Buffer | undefined;
 }
 
-/** Must not throw: it runs after the answer has been sent. */
-export type DeliveryObserver = (report: DeliveryReport) => void;
+export interface DeliveryObserver {
+  /** Must not throw: it runs after the answer has been sent. */
+  (report: DeliveryReport): void;
+  /**
+   * Keeps bodies although the head shows that they will be rejected: without the API key, or with a malformed
+   * signature. For debugging.
+   */
+  readonly needsRejectedBodies?: true;
+}
 
 /** The middleware in front of the stages. It notifies every observer when the delivery is over. */
 export function reportDeliveries(observers: readonly DeliveryObserver[]): Stage {

@@ -1,4 +1,5 @@
 // For partners: run a receiver, or take its checks into an application of your own.
+export type { ConnectionObserver, DropReason, ServerLimits } from './budget.ts';
 export { type ApiKeyCheck, checkApiKey } from './check-api-key.ts';
 export {
   type ClientCertificateCheck,
@@ -34,8 +35,7 @@ export { type AdminOptions, type AdminServer, type ReadinessCheck, startAdminSer
 export { createLogger } from './observe/create-logger.ts';
 export { createMetrics, type QueueDepths, type ReceiverMetrics } from './observe/metrics.ts';
 export type { ClientCertificateOption, ReceiverOptions } from './options.ts';
-export type { ConnectionObserver } from './server/connections.ts';
-export type { ServerLimits, ServerTimeouts } from './server/limits.ts';
+export type { ServerTimeouts } from './server/timeouts.ts';
 export type { ServerTls } from './server/tls.ts';
 export { type RunningReceiver, type ServerOptions, startReceiver } from './start-receiver.ts';
 export { type SignatureCheck, verifySignature } from './verify-signature.ts';

@@ -11,6 +11,15 @@ import {
   RESERVED_HEADERS,
   sameHeaderName,
 } from '../contract/index.ts';
+import {
+  type Budget,
+  type ConnectionObserver,
+  createBudget,
+  requirePositive,
+  resolveLimits,
+  type ServerLimits,
+  silentConnectionObserver,
+} from './budget.ts';
 import type { DeliveryObserver } from './delivery-report.ts';
 import { type Handlers, type HandlingPolicy, resolveHandlingPolicy } from './handling/handlers.ts';
 import { type Inbox, type InboxMeter, silentMeter } from './inbox/inbox.ts';
@@ -36,6 +45,8 @@ export interface ReceiverOptions {
   readonly path?: string;
   /** The largest accepted body, in bytes. 1 MiB by default; the specification states no maximum. */
   readonly bodyLimit?: number;
+  /** What all senders together may use. Those of connections and requests apply in `startReceiver` only. */
+  readonly limits?: ServerLimits;
   /**
    * The deepest accepted nesting of a body. 64 levels by default; notifications have 4. Deeper ones are answered 400.
    */
@@ -55,6 +66,8 @@ export interface ReceiverOptions {
   readonly logger?: ReceiverLogger;
   /** Are notified of every delivery when it is over. */
   readonly observers?: readonly DeliveryObserver[];
+  /** Is notified of connections, and of those that are closed at a limit. */
+  readonly connectionObserver?: ConnectionObserver;
 }
 
 /**
@@ -97,6 +110,9 @@ export interface ReceiverConfig {
   readonly clientCertificate: ClientCertificateConfig | undefined;
   readonly path: string | undefined;
   readonly bodyLimit: number;
+  readonly budget: Budget;
+  /** Whether bodies are kept although the head of the request shows that they will be rejected. */
+  readonly keepsRejectedBodies: boolean;
   readonly maxDepth: number;
   readonly handlers: Handlers;
   readonly handling: HandlingPolicy;
@@ -123,6 +139,7 @@ export function resolveOptions(options: ReceiverOptions): ReceiverConfig {
   }
   requirePositive('RECEIVER_BODY_LIMIT', 'bodyLimit', 'bytes', bodyLimit, DEFAULT_BODY_LIMIT);
   requirePositive('RECEIVER_MAX_DEPTH', 'maxDepth', 'levels', maxDepth, DEFAULT_MAX_DEPTH);
+  const limits = resolveLimits(options.limits, bodyLimit);
 
   const signatureHeader = signing?.header ?? DEFAULT_SIGNATURE_HEADER;
   const apiKeyHeader = apiKey?.header ?? DEFAULT_API_KEY_HEADER;
@@ -151,6 +168,8 @@ export function resolveOptions(options: ReceiverOptions): ReceiverConfig {
     clientCertificate: clientCertificate && resolveClientCertificate(clientCertificate),
     path,
     bodyLimit,
+    budget: createBudget(limits, options.connectionObserver ?? silentConnectionObserver),
+    keepsRejectedBodies: options.observers?.some((observe) => observe.needsRejectedBodies === true) ?? false,
     maxDepth,
     handlers: options.handlers ?? {},
     handling: resolveHandlingPolicy(options.handling),
@@ -191,13 +210,6 @@ function warningsAbout({ signing, clientCertificate, open }: ReceiverOptions): s
     warnings.push('an HMAC secret begins or ends with whitespace, which counts: was a newline read from a file?');
   }
   return warnings;
-}
-
-function requirePositive(code: string, option: string, unit: string, value: number, example: number): void {
-  if (Number.isSafeInteger(value) && value >= 1) return;
-  throw new HookproofError(code, `${option} is not a whole number of ${unit} above 0.`, {
-    hint: `Use a number of ${unit}, for example ${example}.`,
-  });
 }
 
 /** What an unset variable becomes when a template or a shell writes it out. */

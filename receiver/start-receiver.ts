@@ -3,12 +3,13 @@ import type { Server } from 'node:http';
 import type { Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { HookproofError } from '../contract/index.ts';
+import { resolveLimits } from './budget.ts';
 import { createReceiver, type Receiver } from './create-receiver.ts';
 import { errorFields, silentLogger } from './logger.ts';
 import type { ClientCertificateOption, ReceiverOptions } from './options.ts';
 import { gracefulClose } from './server/connections.ts';
 import { createHttpServer, type HttpServerOptions, listen } from './server/http-server.ts';
-import { resolveServerLimits } from './server/limits.ts';
+import { resolveTimeouts } from './server/timeouts.ts';
 import { type ServerTls, secureContextOptions, verifySecureContext } from './server/tls.ts';
 
 export interface ServerOptions extends HttpServerOptions {
@@ -64,7 +65,8 @@ export async function startReceiver(given: ReceiverOptions & ServerOptions): Pro
  */
 export async function serve(receiver: Receiver, server: Server, options: ServerOptions = {}): Promise<RunningReceiver> {
   const { host = '127.0.0.1', port = 0, tls, logger = silentLogger } = options;
-  const { closeMs, maxConnections } = resolveServerLimits(options.limits, options.timeouts);
+  const { closeMs } = resolveTimeouts(options.timeouts);
+  const { maxConnections } = resolveLimits(options.limits);
   const closeServer = gracefulClose(server, closeMs);
   // As many connections as may be open may also queue. Beyond that the kernel leaves a client unanswered for a second.
   const backlog = Math.max(NODE_BACKLOG, maxConnections);

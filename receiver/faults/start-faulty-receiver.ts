@@ -27,7 +27,8 @@ export async function startFaultyReceiver(
   given: ReceiverOptions & ServerOptions,
 ): Promise<RunningReceiver> {
   const options = withClientCertificateCheck(given);
-  const config = resolveOptions(options);
+  // A fault may need the body of a delivery that the correct receiver rejects by its head.
+  const config = { ...resolveOptions(options), keepsRejectedBodies: true };
   const handling = createHandling(config);
   const correct = createPipeline(config, handling);
   let server: Server | null = null;

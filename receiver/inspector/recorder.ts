@@ -33,22 +33,24 @@ export function createRecorder(limits: { maxDeliveries?: number; maxBytes?: numb
   let oldest = 1;
   let weight = 0;
 
+  function record(report: DeliveryReport): void {
+    newest += 1;
+    const delivery = recordDelivery(report, newest, maxBytes);
+    kept.set(newest, delivery);
+    weight += delivery.weight;
+    // The newest is kept, whatever its size.
+    while (kept.size > 1 && (kept.size > maxDeliveries || weight > maxBytes)) {
+      weight -= kept.get(oldest)?.weight ?? 0;
+      kept.delete(oldest);
+      oldest += 1;
+    }
+    for (const listener of listeners) listener();
+  }
+
   return {
     instance,
     maxDeliveries,
-    observe(report) {
-      newest += 1;
-      const delivery = recordDelivery(report, newest, maxBytes);
-      kept.set(newest, delivery);
-      weight += delivery.weight;
-      // The newest is kept, whatever its size.
-      while (kept.size > 1 && (kept.size > maxDeliveries || weight > maxBytes)) {
-        weight -= kept.get(oldest)?.weight ?? 0;
-        kept.delete(oldest);
-        oldest += 1;
-      }
-      for (const listener of listeners) listener();
-    },
+    observe: Object.assign(record, { needsRejectedBodies: true as const }),
     oldest: () => oldest,
     newest: () => newest,
     get: (number) => kept.get(number),

@@ -1,9 +1,9 @@
 /** Metrics in the format of Prometheus, by prom-client, which is loaded only for those who ask for metrics. */
 
 import { NOTIFICATION_KINDS } from '../../contract/index.ts';
+import { type ConnectionObserver, DROP_REASONS } from '../budget.ts';
 import type { DeliveryObserver } from '../delivery-report.ts';
 import type { InboxMeter } from '../inbox/inbox.ts';
-import type { ConnectionObserver } from '../server/connections.ts';
 import { withTimeout } from './with-timeout.ts';
 
 /**
@@ -65,12 +65,13 @@ export async function createMetrics(): Promise<ReceiverMetrics> {
   const dropped = new Counter(
     described(
       'connections_dropped_total',
-      'Connections closed at the limit: waiting for a request, or new when no other could be closed (full).',
+      'Connections closed at a limit of connections, requests, bodies or unread answers.',
       'why',
     ),
   );
   // Starts at 0, or an alert on the rate would miss the first ones.
-  for (const why of ['waiting', 'full']) dropped.inc({ why }, 0);
+  for (const why of DROP_REASONS) dropped.inc({ why }, 0);
+  const uploading = new Gauge(described('upload_bytes', 'Memory of the bodies that are still arriving.'));
   const refused = new Counter(
     described(
       'requests_refused_total',
@@ -120,6 +121,7 @@ export async function createMetrics(): Promise<ReceiverMetrics> {
       closed: () => open.dec(),
       dropped: (why) => dropped.inc({ why }),
       refused: (status, error) => refused.inc({ status, reason: error }),
+      uploading: (bytes) => uploading.set(bytes),
     },
     inbox: {
       stored: (seconds) => storeSeconds.observe(seconds),
@@ -164,6 +166,9 @@ const REASONS: ReadonlySet<string> = new Set([
   'not-stored',
   'inbox-failed',
   'connection-closed',
+  ...DROP_REASONS,
+  'http-version-not-supported',
+  'transfer-encoding-not-supported',
   'internal-error',
 ]);
 

@@ -1,34 +1,28 @@
 /**
  * Answers to requests that never reach the stages, because they are not well-formed HTTP or do not arrive completely.
  */
-import { type IncomingMessage, type RequestListener, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import { type IncomingMessage, type RequestListener, type Server, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
+import type { ConnectionObserver } from '../budget.ts';
 import { answer } from '../stages/stage.ts';
-import type { ConnectionObserver } from './connections.ts';
+import type { Exchange } from './connections.ts';
 
 /** How long the client may take to read our last answer before the connection is destroyed, in milliseconds. */
 const LINGER_MS = 1000;
-
-interface Exchange {
-  readonly req: IncomingMessage;
-  readonly res: ServerResponse;
-}
 
 /**
  * Answers what Node reports as `clientError` (and CONNECT, which Node would disconnect): 400, 408, 413 or 431 with a
  * JSON body and `Connection: close`. Never throws.
  *
  * Complete requests before the broken one on the same connection are answered first: otherwise a sender that pipelines
- * would read our 400 as the answer to a delivery that was accepted.
+ * would read our 400 as the answer to a delivery that was accepted. `openExchanges` lists them.
  */
-export function answerClientErrors(server: Server, observer: ConnectionObserver): void {
-  const exchanges = new WeakMap<Duplex, Exchange[]>();
+export function answerClientErrors(
+  server: Server,
+  openExchanges: (socket: object) => readonly Exchange[],
+  observer: ConnectionObserver,
+): void {
   const broken = new WeakSet<Duplex>();
-
-  server.prependListener('request', (req, res) => {
-    const open = (exchanges.get(req.socket) ?? []).filter(isOpen);
-    exchanges.set(req.socket, [...open, { req, res }]);
-  });
 
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     // Everything that arrives after the first error is reported again, for as long as the connection lingers.
@@ -38,7 +32,7 @@ export function answerClientErrors(server: Server, observer: ConnectionObserver)
       socket.destroy();
       return;
     }
-    const open = (exchanges.get(socket) ?? []).filter(isOpen);
+    const open = openExchanges(socket);
     const faulty = open.find(({ req }) => !req.complete);
     const lastComplete = open.findLast(({ req, res }) => req.complete && !res.writableFinished);
     const finish = () => {
@@ -70,16 +64,14 @@ export function rejectTooManyHeaders(
   observer: ConnectionObserver,
 ): RequestListener {
   return (req, res) => {
+    // The connection was closed at a limit, and the parser still delivers what it has read.
+    if (req.socket.destroyed) return;
     if (req.rawHeaders.length <= 2 * maxHeaders) return listener(req, res);
     observer.refused(431, 'headers-too-many');
     // Read and discard the body: otherwise the connection would be reset, and the answer lost.
     req.resume();
     answer(res, 431, { error: 'headers-too-many' }, { Connection: 'close' });
   };
-}
-
-function isOpen({ req, res }: Exchange): boolean {
-  return !res.writableFinished || !req.complete;
 }
 
 function answerTo(code: string | undefined): [status: number, error: string] {

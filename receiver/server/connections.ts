@@ -1,43 +1,58 @@
-/** Connections of the server: who observes them, how many may be open, and how they end. */
+/** Connections of the server: how many may be open, what each may leave unread, and how they end. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { ConnectionObserver, DropReason, ResolvedLimits } from '../budget.ts';
 
-/** Is notified of connections, and of requests that are answered before the first stage. For metrics. */
-export interface ConnectionObserver {
-  opened(): void;
-  closed(): void;
-  /**
-   * At the limit of connections. `waiting`: the connection that had been waiting longest for a request was closed to
-   * make room; `full`: there was none, so the new one was closed. Followed by `closed` if the connection was `opened`.
-   */
-  dropped(why: 'waiting' | 'full'): void;
-  /** A request was answered before the first stage, with this status and error code. */
-  refused(status: number, error: string): void;
+/** A request whose head has arrived. */
+export interface Exchange {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
 }
-
-export const silentConnectionObserver: ConnectionObserver = { opened() {}, closed() {}, dropped() {}, refused() {} };
 
 interface Connection {
-  readonly socket: Socket;
-  /** Requests whose head has arrived and whose answer has not been sent. */
-  underWay: readonly { readonly req: IncomingMessage; readonly res: ServerResponse }[];
+  /** With HTTPS, the one that is decrypted as soon as there is one. */
+  socket: Socket;
+  /** Those that were not over when the latest began. */
+  exchanges: Exchange[];
+  /** The answer that was being sent when {@link closeUnread} last looked, and since when. */
+  sending: { readonly res: ServerResponse; readonly since: number } | undefined;
 }
 
+/** Until the whole request has arrived, and the client has taken the whole answer. */
+function isOpen({ req, res }: Exchange): boolean {
+  return !res.writableFinished || !req.complete;
+}
+
+/** How often unread answers are looked for, in milliseconds. */
+const CHECKING_MS = 500;
+
 /**
- * Limits the number of open connections without locking out valid senders. When one more arrives, the connection that
- * has been waiting longest for a complete request is closed: half-open and idle ones, and those that send their header
- * or body drop by drop. A connection with a complete request is never closed; when all have one, the new connection is
- * closed.
+ * Limits what the connections use without locking out valid senders. When one more arrives than `maxConnections`, the
+ * connection that has been waiting longest for a complete request is closed: half-open and idle ones, those that send
+ * their header or body drop by drop, and those that do not read their answers. A connection with a complete request
+ * that is not answered is never closed for another; when all have one, the new connection is closed.
  *
  * A sender that sends at once needs milliseconds. To displace it, a flood of half-open connections has to open
  * `maxConnections` others in that time.
+ *
+ * A connection that does not read its answers is closed when it has sent more than `maxPipelined` requests, when it has
+ * the most of more than `maxRequests` on all connections, or `writeMs` milliseconds after an answer.
+ *
+ * Returns the function that lists the exchanges on a connection that are not over.
  */
-export function limitConnections(server: Server, maxConnections: number, observer: ConnectionObserver): void {
+export function limitConnections(
+  server: Server,
+  limits: Pick<ResolvedLimits, 'maxConnections' | 'maxRequests' | 'maxPipelined'> & { readonly writeMs: number },
+  observer: ConnectionObserver,
+): (socket: object) => readonly Exchange[] {
+  const { maxConnections, maxRequests, maxPipelined, writeMs } = limits;
   /** Ordered by the last sign of a request: the opening, or the head of one. */
   const connections = new Set<Connection>();
-  const bySocket = new WeakMap<Socket, Connection>();
+  const bySocket = new WeakMap<object, Connection>();
   /** Connections whose TLS handshake is not complete, by their endpoints. */
   const handshakes = new Map<string, Connection>();
+  /** The exchanges of all connections. Those that have ended are counted until {@link forgetEnded} removes them. */
+  let requests = 0;
 
   server.on('connection', (socket: Socket) => {
     if (connections.size >= maxConnections && !closeLongestWaiting()) {
@@ -45,7 +60,7 @@ export function limitConnections(server: Server, maxConnections: number, observe
       socket.destroy();
       return;
     }
-    const connection: Connection = { socket, underWay: [] };
+    const connection: Connection = { socket, exchanges: [], sending: undefined };
     const endpoints = endpointsOf(socket);
     connections.add(connection);
     bySocket.set(socket, connection);
@@ -53,36 +68,85 @@ export function limitConnections(server: Server, maxConnections: number, observe
     observer.opened();
     socket.once('close', () => {
       if (handshakes.get(endpoints) === connection) handshakes.delete(endpoints);
-      // Otherwise it was closed to make room, and has been counted.
-      if (connections.delete(connection)) observer.closed();
+      forget(connection);
     });
   });
 
   // With HTTPS, requests arrive on another socket that wraps the first one.
   server.on('secureConnection', (socket: Socket) => {
     const connection = handshakes.get(endpointsOf(socket));
-    if (connection !== undefined) bySocket.set(socket, connection);
+    if (connection === undefined) return;
+    connection.socket = socket;
+    bySocket.set(socket, connection);
   });
 
   server.prependListener('request', (req, res) => {
     const connection = bySocket.get(req.socket);
-    // A connection that was closed to make room may still deliver a request that was read before.
+    // A connection that was closed at a limit may still deliver requests that were read before.
     if (connection === undefined || !connections.delete(connection)) return;
     connections.add(connection);
-    connection.underWay = [...connection.underWay.filter((one) => !one.res.writableFinished), { req, res }];
+    forgetEnded(connection);
+    connection.exchanges.push({ req, res });
+    requests += 1;
+    if (connection.exchanges.length > maxPipelined) drop(connection, 'pipelined');
+    else if (requests > maxRequests) closeBusiest();
   });
+
+  const checking = setInterval(closeUnread, Math.min(CHECKING_MS, writeMs)).unref();
+  server.once('close', () => clearInterval(checking));
+
+  function forgetEnded(connection: Connection): void {
+    const before = connection.exchanges.length;
+    if (before === 0) return;
+    connection.exchanges = connection.exchanges.filter(isOpen);
+    requests -= before - connection.exchanges.length;
+  }
+
+  /** Does nothing when it was closed at a limit, and is forgotten. */
+  function forget(connection: Connection): void {
+    if (!connections.delete(connection)) return;
+    requests -= connection.exchanges.length;
+    connection.exchanges = [];
+    observer.closed();
+  }
+
+  function drop(connection: Connection, why: DropReason): void {
+    observer.dropped(why);
+    forget(connection);
+    connection.socket.destroy();
+  }
 
   function closeLongestWaiting(): boolean {
     for (const connection of connections) {
-      if (connection.underWay.some(({ req, res }) => req.complete && !res.writableFinished)) continue;
-      connections.delete(connection);
-      connection.socket.destroy();
-      observer.dropped('waiting');
-      observer.closed();
+      if (connection.exchanges.some(({ req, res }) => req.complete && !res.writableEnded)) continue;
+      drop(connection, 'waiting');
       return true;
     }
     return false;
   }
+
+  function closeBusiest(): void {
+    let busiest: Connection | undefined;
+    for (const connection of connections) {
+      forgetEnded(connection);
+      if (connection.exchanges.length > (busiest?.exchanges.length ?? 0)) busiest = connection;
+    }
+    if (requests > maxRequests && busiest !== undefined) drop(busiest, 'requests');
+  }
+
+  function closeUnread(): void {
+    const now = performance.now();
+    for (const connection of connections) {
+      forgetEnded(connection);
+      // Answers are sent in order: the others wait for the first.
+      const res = connection.exchanges[0]?.res;
+      if (res === undefined || !res.writableEnded || res.writableFinished) connection.sending = undefined;
+      else if (connection.sending?.res !== res) connection.sending = { res, since: now };
+      else if (now - connection.sending.since >= writeMs) drop(connection, 'unread');
+    }
+  }
+
+  return (socket) => bySocket.get(socket)?.exchanges.filter(isOpen) ?? [];
 }
 
 /** Identifies a connection among those of one server. */

@@ -5,10 +5,11 @@ import { Socket } from 'node:net';
 import type { TlsOptions } from 'node:tls';
 import type { Express } from 'express';
 import { HookproofError } from '../../contract/index.ts';
+import { type ConnectionObserver, resolveLimits, type ServerLimits, silentConnectionObserver } from '../budget.ts';
 import { type ReceiverLogger, silentLogger } from '../logger.ts';
 import { answerClientErrors, rejectTooManyHeaders } from './client-errors.ts';
-import { type ConnectionObserver, limitConnections, silentConnectionObserver } from './connections.ts';
-import { type ResolvedServerLimits, resolveServerLimits, type ServerLimits, type ServerTimeouts } from './limits.ts';
+import { limitConnections } from './connections.ts';
+import { resolveTimeouts, type ServerTimeouts } from './timeouts.ts';
 import { logFailedHandshakes, type ServerTls, secureContextOptions, verifySecureContext } from './tls.ts';
 
 export interface HttpServerOptions {
@@ -36,15 +37,15 @@ export function createHttpServer(app: Express, options: HttpServerOptions = {}):
 
 /** The options of `node:http` for an app. */
 function httpOptions(app: Express, options: HttpServerOptions) {
-  const limits = resolveServerLimits(options.limits, options.timeouts);
+  const timeouts = resolveTimeouts(options.timeouts);
   return {
     ...matchedClasses(app),
-    headersTimeout: limits.headersMs,
-    requestTimeout: limits.requestMs,
-    keepAliveTimeout: limits.keepAliveMs,
+    headersTimeout: timeouts.headersMs,
+    requestTimeout: timeouts.requestMs,
+    keepAliveTimeout: timeouts.keepAliveMs,
     // How often Node checks the first two. With its default, 30 s, they could overrun by as much.
     connectionsCheckingInterval: 500,
-    maxHeaderSize: limits.maxHeaderBytes,
+    maxHeaderSize: resolveLimits(options.limits).maxHeaderBytes,
   };
 }
 
@@ -53,7 +54,7 @@ export function httpsOptions(app: Express, tls: ServerTls, options: HttpServerOp
   return {
     ...httpOptions(app, options),
     ...secureContextOptions(tls),
-    handshakeTimeout: resolveServerLimits(options.limits, options.timeouts).handshakeMs,
+    handshakeTimeout: resolveTimeouts(options.timeouts).handshakeMs,
     requestCert: tls.clientCertificate !== undefined,
     rejectUnauthorized: tls.clientCertificate !== 'optional',
   };
@@ -61,19 +62,18 @@ export function httpsOptions(app: Express, tls: ServerTls, options: HttpServerOp
 
 /** The app, behind the limit on header lines. */
 export function requestListener(app: Express, options: HttpServerOptions): RequestListener {
-  const { maxHeaders } = resolveServerLimits(options.limits, options.timeouts);
+  const { maxHeaders } = resolveLimits(options.limits);
   return rejectTooManyHeaders(maxHeaders, app, options.connectionObserver ?? silentConnectionObserver);
 }
 
 /** Adds to a server what its options cannot express: answers to broken requests, the limit on connections, logs. */
 export function protectServer<S extends Server>(server: S, options: HttpServerOptions): S {
   const { tls, logger = silentLogger, connectionObserver: observer = silentConnectionObserver } = options;
-  const { maxConnections }: ResolvedServerLimits = resolveServerLimits(options.limits, options.timeouts);
+  const limits = { ...resolveLimits(options.limits), ...resolveTimeouts(options.timeouts) };
   // Node would silently drop header lines beyond its own limit of 2,000. A check must not miss a header.
   server.maxHeadersCount = 0;
   if (tls !== undefined) logFailedHandshakes(server, logger);
-  answerClientErrors(server, observer);
-  limitConnections(server, maxConnections, observer);
+  answerClientErrors(server, limitConnections(server, limits, observer), observer);
   return server;
 }
 
@@ -118,6 +118,7 @@ export function matchedClasses(
     callable(ServerResponse).call(this, request, options);
   }
   MatchedRequest.prototype = app.request;
+  skipAfterClose(app.request);
   MatchedResponse.prototype = app.response;
   // As `extends` does. It lets V8 predict how many fields the objects will have; without it they outgrow their first
   // allocation and become hash tables, and a delivery takes half as long again.
@@ -133,6 +134,24 @@ export function matchedClasses(
   } catch {
     return {};
   }
+}
+
+/**
+ * Lets the parser skip what it has read of a connection that was closed at a limit. One read can hold thousands of
+ * requests, and Node would create the objects of each, and an error with a stack. It stops only at a request for an
+ * upgrade, which nothing here listens to: so this is what the requests look like once their connection is closed.
+ */
+function skipAfterClose(prototype: object): void {
+  const ASKED = Symbol('upgrade');
+  Object.defineProperty(prototype, 'upgrade', {
+    configurable: true,
+    get(this: IncomingMessage & { [ASKED]?: boolean | null }) {
+      return this.socket.destroyed || this[ASKED];
+    },
+    set(this: IncomingMessage & { [ASKED]?: boolean | null }, asked: boolean | null) {
+      this[ASKED] = asked;
+    },
+  });
 }
 
 /** Node's constructors are functions, which their types do not say. */

@@ -5,6 +5,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
+import type { Budget } from '../budget.ts';
 import { checkApiKey } from '../check-api-key.ts';
 import {
   type ClientCertificateCheck,
@@ -12,8 +13,9 @@ import {
   checkForwardedCertificate,
   describeTlsError,
 } from '../check-client-certificate.ts';
-import type { ClientCertificateConfig } from '../options.ts';
+import type { ClientCertificateConfig, ReceiverConfig } from '../options.ts';
 import { verifySignature } from '../verify-signature.ts';
+import { discardBody, type HeadCheck } from './request.ts';
 import { refuseUnauthorized, requestHeader, required, type Stage } from './stage.ts';
 
 /**
@@ -21,12 +23,34 @@ import { refuseUnauthorized, requestHeader, required, type Stage } from './stage
  * `clientCertificate: 'optional'` every handshake succeeds and this is the only check; with `'required'` it is the
  * second.
  */
-export function requireClientCertificate(config: ClientCertificateConfig): Stage {
+export function requireClientCertificate(config: ClientCertificateConfig, budget: Budget): Stage {
   const check = config.from === 'proxy' ? checkByProxy(config) : checkByConnection(config);
   return (req, res, next) => {
     const result = check(req);
     if (result.ok) return next();
+    discardBody(req, budget);
     refuseUnauthorized(res, `client-certificate-${result.reason}`, result.detail);
+  };
+}
+
+const NO_BODY = Buffer.alloc(0);
+
+/**
+ * Checks what the head of a request shows of its credentials, so that a body is kept only for a sender that can know
+ * them: the API key, and the form of the signature. The answer is the same, after the body, as if the next two stages
+ * had given it.
+ */
+export function checkHead({ apiKey, signing }: Pick<ReceiverConfig, 'apiKey' | 'signing'>): HeadCheck {
+  return (req, { locals }) => {
+    if (apiKey !== undefined) {
+      const result = checkApiKey({ header: requestHeader(req, apiKey.header), keys: apiKey.keys });
+      if (!result.ok) return `api-key-${result.reason}`;
+      locals.keyIndex = result.keyIndex;
+    }
+    if (signing === undefined) return undefined;
+    // Without a secret nothing matches, and only the form is checked.
+    const result = verifySignature({ rawBody: NO_BODY, header: requestHeader(req, signing.header), secrets: [] });
+    return result.ok || result.reason === 'mismatch' ? undefined : `signature-${result.reason}`;
   };
 }
 
@@ -36,6 +60,8 @@ export function requireClientCertificate(config: ClientCertificateConfig): Stage
  */
 export function requireApiKey(config: { readonly keys: readonly string[]; readonly header: string }): Stage {
   return (req, res, next) => {
+    // Set by `checkHead`, when the key is valid.
+    if (res.locals.keyIndex !== undefined) return next();
     const result = checkApiKey({ header: requestHeader(req, config.header), keys: config.keys });
     if (!result.ok) return refuseUnauthorized(res, `api-key-${result.reason}`);
     res.locals.keyIndex = result.keyIndex;

@@ -1,35 +1,68 @@
 /** The first stages: what kind of request it is, and the bytes of its body. */
 import type { IncomingMessage } from 'node:http';
+import type { Response } from 'express';
 import { HookproofError } from '../../contract/index.ts';
-import { refuse, type Stage } from './stage.ts';
+import type { Budget, Upload } from '../budget.ts';
+import { type DeliveryState, refuse, refuseUnauthorized, type Stage, setReason } from './stage.ts';
 
 /**
  * Stage 1: accepts POST at the registered path, and nothing else. Specification: Delivery endpoint.
  *
- * `path` is compared exactly, without the query, which is never read. When it is undefined, any path is accepted.
+ * `path` is compared exactly, without the query, which is never read. When it is undefined, any path is accepted. A
+ * version of HTTP or a transfer coding that Node's parser lets through without understanding it is rejected.
  */
-export function accept(path: string | undefined): Stage {
+export function accept(path: string | undefined, budget: Budget): Stage {
   return (req, res, next) => {
-    if (path !== undefined && req.path !== path) return refuse(res, 404, 'not-found');
-    if (req.method !== 'POST') return refuse(res, 405, 'method-not-allowed', { headers: { Allow: 'POST' } });
-    next();
+    const { 'transfer-encoding': coding } = req.headers;
+    let status: 404 | 405 | 501 | 505;
+    if (req.httpVersionMajor !== 1) status = 505;
+    // A body that is compressed as well would be verified and stored as it was transferred.
+    else if (coding !== undefined && coding.toLowerCase() !== 'chunked') status = 501;
+    else if (path !== undefined && req.path !== path) status = 404;
+    else if (req.method !== 'POST') status = 405;
+    else return next();
+    discardBody(req, budget);
+    const [error, headers] = NOT_ACCEPTED[status];
+    refuse(res, status, error, { headers });
   };
 }
+
+const CLOSE = { Connection: 'close' };
+const NOT_ACCEPTED = {
+  404: ['not-found', {}],
+  405: ['method-not-allowed', { Allow: 'POST' }],
+  501: ['transfer-encoding-not-supported', CLOSE],
+  505: ['http-version-not-supported', CLOSE],
+} as const;
+
+/** Why the head of a request shows that the delivery is rejected, as a code; undefined when it does not. */
+export type HeadCheck = (req: IncomingMessage, res: Response<unknown, DeliveryState>) => string | undefined;
 
 /**
  * Stage 3: reads the body as bytes, up to `limit` of them. Nothing is decoded or decompressed, and Content-Type does
  * not matter: the signature is over exactly these bytes.
+ *
+ * A body that `checkHead` rejects is read to its end, but not kept, and then answered 401.
  */
-export function readBody(limit: number): Stage {
+export function readBody(limit: number, budget: Budget, checkHead?: HeadCheck): Stage {
   return (req, res, next) => {
-    readBytes(req, limit, (reading) => {
+    const rejected = checkHead?.(req, res);
+    readBytes(req, { limit, budget, keeps: rejected === undefined }, (reading, upload) => {
+      // The small chunks of accepted deliveries do not count.
+      if (upload !== undefined && upload.smallChunks > 0) {
+        res.once('close', () => res.statusCode === 200 || budget.reject(upload));
+      }
       if (reading.ok) {
+        if (rejected !== undefined) return refuseUnauthorized(res, rejected);
         res.locals.rawBody = reading.body;
         return next();
       }
-      // The sender has disconnected: there is no one to answer.
-      if (reading.reason === 'aborted') return;
-      refuse(res, 413, 'body-too-large', reading.drained ? {} : { headers: { Connection: 'close' } });
+      if (reading.reason === 'aborted') {
+        // The connection is closed: there is no one to answer.
+        if (upload?.dropped !== undefined) setReason(res, upload.dropped);
+        return;
+      }
+      refuse(res, 413, 'body-too-large', reading.drained ? {} : { headers: CLOSE });
     });
   };
 }
@@ -46,13 +79,15 @@ type Reading =
  */
 const DRAIN_LIMIT = 16 * 1024 * 1024;
 
-const EMPTY = Buffer.alloc(0);
-const MIN_BUFFER_BYTES = 4096;
-
 /**
  * Calls `done` once. A callback, because a promise and the router's wait for it would cost each delivery a microsecond.
+ * There is no upload when the whole body arrives in one chunk: it is never waited for, and takes no room in the budget.
  */
-function readBytes(req: IncomingMessage, limit: number, done: (reading: Reading) => void): void {
+function readBytes(
+  req: IncomingMessage,
+  { limit, budget, keeps }: { readonly limit: number; readonly budget: Budget; readonly keeps: boolean },
+  done: (reading: Reading, upload: Upload | undefined) => void,
+): void {
   if (req.readableDidRead || req.readableEnded) {
     // A body parser ran first: waiting for bytes that have been read already would hang.
     throw new HookproofError('RECEIVER_BODY_CONSUMED', 'The body was read before the receiver saw it.', {
@@ -61,34 +96,45 @@ function readBytes(req: IncomingMessage, limit: number, done: (reading: Reading)
     });
   }
   const declared = Number(req.headers['content-length'] ?? 0);
-  const maxBytes = declared > 0 ? Math.min(declared, limit) : limit;
   let received = 0;
-  // One buffer and not a list of chunks: a body in one-byte chunks would take several hundred times its size.
-  let body: Buffer = EMPTY;
+  /** The only chunk of most bodies, which is used without a copy; or all. */
+  let whole: Buffer | undefined;
+  let chunks: Chunks | undefined;
+  let upload: Upload | undefined;
   let over = false;
 
   const finish = (reading: Reading) => {
     if (over) return;
     over = true;
-    done(reading);
+    chunks = undefined;
+    if (upload !== undefined) budget.release(upload);
+    done(reading, upload);
   };
   const onData = (chunk: Buffer) => {
-    const before = received;
+    // Read and discarded, for as long as it takes to send the answer and close the connection.
+    if (over) return;
     received += chunk.length;
-    if (received <= limit) {
-      // Most bodies arrive in one chunk, which is used without a copy.
-      body = before === 0 ? chunk : append(body, before, chunk, maxBytes);
+    if (upload !== undefined || received !== declared) {
+      upload ??= budget.begin(req);
+      budget.receive(upload, chunk.length);
+    }
+    if (received <= limit && keeps && upload?.dropped === undefined) {
+      if (upload === undefined) {
+        whole = chunk;
+        return;
+      }
+      chunks ??= new Chunks();
+      chunks.add(chunk);
+      if (upload.held !== chunks.held) budget.hold(upload, chunks.held);
       return;
     }
-    body = EMPTY;
-    if (received > limit + DRAIN_LIMIT) {
-      req.off('data', onData).pause();
-      finish({ ok: false, reason: 'too-large', drained: false });
-    }
+    chunks = undefined;
+    if (upload !== undefined) budget.release(upload);
+    if (received > limit + DRAIN_LIMIT) finish({ ok: false, reason: 'too-large', drained: false });
   };
   const onEnd = () => {
     if (received > limit) return finish({ ok: false, reason: 'too-large', drained: true });
-    finish({ ok: true, body: body.length === received ? body : body.subarray(0, received) });
+    finish({ ok: true, body: whole ?? chunks?.join() ?? EMPTY });
   };
   const onClose = () => finish({ ok: false, reason: 'aborted' });
 
@@ -96,14 +142,56 @@ function readBytes(req: IncomingMessage, limit: number, done: (reading: Reading)
   else req.on('data', onData).on('end', onEnd).on('close', onClose);
 }
 
-/** Copies a chunk after the first `length` bytes of a buffer, or of a new one twice as large when it does not fit. */
-function append(body: Buffer, length: number, chunk: Buffer, maxBytes: number): Buffer {
-  const needed = length + chunk.length;
-  let target = body;
-  if (target.length < needed) {
-    target = Buffer.allocUnsafe(Math.max(needed, Math.min(maxBytes, Math.max(2 * needed, MIN_BUFFER_BYTES))));
-    body.copy(target, 0, 0, length);
+/**
+ * Reads and discards the body of a request that is rejected by its head: at once, because chunks that no code reads
+ * take memory until the answer is sent, and not for ever.
+ */
+export function discardBody(req: IncomingMessage, budget: Budget): void {
+  const upload = budget.begin(req);
+  req.on('data', (chunk: Buffer) => {
+    budget.receive(upload, chunk.length);
+    if (upload.received > DRAIN_LIMIT) budget.drop(upload, 'endless-body');
+  });
+  req.on('end', () => budget.reject(upload));
+}
+
+const EMPTY = Buffer.alloc(0);
+const BLOCK_BYTES = 4096;
+
+/**
+ * The chunks of a body. Those that are smaller than a block are copied into blocks: as an object each, chunks of one
+ * byte would take several hundred times their size.
+ */
+class Chunks {
+  /** The memory of all, in bytes. */
+  held = 0;
+  readonly #list: Buffer[] = [];
+  #block = EMPTY;
+  #used = 0;
+
+  add(chunk: Buffer): void {
+    if (chunk.length >= BLOCK_BYTES) {
+      this.#endBlock();
+      this.#list.push(chunk);
+      this.held += chunk.length;
+      return;
+    }
+    if (this.#used + chunk.length > this.#block.length) {
+      this.#endBlock();
+      this.#block = Buffer.allocUnsafe(BLOCK_BYTES);
+      this.held += BLOCK_BYTES;
+    }
+    this.#used += chunk.copy(this.#block, this.#used);
   }
-  chunk.copy(target, length);
-  return target;
+
+  join(): Buffer {
+    this.#endBlock();
+    return this.#list.length === 1 ? (this.#list[0] as Buffer) : Buffer.concat(this.#list);
+  }
+
+  #endBlock(): void {
+    if (this.#used > 0) this.#list.push(this.#block.subarray(0, this.#used));
+    this.#block = EMPTY;
+    this.#used = 0;
+  }
 }

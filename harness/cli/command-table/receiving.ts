@@ -97,8 +97,28 @@ export function addReceivingCommands(program: Command, action: ActionMaker): voi
     )
     .option('--max-header-bytes <bytes>', 'maximum size of request line and headers together (default: 16384)')
     .option('--max-headers <n>', 'maximum number of header lines in a request (default: 200)')
+    .option(
+      '--max-requests <n>',
+      'maximum number of requests without a complete answer, on all connections; beyond it, the connection with the ' +
+        'most of them is closed (default: 2000)',
+    )
+    .option('--max-pipelined <n>', 'the same on one connection; beyond it, the connection is closed (default: 64)')
+    .option(
+      '--max-upload-bytes <bytes>',
+      'maximum size of the bodies that are still arriving, together; beyond it, the slowest upload is closed ' +
+        '(default: 33554432)',
+    )
+    .option(
+      '--max-small-chunks <n>',
+      'maximum number of chunks below 256 bytes on a connection, without those of accepted deliveries; beyond it, ' +
+        'the connection is closed (default: 10000)',
+    )
     .option('--header-timeout <duration>', 'time limit for all headers: 500ms, 10s, 1m (default: 10s)')
     .option('--request-timeout <duration>', 'time limit for the whole request (default: 30s)')
+    .option(
+      '--write-timeout <duration>',
+      'time limit for the client to take an answer; then the connection is closed (default: 10s)',
+    )
     .option('--drain-timeout <duration>', 'after a signal, time for deliveries in flight to finish (default: 10s)')
     .option('--tls-cert <file>', 'serve HTTPS with this certificate chain, PEM')
     .option('--tls-key <file>', 'private key of the server certificate, PEM')

@@ -10,11 +10,18 @@ export interface LimitFlags {
   readonly maxConnections?: string;
   readonly maxHeaderBytes?: string;
   readonly maxHeaders?: string;
+  readonly maxRequests?: string;
+  readonly maxPipelined?: string;
+  readonly maxUploadBytes?: string;
+  readonly maxSmallChunks?: string;
   readonly headerTimeout?: string;
   readonly requestTimeout?: string;
+  readonly writeTimeout?: string;
   readonly drainTimeout?: string;
 }
 
+/** In practice no limit. */
+const MAX = 2 ** 31 - 1;
 const DURATION_BOUNDS = [100, 3_600_000] as const;
 
 /** What is not given keeps the receiver's default. Throws a {@link HookproofError} that names the flag. */
@@ -23,10 +30,15 @@ export function limitSettings(flags: LimitFlags): { limits: ServerLimits; timeou
     maxConnections: count(flags.maxConnections, '--max-connections', [1, 1_000_000]),
     maxHeaderBytes: count(flags.maxHeaderBytes, '--max-header-bytes', [1024, 1024 * 1024]),
     maxHeaders: count(flags.maxHeaders, '--max-headers', [10, 10_000]),
+    maxRequests: count(flags.maxRequests, '--max-requests', [1, MAX]),
+    maxPipelined: count(flags.maxPipelined, '--max-pipelined', [1, MAX]),
+    maxUploadBytes: count(flags.maxUploadBytes, '--max-upload-bytes', [1024, MAX]),
+    maxSmallChunks: count(flags.maxSmallChunks, '--max-small-chunks', [1, MAX]),
   });
   const timeouts = given<ServerTimeouts>({
     headersMs: duration(flags.headerTimeout, '--header-timeout'),
     requestMs: duration(flags.requestTimeout, '--request-timeout'),
+    writeMs: duration(flags.writeTimeout, '--write-timeout'),
     closeMs: duration(flags.drainTimeout, '--drain-timeout'),
   });
   if ((timeouts.headersMs ?? 0) > (timeouts.requestMs ?? 30_000)) {

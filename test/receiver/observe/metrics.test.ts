@@ -181,6 +181,26 @@ describe('metrics of connections', () => {
   });
 });
 
+describe('metrics of the budget', () => {
+  it('show the bytes of uploads, and the connections that are closed at a limit', async () => {
+    const upload = await openRaw(receiver.port);
+    const body = 'x'.repeat(500_000);
+    await upload.write(rawPost(body, headersFor(body), '/hooks').subarray(0, -1));
+    await vi.waitFor(async () => expect(value(await scrape(), 'upload_bytes')).toBeGreaterThan(499_000));
+    const chunked = await openRaw(receiver.port);
+    const lines = Object.entries({ ...headersFor(body), 'Transfer-Encoding': 'chunked' });
+    const head = `POST /hooks HTTP/1.1\r\nHost: x\r\n${lines.map((line) => `${line.join(': ')}\r\n`).join('')}\r\n`;
+    await chunked.write(head + '1\r\nx\r\n'.repeat(11_000));
+    await chunked.ended;
+    upload.socket.destroy();
+    await vi.waitFor(async () => expect(value(await scrape(), 'upload_bytes')).toBe(0));
+    const samples = await scrape();
+    const dropped = (why: string) => value(samples, 'connections_dropped_total', { why });
+    expect([dropped('small-chunks'), dropped('slow-upload'), dropped('unread')]).toEqual([1, 0, 0]);
+    expect(deliveriesOf(samples, 'aborted', 'small-chunks')).toBe(1);
+  });
+});
+
 describe('metrics of the inbox', () => {
   it('measure storing and handling in seconds, with kinds from a closed list', async () => {
     metrics.inbox.stored(0.004);

@@ -1,6 +1,12 @@
 /** HTTP framing, malformed requests and connections that break off, which only show on the wire. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type Inbox, memoryInbox, type RunningReceiver, startReceiver } from '../../../receiver/index.ts';
+import {
+  type DeliveryReport,
+  type Inbox,
+  memoryInbox,
+  type RunningReceiver,
+  startReceiver,
+} from '../../../receiver/index.ts';
 import { API_KEY, buy, headersFor, SECRET, sign } from '../deliveries.ts';
 import { collectLogs } from '../logs.ts';
 import { exchange, openRaw, rawPost, receiverForTest, validPost } from '../raw-http.ts';
@@ -87,6 +93,13 @@ describe('malformed HTTP', () => {
     ['10 MB of headers', `${POST}${`X-Many: ${'x'.repeat(1000)}\r\n`.repeat(10_000)}\r\n`, 431],
     ['CONNECT', 'CONNECT example.com:443 HTTP/1.1\r\nHost: x\r\n\r\n', 405],
     ['TRACE', 'TRACE / HTTP/1.1\r\nHost: x\r\n\r\n', 405],
+    ['a version of HTTP that does not exist', POST.replace('1.1', '2.0').concat('Content-Length: 2\r\n\r\n{}'), 505],
+    ['a body in two codings', `${POST}Transfer-Encoding: gzip, chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n`, 501],
+    [
+      'a body in two codings, in two lines',
+      `${CHUNKED.replace('Transfer', 'Transfer-Encoding: gzip\r\nTransfer')}`,
+      501,
+    ],
     ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400],
   ])('%s: is answered %3$i', async (_label, bytes, status) => {
     const connection = await open();
@@ -178,5 +191,47 @@ describe('a body', () => {
     }
     expect(over).toBe(true);
     await expectAlive();
+  });
+});
+
+describe('a body whose head shows that it is rejected', () => {
+  const unsigned = headersFor('', { 'X-Service-Signature': undefined });
+  it.each<[string, Record<string, string>, string]>([
+    ['without a signature', unsigned, 'signature-missing'],
+    ['with a malformed signature', { ...unsigned, 'X-Service-Signature': 'wrong' }, 'signature-malformed'],
+    ['with another API key', headersFor('', { 'X-API-Key': 'x' }), 'api-key-mismatch'],
+  ])('is read to its end and not kept: %s', async (_, lines, reason) => {
+    for (const needsRejectedBodies of [false, true]) {
+      const reports: DeliveryReport[] = [];
+      const held: number[] = [];
+      const record = (report: DeliveryReport) => void reports.push(report);
+      const { port } = await receiverForTest({
+        signing: { secrets: [SECRET] },
+        apiKey: { keys: [API_KEY] },
+        observers: [needsRejectedBodies ? Object.assign(record, { needsRejectedBodies }) : record],
+        connectionObserver: {
+          opened() {},
+          closed() {},
+          dropped() {},
+          refused() {},
+          uploading: (bytes) => void held.push(bytes),
+        },
+      });
+      const connection = await openRaw(port);
+      const bytes = rawPost('x'.repeat(500_000), lines);
+      await connection.write(bytes.subarray(0, -1));
+      // Only the last byte is missing, and there is no answer before it.
+      await connection.write(bytes.subarray(-1));
+      expect(await connection.answer()).toMatchObject({ status: 401, body: '{"error":"unauthorized"}' });
+      await connection.write(validPost());
+      expect((await connection.answer()).status).toBe(200);
+      expect(reports[0]).toMatchObject({ reasonCode: reason });
+      expect(reports[0]?.rawBody?.length).toBe(needsRejectedBodies ? 500_000 : undefined);
+      expect(Math.max(0, ...held) > 0).toBe(needsRejectedBodies);
+    }
+  });
+
+  it('is answered 413 as before when it is too large', async () => {
+    expect((await exchange(receiver.port, rawPost('x'.repeat(1_100_000), unsigned))).status).toBe(413);
   });
 });

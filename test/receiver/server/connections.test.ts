@@ -1,10 +1,11 @@
 /** Senders that use more than their share of connections, headers or time. */
 import { connect as tlsConnect } from 'node:tls';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { quickStartCertificate } from '../../../certs/index.ts';
 import {
   type ConnectionObserver,
   createReceiver,
+  type DropReason,
   type Inbox,
   memoryInbox,
   type ServerOptions,
@@ -21,6 +22,7 @@ const credentials = { signing: { secrets: [SECRET] }, apiKey: { keys: [API_KEY] 
 /** Starts a receiver and counts what it reports about its connections. */
 async function start(options: ServerOptions & { inbox?: Inbox } = {}) {
   const counts = { open: 0, most: 0, waiting: 0, full: 0 };
+  const dropped: DropReason[] = [];
   const refusals: [number, string][] = [];
   const connectionObserver: ConnectionObserver = {
     opened() {
@@ -31,12 +33,13 @@ async function start(options: ServerOptions & { inbox?: Inbox } = {}) {
       counts.open -= 1;
     },
     dropped(why) {
-      counts[why] += 1;
+      dropped.push(why);
+      if (why === 'waiting' || why === 'full') counts[why] += 1;
     },
     refused: (status, error) => void refusals.push([status, error]),
   };
   const { port } = await receiverForTest({ ...credentials, connectionObserver, ...options });
-  return { counts, refusals, port };
+  return { counts, dropped, refusals, port };
 }
 
 const deliver = async (port: number) => (await exchange(port)).status;
@@ -178,6 +181,82 @@ describe('at the limit of connections', () => {
   });
 });
 
+/** Requests of 26 bytes, all of which are answered 401. */
+const tinyRequests = (count: number) => 'POST / HTTP/1.1\r\nHost:\r\n\r\n'.repeat(count);
+
+/** A client that never reads, and whose answers do not fit into the buffers of the kernel. */
+async function openDeaf(port: number): Promise<RawConnection> {
+  const deaf = await openRaw(port);
+  deaf.socket.pause();
+  const flood = () => {
+    while (!deaf.socket.destroyed && deaf.socket.write(tinyRequests(60)));
+  };
+  deaf.socket.on('drain', flood);
+  flood();
+  return deaf;
+}
+
+/** As many requests as a client likes. */
+const UNREAD = { maxPipelined: 1_000_000, maxRequests: 1_000_000 };
+
+describe('clients that do not read their answers', () => {
+  it('are closed when they pipeline more requests than the limit, and others are answered', async () => {
+    const { port, dropped } = await start({ limits: { maxPipelined: 8 } });
+    const polite = await openRaw(port);
+    await polite.write(Buffer.concat(Array.from({ length: 8 }, validPost)));
+    for (let count = 0; count < 8; count += 1) expect((await polite.answer()).status).toBe(200);
+    const greedy = await openRaw(port);
+    await greedy.write(tinyRequests(500));
+    await greedy.ended;
+    expect(dropped).toEqual(['pipelined']);
+    expect(await deliver(port)).toBe(200);
+  });
+
+  it('cost nothing for the requests that were read before their connection was closed', async () => {
+    const { app } = createReceiver(credentials);
+    const server = createHttpServer(app, { limits: { maxPipelined: 8 } });
+    let requests = 0;
+    server.on('request', () => {
+      requests += 1;
+    });
+    const receiver = await serve(createReceiver(credentials), server);
+    onTestFinished(() => receiver.close());
+    const greedy = await openRaw(receiver.port);
+    await greedy.write(tinyRequests(500));
+    await greedy.ended;
+    expect(requests).toBe(9);
+  });
+
+  it('are closed when all connections together have more requests than the limit', async () => {
+    const never: Inbox = { ...memoryInbox(), put: () => new Promise(() => {}) };
+    const { port, dropped } = await start({ limits: { maxRequests: 10 }, timeouts: { closeMs: 1 }, inbox: never });
+    const busiest = await openRaw(port);
+    await busiest.write(Buffer.concat(Array.from({ length: 6 }, validPost)));
+    const others = await Promise.all(Array.from({ length: 5 }, () => openRaw(port)));
+    for (const { write } of others) await write(validPost());
+    await busiest.ended;
+    expect(dropped).toEqual(['requests']);
+    expect(others.every(({ socket }) => !socket.destroyed)).toBe(true);
+  });
+
+  it('are closed when they have not taken an answer for the write timeout', async () => {
+    const { port, dropped } = await start({ limits: UNREAD, timeouts: { writeMs: 50 } });
+    const deaf = await openDeaf(port);
+    await deaf.ended;
+    expect(dropped).toEqual(['unread']);
+    expect(await deliver(port)).toBe(200);
+  });
+
+  it('make room for new connections, because their requests are answered', async () => {
+    const { port, dropped } = await start({ limits: { maxConnections: 2, ...UNREAD } });
+    const deaf = await Promise.all([openDeaf(port), openDeaf(port)]);
+    // Their answers fill the buffers, and then nothing moves.
+    await Promise.all(deaf.map(({ socket }) => vi.waitFor(() => expect(socket.writableNeedDrain).toBe(true))));
+    expect(await deliver(port)).toBe(200);
+    expect(dropped).toContain('waiting');
+  });
+});
+
 describe('large requests', () => {
   const withHeaders = (count: number) => {
     const body = JSON.stringify(buy());
@@ -230,6 +309,8 @@ describe('limits', () => {
     ['half a connection', { limits: { maxConnections: 1.5 } }, /limits\.maxConnections/],
     ['no bytes', { limits: { maxHeaderBytes: Number.NaN } }, /limits\.maxHeaderBytes .* bytes/],
     ['no headers', { limits: { maxHeaders: -1 } }, /limits\.maxHeaders .* headers/],
+    ['half a request', { limits: { maxRequests: 0.5 } }, /limits\.maxRequests .* requests/],
+    ['fewer bytes than a body', { limits: { maxUploadBytes: 1000 } }, /maxUploadBytes is smaller than bodyLimit/],
     ['no time', { timeouts: { requestMs: 0 } }, /timeouts\.requestMs .* milliseconds/],
     ['more time than a timer takes', { timeouts: { closeMs: 2 ** 31 } }, /timeouts\.closeMs/],
     ['more time for the headers than for all', { timeouts: { headersMs: 200, requestMs: 100 } }, /headersMs is longer/],

@@ -2,20 +2,50 @@ import { EventEmitter } from 'node:events';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
+import { createBudget, type DropReason, resolveLimits, type ServerLimits } from '../../../receiver/budget.ts';
 import { readBody } from '../../../receiver/stages/request.ts';
 
 const MIB = 1024 * 1024;
+const NO_LIMIT = 2 ** 31 - 1;
+
+/** A budget, and what it reports. */
+function budgetFor(limits: ServerLimits = { maxSmallChunks: NO_LIMIT }) {
+  const seen = { bytes: 0, dropped: [] as DropReason[] };
+  const budget = createBudget(resolveLimits(limits), {
+    opened() {},
+    closed() {},
+    refused() {},
+    dropped: (why) => void seen.dropped.push(why),
+    uploading(bytes) {
+      seen.bytes = bytes;
+    },
+  });
+  return { budget, seen };
+}
 
 /** Runs the stage on a request whose chunks the test sends. */
-function reading(limit: number, headers: Record<string, string> = {}) {
-  const req = Object.assign(new EventEmitter(), { headers, readableDidRead: false, readableEnded: false });
-  const res = { locals: {} as { rawBody?: Buffer } };
-  void readBody(limit)(req as never, res as never, () => {});
+function reading(limit: number, headers: Record<string, string> = {}, { budget } = budgetFor(), socket = {}) {
+  const state = { headers, readableDidRead: false, readableEnded: false, socket, closed: false };
+  const req = Object.assign(new EventEmitter(), state, {
+    destroy() {
+      req.closed = true;
+      req.emit('close');
+    },
+  });
+  const locals: { rawBody?: Buffer; reason?: string } = {};
+  const res = Object.assign(new EventEmitter(), { locals, statusCode: 0, writeHead() {}, end() {} });
+  void readBody(limit, budget)(req as never, res as never, () => {});
   return {
+    isClosed: () => req.closed,
+    reason: () => locals.reason,
     send: (chunk: Buffer) => req.emit('data', chunk),
     end(): Buffer | undefined {
       req.emit('end');
-      return res.locals.rawBody;
+      return locals.rawBody;
+    },
+    answer(status: number) {
+      res.statusCode = status;
+      res.emit('close');
     },
   };
 }
@@ -67,5 +97,63 @@ describe('reading a body', () => {
 
   it('returns an empty body when nothing arrives', () => {
     expect(reading(MIB).end()).toHaveLength(0);
+  });
+});
+
+describe('the budget of uploads', () => {
+  const half = Buffer.alloc(MIB / 2);
+
+  it('closes the slowest upload when it is full, and counts nothing for bodies in one chunk', () => {
+    const { budget, seen } = budgetFor({ maxUploadBytes: MIB });
+    const whole = reading(MIB, { 'content-length': String(half.length) }, { budget, seen });
+    whole.send(half);
+    expect(seen.bytes).toBe(0);
+    const slow = reading(MIB, { 'content-length': String(MIB) }, { budget, seen });
+    slow.send(Buffer.alloc(10_000));
+    const fast = reading(MIB, { 'content-length': String(MIB) }, { budget, seen });
+    fast.send(half);
+    expect(seen.bytes).toBe(MIB / 2 + 10_000);
+    fast.send(half);
+    expect([slow.isClosed(), slow.reason(), fast.isClosed()]).toEqual([true, 'slow-upload', false]);
+    expect(seen).toEqual({ bytes: MIB, dropped: ['slow-upload'] });
+    expect(fast.end()).toHaveLength(MIB);
+    expect(seen.bytes).toBe(0);
+  });
+
+  it('is free again when an upload ends, whatever way', () => {
+    const { budget, seen } = budgetFor();
+    const begun = Array.from({ length: 3 }, () => reading(MIB, {}, { budget, seen }));
+    for (const one of begun) one.send(half);
+    expect(seen.bytes).toBe(3 * half.length);
+    begun[0]?.end();
+    begun[1]?.send(Buffer.alloc(MIB));
+    expect(seen.bytes).toBe(half.length);
+    begun[2]?.send(Buffer.alloc(18 * MIB));
+    expect(seen).toEqual({ bytes: 0, dropped: [] });
+  });
+});
+
+describe('small chunks', () => {
+  it.each([
+    ['rejected', 401, true],
+    ['accepted', 200, false],
+  ])('of %s deliveries count for the rest of the connection: %i', (_, status, closed) => {
+    const held = budgetFor({ maxSmallChunks: 100 });
+    const socket = {};
+    for (let delivery = 0; delivery < 3 && !held.seen.dropped.includes('small-chunks'); delivery += 1) {
+      const body = reading(MIB, {}, held, socket);
+      for (let sent = 0; sent < 60 && !body.isClosed(); sent += 1) body.send(Buffer.from('x'));
+      if (body.isClosed()) continue;
+      expect(body.end()).toHaveLength(60);
+      body.answer(status);
+    }
+    expect(held.seen.dropped).toEqual(closed ? ['small-chunks'] : []);
+  });
+
+  it('do not count from 256 bytes on', () => {
+    const held = budgetFor({ maxSmallChunks: 1 });
+    const body = reading(MIB, {}, held);
+    for (let sent = 0; sent < 10; sent += 1) body.send(Buffer.alloc(256));
+    expect([body.end()?.length, held.seen.dropped]).toEqual([2560, []]);
   });
 });
