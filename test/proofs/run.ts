@@ -91,10 +91,10 @@ const PROOFS: readonly Proof[] = [
     build: true,
   },
   {
-    name: 'slow-loris',
-    shows: 'valid deliveries are answered while 2,000 connections stay half open',
-    minutes: 1,
-    command: script('test/proofs/slow-loris.ts'),
+    name: 'attacks',
+    shows: 'valid deliveries are answered, in 250 MB, while others attack without credentials; --without-limits, NAME',
+    minutes: 4,
+    command: script('test/proofs/attacks/measure.ts'),
     build: true,
   },
   {
