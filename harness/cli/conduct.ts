@@ -3,6 +3,7 @@ import type { Revision } from '../certify/revision.ts';
 import type { ResolvedConfig } from '../config/index.ts';
 import { readBaseline } from '../judge/index.ts';
 import {
+  checkReportPlaces,
   createProgress,
   createRedactor,
   defuse,
@@ -56,6 +57,7 @@ export async function perform(
   const baseline = options.baseline === null ? null : await readBaseline(options.baseline, shownPath(options.baseline));
   const redactor = createRedactor({ values: namedSecrets(config.secrets) });
   const progress = createProgress({ stream: progressStream(), ...displayOf(process.stderr) });
+  checkReportPlaces(config.reporters, process.cwd());
   const events = await openEventStream(config.reporters, { stdout: process.stdout, cwd: process.cwd() });
   const document = await runner({
     ...runOptions(config),

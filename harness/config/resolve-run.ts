@@ -97,7 +97,14 @@ export function resolveReporters(resolution: Resolution): Reporter[] {
   }
   const standard = resolution.env.GITHUB_ACTIONS === 'true' ? 'github' : 'human';
   const terminal: Reporter[] = reporters.some(({ file }) => file === null) ? [] : [{ name: standard, file: null }];
-  const all = [...terminal, ...reporters.map(({ name, file }) => ({ name, file }))];
+  const all: Reporter[] = [
+    ...terminal,
+    ...reporters.map(({ name, file, given }) => ({
+      name,
+      file,
+      ...(given.layer === 'file' && file !== null && { base: given.base }),
+    })),
+  ];
   const text = all.map(({ name, file }) => `${name}=${file ?? '-'}`).join(', ');
   show(resolution, 'reporters', text, reporters[0]?.given);
   return all;

@@ -5,7 +5,7 @@ import type { Writable } from 'node:stream';
 import { renderEvent } from './json.ts';
 import type { Reporter } from './reporters.ts';
 import type { RunEvent } from './result-document.ts';
-import { notWritten } from './write-reports.ts';
+import { notWritten, placeOf } from './write-reports.ts';
 
 export interface EventStream {
   /** The reporters that this stream writes, which must not be written after the run. */
@@ -52,12 +52,13 @@ export function openEventStream(
   const reporters = all.filter(({ name }) => name === 'ndjson');
   if (reporters.length === 0) return null;
   let failure: ReturnType<typeof notWritten> | undefined;
-  const sinks = reporters.map(({ name, file }) => {
+  const sinks = reporters.map(({ name, file, base }) => {
     const path = file === null ? null : resolve(cwd, file);
     const failed = (error: unknown) => {
       failure ??= notWritten(name, path ?? 'standard output', error);
     };
     try {
+      if (file !== null) placeOf({ name, file, ...(base !== undefined && { base }) }, cwd);
       return { sink: path === null ? streamSink(stdout, failed) : fileSink(path), failed };
     } catch (error) {
       throw notWritten(name, path ?? 'standard output', error);

@@ -23,7 +23,13 @@ export { redactDocument, redactError, redactEvent } from './redaction.ts';
 export { createRedactor, type NamedSecret, type Redactor } from './redactor.ts';
 export type { Reporter } from './reporters.ts';
 export { describeBytes } from './visible.ts';
-export { type WriteOptions, type WrittenReport, writeReports } from './write-reports.ts';
+export {
+  checkReportPlaces,
+  type WriteOptions,
+  type WrittenReport,
+  withinFolder,
+  writeReports,
+} from './write-reports.ts';
 
 // What a run on a terminal does not need is loaded when it is asked for.
 

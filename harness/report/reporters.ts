@@ -27,6 +27,8 @@ export const REPORTER_NAMES = Object.keys(REPORTERS) as readonly ReporterName[];
 export interface Reporter {
   readonly name: ReporterName;
   readonly file: string | null;
+  /** The folder out of which no link may lead, where it is not the current one: that of the configuration file. */
+  readonly base?: string;
 }
 
 export function render(name: ReporterName, document: ResultDocument, terminal: TerminalOptions): Promise<string> {

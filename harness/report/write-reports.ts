@@ -1,7 +1,8 @@
 /** Writes reports: redacted once, rendered, and replaced as a whole. */
 import { randomUUID } from 'node:crypto';
+import { lstatSync, realpathSync } from 'node:fs';
 import { appendFile, mkdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
 import type { Writable } from 'node:stream';
 import { HookproofError } from '../../contract/index.ts';
 import { defuse } from './github.ts';
@@ -37,6 +38,51 @@ export interface WrittenReport {
 
 const PLAIN: TerminalOptions = { columns: 80, color: false, unicode: true };
 
+/** The path itself. Throws if it is in `folder` and a symbolic link leads out of it: links come with a repository. */
+export function withinFolder(path: string, folder: string): string {
+  if (!isInside(path, folder)) return path;
+  const start = realpathSync(folder);
+  for (let at = path; ; at = dirname(at)) {
+    let real: string | null;
+    try {
+      real = realpathSync(at);
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+      // A link to nothing is there itself, and what is written to it appears where it leads.
+      real = lstatSync(at, { throwIfNoEntry: false }) === undefined ? null : '/';
+    }
+    if (real === null) continue;
+    if (isInside(real, start)) return path;
+    throw new Error(`a symbolic link leads out of ${folder}`);
+  }
+}
+
+function isInside(path: string, folder: string): boolean {
+  const way = relative(folder, path);
+  return !isAbsolute(way) && way.split(sep)[0] !== '..';
+}
+
+/** The absolute path of a report, which no link leads out of the folder that names it. */
+export function placeOf({ file, base }: Reporter & { readonly file: string }, cwd: string): string {
+  return withinFolder(resolve(cwd, file), base ?? cwd);
+}
+
+/**
+ * Checks where the reports go before a run, which would be in vain.
+ *
+ * @throws HookproofError REPORT_NOT_WRITTEN if a symbolic link leads out of the folder
+ */
+export function checkReportPlaces(reporters: readonly Reporter[], cwd: string): void {
+  for (const { file, ...reporter } of reporters) {
+    if (file === null) continue;
+    try {
+      placeOf({ ...reporter, file }, cwd);
+    } catch (error) {
+      throw notWritten(reporter.name, resolve(cwd, file), error);
+    }
+  }
+}
+
 function isNotFound(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }
@@ -63,7 +109,7 @@ async function writeTarget(path: string, text: string): Promise<void> {
   }
   if (existing === undefined) return replaceFile(path, text);
   if (existing.isDirectory()) throw new Error('it is a directory');
-  // Of a link the target is replaced; a pipe or a device is written to and never replaced.
+  // Of a link within the folder the target is replaced; a pipe or a device is written to and never replaced.
   return existing.isFile() ? replaceFile(await realpath(path), text) : writeFile(path, text);
 }
 
@@ -94,7 +140,7 @@ async function addSummary(path: string, document: ResultDocument): Promise<void>
 export function notWritten(name: string, path: string, error: unknown): HookproofError {
   const reason = error instanceof Error ? error.message : String(error);
   return new HookproofError('REPORT_NOT_WRITTEN', `The ${name} report cannot be written to ${path}: ${reason}`, {
-    hint: 'Name a file in a writable folder.',
+    hint: 'Name a file in a writable folder. If a link is meant, name the place that it leads to.',
     cause: error,
   });
 }
@@ -126,6 +172,7 @@ export async function writeReports(
     if (file === null || isSkipped(reporter)) continue;
     const path = resolve(cwd, file);
     try {
+      placeOf({ ...reporter, file }, cwd);
       if (!streamed.includes(reporter)) await writeTarget(path, await render(name, redacted, PLAIN));
       written.push({ name, path });
     } catch (error) {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -202,5 +202,31 @@ describe('an interrupted run', () => {
     expect({ fail: counts.fail, harnessError: counts.harnessError }).toEqual({ fail: 0, harnessError: 0 });
     expect(results.at(-1)).toMatchObject({ verdict: 'inconclusive', reason: 'the run was interrupted' });
     expect(stderr).toContain('interrupted');
+  });
+});
+
+describe('reports of the hookproof.yaml of the current folder', () => {
+  it.each([
+    ['output-dir: out', 'json'],
+    ['reporters: [junit=out/junit.xml]', 'junit'],
+    ['reporters: [ndjson=events.ndjson]', 'ndjson'],
+  ])('are not written through a link that leads out of it: %s', async (line, name) => {
+    const [folder, outside] = [await mkdtemp(join(cwd, 'clone-')), await mkdtemp(join(cwd, 'home-'))];
+    await writeFile(join(outside, 'events'), 'precious');
+    await symlink(outside, join(folder, 'out'));
+    await symlink(join(outside, 'events'), join(folder, 'events.ndjson'));
+    let requests = 0;
+    const endpoint = await serve((_, response) => {
+      requests += 1;
+      response.end();
+    });
+    open.push(endpoint);
+    await writeFile(join(folder, 'hookproof.yaml'), `url: ${endpoint.url}\nscenarios: [valid/plain]\n${line}\n`);
+    const { code, stderr } = await hookproof(['run'], { cwd: folder, env });
+    expect([code, requests, await readdir(outside)]).toEqual([2, 0, ['events']]);
+    expect(await readFile(join(outside, 'events'), 'utf8')).toBe('precious');
+    expect(stderr).toMatch(
+      new RegExp(`The ${name} report cannot be written to \\S+: a symbolic link leads out of \\S+`),
+    );
   });
 });

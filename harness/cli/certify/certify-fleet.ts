@@ -1,7 +1,6 @@
 /** `hookproof certify --partners FOLDER`: certifies many partners in parallel, and writes one report about all. */
 import { createHmac, createPublicKey, type KeyObject } from 'node:crypto';
 import { availableParallelism } from 'node:os';
-import { resolve } from 'node:path';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 import { catalogueDigest } from '../../../scenarios/index.ts';
 import { configurationBytes } from '../../certify/index.ts';
@@ -19,7 +18,7 @@ import { counted } from '../../report/index.ts';
 import { version } from '../../version.ts';
 import { interruptible } from '../stop-signals.ts';
 import { brokenPartner, certifyPartner, notRun } from './certify-partner.ts';
-import { finishedPartner, openFolder, previousOf, readFleet, writeFleet } from './fleet-folder.ts';
+import { finishedPartner, openFolder, outputFolder, previousOf, readFleet, writeFleet } from './fleet-folder.ts';
 import { createFleetProgress, printFleet } from './fleet-output.ts';
 import { flagName } from './output.ts';
 import { type FleetMember, readPartners } from './partner-files.ts';
@@ -163,7 +162,7 @@ async function plan(flags: FleetFlags, given: FleetConfigFlags, validForMs: numb
     totals: totalsOf([]),
     partners: members.map(notRun),
   };
-  return { folder: resolve(outputDir), limits, members, document };
+  return { folder: outputFolder(outputDir), limits, members, document };
 }
 
 /** Settings of one partner: they belong in its file. */

@@ -17,7 +17,7 @@ import {
   type NamedFleet,
   withPrevious,
 } from '../../fleet.ts';
-import { renderFleetCsv, renderFleetHtml } from '../../report/index.ts';
+import { renderFleetCsv, renderFleetHtml, withinFolder } from '../../report/index.ts';
 import { errorCode } from '../terminal.ts';
 import { writeNew } from './certify-files.ts';
 import { checkFinished, type Finished, OUTCOME, readFinished } from './finished-partner.ts';
@@ -52,7 +52,7 @@ export async function certifyMergeCommand(folders: readonly string[], flags: Mer
     }
     given.push({ name, fleet });
   }
-  const folder = resolve(flags.outputDir);
+  const folder = outputFolder(flags.outputDir);
   const last = await readFleet(folder);
   const document = withPrevious(mergeFleets(given), await previousOf(flags.previous, null));
   if (last !== null) {
@@ -95,6 +95,18 @@ export async function writeFleet(folder: string, document: FleetDocument, pages:
   if (!pages) return;
   await replace(join(folder, FILES.csv), await renderFleetCsv(document));
   await replace(join(folder, FILES.html), await renderFleetHtml(document));
+}
+
+/** The absolute path of an output folder. Throws `FLEET_FOLDER` if a symbolic link leads out of the current folder. */
+export function outputFolder(named: string): string {
+  try {
+    return withinFolder(resolve(named), process.cwd());
+  } catch (cause) {
+    throw new HookproofError('FLEET_FOLDER', `the output folder ${named} cannot be used: ${(cause as Error).message}`, {
+      hint: 'Name the folder that the link leads to.',
+      cause,
+    });
+  }
 }
 
 /** Creates the folder, and removes unfinished parts that killed processes left behind. */
@@ -192,7 +204,7 @@ export async function previousOf(named: string | undefined, last: FleetDocument 
 
 /** Moves the folder of a partner from an earlier certification aside. */
 async function setAside(folder: string, name: string, certification: string): Promise<void> {
-  const aside = join(folder, EARLIER, `before-${certification.replaceAll(/[:.]/g, '-')}`);
+  const aside = withinFolder(join(folder, EARLIER, `before-${certification.replaceAll(/[:.]/g, '-')}`), folder);
   await mkdir(aside, { recursive: true });
   try {
     await rename(join(folder, name), join(aside, name));

@@ -105,7 +105,7 @@ describe('loadConfig', () => {
     });
     const config = await loadConfig({ flags: {}, env: {}, cwd, configFile: 'etc/partner.yaml' });
     expect(config.partner.signing?.secret).toBe('s'.repeat(40));
-    expect(config.reporters).toContainEqual({ name: 'json', file: join(cwd, 'etc/run.json') });
+    expect(config.reporters).toContainEqual({ name: 'json', file: join(cwd, 'etc/run.json'), base: join(cwd, 'etc') });
     expect(config.sources['hmac.secret']).toBe('etc/partner.yaml:3:11');
     expect(config.configFile).toBe('etc/partner.yaml');
   });

@@ -3,7 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createRedactor, renderHuman, renderJson, renderJunit, writeReports } from '../../../harness/report/index.ts';
+import {
+  checkReportPlaces,
+  createRedactor,
+  openEventStream,
+  renderHuman,
+  renderJson,
+  renderJunit,
+  writeReports,
+} from '../../../harness/report/index.ts';
 import { documentWith, resultWith, textStream } from './documents.ts';
 
 let cwd: string;
@@ -83,6 +91,54 @@ describe('writing reports', () => {
       ['link.json', true],
       ['real.json', false],
     ]);
+  });
+
+  it.each<[string, string, (outside: string) => Promise<unknown>]>([
+    ['the file', 'run.json', (outside) => symlink(join(outside, 'run.json'), join(cwd, 'run.json'))],
+    ['the file, to nothing', 'run.json', (outside) => symlink(join(outside, 'new.json'), join(cwd, 'run.json'))],
+    ['its folder', 'out/run.json', (outside) => symlink(outside, join(cwd, 'out'))],
+    ['its folder, to nothing', 'out/run.json', (outside) => symlink(join(outside, 'new'), join(cwd, 'out'))],
+    ['a folder above it', 'out/deep/new/run.json', (outside) => symlink(outside, join(cwd, 'out'))],
+    [
+      'a link behind a link',
+      'out/run.json',
+      async (outside) => {
+        await symlink(outside, join(cwd, 'second'));
+        await symlink('second', join(cwd, 'out'));
+      },
+    ],
+  ])('writes nothing out of the folder through a link: %s', async (_, file, link) => {
+    const outside = await mkdtemp(join(tmpdir(), 'hookproof-outside-'));
+    await writeFile(join(outside, 'run.json'), 'precious');
+    await link(outside);
+    const reason = /: a symbolic link leads out of \S+$/;
+    for (const name of ['json', 'ndjson'] as const) {
+      const reporters = [{ name, file: join(cwd, file) }];
+      expect(() => checkReportPlaces(reporters, cwd)).toThrow(reason);
+      expect(() => openEventStream([{ name: 'ndjson', file }], options())).toThrow(reason);
+      await expect(writeReports(document, reporters, options())).rejects.toMatchObject({
+        code: 'REPORT_NOT_WRITTEN',
+        message: expect.stringMatching(reason),
+      });
+    }
+    expect([await readdir(outside), await readFile(join(outside, 'run.json'), 'utf8')]).toEqual([
+      ['run.json'],
+      'precious',
+    ]);
+    // The folder of a configuration file can be another one.
+    const elsewhere = [{ name: 'json', file: join(cwd, file), base: cwd }] as const;
+    await expect(writeReports(document, elsewhere, { ...options(), cwd: outside })).rejects.toThrow(reason);
+    await rm(outside, { recursive: true });
+  });
+
+  it('follows links within the folder, and writes where a path that leaves the folder says', async () => {
+    await mkdir(join(cwd, 'inside', 'real'), { recursive: true });
+    await symlink('real', join(cwd, 'inside', 'link'));
+    await writeReports(document, [{ name: 'json', file: 'inside/link/run.json' }], options());
+    expect(await readdir(join(cwd, 'inside', 'real'))).toEqual(['run.json']);
+    const within = { ...options(), cwd: join(cwd, 'inside', 'real') };
+    await writeReports(document, [{ name: 'json', file: '../link/again.json' }], within);
+    expect(await readdir(join(cwd, 'inside', 'real'))).toEqual(['again.json', 'run.json']);
   });
 
   it.runIf(process.platform !== 'win32')('writes to a device and does not replace it', async () => {
