@@ -116,7 +116,7 @@ function meaningOf(written: string): string | undefined {
   return LETTERS[folded.slice(1)] ?? folded.slice(1);
 }
 
-/** Above the last code point it is no character. */
+/** Undefined above the last code point. */
 function codeUnit(digits: string, base: number): string | undefined {
   const code = Number.parseInt(digits, base);
   return code <= 0x10ffff ? String.fromCodePoint(code) : undefined;

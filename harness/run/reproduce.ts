@@ -1,9 +1,8 @@
 /** A shell script with curl that repeats a probe. Credentials are variables, never values. */
 import { type HeaderLine, sameHeaderName } from '../../contract/index.ts';
-import { hasHiddenPart, maskTargetOf } from '../../contract/masked-url.ts';
+import { maskTargetOf } from '../../contract/masked-url.ts';
 import type { ConnectChange } from '../../scenarios/index.ts';
 import type { Partner } from '../partner.ts';
-import { endpointOf } from '../transport/index.ts';
 import type { Assembled } from './assemble.ts';
 import { clientCertificateOf, headerNamesOf } from './kit.ts';
 
@@ -121,7 +120,6 @@ export function curlScript(assembled: Assembled, partner: Partner): string | nul
   if (credentials.some((secret) => text.includes(Buffer.from(secret).toString('latin1')))) return null;
   const connection = tlsArguments(partner, change.connect);
   if (connection === null) return null;
-  const { origin } = new URL(prepared.url);
   if (
     credentials.some((secret) => mayDeriveFrom(prepared.target, secret)) &&
     !new URL(prepared.url).href.endsWith(prepared.target)
@@ -140,12 +138,10 @@ export function curlScript(assembled: Assembled, partner: Partner): string | nul
   // When the headers are changed, the variable is the valid signature.
   const signing = (change.address === undefined ? recipeOf(assembled) : undefined) ?? VALID_SIGNATURE;
   const signed = args.some((argument) => /"\$SIGNATURE"/.test(argument));
-  const own = endpointOf(prepared.url).target === prepared.target;
-  // The query may hold a credential: only the whole URL can be a variable.
-  if (!own && maskTargetOf(prepared.url, prepared.target) !== prepared.target) return null;
-  const address = own && hasHiddenPart(prepared.url) ? '"$HOOKPROOF_URL"' : quote(origin + prepared.target);
+  const address = addressOf(prepared);
+  if (address === null) return null;
   const used = `${address} ${signed ? signing : ''} ${args.join(' ')} ${connection.join(' ')}`;
-  const variables = VARIABLES.filter((name) => used.includes(`$${name}`));
+  const variables = VARIABLES.filter((name) => used.includes(`$${name}`) || used.includes(`\${${name}`));
   const verbatim = NEEDS_VERBATIM_PATH.test(prepared.target) ? '-g --path-as-is ' : '';
   return [
     // An unset variable would silently sign with an empty key.
@@ -157,6 +153,19 @@ export function curlScript(assembled: Assembled, partner: Partner): string | nul
       ' \\\n  ',
     ),
   ].join('\n');
+}
+
+/**
+ * The URL as a word for the shell. The query of the configured URL may hold a credential, so that it comes from the
+ * variable; null when only a part of it is sent.
+ */
+function addressOf({ url, target }: Assembled['prepared']): string | null {
+  const { origin, search } = new URL(url);
+  if (maskTargetOf(url, target) === target) return quote(origin + target);
+  const [before = '', ...rest] = target.split(search.slice(1));
+  if (rest.length !== 1 || !url.endsWith(search)) return null;
+  const after = rest.join('');
+  return `${quote(origin + before)}"\${HOOKPROOF_URL#*\\?}"${after === '' ? '' : quote(after)}`;
 }
 
 /** The options of curl for HTTPS and mutual TLS: files by variable, as the harness takes them from the environment. */

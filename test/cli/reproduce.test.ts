@@ -34,10 +34,13 @@ function assembled(scenario: ProbeScenario, partner: Partner): Assembled {
   return assemble(scenario.change, createKit(partner, 'seed', scenario.id, new Date()), partner);
 }
 
-function bash(script: string, cwd: string): Promise<string> {
+function bash(script: string, cwd: string, url: string): Promise<string> {
   return new Promise((resolve) => {
-    execFile('bash', ['-c', script], { env: { ...env, TMPDIR: cwd }, timeout: 120_000 }, (_error, stdout, stderr) =>
-      resolve(`${stdout}${stderr}`),
+    execFile(
+      'bash',
+      ['-c', script],
+      { env: { ...env, HOOKPROOF_URL: url, TMPDIR: cwd }, timeout: 120_000 },
+      (_error, stdout, stderr) => resolve(`${stdout}${stderr}`),
     );
   });
 }
@@ -77,7 +80,7 @@ async function differenceOf(scenario: ProbeScenario, endpoint: Awaited<ReturnTyp
   const lane = createLane(partner, { timeoutMs: 5000 });
   await lane.send(request, { fresh: true });
   lane.close();
-  const said = await bash(script, cwd);
+  const said = await bash(script, cwd, partner.url);
   const [harness, curl] = endpoint.requests.map(comparable);
   if (JSON.stringify(harness) === JSON.stringify(curl) && endpoint.requests.length === 2) return null;
   return { id: scenario.id, harness, curl: curl ?? said, script };
@@ -115,8 +118,8 @@ describe.skipIf(lacks('bash', 'curl', 'openssl', 'xxd', 'python3'))('the curl sc
     const partner = partnerAt(endpoint.url);
     const [plain] = PROBES;
     const script = curlScript(assembled(plain!, partner), partner) ?? '';
-    await bash(script, cwd);
-    await bash(script.replace('X-Tenant', 'X-Other'), cwd);
+    await bash(script, cwd, partner.url);
+    await bash(script.replace('X-Tenant', 'X-Other'), cwd, partner.url);
     await endpoint.close();
     const [first, second] = endpoint.requests.map(comparable);
     expect(first).not.toEqual(second);
@@ -140,6 +143,10 @@ describe('a curl script', () => {
       return [text, ...decoded.map(String)].some((shown) => told.some((value) => shown.includes(value)));
     });
     expect(leaking.map(({ id }) => id)).toEqual([]);
+  });
+
+  it('takes the query of the URL from a variable', () => {
+    expect(scripts.filter(({ script }) => script?.includes('tenant=7'))).toEqual([]);
   });
 
   it('exists for most probes', () => {

@@ -84,6 +84,13 @@ const PROOFS: readonly Proof[] = [
     command: script('test/proofs/fuzz/fuzz.ts'),
   },
   {
+    name: 'secrets',
+    shows: 'no output shows a secret in any of 76 spellings, and without redaction each output shows all of them',
+    minutes: 4,
+    command: script('test/proofs/hostile/secrets.ts'),
+    build: true,
+  },
+  {
     name: 'third-party',
     shows: 'runs against receivers made of published packages agree with a measurement; writes docs/third-party.md',
     minutes: 20,
