@@ -98,7 +98,7 @@ function toBlock(label: string, lines: readonly string[]): PemBlock | undefined 
 
 /** The fault of a text without a valid BEGIN line; undefined if it is not PEM. */
 function brokenLines(text: string): LineFault | undefined {
-  const line = /^.*\bBEGIN [A-Z0-9 ]*(?:CERTIFICATE|KEY|PKCS|CRL|REQUEST|PARAMETERS).*$/m.exec(text)?.[0];
+  const line = /^.*\bBEGIN [A-Z0-9 ]{0,64}(?:CERTIFICATE|KEY|PKCS|CRL|REQUEST|PARAMETERS).*$/m.exec(text)?.[0];
   if (line === undefined) return undefined;
   if (!/-----BEGIN [^-]+-----/.test(line)) return 'begin-line';
   if (/-----BEGIN [^-]+-----(?:\\r)?\\n/.test(line)) return 'escaped';

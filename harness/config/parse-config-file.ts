@@ -50,7 +50,8 @@ export function parseConfigFile(text: string, file: FilePlace, problems: Problem
   const checked = fileSchema.safeParse(document.data);
   if (checked.success) return given;
   const found = schemaProblems(checked.error.issues, document);
-  problems.push(...found);
+  // As arguments, a hundred thousand of them would be too many.
+  for (const problem of found) problems.push(problem);
   return new Map([...given].flatMap(([path, values]) => withoutProblems(path, values, found)));
 }
 

@@ -89,7 +89,8 @@ function escapeProperty(text: string): string {
 }
 
 /** The colons of a command at the start of a line. Characters that a comparison may ignore are skipped. */
-const LEADING = /^((?:[^\S\n]|\p{Default_Ignorable_Code_Point})*):(?=\p{Default_Ignorable_Code_Point}*:)/gmu;
+const LEADING =
+  /^((?:[^\S\r\n\u2028\u2029]|\p{Default_Ignorable_Code_Point})*):(?=\p{Default_Ignorable_Code_Point}*:)/gmu;
 
 /** The older form of a command. */
 const BRACKET = /#(?=\p{Default_Ignorable_Code_Point}*#\p{Default_Ignorable_Code_Point}*\[)/gu;

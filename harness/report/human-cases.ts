@@ -14,8 +14,11 @@ export function renderCases(title: string, results: readonly ScenarioResult[], l
   const full = shownInFull(results);
   const lines = [layout.paint(`${title} (${results.length})`, 'bold')];
   for (const [suite, members] of groupBy(results, (result) => result.suite)) {
-    lines.push('', ...layout.paragraph('', suite, 'bold'));
-    for (const result of members.filter((member) => full.has(member))) lines.push(...renderFull(result, layout), '');
+    // One by one: a document of others may have more lines than a call may have arguments.
+    for (const line of ['', ...layout.paragraph('', suite, 'bold')]) lines.push(line);
+    for (const result of members.filter((member) => full.has(member))) {
+      for (const line of [...renderFull(result, layout), '']) lines.push(line);
+    }
     for (const result of members.filter((member) => !full.has(member))) lines.push(renderShort(result, layout));
     if (lines.at(-1) === '') lines.pop();
   }

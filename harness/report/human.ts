@@ -215,7 +215,10 @@ function renderTable(results: readonly ScenarioResult[], layout: Layout): string
   const numbersWidth = titles.reduce((sum, title) => sum + title.length + 1, 0);
   const suites = groupBy(results, ({ suite }) => suite);
   const names = ['suite', ...suites.map(([suite]) => layout.safe(suite))].map(displayWidth);
-  const nameWidth = Math.min(Math.max(...names), Math.max(8, layout.width - numbersWidth));
+  const nameWidth = Math.min(
+    names.reduce((most, width) => Math.max(most, width)),
+    Math.max(8, layout.width - numbersWidth),
+  );
 
   const row = (suite: string, cells: readonly string[]): string => {
     const name = truncate(layout.safe(suite), nameWidth, layout.safe('…'));

@@ -175,6 +175,7 @@ function escaped(text: string): string {
       .replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '')
       // In a log that a runner of GitHub Actions reads, these would start commands.
       .replaceAll('##[', '##&#91;')
-      .replace(/^([^\S\n]*):(?=:)/gm, '$1&#58;')
+      // The white space has no line ends: a pattern that looks from each of them to the next text takes quadratic time.
+      .replace(/^([^\S\r\n\u2028\u2029]*):(?=:)/gm, '$1&#58;')
   );
 }

@@ -55,6 +55,10 @@ describe('sniff', () => {
       { numRuns: 2_000 },
     );
   });
+
+  it('looks at each word of a long line once', () => {
+    expect(sniff(Buffer.from('BEGIN '.repeat(100_000)))).toEqual({ form: 'other', kind: 'text' });
+  });
 });
 
 describe('certificateBlocks', () => {

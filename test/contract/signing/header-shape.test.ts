@@ -47,4 +47,8 @@ describe('headerShape', () => {
       expect(JSON.stringify(headerShape(header).findings)).not.toContain(base64);
     }
   });
+
+  it('looks at white space once, however long it is', () => {
+    expect(names(`a${' '.repeat(300_000)}b`)).toEqual(['inner-white-space', 'not-base64']);
+  });
 });

@@ -330,4 +330,9 @@ describe('the terminal report', () => {
       { numRuns: 60 },
     );
   });
+
+  it('shows texts of a hundred thousand lines', () => {
+    const result = resultWith({ verdict: 'fail', fix: 'x\n'.repeat(150_000) });
+    expect(renderHuman(documentWith({ results: [result] }), PLAIN).split('\n').length).toBeGreaterThan(150_000);
+  });
 });

@@ -165,4 +165,9 @@ describe('the JUnit report', () => {
     const failure = parseXml(renderJunit(documentWith({ results: [kept] }))).children[0]?.children[1]?.children[0];
     expect(failure?.attributes.message).toBe('expected 401, observed ab\\x00c\\ud800\\ufffe "<&>\' d\te');
   });
+
+  it('takes a time that is proportional to the number of lines, whatever ends them', () => {
+    const result = resultWith({ verdict: 'fail', reason: '\r'.repeat(100_000) });
+    expect(() => parseXml(renderJunit(documentWith({ results: [result] })))).not.toThrow();
+  });
 });

@@ -1,4 +1,4 @@
-/** What operators and partners write: the configuration file, flags and variables, baselines, words on the command line. */
+/** What operators and partners write: the configuration file, flags, variables, baselines, words on the command line. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,6 +32,7 @@ const YAML_WORDS = [
   ': ',
   '- ',
   '? ',
+  '? - ',
   '[',
   '{',
   ']',

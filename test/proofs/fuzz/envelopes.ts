@@ -71,6 +71,29 @@ function safelyCanonical(value: unknown): string {
   }
 }
 
+/** The issued envelope in other spellings, which a lenient reader takes for the same. */
+const respelled = fc
+  .tuple(
+    fc.constantFrom<(text: string) => string>(
+      (text) => JSON.stringify(JSON.parse(text), null, 1),
+      (text) => text.trimEnd(),
+      (text) => `${text}\n`,
+      (text) => JSON.stringify({ signatures: [], ...JSON.parse(text) }),
+      (text) => text.replace('{"payload"', '{"payload":"","payload"'),
+      (text) => text.replace('"payload"', '"\\u0070ayload"'),
+      (text) => text.replaceAll('+', '-').replaceAll('/', '_'),
+      (text) => text.replaceAll('=', ''),
+      (text) => text.replaceAll('=', '=='),
+      (text) => text.replace('"payload":"', '"payload":" '),
+      (text) => text.replace('application/', 'application\\/'),
+    ),
+    fc.boolean(),
+  )
+  .map(([respell, marked]) => {
+    const bytes = printable(Buffer.from(`${marked ? '\ufeff' : ''}${respell(issued.toString())}`));
+    return { bytes, byAttacker: true };
+  });
+
 const envelopes = fuzzTarget(
   {
     name: 'envelope',
@@ -79,6 +102,7 @@ const envelopes = fuzzTarget(
   },
   () => ({
     input: fc.oneof(
+      respelled,
       edited(fc.constant(issued), JSON_WORDS).map((bytes) => ({ bytes, byAttacker: true })),
       editedJson(fc.constant(JSON.parse(issued.toString()))).map((value) => {
         return { bytes: Buffer.from(`${safelyCanonical(value)}\n`), byAttacker: true };

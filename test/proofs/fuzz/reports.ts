@@ -26,7 +26,7 @@ import { parseXml } from '../../setup/parse-xml.ts';
 import { checkPrinted, RENDERINGS } from '../hostile/renderings.ts';
 import { edited, editedJson, type FuzzTarget, fuzzTarget, must, printable, settled } from './target.ts';
 
-/** Breaks out of logs of CI, of spreadsheets, and of XML. */
+/** Breaks out of logs of CI, of spreadsheets, and of XML, or takes patterns long. */
 const MORE_HOSTILE = [
   '\n::error title=forged::x',
   '\n::add-mask::x',
@@ -36,6 +36,9 @@ const MORE_HOSTILE = [
   ']]><x/>',
   '&evil;',
   '__proto__',
+  // Starts of lines, without end.
+  '\r'.repeat(10_000),
+  '\n\t'.repeat(5_000),
 ];
 
 /** What {@link readSavedRun} compares with the results, so that the document is not refused for that alone. */

@@ -30,6 +30,8 @@ const TLS_WORDS = [
   record(23, Buffer.alloc(5)),
   record(22, Buffer.alloc(0)),
   ...[0, 2, 11, 12, 13, 14, 22, 99].map((type) => record(22, message(type, Buffer.of(0, 0, 1, 7)))),
+  record(22, message(11, Buffer.of(0, 0, 3, 0, 0, 0))),
+  record(22, message(11, Buffer.of(0, 0, 7, 0, 0, 0, 0, 0, 1, 7))),
   Buffer.of(22, 3, 3, 0xff, 0xff),
   Buffer.of(0xff, 0xff, 0xff),
   Buffer.of(0, 0),
@@ -42,6 +44,7 @@ const messages = fc
   .array(fc.tuple(fc.constantFrom(2, 11, 12, 13, 14, 22), fc.uint8Array({ maxLength: 200 })), { maxLength: 8 })
   .map((all) => Buffer.concat(records([serverHello(HELLO), ...all.map(([type, body]) => message(type, body))])));
 
+const randomBytes = fc.uint8Array({ maxLength: 4_000 });
 const pieceSize = fc.oneof(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 1, max: 4_000 }));
 
 function* piecesOf(bytes: Uint8Array, size: number): Generator<Uint8Array> {
@@ -56,7 +59,12 @@ const flight = fuzzTarget(
   },
   () => ({
     input: fc.record({
-      bytes: fc.oneof(edited(fc.constantFrom(...FLIGHTS), TLS_WORDS), edited(records22, TLS_WORDS, 2), messages),
+      bytes: fc.oneof(
+        edited(fc.constantFrom(...FLIGHTS), TLS_WORDS),
+        edited(records22, TLS_WORDS, 2),
+        messages,
+        randomBytes,
+      ),
       size: pieceSize,
     }),
     check({ bytes, size }) {
