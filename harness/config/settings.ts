@@ -34,7 +34,7 @@ interface SettingRow {
   readonly flagOnly?: boolean;
   /**
    * Who sets it for one of many partners (`certify --partners`): the partner in its own file, the operator in the file
-   * of defaults, or the operator with the flag; absent: nobody. What describes the endpoint is the partner's. A partner
+   * of defaults, or the operator with the flag; absent: neither. What describes the endpoint is the partner's. A partner
    * must not choose what its certificate is worth, where requests may go, and what is read or written on this machine.
    */
   readonly setBy?: 'partner' | 'defaults' | 'flag';

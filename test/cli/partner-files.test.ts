@@ -139,7 +139,7 @@ it('every setting is decided: who sets it for one of many partners', () => {
     some.map(({ path }) => path).filter((path) => !/^mtls\.fixtures\./.test(path));
   const partner = SETTINGS.filter((one) => isSetBy('partner', one));
   const defaults = SETTINGS.filter((one) => isSetBy('defaults', one) && !partner.includes(one));
-  const nobody = SETTINGS.filter((one) => !isSetBy('defaults', one));
+  const neither = SETTINGS.filter((one) => !isSetBy('defaults', one));
   expect(paths(partner)).toEqual([
     ...['url', 'hmac.secret', 'hmac.header', 'api-key.value', 'api-key.header', 'headers'],
     ...['transactions', 'customers', 'accounts', 'payment-methods', 'providers', 'fields'].map(
@@ -149,7 +149,7 @@ it('every setting is decided: who sets it for one of many partners', () => {
     ...['profile', 'concurrency', 'timeout', 'recovery', 'max-time', 'stack'],
   ]);
   expect(paths(defaults)).toEqual(['revision', 'seed', 'strict', 'evidence']);
-  expect(paths(nobody)).toEqual([
+  expect(paths(neither)).toEqual([
     ...['suites', 'scenarios', 'grep', 'allow-private', 'baseline', 'bail', 'shard', 'reporters', 'output-dir'],
   ]);
 });

@@ -34,7 +34,7 @@ import (
 
 var faults = [][3]string{
 	{"conn-auth", "must",
-		"once a signature was right on a connection, later requests on this connection are not checked for theirs"},
+		"once a signature was valid on a connection, later requests on this connection are not checked for theirs"},
 	{"old-secret", "must",
 		"the previous secret of a rotation is not set and therefore empty: an HMAC with the empty key is accepted"},
 	{"tx-lock-leak", "must",
@@ -48,7 +48,7 @@ var faults = [][3]string{
 	{"gzip-first", "must",
 		"Content-Encoding gzip is undone before the credentials are checked, and data that is not gzip ends in 500"},
 	{"sig-form-400", "must",
-		"a signature header that is not valid Base64 is answered 400 in place of 401"},
+		"a signature header that is not valid Base64 is answered 400 instead of 401"},
 	{"slash-route", "must",
 		"the route with a trailing slash leads to the same handler without the check of credentials"},
 	{"https-redirect", "must",

@@ -28,7 +28,7 @@ const FAULTS = [
   [
     'socket-trust',
     'must',
-    'The API key is checked only until it was right once on a connection; later requests on it need none.',
+    'The API key is checked only until it was valid once on a connection; later requests on it need none.',
   ],
   [
     'shared-lockout',
@@ -43,7 +43,7 @@ const FAULTS = [
   [
     'moment',
     'must',
-    'The time is converted with toISOString before any check, so a value that is no time is answered 500.',
+    'The time is converted with toISOString before any check, so a value that is not a time is answered 500.',
   ],
   [
     'crossed-signature',

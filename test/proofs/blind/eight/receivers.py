@@ -37,7 +37,7 @@ FAULTS = [
     ("surrogate-store", "must",
      "a lone surrogate escape in a stored text ends in 500 because the database cannot encode it"),
     ("ledger-pair", "must",
-     "deposits without a hash are told apart by their two addresses only, and the second one is refused with 409"),
+     "deposits without a hash are distinguished by their two addresses only, and the second one is refused with 409"),
     ("nano-time", "must",
      "text timestamps are parsed with two fixed formats: nanoseconds or an offset of +00:00 are refused"),
     ("substring-key", "must",
