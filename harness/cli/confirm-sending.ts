@@ -1,4 +1,4 @@
-/** Asks before test notifications are sent to a public host that the configuration does not name: they may be acted on. */
+/** Asks before test notifications are sent to a public host that the configuration does not name. */
 import { HookproofError } from '../../contract/hookproof-error.ts';
 import { visible } from '../../contract/visible.ts';
 import type { ResolvedConfig } from '../config/index.ts';

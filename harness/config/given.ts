@@ -21,8 +21,9 @@ export type Input = AsyncIterable<Uint8Array | string> & { readonly isTTY?: bool
 export interface PartnerScope {
   /** Null: the file has the defaults of all partners, and is the operator's. */
   readonly partner: string | null;
-  /** The folder of the partners. */
+  /** The folder of the partners, and the names of all of them. */
   readonly folder: string;
+  readonly names: readonly string[];
 }
 
 export interface Given<T extends string | boolean = string | boolean> {

@@ -148,8 +148,8 @@ export async function readReference(
 }
 
 /**
- * What the names of a partner's variables begin with: `PARTNER_ACME_EU__` for `acme-eu`. No other partner's begin with it,
- * because a name has no two underscores in a row.
+ * What the names of a partner's variables begin with: `PARTNER_ACME_EU__` for `acme-eu`. Those of other partners begin
+ * in another way, because a name has no two underscores in a row.
  */
 export function variablePrefix(partner: string): string {
   const name = partner.toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_');
@@ -170,16 +170,18 @@ function refusedVariable(name: string, scope: PartnerScope | undefined): string 
 /** Why a file must not refer to another file, as what to do about it; null when it may. */
 export async function refusedFile(path: string, scope: PartnerScope | undefined): Promise<string | null> {
   if (scope?.partner == null) return null;
-  const { partner, folder } = scope;
+  const { partner, folder, names } = scope;
   const isOwn = (start: string, file: string) => {
     const inside = relative(start, file);
     const steps = inside.split(sep);
-    return !isAbsolute(inside) && steps[0] !== '..' && steps.includes(partner);
+    const owners = names.filter((name) => steps.includes(name));
+    return !isAbsolute(inside) && steps[0] !== '..' && owners.length === 1 && owners[0] === partner;
   };
   // Where links lead. A file that does not exist has no other place.
   const [realFolder, realFile] = await Promise.all([folder, path].map((one) => realpath(one).catch(() => one)));
   if (isOwn(resolve(folder), path) && isOwn(realFolder ?? folder, realFile ?? path)) return null;
-  return `Files of this partner are in ${folder} and have its name in their path: ${partner}/key.pem, secrets/${partner}.`;
+  const examples = `${partner}/client.key, secrets/${partner}`;
+  return `Put it into ${folder}, with the name of the partner in its path: ${examples}.`;
 }
 
 async function fromFile(

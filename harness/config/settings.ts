@@ -34,8 +34,8 @@ interface SettingRow {
   readonly flagOnly?: boolean;
   /**
    * Who sets it for one of many partners (`certify --partners`): the partner in its own file, the operator in the file
-   * of defaults, or the operator with the flag; absent: neither. What describes the endpoint is the partner's. A partner
-   * must not choose what its certificate is worth, where requests may go, and what is read or written on this machine.
+   * of defaults, or the operator with the flag; absent: it cannot be set. The partner sets what describes its endpoint,
+   * and must not choose what its certificate is worth, where requests may go, and which files are read or written.
    */
   readonly setBy?: 'partner' | 'defaults' | 'flag';
 }

@@ -1,6 +1,6 @@
 /** Where a file is named, only regular files are read: a pipe or a device must never make a command wait. */
 import { execFile, execFileSync } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,15 +12,18 @@ import { hookproof, MAIN } from './hookproof.ts';
 let cwd = '';
 let socket: Server;
 
+const makePipe = (name: string) => execFileSync('sh', ['-c', 'mkfifo "$0"', join(cwd, name)]);
+
 beforeAll(async () => {
   cwd = await mkdtemp(join(tmpdir(), 'hookproof-input-'));
-  execFileSync('mkfifo', [join(cwd, 'fifo'), join(cwd, 'fifo.yaml'), join(cwd, 'fifo.mjs')]);
+  makePipe('fifo');
+  makePipe('fifo.mjs');
   await writeFile(join(cwd, 'body.json'), '{}');
   await writeFile(join(cwd, 'operator.pub.pem'), makeKeyPair().publicPem);
   await mkdir(join(cwd, 'partners'));
-  execFileSync('mkfifo', [join(cwd, 'partners', 'acme.yaml')]);
-  await mkdir(join(cwd, 'shard', 'x'), { recursive: true });
-  execFileSync('mkfifo', [join(cwd, 'shard', 'fleet.json')]);
+  makePipe('partners/acme.yaml');
+  await mkdir(join(cwd, 'shard'));
+  makePipe('shard/fleet.json');
   socket = createServer().listen(join(cwd, 'socket'));
 });
 afterAll(async () => {
@@ -28,19 +31,19 @@ afterAll(async () => {
   await rm(cwd, { recursive: true, force: true });
 });
 
-const URL = 'http://127.0.0.1:9/';
+const ENDPOINT = 'http://127.0.0.1:9/';
 const env = { HOOKPROOF_SECRET: 'made-for-this-test-and-nothing-else' };
 const PIPE = 'is a named pipe, expected a regular file';
 
 describe.skipIf(process.platform === 'win32')('a command does not wait for a pipe', () => {
   it.each([
-    ['configuration', ['run', URL, '--config', 'fifo']],
-    ['secret', ['run', URL, '--secret-file', 'fifo']],
-    ['API key', ['trigger', 'buy', URL, '--api-key-file', 'fifo']],
+    ['configuration', ['run', ENDPOINT, '--config', 'fifo']],
+    ['secret', ['run', ENDPOINT, '--secret-file', 'fifo']],
+    ['API key', ['trigger', 'buy', ENDPOINT, '--api-key-file', 'fifo']],
     ['certificates', ['run', 'https://127.0.0.1:9/', '--ca', 'fifo']],
     ['client certificate', ['doctor', 'https://127.0.0.1:9/', '--client-cert', 'fifo', '--client-key', 'fifo']],
-    ['header', ['run', URL, '--header', `X-A: \${file:fifo}`]],
-    ['baseline', ['run', URL, '--baseline', 'fifo']],
+    ['header', ['run', ENDPOINT, '--header', `X-A: \${file:fifo}`]],
+    ['baseline', ['run', ENDPOINT, '--baseline', 'fifo']],
     ['baseline to update', ['baseline', 'update', 'fifo', '--run', 'body.json']],
     ['saved run of a baseline', ['baseline', 'update', 'new.yaml', '--run', 'fifo']],
     ['saved run', ['report', 'fifo']],
@@ -66,7 +69,7 @@ describe.skipIf(process.platform === 'win32')('a command does not wait for a pip
     ['a folder', 'partners', 'is a directory'],
     ['a link to a pipe', 'link', PIPE],
   ])('nor for %s', async (_, file, reason) => {
-    if (file === 'link') execFileSync('ln', ['-s', 'fifo', join(cwd, 'link')]);
+    if (file === 'link') await symlink('fifo', join(cwd, 'link'));
     const { code, stderr } = await hookproof(['sign', file], { cwd, env });
     expect([code, stderr]).toEqual([2, expect.stringContaining(`the file ${file} ${reason}`)]);
   });

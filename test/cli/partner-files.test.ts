@@ -108,6 +108,12 @@ describe('the file of a partner', () => {
     );
   });
 
+  it('does not refer to files of others by its name', async () => {
+    const files = { 'secrets.yaml': signed('file:secrets/acme'), 'globex.yaml': GOOD, 'acme.yaml': GOOD };
+    for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
+    await expect(readPartners(folder, {}, ['secrets'])).rejects.toThrow('must not refer to the file secrets/acme');
+  });
+
   it('does not share its variables with a partner whose name differs in punctuation', async () => {
     const same = { 'a.c_m--e.yaml': GOOD, 'A-C.M_E.yaml': GOOD };
     expect(await acme(signed('file:secrets/acme'), same)).toMatch(/differs from .* only in letter case or punctuation/);
@@ -116,7 +122,8 @@ describe('the file of a partner', () => {
 
 describe('the file of defaults', () => {
   it('is of the operator: it refers to other files and variables, and sets more', async () => {
-    const defaults = `strict: true\nrevision: 1\nhmac:\n  secret: \${file:secrets/globex}\nheaders:\n  X-A: \${env:GITHUB_TOKEN}\n`;
+    const lines = ['hmac:', `  secret: \${file:secrets/globex}`, 'headers:', `  X-A: \${env:GITHUB_TOKEN}`];
+    const defaults = ['strict: true', 'revision: 1', ...lines, ''].join('\n');
     expect(await acme(GOOD, { '_defaults.yaml': defaults })).toBe('the-secret-of-another-partner');
   });
 
@@ -139,7 +146,7 @@ it('every setting is decided: who sets it for one of many partners', () => {
     some.map(({ path }) => path).filter((path) => !/^mtls\.fixtures\./.test(path));
   const partner = SETTINGS.filter((one) => isSetBy('partner', one));
   const defaults = SETTINGS.filter((one) => isSetBy('defaults', one) && !partner.includes(one));
-  const neither = SETTINGS.filter((one) => !isSetBy('defaults', one));
+  const refused = SETTINGS.filter((one) => !isSetBy('defaults', one));
   expect(paths(partner)).toEqual([
     ...['url', 'hmac.secret', 'hmac.header', 'api-key.value', 'api-key.header', 'headers'],
     ...['transactions', 'customers', 'accounts', 'payment-methods', 'providers', 'fields'].map(
@@ -149,7 +156,7 @@ it('every setting is decided: who sets it for one of many partners', () => {
     ...['profile', 'concurrency', 'timeout', 'recovery', 'max-time', 'stack'],
   ]);
   expect(paths(defaults)).toEqual(['revision', 'seed', 'strict', 'evidence']);
-  expect(paths(neither)).toEqual([
+  expect(paths(refused)).toEqual([
     ...['suites', 'scenarios', 'grep', 'allow-private', 'baseline', 'bail', 'shard', 'reporters', 'output-dir'],
   ]);
 });

@@ -56,7 +56,7 @@ export async function readFinished(folder: string): Promise<Finished | null> {
   return { certification: value.certification, key: value.key, partner: partner.data };
 }
 
-/** Exactly these files, each a separate file: a link may lead to any file of the machine that reads it. */
+/** Reads exactly these files, and refuses links: one may lead to any file of the machine that reads it. */
 async function readOwnFiles(folder: string, names: readonly string[]): Promise<CheckedFiles> {
   const found = await lstat(folder).catch(() => null);
   if (found === null) return { problem: 'does not exist' };

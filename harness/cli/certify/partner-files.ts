@@ -60,7 +60,7 @@ export async function readPartners(
       env: process.env,
       cwd: process.cwd(),
       configFile,
-      partner: { partner: name, folder: directory, defaultsFile: defaults ? join(directory, DEFAULTS) : null },
+      partner: { partner: name, folder: directory, names, defaultsFile: defaults ? join(directory, DEFAULTS) : null },
     });
     const { config } = collected;
     const lines = config === null ? collected.problems.map(lineOf) : problemsOf(config);

@@ -89,7 +89,7 @@ describe('a secret in a file', () => {
 
   it('is never waited for: a named pipe is refused', async () => {
     const cwd = workspace();
-    execFileSync('mkfifo', [join(cwd, 'fifo')]);
+    execFileSync('sh', ['-c', 'mkfifo "$0"', join(cwd, 'fifo')]);
     const loading = loadConfig({ flags: { url: 'https://a.example/', secretFile: 'fifo' }, env: {}, cwd });
     await expect(loading).rejects.toThrow('--secret-file: the file fifo is a named pipe, expected a regular file');
   });
