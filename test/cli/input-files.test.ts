@@ -5,6 +5,7 @@ import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { clientMaterial } from '../../certs/index.ts';
 import { makeKeyPair } from '../../harness/certify/index.ts';
 import { lacks } from '../setup/programs.ts';
 import { hookproof, MAIN } from './hookproof.ts';
@@ -95,5 +96,19 @@ describe('a pipe that the shell opens', () => {
   it.skipIf(lacks('bash'))('is read when it replaces a process', async () => {
     const file = await shell('sh', 'printf %s the-secret > secret; "$0" "$1" sign body.json --secret-file secret');
     expect(await shell('bash', '"$0" "$1" sign <(printf {}) --secret-file <(printf %s the-secret)')).toBe(file);
+  });
+
+  it.skipIf(lacks('bash'))('is read only once by doctor, for a secret, a certificate and its key', async () => {
+    const { cert, key } = await clientMaterial('right');
+    for (const [name, text] of Object.entries({ secret: 's'.repeat(40), cert, key }))
+      await writeFile(join(cwd, name), text);
+    const files = '--secret-file <(cat secret) --client-cert <(cat cert) --client-key <(cat key)';
+    const document = JSON.parse(await shell('bash', `"$0" "$1" doctor --json ${files} 2>/dev/null`));
+    const facts = JSON.stringify(document);
+    expect([facts.includes('unreadable'), facts.includes('"pair":true'), facts.includes('"characters":40')]).toEqual([
+      false,
+      true,
+      true,
+    ]);
   });
 });

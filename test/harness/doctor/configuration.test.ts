@@ -1,7 +1,5 @@
 /** The configuration: which settings the doctor examines, and which problems end it. */
-import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { clientMaterial } from '../../../certs/index.ts';
@@ -47,7 +45,7 @@ describe('the settings', () => {
   });
 });
 
-describe('standard input and pipes', () => {
+describe('standard input', () => {
   it('contain a secret, whose final newline is dropped', async () => {
     const document = await examineWith(null, { flags: { secretFile: '-' }, stdin: `${SECRET}\n` });
     expect(factsOf(document, 'secret')).toMatchObject({ from: '--secret-file', characters: SECRET.length });
@@ -56,24 +54,6 @@ describe('standard input and pipes', () => {
 
   it('may be empty', async () => {
     expect(found(await examineWith(null, { flags: { secretFile: '-' } }))).toEqual(['problem secret-empty']);
-  });
-
-  it.skipIf(process.platform === 'win32')('contain a secret, a certificate and its key', async () => {
-    const { cert, key } = await clientMaterial('right');
-    const cwd = await folderWith({ secret: SECRET, cert, key });
-    // As a shell does for `<(cat secret)`: the pipe is open here, and its path names the descriptor.
-    const pipes = await Promise.all(
-      ['secret', 'cert', 'key'].map((name) => {
-        execFileSync('sh', ['-c', `mkfifo ${name}.pipe; cat ${name} > ${name}.pipe &`], { cwd, stdio: 'ignore' });
-        return open(join(cwd, `${name}.pipe`), 'r');
-      }),
-    );
-    const [secretFile, clientCert, clientKey] = pipes.map(({ fd }) => `/dev/fd/${fd}`);
-    const document = await examineWith(null, { flags: { secretFile, clientCert, clientKey }, cwd });
-    await Promise.all(pipes.map((pipe) => pipe.close()));
-    expect(found(document)).toEqual([]);
-    expect(factsOf(document, 'client-certificate')).toMatchObject({ pair: true, keyFrom: '--client-key' });
-    expect(factsOf(document, 'secret').characters).toBe(SECRET.length);
   });
 });
 
