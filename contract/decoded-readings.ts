@@ -183,7 +183,8 @@ function bytesIn(source: Source): Source | undefined {
   };
   for (const [index, run] of runsIn(text)) {
     // What precedes an encoded value may be of the same alphabet, so that it may begin at any character.
-    for (let skip = 0; skip < 4 && !HEX_ONLY.test(run); skip += 1) {
+    const skips = HEX_ONLY.test(run) ? 0 : 4;
+    for (let skip = 0; skip < skips; skip += 1) {
       add(Buffer.from(run.slice(skip), 'base64'), index + skip, 4 / 3);
     }
     for (const { 0: part, index: at } of run.matchAll(BASE32)) {
