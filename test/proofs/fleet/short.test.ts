@@ -120,6 +120,23 @@ describe.concurrent('a certification of partners', () => {
     expect([doubled.code, doubled.stderr]).toEqual([2, expect.stringContaining('are both shard 1')]);
   });
 
+  it.sequential('is joined when an internal error has stopped a partner, which has no folder', async () => {
+    await shards;
+    const broken = join(folder, 'broken');
+    await cp(out('shard-1'), broken, { recursive: true });
+    await rm(join(broken, 'p003-hanging'), { recursive: true });
+    const fleetFile = join(broken, 'fleet.json');
+    const document = JSON.parse(await readFile(fleetFile, 'utf8')) as FleetDocument;
+    const nothing = { verdict: null, counts: null, suites: {}, diagnosis: null, files: [], startedAt: null };
+    const partners = document.partners.map((one) =>
+      one.name === 'p003-hanging' ? { ...one, ...nothing, outcome: 'harness-error' } : one,
+    );
+    await writeFile(fleetFile, JSON.stringify({ ...document, partners }));
+    const places = [broken, out('shard-2'), '-o', out('with-broken'), '--key', join(folder, 'operator.pub.pem')];
+    expect((await hookproof(['certify', 'merge', ...places])).code).toBe(4);
+    expect((await documentIn('with-broken')).totals).toMatchObject({ certified: 1, 'harness-error': 1 });
+  });
+
   const FORGERIES = forgeries();
   it.sequential.each(Object.keys(FORGERIES))('is not joined when %s', async (attack) => {
     await shards;
