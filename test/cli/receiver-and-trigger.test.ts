@@ -59,7 +59,7 @@ describe('trigger', () => {
     expect({ code, lines: head.split('\n').filter((line) => !/^(?:Host|Content-Length): /.test(line)) }).toEqual({
       code: 0,
       lines: [
-        'POST /hooks?x=1 HTTP/1.1',
+        'POST /hooks?x=[redacted] HTTP/1.1',
         'Content-Type: application/json',
         'X-Service-Signature: [signature]',
         'X-API-Key: [API key]',

@@ -104,8 +104,8 @@ describe('a certification run', () => {
   });
 
   it('is refused if a check passes only on the second attempt', async () => {
-    // The control of the first forgery gets a 502 and is accepted when it is repeated.
-    const partner = await startReceiverWith((request) => (request === 2 ? 502 : null));
+    // The control after the first forgery gets a 502 and is accepted when it is repeated.
+    const partner = await startReceiverWith((request) => (request === 3 ? 502 : null));
     const run = await shortRun(partner, { selection: { scenarios: ['valid/plain', 'signature/other-secret'] } });
     const scored = new Set(['valid/plain', 'signature/other-secret']);
     expect(run.document).toMatchObject({ verdict: 'conformant', retried: ['signature/other-secret'] });

@@ -241,7 +241,7 @@ describe('an endpoint whose valid deliveries fail occasionally', () => {
   }
 
   it('gets a second delivery, and a warning', async () => {
-    const results = await resultsWith(5, { greps: ['^signature/(missing|empty|blank)$', '^valid/'] });
+    const results = await resultsWith(5, { greps: ['signature/missing', 'signature/blank', 'valid/'] });
     expect(results.get('valid/steady')?.[0]).toBe('warn');
   });
 
