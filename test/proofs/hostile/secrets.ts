@@ -187,7 +187,7 @@ function revealing({ secret, apiKey }: Credentials, choose: (nth: number) => rea
         nth += 1;
         const right = createHmac('sha256', secret).update(body).digest('base64');
         const ok = request.headers['x-service-signature'] === right && request.headers['x-api-key'] === apiKey;
-        const words = group.filter(inHeader).map(({ text }) => Buffer.from(text).toString('latin1'));
+        const words = group.filter(inHeader).map(({ text }) => misread(text));
         const lines = words.map((text, at): [string, string] => [`X-${at}`, text]);
         const kept = lines.filter(
           (_, at) =>
@@ -220,7 +220,7 @@ async function runs(): Promise<void> {
     });
     await endpoint.close();
     const outputs = await reportsOf(document, kind);
-    for (const name of ['json', 'ndjson', 'html', 'human', 'event stream']) {
+    for (const name of ['json', 'ndjson', 'event stream']) {
       note(`run: ${name}`, kind, outputs.get(name) ?? '', PLANTED);
     }
   }
@@ -254,7 +254,7 @@ async function commands(): Promise<void> {
       };
       // The text shows the first 300 characters of a body, and of a header fewer.
       if (planted.text.length < 280) note('trigger', kind, await said('trigger', 'onboarding'), [planted]);
-      if (planted.text.length < 100) {
+      if (Buffer.byteLength(planted.text) < 100) {
         note('doctor', kind, await said('doctor', '--timeout', '2s'), [planted]);
         note('doctor --json', kind, await said('doctor', '--json', '--timeout', '2s'), [planted]);
       }
@@ -330,22 +330,18 @@ async function inspector(): Promise<void> {
 /** Which show no text of others, whatever it is. */
 const SHOWS_NOTHING = new Set(['report: badge', 'receiver: log']);
 
-/** Which show the beginning of an answer; of a document with one spelling they show all. */
-const SHOWS_SOME = new Set(['run: html', 'run: human']);
-
 const steps = { documents, runs, commands, urls, inspector };
 const wanted = process.argv.slice(2);
 let failed = false;
 for (const [name, step] of Object.entries(steps)) if (wanted.length === 0 || wanted.includes(name)) await step();
 for (const [output, { tried, redacted, raw }] of rows) {
   const missing = SHOWS_NOTHING.has(output) ? [] : tried.filter((planted) => !raw.includes(planted));
-  const isShown = missing.length === 0 || (SHOWS_SOME.has(output) && raw.length > 0);
-  const ok = redacted.length === 0 && isShown;
+  const ok = redacted.length === 0 && missing.length === 0;
   failed ||= !ok;
   const figures = `${redacted.length} of ${tried.length} found; without redaction ${raw.length}`;
   process.stdout.write(`${ok ? '✓' : '✗'} ${output.padEnd(26)} ${figures}\n`);
   for (const { what } of redacted) process.stdout.write(`    shown: ${what}\n`);
-  for (const { what } of isShown ? [] : missing) process.stdout.write(`    not shown without redaction: ${what}\n`);
+  for (const { what } of missing) process.stdout.write(`    not shown without redaction: ${what}\n`);
 }
 process.stdout.write(
   `${Object.keys(SPELLINGS).length} spellings, ${Object.keys(own).length} secrets, ${rows.size} outputs\n`,
