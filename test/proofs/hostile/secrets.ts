@@ -78,8 +78,8 @@ const misread = (text: string): string => Buffer.from(text).toString('latin1');
 /** A text in the formats of the outputs. */
 const shownAs = (text: string): string[] => [
   ...[text, misread(text), escaped(text), escaped(misread(text))],
-  // GitHub has its own escapes, and JUnit keeps line feeds.
-  ...[text.replaceAll('%', '%25'), text.replaceAll('\r', '\\r')],
+  // GitHub and XML have escapes of their own.
+  ...[text.replaceAll('%', '%25'), text.replaceAll('\r', '&#13;').replaceAll('\n', '&#10;')],
 ];
 
 /** Which of these are in an output. */
