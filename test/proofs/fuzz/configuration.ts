@@ -1,4 +1,4 @@
-/** What operators and partners write: the configuration file, flags, variables, baselines, and command lines. */
+/** What operators and partners write: configuration files, flags, variables, baselines, words on the command line. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -26,7 +26,7 @@ import { parseXml } from '../../setup/parse-xml.ts';
 import { checkPrinted, RENDERINGS } from '../hostile/renderings.ts';
 import { edited, editedJson, type FuzzTarget, fuzzTarget, must, printable, settled } from './target.ts';
 
-/** Breaks out of logs of CI, of spreadsheets, and of XML, or takes patterns long. */
+/** Breaks out of logs of CI, of spreadsheets, and of XML. */
 const MORE_HOSTILE = [
   '\n::error title=forged::x',
   '\n::add-mask::x',
@@ -36,10 +36,10 @@ const MORE_HOSTILE = [
   ']]><x/>',
   '&evil;',
   '__proto__',
-  // Starts of lines, without end.
-  '\r'.repeat(10_000),
-  '\n\t'.repeat(5_000),
 ];
+
+/** What patterns may look at again and again. */
+const LONG = ['\r', '\n\t', ' ', '\u2028', '##', ':', '`', '<'].map((text) => text.repeat(50_000));
 
 /** What {@link readSavedRun} compares with the results, so that the document is not refused for that alone. */
 function consistent(document: ResultDocument): ResultDocument {
@@ -53,6 +53,12 @@ function consistent(document: ResultDocument): ResultDocument {
     verdict: runVerdict(tally(results.filter((result) => isScored(whole, result))), document.strict),
     results: document.baseline === null ? results.map((result) => ({ ...result, known: null })) : results,
   };
+}
+
+/** The document with a long text in one place. */
+function withLong(document: ResultDocument, text: string): ResultDocument {
+  const [first, ...others] = document.results;
+  return first === undefined ? document : { ...document, results: [{ ...first, reason: text }, ...others] };
 }
 
 /** The commands of a runner that the reporter `github` writes begin like this. */
@@ -126,8 +132,12 @@ const report = fuzzTarget(
     const bytesOf = (value: unknown) => printable(Buffer.from(JSON.stringify(value) ?? ''));
     return {
       input: fc.oneof(
-        { weight: 4, arbitrary: documents.map(bytesOf) },
-        { weight: 2, arbitrary: editedJson(documents).map(bytesOf) },
+        { weight: 8, arbitrary: documents.map(bytesOf) },
+        {
+          weight: 1,
+          arbitrary: fc.tuple(documents, fc.constantFrom(...LONG)).map((both) => bytesOf(withLong(...both))),
+        },
+        { weight: 4, arbitrary: editedJson(documents).map(bytesOf) },
         {
           weight: 1,
           arbitrary: edited(documents.map(bytesOf), ['"', '{', '[', ',', '\\', '\0', '\ufeff', '"__proto__":1,']),

@@ -9,7 +9,7 @@ import { parseXml } from '../../setup/parse-xml.ts';
 
 /** Characters that control a display or are invisible, except the line feed. */
 const RAW = /[\x00-\x09\x0b-\x1f\x7f-\x9f\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u;
-const WORKFLOW_COMMAND = /^\s*(?:::|##\[)/m;
+const WORKFLOW_COMMAND = /^[^\S\r\n\u2028\u2029]*(?:::|##\[)/m;
 
 export interface Rendering {
   /** As `--reporter` names it. */
