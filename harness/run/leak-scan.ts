@@ -95,11 +95,11 @@ export function findLeaks(
   /** Whether one of the spellings is in the answer and was not sent. */
   const isNew = (spellings: readonly string[], echoed: (value: string) => readonly string[] = itself): boolean => {
     if (!spellings.some((spelling) => folded.includes(spelling))) return false;
-    // Servers trim header values and split lists, so a part of a value is an echo as well. The echo of a value with
-    // escapes is compared without them, like the answer.
+    // Servers trim header values and split lists, so a part of a value is an echo as well. Values are decoded like the
+    // answer, because the echo of one with a secret in it leaks nothing.
     const echoes = sent
       .flatMap((value) => [value, ...value.split(/[\s,]+/)])
-      .flatMap((value) => [...echoed(value), unescaped(value)])
+      .flatMap((value) => [...echoed(value), ...readingsOf(value).map((reading) => reading.text)])
       .map((value) => value.toLowerCase())
       .filter((value) => spellings.some((spelling) => value.includes(spelling)));
     const rest = echoes.reduce((left, echo) => left.replaceAll(echo, ''), folded);

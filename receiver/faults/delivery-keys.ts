@@ -64,6 +64,27 @@ export const deliveryKeysFaults: readonly StageFault[] = [
   },
   {
     ...KEY,
+    name: 'deposits-without-hash-collide',
+    title: 'Answers 500 to a second deposit without a hash between the same addresses',
+    seen: 'A fallback key of source and destination for deposits within the custodial ledger, which have no hash.',
+    why: 'A customer who pays another one twice is credited once.',
+    fix: keyOnId,
+    severity: 'high',
+    forbidden: true,
+    equivalentTo: {
+      name: 'deposits-collide-on-the-balance',
+      reason: 'Both reject one of several deposits of a customer. The report shows which.',
+    },
+    replace: insertOnce((payload) => {
+      const [hash, from, to] = ['blockchainTransactionId', 'sourceAddress', 'destinationAddress'].map((name) =>
+        fieldAt(payload, `data.metadata.${name}`),
+      );
+      const isLedger = fieldAt(payload, 'type') === 'CAAS_BLOCKCHAIN' && typeof hash !== 'string';
+      return isLedger && typeof from === 'string' && typeof to === 'string' ? `${from} ${to}` : undefined;
+    }),
+  },
+  {
+    ...KEY,
     name: 'deposits-created-again',
     title: 'Answers 500 to the second notification of a deposit, because it inserts the row again',
     seen: 'Handlers that insert a deposit by partnerTransactionId, written when there was one status.',

@@ -39,6 +39,20 @@ function numberRequests(): (socket: object) => number {
   };
 }
 
+/** Rejects everything for a while after so many invalid signatures in a row, from any address. */
+const lockingOut =
+  (maxFailures: number): StageFault['replace'] =>
+  (parts) => {
+    let failures = 0;
+    let lockedUntil = 0;
+    return stageOf(({ header = '', expected }, req, res, next) => {
+      if (Date.now() < lockedUntil) return refuse(res, 403, 'blocked');
+      failures = expected.includes(header) ? 0 : failures + 1;
+      if (failures >= maxFailures) lockedUntil = Date.now() + LOCKED_MS;
+      return parts.correct.requireSignature(req, res, next);
+    }, parts);
+  };
+
 export const rememberedStateFaults: readonly StageFault[] = [
   {
     ...STATEFUL,
@@ -118,16 +132,25 @@ export const rememberedStateFaults: readonly StageFault[] = [
     forbidden: true,
     needs: ['hmac'],
     stage: 'requireSignature',
-    replace: (parts) => {
-      let failures = 0;
-      let lockedUntil = 0;
-      return stageOf(({ header = '', expected }, req, res, next) => {
-        if (Date.now() < lockedUntil) return refuse(res, 403, 'blocked');
-        failures = expected.includes(header) ? 0 : failures + 1;
-        if (failures >= MAX_FAILURES) lockedUntil = Date.now() + LOCKED_MS;
-        return parts.correct.requireSignature(req, res, next);
-      }, parts);
+    replace: lockingOut(MAX_FAILURES),
+  },
+  {
+    ...STATEFUL,
+    name: 'locks-out-after-25-failures',
+    area: 'delivery',
+    title: 'Rejects everything for a while after 25 invalid signatures in a row',
+    seen: 'Limits on failures for a whole route, with a threshold that tests with a few forgeries do not reach.',
+    why: SHUT_OUT,
+    fix: acceptValidCredentials,
+    severity: 'high',
+    forbidden: true,
+    needs: ['hmac'],
+    stage: 'requireSignature',
+    equivalentTo: {
+      name: 'locks-out-after-ten-failures',
+      reason: 'Both lock out every sender, at different numbers of failures in a row.',
     },
+    replace: lockingOut(25),
   },
   {
     ...STATEFUL,

@@ -340,7 +340,7 @@ export const deliveryOrder: readonly FlowScenario[] = [
   },
   {
     id: 'delivery/two-deposits',
-    title: 'Accepts two concurrent deposits of one customer from one transfer',
+    title: 'Accepts two concurrent deposits from one transfer, and two between the same addresses without a hash',
     level: 'must',
     requirements: ['deposit-shape', 'repeat-burst'],
     owns: ['customer'],
@@ -348,11 +348,17 @@ export const deliveryOrder: readonly FlowScenario[] = [
       const customerId = ownId(kit, 'customer');
       const transfer = { blockchainTransactionId: hash(kit) };
       const one = (label: string) => event(label, withField(deposit(kit, transfer), 'data.customerId', customerId));
-      return [[one('the first deposit'), one('the second deposit')]];
+      const unhashed = withField(deposit(kit, {}), 'data.customerId', customerId);
+      const addresses = (unhashed.data as JsonObject).metadata as JsonObject;
+      const again = withField(withField(deposit(kit), 'data.customerId', customerId), 'data.metadata', addresses);
+      return [
+        [one('the first deposit'), one('the second deposit')],
+        ...inTurn(event('a deposit without a hash', unhashed), event('another between the same addresses', again)),
+      ];
     },
     why:
       'Both change the same balance, and a version check lets one of them fail. One transfer on the blockchain can ' +
-      'contain several deposits, so a unique key on its hash rejects the second one.',
+      'contain several deposits, so a unique key on its hash rejects the second one, as one on the addresses does.',
     fix: 'Store deposits as entries by the id of the notification, and add them up.',
   },
   {

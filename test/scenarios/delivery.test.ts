@@ -144,7 +144,7 @@ describe('related deliveries', () => {
     expect(about('staged-then-declined', 'paymentMethodId')).toBe(1);
     expect(about('deposit-in-turn', 'partnerTransactionId')).toBe(1);
     expect(about('two-deposits', 'customerId')).toBe(1);
-    expect(about('two-deposits', 'partnerTransactionId')).toBe(2);
+    expect(about('two-deposits', 'partnerTransactionId')).toBe(4);
     expect(
       new Set(
         sent('order-in-turn')

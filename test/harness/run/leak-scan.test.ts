@@ -122,6 +122,13 @@ describe('findLeaks', () => {
     expect(leaksIn(`got ${SECRET}`, [], [SECRET])).toEqual([]);
   });
 
+  it.each(['base64', 'hex', 'base64url'] as const)('does not report the echo of the secret in %s', (encoding) => {
+    const sent = Buffer.from(SECRET).toString(encoding);
+    const body = JSON.stringify({ expected: 'another', got: sent });
+    expect(leaksIn(body, [], [sent])).toEqual([]);
+    expect(leaksIn(body, [], ['another value'])).toEqual(['secret']);
+  });
+
   it('does not report the echo of a percent-encoded value', () => {
     const sent = encodeURIComponent(right);
     expect(sent).not.toBe(right);
