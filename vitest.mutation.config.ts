@@ -25,7 +25,7 @@ export default defineConfig({
       'test/receiver/{verify-signature,check-api-key,check-client-certificate}.test.ts',
       'test/receiver/{forwarded-headers,mutual-tls,stages/credentials}.test.ts',
     ],
-    // It looks at the compiled program in processes of its own, where no mutant is.
+    // It looks at the compiled program in separate processes, where no mutant is.
     exclude: ['test/harness/transport/trusted-roots.test.ts'],
     sequence: { sequencer: QuickFirst },
     // Of tests that take less than a second: a slow machine must not count as a mutant that was found.

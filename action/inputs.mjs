@@ -94,8 +94,11 @@ export function readInputs(env) {
   if (!/^[0-9A-Za-z.+^~-]*$/.test(version) || version.startsWith('-')) {
     throw new WrongInput('The input version has to be a version or a tag of the registry, such as 0.1.0 or latest.');
   }
-  const strict = plain('strict');
-  if (strict !== 'true' && strict !== 'false') throw new WrongInput('The input strict has to be true or false.');
+  const switches = ['strict', 'open'].filter((input) => {
+    const value = plain(input);
+    if (value !== 'true' && value !== 'false') throw new WrongInput(`The input ${input} has to be true or false.`);
+    return value === 'true';
+  });
 
   /** @type {Record<string, string>} */
   const variables = {};
@@ -121,7 +124,7 @@ export function readInputs(env) {
   for (const [input, [flag, split]] of Object.entries(AS_LIST)) {
     args.push(...split(given(input) ?? '').map((value) => `${flag}=${value}`));
   }
-  if (strict === 'true') args.push('--strict');
+  args.push(...switches.map((input) => `--${input}`));
   const workingDirectory = plain('working-directory');
   return {
     command,

@@ -124,33 +124,31 @@ function codeUnit(digits: string, base: number): string | undefined {
 
 /** The text with the escapes of URLs, strings and HTML undone, once; undefined without any. */
 function withoutEscapes(source: Source): Source | undefined {
-  const { text } = source;
-  if (!MAY_ESCAPE.test(text)) return undefined;
-  const composed = composer(source);
-  let from = 0;
-  for (const { 0: written, index } of text.matchAll(ESCAPE)) {
-    const meaning = meaningOf(written);
-    if (meaning === undefined) continue;
-    composed.add(text.slice(from, index), from, index - from);
-    composed.add(meaning, index, written.length);
-    from = index + written.length;
-  }
-  if (from === 0) return undefined;
-  composed.add(text.slice(from), from, text.length - from);
-  return composed.finish();
+  return MAY_ESCAPE.test(source.text) ? replaced(source, ESCAPE, meaningOf) : undefined;
 }
 
 /** Base64 is often broken into lines. */
 const LINE_BREAK = /\r?\n(?<=[A-Za-z0-9+/_-]{16}\r?\n)[ \t]*(?=[A-Za-z0-9+/_-])/g;
 
 function withoutLineBreaks(source: Source): Source | undefined {
+  return source.text.includes('\n') ? replaced(source, LINE_BREAK, () => '') : undefined;
+}
+
+/** The text with each match replaced, or left as it is when there is no replacement; undefined when none changes. */
+function replaced(
+  source: Source,
+  pattern: RegExp,
+  replacementOf: (match: string) => string | undefined,
+): Source | undefined {
   const { text } = source;
-  if (!text.includes('\n')) return undefined;
   const composed = composer(source);
   let from = 0;
-  for (const { 0: lineBreak, index } of text.matchAll(LINE_BREAK)) {
+  for (const { 0: match, index } of text.matchAll(pattern)) {
+    const replacement = replacementOf(match);
+    if (replacement === undefined) continue;
     composed.add(text.slice(from, index), from, index - from);
-    from = index + lineBreak.length;
+    composed.add(replacement, index, match.length);
+    from = index + match.length;
   }
   if (from === 0) return undefined;
   composed.add(text.slice(from), from, text.length - from);

@@ -1,5 +1,8 @@
-/** What is at fault: the user's input, or hookproof itself. A faulty receiver is a verdict, never an error. */
-export type ErrorKind = 'usage' | 'internal';
+/**
+ * What is at fault: the user's input, hookproof itself, or a run that could have no verdict. A faulty receiver is a
+ * verdict, never an error.
+ */
+export type ErrorKind = 'usage' | 'internal' | 'no-verdict';
 
 /**
  * The only error class: every error that a person has to read is thrown as this.
@@ -7,7 +10,7 @@ export type ErrorKind = 'usage' | 'internal';
  * - `code` is stable and greppable, for example `CONFIG_UNKNOWN_KEY`;
  * - `message` says what is wrong and names the thing;
  * - `hint` says what to do about it;
- * - `kind` decides the exit code: `usage` is 2, `internal` is 4.
+ * - `kind` decides the exit code: `usage` is 2, `internal` is 4, `no-verdict` is 3.
  *
  * The message never holds a secret: name the source of a value (a flag, a file, a variable), not the value.
  */

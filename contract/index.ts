@@ -29,6 +29,7 @@ export {
   findErrorCode,
   isErrorCodeShaped,
 } from './error-codes.ts';
+export type { ForwardedAnswer, ForwardedExchange } from './forwarded-exchange.ts';
 export { type ErrorKind, HookproofError } from './hookproof-error.ts';
 export { type JsonObject, type JsonSchemas, type JsonValue, jsonSchemas } from './json.ts';
 export {
@@ -61,7 +62,7 @@ export {
   type ReceivedOf,
   readNotification,
 } from './read-notification.ts';
-export { STACKS, type Stack } from './stacks.ts';
+export { fixSources, type Recipe, recipeOf, STACKS, type Stack, titleOfStack } from './stacks.ts';
 export {
   CHAIN_FAULTS,
   type ChainFaultCode,

@@ -57,6 +57,11 @@ export function secretsInUrl(url: string): string[] {
   return [...new Set(all)].filter((text) => text.length >= MIN_SECRET);
 }
 
+/** The URL as an argument for a shell; the variable HOOKPROOF_URL instead of one with a part that is never printed. */
+export function quotedUrl(url: string): string {
+  return hasHiddenPart(url) ? '"$HOOKPROOF_URL"' : `'${url.replaceAll("'", '%27')}'`;
+}
+
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));

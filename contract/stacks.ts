@@ -1,3 +1,235 @@
-/** The stacks for which fixes are written. */
-export const STACKS = ['express', 'fastify', 'django', 'flask', 'spring', 'rails', 'laravel', 'go', 'dotnet'] as const;
-export type Stack = (typeof STACKS)[number];
+/** What a receiver is written with. Fixes, recipes and the guess from the answers are derived from this table. */
+
+interface StackFacts {
+  readonly title: string;
+  readonly language: string;
+  /** Stacks whose fixes hold here too, where this one has none. The first that has one is used. */
+  readonly fixesOf: readonly string[];
+  /** The receiver to copy, in `receiver/recipes/<stack>/`. The stack shares the recipe of another, or has its own. */
+  readonly recipe: string | Recipe;
+}
+
+export interface Recipe {
+  /** The first is the receiver; the others are what its framework needs to run it. */
+  readonly files: readonly string[];
+  /** What has to be installed, for people. */
+  readonly needs: string;
+  /** A command that succeeds where everything is installed that `run` needs, apart from `install`. */
+  readonly check: string;
+  /** Commands in the folder of the recipe: once before the first start, and to start it. */
+  readonly install?: string;
+  readonly run: string;
+  /** Why no test runs it. */
+  readonly notRun?: string;
+}
+
+const nodeRecipe = (packageName: string): Recipe => ({
+  files: ['receiver.mjs', 'package.json'],
+  needs: `Node.js 20 and ${packageName}`,
+  check: `node -e "require.resolve('${packageName}')"`,
+  install: 'npm install',
+  run: 'node receiver.mjs',
+});
+
+/** In a separate environment: the Python of a system often allows no other packages. */
+const PIP_INSTALL = 'python3 -m venv .venv && . .venv/bin/activate && pip install -r requirements.txt';
+
+/** In the order in which they are listed: by language. */
+const TABLE = {
+  node: { title: 'node:http', language: 'JavaScript', fixesOf: ['express'], recipe: 'express' },
+  express: {
+    title: 'Express',
+    language: 'JavaScript',
+    fixesOf: [],
+    recipe: nodeRecipe('express'),
+  },
+  fastify: {
+    title: 'Fastify',
+    language: 'JavaScript',
+    fixesOf: ['express'],
+    recipe: nodeRecipe('fastify'),
+  },
+  nestjs: {
+    title: 'NestJS',
+    language: 'JavaScript',
+    fixesOf: ['express'],
+    recipe: {
+      ...nodeRecipe('@nestjs/core'),
+      files: ['receiver.ts', 'package.json', 'tsconfig.json'],
+      run: 'npx tsx receiver.ts',
+    },
+  },
+  hono: {
+    title: 'Hono',
+    language: 'JavaScript',
+    fixesOf: ['express'],
+    recipe: nodeRecipe('@hono/node-server'),
+  },
+  python: {
+    title: 'Python standard library',
+    language: 'Python',
+    fixesOf: [],
+    recipe: {
+      files: ['receiver.py'],
+      needs: 'Python 3.9',
+      check: 'python3 --version',
+      run: 'python3 receiver.py',
+    },
+  },
+  flask: {
+    title: 'Flask',
+    language: 'Python',
+    fixesOf: ['python'],
+    recipe: {
+      files: ['receiver.py', 'gunicorn.conf.py', 'requirements.txt'],
+      needs: 'Flask and gunicorn',
+      check: 'python3 -c "import flask, gunicorn"',
+      install: PIP_INSTALL,
+      run: 'python3 -m gunicorn receiver:app',
+    },
+  },
+  fastapi: {
+    title: 'FastAPI',
+    language: 'Python',
+    fixesOf: ['python'],
+    recipe: {
+      files: ['receiver.py', 'requirements.txt'],
+      needs: 'FastAPI and uvicorn',
+      check: 'python3 -c "import fastapi, uvicorn"',
+      install: PIP_INSTALL,
+      run: 'python3 receiver.py',
+    },
+  },
+  django: {
+    title: 'Django',
+    language: 'Python',
+    fixesOf: ['python'],
+    recipe: {
+      files: ['receiver.py', 'gunicorn.conf.py', 'requirements.txt'],
+      needs: 'Django and gunicorn',
+      check: 'python3 -c "import django, gunicorn"',
+      install: PIP_INSTALL,
+      run: 'python3 -m gunicorn receiver:application',
+    },
+  },
+  go: {
+    title: 'Go net/http',
+    language: 'Go',
+    fixesOf: [],
+    recipe: { files: ['main.go', 'go.mod'], needs: 'Go 1.19', check: 'go version', run: 'go run .' },
+  },
+  java: {
+    title: 'Java JDK',
+    language: 'Java',
+    fixesOf: [],
+    recipe: {
+      files: ['Receiver.java'],
+      needs: 'JDK 17',
+      check: 'javac --version',
+      run: 'java Receiver.java',
+    },
+  },
+  spring: {
+    title: 'Spring Boot',
+    language: 'Java',
+    fixesOf: ['java'],
+    recipe: {
+      files: ['src/main/java/com/example/Receiver.java', 'pom.xml'],
+      needs: 'JDK 17 and Maven',
+      check: 'mvn --version',
+      run: 'mvn spring-boot:run',
+      notRun: 'Debian has no Spring Boot',
+    },
+  },
+  php: {
+    title: 'PHP',
+    language: 'PHP',
+    fixesOf: [],
+    recipe: {
+      files: ['receiver.php'],
+      needs: 'PHP 8.1',
+      check: 'php --version',
+      run: 'php receiver.php',
+    },
+  },
+  laravel: {
+    title: 'Laravel',
+    language: 'PHP',
+    fixesOf: ['php'],
+    recipe: {
+      files: ['WebhookController.php', 'receiver.php', 'composer.json'],
+      needs: 'PHP 8.1 and Composer',
+      check: 'php --version && composer --version',
+      install: 'composer install',
+      run: 'php receiver.php',
+    },
+  },
+  ruby: {
+    title: 'Ruby Rack',
+    language: 'Ruby',
+    fixesOf: [],
+    recipe: {
+      files: ['receiver.rb', 'Gemfile'],
+      needs: 'Ruby 3.0 and Puma (Bundler, or puma of Debian)',
+      check: `ruby -e 'require "puma"'`,
+      install: 'bundle install',
+      run: 'ruby receiver.rb',
+    },
+  },
+  rails: {
+    title: 'Rails',
+    language: 'Ruby',
+    fixesOf: ['ruby'],
+    recipe: {
+      files: ['receiver.rb', 'Gemfile'],
+      needs: 'Rails 6.1 and Puma (Bundler, or ruby-railties and puma of Debian)',
+      check: `ruby -e 'require "puma"; require "action_controller/railtie"'`,
+      install: 'bundle install',
+      run: 'ruby receiver.rb',
+    },
+  },
+  dotnet: {
+    title: 'ASP.NET Core',
+    language: 'C#',
+    fixesOf: [],
+    recipe: {
+      files: ['Receiver.cs', 'receiver.csproj'],
+      needs: '.NET 8',
+      check: 'dotnet --version',
+      run: 'dotnet run',
+      notRun: 'Debian has no .NET',
+    },
+  },
+  rust: {
+    title: 'Rust axum',
+    language: 'Rust',
+    fixesOf: [],
+    recipe: {
+      files: ['src/main.rs', 'Cargo.toml'],
+      needs: 'Cargo',
+      check: 'cargo --version',
+      run: 'cargo run --release',
+      notRun: 'Debian 12 has no axum',
+    },
+  },
+} as const satisfies Readonly<Record<string, StackFacts>>;
+
+export type Stack = keyof typeof TABLE;
+
+export const STACKS = Object.keys(TABLE) as readonly Stack[];
+
+/** The title and the language of a stack, for people. */
+export function titleOfStack(stack: Stack): { readonly title: string; readonly language: string } {
+  return TABLE[stack];
+}
+
+/** The stack itself, then those whose fixes hold for it too. */
+export function fixSources(stack: Stack): readonly Stack[] {
+  return [stack, ...TABLE[stack].fixesOf];
+}
+
+/** The receiver to copy for a stack, and the stack in whose folder of `receiver/recipes/` it is. */
+export function recipeOf(stack: Stack): Recipe & { readonly stack: Stack } {
+  const { recipe } = TABLE[stack];
+  return typeof recipe === 'string' ? recipeOf(recipe) : { ...recipe, stack };
+}

@@ -162,9 +162,12 @@ const RANK: Readonly<Record<Outcome, number>> = {
   failed: 2,
 };
 
-/** Compares with the previous outcome: certified is best, failed is worst. `new` without one. */
+/** Outcomes that say nothing about the endpoint. */
+const NO_RESULT: readonly Outcome[] = ['refused', 'not-run', 'harness-error'];
+
+/** Compares with the previous outcome: certified is best, failed is worst. `new` without a result to compare with. */
 export function changeOf({ outcome, previous }: Pick<FleetPartner, 'outcome' | 'previous'>): Change {
-  if (previous === null) return 'new';
+  if (previous === null || NO_RESULT.includes(previous.outcome)) return 'new';
   const step = RANK[outcome] - RANK[previous.outcome];
   return step === 0 ? 'same' : step < 0 ? 'better' : 'worse';
 }

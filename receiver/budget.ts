@@ -53,20 +53,37 @@ const DEFAULTS: ResolvedLimits = {
  * alone fits always.
  */
 export function resolveLimits(limits: ServerLimits = {}, bodyLimit = 0): ResolvedLimits {
-  const resolved: ResolvedLimits = { ...DEFAULTS, maxUploadBytes: Math.max(DEFAULTS.maxUploadBytes, bodyLimit) };
-  for (const [name, example] of Object.entries(DEFAULTS) as [keyof ServerLimits, number][]) {
-    const value = limits[name];
-    if (value === undefined) continue;
-    const unit = /Bytes$/.test(name) ? 'bytes' : name.slice(3).toLowerCase();
-    requirePositive('RECEIVER_LIMIT', `limits.${name}`, unit, value, example);
-    resolved[name] = value;
-  }
+  const unitOf = (name: string) => (/Bytes$/.test(name) ? 'bytes' : name.slice(3).toLowerCase());
+  const maxUploadBytes = Math.max(DEFAULTS.maxUploadBytes, bodyLimit);
+  const resolved = { ...DEFAULTS, maxUploadBytes, ...givenNumbers('limits', DEFAULTS, limits, unitOf) };
   if (resolved.maxUploadBytes < bodyLimit) {
     throw new HookproofError('RECEIVER_LIMIT', 'limits.maxUploadBytes is smaller than bodyLimit.', {
       hint: `Use at least ${bodyLimit}, or a smaller bodyLimit: otherwise the largest bodies never arrive.`,
     });
   }
   return resolved;
+}
+
+/**
+ * The numbers that are given for the options in `defaults`, which are the examples for invalid ones: whole, above 0 and
+ * up to `max`. Throws {@link HookproofError} `RECEIVER_LIMIT`.
+ */
+export function givenNumbers<Numbers extends object>(
+  option: string,
+  defaults: { readonly [K in keyof Numbers]-?: number },
+  given: Numbers,
+  unitOf: (name: string) => string,
+  max = Number.MAX_SAFE_INTEGER,
+): Partial<Record<keyof Numbers, number>> {
+  const numbers: Partial<Record<keyof Numbers, number>> = {};
+  for (const name of Object.keys(defaults) as (keyof Numbers & string)[]) {
+    const value = given[name] as number | undefined;
+    if (value === undefined) continue;
+    const checked = value <= max ? value : Number.NaN;
+    requirePositive('RECEIVER_LIMIT', `${option}.${name}`, unitOf(name), checked, defaults[name]);
+    numbers[name] = value;
+  }
+  return numbers;
 }
 
 /** Zero would disable a limit, or reject everything. */

@@ -125,7 +125,7 @@ export interface ReceiverConfig {
 }
 
 const DEFAULT_BODY_LIMIT = 1024 * 1024;
-const DEFAULT_MAX_DEPTH = 64;
+export const DEFAULT_MAX_DEPTH = 64;
 
 /** Checks the options. Throws {@link HookproofError} (`RECEIVER_*`), which never contains the value of a secret. */
 export function resolveOptions(options: ReceiverOptions): ReceiverConfig {

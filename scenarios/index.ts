@@ -31,6 +31,7 @@ export {
   type HandshakeScenario,
   type Kit,
   type KnownSamples,
+  LEAKS,
   type Leak,
   type Observation,
   type ObservationScenario,

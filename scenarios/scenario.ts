@@ -233,21 +233,21 @@ export type AnswerMatch =
   | 'unreadable'
   | 'none';
 
-/**
- * Something that an answer must not contain, neither in its headers nor in its body. `credential-part` is a part of the
- * valid signature, or the beginning or end of a secret; `internal-page` is a page or file that is meant for operators.
- */
-export type Leak =
-  | 'signature'
-  | 'secret'
-  | 'api-key'
-  | 'credential-part'
-  | 'stack-trace'
-  | 'parser-detail'
-  | 'error-message'
-  | 'database-message'
-  | 'debug-page'
-  | 'internal-page';
+/** What an answer must not contain, neither in its headers nor in its body, each with what it is. */
+export const LEAKS = {
+  signature: 'the valid signature of the delivery',
+  secret: 'the signature secret',
+  'api-key': 'the API key',
+  'credential-part': 'a part of the valid signature, or the beginning or end of a secret',
+  'stack-trace': 'a stack trace, with names of files and functions',
+  'parser-detail': 'a message of the JSON parser, which shows how far the body was read',
+  'error-message': 'the message of an exception',
+  'database-message': 'a message of a database',
+  'debug-page': 'a page that a framework shows to developers',
+  'internal-page': 'a page or file that is meant for operators',
+} as const;
+
+export type Leak = keyof typeof LEAKS;
 
 /**
  * The allowed answers. An exact status takes precedence over a class. What is in none of the sets fails.

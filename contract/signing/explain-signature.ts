@@ -1,6 +1,6 @@
 /** Whether a signature header is correct for a body, and if not, why. */
 import { findMistakes, foundTexts } from './find-mistakes.ts';
-import { type HeaderFinding, headerShape } from './header-shape.ts';
+import { HEADER_FINDINGS, type HeaderFinding, headerShape } from './header-shape.ts';
 import type { MistakeText, SigningInput } from './mistake.ts';
 import { type Explanation, explainMistakes, mistakesNamed } from './mistakes.ts';
 import { hmac, signingKey, toBase64 } from './sign.ts';
@@ -128,6 +128,12 @@ const NEAR_MISSES: readonly NearMiss[] = [
     fix: 'Send the API key in its own header, and the signature in this one.',
     fits: ({ value, input }) => value === input.apiKey,
   },
+];
+
+/** What a report about a signature can name in addition to the signing mistakes. The shape of a header has no `why`. */
+export const VALUE_MISTAKES: readonly MistakeText[] = [
+  ...NEAR_MISSES,
+  ...HEADER_FINDINGS.map((finding) => ({ ...finding, why: '' })),
 ];
 
 /** What is nearly correct about one of these values, or undefined. */

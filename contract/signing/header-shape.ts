@@ -86,6 +86,9 @@ const FINDING = {
   },
 } as const satisfies Record<string, HeaderFinding>;
 
+/** Every finding about the shape of a header. */
+export const HEADER_FINDINGS: readonly HeaderFinding[] = Object.values(FINDING);
+
 /** Describes a signature header. Pure, and without any secret. Several lines of the header are joined by ", ". */
 export function headerShape(header: string): HeaderShape {
   const value = header.trim();
@@ -111,7 +114,7 @@ interface Part {
 /** What remains of a header value without one thing around it, for each thing that is there. */
 function partsOf(value: string): Part[] {
   const parts: Part[] = [];
-  const name = /^[\w-]+:\s+(.*)$/s.exec(value);
+  const name = /^(?:[\w-]+:\s+|[A-Za-z]\w*-[\w-]+:)(.*)$/s.exec(value);
   if (name) parts.push({ finding: FINDING.headerName, values: [name[1] ?? ''] });
   const unquoted = withoutQuotes(value);
   if (unquoted !== value) parts.push({ finding: FINDING.quoted, values: [unquoted] });
@@ -124,7 +127,9 @@ function partsOf(value: string): Part[] {
     const values = pieces.slice(0, MAX_PARTS).flatMap((piece) => [piece, withoutQuotes(piece), withoutLabel(piece)]);
     parts.push({ finding: FINDING.several, values });
   }
-  if (/\s/.test(value)) parts.push({ finding: FINDING.innerSpace, values: [value.replace(/\s+/g, '')] });
+  if (/\s/.test(name?.[1] ?? value)) {
+    parts.push({ finding: FINDING.innerSpace, values: [value.replace(/\s+/g, '')] });
+  }
   return parts;
 }
 

@@ -2,7 +2,7 @@
  * How a delivery is signed, and the ways in which it is signed incorrectly. A separate module: a receiver that only
  * verifies signatures does not need it.
  */
-export { explainSignature } from './explain-signature.ts';
+export { explainSignature, type SignatureReport, VALUE_MISTAKES } from './explain-signature.ts';
 export { findMistakes, foundTexts } from './find-mistakes.ts';
 export { headerShape } from './header-shape.ts';
 export {

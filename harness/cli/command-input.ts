@@ -1,7 +1,13 @@
 /** What commands read: the configuration, credentials, and the bytes to work on. */
 import { HookproofError } from '../../contract/hookproof-error.ts';
-import { type ConfigFlags, type CredentialSource, loadConfig, readCredential } from '../config/index.ts';
-import { MAX_DOCUMENT_BYTES, readFile } from '../config/read-file.ts';
+import {
+  type ConfigFlags,
+  type CredentialSource,
+  type LoadOptions,
+  loadConfig,
+  readCredential,
+} from '../config/index.ts';
+import { MAX_DOCUMENT_BYTES, readFile, readStream } from '../config/read-file.ts';
 import { printAdvice } from './terminal.ts';
 
 /**
@@ -13,6 +19,7 @@ export function commandConfig(
   url: string | undefined,
   configFile: string | undefined,
   flags: ConfigFlags,
+  { forRun = false }: Pick<LoadOptions, 'forRun'> = {},
 ): ReturnType<typeof loadConfig> {
   return loadConfig({
     flags: { ...flags, ...(url === undefined ? {} : { url }) },
@@ -20,6 +27,7 @@ export function commandConfig(
     cwd: process.cwd(),
     configFile,
     stdin: process.stdin,
+    forRun,
   });
 }
 
@@ -65,12 +73,7 @@ export async function readInput(file: string): Promise<Buffer> {
       hint: 'Name a file, or pipe the body to standard input.',
     });
   }
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of process.stdin) {
-    size += chunk.length;
-    if (size > MAX_DOCUMENT_BYTES) throw unreadable('standard input is larger than 64 MiB');
-    chunks.push(Buffer.from(chunk));
-  }
-  return Buffer.concat(chunks);
+  const bytes = await readStream(process.stdin, MAX_DOCUMENT_BYTES);
+  if (bytes === undefined) throw unreadable('standard input is larger than 64 MiB');
+  return bytes;
 }

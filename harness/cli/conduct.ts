@@ -10,26 +10,49 @@ import {
   inActions,
   type NamedSecret,
   openEventStream,
+  type Reporter,
   redactDocument,
   redactEvent,
+  type WrittenReport,
   writeReports,
 } from '../report/index.ts';
 import type { ResultDocument } from '../report/result-document.ts';
-import { exitCodeOf } from '../report/verdict.ts';
+import { exitCodeOf, isPartial } from '../report/verdict.ts';
 import { type RunOptions, run } from '../run/index.ts';
+import { keptReportPath, readLastRun, rememberRun } from './last-run.ts';
 import { type Interruption, interruptible } from './stop-signals.ts';
-import { displayOf, shownPath } from './terminal.ts';
+import { displayOf, isCi, shownPath } from './terminal.ts';
 
-/** Runs what the configuration says, writes the reports, and returns the exit code. */
-export async function conduct(config: ResolvedConfig): Promise<number> {
+/**
+ * Runs what the configuration says, writes the reports, and returns the exit code. With `remembers`, the run is
+ * remembered, a partial run shows the last full one, and a run that did not pass leaves an HTML report for reading. The
+ * commands of the reports repeat `flags`.
+ */
+export async function conduct(
+  config: ResolvedConfig,
+  { remembers = false, verbose = false, flags = '' } = {},
+): Promise<number> {
   const interruption = interruptible();
   try {
-    const performed = await perform(config, interruption);
-    await report(config, performed);
-    return interruption.exitCode() ?? exitCodeOf(performed.document);
+    const performed = await perform(config, interruption, (options) => run({ ...options, flags }));
+    const document = remembers ? await remember(config, performed.document) : performed.document;
+    const { partner, reporters } = config;
+    const kept = remembers && !isPartial(document) ? keptReport(document, partner.url, reporters) : [];
+    await report({ reporters: [...reporters, ...kept] }, { ...performed, document }, verbose);
+    return interruption.exitCode() ?? exitCodeOf(document);
   } finally {
     interruption.dispose();
   }
+}
+
+/** Remembers the run, and returns its document; that of a partial run with the last full one. */
+export async function remember({ partner: { url } }: ResolvedConfig, given: ResultDocument): Promise<ResultDocument> {
+  // In CI the memory of a machine is that of other jobs.
+  const isKnown = isPartial(given) && !isCi();
+  const full = isKnown ? (await readLastRun(url))?.full : null;
+  const document = full == null ? given : { ...given, lastFullRun: full };
+  await rememberRun(document, url);
+  return document;
 }
 
 /** Runs what the configuration says, writes no report, and returns the redacted document. */
@@ -45,18 +68,19 @@ export async function runAlone(config: ResolvedConfig): Promise<ResultDocument> 
 
 /**
  * A run with its progress on standard error. The document is not redacted yet. `runner` replaces the plain run:
- * certification observes more than it does.
+ * certification observes more than it does. `progressTo` takes the progress instead of standard error.
  */
 export async function perform(
   config: ResolvedConfig,
-  interruption: Interruption,
+  interruption: Pick<Interruption, 'signal'>,
   runner: (options: RunOptions) => Promise<ResultDocument> = run,
+  progressTo: { write(text: string): unknown } = progressStream(),
 ) {
   const { run: options } = config;
   // Read before the first request, so that an invalid baseline costs no run.
   const baseline = options.baseline === null ? null : await readBaseline(options.baseline, shownPath(options.baseline));
   const redactor = createRedactor({ values: namedSecrets(config.secrets) });
-  const progress = createProgress({ stream: progressStream(), ...displayOf(process.stderr) });
+  const progress = createProgress({ stream: progressTo, ...displayOf(process.stderr) });
   checkReportPlaces(config.reporters, process.cwd());
   const events = await openEventStream(config.reporters, { stdout: process.stdout, cwd: process.cwd() });
   const document = await runner({
@@ -81,26 +105,45 @@ export async function perform(
 
 /** Writes the reports that the configuration asks for, and prints their paths. */
 export async function report(
-  { reporters }: ResolvedConfig,
+  { reporters }: Pick<ResolvedConfig, 'reporters'>,
   { document, redactor, events }: Awaited<ReturnType<typeof perform>>,
+  verbose = false,
 ): Promise<void> {
   const written = await writeReports(document, reporters, {
-    ...reportOutputs(),
+    ...reportOutputs(verbose),
     redactor,
     streamed: events?.reporters ?? [],
   });
   // Reports an event that could not be written during the run, after everything else is written.
   events?.close();
+  printPaths(written, reporters);
+}
+
+/** Whether a reporter writes the terminal report to standard output. */
+const isTerminalReport = ({ name, file }: Reporter): boolean =>
+  (name === 'human' || name === 'github') && file === null;
+
+/** The paths of the reports, on standard error: the terminal report contains them. */
+export function printPaths(written: readonly WrittenReport[], reporters: readonly Reporter[]): void {
+  if (reporters.some(isTerminalReport)) return;
   for (const { name, path } of written) process.stderr.write(`${name} report: ${path}\n`);
 }
 
+/** The HTML report that is kept of a run that did not pass, for its details: only where a person reads the terminal. */
+function keptReport(document: ResultDocument, url: string, reporters: readonly Reporter[]): Reporter[] {
+  const isRead = reporters.some(isTerminalReport);
+  const passed = document.counts.pass + document.counts.notApplicable === document.results.length;
+  if (!isRead || passed || process.stdout.isTTY !== true || reporters.some(({ name }) => name === 'html')) return [];
+  return [{ name: 'html', file: keptReportPath(url), isOptional: true }];
+}
+
 /** Where reports go: standard output, and the job summary in GitHub Actions. */
-export function reportOutputs() {
+export function reportOutputs(verbose = false) {
   const { GITHUB_STEP_SUMMARY: summary = '' } = process.env;
   return {
     stdout: process.stdout,
     cwd: process.cwd(),
-    terminal: displayOf(process.stdout),
+    terminal: { ...displayOf(process.stdout), verbose },
     summaryFile: summary === '' ? undefined : summary,
     notice: (message: string): void => void process.stderr.write(`${message}\n`),
     actions: inActions(process.env),

@@ -29,20 +29,47 @@ export async function confirmSending(
   });
 }
 
+/**
+ * Returns when a credential is configured, or `open` says that none is needed: a forgotten secret would look like a
+ * faulty receiver.
+ *
+ * @throws HookproofError NO_CREDENTIALS of kind `no-verdict`, and nothing is sent
+ */
+export async function requireCredentials(config: ResolvedConfig, open = false): Promise<void> {
+  const { partner } = config;
+  if (open || partner.signing !== undefined || partner.apiKey !== undefined) return;
+  // A wrong selection is the first thing to know.
+  await outlineOf(config);
+  throw new HookproofError(
+    'NO_CREDENTIALS',
+    'nothing was sent: neither a secret nor an API key is configured, so authentication cannot be checked',
+    {
+      kind: 'no-verdict',
+      hint:
+        'Set HOOKPROOF_SECRET and HOOKPROOF_API_KEY (exported, in a shell), or name files with `--secret-file` and ' +
+        '`--api-key-file`. If the endpoint needs neither, give `--open`.',
+    },
+  );
+}
+
 /** A name that does not resolve now may resolve later. Nothing is connected to. */
 async function isPublic({ partner, run: { timeoutMs } }: ResolvedConfig): Promise<boolean> {
   const { allowed, error } = await pinEndpoint(partner.url, { timeoutMs, chooses: false });
   return error !== null || allowed.some((address) => scopeOf(address) === 'public');
 }
 
-async function countOfRun({ clientFixtures, partner, run }: ResolvedConfig): Promise<string> {
+function outlineOf({ clientFixtures, partner, run }: ResolvedConfig) {
   const { concurrency, maxMs, profile, recoveryMs, timeoutMs, suites, scenarios, greps, shard } = run;
-  const { requests } = await outlineRun({
+  return outlineRun({
     partner,
     clientFixtures,
     selection: { suites, scenarios, greps, shard },
     limits: { concurrency, timeoutMs, recoveryMs, maxMs },
     profile,
   });
+}
+
+async function countOfRun(config: ResolvedConfig): Promise<string> {
+  const { requests } = await outlineOf(config);
   return `about ${counted(requests.about, 'test notification').replace(/^\d+/, requests.about.toLocaleString('en'))}`;
 }

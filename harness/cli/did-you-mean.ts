@@ -1,4 +1,6 @@
 /** Suggests the names that a mistyped one was probably meant to be. */
+import { HookproofError } from '../../contract/hookproof-error.ts';
+import { STACKS, type Stack } from '../../contract/stacks.ts';
 import { nearestName } from '../config/nearest-name.ts';
 
 /** "Did you mean X, Y or Z? ", or nothing when no name is similar. */
@@ -8,6 +10,15 @@ export function didYouMean(word: string, names: readonly string[]): string {
   if (last === undefined) return '';
   if (similar.length === 1) return `Did you mean "${last}"? `;
   return `Did you mean ${similar.slice(0, -1).join(', ')} or ${last}? `;
+}
+
+/** The stack with this name. Throws a HookproofError with `code` for any other. */
+export function stackCalled(word: string, code: string): Stack {
+  const found = STACKS.find((stack) => stack === word);
+  if (found !== undefined) return found;
+  throw new HookproofError(code, `unknown stack "${word}"`, {
+    hint: `${didYouMean(word, STACKS)}Choose from ${STACKS.join(', ')}.`,
+  });
 }
 
 /** The nearest name, then those that share every word; if there are none, those that share at least half the words. */

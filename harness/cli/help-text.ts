@@ -14,6 +14,8 @@ Commands:
   run [URL]            run the suites against an endpoint
   demo                 start the reference receiver and run every suite against it
   receiver             start the reference receiver; --fault NAME gives it one deliberate fault
+  proxy                forward plain HTTP to your receiver; show the deliveries, and why signatures do not match
+  replay [ID]          send deliveries again that the proxy has kept
   list                 list checks (scenarios), suites, requirements, faults, error codes; --json, --schemas
   explain ID           explain a check, a requirement, a fault, a status or an error code
   trigger NAME URL     send one notification, or a sequence of them (a flow), as the real sender does
@@ -34,8 +36,10 @@ Commands:
   inbox replay [ID]    handle entries again, for example --state dead
   inbox export         write entries with their bodies, as NDJSON
   inbox prune          remove old entries that are done or superseded
+  mcp                  serve the Model Context Protocol, for coding agents that fix a receiver
   baseline update FILE  record the failures of a run in a baseline, for run --baseline
   init [FILE]          write a commented hookproof.yaml
+  completion SHELL     print the completion script for bash, zsh or fish
 
 Secrets come from files or the environment (HOOKPROOF_SECRET, HOOKPROOF_API_KEY),
 never directly from the command line.

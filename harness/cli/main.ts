@@ -20,6 +20,12 @@ async function main(argv: readonly string[]): Promise<number> {
   if (first === '--fleet-worker' && process.send !== undefined) {
     return (await import('./certify/worker.ts')).serveAsWorker();
   }
+  // What the scripts of `hookproof completion` ask. The words are those of a command that is not complete yet.
+  if (first === '__complete') {
+    const { complete, completionText } = await import('./complete.ts');
+    process.stdout.write(completionText(await complete(argv.slice(1))));
+    return 0;
+  }
   const { runProgram } = await import('./program.ts');
   return runProgram(argv);
 }

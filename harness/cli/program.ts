@@ -7,10 +7,13 @@ import { HookproofError } from '../../contract/hookproof-error.ts';
 import { visible } from '../../contract/visible.ts';
 import { version } from '../version.ts';
 import { addCertifyingCommands } from './command-table/certifying.ts';
+import { addForwardingCommands } from './command-table/forwarding.ts';
 import { addOfflineCommands } from './command-table/offline.ts';
 import { addReceivingCommands } from './command-table/receiving.ts';
 import { addRunningCommands } from './command-table/running.ts';
 import type { ActionMaker } from './command-table/shared-options.ts';
+
+const EXIT_CODE_OF = { usage: 2, internal: 4, 'no-verdict': 3 } as const;
 
 /** Runs the program and returns its exit code. Never rejects. */
 export async function runProgram(argv: readonly string[]): Promise<number> {
@@ -30,7 +33,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     // Help and version end with exit code 0. Commander has already printed its other errors.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     process.stderr.write(describeError(error));
-    return error instanceof HookproofError && error.kind === 'usage' ? 2 : 4;
+    return error instanceof HookproofError ? EXIT_CODE_OF[error.kind] : 4;
   }
 }
 
@@ -54,6 +57,7 @@ export function createProgram(finish: (code: number) => void): Command {
 
   addRunningCommands(program, action);
   addReceivingCommands(program, action);
+  addForwardingCommands(program, action);
   addCertifyingCommands(program, action);
   addOfflineCommands(program, action);
   for (const { name, command } of commandsOf(program)) {

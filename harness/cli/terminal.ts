@@ -41,6 +41,11 @@ export async function askOnTerminal(question: string): Promise<boolean | null> {
   return /^y(?:es)?$/i.test(answer.trim());
 }
 
+/** Whether a CI system runs this program: they set CI to "true" or "1". */
+export function isCi({ CI = '' }: NodeJS.ProcessEnv = process.env): boolean {
+  return CI !== '' && CI !== 'false' && CI !== '0';
+}
+
 /** A path relative to the current folder, if it is inside it. */
 export function shownPath(path: string): string {
   const short = relative(process.cwd(), path);

@@ -11,11 +11,15 @@ export interface ConfigFile {
   /** As the user would name it; null when there is no file. */
   readonly name: string | null;
   readonly settings: GivenSettings;
+  /** The paths whose values were refused, those that unknown keys were probably meant to be included. */
+  readonly unusable: readonly string[];
+  /** Whether the whole file was read: only then is a setting that was not found missing. */
+  readonly complete: boolean;
   /** The environment variables that it refers to. */
   readonly referenced: ReadonlySet<string>;
 }
 
-const NO_FILE: ConfigFile = { name: null, settings: new Map(), referenced: new Set() };
+const NO_FILE: ConfigFile = { name: null, settings: new Map(), unusable: [], complete: true, referenced: new Set() };
 
 /** Reads the file that `--config` names, or `hookproof.yaml` in `cwd` when there is one; null asks for neither. */
 export async function findConfigFile(
@@ -28,7 +32,7 @@ export async function findConfigFile(
   const path = resolve(cwd, name);
   const refuse = (code: string, message: string, hint: string): ConfigFile => {
     problems.push({ code, path: null, reason: null, message, hint });
-    return NO_FILE;
+    return { ...NO_FILE, complete: false };
   };
   if (name === '') return refuse('CONFIG_EMPTY_VALUE', '--config: is empty', 'Give it a value, or leave it out.');
   const content = await readFile(path, MAX_CONFIG_BYTES);
@@ -50,8 +54,8 @@ export async function findConfigFile(
   if (text === undefined) return refuse('CONFIG_FILE', `${name} is not UTF-8 text`, 'Save it as UTF-8.');
   const { parseConfigFile } = await import('./parse-config-file.ts');
   const found = parseConfigFile(text, { name, base: dirname(path), scope }, problems);
-  const settings = scope === undefined ? found : settableBy(scope, found, problems);
-  return { name, settings, referenced: referencedVariables(settings) };
+  const settings = scope === undefined ? found.settings : settableBy(scope, found.settings, problems);
+  return { ...found, name, settings, referenced: referencedVariables(settings) };
 }
 
 /** The settings that such a file can set; others are noted. */

@@ -1,7 +1,14 @@
 /** The file that `hookproof init` writes, made of the table of settings. */
 import { defaultText, SETTINGS, type Setting } from './settings.ts';
 
-const HEAD = `# The configuration of hookproof. Flags and HOOKPROOF_ variables take precedence over this file;
+/**
+ * The JSON Schema of the file, which `hookproof init` writes next to it: editors find it without a network, in projects
+ * without node_modules, and it fits the version that wrote the file.
+ */
+export const SCHEMA_FILE = 'hookproof.schema.json';
+
+const HEAD = `# yaml-language-server: $schema=${SCHEMA_FILE}
+# The configuration of hookproof. Flags and HOOKPROOF_ variables take precedence over this file;
 # \`hookproof config show\` prints every value with its source.
 # Relative paths are relative to this file. Secrets are never written in this file: refer to them
 # with \${env:NAME} (an environment variable) or \${file:PATH} (a file that is not committed).

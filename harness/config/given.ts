@@ -1,6 +1,6 @@
 /** The values that were given, each with its place: flags first, then the environment, then hookproof.yaml. */
 import { nearestName } from './nearest-name.ts';
-import type { Advice, Problem } from './problems.ts';
+import type { Advice, Position, Problem } from './problems.ts';
 import {
   type ConfigFlags,
   flagKeyOf,
@@ -35,6 +35,8 @@ export interface Given<T extends string | boolean = string | boolean> {
   readonly source: string;
   /** How a message about it begins: `--timeout`, `HOOKPROOF_URL`, `hookproof.yaml:3:11: timeout`. */
   readonly where: string;
+  /** In a file. */
+  readonly position?: Position | undefined;
   /** The folder that a relative path in it starts from. */
   readonly base: string;
   /** Of a file about one of many partners. */
@@ -90,10 +92,10 @@ export function startResolution({ env, stdin }: { env: Environment; stdin?: Inpu
 /**
  * The strongest value of each setting. A list from a stronger layer replaces the whole list of a weaker one; custom
  * headers are separate settings, by name. An empty text is a problem and never the same as absent: an empty
- * variable in CI must not turn a check off.
+ * variable in CI must not turn a check off. `unusable` are the paths in the file whose values were refused.
  */
 export function gatherSettings(
-  layers: { flags: ConfigFlags; env: Environment; file: GivenSettings; cwd: string },
+  layers: { flags: ConfigFlags; env: Environment; file: GivenSettings; unusable: readonly string[]; cwd: string },
   problems: Problem[],
 ): Pick<Resolution, 'settings' | 'attempted'> {
   const settings = new Map<string, readonly Given[]>();
@@ -104,13 +106,19 @@ export function gatherSettings(
       fromFlag(setting, layers.flags, layers.cwd) ??
       fromEnvironment(setting, layers.env, layers.cwd) ??
       layers.file.get(setting.path);
+    const isUnusable = layers.unusable.some((path) => isAbout(path, setting.path));
+    if (given !== undefined || isUnusable) attempted.add(setting.path);
     if (given === undefined) continue;
-    attempted.add(setting.path);
     const filled = given.filter(({ value }) => value !== '');
     if (filled.length > 0) settings.set(setting.path, filled);
     for (const one of given) if (one.value === '') problems.push(emptyValue(one));
   }
   return { settings, attempted };
+}
+
+/** Whether a path is the setting, one of its items, or a group around it. */
+function isAbout(path: string, setting: string): boolean {
+  return path === setting || path.startsWith(`${setting}.`) || setting.startsWith(`${path}.`);
 }
 
 function fromFlag(setting: Setting, flags: ConfigFlags, cwd: string): readonly Given[] | undefined {
@@ -163,13 +171,13 @@ export function givenTexts(settings: GivenSettings, path: SettingPath): Given<st
 
 /** A problem with a given value: `what` goes after the place. */
 export function problemWith(
-  { path, where }: Given,
+  { path, where, position }: Given,
   what: string,
   hint: string,
   code = 'CONFIG_VALUE',
   reason: string | null = null,
 ): Problem {
-  return { code, path, reason, message: `${where}: ${what}`, hint };
+  return { code, path, reason, message: `${where}: ${what}`, hint, position };
 }
 
 /** Adds a line to `config show`. */

@@ -1,6 +1,6 @@
 /** The configuration of a run, for the command line. */
 export { PROFILES, type Profile } from '../../scenarios/profiles.ts';
-export { configTemplate } from './config-template.ts';
+export { configTemplate, SCHEMA_FILE } from './config-template.ts';
 export type { Given, Input } from './given.ts';
 export {
   type CollectedConfig,

@@ -1,5 +1,6 @@
 /** Puts the configuration of a run together: flags, then environment, then hookproof.yaml, then defaults. */
 
+import { resolve } from 'node:path';
 import { HookproofError } from '../../contract/index.ts';
 import { visible } from '../../contract/visible.ts';
 import { PROFILE_RULES, type Profile } from '../../scenarios/profiles.ts';
@@ -22,7 +23,8 @@ import {
   type ShownSetting,
   startResolution,
 } from './given.ts';
-import { type Advice, adviceText, type Problem, throwIfAny } from './problems.ts';
+import { type Advice, adviceText, inOrder, type Problem, throwIfAny } from './problems.ts';
+import { MAX_DOCUMENT_BYTES, readFile } from './read-file.ts';
 import { type PartnerReading, resolvePartner } from './resolve-partner.ts';
 import { resolveReporters, resolveRun } from './resolve-run.ts';
 import type { ConfigFlags, RunSettings } from './settings.ts';
@@ -74,6 +76,8 @@ export interface LoadOptions {
   readonly configFile?: string | null | undefined;
   /** For `--secret-file -` and `--api-key-file -`. */
   readonly stdin?: Input | undefined;
+  /** The run follows: the selection must match a check, and the baseline must exist. */
+  readonly forRun?: boolean;
   /**
    * One of many partners, whose file `configFile` is. Variables are no settings, because all partners share them.
    * `defaultsFile` is the file of the operator, whose settings are weaker than those of the partner.
@@ -108,21 +112,35 @@ export async function collectConfig(options: LoadOptions): Promise<CollectedConf
     scope === undefined || scope.defaultsFile === null
       ? null
       : await findConfigFile({ configFile: scope.defaultsFile, cwd, scope }, problems, advice);
-  const fileBroken = problems.length > 0;
   const settings = new Map([...(defaults?.settings ?? []), ...file.settings]);
-  const layers = { flags: options.flags, env: one === undefined ? options.env : {}, file: settings, cwd };
+  const complete = file.complete && defaults?.complete !== false;
+  const unusable = [...file.unusable, ...(defaults?.unusable ?? [])];
+  const layers = { flags: options.flags, env: one === undefined ? options.env : {}, file: settings, unusable, cwd };
   const resolution = { ...started, ...gatherSettings(layers, problems) };
-  const values = await resolvePartner(resolution, fileBroken);
+  const values = await resolvePartner(resolution, complete);
   const { partner } = values;
   const clientFixtures = await resolveFixtures(resolution, partner?.tls?.clientCert);
   const { run, reporters } = resolveRun(resolution);
   const profile = givenText(resolution.settings, 'profile');
-  if (profile !== undefined && run.profile !== null && !fileBroken) {
+  if (profile !== undefined && run.profile !== null && complete) {
     checkProfile(run.profile, profile, partner, resolution);
   }
+  if (SELECTING.some((path) => resolution.settings.has(path))) {
+    const { checkNames, checkSelection } = await import('./selection.ts');
+    checkNames(resolution);
+    if (options.forRun === true) checkSelection(run, resolution);
+  }
+  if (options.forRun === true) await checkBaseline(resolution);
   if (run.revision !== null && run.profile === null) {
     const message = 'The revision is ignored: it selects what is scored for a profile, and no profile is set.';
     advice.push({ path: 'revision', reason: 'ignored', message, hint: '' });
+  }
+  // A variable that an earlier shell session left behind would look like a receiver that rejects valid credentials.
+  for (const path of ['hmac.secret', 'api-key.value']) {
+    const [used] = resolution.settings.get(path) ?? [];
+    if (used?.layer !== 'environment' || !file.settings.has(path)) continue;
+    const message = `${used.where} is used, and not \`${path}\` of the configuration file.`;
+    advice.push({ path, reason: 'overridden', message, hint: '' });
   }
   if (one === undefined) advice.push(...adviseOnVariables(options.env, file.referenced));
   const config =
@@ -141,7 +159,29 @@ export async function collectConfig(options: LoadOptions): Promise<CollectedConf
           namesHost: file.settings.get('url')?.some(({ value }) => hostOf(value) === hostOf(partner.url)) ?? false,
         };
   const { settings: given, attempted } = resolution;
-  return { config, problems, advice, given, attempted, files, values, run, secrets: [...new Set(secrets)] };
+  return {
+    config,
+    problems: inOrder(problems),
+    advice,
+    given,
+    attempted,
+    files,
+    values,
+    run,
+    secrets: [...new Set(secrets)],
+  };
+}
+
+/** The settings that select checks. */
+const SELECTING = ['suites', 'scenarios', 'grep', 'shard'] as const;
+
+async function checkBaseline({ settings, problems }: Resolution): Promise<void> {
+  const given = givenText(settings, 'baseline');
+  if (given === undefined) return;
+  const content = await readFile(resolve(given.base, given.value), MAX_DOCUMENT_BYTES);
+  if ('bytes' in content) return;
+  const hint = 'Check the path. `hookproof baseline update FILE` writes one from a run.';
+  problems.push(problemWith(given, `the baseline ${given.value} ${content.reason}`, hint, 'BASELINE_NOT_READ'));
 }
 
 function hostOf(url: string | boolean): string | null {
@@ -194,7 +234,7 @@ export function loadReporters(
 ): Reporter[] {
   // Of the environment only GitHub Actions matters: the settings in it are for runs.
   const started = startResolution({ env: { GITHUB_ACTIONS: env.GITHUB_ACTIONS } });
-  const layers = { flags: { reporter, outputDir }, env: {}, file: new Map(), cwd };
+  const layers = { flags: { reporter, outputDir }, env: {}, file: new Map(), unusable: [], cwd };
   const resolution = { ...started, ...gatherSettings(layers, started.problems) };
   const reporters = resolveReporters(resolution);
   throwIfAny(started.problems);

@@ -19,7 +19,7 @@ import { MAX_YAML_DEPTH, readYaml } from '../yaml-text.ts';
 import { type Expected, fileSchema } from './file-schema.ts';
 import type { Given, GivenSettings, PartnerScope } from './given.ts';
 import { nearestName } from './nearest-name.ts';
-import { type Problem, quoted } from './problems.ts';
+import { type Position, type Problem, positionText, quoted, SYNTAX_CODE } from './problems.ts';
 import { REFERENCE_HINT } from './secrets.ts';
 import { flagOf, SETTINGS, type Setting } from './settings.ts';
 import { DURATION_HINT, SEED_HINT } from './values.ts';
@@ -34,33 +34,78 @@ export interface FilePlace {
 interface YamlDocument {
   readonly doc: Document.Parsed;
   readonly data: unknown;
-  /** `hookproof.yaml:3:11`, counted from 1. */
-  place(node: Node): string;
+  placeOf(node: Node): Position;
+}
+
+/** The text is not YAML from this offset on, or nothing that the schema can check. */
+interface Broken {
+  readonly brokenAt: number;
+}
+
+interface ParsedFile {
+  /** By path. A secret that was written into the file is marked. */
+  readonly settings: GivenSettings;
+  readonly unusable: readonly string[];
+  readonly complete: boolean;
 }
 
 /**
- * The settings of the file, by path. What is wrong is noted, and settings without a problem are read all the same:
- * `doctor` examines them. A secret that was written into the file is marked.
+ * Notes everything that is wrong with the file, and reads the settings without a problem all the same: what is wrong
+ * with their values is listed together with it, and `doctor` examines them. After a syntax error, only what precedes
+ * it can be read.
  */
-export function parseConfigFile(text: string, file: FilePlace, problems: Problem[]): GivenSettings {
+export function parseConfigFile(text: string, file: FilePlace, problems: Problem[]): ParsedFile {
   // A byte order mark is not content, and would shift the columns of the first line.
-  const document = parseYaml(text.replace(/^\uFEFF/, ''), file.name, problems);
-  if (document === undefined) return new Map();
+  const content = text.replace(/^\uFEFF/, '');
+  const whole = parseYaml(content, file.name, problems);
+  const document = 'brokenAt' in whole ? parseBefore(content, whole.brokenAt, file.name) : whole;
+  if ('brokenAt' in document) return { settings: new Map(), unusable: [], complete: false };
   const given = new Map(collect(document, document.doc.contents, '', file));
+  const complete = document === whole && isMap(resolved(document, document.doc.contents));
   const checked = fileSchema.safeParse(document.data);
-  if (checked.success) return given;
+  if (checked.success) return { settings: given, unusable: [], complete };
   const found = schemaProblems(checked.error.issues, document);
   // As arguments, a hundred thousand of them would be too many.
-  for (const problem of found) problems.push(problem);
-  return new Map([...given].flatMap(([path, values]) => withoutProblems(path, values, found)));
+  for (const { problem } of found) problems.push(problem);
+  const settings = new Map([...given].flatMap(([path, values]) => withoutProblems(path, values, found)));
+  return { settings, unusable: found.flatMap(({ problem, meant }) => meant ?? problem.path ?? []), complete };
 }
 
-function withoutProblems(path: string, values: readonly Given[], problems: readonly Problem[]): [string, Given[]][] {
-  const about = problems.filter((one) => one.path === path || one.path?.startsWith(`${path}.`));
-  if (about.length === 0) return [[path, [...values]]];
-  if (!about.every(({ reason }) => reason === 'in-config-file')) return [];
-  return [[path, values.filter(({ value }) => value !== '').map((one) => ({ ...one, literal: true }))]];
+/** A file with more top-level keys is not one of settings, and each attempt costs its length. */
+const MAX_ATTEMPTS = 30;
+
+/** What precedes the top-level key with the fault. The parser notices a quote that is not closed much later. */
+function parseBefore(text: string, offset: number, name: string): YamlDocument | Broken {
+  const keys = [...text.slice(0, offset).matchAll(/^["'\w]/gm)].slice(1);
+  if (keys.length > MAX_ATTEMPTS) return { brokenAt: 0 };
+  for (const { index } of keys.toReversed()) {
+    const document = parseYaml(text.slice(0, index), name, []);
+    if (!('brokenAt' in document)) return document;
+  }
+  return { brokenAt: 0 };
 }
+
+function withoutProblems(
+  path: string,
+  values: readonly Given[],
+  problems: readonly FoundProblem[],
+): [string, Given[]][] {
+  const about = problems.flatMap(({ problem }) =>
+    problem.path === path || problem.path?.startsWith(`${path}.`) === true ? problem : [],
+  );
+  if (about.length === 0) return [[path, [...values]]];
+  if (about.every(({ reason }) => reason === 'in-config-file')) {
+    return [[path, values.filter(({ value }) => value !== '').map((one) => ({ ...one, literal: true }))]];
+  }
+  // The other items of a list.
+  const places = new Set(about.map(({ position }) => position && positionText(position)));
+  const others = values.filter(({ position }) => position !== undefined && !places.has(positionText(position)));
+  return LISTS.has(path) && others.length > 0 ? [[path, others]] : [];
+}
+
+const LISTS: ReadonlySet<string> = new Set(
+  SETTINGS.filter(({ type }) => ['words', 'ids', 'fields', 'reporters'].includes(type)).map(({ path }) => path),
+);
 
 function collect(document: YamlDocument, start: unknown, path: string, file: FilePlace): [string, Given[]][] {
   const node = resolved(document, start);
@@ -80,7 +125,8 @@ function resolved({ doc }: YamlDocument, node: unknown): Node | undefined {
 
 function toGiven(document: YamlDocument, scalar: Scalar, path: string, { base, scope }: FilePlace): Given {
   const { value, source } = scalar;
-  const place = document.place(scalar);
+  const position = document.placeOf(scalar);
+  const place = positionText(position);
   return {
     path,
     // A number is taken as it is written: a seed of 007 is not 7.
@@ -88,6 +134,7 @@ function toGiven(document: YamlDocument, scalar: Scalar, path: string, { base, s
     layer: 'file',
     source: place,
     where: `${place}: ${path}`,
+    position,
     base,
     ...(scope !== undefined && { scope }),
   };
@@ -119,19 +166,22 @@ const SYNTAX: Partial<Record<ErrorCode, readonly [what: string, hint: string]>> 
 };
 const NOT_YAML = ['is not valid YAML from here on', 'Write a setting as key: value.'] as const;
 
-/** undefined when the text cannot be used; the problems are noted. Duplicate keys are noted, and reading goes on. */
-function parseYaml(text: string, name: string, problems: Problem[]): YamlDocument | undefined {
+/** Notes what is wrong. Duplicate keys are noted, and reading goes on. */
+function parseYaml(text: string, name: string, problems: Problem[]): YamlDocument | Broken {
   const yaml = readYaml(text);
-  const placeOf = (offset: number) => {
+  const placeOf = (offset: number): Position => {
     const { line, col } = yaml.placeOf(offset);
-    return `${name}:${line}:${col}`;
+    return { file: name, line, column: col };
   };
-  const refuse = (offset: number, what: string, hint: string, code = 'CONFIG_SYNTAX'): undefined => {
-    problems.push({ code, path: null, reason: null, message: `${placeOf(offset)}: ${what}`, hint });
+  const refuse = (offset: number, what: string, hint: string, code = SYNTAX_CODE): Broken => {
+    const position = placeOf(offset);
+    problems.push({ code, path: null, reason: null, message: `${positionText(position)}: ${what}`, hint, position });
+    return { brokenAt: offset };
   };
   if ('tooMany' in yaml) {
     const [what, hint] = TOO_MANY[yaml.tooMany];
-    return refuse(yaml.offset, what, hint);
+    refuse(yaml.offset, what, hint);
+    return { brokenAt: 0 };
   }
   const { doc, second } = yaml;
   const errors = doc?.errors ?? [];
@@ -158,7 +208,7 @@ function parseYaml(text: string, name: string, problems: Problem[]): YamlDocumen
   if (second !== undefined) {
     return refuse(second.range[0], 'a second document begins', 'Remove the line --- before it.');
   }
-  if (doc === undefined || doc.contents === null) return undefined;
+  if (doc === undefined || doc.contents === null) return { brokenAt: 0 };
   const aliases: { offset: number; resolved: boolean }[] = [];
   visit(doc, {
     Alias: (_, alias) => {
@@ -168,9 +218,10 @@ function parseYaml(text: string, name: string, problems: Problem[]): YamlDocumen
   const unresolved = aliases.find((alias) => !alias.resolved);
   if (unresolved !== undefined) return refuse(unresolved.offset, 'a value begins with *', 'Put the value in quotes.');
   try {
-    return { doc, data: doc.toJS({ maxAliasCount: MAX_ALIASES }), place: (node) => placeOf(offsetOf(node)) };
+    return { doc, data: doc.toJS({ maxAliasCount: MAX_ALIASES }), placeOf: (node) => placeOf(offsetOf(node)) };
   } catch {
-    return refuse(aliases[0]?.offset ?? 0, 'aliases expand to too much', 'Write the settings out.');
+    refuse(aliases[0]?.offset ?? 0, 'aliases expand to too much', 'Write the settings out.');
+    return { brokenAt: 0 };
   }
 }
 
@@ -188,49 +239,68 @@ function offsetOf(node: Node): number {
   return node.range?.[0] ?? 0;
 }
 
-const EXPECTED: Record<Expected, readonly [what: string, hint: string]> = {
-  text: ['must be text', 'Put the value in quotes.'],
-  switch: ['must be true or false', 'Write true or false, without quotes.'],
-  number: ['must be a whole number', 'Write digits, without quotes.'],
-  duration: ['must be a duration with its unit', DURATION_HINT],
-  list: ['must be a list', 'Write [one, two], or one item a line after a dash; leave the key out for none.'],
-  group: ['must be a group of settings', 'Indent them below it, one a line.'],
-  reference: ['a secret must not be written into this file', REFERENCE_HINT],
-  seed: ['must be text or a whole number', SEED_HINT],
+/** What a value has to be, after "is not". */
+const EXPECTED: Record<Exclude<Expected, 'reference'>, readonly [what: string, hint: string]> = {
+  text: ['text', 'Put the value in quotes.'],
+  switch: ['true or false', 'Write true or false, without quotes.'],
+  number: ['a whole number', 'Write digits, without quotes.'],
+  duration: ['a duration with its unit', DURATION_HINT],
+  list: ['a list', 'Write [one, two], or one item a line after a dash; leave the key out for none.'],
+  group: ['a group of settings', 'Indent them below it, one a line.'],
+  seed: ['text or a whole number', SEED_HINT],
 };
 
 interface FoundProblem {
-  readonly offset: number;
   readonly problem: Problem;
+  /** The path that an unknown key was probably meant to be. */
+  readonly meant?: string | undefined;
 }
 
-/** What the schema found, in the order of the file. */
-function schemaProblems(issues: readonly z.core.$ZodIssue[], document: YamlDocument): Problem[] {
-  return issues
-    .flatMap((issue) => {
-      const path = issue.path.map(String);
-      return issue.code === 'unrecognized_keys'
-        ? issue.keys.map((key) => unknownKey(path, key, document))
-        : wrongValue(path, issue.message, document);
-    })
-    .sort((a, b) => a.offset - b.offset)
-    .map(({ problem }) => problem);
+function schemaProblems(issues: readonly z.core.$ZodIssue[], document: YamlDocument): FoundProblem[] {
+  return issues.flatMap((issue) => {
+    const path = issue.path.map(String);
+    return issue.code === 'unrecognized_keys'
+      ? issue.keys.map((key) => unknownKey(path, key, document))
+      : wrongValue(path, issue.message, document);
+  });
 }
 
 function wrongValue(path: readonly string[], expected: string, document: YamlDocument): FoundProblem {
   const { key, value } = nodesAt(document, path);
   const node = value ?? key ?? rootOf(document);
+  const position = document.placeOf(node);
   const found = (code: string, what: string, hint: string, reason: string | null = null): FoundProblem => {
     const where = path.length === 0 ? '' : `${pathText(path)}: `;
-    const message = `${document.place(node)}: ${where}${what}`;
-    return { offset: offsetOf(node), problem: { code, path: path.join('.'), reason, message, hint } };
+    const message = `${positionText(position)}: ${where}${what}`;
+    return { problem: { code, path: path.join('.'), reason, message, hint, position } };
   };
   if (path.length === 0) return found('CONFIG_VALUE', 'contains no settings', 'Write a setting as key: value.');
   if (isNothing(value)) return found('CONFIG_EMPTY_VALUE', 'is empty', 'Give it a value, or remove the key.', 'empty');
+  if (expected === 'reference') {
+    const what = looksLikeReference(value)
+      ? 'the reference is not valid'
+      : 'a secret must not be written into this file';
+    return found('CONFIG_LITERAL_SECRET', what, REFERENCE_HINT, 'in-config-file');
+  }
   const [what, hint] = EXPECTED[isExpected(expected) ? expected : 'text'];
-  return expected === 'reference'
-    ? found('CONFIG_LITERAL_SECRET', what, hint, 'in-config-file')
-    : found('CONFIG_VALUE', what, hint);
+  if (expected === 'list' && isSeq(value)) return found('CONFIG_VALUE', 'the list is empty', hint);
+  return found('CONFIG_VALUE', `${shownValue(path, value)} is not ${what}`, hint);
+}
+
+function looksLikeReference(node: Node | undefined): boolean {
+  return isScalar(node) && typeof node.value === 'string' && /^\$\{.*\}$/s.test(node.value);
+}
+
+/** Groups in which a value may be a secret in the wrong place. */
+const SECRET_GROUPS: ReadonlySet<string | undefined> = new Set(
+  SETTINGS.filter(({ type }) => type === 'secret' || type === 'headers').map(({ path }) => path.split('.')[0]),
+);
+
+function shownValue([group]: readonly string[], node: Node | undefined): string {
+  if (isSeq(node)) return 'a list';
+  if (isMap(node)) return 'a group of settings';
+  if (!isScalar(node) || SECRET_GROUPS.has(group)) return 'the value';
+  return quoted(node.source ?? String(node.value), 'the value');
 }
 
 /** Other names that people try for a key: mostly those of flags. */
@@ -252,20 +322,23 @@ function unknownKey(parent: readonly string[], key: string, document: YamlDocume
   const siblings = keysIn(parent.join('.'));
   const near = nearestName(key, siblings);
   const elsewhere = nearestName(key, OTHER_NAMES.keys());
-  const meant = near ?? (elsewhere === null ? undefined : OTHER_NAMES.get(elsewhere));
+  const other = elsewhere === null ? undefined : OTHER_NAMES.get(elsewhere);
+  const meant = near ?? other;
   // `{ value }` without a colon is a key with nothing behind it: more likely a value, and perhaps a secret.
   const bare = near === null && isNothing(value);
   const unknown = bare ? 'unknown key without a value' : `unknown key ${quoted(key, '')}`.trimEnd();
   const place = parent.length === 0 ? '' : ` in ${pathText(parent)}`;
   const question = meant === undefined ? '' : `; did you mean \`${meant}\`?`;
+  const position = document.placeOf(node);
   const problem = {
     code: 'CONFIG_UNKNOWN_KEY',
     path: [...parent, key].join('.'),
     reason: null,
-    message: `${document.place(node)}: ${unknown}${place}${question}`,
+    message: `${positionText(position)}: ${unknown}${place}${question}`,
     hint: meant === undefined ? `Known keys${place}: ${siblings.join(', ')}.` : 'Rename it, or remove it.',
+    position,
   };
-  return { offset: offsetOf(node), problem };
+  return { problem, meant: near === null ? other : [...parent, near].join('.') };
 }
 
 function inFile(path: string): boolean {
@@ -297,6 +370,6 @@ function pathText(path: readonly string[]): string {
   return shown.join('.');
 }
 
-function isExpected(message: string): message is Expected {
+function isExpected(message: string): message is keyof typeof EXPECTED {
   return message in EXPECTED;
 }

@@ -48,6 +48,19 @@ export async function readFile(path: string, limit: number): Promise<FileContent
   }
 }
 
+/** The bytes of a stream, such as standard input; undefined when there are more than `most`. */
+export async function readStream(input: AsyncIterable<Uint8Array | string>, most: number): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of input) {
+    const bytes = Buffer.from(chunk);
+    size += bytes.length;
+    if (size > most) return undefined;
+    chunks.push(bytes);
+  }
+  return Buffer.concat(chunks);
+}
+
 /** What something is that is not a file to read, in words; null for a file. */
 function kindOf(found: Stats, inherited: boolean): string | null {
   if (found.isFile() || (inherited && found.isFIFO())) return null;

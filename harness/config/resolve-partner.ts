@@ -6,7 +6,7 @@ import type { KnownSamples, SampleKind } from '../../scenarios/index.ts';
 import type { Partner } from '../partner.ts';
 import { checkPartner, PartnerHeaderError } from '../sender/index.ts';
 import { type Given, givenText, givenTexts, problemWith, type Resolution, redacted, show } from './given.ts';
-import type { Advice, Problem } from './problems.ts';
+import { type Advice, type Problem, quoted } from './problems.ts';
 import { REFERENCE_HINT, readReference, readSecret, splitReferences } from './secrets.ts';
 import { defaultText, SETTINGS, type SettingPath, settingAt } from './settings.ts';
 import { resolveTls, type TlsMaterial } from './tls-material.ts';
@@ -23,10 +23,10 @@ export interface PartnerReading {
 
 /**
  * Builds the partner and has the sender core check it. A secret enables HMAC signatures, an API key the API key
- * header. A missing URL is noted, unless the configuration file could not be read (`fileBroken`).
+ * header. A missing URL is noted, unless the configuration file was not read to its end (`complete` is false).
  */
-export async function resolvePartner(resolution: Resolution, fileBroken: boolean): Promise<PartnerReading> {
-  const url = resolveUrl(resolution, fileBroken);
+export async function resolvePartner(resolution: Resolution, complete: boolean): Promise<PartnerReading> {
+  const url = resolveUrl(resolution, complete);
   const signing = await credential(resolution, 'hmac.secret', 'hmac.header');
   const apiKey = await credential(resolution, 'api-key.value', 'api-key.header');
   const headers = await resolveHeaders(resolution);
@@ -46,11 +46,11 @@ export async function resolvePartner(resolution: Resolution, fileBroken: boolean
   return { ...read, partner };
 }
 
-function resolveUrl(resolution: Resolution, fileBroken: boolean): string | undefined {
+function resolveUrl(resolution: Resolution, complete: boolean): string | undefined {
   const { settings, problems } = resolution;
   const given = givenText(settings, 'url');
   if (given === undefined) {
-    if (fileBroken || resolution.attempted.has('url')) return undefined;
+    if (!complete || resolution.attempted.has('url')) return undefined;
     const hint = 'Give it as an argument of the command, as HOOKPROOF_URL, or as url in hookproof.yaml.';
     const message = 'no endpoint URL was given';
     problems.push({ code: 'CONFIG_URL_MISSING', path: 'url', reason: 'missing', message, hint });
@@ -59,8 +59,7 @@ function resolveUrl(resolution: Resolution, fileBroken: boolean): string | undef
   const url = URL.canParse(given.value) ? new URL(given.value) : undefined;
   if (url === undefined || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
     const hint = 'Give a full URL, for example https://partner.example/webhooks.';
-    // The value is not echoed: it may be a secret in the wrong place.
-    problems.push(problemWith(given, 'the value is not an http or https URL', hint));
+    problems.push(problemWith(given, `${quoted(given.value, 'the value')} is not an http or https URL`, hint));
     return undefined;
   }
   // A URL that contains credentials is not shown in the end: the sender core refuses it.
@@ -264,5 +263,5 @@ function problemOf(error: HookproofError, given: Given | undefined): Problem {
   if (given === undefined) return { code, path: null, reason: null, message: error.message, hint };
   const isHeader = error instanceof PartnerHeaderError;
   const text = isHeader ? error.messageFor(error.header.role === 'custom' ? 'the header' : undefined) : error.message;
-  return { code, path: given.path, reason: null, message: `${given.where}: ${text}`, hint };
+  return { ...problemWith(given, text, hint, code), reason: null };
 }

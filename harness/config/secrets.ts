@@ -17,7 +17,7 @@ import {
   startResolution,
 } from './given.ts';
 import { adviceText, throwIfAny } from './problems.ts';
-import { MAX_SECRET_BYTES, readFile, utf8Text } from './read-file.ts';
+import { MAX_SECRET_BYTES, readFile, readStream, utf8Text } from './read-file.ts';
 
 /** A value that is kept elsewhere: `${env:NAME}` or `${file:PATH}`. */
 export type Reference =
@@ -222,23 +222,11 @@ async function fromInput(given: Given<string>, noun: string, resolution: Resolut
     note(resolution, given, 'standard input is not a pipe or a file', hint);
     return undefined;
   }
-  const bytes = await readInput(stdin);
+  const bytes = await readStream(stdin, MAX_SECRET_BYTES);
   const input = { name: 'standard input', ifEmpty: 'empty' } as const;
   if (bytes !== undefined) return secretText(bytes, input, given, noun, resolution);
   note(resolution, given, `standard input is larger than ${MAX_SECRET_BYTES / 1024} KiB`, hint);
   return undefined;
-}
-
-async function readInput(input: Input): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of input) {
-    const bytes = Buffer.from(chunk);
-    size += bytes.length;
-    if (size > MAX_SECRET_BYTES) return undefined;
-    chunks.push(bytes);
-  }
-  return Buffer.concat(chunks);
 }
 
 /** Editors and `echo` add one newline at the end, which is removed; more than one is taken as intended. */

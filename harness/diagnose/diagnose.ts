@@ -1,12 +1,13 @@
 /** The diagnosis of a run. The fault dictionary is loaded only when something is wrong. */
 
-import type { Stack } from '../../contract/index.ts';
+import { fixSources, type Stack } from '../../contract/index.ts';
 import type { Feature, RunObservations } from '../../scenarios/index.ts';
 import { PREFLIGHT_SCENARIO, STATUS_SCENARIOS } from '../judge/index.ts';
 import type { Diagnosis, ScenarioResult } from '../report/result-document.ts';
 import { NOT_KNOWN } from '../report/verdict.ts';
 import { type Candidate, type Explanation, explainByFaults } from './explain-by-faults.ts';
 import { type DictionaryFault, type FaultDictionary, loadDictionary } from './fault-dictionary.ts';
+import { CANDIDATES } from './named-findings.ts';
 import { type Answer, answerOf, type Outcomes, outcomeOf } from './outcome.ts';
 import type { Finding } from './preflight-findings.ts';
 import {
@@ -52,9 +53,11 @@ export async function diagnose(run: ToDiagnose): Promise<Diagnosis[]> {
 function diagnoseWith(dictionary: FaultDictionary, run: ToDiagnose): Diagnosis[] {
   const { preflight, results } = run;
   const stack = run.stack === null ? guessStack(results) : { name: run.stack, told: '--stack' };
-  return preflight === null
-    ? explainRun(run, dictionary, stack)
-    : explainFailedPreflight(preflight, results, dictionary, stack);
+  const [first, ...others] =
+    preflight === null
+      ? explainRun(run, dictionary, stack)
+      : explainFailedPreflight(preflight, results, dictionary, stack);
+  return first === undefined ? [] : [withRecipe(first), ...others];
 }
 
 /** The likely faults from the results of a run whose preflight passed. */
@@ -215,17 +218,17 @@ function onlyFaultWith(
 
 const isNamed = ({ candidates }: Diagnosis) => candidates === undefined;
 
-/** A server names the language and not always the framework: the alternative when the guessed stack has no fix. */
-const ALTERNATIVES: Partial<Record<Stack, Stack>> = { flask: 'django', django: 'flask', fastify: 'express' };
-
-/** The general rule and, where the stack is known and has its own, the fix for it. */
+/** The general rule and, where the stack is known and it or its language has its own, the fix for it. */
 export function fixFor(fix: DictionaryFault['fix'], stack: KnownStack | null): Pick<Diagnosis, 'fix' | 'stack'> {
-  const own = stack === null ? undefined : (fix[stack.name] ?? fix[ALTERNATIVES[stack.name] ?? stack.name]);
+  const own = stack === null ? undefined : fixSources(stack.name).flatMap((source) => fix[source] ?? [])[0];
   return own === undefined ? { fix: fix.rule, stack: null } : { fix: `${fix.rule} ${own}`, stack };
 }
 
-/** The name of a finding that lists candidates. */
-const ONE_OF = 'one-of';
+/** The first finding also says where to find a receiver to copy. */
+function withRecipe(one: Diagnosis): Diagnosis {
+  if (one.stack === null) return one;
+  return { ...one, fix: `${one.fix} A whole receiver: \`hookproof init --stack ${one.stack.name}\`.` };
+}
 
 function diagnosisOf(
   { isNamed, candidates, evidence, outcomes, otherAnswer }: Explanation,
@@ -255,10 +258,10 @@ function diagnosisOf(
   const observed = observationOf(results.filter(({ id }) => evidence.includes(id)));
   return {
     ...shared,
-    fault: ONE_OF,
+    fault: CANDIDATES.fault,
     title: `${observed}. Possibly: ${titles}`,
     alike: [],
-    why: 'The outcomes of this run are not enough to name the fault: it may also be one that is not known.',
+    why: CANDIDATES.why,
     fix: [...new Set(candidates.map((one) => fixFor(one.fault.fix, stack).fix))].join(' Or: '),
     stack: null,
     candidates: candidates.map((one) => ({

@@ -1,11 +1,13 @@
 /** The diagnosis of a run: which fault the endpoint probably has. */
 export { diagnose } from './diagnose.ts';
 export { type DictionaryFault, type FaultDictionary, isMeant, loadDictionary } from './fault-dictionary.ts';
+export { namedFindings } from './named-findings.ts';
 export {
   explainCertificates,
   explainClientCertificate,
   explainPreflight,
   type Finding,
   type PreflightAttempts,
+  TLS_ON_PORT,
 } from './preflight-findings.ts';
-export { explainRejection, explainWords } from './rejected-credentials.ts';
+export { credentialsOf, explainRejection, explainWords } from './rejected-credentials.ts';

@@ -1,7 +1,7 @@
 /** Findings about a failed preflight: why not even the plain valid delivery is accepted. Pure. */
 
 import type { ChainAnalysis } from '../../certs/index.ts';
-import type { ChainFaultCode } from '../../contract/index.ts';
+import { CHAIN_FAULTS, type ChainFaultCode } from '../../contract/index.ts';
 import type { Diagnosis } from '../report/result-document.ts';
 import { type Attempt, isAboutClientCertificate, type TransportErrorKind } from '../transport/index.ts';
 
@@ -14,8 +14,16 @@ export interface PreflightAttempts {
   readonly second: Attempt | null;
 }
 
-/** Explains a failed preflight. Null when it passed. `credentials`: whether any were sent. */
-export function explainPreflight({ first, second }: PreflightAttempts, credentials = true): Finding | null {
+/** Which credentials the delivery contains: a signature by the secret, and an API key. */
+export interface Credentials {
+  readonly secret: boolean;
+  readonly apiKey: boolean;
+}
+
+const BOTH: Credentials = { secret: true, apiKey: true };
+
+/** Explains a failed preflight. Null when it passed. */
+export function explainPreflight({ first, second }: PreflightAttempts, credentials = BOTH): Finding | null {
   const last = second ?? first;
   const { answer, error } = first;
   if (error?.kind === 'timeout') {
@@ -27,7 +35,8 @@ export function explainPreflight({ first, second }: PreflightAttempts, credentia
   }
   if (answer !== null) {
     const isRejection = answer.status === 401 || answer.status === 403;
-    return isRejection && !credentials ? NO_CREDENTIALS : findingForStatus(answer.status);
+    if (!isRejection) return findingForStatus(answer.status);
+    return credentials.secret || credentials.apiKey ? rejectsCredentials(answer.status, credentials) : NO_CREDENTIALS;
   }
   if (error === null || error.kind === 'local') return null;
   return TRANSPORT[error.kind];
@@ -98,6 +107,14 @@ const TRANSPORT: Readonly<Record<Exclude<TransportErrorKind, 'timeout' | 'local'
   },
 };
 
+/** The URL begins with http, and the port answers a TLS handshake. */
+export const TLS_ON_PORT: Finding = {
+  fault: 'tls-on-port',
+  title: 'The port speaks TLS, and the URL begins with http',
+  why: 'The endpoint gives no answer in plain HTTP, and answers a TLS handshake.',
+  fix: 'Begin the URL with https.',
+};
+
 const NEVER_ANSWERS: Finding = {
   fault: 'never-answers',
   title: 'The endpoint reads the delivery and never answers',
@@ -132,6 +149,51 @@ const NO_CREDENTIALS: Finding = {
     '--api-key-file.',
 };
 
+const KEY_HINT = 'If the endpoint requires an API key, set HOOKPROOF_API_KEY or use `--api-key-file`.';
+
+/**
+ * A delivery is rejected because of its credentials. `words`: what the answer says about them. A missing secret
+ * comes first, unless the answer names the key; a missing key, if the answer names it.
+ */
+export function rejectsCredentials(status: number, { secret, apiKey }: Credentials, words?: string): Finding {
+  const said = words ?? '';
+  const needsSecret = !secret && !/api.?key/i.test(said);
+  // Most receivers that verify signatures need no key: only an answer that names it shows that it is missing.
+  const needsKey = !apiKey && /api.?key/i.test(said);
+  const title = needsSecret
+    ? 'No secret is configured, so this delivery was not signed, and the endpoint rejects it'
+    : needsKey
+      ? 'No API key is configured, and the endpoint rejects the signed delivery'
+      : 'The endpoint rejects a delivery with valid credentials';
+  const fix = [
+    needsSecret && 'If the endpoint verifies signatures, set HOOKPROOF_SECRET or use `--secret-file`.',
+    needsKey && KEY_HINT,
+    'Compare secret, API key and header names on both sides (a newline at the end of a secret file counts).',
+    !apiKey && !needsKey && !/signature|hmac|same byte length|timing.?safe/i.test(said) && KEY_HINT,
+    secret &&
+      'If they are the same, log the signature that the receiver computes and the body that it reads, then run ' +
+        '`hookproof verify body.json --signature "$COMPUTED"`. `hookproof proxy --to URL` shows the deliveries of ' +
+        'the real sender, and why their signatures do not match.',
+    status !== 401 && 'Answer 401 to invalid credentials.',
+  ];
+  return {
+    fault: 'refuses-right-credentials',
+    title: `${title} (${status})`,
+    why: `${
+      words === undefined
+        ? 'Both sides must be configured with the same secret, key and header names.'
+        : `Its answer contains "${words}", so it seems to reject the credentials and not the payload.`
+    } ${
+      secret
+        ? 'None of the signing mistakes that were tried was accepted. ' +
+          `Either the secret${apiKey ? ' or the key' : ''} differs, or the signature is computed in a way ` +
+          'that was not tried.'
+        : 'The API key was not accepted in another usual header either.'
+    }`,
+    fix: fix.filter((part) => part !== false).join(' '),
+  };
+}
+
 const LOOKED_UP =
   'If the receiver looks ids up or needs additional fields, list known ids and these fields under `samples` in the ' +
   'configuration file.';
@@ -163,18 +225,6 @@ function findingForStatus(status: number): Finding {
       title: `The path does not accept POST (${status})`,
       why: 'A route exists, but for another method.',
       fix: 'Register the handler for POST at exactly this path.',
-    };
-  }
-  if (status === 401 || status === 403) {
-    return {
-      fault: 'refuses-right-credentials',
-      title: `The endpoint rejects a delivery with valid credentials (${status})`,
-      why:
-        'Both sides must be configured with the same secret, key and header names. None of the known signing ' +
-        'mistakes was accepted either, so the secret or the key probably differs.',
-      fix:
-        'Compare secret, API key and header names on both sides (a newline at the end of a secret file counts). ' +
-        '`hookproof verify` explains offline why a signature does not match.',
     };
   }
   if (status === 429) {
@@ -293,9 +343,27 @@ export function explainCertificates({ faults }: ChainAnalysis): Finding | null {
   return {
     fault: `certificate-${first.code}`,
     title: first.text.replace(/\.$/, ''),
-    why:
-      'The sender verifies the certificate like any HTTPS client, and delivers nothing to an endpoint that it ' +
-      'cannot distinguish from an impostor.',
+    why: NOT_TRUSTED,
     fix: first.fix,
   };
+}
+
+const NOT_TRUSTED =
+  'The sender verifies the certificate like any HTTPS client, and delivers nothing to an endpoint that it ' +
+  'cannot distinguish from an impostor.';
+
+/** One status of each kind that is explained. */
+const STATUSES = [302, 404, 405, 429, 500, 400];
+
+/** Every finding of this module, for look-ups by name. Where a name has two causes, the general one is first. */
+export function preflightFindings(): Finding[] {
+  const certificates = FATAL.map((code) => ({
+    fault: `certificate-${code}`,
+    title: `The certificates of the endpoint are not trusted: ${CHAIN_FAULTS[code]}`,
+    why: NOT_TRUSTED,
+    fix: '`hookproof doctor URL` shows the chain as it is sent, and what is wrong with it.',
+  }));
+  const silent = [TLS_ON_PORT, NEVER_ANSWERS, ANSWERS_TOO_LATE, ENDLESS, NO_CREDENTIALS];
+  const statuses = [rejectsCredentials(401, BOTH), ...STATUSES.map(findingForStatus)];
+  return [...Object.values(TRANSPORT), ...silent, ...statuses, REQUIRED, REJECTED, ...certificates];
 }

@@ -14,7 +14,7 @@ import { PUBLISHED_SCHEMES, type PublishedScheme } from '../../contract/signing/
 import type { AddressChange, Change, SignChange } from '../../scenarios/index.ts';
 import type { Partner } from '../partner.ts';
 import type { Answer, Attempt } from '../transport/index.ts';
-import type { Finding } from './preflight-findings.ts';
+import { type Credentials, type Finding, rejectsCredentials } from './preflight-findings.ts';
 import { signingTrials } from './signing-trials.ts';
 
 /** Sends the plain valid delivery with a change. `authentic`: whether its credentials are still valid. */
@@ -68,14 +68,18 @@ function also(header: string, copies: readonly { readonly name: string; readonly
   };
 }
 
-function schemeTrials(scheme: PublishedScheme, header: string, url: string): Trial[] {
-  const { slug, name, headers, description, sign } = scheme;
-  const finding: Finding = {
+function schemeFinding({ slug, name, headers, description }: PublishedScheme, header: string): Finding {
+  return {
     fault: `expects-${slug}-signature`,
     title: `The endpoint verifies signatures in the ${name} scheme, not those of this service`,
     why: `It accepts ${headers.join(', ')}: ${description}. A library for that service checks a different signature.`,
     fix: `Verify ${header}: Base64 of HMAC-SHA256 over the exact body, without a library for ${name}.`,
   };
+}
+
+function schemeTrials(scheme: PublishedScheme, header: string, url: string): Trial[] {
+  const { name, sign } = scheme;
+  const finding = schemeFinding(scheme, header);
   const ways = sign({ body: new Uint8Array(), secret: '', url, id: '', timestamp: 0 }).length;
   return Array.from({ length: ways }, (_, way) => ({
     ...finding,
@@ -101,14 +105,20 @@ function otherHeader(
   prefix?: string,
 ): Trial {
   return {
+    ...headerFinding(kind, configured, name),
+    authentic: true,
+    change: { ...plainOf(partner), address: also(configured, [{ name, ...(prefix === undefined ? {} : { prefix }) }]) },
+  };
+}
+
+function headerFinding(kind: 'signature' | 'API key', configured: string, name: string): Finding {
+  return {
     fault: kind === 'signature' ? 'reads-another-signature-header' : 'reads-another-key-header',
     title: `The endpoint reads the ${kind} from ${name}, not from ${configured}`,
     why:
       `The delivery is accepted when ${name} also contains the ${kind}: the two sides are configured with different ` +
       'header names.',
     fix: `Read ${configured} at the endpoint, or have the operator configure ${name}.`,
-    authentic: true,
-    change: { ...plainOf(partner), address: also(configured, [{ name, ...(prefix === undefined ? {} : { prefix }) }]) },
   };
 }
 
@@ -248,14 +258,20 @@ export function explainWords({ answer }: Attempt, partner: Partner): Finding | n
   }
   const about = ABOUT_CREDENTIALS.exec(words)?.[0];
   if (about === undefined || (partner.signing === undefined && partner.apiKey === undefined)) return null;
-  return {
-    fault: 'refuses-right-credentials',
-    title: `The endpoint rejects a delivery with valid credentials (${answer.status})`,
-    why:
-      `Its answer contains "${about}", so it seems to reject the credentials and not the payload. None of the known ` +
-      'signing mistakes was accepted either, so the secret or the key probably differs.',
-    fix:
-      'Compare secret, API key and header names on both sides (a newline at the end of a secret file counts). ' +
-      '`hookproof verify` explains offline why a signature does not match. Answer 401 to invalid credentials.',
-  };
+  return rejectsCredentials(answer.status, credentialsOf(partner), about);
+}
+
+/** What a delivery of this partner contains. */
+export function credentialsOf({ signing, apiKey }: Partner): Credentials {
+  return { secret: signing !== undefined, apiKey: apiKey !== undefined };
+}
+
+/** Every finding of this module in general words, for look-ups by name. */
+export function rejectionFindings(): Finding[] {
+  return [
+    headerFinding('signature', 'the configured header', 'another header'),
+    headerFinding('API key', 'the configured header', 'another header'),
+    refusesCharacter('+'),
+    ...PUBLISHED_SCHEMES.map((scheme) => schemeFinding(scheme, DEFAULT_SIGNATURE_HEADER)),
+  ];
 }

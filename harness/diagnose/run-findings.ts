@@ -82,37 +82,42 @@ export function ofOutages(outages: RunObservations['outages'], results: Results)
       ? ''
       : ' To find the delivery that causes it, run again with `--concurrency 1`, or let a supervisor restart the ' +
         'receiver.';
-  const finding =
-    stopped.length > 0
-      ? {
-          fault: stayedDown ? 'dies-and-stays-down' : 'dies-and-is-restarted',
-          title: stayedDown
-            ? 'A single delivery stops the receiver, and it does not recover'
-            : 'Single deliveries stop the receiver until it is restarted',
-          why:
-            `The receiver stopped answering after: ${named}${more}. Usually an uncaught exception ends the process, ` +
-            'so anyone can switch the receiver off.',
-          fix:
-            'Catch errors around parsing and around every asynchronous step, and answer 400. In Express 4 an async ' +
-            `handler needs its own try/catch; Express 5 catches them.${search}`,
-        }
-      : {
-          fault: stayedDown ? 'valid-deliveries-stay-refused' : 'valid-deliveries-refused-for-a-while',
-          title: stayedDown
-            ? 'Valid deliveries are no longer accepted from some point of the run on'
-            : 'Valid deliveries are accepted at one time and not at another',
-          why:
-            `After ${named}${more}: ${first.sign}. The receiver depends on what it received before, or on what ` +
-            'differs from one valid delivery to the next, such as the characters of the signature.',
-          fix:
-            'Look for state that one delivery leaves to the next: variables outside the handler, caches, limits, a ' +
-            'blocked event loop. Then look at how the signature header is read: a form or URL decoder turns a plus ' +
-            `sign into a space.${search}`,
-        };
+  const after = `${named}${more}`;
+  const known = outageFinding(stopped.length > 0, stayedDown, after, first.sign);
+  const finding = { ...known, fix: `${known.fix}${search}` };
   const guilty = results.filter(
     ({ id, verdict }) => (culprits.includes(id) && verdict !== 'pass') || (id === STAYS_UP && verdict === 'fail'),
   );
   return { ...counted(finding, guilty, relevant.length), agreement: relevant.length };
+}
+
+/** `after` names the deliveries, `sign` what the plain valid delivery got then. */
+function outageFinding(hasStopped: boolean, stayedDown: boolean, after: string, sign: string): Finding {
+  if (hasStopped) {
+    return {
+      fault: stayedDown ? 'dies-and-stays-down' : 'dies-and-is-restarted',
+      title: stayedDown
+        ? 'A single delivery stops the receiver, and it does not recover'
+        : 'Single deliveries stop the receiver until it is restarted',
+      why:
+        `The receiver stopped answering after: ${after}. Usually an uncaught exception ends the process, ` +
+        'so anyone can switch the receiver off.',
+      fix: 'Catch errors around parsing and around every asynchronous step, and answer 400.',
+    };
+  }
+  return {
+    fault: stayedDown ? 'valid-deliveries-stay-refused' : 'valid-deliveries-refused-for-a-while',
+    title: stayedDown
+      ? 'Valid deliveries are no longer accepted from some point of the run on'
+      : 'Valid deliveries are accepted at one time and not at another',
+    why:
+      `After ${after}: ${sign}. The receiver depends on what it received before, or on what ` +
+      'differs from one valid delivery to the next, such as the characters of the signature.',
+    fix:
+      'Look for state that one delivery leaves to the next: variables outside the handler, caches, limits, a ' +
+      'blocked event loop. Then look at how the signature header is read: a form or URL decoder turns a plus ' +
+      'sign into a space.',
+  };
 }
 
 /** Accepted forgeries among the given results, of an endpoint that rejects others. */
@@ -127,22 +132,29 @@ export function ofAcceptances(left: Results, all: Results): Diagnosis | null {
   const isMissing = accepted.some(({ id }) => id === 'signature/missing' || id === 'api-key/missing');
   const named = accepted.slice(0, 3).map(({ id }) => id);
   const list = `${named.join(', ')}${accepted.length > 3 ? ', ...' : ''}`;
-  const finding = {
-    fault: isMissing ? 'missing-credential-let-through' : 'forged-deliveries-accepted',
-    title:
-      accepted.length === 1
-        ? `Accepts a forged delivery: ${list}`
-        : `Accepts ${accepted.length} forged deliveries: ${list}`,
-    why: isMissing
-      ? 'A check such as `if (header && !valid)` accepts every request without the header. Anyone who knows the ' +
-        'URL can report a payment that never happened.'
-      : 'An attacker who finds this can report a payment that never happened. Fix it before anything else.',
-    fix: isMissing
-      ? 'Treat a missing header like an invalid one: `if (!header || !valid)` answers 401.'
-      : 'See the failures whose reason begins with "accepted": each names what is forged in the delivery.',
-  };
-  return counted(finding, accepted, forged.length);
+  const title =
+    accepted.length === 1
+      ? `Accepts a forged delivery: ${list}`
+      : `Accepts ${accepted.length} forged deliveries: ${list}`;
+  const finding = isMissing ? MISSING_ACCEPTED : FORGED_ACCEPTED;
+  return counted({ ...finding, title }, accepted, forged.length);
 }
+
+const MISSING_ACCEPTED: Finding = {
+  fault: 'missing-credential-let-through',
+  title: 'Accepts deliveries without a credential',
+  why:
+    'A check such as `if (header && !valid)` accepts every request without the header. Anyone who knows the ' +
+    'URL can report a payment that never happened.',
+  fix: 'Treat a missing header like an invalid one: `if (!header || !valid)` answers 401.',
+};
+
+const FORGED_ACCEPTED: Finding = {
+  fault: 'forged-deliveries-accepted',
+  title: 'Accepts forged deliveries',
+  why: 'An attacker who finds this can report a payment that never happened. Fix it before anything else.',
+  fix: 'See the failures whose reason begins with "accepted": each names what is forged in the delivery.',
+};
 
 /** Deliveries that are rejected or accepted, but with another status: one finding each. */
 export function ofStatuses(results: Results): Diagnosis[] {
@@ -167,35 +179,43 @@ function ofAcceptanceStatus(failed: Results): Diagnosis[] {
   const [first] = failed;
   if (first === undefined) return [];
   const status = first.answered?.status ?? first.outcome;
-  const finding = {
-    fault: 'accepts-with-another-2xx',
-    title: `Accepts valid deliveries with ${status} instead of 200`,
-    why: 'Only 200 means accepted. What the sender does after another status is not specified.',
-    fix: 'Answer 200 explicitly: some frameworks choose 201, 202 or 204 by default.',
-  };
-  return [counted(finding, failed, failed.length)];
+  const title = `Accepts valid deliveries with ${status} instead of 200`;
+  return [counted({ ...ANOTHER_2XX, title }, failed, failed.length)];
 }
+
+const ANOTHER_2XX: Finding = {
+  fault: 'accepts-with-another-2xx',
+  title: 'Accepts valid deliveries with another 2xx than 200',
+  why: 'Only 200 means accepted. What the sender does after another status is not specified.',
+  fix: 'Answer 200 explicitly: some frameworks choose 201, 202 or 204 by default.',
+};
 
 /** The outcome of a check for the status, where only a missing credential gets another one. */
 const MISSING = /^missing-(\d{3})$/;
 
 function ofMissingStatus(what: string, name: string, failed: Results): Diagnosis[] {
   const status = MISSING.exec(failed[0]?.outcome ?? '')?.[1];
-  if (status === undefined) return [];
-  const finding = {
+  return status === undefined ? [] : [counted(missingStatus(what, name, status), failed, failed.length)];
+}
+
+function missingStatus(what: string, name: string, status: string): Finding {
+  return {
     fault: `${name}-is-${status}`,
     title: `Rejects a missing ${what} with ${status} instead of 401`,
     why: 'The deliveries are rejected, but with another status. A sender recognises missing credentials by 401.',
     fix: `Answer 401 where the ${what} is missing. A framework that requires the header answers before the check.`,
   };
-  return [counted(finding, failed, failed.length)];
 }
 
 function ofRejectionStatus(what: string, name: string, failed: Results): Diagnosis[] {
   const [first] = failed;
   const status = first?.outcome ?? '';
   if (first === undefined || MISSING.test(status)) return [];
-  const finding = {
+  return [counted(rejectionStatus(what, name, status), failed, failed.length)];
+}
+
+function rejectionStatus(what: string, name: string, status: string): Finding {
+  return {
     fault: `${name}-${status.startsWith('3') ? 'by-redirect' : `with-${status}`}`,
     title: `Rejects ${what} with ${status} instead of 401`,
     why: 'The deliveries are rejected, but with another status. A sender recognises invalid credentials by 401.',
@@ -203,7 +223,6 @@ function ofRejectionStatus(what: string, name: string, failed: Results): Diagnos
       ? 'Catch the exception of the credential check, and answer 401.'
       : `Answer 401 instead of ${status} where credentials are rejected.`,
   };
-  return [counted(finding, failed, failed.length)];
 }
 
 const MIN_CRASHES = 5;
@@ -215,16 +234,18 @@ export function ofCrashes(left: Results, all: Results): Diagnosis | null {
   const payloads = all.filter(isPayload);
   const crashes = left.filter(isPayload).filter(({ outcome }) => /^5\d\d$/.test(outcome ?? ''));
   if (crashes.length < MIN_CRASHES) return null;
-  const finding = {
-    fault: 'malformed-ends-in-5xx',
-    title: `Answers ${crashes.length} malformed payloads with 5xx`,
-    why:
-      'Usually the payload is parsed or read without a guard, and the framework answers for the exception. The ' +
-      'sender takes a 5xx for a temporary problem and may send the same delivery again and again.',
-    fix: 'Put parsing and validation inside a guard that answers 400, and check types before fields are read.',
-  };
-  return counted(finding, crashes, payloads.length);
+  const title = `Answers ${crashes.length} malformed payloads with 5xx`;
+  return counted({ ...MALFORMED_CRASHES, title }, crashes, payloads.length);
 }
+
+const MALFORMED_CRASHES: Finding = {
+  fault: 'malformed-ends-in-5xx',
+  title: 'Answers malformed payloads with 5xx',
+  why:
+    'Usually the payload is parsed or read without a guard, and the framework answers for the exception. The ' +
+    'sender takes a 5xx for a temporary problem and may send the same delivery again and again.',
+  fix: 'Put parsing and validation inside a guard that answers 400, and check types before fields are read.',
+};
 
 /** What was observed where no known fault explains it: it claims no cause. */
 export function ofUnexplained(left: Results): Diagnosis | null {
@@ -348,3 +369,34 @@ export function explainClientCertificates(results: Results): Diagnosis | null {
     )
   );
 }
+
+/** The statuses that receivers use instead of 401, for names that hold one. */
+const OTHER_STATUSES = ['400', '402', '403', '404', '405', '409', '415', '422', '500', '501', '502', '503'];
+
+const AFTER = 'the deliveries that the report names';
+const SIGN = 'the plain valid delivery was not accepted';
+
+/** Every finding of this module in general words, for look-ups by name. */
+export function runFindings(): Finding[] {
+  const outages = [true, false].flatMap((hasStopped) =>
+    [true, false].map((stayedDown) => outageFinding(hasStopped, stayedDown, AFTER, SIGN)),
+  );
+  const rejections = ['302', ...OTHER_STATUSES].flatMap((status) => [
+    rejectionStatus('invalid credentials', 'refuses', status),
+    rejectionStatus('an invalid API key', 'api-key-refused', status),
+  ]);
+  const missing = OTHER_STATUSES.flatMap((status) => [
+    missingStatus('signature', 'missing-signature', status),
+    missingStatus('API key', 'api-key-missing', status),
+  ]);
+  const fixed = [MISSING_ACCEPTED, FORGED_ACCEPTED, ANOTHER_2XX, MALFORMED_CRASHES];
+  const certificates = [NOT_REQUIRED, ANY_ACCEPTED, HEADERS_TRUSTED];
+  return [NOTHING_CHECKED, ...fixed, ...certificates, ...outages, ...rejections, ...missing, UNEXPLAINED];
+}
+
+const UNEXPLAINED: Finding = {
+  fault: NOT_KNOWN,
+  title: 'The cause is not known',
+  why: 'No known fault predicts what these checks observed. The report lists the observations and claims no cause.',
+  fix: 'See the fix of each check. The cause is what their deliveries share.',
+};

@@ -24,6 +24,20 @@ export interface SigningTrial extends Explanation {
   readonly sign: (body: Uint8Array) => string | undefined;
 }
 
+/** A framework parses the body, and the function that signs does not return standard base64. */
+const PAIRS = ['hex', 'base64-of-hex', 'base64url'].flatMap((encoding) =>
+  [
+    'reserialised-json',
+    'python-json',
+    'go-json',
+    'sorted-json',
+    'php-json',
+    'python-compact-json',
+    'python-compact-ascii-json',
+    'php-unescaped-json',
+  ].map((json) => `${json}+${encoding}`),
+);
+
 /** The likely mistakes, most likely first; two of them are often made together. */
 const LIKELY = [
   'hex',
@@ -31,7 +45,6 @@ const LIKELY = [
   'reserialised-json',
   'secret-newline',
   'base64-decoded-secret',
-  'reserialised-json+hex',
   'python-json',
   'python-compact-json',
   'php-json',
@@ -62,6 +75,7 @@ const LIKELY = [
   'empty-object-body',
   'api-key-as-secret',
   'empty-secret',
+  ...PAIRS,
 ];
 
 /**

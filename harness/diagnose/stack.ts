@@ -9,19 +9,28 @@ export interface KnownStack {
 }
 
 /**
- * Patterns of the headers. `Server` and `X-Powered-By` name a server, which few stacks use. Go and Fastify do not name
- * themselves, and a proxy hides the rest.
+ * Patterns of the headers, in the order in which they are tried. A server that several frameworks use reveals the
+ * language alone: the plain stack of the language, whose fixes hold for its frameworks. Go, Fastify, Hono and NestJS on
+ * Fastify do not name themselves, Laravel and Slim are `PHP`, and a proxy hides the rest.
  */
 const SIGNS: readonly (readonly [pattern: RegExp, stack: Stack])[] = [
   [/\bexpress\b/i, 'express'],
   [/\bfastify\b/i, 'fastify'],
-  [/\bwsgiserver\b|\bdjango\b|\bdaphne\b/i, 'django'],
-  [/\bwerkzeug\b|\bgunicorn\b|\buvicorn\b|\bhypercorn\b|\bwaitress\b|\bflask\b/i, 'flask'],
-  [/\bjetty\b|\btomcat\b|\bcoyote\b|\bundertow\b|\bspring\b|\bservlet\b/i, 'spring'],
-  [/\bphusion\b|\bpassenger\b|\bpuma\b|\bunicorn\b|\bwebrick\b|\brails\b/i, 'rails'],
-  [/\bphp\b|\blaravel\b|^apache\b/i, 'laravel'],
+  [/\bnext\.js\b|\bkoa\b/i, 'node'],
+  [/\bdjango\b|\bdaphne\b/i, 'django'],
+  [/\bwerkzeug\b|\bflask\b/i, 'flask'],
+  [/\bfastapi\b/i, 'fastapi'],
+  [/\bwsgiserver\b|\bbasehttp\b|\bc?python\b|\bgunicorn\b|\buvicorn\b|\bhypercorn\b|\bwaitress\b/i, 'python'],
+  [/\btornadoserver\b|\baiohttp\b|\bcherrypy\b|\buwsgi\b/i, 'python'],
+  [/\bspring\b/i, 'spring'],
+  [/\bjetty\b|\btomcat\b|\bcoyote\b|\bundertow\b|\bservlet\b|\bnetty\b/i, 'java'],
+  [/\brails\b/i, 'rails'],
+  [/\bphusion\b|\bpassenger\b|\bpuma\b|\bunicorn\b|\bwebrick\b|\bthin\b/i, 'ruby'],
+  [/\blaravel\b/i, 'laravel'],
+  [/\bphp\b/i, 'php'],
   [/\bkestrel\b|\basp\.net\b|\bmicrosoft-iis\b/i, 'dotnet'],
   [/\bfasthttp\b/i, 'go'],
+  [/\bactix\b|\baxum\b|\bhyper\b/i, 'rust'],
 ];
 
 const REVEALING_HEADERS = ['x-powered-by', 'server', 'x-runtime', 'x-aspnet-version'] as const;

@@ -5,7 +5,7 @@ import { maskUrl } from '../../contract/masked-url.ts';
 import { type CollectedConfig, collectConfig, type LoadOptions } from '../config/index.ts';
 import type { Redactor } from '../report/index.ts';
 import { serialise, sign } from '../sender/index.ts';
-import { endpointOf } from '../transport/index.ts';
+import { type AddressPolicy, endpointOf, LOCAL_TOO } from '../transport/index.ts';
 import { version } from '../version.ts';
 import { type Cleaner, cleanSection, createCleaner } from './clean.ts';
 import { clientSection, NOT_PROBED } from './client-certificate.ts';
@@ -24,6 +24,8 @@ export interface DoctorOptions {
   /** Called with what comes next, in a few words. */
   readonly onStage: (stage: string) => void;
   readonly signal: AbortSignal;
+  /** Which addresses of the endpoint are connected to. Default: any, including this machine and private networks. */
+  readonly addresses?: AddressPolicy;
 }
 
 /**
@@ -94,10 +96,10 @@ async function examineEndpoint(
   inputs: Inputs,
 ): Promise<{ sections: DoctorSection[]; reached: boolean | null }> {
   const { options, collected, local, cleaner } = inputs;
-  const { signal, onStage, sources } = options;
+  const { addresses = LOCAL_TOO, signal, onStage, sources } = options;
   const { delivery, view } = planDelivery(inputs);
   const limits = { timeoutMs: collected.run.timeoutMs, signal };
-  const probe = { url, tls: local.tls, identity: local.client?.pem ?? null, delivery };
+  const probe = { url, tls: local.tls, identity: local.client?.pem ?? null, delivery, addresses };
   const endpoint = await probeEndpoint(probe, limits, (stage) => onStage(cleaner.text(stage)));
   const sections = endpointSections({
     endpoint,

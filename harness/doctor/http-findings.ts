@@ -101,7 +101,7 @@ export function deliveryFindings(
   const untrusted = attempt.error?.kind === 'tls-untrusted' && analysis !== null;
   const found =
     (untrusted ? explainCertificates(analysis) : null) ??
-    explainPreflight({ first: attempt, second: null }, credentials);
+    explainPreflight({ first: attempt, second: null }, { secret: credentials, apiKey: credentials });
   if (found !== null) return [problem(found.fault, sentence(found.title), found.fix, whyOf(found))];
   if (attempt.answer === null) {
     const title = attempt.error?.message ?? 'The delivery could not be sent.';

@@ -10,11 +10,11 @@ import type { Partner } from '../partner.ts';
 import { controlOffer, helloEndpoint, inspectTls, matchHello, probeHello, type TlsInspection } from '../probe/index.ts';
 import { deliver, prepare } from '../sender/index.ts';
 import {
+  type AddressPolicy,
   type Attempt,
   endpointOf,
   exchange,
   isAllowed,
-  LOCAL_TOO,
   type Pin,
   type Prepared,
   pinTo,
@@ -32,6 +32,8 @@ export interface EndpointProbe {
   readonly identity: NonNullable<Partner['tls']> | null;
   /** What to deliver, and for which partner; null to deliver nothing. */
   readonly delivery: { readonly partner: Partner; readonly notification: Notification } | null;
+  /** Which addresses are connected to. */
+  readonly addresses: AddressPolicy;
 }
 
 /** What was aborted says nothing about the endpoint, and is null. */
@@ -66,7 +68,7 @@ export async function probeEndpoint(
   const dns = await resolveHost(hostname, limits);
   if (signal.aborted) return { dns: null, connection: null, answers: null };
   // There is no connection to an address that no endpoint can have; the findings on DNS say why.
-  const allowed = dns.addresses.filter(({ address }) => isAllowed(address, hostname, LOCAL_TOO));
+  const allowed = dns.addresses.filter(({ address }) => isAllowed(address, hostname, probe.addresses));
   if (allowed.length === 0) return { dns, connection: null, answers: null };
   onStage(`connecting to port ${port}`);
   const connection = await connectAddresses(port, allowed, limits);

@@ -1,7 +1,8 @@
 /** Makes sections and findings. Their texts contain no value of a credential. */
 import type { DoctorFinding, DoctorSection, FactsOf, SectionId, Severity } from './doctor-document.ts';
 
-const TITLES: Readonly<Record<SectionId, string>> = {
+/** The titles of the sections. */
+export const DOCTOR_SECTIONS: Readonly<Record<SectionId, string>> = {
   dns: 'DNS',
   connection: 'Connection',
   tls: 'TLS',
@@ -22,12 +23,19 @@ export function examined<Id extends SectionId>(
   findings: readonly DoctorFinding[],
 ): DoctorSection {
   // The compiler does not see that id and facts go together.
-  return { id, title: TITLES[id], state: 'looked', reason: '', facts, findings: sorted(findings) } as DoctorSection;
+  return {
+    id,
+    title: DOCTOR_SECTIONS[id],
+    state: 'looked',
+    reason: '',
+    facts,
+    findings: sorted(findings),
+  } as DoctorSection;
 }
 
 /** It could not be examined, or was not asked for. */
 export function skipped(id: SectionId, reason: string, findings: readonly DoctorFinding[] = []): DoctorSection {
-  return { id, title: TITLES[id], state: 'skipped', reason, facts: null, findings: sorted(findings) };
+  return { id, title: DOCTOR_SECTIONS[id], state: 'skipped', reason, facts: null, findings: sorted(findings) };
 }
 
 const ORDER = ['problem', 'advice', 'info'] as const;

@@ -39,42 +39,48 @@ export interface Evidence {
   readonly credentials?: readonly Credential[];
 }
 
-/** What decided a verdict. */
-export type DecidedBy =
+/** What can decide a verdict, each with what it means. */
+export const DECISIONS = {
   // The answer to a probe.
-  | 'expected-answer'
-  | 'allowed-answer'
-  | 'discouraged-answer'
-  | 'wrong-status'
-  | 'other-2xx'
-  | 'redirect'
-  | 'crash'
-  | 'forgery-accepted'
-  | 'valid-rejected'
-  | 'leak'
-  | 'answers-differ'
-  | 'connection-closed'
-  | 'no-answer'
-  | 'unreadable-answer'
-  | 'receiver-stopped'
-  | 'statuses-alike'
+  'expected-answer': 'the answer is the expected one',
+  'allowed-answer': 'the answer is allowed, and another one is preferred',
+  'discouraged-answer': 'the answer is one that warns',
+  'wrong-status': 'the answer has another status than expected',
+  'other-2xx': 'a valid delivery was accepted with another 2xx than 200',
+  redirect: 'the answer is a redirect, which a sender does not follow',
+  crash: 'the delivery ended in a crash: a 5xx where only a clear answer is allowed',
+  'forgery-accepted': 'a delivery that must be rejected was accepted',
+  'valid-rejected': 'a valid delivery was rejected',
+  leak: 'the answer contains something that no answer may contain',
+  'answers-differ': 'the answers to deliveries that must be answered alike differ',
+  'connection-closed': 'the connection was closed without an answer',
+  'no-answer': 'no complete answer came in time',
+  'unreadable-answer': 'the answer is not HTTP that can be read',
+  'receiver-stopped': 'the receiver stopped answering after this delivery',
+  'statuses-alike':
+    'the endpoint uses one status for several kinds of rejections, so the order of its checks is hidden',
   // A TLS handshake or the certificates.
-  | 'handshake-accepted'
-  | 'handshake-refused'
-  | 'certificate-fault'
-  | 'certificates-missing'
-  | 'hidden-by-tls-1.3'
-  | 'hidden-by-another-fault'
+  'handshake-accepted': 'the endpoint accepted the offered handshake',
+  'handshake-refused': 'the endpoint refused the offered handshake',
+  'certificate-fault': 'a certificate of the endpoint has a fault',
+  'certificates-missing': 'the certificates of the endpoint were not received',
+  'hidden-by-tls-1.3': 'TLS 1.3 hides what this check examines',
+  'hidden-by-another-fault': 'another fault of the certificates hides what this check examines',
   // No conclusion.
-  | 'control-rejected'
-  | 'rate-limited'
-  | 'unavailable'
-  | 'silence'
-  | 'not-delivered'
+  'control-rejected':
+    'the plain valid delivery before or after the probe was not accepted, so the probe proves nothing',
+  'rate-limited': 'the endpoint limits the rate of deliveries',
+  unavailable: 'the endpoint answered that it is not available',
+  silence: 'no answer came, which says nothing about this delivery',
+  'not-delivered': 'the delivery did not reach the endpoint',
   // The harness itself.
-  | 'faulty-probe'
-  | 'not-sent'
-  | 'no-probe';
+  'faulty-probe': 'the probe is not what the check claims: an error of hookproof',
+  'not-sent': 'the probe was not sent: an error of hookproof',
+  'no-probe': 'the check has no probe: an error of hookproof',
+} as const;
+
+/** What decided a verdict. */
+export type DecidedBy = keyof typeof DECISIONS;
 
 /** The verdict on a scenario. */
 export interface Judgement {

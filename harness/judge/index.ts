@@ -20,7 +20,7 @@ export {
   STATUS_SCENARIOS,
   usualRejection,
 } from './dialect.ts';
-export type { DecidedBy, Evidence, Judgement, ProbeEvidence } from './evidence.ts';
+export { DECISIONS, type DecidedBy, type Evidence, type Judgement, type ProbeEvidence } from './evidence.ts';
 export { describeAttempt, isAccepted, mustBeRejected, outcomeOfAttempt, wasClosed } from './grade.ts';
 export { judge } from './judge.ts';
 export { describeHello, type HandshakeEvidence, isAnswered, judgeChain, judgeHandshake } from './judge-tls.ts';

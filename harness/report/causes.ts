@@ -33,6 +33,31 @@ export function causesOf(results: readonly ScenarioResult[], diagnosis: ResultDo
   return [...explained.filter(({ members }) => members.length > 0), ...rest.toSorted(byFailures)];
 }
 
+/** With what was found without a failed check, as when nothing is listening on the port: what to fix first. */
+export function withFindings(causes: readonly Cause[], diagnoses: readonly Diagnosis[]): Cause[] {
+  const shown = new Set(causes.map(({ diagnosis }) => diagnosis));
+  const others = diagnoses.filter((one) => one.relation !== 'or' && one.fault !== NOT_KNOWN && !shown.has(one));
+  const added = others.map((diagnosis): Cause => ({ diagnosis, title: diagnosis.title, members: [] }));
+  return [
+    ...added.filter(({ diagnosis }) => diagnosis?.relation === 'main'),
+    ...causes,
+    ...added.filter(({ diagnosis }) => diagnosis?.relation !== 'main'),
+  ];
+}
+
+/**
+ * The document with the diagnosis of a full run, for the checks that still fail in the same way: the few outcomes of a
+ * partial run allow no other diagnosis.
+ */
+export function withDiagnosisOf(full: ResultDocument, document: ResultDocument): ResultDocument {
+  const before = new Map(full.results.map((result) => [result.id, causeKey(result)]));
+  const same = new Set(document.results.filter((one) => before.get(one.id) === causeKey(one)).map(({ id }) => id));
+  const diagnosis = full.diagnosis
+    .map((one) => ({ ...one, evidence: one.evidence.filter((id) => same.has(id)) }))
+    .filter(({ evidence }) => evidence.length > 0);
+  return { ...document, diagnosis };
+}
+
 /** The same for results that went wrong in the same way; those with an answered status are also kept apart by suite. */
 export function causeKey(result: ScenarioResult): string {
   const status = answeredStatus(result);

@@ -158,9 +158,17 @@ const MARKUP = /[!#$&*+\-./:<>@[\\\]^_`{|}~]/g;
 /** An invisible joiner keeps these from becoming a mention, an address or a reference. */
 const REFERS = new Set(['@', '#']);
 
-/** Prose: text as it reads, and no markup, link, mention or picture in it. */
+/** A part of a text in backticks. */
+const QUOTED = /`([^`]+)`/;
+
+/** Prose: text as it reads, with what is in backticks as code, and no other markup, link, mention or picture in it. */
 function prose(text: string): string {
-  return short(text).replace(MARKUP, (sign) => `&#${sign.charCodeAt(0)};${REFERS.has(sign) ? '&#8288;' : ''}`);
+  const plain = (part: string) =>
+    part.replace(MARKUP, (sign) => `&#${sign.charCodeAt(0)};${REFERS.has(sign) ? '&#8288;' : ''}`);
+  return short(text)
+    .split(QUOTED)
+    .map((part, at) => (at % 2 === 0 ? plain(part) : code(part) || plain(`\`${part}\``)))
+    .join('');
 }
 
 /** A code span: its fence is longer than any run of backticks in it. */

@@ -3,14 +3,35 @@
 import { visible } from '../../contract/visible.ts';
 import { type Cause, causesOf } from './causes.ts';
 import { renderHuman } from './human.ts';
-import { counted, type TerminalOptions } from './layout.ts';
+import { counted, type ReportOptions } from './layout.ts';
 import type { ResultDocument, ScenarioResult } from './result-document.ts';
 import { exitCodeOf, failsTheRun, isScored } from './verdict.ts';
 import { caveats, headline, judgedLine, namesOf, numbers } from './wording.ts';
 
-/** The log of a step: the terminal report without commands, and then the annotations. */
-export function renderGithub(document: ResultDocument, terminal: TerminalOptions): string {
-  return `${defuse(renderHuman(document, terminal))}\n${renderAnnotations(document)}`;
+/** The log of a step: a folded group for each cause, the annotations, and the terminal report without commands. */
+export function renderGithub(document: ResultDocument, terminal: ReportOptions): string {
+  return `${renderGroups(document)}${renderAnnotations(document)}\n${defuse(renderHuman(document, terminal))}`;
+}
+
+/** Every check that did not pass, grouped by cause: a fold of the log each. */
+function renderGroups(document: ResultDocument): string {
+  const { diagnosis, strict } = document;
+  const wanted = scoredAndUnknown(document).filter(({ verdict }) => verdict === 'warn' || failsTheRun(verdict, strict));
+  return causesOf(wanted, diagnosis).map(group).join('');
+}
+
+function group({ diagnosis, members, title }: Cause): string {
+  const [first] = members;
+  if (first === undefined) return '';
+  const name = title === '' ? (first.defect ?? first.title) : title;
+  const lines = members.map(({ defect, expected, id, observed, title: sought, verdict }) => {
+    return `${verdict} ${id}: ${defect ?? sought}: expected ${expected}, observed ${observed || 'nothing'}`;
+  });
+  return [
+    `::group::${escapeData(shortened(name, MAX_TITLE))} (${counted(members.length, 'check')})`,
+    ...[...lines, `Fix: ${diagnosis?.fix ?? first.fix}`].map((line) => shortened(line, MAX_LINE)),
+    '::endgroup::\n',
+  ].join('\n');
 }
 
 /** The results that count for the verdict and are not known. */

@@ -1,70 +1,51 @@
-/** The terminal report: the verdict, the diagnosis, what failed and how to fix it, then everything else. */
-import { groupBy } from './causes.ts';
-import { renderCases, renderGroups } from './human-cases.ts';
-import {
-  counted,
-  createLayout,
-  displayWidth,
-  formatDuration,
-  type Layout,
-  type TerminalOptions,
-  truncate,
-} from './layout.ts';
-import type { BaselineOutcome, Diagnosis, ResultDocument, ScenarioResult, Verdict } from './result-document.ts';
-import { isPartial, isScored } from './verdict.ts';
+/** The terminal report: the verdict, the causes of the failures, what to do, and what decided the exit code. */
+import { quotedUrl } from '../../contract/masked-url.ts';
+import { type Cause, causesOf, groupBy, withFindings } from './causes.ts';
+import { renderDetails, renderGroups } from './human-details.ts';
+import { counted, createLayout, displayWidth, formatDuration, type Layout, type ReportOptions } from './layout.ts';
+import type { ResultDocument, ScenarioResult } from './result-document.ts';
+import { decisionOf, failsTheRun, isPartial, isScored } from './verdict.ts';
 import {
   caveats,
   closeness,
   connectionOf,
+  decisionInWords,
   featuresOf,
   fixturesOf,
   headline,
   isComplete,
   judgedLine,
-  NOTHING_FITS,
   namesOf,
-  notExplained,
   numbers,
   VERDICT_SIGN,
 } from './wording.ts';
 
-/** The first line of a longer report has scrolled away, so the verdict is repeated at the end. */
-const SCREEN_LINES = 100;
-
 /**
- * The document as text for a terminal, ending with a newline. The first line is the verdict; the last line counts the
- * judged checks.
+ * The document as text for a terminal, ending with a newline. The first line is the verdict; then follow the causes of
+ * the failures, what else there is to know, the causes again as a list of what to do, and on the last line what decided
+ * the exit code. With `verbose`, every finding is shown in full before the causes.
  *
- * Lines keep to `columns` (at least 40, at most 120), except the last line and what is to be copied (commands and
- * scripts). Whatever comes from the endpoint is escaped: no control character reaches the terminal.
+ * Lines keep to `columns` (at least 40, at most 120), except what is to be copied (commands, scripts and paths).
+ * Whatever comes from the endpoint is escaped: no control character reaches the terminal.
  */
-export function renderHuman(document: ResultDocument, options: TerminalOptions): string {
+export function renderHuman(document: ResultDocument, options: ReportOptions): string {
   const layout = createLayout(options);
-  const { advice, baseline, notVerified, results } = document;
-  const scored = results.filter((result) => isScored(document, result));
-  const unknown = (verdict: Verdict) => scored.filter((result) => result.known === null && result.verdict === verdict);
+  const scored = document.results.filter((result) => isScored(document, result));
+  const found = scored.filter(({ known, verdict }) => known === null && (verdict === 'fail' || verdict === 'warn'));
+  const causes = withFindings(causesOf(found, document.diagnosis), document.diagnosis);
   const groups = renderGroups(layout);
   const sections = [
     renderHeadline(document, layout),
-    renderDiagnosis(document, layout),
-    renderStale(baseline, layout),
+    ...(options.verbose === true ? renderDetails(document, scored, layout) : []),
+    renderCauses(causes, layout),
+    renderStale(document, layout),
     groups.harnessErrors(scored),
-    renderCases('Failures', unknown('fail'), layout),
-    renderCases('Warnings', unknown('warn'), layout),
-    renderKnown(scored, baseline, layout),
     groups.inconclusive(scored),
-    renderNotScored(document, layout),
-    groups.notes(results),
-    groups.notApplicable(results),
-    groups.advice(advice),
-    groups.notVerified(notVerified),
-    renderTable(results, layout),
-    [renderLastLine(document, layout)],
+    groups.advice(document.advice),
+    options.verbose === true ? [] : renderOmitted(document, scored, layout),
+    renderToDo(document, causes, layout),
+    renderClosing(document, options, layout),
   ];
-  const isLong = sections.flat().length > SCREEN_LINES;
-  if (isLong && (document.verdict !== 'conformant' || isPartial(document))) {
-    sections.splice(-1, 0, renderClosing(document, layout));
-  }
   return `${sections
     .filter((lines) => lines.length > 0)
     .map((lines) => lines.join('\n'))
@@ -102,142 +83,192 @@ function configurationOf({ target, profile, scoring, shard }: ResultDocument): s
   return parts.filter((part) => part !== false).join('; ');
 }
 
-/** The verdict in short, for the end of a long report. */
-function renderClosing(document: ResultDocument, layout: Layout): string[] {
-  const [main] = document.diagnosis;
+/** Of more causes, the rest is counted: what is fixed first often explains them. */
+const MAX_CAUSES = 5;
+/** Checks that are named under one cause; fewer when there are many causes, so that a report fits on a screen. */
+const MAX_MEMBERS = 5;
+const MEMBERS_OF_MANY = 2;
+const MANY_CAUSES = 4;
+
+/** Each cause with its checks, a line each. */
+function renderCauses(causes: readonly Cause[], layout: Layout): string[] {
+  if (causes.length === 0) return [];
+  const most = causes.length >= MANY_CAUSES ? MEMBERS_OF_MANY : MAX_MEMBERS;
+  const left = causes.slice(MAX_CAUSES);
   return [
-    `${verdictLine(document, layout)}: ${numbers(document)}`,
-    ...(main === undefined ? [] : layout.paragraph('  main cause  ', main.title)),
+    layout.paint(`Causes (${causes.length})`, 'bold'),
+    ...causes.slice(0, MAX_CAUSES).flatMap((cause, at) => renderCause(cause, at + 1, most, layout)),
+    ...(left.length === 0
+      ? []
+      : layout.paragraph(
+          '  ',
+          `and ${counted(left.length, 'more cause')} of ${sizeOf(left.flatMap((one) => one.members))}`,
+        )),
   ];
 }
 
-/** The best match and the faults in addition to it in full, the alternatives in a line each. */
-function renderDiagnosis(document: ResultDocument, layout: Layout): string[] {
-  const { diagnosis, results } = document;
-  const failed = results.filter(({ verdict }) => verdict === 'fail').length;
-  if (diagnosis.length === 0) return failed < 2 ? [] : layout.paragraph('', NOTHING_FITS, 'bold');
-  const found = diagnosis.filter(({ relation }) => relation !== 'or');
-  const alternatives = diagnosis.filter(({ relation }) => relation === 'or');
-  const others = notExplained(document);
+function renderCause(cause: Cause, number: number, most: number, layout: Layout): string[] {
+  const { diagnosis, members } = cause;
+  // One more is shown rather than counted.
+  const shown = examplesOf(members, members.length === most + 1 ? most + 1 : most);
+  const left = members.length - shown.length;
   return [
-    layout.paint('Diagnosis', 'bold'),
-    ...found.flatMap((fault, at) => [...(at === 0 ? [] : ['', '  in addition']), ...renderFault(fault, layout)]),
-    ...alternatives.flatMap((fault) => layout.paragraph('  or        ', `${fault.title} (${closeness(fault)})`, 'dim')),
-    ...(others === '' ? [] : layout.paragraph('  also      ', others)),
+    ...layout.paragraph(
+      `  ${number}. `,
+      `${titleOf(cause)}${members.length > 0 ? ` (${sizeOf(members)})` : ''}`,
+      'bold',
+    ),
+    ...(diagnosis === null ? [] : layout.paragraph('     ', closeness(diagnosis), 'dim')),
+    ...shown.flatMap((member, at) => {
+      const text = diagnosis === null && members.length > 1 ? defectIn(member) : answerInWords(member);
+      const more = left > 0 && at === shown.length - 1 ? `; and ${left} more` : '';
+      return layout.paragraph(`     ${layout.sign(member.verdict)} `, `${member.id}: ${text}${more}`);
+    }),
   ];
 }
 
-function renderFault(fault: Diagnosis, layout: Layout): string[] {
-  const { title, evidence, alike, seen, why, fix, stack } = fault;
-  const field = (label: string, text: string, ...styles: Parameters<Layout['paint']>[1][]) =>
-    text === '' ? [] : layout.paragraph(`  ${label.padEnd(8)}  `, text, ...styles);
+const rank = ({ verdict }: ScenarioResult): number => (verdict === 'fail' ? 0 : 1);
+
+/** Up to `most` checks, failures first: one of each kind of answer, then the others in their order. */
+function examplesOf(members: readonly ScenarioResult[], most: number): readonly ScenarioResult[] {
+  const firsts = groupBy(members, (member) => `${member.verdict} ${answerInWords(member)}`).flatMap(
+    ([, [first]]) => first ?? [],
+  );
+  const chosen = new Set([...new Set([...firsts, ...members])].slice(0, most));
+  return members.filter((member) => chosen.has(member)).toSorted((one, other) => rank(one) - rank(other));
+}
+
+function titleOf({ members: [first], title }: Cause): string {
+  const text = title === '' && first !== undefined ? defectIn(first) : title;
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+function defectIn({ defect, title }: ScenarioResult): string {
+  return defect ?? title;
+}
+
+/** "34 failures, 5 warnings". */
+function sizeOf(members: readonly ScenarioResult[]): string {
+  const failures = members.filter(({ verdict }) => verdict === 'fail').length;
+  const warnings = members.length - failures;
+  return [failures > 0 && counted(failures, 'failure'), warnings > 0 && counted(warnings, 'warning')]
+    .filter((part) => part !== false)
+    .join(', ');
+}
+
+/** What decided a result that the status of one answer does not show. */
+const SHOWN_BY_MORE: ReadonlySet<string> = new Set(['observation', 'answers-differ', 'leak', 'certificate-fault']);
+
+/** "answered 401, expected 200 or 4xx". */
+function answerInWords({
+  answered,
+  decidedBy,
+  expected,
+  expectedOutcomes = [],
+  observed,
+  reason,
+}: ScenarioResult): string {
+  if (decidedBy !== undefined && SHOWN_BY_MORE.has(decidedBy)) return `${reason || observed}; expected ${expected}`;
+  const status = answered?.status ?? (/^\d{3}$/.test(observed) ? observed : null);
+  const outcomes = expectedOutcomes.every((outcome) => /^\d(?:\d\d|xx)$/.test(outcome)) ? expectedOutcomes : [];
+  const [last = expected, ...before] = outcomes.toReversed();
+  const wanted = before.length === 0 ? last : `${before.toReversed().join(', ')} or ${last}`;
+  return `${status === null ? observed || reason : `answered ${status}`}, expected ${wanted}`;
+}
+
+/** What the short report only counts. */
+function renderOmitted(document: ResultDocument, scored: readonly ScenarioResult[], layout: Layout): string[] {
+  const { baseline, notVerified, results, scoring } = document;
+  const known = scored.filter((result) => result.known !== null);
+  const notScored = results.length - scored.length;
+  const notes = results.filter(({ reason, verdict }) => verdict === 'pass' && reason !== '').length;
+  const off = groupBy(
+    results.filter(({ verdict }) => verdict === 'not-applicable'),
+    ({ reason }) => reason,
+  );
+  const count = [
+    notVerified.length > 0 &&
+      !isPartial(document) &&
+      `${counted(notVerified.length, 'requirement')} not verifiable by black-box tests`,
+    notes > 0 && `${notes} passed with a note`,
+    notScored > 0 && `${notScored} newer than revision ${scoring?.revision}, without effect on the verdict`,
+  ].filter((part) => part !== false);
+  const unfilled = baseline?.unfilled ?? [];
+  const file = baseline?.file ?? 'the baseline';
+  const line = (isThere: boolean, text: string, style: 'dim' | 'yellow') =>
+    isThere ? layout.paragraph('', text, style) : [];
+  const reasons = off.map(([reason, members]) => `${members.length} (${reason})`).join(', ');
   return [
-    ...layout.paragraph('  ', title, 'bold'),
-    ...layout.paragraph('  ', closeness(fault), 'dim'),
-    ...field('evidence', namesOf(evidence), 'dim'),
-    ...field('seen in', seen),
-    ...field('why', why),
-    ...field('fix', fix, 'cyan'),
-    ...field('for', stack === null ? '' : `${stack.name} (${stack.told})`, 'dim'),
-    // Only faults of the dictionary have more text.
-    ...field('more', seen === '' ? '' : `hookproof explain ${fault.fault}`),
-    ...field('same as', alike.length === 0 ? '' : `${namesOf(alike)}: this run cannot distinguish them`, 'dim'),
+    ...line(
+      known.length > 0,
+      `Known failures: ${known.length} in ${file} (${namesOf(known.map(({ id }) => id))})`,
+      'dim',
+    ),
+    ...line(unfilled.length > 0, `Without a reason or an owner in the baseline: ${namesOf(unfilled)}`, 'yellow'),
+    ...line(off.length > 0, `Not applicable: ${reasons}`, 'dim'),
+    ...line(count.length > 0, `Listed by --verbose: ${count.join('; ')}`, 'dim'),
   ];
 }
+
+/** How many checks the command of a cause names. */
+const MAX_IN_COMMAND = 3;
+
+/** The causes again, each with its fix and the command that checks it. */
+function renderToDo(document: ResultDocument, causes: readonly Cause[], layout: Layout): string[] {
+  const flags = document.flags === undefined ? '' : ` ${layout.safe(document.flags)}`;
+  const run = `hookproof run ${layout.safe(quotedUrl(document.target.url))}${flags}`;
+  if (causes.length === 0) {
+    const isGreen = isPartial(document) && document.counts.pass > 0 && document.counts.inconclusive === 0;
+    return isGreen ? [layout.paint('Next', 'bold'), `  all       ${run}`] : [];
+  }
+  const shown = causes.slice(0, MAX_CAUSES);
+  const stack = shown.find(({ diagnosis }) => diagnosis?.stack != null)?.diagnosis?.stack;
+  const failing = causes.filter(({ members }) =>
+    members.some((member) => failsTheRun(member.verdict, document.strict)),
+  ).length;
+  const explained = causes.find(({ diagnosis }) => diagnosis !== null && diagnosis.seen !== '')?.diagnosis?.fault;
+  return [
+    ...layout.paragraph('', `To do${stack == null ? '' : `, with fixes for ${stack.name} (${stack.told})`}`, 'bold'),
+    ...shown.flatMap((cause, at) => {
+      const { diagnosis, members } = cause;
+      const fix = diagnosis?.fix ?? members[0]?.fix ?? '';
+      const ids = examplesOf(members, MAX_IN_COMMAND).map(({ id }) => ` --scenario ${layout.safe(id)}`);
+      return [
+        ...layout.paragraph(`  ${at + 1}. `, titleOf(cause), 'bold'),
+        ...(fix === '' ? [] : layout.paragraph('     fix    ', fix, 'cyan')),
+        `     check  ${run}${ids.join('')}`,
+      ];
+    }),
+    ...(failing < 2 ? [] : [`  all       ${run} --failed`]),
+    // Only faults of the dictionary are seen somewhere, and have more text.
+    ...(explained === undefined ? [] : [`  more      hookproof explain ${layout.safe(explained)}`]),
+  ];
+}
+
+/** The reports, the numbers, and what decided the exit code. */
+function renderClosing(document: ResultDocument, { files = [] }: ReportOptions, layout: Layout): string[] {
+  const { durationMs, requests, seed } = document;
+  const judged = layout.paint(judgedLine(document), 'bold', isComplete(document) ? 'green' : 'yellow');
+  const rest = `${counted(requests, 'request')}, ${formatDuration(durationMs)}, seed ${layout.safe(seed)}`;
+  const sign = document.interrupted ? 'inconclusive' : SIGN_OF_CODE[decisionOf(document).code];
+  return [
+    ...files.map(({ name, path }) => `${name} report: ${layout.safe(path)}`),
+    `${judged}, ${rest}`,
+    ...layout.paragraph(`${layout.sign(sign)} `, decisionInWords(document), 'bold', layout.style(sign)),
+  ];
+}
+
+const SIGN_OF_CODE = { 0: 'pass', 1: 'fail', 3: 'inconclusive', 4: 'harness-error' } as const;
 
 /** Entries of the baseline that fail the run. */
-function renderStale(baseline: BaselineOutcome | null, layout: Layout): string[] {
+function renderStale({ baseline, target }: ResultDocument, layout: Layout): string[] {
   if (baseline === null || baseline.stale.length === 0) return [];
   return [
     layout.paint(`Stale entries in ${layout.safe(baseline.file)} (${baseline.stale.length})`, 'bold'),
     ...baseline.stale.flatMap(({ message }) => layout.paragraph(`  ${layout.sign('fail')} `, message)),
-    ...layout.paragraph('  fix  ', `hookproof baseline update ${baseline.file}`, 'cyan'),
+    `  fix  hookproof baseline update ${layout.safe(baseline.file)} ${layout.safe(quotedUrl(target.url))}`,
+    ...(baseline.stale.some(({ problem }) => problem === 'expired')
+      ? layout.paragraph('  fix  ', `agree on a new date for expired entries, and edit \`expires\``, 'cyan')
+      : []),
   ];
-}
-
-/** Failures and warnings that are in the baseline. */
-function renderKnown(results: readonly ScenarioResult[], baseline: BaselineOutcome | null, layout: Layout): string[] {
-  if (baseline === null) return [];
-  const known = results.flatMap((result) => (result.known === null ? [] : [{ ...result, known: result.known }]));
-  const entries = (names: readonly string[], words: string) =>
-    names.length === 0 ? [] : [`${counted(names.length, 'entry', 'entries')} ${words}: ${namesOf(names)}`];
-  const notes = [
-    ...entries(baseline.unfilled, 'without a reason or an owner'),
-    ...entries(baseline.notJudged, 'not evaluated in this run'),
-  ];
-  if (known.length + notes.length === 0) return [];
-  return [
-    layout.paint(`Known failures (${known.length}), from ${layout.safe(baseline.file)}`, 'bold'),
-    ...known.flatMap(({ id, verdict, observed, known: { reason, owner, expires } }) => [
-      ...layout.paragraph(`  ${layout.sign(verdict)} `, `${id}: ${observed}`),
-      ...layout.paragraph('    ', `${reason} (owner: ${owner}, until ${expires})`, 'dim'),
-    ]),
-    ...notes.flatMap((note) => layout.paragraph('  ! ', note, 'yellow')),
-  ];
-}
-
-/** Checks that are newer than the revision of the catalogue, so that raising the revision causes no surprise. */
-function renderNotScored(document: ResultDocument, layout: Layout): string[] {
-  const { results, scoring } = document;
-  if (scoring === undefined || scoring.notScored.length === 0) return [];
-  const notScored = results.filter((result) => !isScored(document, result));
-  const notPassed = notScored.filter(({ verdict }) => verdict !== 'pass' && verdict !== 'not-applicable');
-  const summary = `newer than revision ${scoring.revision}, without effect on the verdict`;
-  const red = notPassed.length === 0 ? '' : `; ${notPassed.length} did not pass`;
-  return [
-    layout.paint(`Not scored (${notScored.length})`, 'bold'),
-    ...layout.paragraph('  ', `${summary}${red}`, 'dim'),
-    ...notPassed.flatMap((result) => [
-      ...layout.paragraph(`  ${layout.sign(result.verdict)} `, `${result.id}: ${result.title}`),
-      ...layout.paragraph('    observed  ', result.observed || result.reason),
-      ...layout.paragraph('    fix       ', result.fix, 'cyan'),
-    ]),
-  ];
-}
-
-const COLUMNS: readonly (readonly [verdict: Verdict, wide: string, narrow: string])[] = [
-  ['pass', 'pass', 'pass'],
-  ['fail', 'fail', 'fail'],
-  ['warn', 'warn', 'warn'],
-  ['inconclusive', 'inconclusive', 'inc'],
-  ['not-applicable', 'n/a', 'n/a'],
-  ['harness-error', 'error', 'err'],
-];
-
-/** Below this width the long column titles do not fit. */
-const WIDE_TABLE = 64;
-
-/** How many checks of each suite ended in each verdict. */
-function renderTable(results: readonly ScenarioResult[], layout: Layout): string[] {
-  if (results.length === 0) return [];
-  const isWide = layout.width >= WIDE_TABLE;
-  const titles = COLUMNS.map(([, long, short]) => (isWide ? long : short).padStart(4));
-  const numbersWidth = titles.reduce((sum, title) => sum + title.length + 1, 0);
-  const suites = groupBy(results, ({ suite }) => suite);
-  const names = ['suite', ...suites.map(([suite]) => layout.safe(suite))].map(displayWidth);
-  const nameWidth = Math.min(
-    names.reduce((most, width) => Math.max(most, width)),
-    Math.max(8, layout.width - numbersWidth),
-  );
-
-  const row = (suite: string, cells: readonly string[]): string => {
-    const name = truncate(layout.safe(suite), nameWidth, layout.safe('…'));
-    return `${name}${' '.repeat(nameWidth - displayWidth(name))} ${cells.join(' ')}`;
-  };
-  const cellsOf = (members: readonly ScenarioResult[]) =>
-    COLUMNS.map(([verdict], index) => {
-      const count = members.filter((member) => member.verdict === verdict).length;
-      return layout.paint(`${count}`.padStart(titles[index]?.length ?? 0), count === 0 ? 'dim' : layout.style(verdict));
-    });
-  return [
-    layout.paint(row('suite', titles), 'bold'),
-    ...suites.map(([suite, members]) => row(suite, cellsOf(members))),
-  ];
-}
-
-/** Never wrapped, so that it is always the last line. */
-function renderLastLine(document: ResultDocument, layout: Layout): string {
-  const { durationMs, requests, seed } = document;
-  const judged = layout.paint(judgedLine(document), 'bold', isComplete(document) ? 'green' : 'yellow');
-  return `${judged}, ${counted(requests, 'request')}, ${formatDuration(durationMs)}, seed ${layout.safe(seed)}`;
 }

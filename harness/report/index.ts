@@ -4,6 +4,9 @@ import type { FleetDocument } from '../fleet.ts';
 import type { ResultDocument } from './result-document.ts';
 
 export { renderBadge } from './badge.ts';
+export { bodyChangeInWords, bodyComparison, changesInWords, visibleBytes } from './body-changes.ts';
+export { type Cause, causesOf, decisiveProbe, withDiagnosisOf, withFindings } from './causes.ts';
+export { changedBytes } from './changed-bytes.ts';
 export { type EventStream, openEventStream } from './event-stream.ts';
 export { defuse, inActions } from './github.ts';
 export { renderHuman } from './human.ts';
@@ -22,7 +25,9 @@ export { createProgress, type ProgressOptions } from './progress.ts';
 export { redactDocument, redactError, redactEvent } from './redaction.ts';
 export { createRedactor, type NamedSecret, type Redactor } from './redactor.ts';
 export type { Reporter } from './reporters.ts';
+export { renderRound } from './round.ts';
 export { describeBytes } from './visible.ts';
+export { caveats, closeness, headline, judgedLine, numbers } from './wording.ts';
 export {
   checkReportPlaces,
   type WriteOptions,

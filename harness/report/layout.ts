@@ -13,6 +13,14 @@ export interface TerminalOptions {
   readonly unicode: boolean;
 }
 
+/** How the terminal report is shown. */
+export interface ReportOptions extends TerminalOptions {
+  /** Every finding in full, and what the short report counts. */
+  readonly verbose?: boolean;
+  /** Reports that were written, by their absolute paths. */
+  readonly files?: readonly { readonly name: string; readonly path: string }[];
+}
+
 type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
 
 /** Wider prose is hard to read, so wider terminals are not filled. */

@@ -29,7 +29,8 @@ export function outcomeOf(result: ScenarioResult, document: ResultDocument): Out
 /** One line, for a list of failures. */
 export function message(result: ScenarioResult): string {
   if (result.verdict === 'fail' || result.verdict === 'warn') {
-    return `expected ${result.expected}, observed ${result.observed}`;
+    const answer = `expected ${result.expected}, observed ${result.observed}`;
+    return result.defect === undefined ? answer : `${result.defect}: ${answer}`;
   }
   return `${result.verdict}: ${result.reason || result.observed}`;
 }
@@ -45,8 +46,11 @@ export function whySkipped(result: ScenarioResult, document: ResultDocument): st
 
 /** Everything needed to fix the failure, a line each. */
 export function details(result: ScenarioResult): string {
+  // The level of a check says nothing about a warning, which does not fail the run.
+  const level = result.verdict === 'warn' ? '' : ` (${result.level})`;
   const lines: [string, string][] = [
-    ['check', `${result.id} (${result.level})`],
+    ['defect', result.defect ?? ''],
+    ['check', `${result.id}${level}`],
     ['verdict', result.verdict],
     ['expected', result.expected],
     ['observed', result.observed],

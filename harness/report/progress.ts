@@ -21,8 +21,8 @@ const ERASE_LINE = '\r\x1b[K';
 /** How many lines a run without a terminal gets for its progress alone. */
 const MILESTONES = 4;
 
-/** How many findings are printed during the run; the report contains all. */
-const MAX_SHOWN = 6;
+/** How many findings and how many notes are printed during the run; the report contains all findings. */
+const MAX_SHOWN = 3;
 
 interface State {
   url: string;
@@ -35,6 +35,8 @@ interface State {
   readonly reasons: Set<string>;
   /** Findings so far. */
   shown: number;
+  /** Notes so far: a receiver that restarts gives dozens. */
+  notes: number;
   startedAtMs: number;
 }
 
@@ -62,7 +64,7 @@ function linesFor(result: ScenarioResult, reasons: Set<string>, layout: Layout):
   const text =
     verdict === 'inconclusive'
       ? `${reason} (first seen in ${result.id})`
-      : `${result.id}: ${result.defect ?? result.title}; ${reason}`;
+      : `${result.id}: ${result.defect ?? result.title}`;
   return layout.paragraph(lead, text);
 }
 
@@ -96,6 +98,7 @@ export function createProgress(options: ProgressOptions): RunListener {
     warnings: 0,
     reasons: new Set(),
     shown: 0,
+    notes: 0,
     startedAtMs: 0,
   };
   const { now = () => performance.now() } = options;
@@ -140,13 +143,16 @@ export function createProgress(options: ProgressOptions): RunListener {
         return;
       }
       case 'notice':
-        print(layout.paragraph(`${layout.paint('note', 'cyan')}  `, event.message));
+        state.notes += 1;
+        if (state.notes <= MAX_SHOWN) print(layout.paragraph(`${layout.paint('note', 'cyan')}  `, event.message));
         return;
       case 'run-finished': {
         const end = erase();
         live = '';
         if (end !== '') options.stream.write(end);
         const { document } = event;
+        const left = state.notes - MAX_SHOWN;
+        if (left > 0) print([`and ${counted(left, 'more note')} about interruptions`]);
         if (!options.isTTY) {
           print([`Finished in ${formatDuration(document.durationMs)}: ${headline(document)}`]);
         }

@@ -3,11 +3,11 @@
  * from this table.
  */
 
-import type { TerminalOptions } from './layout.ts';
+import type { ReportOptions } from './layout.ts';
 import type { ResultDocument } from './result-document.ts';
 
 /** The report as text in the reporter's format. Only `human` and `github` look at the terminal. */
-type Render = (document: ResultDocument, terminal: TerminalOptions) => Promise<string>;
+type Render = (document: ResultDocument, terminal: ReportOptions) => Promise<string>;
 
 const REPORTERS = {
   human: async (document, terminal) => (await import('./human.ts')).renderHuman(document, terminal),
@@ -29,8 +29,10 @@ export interface Reporter {
   readonly file: string | null;
   /** The folder out of which no link may lead, where it is not the current one: that of the configuration file. */
   readonly base?: string;
+  /** Whether the run goes on as if nothing had happened when it cannot be written. */
+  readonly isOptional?: boolean;
 }
 
-export function render(name: ReporterName, document: ResultDocument, terminal: TerminalOptions): Promise<string> {
+export function render(name: ReporterName, document: ResultDocument, terminal: ReportOptions): Promise<string> {
   return (REPORTERS[name] as Render)(document, terminal);
 }

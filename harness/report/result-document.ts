@@ -5,7 +5,7 @@
  */
 import * as z from 'zod';
 import { type JsonObject, STACKS } from '../../contract/index.ts';
-import { FEATURES } from '../../scenarios/index.ts';
+import { FEATURES, LEAKS, type Leak } from '../../scenarios/index.ts';
 
 export const VERDICTS = ['pass', 'fail', 'warn', 'inconclusive', 'not-applicable', 'harness-error'] as const;
 /** What happened to a delivery, whatever status the endpoint uses for it. */
@@ -18,9 +18,9 @@ export const ANSWER_CLASSES = [
   'unreadable',
   'not-delivered',
 ] as const;
-const STALE = ['passes', 'unknown-scenario', 'expired'] as const;
-const PARTIAL_REASONS = ['selection', 'shard', 'bail', 'time-limit', 'interruption'] as const;
-const RUN_VERDICTS = ['conformant', 'nonconformant', 'inconclusive', 'harness-error'] as const;
+export const STALE = ['passes', 'unknown-scenario', 'expired'] as const;
+export const PARTIAL_REASONS = ['selection', 'shard', 'bail', 'time-limit', 'interruption'] as const;
+export const RUN_VERDICTS = ['conformant', 'nonconformant', 'inconclusive', 'harness-error'] as const;
 
 const text = z.string();
 const milliseconds = z.number().nonnegative();
@@ -161,18 +161,7 @@ const shardRecord = z.strictObject({
     answerTimesMs: z.array(z.number().nonnegative()),
     leaks: z.array(
       z.strictObject({
-        leak: z.enum([
-          'signature',
-          'secret',
-          'api-key',
-          'credential-part',
-          'stack-trace',
-          'parser-detail',
-          'error-message',
-          'database-message',
-          'debug-page',
-          'internal-page',
-        ]),
+        leak: z.enum(Object.keys(LEAKS) as [Leak, ...Leak[]]),
         scenario: text,
       }),
     ),
@@ -202,6 +191,25 @@ const shardRecord = z.strictObject({
       )
       .optional(),
   }),
+});
+
+const counts = z.strictObject({
+  pass: z.int().nonnegative(),
+  fail: z.int().nonnegative(),
+  warn: z.int().nonnegative(),
+  inconclusive: z.int().nonnegative(),
+  notApplicable: z.int().nonnegative(),
+  harnessError: z.int().nonnegative(),
+});
+
+/** The last run of the whole catalogue against an endpoint. `startedAt` is ISO 8601, `version` that of hookproof. */
+const fullRun = z.strictObject({ startedAt: text, version: text, verdict: z.enum(RUN_VERDICTS), counts });
+
+/** What is remembered of the runs against an endpoint, schema version 1. */
+export const lastRunDocument = z.strictObject({
+  schemaVersion: z.literal(1),
+  full: fullRun.nullable(),
+  failed: z.array(text),
 });
 
 export const resultDocument = z.strictObject({
@@ -239,6 +247,8 @@ export const resultDocument = z.strictObject({
       .nullable(),
   }),
   profile: z.enum(['basic', 'staging', 'production']).nullable(),
+  /** The flags of the run that its commands repeat, quoted for a shell; absent without any. */
+  flags: text.optional(),
   /**
    * The catalogue revision that decides what is scored under a profile. Absent without a profile: everything is scored.
    */
@@ -266,20 +276,15 @@ export const resultDocument = z.strictObject({
   partial: z.boolean().optional(),
   /** Why a run is partial; absent for a whole one. */
   partialReasons: z.array(z.enum(PARTIAL_REASONS)).optional(),
+  /** Only in a partial run: what the last full run from this machine found. Absent when none is known. */
+  lastFullRun: fullRun.optional(),
   strict: z.boolean(),
   interrupted: z.boolean(),
   planned: z.int().nonnegative(),
   judged: z.int().nonnegative(),
   /** HTTP requests that were sent, controls included. */
   requests: z.int().nonnegative(),
-  counts: z.strictObject({
-    pass: z.int().nonnegative(),
-    fail: z.int().nonnegative(),
-    warn: z.int().nonnegative(),
-    inconclusive: z.int().nonnegative(),
-    notApplicable: z.int().nonnegative(),
-    harnessError: z.int().nonnegative(),
-  }),
+  counts,
   /**
    * The fault found when the first valid delivery was not accepted, as a code. Absent when it was, when nothing
    * explains it, and in documents of earlier versions. The diagnosis names the same fault or a more specific one.
@@ -326,6 +331,7 @@ export type Verdict = (typeof VERDICTS)[number];
 export type PartialReason = (typeof PARTIAL_REASONS)[number];
 export type RunVerdict = (typeof RUN_VERDICTS)[number];
 export type ResultDocument = z.infer<typeof resultDocument>;
+export type FullRun = z.infer<typeof fullRun>;
 export type ScenarioResult = z.infer<typeof result>;
 export type Exchange = z.infer<typeof exchange>;
 export type Diagnosis = z.infer<typeof diagnosis>;

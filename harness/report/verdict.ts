@@ -46,25 +46,54 @@ export function failsTheRun(verdict: ScenarioResult['verdict'], strict: boolean)
 
 const CODES = { conformant: 0, nonconformant: 1, inconclusive: 3, 'harness-error': 4 } as const;
 
+/** What decided the exit code. */
+export interface Decision {
+  readonly code: 0 | 1 | 3 | 4;
+  readonly because:
+    | 'harness-errors'
+    | 'stale-baseline'
+    | 'failures'
+    | 'warnings'
+    | 'inconclusive'
+    | 'nothing-judged'
+    | 'passed';
+  /** How many of them; of failures and warnings those that are scored and not known. */
+  readonly count: number;
+  /** Failures and warnings that the baseline forgives. */
+  readonly known: number;
+}
+
 /**
- * The exit code of a run. Known failures do not fail it, and stale entries of the baseline do. Checks that are not
- * scored have no effect. The codes of an interruption (130, 143) belong to the signal handler.
+ * The exit code of a run, and what decided it. Known failures do not fail a run, and stale entries of the baseline do.
+ * Checks that are not scored have no effect. The codes of an interruption (130, 143) belong to the signal handler.
  */
-export function exitCodeOf(
+export function decisionOf(
   document: Pick<ResultDocument, 'baseline' | 'counts' | 'results' | 'scoring' | 'strict'>,
-): 0 | 1 | 3 | 4 {
+): Decision {
   const { baseline, strict } = document;
   const results = document.results.filter((result) => isScored(document, result));
   const scored = results.length === document.results.length ? document.counts : tally(results);
   const forgiven = results.filter(({ known, verdict }) => known !== null && failsTheRun(verdict, strict));
   const without = (verdict: 'fail' | 'warn') =>
     scored[verdict] - forgiven.filter((result) => result.verdict === verdict).length;
-  const counts: Counts = {
-    ...scored,
-    fail: without('fail'),
-    warn: without('warn'),
-    pass: scored.pass + forgiven.length,
-  };
-  const code = CODES[runVerdict(counts, strict)];
-  return code !== 4 && (baseline?.stale.length ?? 0) > 0 ? 1 : code;
+  const fail = without('fail');
+  const warn = without('warn');
+  const code = CODES[runVerdict({ ...scored, fail, warn, pass: scored.pass + forgiven.length }, strict)];
+  const stale = baseline?.stale.length ?? 0;
+  const decided = (because: Decision['because'], count: number): Decision => ({
+    code: because === 'stale-baseline' ? 1 : code,
+    because,
+    count,
+    known: forgiven.length,
+  });
+  if (code === 4) return decided('harness-errors', scored.harnessError);
+  if (fail > 0) return decided('failures', fail);
+  if (code === 1) return decided('warnings', warn);
+  if (stale > 0) return decided('stale-baseline', stale);
+  if (code === 0) return decided('passed', scored.pass + forgiven.length + warn);
+  return scored.inconclusive > 0 ? decided('inconclusive', scored.inconclusive) : decided('nothing-judged', 0);
+}
+
+export function exitCodeOf(document: Parameters<typeof decisionOf>[0]): Decision['code'] {
+  return decisionOf(document).code;
 }

@@ -1,7 +1,7 @@
 /** The wording that all reports share: verdict, numbers, what was tested, caveats, and the diagnosis. */
 import { counted } from './layout.ts';
-import type { Diagnosis, PartialReason, ResultDocument, RunVerdict } from './result-document.ts';
-import { isPartial, isScored } from './verdict.ts';
+import type { Diagnosis, FullRun, PartialReason, ResultDocument, RunVerdict } from './result-document.ts';
+import { decisionOf, isPartial, isScored } from './verdict.ts';
 
 const VERDICT_WORDS: Readonly<Record<RunVerdict, string>> = {
   conformant: 'CONFORMANT',
@@ -25,7 +25,9 @@ export function headline(document: ResultDocument): string {
   if (!isPartial(document)) return VERDICT_WORDS[document.verdict];
   const { catalogue, counts } = document;
   const { run } = runCounts(document);
-  const passed = run === counts.pass ? ', all passed' : ', none failed';
+  const warned =
+    document.strict && counts.warn > 0 ? `, ${counted(counts.warn, 'warning')} with --strict` : ', none failed';
+  const passed = run === counts.pass ? ', all passed' : warned;
   const outcome = counts.fail > 0 ? `, ${counted(counts.fail, 'failure')}` : passed;
   return `${run} of ${counted(catalogue.scenarios, 'check')} run${run > 0 ? outcome : ''} (partial run, no verdict)`;
 }
@@ -52,11 +54,57 @@ export function caveats(document: ResultDocument): string[] {
   const fallback = document.interrupted ? ('interruption' as const) : ('shard' as const);
   const because = (document.partialReasons ?? [fallback]).map((reason) => PARTIAL_WORDS[reason]);
   if (isPartial(document)) lines.push(`${because.join(', ')}: only a run of the whole catalogue gives a verdict`);
+  if (document.lastFullRun !== undefined) lines.push(`last full run: ${fullRunInWords(document.lastFullRun)}`);
+  if (!checksAuthentication(document)) lines.push('no secret and no API key: authentication was not checked');
   if (document.verdict === 'harness-error')
     lines.push('internal error of hookproof: nothing can be said about the endpoint');
   if (document.verdict === 'inconclusive' && !isPartial(document)) lines.push('nothing can be said about the endpoint');
   if (document.strict && document.counts.warn > 0) lines.push('strict: warnings fail the run');
   return [...lines, ...aboutBaseline(document)];
+}
+
+/** "NOT CONFORMANT on 2026-11-23 at 21:50 UTC (34 failed, 606 passed)". */
+function fullRunInWords({ counts, startedAt, verdict }: FullRun): string {
+  const at = `${startedAt.slice(0, 10)} at ${startedAt.slice(11, 16)} UTC`;
+  return `${VERDICT_WORDS[verdict]} on ${at} (${numbers({ counts, results: [] })})`;
+}
+
+/** Whether the run had a credential that can be wrong. */
+function checksAuthentication({ target: { features } }: Pick<ResultDocument, 'target'>): boolean {
+  return features.includes('hmac') || features.includes('api-key');
+}
+
+/** What decided the exit code: "Exit code 1: 34 failures, and 6 known ones in known.yaml". */
+export function decisionInWords(document: ResultDocument): string {
+  if (document.interrupted) return 'Interrupted: no verdict';
+  const { baseline } = document;
+  const { because, code, count, known } = decisionOf(document);
+  const file = baseline?.file ?? 'the baseline';
+  const stale = baseline?.stale.length ?? 0;
+  const also = [
+    known > 0 ? `; ${known} known in ${file}` : '',
+    stale > 0 ? `; ${counted(stale, 'stale entry', 'stale entries')} in ${file}` : '',
+  ].join('');
+  const words = {
+    'harness-errors': `${counted(count, 'harness error')}: nothing can be said about the endpoint`,
+    'stale-baseline': `${counted(count, 'stale entry', 'stale entries')} in ${file}`,
+    failures: `${counted(count, 'check')} failed${also}${isPartial(document) ? ' (partial run)' : ''}`,
+    warnings: `${counted(count, 'warning')} with --strict${also}`,
+    inconclusive: `${counted(count, 'check')} without a conclusion, none failed`,
+    'nothing-judged': 'no check was evaluated',
+    passed: passedInWords(document, known, file),
+  };
+  return `Exit code ${code}: ${words[because]}`;
+}
+
+function passedInWords(document: ResultDocument, known: number, file: string): string {
+  const { counts } = document;
+  const partial = isPartial(document) ? ' (partial run, no verdict)' : '';
+  const selected = partial === '' ? 'check' : 'selected check';
+  if (known > 0) return `${known === 1 ? 'the failure is' : `all ${known} failures are`} in ${file}${partial}`;
+  if (counts.fail > 0) return `the ${counted(counts.fail, 'failure')} ${counts.fail === 1 ? 'is' : 'are'} not scored`;
+  if (counts.warn === 0) return `every ${selected} passed${partial}`;
+  return `no ${selected} failed; ${counted(counts.warn, 'warning')}${partial}`;
 }
 
 /** The effect of the baseline on the run. */

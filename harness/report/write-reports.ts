@@ -6,7 +6,7 @@ import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
 import type { Writable } from 'node:stream';
 import { HookproofError } from '../../contract/index.ts';
 import { defuse } from './github.ts';
-import type { TerminalOptions } from './layout.ts';
+import type { ReportOptions } from './layout.ts';
 import { redactDocument } from './redaction.ts';
 import type { Redactor } from './redactor.ts';
 import { type Reporter, render } from './reporters.ts';
@@ -19,7 +19,7 @@ export interface WriteOptions {
   readonly cwd: string;
   readonly redactor: Redactor;
   /** What standard output can show. Without it: 80 columns, no colour, Unicode. Files never hold colour. */
-  readonly terminal?: TerminalOptions;
+  readonly terminal?: ReportOptions;
   /** Reporters that wrote events during the run, and are done. */
   readonly streamed?: readonly Reporter[];
   /** The file of the job summary of GitHub Actions, to which the `github` reporter appends. */
@@ -36,7 +36,7 @@ export interface WrittenReport {
   readonly path: string;
 }
 
-const PLAIN: TerminalOptions = { columns: 80, color: false, unicode: true };
+const PLAIN: ReportOptions = { columns: 80, color: false, unicode: true };
 
 /** The path itself. Throws if it is in `folder` and a symbolic link leads out of it: links come with a repository. */
 export function withinFolder(path: string, folder: string): string {
@@ -176,14 +176,14 @@ export async function writeReports(
       if (!streamed.includes(reporter)) await writeTarget(path, await render(name, redacted, PLAIN));
       written.push({ name, path });
     } catch (error) {
-      failures.push(notWritten(name, path, error));
+      if (reporter.isOptional !== true) failures.push(notWritten(name, path, error));
     }
   }
   for (const reporter of reporters) {
     const { name, file } = reporter;
     if (file !== null || streamed.includes(reporter) || isSkipped(reporter)) continue;
     try {
-      const text = await render(name, redacted, options.terminal ?? PLAIN);
+      const text = await render(name, redacted, { ...(options.terminal ?? PLAIN), files: written });
       await writeStream(stdout, options.actions === true && name === 'human' ? defuse(text) : text);
     } catch (error) {
       failures.push(notWritten(name, 'standard output', error));

@@ -58,6 +58,8 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer Item
 export interface RunContext {
   readonly partner: Partner;
   readonly seed: string;
+  /** The flags that commands of the report repeat. */
+  readonly flags: string;
   readonly now: Date;
   readonly limits: RunLimits;
   readonly emit: RunListener;
@@ -93,7 +95,7 @@ export interface RunContext {
 }
 
 export function createContext(
-  given: Pick<RunContext, 'partner' | 'seed' | 'now' | 'limits' | 'emit' | 'signal' | 'onSignature'>,
+  given: Pick<RunContext, 'partner' | 'seed' | 'flags' | 'now' | 'limits' | 'emit' | 'signal' | 'onSignature'>,
 ): RunContext {
   const controlKit = createKit(given.partner, given.seed, 'controls', given.now, given.onSignature);
   // Some requests have no body on the wire. An endpoint that reveals the valid signature then reveals this one.

@@ -397,9 +397,10 @@ async function resolveOutage(
     context.stopped = { code: 'receiver-down', reason: `the receiver stopped answering again (${sign})` };
     return [...suspects];
   }
+  const during = inFlight.slice(0, 3).join(', ') + (inFlight.length > 3 ? ' and others' : '');
   context.emit({
     type: 'notice',
-    message: `the receiver stopped answering (${sign}) during ${inFlight.join(', ')}; waiting for it to recover`,
+    message: `the receiver stopped answering (${sign}) during ${during}; waiting for it to recover`,
   });
 
   const isRefusing = suspects.some((suspect) => suspect.outage !== null && statusAfter(suspect) === 503);

@@ -31,6 +31,7 @@ export interface RunOutcome
   readonly digest: string;
   /** The revision of the catalogue, and the scenarios that it does not score. */
   readonly scoring: ResultDocument['scoring'];
+  readonly flags?: ResultDocument['flags'];
   readonly shardRecord?: ResultDocument['shardRecord'];
   readonly retried: ReadonlySet<string>;
   readonly partialReasons: readonly PartialReason[];
@@ -53,6 +54,7 @@ export async function documentOf(outcome: RunOutcome): Promise<ResultDocument> {
     catalogue: { digest: outcome.digest, scenarios: CATALOGUE_IDS.length },
     target: outcome.target,
     profile: outcome.profile,
+    ...(outcome.flags !== undefined && { flags: outcome.flags }),
     ...(scoring && { scoring }),
     ...(retried.size > 0 && { retried: [...retried] }),
     seed: outcome.seed,

@@ -2,5 +2,8 @@
 export { DEFAULT_LIMITS, type RunLimits } from './context.ts';
 export { outlineRun, type RunOutline, sampleOnTheWire } from './outline.ts';
 export { featuresOf } from './plan.ts';
+export { bodyLine, quote, VALID_SIGNATURE } from './reproduce.ts';
+export { RUN_DECISIONS } from './results.ts';
 export { type RunOptions, run, type ScoringRevision } from './run.ts';
+export { type RequestParts, type SampleDelivery, sampleDeliveries } from './sample-deliveries.ts';
 export { joinShards } from './shards.ts';

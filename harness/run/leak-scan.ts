@@ -36,8 +36,6 @@ function credentialsOf(partner: Partner): Credentials {
   return made;
 }
 
-const itself = (value: string): readonly string[] => [value];
-
 /** Removes the spaces from lists of numbers and from pairs of hexadecimal digits, as dumps of buffers have them. */
 function withoutGaps(text: string): string {
   return text.replace(/(?<=\d),\s+(?=\d)/g, ',').replace(/(?<=\b[0-9a-f]{2}) (?=[0-9a-f]{2}\b)/gi, '');
@@ -93,13 +91,13 @@ export function findLeaks(
   const showsCredentials = finder.find(text, readings).length > 0;
 
   /** Whether one of the spellings is in the answer and was not sent. */
-  const isNew = (spellings: readonly string[], echoed: (value: string) => readonly string[] = itself): boolean => {
+  const isNew = (spellings: readonly string[], furtherOf: (value: string) => readonly string[] = () => []): boolean => {
     if (!spellings.some((spelling) => folded.includes(spelling))) return false;
     // Servers trim header values and split lists, so a part of a value is an echo as well. Values are decoded like the
     // answer, because the echo of one with a secret in it leaks nothing.
     const echoes = sent
       .flatMap((value) => [value, ...value.split(/[\s,]+/)])
-      .flatMap((value) => [...echoed(value), ...readingsOf(value).map((reading) => reading.text)])
+      .flatMap((value) => [...furtherOf(value), ...readingsOf(value).map((reading) => reading.text)])
       .map((value) => value.toLowerCase())
       .filter((value) => spellings.some((spelling) => value.includes(spelling)));
     const rest = echoes.reduce((left, echo) => left.replaceAll(echo, ''), folded);

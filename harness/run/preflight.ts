@@ -4,6 +4,7 @@
  */
 
 import {
+  credentialsOf,
   explainCertificates,
   explainClientCertificate,
   explainPreflight,
@@ -11,9 +12,11 @@ import {
   explainWords,
   type Finding,
   type PreflightAttempts,
+  TLS_ON_PORT,
 } from '../diagnose/index.ts';
 import { describeAttempt, isAccepted, PREFLIGHT_SCENARIO } from '../judge/index.ts';
-import type { TlsInspection } from '../probe/index.ts';
+import { controlOffer, helloEndpoint, matchHello, probeHello, type TlsInspection } from '../probe/index.ts';
+import { endpointOf } from '../transport/index.ts';
 import type { RunContext, Stop } from './context.ts';
 import { createKit } from './kit.ts';
 import type { Lane } from './lane.ts';
@@ -71,6 +74,8 @@ export async function diagnosePreflight(
     const found = explainClientCertificate(preflight.first, { presented, requested });
     if (found !== null) return found;
   }
+  const isUnanswered = error?.kind === 'reset' || error?.kind === 'invalid-http';
+  if (isUnanswered && !endpointOf(partner.url).secure && (await speaksTls(context))) return TLS_ON_PORT;
   if (isRefusal(answer?.status)) {
     const kit = createKit(partner, context.seed, 'diagnosis', context.now, context.onSignature);
     const found = await explainRejection(
@@ -88,7 +93,13 @@ export async function diagnosePreflight(
     const found = explainCertificates(inspection.analysis);
     if (found !== null) return found;
   }
-  return explainPreflight(preflight, partner.signing !== undefined || partner.apiKey !== undefined);
+  return explainPreflight(preflight, credentialsOf(partner));
+}
+
+async function speaksTls({ partner, limits, signal }: RunContext): Promise<boolean> {
+  const offer = controlOffer('TLSv1.2');
+  const outcome = await probeHello(helloEndpoint(partner), offer, { timeoutMs: limits.timeoutMs, signal });
+  return outcome.kind === 'alert' || matchHello(outcome, offer) === 'granted';
 }
 
 /** Whether a status may mean that the credentials were rejected. A library that throws may cause a 5xx. */

@@ -21,16 +21,16 @@ const VARIABLES = [
   'HOOKPROOF_CLIENT_KEY',
 ];
 
-const VALID_SIGNATURE = 'openssl dgst -sha256 -hmac "$HOOKPROOF_SECRET" -binary | openssl base64 -A';
+export const VALID_SIGNATURE = 'openssl dgst -sha256 -hmac "$HOOKPROOF_SECRET" -binary | openssl base64 -A';
 
 /** What curl expands or removes in a path by default. */
 const NEEDS_VERBATIM_PATH = /[[\]{}]|\/\./;
 
-function quote(text: string): string {
+export function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-function bodyLine(body: Uint8Array): string {
+export function bodyLine(body: Uint8Array): string {
   const text = Buffer.from(body).toString('latin1');
   if (/^[ -~]*$/.test(text)) return `printf '%s' ${quote(text)} > "$BODY"`;
   return `printf '%s' '${Buffer.from(body).toString('base64')}' | openssl base64 -d -A > "$BODY"`;
@@ -167,8 +167,6 @@ function addressOf({ url, target }: Assembled['prepared']): string | null {
   const after = rest.join('');
   return `${quote(origin + before)}"\${HOOKPROOF_URL#*\\?}"${after === '' ? '' : quote(after)}`;
 }
-
-/** The options of curl for HTTPS and mutual TLS: files by variable, as the harness takes them from the environment. */
 
 /** Whether curl can make such a connection: it has no certificates created for a probe and no sessions to resume. */
 function canCurlConnect({ clientCertificate = 'none', resumeFrom, serverName, plain }: ConnectChange): boolean {

@@ -3,7 +3,7 @@
  * is none.
  */
 
-import { hasHiddenPart } from '../../contract/masked-url.ts';
+import { quotedUrl } from '../../contract/masked-url.ts';
 import { defectOf, type RunObservations, type Scenario } from '../../scenarios/index.ts';
 import { type DecidedBy, type Judgement, judge, type judgeChain, STATUS_SCENARIOS } from '../judge/index.ts';
 import type { ScenarioResult, Verdict } from '../report/result-document.ts';
@@ -13,17 +13,24 @@ import { describeExchange } from './record.ts';
 import { curlScript } from './reproduce.ts';
 import { inDialect, type Trial } from './trial.ts';
 
+/** What decides a result before it comes to a judgement, each with what it means. */
+export const RUN_DECISIONS = {
+  bail: 'the run was stopped after the first failure (`--bail`)',
+  'preflight-failed': 'the first valid delivery was not accepted, so nothing else was sent',
+  'receiver-down': 'the receiver had stopped answering and did not come back in time',
+  'rate-limited': 'the endpoint limits the rate of deliveries',
+  silence: 'the endpoint had stopped answering valid deliveries',
+  'not-applicable': 'the check does not apply to this endpoint',
+  observation: 'the check examines the whole run',
+  interrupted: 'the run was interrupted',
+  'time-limit': 'the run reached its time limit',
+  'samples-too-short': 'the configured samples have too few ids for this check',
+  'decided-early': 'an earlier answer already decided this check',
+  'not-run': 'the check was not run',
+} as const satisfies Readonly<Record<Stop['code'], string>> & Readonly<Record<string, string>>;
+
 /** What decided a result: the judge, or the run before it came to a judgement. */
-type ResultDecidedBy =
-  | DecidedBy
-  | Stop['code']
-  | 'not-applicable'
-  | 'observation'
-  | 'interrupted'
-  | 'time-limit'
-  | 'samples-too-short'
-  | 'decided-early'
-  | 'not-run';
+type ResultDecidedBy = DecidedBy | keyof typeof RUN_DECISIONS;
 
 interface Decision {
   readonly verdict: Verdict;
@@ -39,6 +46,7 @@ interface Decision {
 /** What the command that repeats a result contains. */
 interface Repeatable {
   readonly seed: string;
+  readonly flags: string;
   readonly partner: { readonly url: string };
 }
 
@@ -94,7 +102,7 @@ export function resultOfObservation(
   // Other observations need the whole run: alone, they have nothing to observe.
   const command = Object.values(STATUS_SCENARIOS).includes(id)
     ? commandFor(context, id)
-    : `hookproof run ${quotedUrl(context)} --seed ${context.seed}`;
+    : `${runCommand(context)} --seed ${context.seed}`;
   const reproduce = verdict === 'pass' ? null : { curl: null, command };
   return resultOf(planned, { ...observation, verdict, decidedBy: 'observation' }, { reproduce });
 }
@@ -157,11 +165,9 @@ function reproduceWithoutCurl(context: RunContext, planned: PlannedScenario, { v
 
 /** The command that runs one scenario alone. The credentials come from the environment or the configuration file. */
 function commandFor(context: Repeatable, id: string): string {
-  return `hookproof run ${quotedUrl(context)} --scenario ${id} --seed ${context.seed}`;
+  return `${runCommand(context)} --scenario ${id} --seed ${context.seed}`;
 }
 
-function quotedUrl(context: Repeatable): string {
-  const { url } = context.partner;
-  // The query may hold a credential, which is never printed.
-  return hasHiddenPart(url) ? '"$HOOKPROOF_URL"' : `'${url.replaceAll("'", '%27')}'`;
+function runCommand({ flags, partner }: Repeatable): string {
+  return ['hookproof run', quotedUrl(partner.url), ...(flags === '' ? [] : [flags])].join(' ');
 }

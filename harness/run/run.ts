@@ -66,6 +66,8 @@ export interface RunOptions {
   readonly stack?: Stack | null;
   /** Keeps the exchanges of passed checks too. */
   readonly evidence?: boolean;
+  /** Flags of the command line, quoted for a shell, that commands of the report repeat: no value of a credential. */
+  readonly flags?: string;
   /** Advice about the configuration, for the document. */
   readonly advice?: readonly string[];
   readonly listener?: RunListener;
@@ -107,6 +109,7 @@ export async function run(options: RunOptions): Promise<ResultDocument> {
     const context = createContext({
       partner,
       seed,
+      flags: options.flags ?? '',
       now,
       limits,
       emit: listener,
@@ -130,6 +133,7 @@ export async function run(options: RunOptions): Promise<ResultDocument> {
         tls: inspection === null ? null : describeTls(inspection),
       },
       profile: options.profile ?? null,
+      ...(context.flags !== '' && { flags: context.flags }),
       scoring: scoringOf(options.revision, results),
       retried: retriedIn(context),
       seed,

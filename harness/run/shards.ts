@@ -49,7 +49,7 @@ export async function joinShards(documents: readonly NamedDocument[]): Promise<R
   const results = inCatalogueOrder(shards);
   const plan = planOf(results);
   if (!preflight.failed) {
-    const context = { seen, seed: first.seed, partner: { url: first.target.url } };
+    const context = { seen, seed: first.seed, flags: first.flags ?? '', partner: { url: first.target.url } };
     plan.forEach((planned, at) => {
       if (planned.obstacle !== null || !isObservation(planned.scenario)) return;
       const judged = resultOfObservation(context, planned);
@@ -70,6 +70,7 @@ export async function joinShards(documents: readonly NamedDocument[]): Promise<R
     digest: first.catalogue.digest,
     target: { ...first.target, tls: shards.find(({ target }) => target.tls !== null)?.target.tls ?? null },
     profile: first.profile,
+    ...(first.flags !== undefined && { flags: first.flags }),
     scoring: first.scoring && {
       ...first.scoring,
       notScored: results.map(({ id }) => id).filter((id) => notScored.has(id)),

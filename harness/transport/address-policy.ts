@@ -3,13 +3,15 @@ import { BlockList, isIP } from 'node:net';
 
 /**
  * `local-too`: loopback and private addresses are allowed, for laptops and staging. `public-only`: they are refused,
- * except for hosts allowed by name. Link-local, metadata and special addresses are always refused.
+ * except for hosts allowed by name. `loopback-only`: all others are refused, except for hosts allowed by name.
+ * Link-local, metadata and special addresses are always refused.
  */
-export interface AddressPolicy {
-  readonly reach: 'local-too' | 'public-only';
+export type AddressPolicy =
+  | { readonly reach: 'local-too' }
   /** Hosts, as written in the URL, that may be private or loopback nevertheless. */
-  readonly allowPrivate?: readonly string[];
-}
+  | { readonly reach: 'public-only'; readonly allowPrivate?: readonly string[] }
+  /** Hosts, as written in the URL, that may be public or private nevertheless. */
+  | { readonly reach: 'loopback-only'; readonly allowHosts: readonly string[] };
 
 export const LOCAL_TOO: AddressPolicy = { reach: 'local-too' };
 
@@ -23,11 +25,18 @@ const WORDS: Readonly<Record<AddressScope, string>> = {
 };
 
 /** Whether an address of this host may be connected to. */
-export function isAllowed(address: string, host: string, { reach, allowPrivate = [] }: AddressPolicy): boolean {
+export function isAllowed(address: string, host: string, policy: AddressPolicy): boolean {
   const scope = scopeOf(address);
-  if (scope === 'public') return true;
-  if (scope !== 'private' && scope !== 'loopback') return false;
-  return reach === 'local-too' || allowPrivate.some((name) => hostOf(name) === hostOf(host));
+  if (scope !== 'public' && scope !== 'private' && scope !== 'loopback') return false;
+  const isNamed = (names: readonly string[] = []) => names.some((name) => hostOf(name) === hostOf(host));
+  switch (policy.reach) {
+    case 'local-too':
+      return true;
+    case 'public-only':
+      return scope === 'public' || isNamed(policy.allowPrivate);
+    case 'loopback-only':
+      return scope === 'loopback' || isNamed(policy.allowHosts);
+  }
 }
 
 /** "10.0.0.1, a private address". */
@@ -35,9 +44,14 @@ export function addressInWords(address: string): string {
   return `${address}, ${WORDS[scopeOf(address)]}`;
 }
 
-/** What the user can do about refused addresses. */
-export function adviceFor(addresses: readonly string[]): string {
+/** What the user can do about addresses that this policy refuses. */
+export function adviceFor(addresses: readonly string[], { reach }: AddressPolicy): string {
   const local = addresses.some((address) => ['private', 'loopback'].includes(scopeOf(address)));
+  if (reach === 'loopback-only' && (local || addresses.some((address) => scopeOf(address) === 'public')))
+    return (
+      'Only addresses of this machine are allowed. If you meant this endpoint, have the server started with ' +
+      '`--allow-host HOST`.'
+    );
   if (local)
     return (
       'If you meant this endpoint, allow its host by name: `--allow-private HOST`, or `allow-private` in the ' +

@@ -25,4 +25,12 @@ export {
   tlsOptionsFor,
   trustedRoots,
 } from './tls-options.ts';
-export { alertNameOf, classifyTransportError, isAboutClientCertificate, TIMEOUT_CODE } from './transport-error.ts';
+export {
+  alertNameOf,
+  classifyTransportError,
+  explainErrorCode,
+  isAboutClientCertificate,
+  TIMEOUT_CODE,
+  TLS_ALERTS,
+  transportErrorCodes,
+} from './transport-error.ts';

@@ -60,7 +60,7 @@ export async function pinEndpoint(url: string, options: PinOptions): Promise<Pin
   const { found, error } = await addressesOf(host, options);
   const allowed = found.filter(({ address }) => isAllowed(address, host, policy));
   const refused = found.filter((one) => !allowed.includes(one)).map(({ address }) => address);
-  if (refused.length > 0 && allowed.length === 0) throw refusal(host, refused);
+  if (refused.length > 0 && allowed.length === 0) throw refusal(host, refused, policy);
   const [first, ...more] = allowed;
   const chosen =
     more.length === 0 || !chooses || signal?.aborted === true
@@ -104,11 +104,11 @@ function failure(code: string, hostname: string): Error {
   return Object.assign(new Error(`${hostname} does not resolve (${code})`), { code, hostname });
 }
 
-function refusal(host: string, refused: readonly string[]): HookproofError {
+function refusal(host: string, refused: readonly string[], policy: AddressPolicy): HookproofError {
   const shown = refused.slice(0, 3).map(addressInWords).join('; ');
   const message =
     isIP(host) === 0 ? `will not connect to ${host}: it resolves to ${shown}` : `will not connect to ${shown}`;
-  return new HookproofError('ENDPOINT_ADDRESS_REFUSED', message, { hint: adviceFor(refused) });
+  return new HookproofError('ENDPOINT_ADDRESS_REFUSED', message, { hint: adviceFor(refused, policy) });
 }
 
 /** Node tries the addresses one after the other; the socket reports which one it reached. */

@@ -37,6 +37,27 @@ export function classifyTransportError(error: unknown, phase: TransportPhase): T
   return { kind, phase: where, code: thrown.code, message, ...(alert !== undefined && { alert }) };
 }
 
+/** Codes that are not in one of the sets of this module. */
+const SINGLE_CODES = [
+  'ECONNREFUSED',
+  'ETIMEDOUT',
+  'EPROTO',
+  'EAI_AGAIN',
+  'HPE_HEADER_OVERFLOW',
+  'HPE_INVALID_CONSTANT',
+];
+
+/** The error codes of attempts that failed because of the endpoint or the network. */
+export function transportErrorCodes(): string[] {
+  return [TIMEOUT_CODE, ...SINGLE_CODES, ...RESET_CODES, ...DNS_CODES, ...ROUTE_CODES, ...CERTIFICATE_FAULTS.keys()];
+}
+
+/** What a code of Node means, in a sentence; null for a code that says nothing about the endpoint. */
+export function explainErrorCode(code: string): TransportError | null {
+  const isKnown = transportErrorCodes().includes(code) || /^(?:HPE|EAI|ERR_SSL)_[A-Z_]+$/.test(code);
+  return isKnown ? classifyTransportError(Object.assign(new Error(''), { code }), 'answer') : null;
+}
+
 type Classification = readonly [kind: TransportErrorKind, sentence: string, phase?: TransportPhase];
 
 function classify(thrown: Thrown, phase: TransportPhase): Classification {
@@ -246,6 +267,9 @@ const ALERTS: ReadonlyMap<number, string> = new Map([
   [116, 'certificate_required'],
   [120, 'no_application_protocol'],
 ]);
+
+/** The names of the alerts. */
+export const TLS_ALERTS: readonly string[] = [...ALERTS.values()];
 
 /** "handshake_failure" for 40; "number 99" for an unknown one. */
 export function alertNameOf(number: number): string {

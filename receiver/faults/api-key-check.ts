@@ -80,12 +80,14 @@ const WHOLE = {
     'digests of both.',
   express: 'Hash both sides with SHA-256 and compare the digests with `crypto.timingSafeEqual`.',
   django: 'Use `constant_time_compare(given, key)`.',
-  flask: 'Use `hmac.compare_digest(given.encode(), key.encode())`.',
-  spring: 'Use `MessageDigest.isEqual` on the bytes of both.',
+  python: 'Use `hmac.compare_digest(given.encode(), key.encode())`.',
+  java: 'Use `MessageDigest.isEqual` on the bytes of both.',
+  ruby: 'Use `OpenSSL.secure_compare(given, key)`.',
   rails: 'Use `ActiveSupport::SecurityUtils.secure_compare`.',
-  laravel: 'Use `hash_equals($key, $given)`.',
+  php: 'Use `hash_equals($key, $given)`.',
   go: 'Use `subtle.ConstantTimeCompare`.',
   dotnet: 'Use `CryptographicOperations.FixedTimeEquals` on the bytes of both.',
+  rust: 'Use `ct_eq` of the crate `subtle` on digests of both.',
 } as const;
 
 export const apiKeyCheckFaults: readonly StageFault[] = [
@@ -337,7 +339,7 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
     fix: {
       ...WHOLE,
       rule: 'Split a list of keys at start-up, and compare each one with the whole header.',
-      flask: '`given in keys` on a string searches for a substring; make `keys` a set.',
+      python: '`given in keys` on a string searches for a substring; make `keys` a set.',
     },
     replace: compareKeys((given, key) => key.includes(given)),
   },
@@ -592,6 +594,8 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
     fix: {
       rule: 'Bind the key as a parameter, and compare the result with the header again.',
       express: 'Write `db.query("... WHERE key = $1", [key])`.',
+      php: 'Bind the key in a prepared statement: `WHERE key = ?`.',
+      python: 'Bind the key as a parameter of `execute`, never with an f-string.',
       laravel: 'Use `where("key", $given)`; no `whereRaw` with the value in it.',
       rails: 'Use `find_by(key: given)`; no string with `#{}` in `where`.',
       go: 'Use `db.QueryRow("... WHERE key = $1", key)`; no `fmt.Sprintf`.',

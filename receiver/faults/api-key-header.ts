@@ -49,6 +49,7 @@ export const apiKeyHeaderFaults: readonly StageFault[] = [
     fix: {
       ...HEADER_ONLY,
       rails: 'Use `request.headers["X-API-Key"]`, not `params`.',
+      php: 'Use `$_SERVER["HTTP_X_API_KEY"]`, not `$_REQUEST`.',
       laravel: 'Use `$request->header("X-API-Key")`, not `$request->input()` or `$request->get()`.',
       spring: 'Use `@RequestHeader`, not `getParameter`.',
     },
@@ -232,6 +233,8 @@ export const apiKeyHeaderFaults: readonly StageFault[] = [
     fix: {
       rule: 'Handle a missing header first, with 401.',
       express: 'Write `const given = req.get("X-API-Key") ?? ""` first.',
+      python: 'Use `headers.get("X-API-Key", "")`; without the default it is None, and indexing raises.',
+      php: 'Use `$_SERVER["HTTP_X_API_KEY"] ?? ""`.',
       django: 'Use `request.headers.get("X-API-Key", "")`; indexing throws.',
       flask: 'Use `request.headers.get("X-API-Key", "")`; indexing answers 400.',
     },

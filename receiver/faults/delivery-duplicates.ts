@@ -20,8 +20,12 @@ import { stageOf, unverified } from './lenient-verifier.ts';
 const DUPLICATE = { area: 'delivery', stage: 'store', forbidden: false } as const;
 
 const answerCopies = {
-  rule: 'Let the unique key on id decide, and answer 200 if the id is known: you already have the notification.',
+  rule:
+    'Let the unique key on id decide, and answer 200 if the id is known: you already have the notification. Record ' +
+    'an id only when its delivery has passed every check: otherwise a forged or broken delivery hides the correct one.',
   express: 'Insert with ON CONFLICT DO NOTHING, and answer 200 whether a row was written or not.',
+  python: 'Insert with ON CONFLICT DO NOTHING, and answer 200 in both cases.',
+  php: 'Insert with ON CONFLICT DO NOTHING (INSERT IGNORE in MySQL), and answer 200 in both cases.',
   django: 'Use `get_or_create`, and answer 200 in both cases.',
   spring: 'Catch DataIntegrityViolationException around the insert, and answer 200.',
   rails: 'Use `create_or_find_by!`, or rescue ActiveRecord::RecordNotUnique with `head :ok`.',

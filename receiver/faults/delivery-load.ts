@@ -90,7 +90,7 @@ const releaseOnEveryPath = {
   rule: 'Release the resources of a request on every path out of the handler, including early returns.',
   express: 'Release in a `finally` block, and on `res.on("close")` for requests that are aborted.',
   go: 'Write `defer conn.Release()` directly after acquiring it.',
-  django: 'Use context managers, and never return between acquire and release.',
+  python: 'Use context managers, and never return between acquire and release.',
   dotnet: 'Use `await using`.',
 };
 
@@ -282,6 +282,8 @@ export const deliveryLoadFaults: readonly StageFault[] = [
       rule: 'Pass the body and the verification result as values of their request.',
       express: 'Keep them in `res.locals`, never in module variables.',
       spring: 'Keep no per-request state in the fields of a bean.',
+      python: 'Keep it in a local variable instead of a global one.',
+      fastapi: 'Keep it in `request.state` instead of a global variable.',
       flask: 'Keep it in `g` instead of a global variable.',
     },
     severity: 'critical',
@@ -492,6 +494,7 @@ export const deliveryLoadFaults: readonly StageFault[] = [
         'Use a server that handles connections concurrently, hold no lock while you read a body, and set a time ' +
         'limit for requests.',
       express: 'Read bodies outside of locks and queues; only the work after the verification may be serial.',
+      python: 'Use `ThreadingHTTPServer`, not `HTTPServer`.',
       flask: 'Do not use the development server with `threaded=False` or a single sync worker without nginx.',
       django: 'Do not use a single sync worker without nginx.',
       go: 'Call `io.ReadAll` before `mu.Lock()`, and set `ReadTimeout`.',

@@ -9,6 +9,7 @@ const STATUS = { area: 'http', severity: 'high', forbidden: true } as const;
 const AFTER_ACCEPTING = {
   rule: 'Answer exactly 200 as soon as the notification is stored.',
   express: 'Use `res.status(200).end()`, even if a queue continues the work.',
+  nestjs: 'Put `@HttpCode(200)` on the method: Nest answers POST with 201.',
   fastify: 'Set `reply.code(200)`; a handler without a result may otherwise answer 200 or 204.',
   rails: 'Use `head :ok`, not `head :no_content` or `:accepted`.',
   spring: 'Return `ResponseEntity.ok()`; check `@ResponseStatus` on the method.',
@@ -28,6 +29,12 @@ const REFUSAL = {
 const ANSWER_401 = {
   rule: 'Answer 401 to every invalid or missing signature, with one function for all of them.',
   express: 'Use `res.sendStatus(401)`, and an error handler that handles the error of the verification.',
+  nestjs: 'Throw `UnauthorizedException`: a guard that returns false answers 403.',
+  hono: 'Use `return c.json({ error: "unauthorized" }, 401)`.',
+  python: 'Use `self.send_response(401)`.',
+  flask: 'Use `abort(401)`.',
+  fastapi: 'Raise `HTTPException(401)`, and declare the headers as optional: a missing one answers 422.',
+  php: 'Call `http_response_code(401)` before any output.',
   fastify: 'Use `reply.code(401).send()`, or an error with `statusCode` 401.',
   django: 'Return `HttpResponse(status=401)`; `PermissionDenied` and `SuspiciousOperation` become 403 and 400.',
   spring: 'Throw `ResponseStatusException(UNAUTHORIZED)`, and set an `AuthenticationEntryPoint`: the default is 403.',
@@ -121,7 +128,7 @@ export const httpAnswersFaults: readonly StageFault[] = [
         'Answer 200 only after the credentials are checked and the notification is stored; otherwise 401, 400 or ' +
         '405.',
       express: 'Search for a catch-all route or a static fallback before the webhook route.',
-      laravel: 'Return the status of the failure: a caught exception must not lead to an empty 200.',
+      php: 'Return the status of the failure: a caught exception must not lead to an empty 200.',
     },
     stage: 'accept',
     replace: () => ANSWER_EVERYTHING,
@@ -139,6 +146,7 @@ export const httpAnswersFaults: readonly StageFault[] = [
       express:
         'Read headers with `req.get(name)`: `req.headers["X-Service-Signature"]` is always undefined, because Node ' +
         'lower-cases names.',
+      php: 'Names in `$_SERVER` are upper-case with the prefix HTTP_, and have underscores.',
       django: 'Names in `request.META` are upper-case with the prefix HTTP_; `request.headers` accepts any spelling.',
     },
     stage: 'requireSignature',

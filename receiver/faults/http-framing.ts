@@ -60,6 +60,10 @@ const POST_ONLY = {
   express:
     'Use `app.post(path, handler)`, then `app.all(path, (req, res) => res.set("Allow", "POST").sendStatus(405))`.',
   django: 'Use `@require_POST` on the view.',
+  python: 'Answer 405 in `do_GET` and the other methods, or do not define them.',
+  fastapi: 'Use `@app.post(...)`, not `@app.api_route(...)`.',
+  php: 'Compare `$_SERVER["REQUEST_METHOD"]` with POST first, and answer 405.',
+  laravel: 'Use `Route::post(...)`, not `Route::any(...)`.',
   flask: 'Name the methods in the route: `methods=["POST"]`.',
   spring: 'Use `@PostMapping` instead of `@RequestMapping`.',
   go: 'Write the method into the pattern: `mux.HandleFunc("POST /webhooks", handle)`.',
@@ -70,8 +74,10 @@ const FRAMING = { area: 'http', severity: 'medium', forbidden: false } as const;
 const ANY_FRAMING = {
   rule: 'Read the body until the stream ends instead of by Content-Length, or let the proxy buffer it first.',
   express: 'Use `express.raw()`, which handles Content-Length. In nginx, keep `proxy_request_buffering on`.',
-  django: 'Use a WSGI server that sets `wsgi.input_terminated` (gunicorn, not the development server).',
-  laravel: 'PHP behind FastCGI needs Content-Length: let the web server buffer requests.',
+  python: 'Read chunk by chunk, or answer 411: `http.server` does not decode chunks.',
+  flask: 'Use a WSGI server that sets `wsgi.input_terminated` (gunicorn, not the development server).',
+  django: 'Without Content-Length, Django reads no body under WSGI: use ASGI, or let the proxy buffer requests.',
+  php: 'PHP behind FastCGI needs Content-Length: let the web server buffer requests.',
 } as const;
 
 const EXPECTATION = {
@@ -99,10 +105,14 @@ const LIMIT = {
   express:
     'Use `express.raw({ type: () => true, limit: "1mb" })`, and an error handler that answers with `error.status`.',
   fastify: 'Set `bodyLimit`.',
+  nestjs: 'Pass `limit` to `app.useBodyParser(...)`.',
+  hono: 'Use `bodyLimit({ maxSize })` of hono/body-limit.',
+  python: 'Compare Content-Length with the limit before `self.rfile.read(length)`.',
+  fastapi: 'Read `request.stream()`, and answer 413 at the limit.',
   django: 'Set `DATA_UPLOAD_MAX_MEMORY_SIZE`, and answer 413 to `RequestDataTooBig`.',
   flask: 'Set `MAX_CONTENT_LENGTH`.',
   spring: 'Set the limit of the server and of the codec (`spring.codec.max-in-memory-size`).',
-  laravel: 'Set `post_max_size` in php.ini.',
+  php: 'Set `post_max_size` in php.ini.',
   go: 'Use `http.MaxBytesReader`, and answer 413 to its error.',
   dotnet: 'Set `MaxRequestBodySize` of Kestrel, and the limit of IIS (`maxAllowedContentLength`).',
 } as const;

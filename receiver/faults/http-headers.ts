@@ -10,6 +10,10 @@ const MEDIA_TYPE = {
   rule: 'Compare the media type without its parameters and letter case, or read the body whatever its type.',
   express: 'Use `express.raw({ type: () => true })`: a list of types or an exact string misses some.',
   fastify: 'Register the content type parser for "*", and decide by the media type afterwards.',
+  python: 'Use `self.headers.get_content_type()`, which has no parameters.',
+  flask: 'Use `request.mimetype`, which has no parameters.',
+  fastapi: 'Cut the header at the semicolon, and compare in lower case.',
+  php: 'Cut `$_SERVER["CONTENT_TYPE"]` at the semicolon, and compare in lower case.',
   django: 'Use `request.content_type`, which has no parameters, instead of `request.META["CONTENT_TYPE"]`.',
   spring: 'Use `MediaType.APPLICATION_JSON.isCompatibleWith(...)`, which handles parameters and case.',
   go: 'Use `mime.ParseMediaType`.',
@@ -215,7 +219,7 @@ export const httpHeadersFaults: readonly StageFault[] = [
     fix: {
       rule: 'Do not use parsers for forms and uploads on this route.',
       express: 'Mount `express.urlencoded()` and upload middleware after the webhook route.',
-      laravel: 'Read `php://input`; for multipart bodies it is empty, so answer 415 to them.',
+      php: 'Read `php://input`; for multipart bodies it is empty, so answer 415 to them.',
     },
     stage: 'readBody',
     replace:
@@ -386,7 +390,7 @@ export const httpHeadersFaults: readonly StageFault[] = [
       express:
         'Node returns headers as latin1 and does not throw; search for `decodeURIComponent` or JSON columns in ' +
         'later code.',
-      flask: 'Do not encode `request.headers` as ASCII; use `errors="replace"` in the log.',
+      python: 'Do not encode headers as ASCII; use `errors="replace"` in the log.',
     },
     stage: 'accept',
     replace:

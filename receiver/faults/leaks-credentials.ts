@@ -122,7 +122,10 @@ const NO_ECHO: StageFault['fix'] = {
     'Set NODE_ENV=production, and add an error handler at the end that sends a status and a word: `(err, req, res, ' +
     'next) => res.status(400).json({ error: "bad-request" })`.',
   django: 'Set `DEBUG = False`.',
+  python: 'Answer fixed texts: no headers, and no text of an exception.',
   flask: 'Do not run with `debug=True`.',
+  fastapi: 'Do not run with `debug=True`.',
+  php: 'Set `display_errors=0` in php.ini, and remove `phpinfo()` and `var_dump()`.',
   spring: 'Keep `server.error.include-message` and `include-stacktrace` at never.',
   rails: 'Set `config.consider_all_requests_local = false`.',
   laravel: 'Set `APP_DEBUG=false`, and clear the cached configuration.',
@@ -188,6 +191,7 @@ const ELSEWHERE = {
     rule: 'Keep configuration out of the document root, and turn off debug pages in production.',
     express: 'Do not serve the project folder with `express.static`, and set NODE_ENV to production.',
     django: 'Set `DEBUG = False`, and keep secrets out of settings that pages show.',
+    php: 'Point the web server at a folder that has the entry script alone.',
     laravel: 'Point the web server at `public/`, and set `APP_DEBUG=false`.',
   },
 } as const;

@@ -12,6 +12,11 @@ const PRODUCTION: StageFault['fix'] = {
   express:
     'Set NODE_ENV=production, and add `(err, req, res, next) => res.status(err.status ?? 500).json({ error: ' +
     '"failed" })` after all routes.',
+  nestjs: 'Do not put `exception.message` into the answer of an exception filter.',
+  hono: 'Set `app.onError`, and answer a fixed text.',
+  python: 'Catch exceptions in the handler, log them, and answer a fixed text.',
+  fastapi: 'Do not run with `debug=True`, and put no `str(error)` into an `HTTPException`.',
+  php: 'Set `display_errors=0` in php.ini, and log errors.',
   fastify: 'Replace the default handler with `setErrorHandler`, because it sends the message of an error.',
   django: 'Set `DEBUG = False`.',
   flask: 'Do not run with `debug=True`, and register an error handler for `Exception`.',

@@ -8,11 +8,11 @@ const JSON_TEXT = { area: 'payload', forbidden: true } as const;
 const guard = {
   rule: 'Catch every parser error, and answer 400.',
   express: 'Put `JSON.parse` into try/catch; nothing else catches exceptions of an async callback.',
-  django: 'Catch `ValueError` and `RecursionError` around `json.loads`.',
+  python: 'Catch `ValueError` and `RecursionError` around `json.loads`.',
   flask: 'Use `request.get_json(silent=True)`, and test the result for None.',
   spring: 'Handle HttpMessageNotReadableException, or parse the raw body yourself after the verification.',
-  rails: 'Rescue JSON::ParserError.',
-  laravel: 'Use `json_decode` with JSON_THROW_ON_ERROR inside try.',
+  ruby: 'Rescue JSON::ParserError.',
+  php: 'Use `json_decode` with JSON_THROW_ON_ERROR inside try.',
   go: 'Check the error of `json.Unmarshal`.',
   dotnet: 'Catch JsonException.',
 };

@@ -41,7 +41,7 @@ function depositMetadata(payload: unknown): Record<string, unknown> | null {
 const bothSpellings = {
   rule: 'Use the hash under the correct spelling if it is not empty, else the one under the misspelt key, else none.',
   express: `\`const hash = metadata.${CORRECT} || metadata.${MISSPELT} || null\`.`,
-  django: `\`metadata.get("${CORRECT}") or metadata.get("${MISSPELT}")\`, without brackets.`,
+  python: `\`metadata.get("${CORRECT}") or metadata.get("${MISSPELT}")\`, without brackets.`,
   spring: 'Map both names to separate fields and choose afterwards: with `@JsonAlias` the last one wins.',
   go: 'Use one struct field for each of the two names.',
 };

@@ -178,7 +178,7 @@ export const payloadShapesFaults: readonly StageFault[] = [
       rule: 'Read JSON as plain values, and never create a class that the payload names.',
       express: 'Do not revive objects based on a field in the payload.',
       spring: 'Do not call `activateDefaultTyping`, and use no `@JsonTypeInfo(use = CLASS)`.',
-      rails: 'Use `JSON.parse(text)`, not `JSON.load`, and no `create_additions`.',
+      ruby: 'Use `JSON.parse(text)`, not `JSON.load`, and no `create_additions`.',
       dotnet: 'Set `TypeNameHandling.None`.',
     },
     severity: 'critical',
@@ -473,7 +473,7 @@ export const payloadShapesFaults: readonly StageFault[] = [
     fix: {
       rule: 'Copy the fields that you know, and never turn all names of a payload into properties.',
       express: 'Read `payload.data` and the other fields by name.',
-      laravel: 'Use json_decode($body, true), and read the array.',
+      php: 'Use json_decode($body, true), and read the array.',
     },
     severity: 'medium',
     replace: readAfterValidation((payload) => {
@@ -505,8 +505,7 @@ export const payloadShapesFaults: readonly StageFault[] = [
     fix: {
       rule: 'Replace unpaired surrogates before you write text.',
       express: 'Call `text.toWellFormed()`.',
-      django: 'Encode with `errors="replace"`.',
-      flask: 'Encode with `errors="replace"`.',
+      python: 'Encode with `errors="replace"`.',
     },
     severity: 'low',
     replace: readAfterValidation((payload) => {

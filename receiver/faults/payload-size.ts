@@ -12,9 +12,8 @@ const limitDepth = {
     'Limit the depth while parsing, handle that error like any other parser error, and do not walk the payload ' +
     'recursively.',
   express: 'JSON.parse itself is safe; check the depth with a loop before a deep copy, a merge or `util.inspect`.',
-  django: 'Catch `RecursionError` in addition to `ValueError` around `json.loads`.',
-  flask: 'Catch `RecursionError` in addition to `ValueError` around `json.loads`.',
-  rails: 'Rescue JSON::NestingError in addition to JSON::ParserError.',
+  python: 'Catch `RecursionError` in addition to `ValueError` around `json.loads`.',
+  ruby: 'Rescue JSON::NestingError in addition to JSON::ParserError.',
 };
 
 const limitSize = {
@@ -236,8 +235,7 @@ export const payloadSizeFaults: readonly StageFault[] = [
     fix: {
       rule: 'Catch every exception of the parser, and limit the size of the body.',
       express: 'JSON.parse returns Infinity: test numbers with `Number.isFinite`.',
-      django: 'Catch `ValueError` around `json.loads`, or pass `parse_int`.',
-      flask: 'Catch `ValueError` around `json.loads`, or pass `parse_int`.',
+      python: 'Catch `ValueError` around `json.loads`, or pass `parse_int`.',
     },
     severity: 'low',
     stage: 'parse',

@@ -260,7 +260,7 @@ export const payloadTextFaults: readonly StageFault[] = [
     fix: {
       rule: 'Cut text by characters, or do not cut it.',
       express: 'Use `[...text].slice(0, 255).join("")`.',
-      laravel: 'Use `mb_substr` or `Str::limit`.',
+      php: 'Use `mb_substr`.',
       go: 'Cut at `utf8.RuneStart`.',
     },
     severity: 'medium',

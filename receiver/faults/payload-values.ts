@@ -39,8 +39,8 @@ const asText = {
     'Keep amounts as text, or as a decimal or big integer of any size, and check that they are decimal digits ' +
     'before the conversion.',
   express: 'Use `z.string().regex(/^\\d+(\\.\\d+)?$/)` and BigInt or a decimal library, never `Number`.',
-  django: 'Use `Decimal(amount)` with error handling, and a NUMERIC column without a limit on digits.',
-  spring: 'Use BigInteger or BigDecimal, and at least NUMERIC(78, 0).',
+  python: 'Use `Decimal(amount)` with error handling, and a NUMERIC column without a limit on digits.',
+  java: 'Use BigInteger or BigDecimal, and at least NUMERIC(78, 0).',
   go: 'Use math/big.',
   dotnet: 'Use BigInteger: decimal is limited to 28 digits.',
 };
@@ -62,7 +62,7 @@ const readBoth = {
   express:
     "`const time = new Date(typeof at === 'number' ? at * 1000 : at)`, and answer 400 when " +
     '`Number.isNaN(time.getTime())`.',
-  django: 'Use `datetime.fromisoformat` (3.11 or later) for text and `fromtimestamp(at, tz=UTC)` for numbers.',
+  python: 'Use `datetime.fromisoformat` (3.11 or later) for text and `fromtimestamp(at, tz=UTC)` for numbers.',
   spring: 'Map `at` to JsonNode, and use `Instant.ofEpochSecond` or `OffsetDateTime.parse` depending on its type.',
   go: 'Unmarshal `at` into json.RawMessage, and try an int64 before `time.RFC3339Nano`.',
   dotnet: 'Write a JsonConverter that accepts a number as well as text (`DateTimeOffset.Parse`).',
@@ -439,8 +439,8 @@ export const payloadValuesFaults: readonly StageFault[] = [
     fix: {
       rule: 'Match amounts against the digits 0 to 9, and answer 400 otherwise.',
       express: 'Use `z.string().regex(/^[0-9]+(\\.[0-9]+)?$/)`.',
-      django: 'Use `re.fullmatch(r"[0-9]+(\\.[0-9]+)?", value)`.',
-      spring: 'Use `value.matches("[0-9]+(\\\\.[0-9]+)?")`.',
+      python: 'Use `re.fullmatch(r"[0-9]+(\\.[0-9]+)?", value)`.',
+      java: 'Use `value.matches("[0-9]+(\\\\.[0-9]+)?")`.',
     },
     severity: 'low',
     forbidden: true,
@@ -460,7 +460,7 @@ export const payloadValuesFaults: readonly StageFault[] = [
     fix: {
       rule: 'Require at least one character, and answer 400 otherwise.',
       express: 'Use `z.string().min(1)`.',
-      django: 'Write `value[:1]`, which is empty for an empty text.',
+      python: 'Write `value[:1]`, which is empty for an empty text.',
     },
     severity: 'low',
     forbidden: true,
@@ -585,7 +585,7 @@ export const payloadValuesFaults: readonly StageFault[] = [
     fix: {
       rule: 'Add days to a date, or use a library that handles leap days.',
       express: 'Use `new Date(at * 1000 + 365 * 86_400_000)`, or Temporal.',
-      django: 'Use `at + timedelta(days=365)`.',
+      python: 'Use `at + timedelta(days=365)`.',
     },
     severity: 'low',
     forbidden: true,
@@ -604,7 +604,7 @@ export const payloadValuesFaults: readonly StageFault[] = [
     fix: {
       rule: 'Store times with their zone, or in UTC.',
       express: 'Connect to the database with the time zone Z, and use TIMESTAMPTZ in PostgreSQL.',
-      spring: 'Use Instant and TIMESTAMP WITH TIME ZONE.',
+      java: 'Use Instant and TIMESTAMP WITH TIME ZONE.',
       django: 'Set USE_TZ and TIME_ZONE = "UTC".',
       laravel: 'Set the time zone of the connection to +00:00.',
     },
@@ -741,7 +741,7 @@ export const payloadValuesFaults: readonly StageFault[] = [
     fix: {
       rule: 'Remove nested repetition from patterns, or limit the length of a text before you match it.',
       express: 'Check the length first, and write ^[a-z0-9]+(?:[-.][a-z0-9]+)*$ or use the package re2.',
-      django: 'Python has no time limit for `re`: limit the length first, or use google-re2.',
+      python: 'Python has no time limit for `re`: limit the length first, or use google-re2.',
       dotnet: 'Pass a timeout or RegexOptions.NonBacktracking to Regex.',
     },
     severity: 'high',

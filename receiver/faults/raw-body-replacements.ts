@@ -57,13 +57,24 @@ export const RAW_BYTES: Fault['fix'] = {
   express:
     'Use `express.raw({ type: () => true, inflate: false })` on this route, compute the HMAC over `req.body`, and ' +
     'parse afterwards.',
+  node: 'Collect the chunks of the request as buffers, and verify them joined, before `JSON.parse`.',
   fastify: "Register a content type parser with `parseAs: 'buffer'`, and verify before `JSON.parse`.",
+  nestjs:
+    "Create the application with `bodyParser: false`, call `app.useBodyParser('raw', { type: () => true })`, and " +
+    'verify the buffer before `JSON.parse`.',
+  hono: 'Use `await c.req.arrayBuffer()`, and verify those bytes before `JSON.parse`.',
+  python: 'Verify what `self.rfile.read(length)` returns, never `json.dumps(json.loads(...))`.',
+  fastapi: 'Use `await request.body()` instead of a model as parameter, and parse after verification.',
+  php: 'Use `file_get_contents("php://input")`, never `json_encode(json_decode(...))`.',
   django: 'Use `request.body`, never `json.dumps(json.loads(...))`.',
   flask: 'Use `request.get_data()` before anything touches `request.json`.',
   spring: 'Take the body as `@RequestBody byte[]`, and map it with the ObjectMapper after verification.',
+  java: 'Verify what `exchange.getRequestBody().readAllBytes()` returns (of a servlet: `request.getInputStream()`).',
+  ruby: "Verify what `env['rack.input'].read` returns, never `JSON.generate(JSON.parse(...))`.",
   rails: 'Use `request.raw_post`.',
   laravel: 'Use `$request->getContent()`.',
   go: 'Read the body with `io.ReadAll(r.Body)`, and unmarshal those bytes after verification.',
+  rust: 'Take the body as `Bytes` instead of `Json<T>`, and call `serde_json::from_slice` after verification.',
   dotnet: 'Call `Request.EnableBuffering()`, and read the stream before model binding.',
 };
 

@@ -22,6 +22,8 @@ const LANGUAGE = {
   stage: 'requireSignature',
 } as const;
 
+const NEVER_SERIALISED = rawBytes('Verify the bytes that arrived, never the output of a JSON library.');
+
 const over = (style: JsonDialect) =>
   verifyOver((body) => [Buffer.from(rewriteJson(requireEncodable(body.toString('utf8')), style))]);
 
@@ -125,7 +127,7 @@ export const rawBodyReserialisedFaults: readonly StageFault[] = [
     title: 'Verifies the signature over the default output of json.dumps, with spaces after commas and colons',
     seen: 'Flask and Django views that start from request.json or json.loads, because the body is available as a dict.',
     why: 'Every delivery of this service is rejected: it sends compact JSON.',
-    fix: rawBytes('Verify the bytes that arrived, never the output of json.dumps.'),
+    fix: NEVER_SERIALISED,
     replace: over(PYTHON),
   },
   {
@@ -156,7 +158,7 @@ export const rawBodyReserialisedFaults: readonly StageFault[] = [
     title: 'Verifies the signature over the json.Marshal output of a Go map',
     seen: 'Handlers that decode into map[string]any and marshal it again for verification.',
     why: 'Go writes map keys in alphabetical order, so no delivery verifies.',
-    fix: rawBytes('Keep the result of io.ReadAll, and verify it before json.Unmarshal.'),
+    fix: NEVER_SERIALISED,
     replace: over(GO_MAP),
   },
   {
@@ -167,7 +169,7 @@ export const rawBodyReserialisedFaults: readonly StageFault[] = [
     why:
       'Ordinary deliveries pass. Whitespace, <, > and & in texts, another key order or a new envelope field break ' +
       'the check.',
-    fix: rawBytes('Keep the result of io.ReadAll, and verify it before json.Unmarshal.'),
+    fix: NEVER_SERIALISED,
     replace: verifyOver((body) => [Buffer.from(inGoStruct(requireEncodable(body.toString('utf8'))))]),
   },
   {
@@ -176,7 +178,7 @@ export const rawBodyReserialisedFaults: readonly StageFault[] = [
     title: 'Verifies the signature over json_encode(json_decode($body, true))',
     seen: 'PHP plugins, and frameworks whose request object offers the body as an array first.',
     why: 'Simple bodies pass. A slash, an accented character or an empty object makes a valid signature look invalid.',
-    fix: rawBytes('Verify file_get_contents("php://input"), which returns the bytes that arrived.'),
+    fix: NEVER_SERIALISED,
     replace: over(PHP),
   },
   {
@@ -187,7 +189,7 @@ export const rawBodyReserialisedFaults: readonly StageFault[] = [
     why:
       'The two flags fix the two differences that were noticed. Numbers, empty objects, escapes and whitespace ' +
       'still differ.',
-    fix: rawBytes('Remove json_encode from the check instead of adding flags: verify php://input.'),
+    fix: NEVER_SERIALISED,
     replace: over(PHP_UNESCAPED),
   },
   {
@@ -196,7 +198,7 @@ export const rawBodyReserialisedFaults: readonly StageFault[] = [
     title: 'Verifies the signature over the output of JSON.generate or to_json after parsing',
     seen: 'Rails controllers that sign params.to_json, and Rack middleware that replaces the body with a hash.',
     why: 'It works only while the sender writes JSON as Ruby does. Fractions, exponents, escapes and spaces change.',
-    fix: rawBytes('Use request.raw_post or request.body.read instead of the params.'),
+    fix: NEVER_SERIALISED,
     replace: over(RUBY),
   },
   {
@@ -207,7 +209,7 @@ export const rawBodyReserialisedFaults: readonly StageFault[] = [
     why:
       'The writer escapes all characters outside ASCII and some within it. The first accent or ampersand is ' +
       'rejected.',
-    fix: rawBytes('Read the body from Request.Body before model binding, and verify those bytes.'),
+    fix: NEVER_SERIALISED,
     replace: over(DOTNET),
   },
   {

@@ -25,9 +25,18 @@ const acceptValidCredentials: StageFault['fix'] = {
   rails: 'Exclude the endpoint from Rack::Attack, or throttle only requests that were answered 401.',
 };
 
-const SHUT_OUT =
-  'The sender has one address. An attacker behind the same proxy, or a few deliveries signed with an old secret, ' +
-  'can stop all notifications.';
+/** Mutants that reject every sender after a number of invalid signatures in a row. */
+const LOCK_OUT = {
+  ...STATEFUL,
+  area: 'delivery',
+  why:
+    'The sender has one address. An attacker behind the same proxy, or a few deliveries signed with an old secret, ' +
+    'can stop all notifications.',
+  fix: acceptValidCredentials,
+  severity: 'high',
+  needs: ['hmac'],
+  stage: 'requireSignature',
+} as const satisfies Partial<StageFault>;
 
 /** Numbers the requests of each connection from 1. */
 function numberRequests(): (socket: object) => number {
@@ -121,31 +130,17 @@ export const rememberedStateFaults: readonly StageFault[] = [
     },
   },
   {
-    ...STATEFUL,
+    ...LOCK_OUT,
     name: 'locks-out-after-ten-failures',
-    area: 'delivery',
     title: 'Rejects everything for a while after several invalid signatures in a row',
     seen: 'Lock-outs for logins (fail2ban, Rack::Attack, django-axes) that also cover the endpoint.',
-    why: SHUT_OUT,
-    fix: acceptValidCredentials,
-    severity: 'high',
-    forbidden: true,
-    needs: ['hmac'],
-    stage: 'requireSignature',
     replace: lockingOut(MAX_FAILURES),
   },
   {
-    ...STATEFUL,
+    ...LOCK_OUT,
     name: 'locks-out-after-25-failures',
-    area: 'delivery',
     title: 'Rejects everything for a while after 25 invalid signatures in a row',
     seen: 'Limits on failures for a whole route, with a threshold that tests with a few forgeries do not reach.',
-    why: SHUT_OUT,
-    fix: acceptValidCredentials,
-    severity: 'high',
-    forbidden: true,
-    needs: ['hmac'],
-    stage: 'requireSignature',
     equivalentTo: {
       name: 'locks-out-after-ten-failures',
       reason: 'Both lock out every sender, at different numbers of failures in a row.',

@@ -40,7 +40,7 @@ export const signatureComparisonFaults: readonly StageFault[] = [
     fix: {
       rule: WHOLE,
       express: EXPRESS,
-      flask: 'Use `hmac.compare_digest`, not `all(x == y for x, y in zip(a, b))`.',
+      python: 'Use `hmac.compare_digest`, not `all(x == y for x, y in zip(a, b))`.',
     },
     replace: comparing((header, expected) => {
       const wanted = bytes(expected);
@@ -107,7 +107,7 @@ export const signatureComparisonFaults: readonly StageFault[] = [
     fix: {
       rule: 'Compare the text as it is.',
       express: 'Remove `.toLowerCase()` on both sides.',
-      spring: 'Use `MessageDigest.isEqual`, not `equalsIgnoreCase`.',
+      java: 'Use `MessageDigest.isEqual`, not `equalsIgnoreCase`.',
       dotnet: 'Use `CryptographicOperations.FixedTimeEquals`, not `StringComparison.OrdinalIgnoreCase`.',
     },
     severity: 'high',
@@ -239,6 +239,7 @@ export const signatureComparisonFaults: readonly StageFault[] = [
     fix: {
       rule: 'Compare the lengths before the constant-time comparison, and answer 401 when they differ.',
       express: 'Write `if (a.length !== b.length || !timingSafeEqual(a, b)) return res.sendStatus(401)`.',
+      ruby: 'Use `OpenSSL.secure_compare`, which takes any length; `OpenSSL.fixed_length_secure_compare` raises.',
       rails:
         'Use `ActiveSupport::SecurityUtils.secure_compare`, which takes any length; ' +
         '`fixed_length_secure_compare` raises.',
@@ -298,8 +299,7 @@ export const signatureComparisonFaults: readonly StageFault[] = [
     fix: {
       rule: 'Encode both sides to bytes before the comparison.',
       express: 'Reject a header that does not match `/^[A-Za-z0-9+/]{43}=$/` before anything decodes it.',
-      django: 'Call `hmac.compare_digest(received.encode("utf-8", "replace"), expected.encode())`.',
-      flask: 'Call `hmac.compare_digest(received.encode("utf-8", "replace"), expected.encode())`.',
+      python: 'Call `hmac.compare_digest(received.encode("utf-8", "replace"), expected.encode())`.',
     },
     severity: 'medium',
     forbidden: true,
@@ -316,7 +316,7 @@ export const signatureComparisonFaults: readonly StageFault[] = [
     fix: {
       rule: 'Compare texts without decoding, or treat a decoder error as an invalid signature.',
       express: 'Compare `Buffer.from(header)` with `Buffer.from(expectedBase64)`.',
-      spring: 'Catch IllegalArgumentException around `Base64.getDecoder().decode` and answer 401.',
+      java: 'Catch IllegalArgumentException around `Base64.getDecoder().decode` and answer 401.',
       dotnet: 'Use `Convert.TryFromBase64String`.',
     },
     severity: 'medium',

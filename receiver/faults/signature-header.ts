@@ -60,6 +60,7 @@ export const signatureHeaderFaults: readonly StageFault[] = [
     fix: {
       rule: 'Read only the header.',
       express: 'Remove `?? req.query.signature`.',
+      php: 'Use `$_SERVER["HTTP_X_SERVICE_SIGNATURE"]`, not `$_REQUEST`.',
       laravel: 'Use `$request->header(...)`, not `$request->input(...)`.',
     },
     severity: 'medium',
@@ -108,8 +109,8 @@ export const signatureHeaderFaults: readonly StageFault[] = [
     fix: {
       rule: 'Compare the header as it arrived. It is Base64 and not part of a URL.',
       express: 'Remove `decodeURIComponent` and `querystring.unescape` from the code that reads the header.',
-      laravel: 'Do not use `urldecode()`, which turns + into a space.',
-      flask: 'Do not use `unquote_plus()`.',
+      php: 'Do not use `urldecode()`, which turns + into a space.',
+      python: 'Do not use `unquote_plus()`.',
     },
     severity: 'high',
     forbidden: true,
@@ -200,9 +201,9 @@ export const signatureHeaderFaults: readonly StageFault[] = [
     fix: {
       rule: 'Compare the computed Base64 text with the text of the header.',
       express: 'Compare the lengths, then `Buffer.from(header)` with `Buffer.from(expectedBase64)`.',
-      spring: 'Use `Base64.getDecoder()` instead of `getMimeDecoder()`, and reject if it throws.',
-      flask: 'Use `base64.b64decode(value, validate=True)`, or compare texts.',
-      laravel: 'Use `base64_decode($value, true)`, or compare texts.',
+      java: 'Use `Base64.getDecoder()` instead of `getMimeDecoder()`, and reject if it throws.',
+      python: 'Use `base64.b64decode(value, validate=True)`, or compare texts.',
+      php: 'Use `base64_decode($value, true)`, or compare texts.',
     },
     severity: 'low',
     forbidden: false,
@@ -294,7 +295,7 @@ export const signatureHeaderFaults: readonly StageFault[] = [
     fix: {
       rule: 'Decode at most once, and fix the gateway.',
       express: 'Remove the second `Buffer.from(value, "base64")`.',
-      laravel: 'Pass `true` as the fourth argument of `hash_hmac` to get bytes, and encode those once.',
+      php: 'Pass `true` as the fourth argument of `hash_hmac` to get bytes, and encode those once.',
     },
     severity: 'low',
     forbidden: true,
@@ -335,7 +336,7 @@ export const signatureHeaderFaults: readonly StageFault[] = [
     fix: {
       rule: 'Decide only by the result of the check. A missing or empty value is an invalid one.',
       express: 'Write `if (!signature || !isValid(signature, req.body)) return res.sendStatus(401)`.',
-      laravel: 'Write `if (! $signature || ! hash_equals($expected, $signature)) abort(401);`.',
+      php: 'Write `if (!$signature || !hash_equals($expected, $signature))`, and answer 401.',
     },
     severity: 'critical',
     forbidden: true,
@@ -385,6 +386,8 @@ export const signatureHeaderFaults: readonly StageFault[] = [
     fix: {
       rule: 'Check that the header is present before you use it, and answer 401 otherwise.',
       express: 'Check `typeof signature !== "string"` before the comparison.',
+      python: 'Use `headers.get("X-Service-Signature", "")`; without the default it is None.',
+      php: 'Use `$_SERVER["HTTP_X_SERVICE_SIGNATURE"] ?? ""`.',
       flask: 'Use `request.headers.get("X-Service-Signature")` instead of the index, which raises.',
       rails: 'Use `request.headers["X-Service-Signature"].to_s` and require 44 characters.',
       go: '`r.Header.Get` returns an empty string; do not index the slice in `r.Header`.',

@@ -78,8 +78,8 @@ export const signatureKeyFaults: readonly StageFault[] = [
     fix: {
       rule: 'Look up the order of the arguments, and keep one call.',
       express: 'Pass the secret to `createHmac` and the body to `update`.',
-      flask: '`hmac.new(key, msg, sha256)`: the secret comes first.',
-      laravel: '`hash_hmac("sha256", $body, $secret)`: the secret comes last.',
+      python: '`hmac.new(key, msg, sha256)`: the secret comes first.',
+      php: '`hash_hmac("sha256", $body, $secret)`: the secret comes last.',
     },
     severity: 'low',
     forbidden: true,
@@ -129,8 +129,8 @@ export const signatureKeyFaults: readonly StageFault[] = [
     fix: {
       rule: 'Never take the name of an algorithm from a request.',
       express: 'Delete the parser for "algorithm=value".',
-      laravel: 'Do not pass a part of the header to `hash_hmac` as its first argument.',
-      spring: 'Do not pass a part of the header to `Mac.getInstance`.',
+      php: 'Do not pass a part of the header to `hash_hmac` as its first argument.',
+      java: 'Do not pass a part of the header to `Mac.getInstance`.',
     },
     severity: 'high',
     forbidden: true,
@@ -190,7 +190,7 @@ export const signatureKeyFaults: readonly StageFault[] = [
     fix: {
       rule: 'Reject the words null and None where the configuration is read.',
       express: 'Check what the deployment really sets, and validate its length (32 characters or more).',
-      django: 'Do not use `str(os.environ.get(...))`: it turns a missing variable into the word None.',
+      python: 'Do not use `str(os.environ.get(...))`: it turns a missing variable into the word None.',
     },
   }),
   alsoVerifying(() => ['secret', 'password'], {
@@ -302,7 +302,7 @@ export const signatureKeyFaults: readonly StageFault[] = [
       fix: {
         rule: 'Never merge request parameters into variables or settings. Read the secret from your configuration.',
         express: 'Read single fields of `req.query` and `req.body`, and do not spread or assign them.',
-        laravel: 'Do not use `extract()` or `parse_str()` without a second argument.',
+        php: 'Do not use `extract()` or `parse_str()` without a second argument.',
       },
     },
   ),
@@ -347,11 +347,12 @@ export const signatureKeyFaults: readonly StageFault[] = [
     fix: {
       rule: 'Encode the digest in Base64.',
       express: 'Use `digest("base64")` instead of `digest("hex")`.',
-      django: 'Use `base64.b64encode(mac.digest()).decode()` instead of `mac.hexdigest()`.',
-      flask: 'Use `base64.b64encode(mac.digest()).decode()` instead of `mac.hexdigest()`.',
-      laravel: 'Use `base64_encode(hash_hmac("sha256", $body, $secret, true))`.',
-      rails: 'Use `Base64.strict_encode64(OpenSSL::HMAC.digest("SHA256", secret, body))` instead of `hexdigest`.',
+      python: 'Use `base64.b64encode(mac.digest()).decode()` instead of `mac.hexdigest()`.',
+      php: 'Use `base64_encode(hash_hmac("sha256", $body, $secret, true))`.',
+      ruby: 'Use `Base64.strict_encode64(OpenSSL::HMAC.digest("SHA256", secret, body))` instead of `hexdigest`.',
+      java: 'Use `Base64.getEncoder().encodeToString(mac.doFinal(body))`, not `HexFormat`.',
       go: 'Use `base64.StdEncoding.EncodeToString` instead of `hex.EncodeToString`.',
+      rust: 'Use `STANDARD.encode(...)` of the crate `base64` instead of `hex::encode`.',
     },
     severity: 'high',
     forbidden: true,

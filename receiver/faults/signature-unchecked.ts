@@ -151,7 +151,7 @@ export const signatureUncheckedFaults: readonly StageFault[] = [
     fix: {
       rule: 'Reject in every case other than "equal", exceptions included.',
       express: 'Answer 401 in the `catch` block and return.',
-      spring: 'Do not swallow `GeneralSecurityException` around `MessageDigest.isEqual`: reject instead.',
+      java: 'Do not swallow `GeneralSecurityException` around `MessageDigest.isEqual`: reject instead.',
     },
     severity: 'critical',
     forbidden: true,

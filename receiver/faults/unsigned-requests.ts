@@ -382,7 +382,7 @@ export const unsignedRequests: readonly StageFault[] = [
     fix: {
       rule: 'Keep the result in a variable that no parameter can set.',
       express: 'Do not copy `req.query` into `res.locals` or `req`.',
-      laravel: 'Do not use `extract()` or `parse_str()` without a second argument.',
+      php: 'Do not use `extract()` or `parse_str()` without a second argument.',
     },
   }),
   {

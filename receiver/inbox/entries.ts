@@ -9,7 +9,7 @@ import type { Dialect } from './schema.ts';
 export type SqlValue = string | number | null | Buffer;
 export type SqlRow = Readonly<Record<string, unknown>>;
 
-/** What is needed to work with entries. Each statement is a transaction of its own. */
+/** What is needed to work with entries. Each statement is a separate transaction. */
 export interface EntryDatabase {
   readonly dialect: Dialect;
   read(sql: string, values?: readonly SqlValue[]): Promise<readonly SqlRow[]>;

@@ -14,9 +14,14 @@ const PAGE_CHECK_BYTES = 4 * 1024 ** 3;
 
 const CORRUPT = 11;
 
-/** Whether an error of SQLite means that the file is damaged. The upper bits of its code contain details. */
+/** The primary result code of an error of SQLite, without the details in the upper bits; 0 for other errors. */
+export function sqliteCode(error: unknown): number {
+  return Number((error as { errcode?: unknown }).errcode) & 0xff;
+}
+
+/** Whether an error of SQLite means that the file is damaged. */
 export function isDamage(error: unknown): boolean {
-  return (Number((error as { errcode?: unknown }).errcode) & 0xff) === CORRUPT;
+  return sqliteCode(error) === CORRUPT;
 }
 
 export function damagedFile(file: string, found: string): HookproofError {

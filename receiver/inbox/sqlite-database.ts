@@ -5,7 +5,7 @@ import { dirname, resolve } from 'node:path';
 import { HookproofError } from '../../contract/index.ts';
 import { type InboxArchive, inboxArchive, type SqlRow, type SqlValue } from './entries.ts';
 import { migrations, SQLITE } from './schema.ts';
-import { checkLog, checkPages, damagedFile, isDamage } from './sqlite-damage.ts';
+import { checkLog, checkPages, damagedFile, isDamage, sqliteCode } from './sqlite-damage.ts';
 
 /** The part of node:sqlite that is used. Node 20 has no types for it. */
 export interface SqliteDatabase {
@@ -101,10 +101,10 @@ function endLeases(database: SqliteDatabase): void {
   schemaVersion(database);
 }
 
-/** Another process holds the lock. The upper bits of the code contain details. */
+/** Another process holds the lock. */
 export function isBusy(error: unknown): boolean {
   const BUSY = 5;
-  return (Number((error as { errcode?: unknown }).errcode) & 0xff) === BUSY;
+  return sqliteCode(error) === BUSY;
 }
 
 /** Remembers which files these paths name. */

@@ -37,7 +37,7 @@ export interface Statements {
   readonly extend: (ids: number) => string;
   /** Parameters: the maximum of attempts, the error to record. Returns the transactions. */
   readonly reclaim: string;
-  /** Makes due what was to be handled at once, and is due later since the clock was set back. */
+  /** Makes entries due that are to be handled at once, and have a later time because the clock was set back. */
   readonly clockSetBack: string;
   readonly nextDue: string;
   readonly depths: string;

@@ -1,4 +1,5 @@
 /** Everything that the page shows of one delivery. */
+import type { ForwardedAnswer } from '../../contract/index.ts';
 import { type DiffRun, diffBytes } from './byte-diff.ts';
 import { explainKeyMismatch, findSignature, type ShownMistake, type SigningConfig } from './credential-findings.ts';
 import { type Explanation, explainOutcome } from './explain-outcome.ts';
@@ -33,6 +34,19 @@ export interface DeliveryView extends DeliverySummary {
   readonly noBody?: string;
   /** During a rotation: that an older secret or key was used. */
   readonly rotation: readonly string[];
+  /** Of another receiver, to which the delivery was forwarded. */
+  readonly answer?: ShownAnswer;
+  /** Whether all bytes of the request are kept, so that it can be sent again. */
+  readonly replayable: boolean;
+  /** The id of the delivery that was sent again. */
+  readonly replayOf?: string;
+}
+
+interface ShownAnswer {
+  readonly status: number;
+  readonly reasonPhrase: string;
+  readonly headers: readonly ShownHeader[];
+  readonly body: ShownBody;
 }
 
 /** What the page may know of the configuration, and what it must never show. */
@@ -68,7 +82,10 @@ export async function viewDelivery(
     headers: maskHeaders(delivery.headers, names, signature.withheld),
     rotation: rotationOf(delivery),
     ...(body === undefined ? { noBody: whyNoBody(delivery) } : {}),
+    replayable: delivery.forwarded?.raw !== undefined,
+    ...(delivery.forwarded?.replayOf === undefined ? {} : { replayOf: delivery.forwarded.replayOf }),
   };
+  const answer = delivery.forwarded?.answer;
   const safe = masker.value(view);
   return {
     ...safe,
@@ -76,8 +93,19 @@ export async function viewDelivery(
     ...(signed === undefined || body === undefined
       ? {}
       : { diff: differenceOf(body.masked, await shownPart(signed, masker)) }),
+    ...(answer === undefined ? {} : { answer: await shownAnswer(answer, config, masker) }),
   };
 }
+
+/** A receiver can echo credentials: they are masked as in the request. */
+async function shownAnswer(answer: ForwardedAnswer, { names }: ViewConfig, masker: Masker): Promise<ShownAnswer> {
+  const { status, reasonPhrase, headers, body, bodyLength } = answer;
+  const { shown } = await shownPart(body, masker);
+  const safe = masker.value({ status, reasonPhrase, headers: maskHeaders(headers, names, ECHOED) });
+  return { ...safe, body: { ...shown, size: bodyLength, cut: shown.cut || bodyLength > body.length } };
+}
+
+const ECHOED = 'it may be correct';
 
 export function credentialsOf({ signing, apiKey }: Pick<ViewConfig, 'signing' | 'apiKey'>): string[] {
   return [...(signing?.secrets ?? []), ...apiKey.keys];

@@ -45,7 +45,7 @@ const BY_REASON: Readonly<Record<string, Explain>> = {
   }),
   'signature-mismatch': (_delivery, { signature }) => ({
     title: 'The signature does not match these bytes and this secret.',
-    expected: `In ${signature}, ${SIGNATURE_SHAPE}, with the secret of this receiver as the key.`,
+    expected: `In ${signature}, ${SIGNATURE_SHAPE}, with the configured secret as the key.`,
     received: 'A signature of the correct form, made over other bytes, with another secret, or in another way.',
   }),
   'api-key-missing': ({ headers }, { apiKey }) => ({
@@ -144,9 +144,15 @@ const BY_REASON: Readonly<Record<string, Explain>> = {
     title: 'The sender closed the connection before it received the answer.',
     fix: 'Is its timeout too short, or did a proxy in between close the connection?',
   }),
+  'not-http': () => ({
+    title: 'The bytes are not an HTTP/1 request.',
+    fix: 'Is the sender configured with https:// for this address? The proxy forwards plain HTTP.',
+  }),
+  'body-not-kept': () => ({ title: 'The request was too large to be kept, so its signature was not checked here.' }),
 };
 
 export function explainOutcome(delivery: RecordedDelivery, names: HeaderNames): Explanation {
+  if (delivery.forwarded !== undefined) return explainForwarded(delivery, names);
   if (delivery.outcome === 'accepted') {
     return delivery.duplicate
       ? { title: 'Accepted as a duplicate: a notification with this id was received before, and is not handled again.' }
@@ -156,6 +162,44 @@ export function explainOutcome(delivery: RecordedDelivery, names: HeaderNames): 
   const explain = Object.hasOwn(BY_REASON, reasonCode) ? BY_REASON[reasonCode] : undefined;
   if (explain !== undefined) return { ...(received !== undefined && { received }), ...explain(delivery, names) };
   return { title: `Not accepted: ${delivery.reason ?? 'no reason was given'}.` };
+}
+
+/** What the answer of another receiver says about it, and then what is wrong with the delivery. */
+function explainForwarded(delivery: RecordedDelivery, names: HeaderNames): Explanation {
+  const { status, reasonCode = '', outcome, forwarded, method } = delivery;
+  const finding = Object.hasOwn(BY_REASON, reasonCode) ? BY_REASON[reasonCode]?.(delivery, names) : undefined;
+  if (outcome === 'aborted') {
+    if (finding !== undefined && reasonCode === 'connection-closed') {
+      return { title: 'The connection was closed before the request was complete, and there was no answer.' };
+    }
+    const title = 'The connection was closed before the receiver answered.';
+    return finding === undefined
+      ? { title, fix: 'Is the receiver running, and did the sender wait long enough? See the log of the receiver.' }
+      : { ...finding, title: `${title} ${finding.title}` };
+  }
+  const answered = `The receiver answered ${status === 0 ? 'with bytes that are not HTTP' : status}`;
+  if (finding !== undefined) {
+    const isSilent = reasonCode === 'body-not-kept' || reasonCode === 'method-not-allowed' || method === '';
+    if (outcome === 'refused' || isSilent) return { ...finding, title: `${answered}. ${finding.title}` };
+    return { ...finding, title: `The receiver accepted (200) a delivery that must be rejected. ${finding.title}` };
+  }
+  if (forwarded?.checked !== true) {
+    return {
+      title: `${answered}. Neither a secret nor an API key is configured here, so no credentials were checked.`,
+      fix: 'Set HOOKPROOF_SECRET or HOOKPROOF_API_KEY for the proxy, to see why a signature or key does not match.',
+    };
+  }
+  if (outcome === 'accepted') return { title: `${answered}, as expected: the delivery is valid.` };
+  return {
+    title: `${answered} to a valid delivery.`,
+    expected: '200: the credentials are correct for these bytes and the secret or key configured here.',
+    received: `${status}. The answer is shown below.`,
+    fix:
+      status === 401
+        ? 'Compare the secret and the key of the receiver with those configured here, and check that it verifies the ' +
+          'body as received, before any parser.'
+        : 'See the log of the receiver. The path of the URL is forwarded as it is.',
+  };
 }
 
 function similarHeader(headers: RecordedDelivery['headers']): string {

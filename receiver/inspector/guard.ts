@@ -14,20 +14,28 @@ interface Refusal {
 export interface Guard {
   /** The path of the page: `/`, or with a token `/<token>/`. */
   readonly base: string;
-  /** The path below `base`, or why the request is rejected. */
-  check(req: IncomingMessage): { readonly path: string; readonly query: URLSearchParams } | Refusal;
+  /**
+   * What a page sends in the header X-Hookproof-Action to change something; undefined when the inspector is read-only.
+   */
+  readonly actionToken: string | undefined;
+  /** The path below `base`, or why the request is rejected. `isAction`: a POST with the token, from the page itself. */
+  check(
+    req: IncomingMessage,
+  ): { readonly path: string; readonly query: URLSearchParams; readonly isAction: boolean } | Refusal;
 }
 
 function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
 }
 
-export function createGuard(host: string): Guard {
+export function createGuard(host: string, options: { readonly allowsActions?: boolean } = {}): Guard {
+  const actionToken = options.allowsActions === true ? randomBytes(16).toString('hex') : undefined;
   const loopback = isLoopback(host);
   const token = loopback ? undefined : randomBytes(16).toString('hex');
   const base = token === undefined ? '/' : `/${token}/`;
   return {
     base,
+    actionToken,
     check(req) {
       const name = hostOf(req.headers.host ?? '');
       // Another host name can resolve to this address (DNS rebinding); its pages would have the same origin.
@@ -39,7 +47,8 @@ export function createGuard(host: string): Guard {
           text: 'The inspector does not answer to this host name. Use the address that was printed at the start.',
         };
       }
-      if (req.method !== 'GET') return { status: 405, text: 'The inspector is read-only: use GET.' };
+      const isAction = req.method === 'POST' && actionToken !== undefined;
+      if (req.method !== 'GET' && !isAction) return { status: 405, text: 'The inspector is read-only: use GET.' };
       const [path = '', query = ''] = (req.url ?? '').split('?', 2);
       if (token !== undefined && !same(path.slice(0, base.length), base)) {
         return { status: 404, text: 'Not found. Use the complete address that was printed at the start.' };
@@ -48,7 +57,11 @@ export function createGuard(host: string): Guard {
       // Other sites may link to the page, but not read from it.
       const isVisit = inner === '' && req.headers['sec-fetch-mode'] === 'navigate';
       if (!isVisit && isForeign(req)) return { status: 403, text: 'Only the page of the inspector may request this.' };
-      return { path: inner, query: new URLSearchParams(query) };
+      // A form or a fetch of another site can set neither this origin nor this header, and cannot read the token.
+      if (isAction && !(isOwnPage(req) && same(String(req.headers['x-hookproof-action']), actionToken))) {
+        return { status: 403, text: 'Only the page of the inspector may do this.' };
+      }
+      return { path: inner, query: new URLSearchParams(query), isAction };
     },
   };
 }
@@ -57,6 +70,11 @@ function isForeign({ headers }: IncomingMessage): boolean {
   const site = headers['sec-fetch-site'];
   if (site !== undefined && site !== 'same-origin' && site !== 'none') return true;
   return headers.origin !== undefined && headers.origin !== `http://${headers.host}`;
+}
+
+/** Browsers send the origin with every POST, and other clients can name it. */
+function isOwnPage({ headers }: IncomingMessage): boolean {
+  return headers.origin === `http://${headers.host}`;
 }
 
 /** The name in a Host header: without port and without the brackets of IPv6. */

@@ -1,15 +1,21 @@
 /** Builds the inspector from its parts, and listens. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { DEFAULT_API_KEY_HEADER, DEFAULT_SIGNATURE_HEADER, HookproofError } from '../../contract/index.ts';
+import {
+  DEFAULT_API_KEY_HEADER,
+  DEFAULT_SIGNATURE_HEADER,
+  type ForwardedExchange,
+  HookproofError,
+} from '../../contract/index.ts';
 import type { DeliveryObserver } from '../delivery-report.ts';
 import type { ReceiverOptions } from '../options.ts';
 import { credentialsOf, type ViewConfig } from './delivery-view.ts';
 import { createEventStreams } from './event-streams.ts';
+import { recordForwarded } from './forwarded.ts';
 import { createGuard } from './guard.ts';
 import { createMasker } from './masking.ts';
 import { createRecorder } from './recorder.ts';
-import { createRoutes, readPageFiles } from './routes.ts';
+import { createRoutes, type Forwarding, readPageFiles } from './routes.ts';
 import { createSummariser } from './summary.ts';
 
 export interface InspectorOptions {
@@ -30,6 +36,13 @@ export interface InspectorOptions {
   readonly maxBytes?: number;
   /** Where to send deliveries, for a page that has none to show yet. */
   readonly receiverUrl?: () => string | undefined;
+  /** For a proxy in front of another receiver: what the page may do. Without it, the page is read-only. */
+  readonly forwarding?: Forwarding & {
+    /** The URL of that receiver, for the page. */
+    readonly upstream: string;
+    /** The folder in which deliveries are kept as files, for the page; undefined when they are in memory only. */
+    readonly storedIn?: string | undefined;
+  };
 }
 
 export interface RunningInspector {
@@ -38,27 +51,36 @@ export interface RunningInspector {
   readonly port: number;
   /** Records the outcome of a delivery. Fast, and never throws. */
   readonly observe: DeliveryObserver;
+  /** Records an exchange with another receiver, and returns the id that it has on the page. */
+  record(exchange: ForwardedExchange): string;
   /** Ends every stream and stops listening. */
   close(): Promise<void>;
 }
 
 export async function openInspector(options: InspectorOptions): Promise<RunningInspector> {
-  const { host = '127.0.0.1', port = 0, signing, apiKey, receiverUrl = () => undefined } = options;
+  const { host = '127.0.0.1', port = 0, signing, apiKey, receiverUrl = () => undefined, forwarding } = options;
   const config = viewConfig(signing, apiKey);
   const recorder = createRecorder(options);
   const summarise = createSummariser(recorder, config.masker);
+  const guard = createGuard(host, { allowsActions: forwarding !== undefined });
   const streams = createEventStreams(recorder, summarise, {
     hello: () => ({
       receiver: receiverUrl(),
       signature: signing === undefined ? undefined : config.names.signature,
       apiKey: apiKey === undefined ? undefined : config.names.apiKey,
+      ...(forwarding === undefined
+        ? {}
+        : {
+            upstream: forwarding.upstream,
+            storedIn: forwarding.storedIn,
+            actionToken: guard.actionToken,
+          }),
     }),
   });
-  const guard = createGuard(host);
   const files = await readPageFiles();
   const server = createServer(
     { headersTimeout: 10_000, requestTimeout: 10_000, keepAliveTimeout: 5_000 },
-    createRoutes({ guard, files, recorder, summarise, streams, config }),
+    createRoutes({ guard, files, recorder, summarise, streams, config, forwarding }),
   );
   server.maxConnections = 100;
   await listen(server, host, port);
@@ -69,6 +91,8 @@ export async function openInspector(options: InspectorOptions): Promise<RunningI
     url: `http://${name}:${address.port}${guard.base}`,
     port: address.port,
     observe: recorder.observe,
+    record: (exchange) =>
+      recorder.idOf(recorder.add((number, maxBytes) => recordForwarded(exchange, config, number, maxBytes))),
     close() {
       streams.close();
       return new Promise((resolve) => {

@@ -1,10 +1,12 @@
 /** The last deliveries, in memory: bounded in number and in bytes, the oldest go first. */
 import { randomBytes } from 'node:crypto';
-import type { HeaderLine } from '../../contract/index.ts';
+import type { ForwardedAnswer, HeaderLine } from '../../contract/index.ts';
 import type { DeliveryObserver, DeliveryReport } from '../delivery-report.ts';
 
 export interface Recorder {
   readonly observe: DeliveryObserver;
+  /** Adds a delivery that did not come from the receiver of this process. */
+  add(make: (number: number, maxBytes: number) => RecordedDelivery): RecordedDelivery;
   /** Distinguishes this process from earlier ones. Ids of deliveries begin with it. */
   readonly instance: string;
   readonly maxDeliveries: number;
@@ -33,9 +35,9 @@ export function createRecorder(limits: { maxDeliveries?: number; maxBytes?: numb
   let oldest = 1;
   let weight = 0;
 
-  function record(report: DeliveryReport): void {
+  function add(make: (number: number, maxBytes: number) => RecordedDelivery): RecordedDelivery {
     newest += 1;
-    const delivery = recordDelivery(report, newest, maxBytes);
+    const delivery = make(newest, maxBytes);
     kept.set(newest, delivery);
     weight += delivery.weight;
     // The newest is kept, whatever its size.
@@ -45,12 +47,18 @@ export function createRecorder(limits: { maxDeliveries?: number; maxBytes?: numb
       oldest += 1;
     }
     for (const listener of listeners) listener();
+    return delivery;
   }
+
+  const record = (report: DeliveryReport) => {
+    add((number) => recordDelivery(report, number, maxBytes));
+  };
 
   return {
     instance,
     maxDeliveries,
     observe: Object.assign(record, { needsRejectedBodies: true as const }),
+    add,
     oldest: () => oldest,
     newest: () => newest,
     get: (number) => kept.get(number),
@@ -100,6 +108,18 @@ export interface RecordedDelivery
   readonly transactionId: string | undefined;
   /** Approximate size in memory, in bytes. */
   readonly weight: number;
+  /** Of a delivery to another receiver, whose answer decides `outcome` and `status`. */
+  readonly forwarded?: Forwarded;
+}
+
+/** What is kept of an exchange in addition to the delivery. */
+interface Forwarded {
+  readonly answer: ForwardedAnswer | undefined;
+  /** Every byte of the request, so that it can be sent again. */
+  readonly raw: Buffer | undefined;
+  readonly replayOf: string | undefined;
+  /** Whether a secret or a key is configured here, so that a request without finding is a valid delivery. */
+  readonly checked: boolean;
 }
 
 /** The size of the object itself, in addition to headers and body. */
@@ -111,7 +131,6 @@ export function recordDelivery(report: DeliveryReport, number: number, maxBodyLe
   const headers = headerLines(request.rawHeaders);
   const target = originalTarget(request);
   const kept = rawBody !== undefined && rawBody.length <= maxBodyLength ? rawBody : undefined;
-  const text = headers.reduce((sum, [name, value]) => sum + name.length + value.length, target.length);
   return {
     number,
     outcome,
@@ -134,8 +153,13 @@ export function recordDelivery(report: DeliveryReport, number: number, maxBodyLe
     kind: notification?.kind,
     notificationId: notification?.id,
     transactionId: textIn(notification?.data, 'transactionId'),
-    weight: OBJECT_WEIGHT + text + (kept?.length ?? 0),
+    weight: weightOf(target, headers) + (kept?.length ?? 0),
   };
+}
+
+/** Of a delivery without its body, in bytes. */
+export function weightOf(target: string, headers: readonly HeaderLine[]): number {
+  return headers.reduce((sum, [name, value]) => sum + name.length + value.length, OBJECT_WEIGHT + target.length);
 }
 
 /** Express removes the mount point from `url`. */

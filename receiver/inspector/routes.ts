@@ -3,9 +3,10 @@
 import { readdir, readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
-import { HookproofError } from '../../contract/index.ts';
+import { type ForwardedExchange, HookproofError } from '../../contract/index.ts';
 import { type DeliveryView, type ViewConfig, viewDelivery } from './delivery-view.ts';
 import type { EventStreams } from './event-streams.ts';
+import { recordForwarded } from './forwarded.ts';
 import type { Guard } from './guard.ts';
 import type { RecordedDelivery, Recorder } from './recorder.ts';
 import type { Summarise } from './summary.ts';
@@ -27,6 +28,7 @@ const HEADERS = {
 const KEPT_VIEWS = 20;
 /** So much is searched before deliveries get their turn, in bytes. */
 const TURN = 256 * 1024;
+const NOT_KEPT = 'The bytes of this delivery are not kept.';
 /** Characters of a search. */
 const MAX_QUERY = 200;
 
@@ -37,11 +39,24 @@ interface RouteParts {
   readonly summarise: Summarise;
   readonly streams: EventStreams;
   readonly config: ViewConfig;
+  readonly forwarding: Forwarding | undefined;
+}
+
+/** What a proxy lets the page do with the deliveries that it has forwarded. */
+export interface Forwarding {
+  /** Sends the bytes again, newly signed on demand, and returns the exchange; never rejects. */
+  readonly replay: (
+    raw: Buffer,
+    options: { readonly id: string; readonly sign: boolean },
+  ) => Promise<ForwardedExchange>;
+  /** A shell script with curl, without credentials; null when curl cannot send the request. */
+  readonly curl: (raw: Buffer) => string | null;
 }
 
 type Handler = (req: IncomingMessage, res: ServerResponse) => void;
 
-export function createRoutes({ guard, files, recorder, summarise, streams, config }: RouteParts): Handler {
+export function createRoutes(parts: RouteParts): Handler {
+  const { guard, files, recorder, summarise, streams, config, forwarding } = parts;
   const views = new Map<RecordedDelivery, Promise<DeliveryView>>();
   const bodies = new WeakMap<RecordedDelivery, Promise<Buffer>>();
   let last: Promise<unknown> = Promise.resolve();
@@ -71,16 +86,35 @@ export function createRoutes({ guard, files, recorder, summarise, streams, confi
   async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const asked = guard.check(req);
     if ('status' in asked) return plain(res, asked.status, asked.text);
-    const { path, query } = asked;
+    const { path, query, isAction } = asked;
+    if (isAction) return act(res, path, query);
     const file = files.get(path === '' ? 'index.html' : path);
     if (file !== undefined) return end(res, 200, file.type, file.content);
     if (path === 'events') return watch(req, res, query);
     if (path === 'search') return search(res, query);
-    const [, id = '', rest = ''] = /^deliveries\/([\w-]+)(\/body)?$/.exec(path) ?? [];
+    const [, id = '', rest = ''] = /^deliveries\/([\w-]+)(\/body|\/curl)?$/.exec(path) ?? [];
     const delivery = recorder.get(recorder.numberOf(id) ?? -1);
     if (delivery === undefined) return plain(res, 404, 'There is nothing here, or it is no longer kept.');
     if (rest === '') return json(res, await viewOf(delivery));
+    if (rest === '/curl') return curl(res, delivery);
     return download(res, delivery, id);
+  }
+
+  /** The only action: to send a delivery again. */
+  async function act(res: ServerResponse, path: string, query: URLSearchParams): Promise<void> {
+    const id = /^deliveries\/([\w-]+)\/replay$/.exec(path)?.[1] ?? '';
+    const raw = recorder.get(recorder.numberOf(id) ?? -1)?.forwarded?.raw;
+    if (raw === undefined || forwarding === undefined) return plain(res, 404, NOT_KEPT);
+    const exchange = await forwarding.replay(raw, { id, sign: query.get('sign') === '1' });
+    const delivery = recorder.add((number, maxBytes) => recordForwarded(exchange, config, number, maxBytes));
+    json(res, { id: recorder.idOf(delivery) });
+  }
+
+  function curl(res: ServerResponse, { forwarded }: RecordedDelivery): void {
+    const script = forwarded?.raw === undefined ? undefined : forwarding?.curl(forwarded.raw);
+    if (script === undefined) plain(res, 404, NOT_KEPT);
+    else if (script === null) plain(res, 404, 'curl cannot send this request. `hookproof replay` can.');
+    else end(res, 200, 'text/plain; charset=utf-8', Buffer.from(config.masker.text(script)));
   }
 
   function watch(req: IncomingMessage, res: ServerResponse, query: URLSearchParams): void {

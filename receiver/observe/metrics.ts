@@ -31,7 +31,7 @@ export interface ReceiverMetrics {
   scrape(): Promise<{ readonly contentType: string; readonly text: string }>;
 }
 
-/** Metrics of one receiver, in a registry of their own. */
+/** Metrics of one receiver, in a separate registry. */
 export async function createMetrics(): Promise<ReceiverMetrics> {
   const { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } = await import('prom-client');
   const registry = new Registry();
@@ -142,7 +142,7 @@ export async function createMetrics(): Promise<ReceiverMetrics> {
   };
 }
 
-/** Label values from closed sets: what a request brings must not become a time series of its own. */
+/** Label values from closed sets: a value from a request must not create a time series. */
 
 const CREDENTIAL_REASONS = ['missing', 'malformed', 'mismatch'];
 

@@ -1,6 +1,6 @@
 /** How long one sender may take. Checked at start-up. */
 import { HookproofError } from '../../contract/index.ts';
-import { requirePositive } from '../budget.ts';
+import { givenNumbers } from '../budget.ts';
 
 /** Time limits in milliseconds. */
 export interface ServerTimeouts {
@@ -37,14 +37,8 @@ const MAX_MS = 2 ** 31 - 1;
 
 /** Fills in the defaults. Throws {@link HookproofError} `RECEIVER_LIMIT`. */
 export function resolveTimeouts(timeouts: ServerTimeouts = {}): ResolvedTimeouts {
-  const resolved = { ...DEFAULTS };
-  for (const [name, example] of Object.entries(DEFAULTS) as [keyof ServerTimeouts, number][]) {
-    const value = timeouts[name];
-    if (value === undefined) continue;
-    const checked = value <= MAX_MS ? value : Number.NaN;
-    requirePositive('RECEIVER_LIMIT', `timeouts.${name}`, 'milliseconds', checked, example);
-    resolved[name] = value;
-  }
+  const given = givenNumbers('timeouts', DEFAULTS, timeouts, () => 'milliseconds', MAX_MS);
+  const resolved = { ...DEFAULTS, ...given };
   if (timeouts.headersMs === undefined) resolved.headersMs = Math.min(resolved.headersMs, resolved.requestMs);
   if (resolved.headersMs > resolved.requestMs) {
     throw new HookproofError('RECEIVER_LIMIT', 'timeouts.headersMs is longer than timeouts.requestMs.', {

@@ -12,12 +12,17 @@ const JSON_TYPE = /^application\/(?:json|[^\s;/]+\+json)$/;
  * ignored: JSON is UTF-8 whatever the charset says.
  */
 export const checkContentType: Stage = (req, res, next) => {
-  const mediaType = (req.headers['content-type'] ?? '').split(';', 1)[0] ?? '';
-  if (!JSON_TYPE.test(mediaType.trim().toLowerCase())) return refuse(res, 415, 'content-type-not-json');
-  const encoding = (req.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
-  if (encoding !== 'identity' && encoding !== '') return refuse(res, 415, 'content-encoding-not-supported');
+  const fault = contentTypeFault(req.headers['content-type'], req.headers['content-encoding']);
+  if (fault !== undefined) return refuse(res, 415, fault);
   next();
 };
+
+/** The same as a pure function: the reason to refuse these headers. */
+export function contentTypeFault(type = '', encoding = 'identity'): string | undefined {
+  const mediaType = type.split(';', 1)[0] ?? '';
+  if (!JSON_TYPE.test(mediaType.trim().toLowerCase())) return 'content-type-not-json';
+  return /^\s*(?:identity)?\s*$/i.test(encoding) ? undefined : 'content-encoding-not-supported';
+}
 
 /**
  * Strict: invalid UTF-8 is an error instead of a replacement character, and a byte order mark stays in the text, where
@@ -37,23 +42,32 @@ const BYTE_ORDER_MARK = '\uFEFF';
  */
 export function parse(maxDepth: number): Stage {
   return (_req, res, next) => {
-    const rawBody = required(res, 'rawBody');
-    let text: string;
-    try {
-      text = utf8.decode(rawBody);
-    } catch {
-      return refuse(res, 400, 'body-not-utf8');
-    }
-    // The parser below would skip it.
-    if (text.startsWith(BYTE_ORDER_MARK)) return refuse(res, 400, 'body-not-json');
-    if (isNestedDeeper(text, maxDepth)) return refuse(res, 400, 'body-too-deep');
-    try {
-      res.locals.payload = parseSafely(text);
-    } catch {
-      return refuse(res, 400, 'body-not-json');
-    }
+    const parsed = parseBody(required(res, 'rawBody'), maxDepth);
+    if ('fault' in parsed) return refuse(res, 400, parsed.fault);
+    res.locals.payload = parsed.payload;
     next();
   };
+}
+
+/** The same as a pure function: the JSON value, or the reason to refuse the body. */
+export function parseBody(
+  rawBody: Uint8Array,
+  maxDepth: number,
+): { readonly payload: unknown } | { readonly fault: string } {
+  let text: string;
+  try {
+    text = utf8.decode(rawBody);
+  } catch {
+    return { fault: 'body-not-utf8' };
+  }
+  // The parser below would skip it.
+  if (text.startsWith(BYTE_ORDER_MARK)) return { fault: 'body-not-json' };
+  if (isNestedDeeper(text, maxDepth)) return { fault: 'body-too-deep' };
+  try {
+    return { payload: parseSafely(text) };
+  } catch {
+    return { fault: 'body-not-json' };
+  }
 }
 
 /** How many issues an answer lists. They name fields of ours and quote no value, so each of them is short. */

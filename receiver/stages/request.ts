@@ -81,7 +81,8 @@ const DRAIN_LIMIT = 16 * 1024 * 1024;
 
 /**
  * Calls `done` once. A callback, because a promise and the router's wait for it would cost each delivery a microsecond.
- * There is no upload when the whole body arrives in one chunk: it is never waited for, and takes no room in the budget.
+ * There is no upload when the whole body arrives in one chunk: it is never waited for, and does not count towards the
+ * budget.
  */
 function readBytes(
   req: IncomingMessage,

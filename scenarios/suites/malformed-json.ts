@@ -13,7 +13,7 @@ export const malformedJson: readonly ProbeScenario[] = [
     'truncated',
     'JSON that ends after a colon',
     fixedText('{"id":'),
-    'JSON.parse throws. In an async handler, this is an unhandled rejection that ends the Node process.',
+    'The parser throws. What does not catch it answers 500, hangs, or ends the process.',
     'Parse inside try/catch, and answer 400 when it throws.',
   ),
   broken(

@@ -33,15 +33,20 @@ export const MODULES: Readonly<Record<string, Module>> = {
   certs: { imports: ['contract'], entryPoints: INDEX },
   harness: {
     imports: HARNESS,
-    entryPoints: ['fleet.ts', 'partner.ts', 'to-json-schema.ts', 'version.ts', 'yaml-text.ts'],
+    entryPoints: ['fleet.ts', 'partner.ts', 'state-folder.ts', 'to-json-schema.ts', 'version.ts', 'yaml-text.ts'],
   },
   'harness/certify': { imports: HARNESS, entryPoints: [...INDEX, 'revision.ts'] },
   'harness/cli': { imports: HARNESS, entryPoints: [] },
-  'harness/config': { imports: HARNESS, entryPoints: [...INDEX, 'nearest-name.ts', 'read-file.ts', 'settings.ts'] },
+  'harness/config': {
+    imports: HARNESS,
+    entryPoints: [...INDEX, 'nearest-name.ts', 'read-file.ts', 'selection.ts', 'settings.ts'],
+  },
   'harness/diagnose': { imports: HARNESS, entryPoints: INDEX },
   'harness/doctor': { imports: HARNESS, entryPoints: INDEX },
   'harness/judge': { imports: HARNESS, entryPoints: INDEX },
+  'harness/mcp': { imports: HARNESS, entryPoints: INDEX },
   'harness/probe': { imports: HARNESS, entryPoints: INDEX },
+  'harness/proxy': { imports: HARNESS, entryPoints: INDEX },
   'harness/report': {
     imports: HARNESS,
     entryPoints: [...INDEX, 'reporters.ts', 'result-document.ts', 'verdict.ts'],

@@ -207,7 +207,7 @@ describe('rogue certificates', () => {
     },
   );
 
-  it('copy what is public, byte by byte, and have keys of their own', () => {
+  it('copy what is public, byte by byte, and have different keys', () => {
     const of = partsOf(new X509Certificate(partner.cert));
     const rogues = rogueCertificates(partner.cert);
     const [same, forged] = chainOf(rogues['same-names'].cert);

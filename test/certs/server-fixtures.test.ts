@@ -36,7 +36,7 @@ const TABLE: Record<ServerFixtureName, [fault: string | null, node: string | nul
   'expires-soon': ['expires-soon', null, [INTER]],
   'wrong-host': ['host-mismatch', 'ERR_TLS_CERT_ALTNAME_INVALID', [INTER]],
   'ip-missing': ['host-mismatch', 'ERR_TLS_CERT_ALTNAME_INVALID', [INTER]],
-  // Node falls back to the common name: only an analysis of its own finds it.
+  // Node falls back to the common name: only a separate analysis finds it.
   'cn-only': ['no-alternative-name', null, [INTER]],
   'unknown-authority': ['unknown-authority', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY', [INTER]],
   'same-names-root': ['forged-issuer', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', []],

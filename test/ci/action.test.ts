@@ -29,7 +29,7 @@ async function act(inputs: Readonly<Record<string, string>>, cwd?: string, cance
   const temp = await mkdtemp(join(folder, 'temp-'));
   const files = { GITHUB_OUTPUT: join(here, 'outputs'), GITHUB_STEP_SUMMARY: join(here, 'summary') };
   await Promise.all(Object.values(files).map((file) => writeFile(file, '')));
-  const given = Object.entries({ strict: 'false', ...inputs }).map(([name, value]) => [
+  const given = Object.entries({ strict: 'false', open: 'false', ...inputs }).map(([name, value]) => [
     `INPUT_${name.toUpperCase().replaceAll('-', '_')}`,
     value,
   ]);
@@ -99,7 +99,7 @@ describe('the action', () => {
     silent.listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const { port } = silent.address() as AddressInfo;
-    const acting = act({ url: `http://127.0.0.1:${port}/` }, undefined, asked);
+    const acting = act({ url: `http://127.0.0.1:${port}/`, open: 'true' }, undefined, asked);
     const { code, outputs } = await acting;
     expect([code, outputs.verdict, outputs['exit-code']]).toEqual([130, 'inconclusive', '130']);
     expect(JSON.parse(await readFile(outputs.result ?? '', 'utf8')).interrupted).toBe(true);

@@ -104,8 +104,18 @@ describe('a certification', () => {
       'report.html',
       'run.json',
     ]);
+    expect(certified.stdout).toContain('\n  report       out/report.html\n');
     const document = JSON.parse(await text('out/run.json'));
     expect(document).toMatchObject({ profile: 'staging', verdict: 'conformant', scoring: { revision: 1 } });
+  });
+
+  it('writes the HTML report into the default folder, too', async () => {
+    const args = [url, '--profile', 'staging', '--ca', 'ca.pem', '--key', 'operator.pem', ...LOCAL];
+    const { code, stdout } = await certify(args);
+    expect(code).toBe(0);
+    expect(stdout).toContain('\n  report       hookproof-certificate/report.html\n');
+    expect(await text('hookproof-certificate/report.html')).toMatch(/^<!doctype html>/i);
+    await rm(join(cwd, 'hookproof-certificate'), { recursive: true });
   });
 
   it('contains neither the secret nor the private key anywhere', async () => {

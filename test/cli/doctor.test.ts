@@ -51,7 +51,9 @@ describe('exit codes', () => {
     const { code, stdout, stderr } = await doctor([url, ...MATERIAL, '--deliver']);
     expect(code).toBe(0);
     expect(stdout).toMatch(/✓ Delivery +WALLET 7e57ca5e[\w-]+: 200 in /);
-    expect(stdout).toMatch(/\. This is not a verdict: `hookproof run` gives one\.\n$/);
+    expect(stdout).toMatch(
+      /\. This is not a verdict: `hookproof run` gives one\.\n\nExit code 0: there is no problem\.\n$/,
+    );
     expect(stdout).not.toContain('✗');
     expect(stderr).toBe('reading the configuration\n');
   });
@@ -69,6 +71,15 @@ describe('exit codes', () => {
     expect(stdout).toContain('[unknown-authority]');
     expect(stdout).toContain('[client-key-other-pair]');
     expect(stdout).toContain('[client-certificate-required]');
+    expect(stdout).toMatch(/\nExit code 0: problems count only with --strict\.\n$/);
+  });
+
+  it('1 with --strict when there is a problem, also where the endpoint was not reached', async () => {
+    const wrong = ['--client-cert', 'client.pem', '--client-key', 'other.key', '--strict'];
+    const { code, stdout } = await doctor([url, ...wrong]);
+    expect([code, /\nExit code 1: --strict, and there are \d+ problems\.\n$/.test(stdout)]).toEqual([1, true]);
+    expect((await doctor(['https://partner.invalid/', ...MATERIAL, '--strict'])).code).toBe(1);
+    expect((await doctor([url, ...MATERIAL, '--strict'])).code).toBe(0);
   });
 
   it('2 without anything to examine, and for an invalid configuration', async () => {

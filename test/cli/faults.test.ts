@@ -32,7 +32,7 @@ describe('receiver --fault', () => {
     const { code, stdout } = await hookproof(['run', url, ...suites], { env });
     await stop();
     expect(code).toBe(1);
-    const [, rest = ''] = stdout.split('Diagnosis\n');
+    const [, rest = ''] = stdout.split('Causes');
     const { title, fix } = (await loadDictionary()).faults.find(({ name }) => name === 'missing-signature-accepted')!;
     // A selection of checks shows candidates only.
     expect(rest.replace(/\s+/g, ' ')).toContain(`. Possibly: ${title}`);
@@ -45,7 +45,7 @@ describe('receiver --fault', () => {
     const { code, stdout } = await hookproof(['run', url, '--suite', 'signature'], { env });
     await stop();
     expect({ code, warned: output().stderr.includes('WARNING') }).toEqual({ code: 0, warned: false });
-    expect(stdout).not.toContain('Diagnosis');
+    expect(stdout).not.toContain('Causes');
   });
 
   it('serves its own faulty certificate; a run reports it', async () => {

@@ -1,7 +1,9 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { HELP_TEXT } from '../../harness/cli/help-text.ts';
 import { commandsOf, createProgram } from '../../harness/cli/program.ts';
 import { configTemplate } from '../../harness/config/index.ts';
@@ -35,6 +37,14 @@ describe('the help', () => {
     [[], 2],
   ])('is printed by `hookproof %j`, with exit %d', async (args, code) => {
     expect(await hookproof(args)).toEqual({ code, stdout: HELP_TEXT, stderr: '' });
+  });
+
+  it('of `certify` lists no flag that prevents a certificate', () => {
+    const text = COMMANDS.find(({ name }) => name === 'certify')?.command.helpInformation() ?? '';
+    const flags = [...text.matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm)].map(([, flag]) => flag);
+    expect(flags).toEqual(expect.arrayContaining(['--profile', '--shard', '--strict', '--partners']));
+    const refused = ['--suite', '--scenario', '--grep', '--bail', '--baseline'];
+    expect(flags.filter((flag) => refused.includes(flag ?? ''))).toEqual([]);
   });
 
   it('has no long lines', () => {
@@ -116,11 +126,24 @@ describe('init', () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/^wrote hookproof\.yaml\n[\s\S]*hookproof config show\n[\s\S]*hookproof run\n$/);
     expect(await content('hookproof.yaml')).toBe(configTemplate());
+    expect(stdout).toContain('\nwrote hookproof.schema.json');
     const shown = await hookproof(['config', 'show'], { cwd, env: { WEBHOOK_SECRET: 'x'.repeat(32) } });
     expect({ code: shown.code, named: shown.stdout.includes('https://partner.example/webhooks') }).toEqual({
       code: 0,
       named: true,
     });
+  });
+
+  it('writes the schema that the first line names, next to the file, and the file is valid', async () => {
+    await mkdir(join(cwd, 'partners'));
+    await hookproof(['init', 'partners/acme.yaml'], { cwd });
+    const text = await content('partners/acme.yaml');
+    const [, named = ''] = /^# yaml-language-server: \$schema=(\S+)\n/.exec(text) ?? [];
+    const schema = await content(join('partners', named));
+    expect(schema).toBe((await hookproof(['config', 'schema'], { cwd })).stdout);
+    const validate = new Ajv2020().compile(JSON.parse(schema) as object);
+    expect(validate(parse(text))).toBe(true);
+    expect(validate(parse(`${text}nonsense: 1\n`))).toBe(false);
   });
 
   it('replaces an existing file only with --force', async () => {

@@ -74,6 +74,6 @@ function release(host: ChildProcess): void {
 }
 
 function environment({ env }: ProgramOptions): NodeJS.ProcessEnv {
-  const { PATH, HOME } = process.env;
-  return { PATH, HOME, ...env };
+  const { PATH, HOME, XDG_STATE_HOME } = process.env;
+  return { PATH, HOME, XDG_STATE_HOME, ...env };
 }

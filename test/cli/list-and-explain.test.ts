@@ -5,6 +5,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { ERROR_CODES } from '../../contract/index.ts';
 import { explain } from '../../harness/cli/commands/explain.ts';
+import { sentBytes } from '../../harness/cli/sent-bytes.ts';
 import { CATALOGUE, catalogueDigest, REQUIREMENTS } from '../../scenarios/index.ts';
 import { hookproof, MAIN } from './hookproof.ts';
 
@@ -83,6 +84,44 @@ describe('explain', () => {
     ['152-99-S2', ['Group']],
   ])('%s', (id, says) => {
     for (const words of says) expect(explain(id)).toContain(words);
+  });
+
+  it('shows the changed bytes below those of the plain delivery, the same each time', () => {
+    const lines = explain('raw-body/python-separators')?.split('\n') ?? [];
+    const from = lines.indexOf('Bytes      - the plain valid delivery, + what is sent');
+    expect(lines.slice(from + 1, from + 4)).toEqual([
+      '  body: 32 spaces added, first after `"id":` (610 -> 642 bytes)',
+      '  - {"id":"7e57ca5e-0000…',
+      '  + {"id":·"7e57ca5e-0000…',
+    ]);
+    expect(explain('raw-body/python-separators')?.split('\n')).toEqual(lines);
+    expect(explain('signature/empty')).toContain(
+      '  - X-Service-Signature: [valid signature]\n  + X-Service-Signature: (empty)\n',
+    );
+    expect(explain('http/chunked')).toContain('  + Transfer-Encoding: chunked\n  the body is sent in 3 chunks\n');
+    expect(explain('delivery/twice')).toContain('  copy 1 of 2, and 1 more like it: the plain valid delivery\n');
+    expect(explain('mtls/tls-1-2-no-certificate')).toContain('  connection: no client certificate over TLS 1.2\n');
+    expect(explain('valid/plain')).toContain('\nBytes      those of the plain valid delivery\n');
+    expect(explain('leaks/nowhere')).not.toContain('Bytes');
+  });
+
+  it('shows the bytes of every check that sends any, in at most about 20 lines of the width', () => {
+    const display = { columns: 60, unicode: false };
+    const shown = SCENARIOS.map((scenario) => ({ id: scenario.id, lines: sentBytes(scenario, display) }));
+    const plain = [
+      'valid/plain',
+      'valid/buy-completed',
+      'valid/error-data-null',
+      'combination/both-right',
+      'leaks/accepted-delivery',
+    ];
+    const sending = SCENARIOS.filter((scenario) => 'flow' in scenario || 'change' in scenario).map(({ id }) => id);
+    const silent = shown.filter(({ lines }) => lines.length === 0).map(({ id }) => id);
+    expect(sending.filter((id) => silent.includes(id))).toEqual(plain);
+    expect(shown.filter(({ lines }) => lines.length > 24).map(({ id }) => id)).toEqual([]);
+    const compared = shown.flatMap(({ lines }) => lines.filter((line) => /^[-+] /.test(line)));
+    expect(compared.filter((line) => line.length > 60)).toEqual([]);
+    expect(compared.filter((line) => /[\0-\x1f\x7f-\x9f]|[-+] .*\S $/.test(line))).toEqual([]);
   });
 
   it('prints the explanation', async () => {

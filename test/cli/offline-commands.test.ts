@@ -103,6 +103,45 @@ describe('verify', () => {
   });
 });
 
+describe('verify, given another text than a signature', () => {
+  const verify = (signature: string, file = 'body.json') =>
+    hookproof(['verify', file, `--signature=${signature}`], { cwd, env });
+
+  it('says that the header is empty', async () => {
+    for (const value of ['', '  ']) {
+      const { code, stdout } = await verify(value);
+      expect(code).toBe(1);
+      expect(stdout).toMatch(
+        /^✗ the signature header is empty: there is nothing to compare\n\n {2}Fix {2}Check the name/,
+      );
+      expect(stdout).not.toContain('None of');
+    }
+  });
+
+  it('says once what is around a correct signature', async () => {
+    const right = digest().toString('base64');
+    const around = [`X-Service-Signature: ${right}`, `X-Service-Signature:${right}`, `"${right}"`];
+    for (const value of around) {
+      const { stdout } = await verify(value);
+      expect([value, stdout.includes('The signature inside it is correct.')]).toEqual([value, true]);
+      expect(stdout).not.toContain('Header: ');
+    }
+    expect((await verify(`${right}\n`)).code).toBe(0);
+  });
+
+  it('says that the body is empty, and what is unusual about the header, each with a fix', async () => {
+    await writeFile(join(cwd, 'nothing.json'), '');
+    const { stdout } = await verify('nonsense words', 'nothing.json');
+    expect(stdout).toContain('\nThe body is empty (0 bytes).\n  Fix  Check that the file holds the received body.\n');
+    expect(stdout).toContain('\nHeader: The value is not standard base64.\n  Fix  ');
+  });
+
+  it('names a file that is not there', async () => {
+    const { code, stderr } = await verify('x', 'nowhere.json');
+    expect([code, stderr.split('\n')[0]]).toEqual([2, 'hookproof: the file nowhere.json does not exist']);
+  });
+});
+
 describe('config', () => {
   it('schema prints a JSON Schema', async () => {
     const { code, stdout } = await hookproof(['config', 'schema']);

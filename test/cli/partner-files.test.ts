@@ -94,14 +94,14 @@ describe('the file of a partner', () => {
     expect(refused).toBe(
       [
         'the partners cannot be certified:',
+        `${join(folder, 'acme.yaml')}:4:11: hmac.secret: must not refer to the environment variable GITHUB_TOKEN`,
+        '    Rename the variable: those of this partner begin with PARTNER_ACME__, for example PARTNER_ACME__SECRET.',
         `${join(folder, 'acme.yaml')}:5:17: allow-private: cannot be set by a partner`,
         '    Remove it. The operator sets it with `--allow-private`.',
         `${join(folder, 'acme.yaml')}:6:9: strict: cannot be set by a partner`,
         '    Remove it. The operator sets it with `--strict`, or in the file of defaults.',
         `${join(folder, 'acme.yaml')}:7:13: reporters: cannot be set by a partner`,
         '    Remove it. A certificate is about all checks, and the files of each partner go to a folder with its name.',
-        `${join(folder, 'acme.yaml')}:4:11: hmac.secret: must not refer to the environment variable GITHUB_TOKEN`,
-        '    Rename the variable: those of this partner begin with PARTNER_ACME__, for example PARTNER_ACME__SECRET.',
       ]
         .map((line) => (line.startsWith('/') ? `  ${line}` : line))
         .join('\n'),

@@ -69,6 +69,23 @@ describe('trigger', () => {
     expect(JSON.parse(body).data).toMatchObject({ metadata: { orderStatus: 'PENDING' }, extra: { deep: 7 } });
   });
 
+  it.each<[string, string[], string, string]>([
+    ['nothing', [], 'no notification or flow was named', 'hookproof trigger buy http://127.0.0.1:3000/'],
+    [
+      'a misspelt name',
+      ['depost', 'http://127.0.0.1:7/x'],
+      '"depost"',
+      'hookproof trigger deposit http://127.0.0.1:7/x',
+    ],
+    ['only a URL', ['http://127.0.0.1:7/x'], 'before the URL', 'hookproof trigger buy http://127.0.0.1:7/x'],
+  ])('lists what can be triggered, and the next command, for %s', async (_, args, message, next) => {
+    const { code, stderr } = await hookproof(['trigger', ...args], { env });
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(message) });
+    expect(stderr).toContain('\n  Notifications: buy, sell, ');
+    expect(stderr).toContain('\n  Flows:         blockchain-accepted, ');
+    expect(stderr).toContain(`\n  Next:          ${next}\n`);
+  });
+
   it('uses the configured samples, and --set overrides them', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'trigger-'));
     const config = join(folder, 'hookproof.yaml');

@@ -1,4 +1,4 @@
-/** `hookproof receiver` in a separate process, for as long as a test needs it. */
+/** `hookproof receiver` or `hookproof proxy` in a separate process, for as long as a test needs it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect } from 'vitest';
@@ -12,9 +12,13 @@ export function endReceivers(): void {
 }
 
 /** Starts one on a free port. `says` waits until standard error matches, after what matched before. */
-export async function startedReceiver(args: readonly string[], { env, cwd }: { env: NodeJS.ProcessEnv; cwd: string }) {
+export async function startedReceiver(
+  args: readonly string[],
+  { env, cwd }: { env: NodeJS.ProcessEnv; cwd: string },
+  command: 'receiver' | 'proxy' = 'receiver',
+) {
   const { PATH, HOME } = process.env;
-  const child = spawn(process.execPath, [MAIN, 'receiver', '--port', '0', ...args], {
+  const child = spawn(process.execPath, [MAIN, command, '--port', '0', ...args], {
     env: { PATH, HOME, ...env },
     cwd,
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -39,7 +39,7 @@ const documentIn = (text: string) => resultDocument.parse(JSON.parse(text));
 
 describe('demo', () => {
   it('passes, writes run.json, junit.xml and report.html, and prints their paths', async () => {
-    const { code, stdout, stderr } = await hookproof(['demo'], { cwd });
+    const { code, stdout } = await hookproof(['demo'], { cwd });
     const paths = ['run.json', 'junit.xml', 'report.html'].map((name) => join(cwd, 'hookproof-run', name));
     const document = documentIn(await readFile(paths[0]!, 'utf8'));
     const { verdict, planned, judged, counts, interrupted, target } = document;
@@ -52,7 +52,7 @@ describe('demo', () => {
       interrupted: false,
       pass: ALL - WITHOUT_REVOCATION_LIST,
     });
-    for (const path of paths) expect(stderr).toContain(path);
+    for (const path of paths) expect(stdout).toContain(path);
     expect(await readFile(paths[1]!, 'utf8')).toMatch(/^<\?xml [\s\S]*<testsuites [\s\S]*<\/testsuites>\s*$/);
     expect(await readFile(paths[2]!, 'utf8')).toMatch(/^<!doctype html>[\s\S]*<\/html>\n$/);
     expect(stdout).toContain(`${ALL - WITHOUT_REVOCATION_LIST} of ${ALL} planned checks evaluated`);

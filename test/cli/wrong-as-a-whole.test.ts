@@ -97,6 +97,16 @@ const WRONG: readonly Wrong[] = [
     says: 'which is neither sent nor trusted',
   },
   {
+    name: 'http to a port that speaks TLS',
+    url: async () => {
+      const { cert, key } = await quickStartCertificate();
+      return using(listen(createHttps({ cert, key }, (_, response) => response.end())));
+    },
+    code: 1,
+    says: 'The port speaks TLS, and the URL begins with http',
+    args: only('valid', 'signature'),
+  },
+  {
     name: 'always 200',
     url: () => using(answering(200)),
     code: 1,
@@ -286,8 +296,19 @@ const WRONG: readonly Wrong[] = [
 ];
 
 describe('a run without credentials', () => {
-  it('reports that the endpoint requires them', async () => {
-    const { code, stdout } = await hookproof(['run', await using(answering(401))]);
+  it('sends nothing, and names the variables', async () => {
+    const { code, stderr, stdout } = await hookproof(['run', await using(answering(200))]);
+    expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
+    for (const name of ['HOOKPROOF_SECRET', 'HOOKPROOF_API_KEY', '--open']) expect(stderr).toContain(name);
+  });
+
+  it('has a verdict with --open, and says that authentication was not checked', async () => {
+    const { stdout } = await hookproof(['run', await using(answering(200)), '--open']);
+    expect(stdout).toContain('no secret and no API key: authentication was not checked');
+  });
+
+  it('reports with --open that the endpoint requires them', async () => {
+    const { code, stdout } = await hookproof(['run', await using(answering(401)), '--open']);
     expect({ code, title: stdout.includes('The endpoint requires credentials, and none are configured') }).toEqual({
       code: 1,
       title: true,

@@ -71,6 +71,19 @@ const PROOFS: readonly Proof[] = [
     build: true,
   },
   {
+    name: 'recipes',
+    shows: 'every receiver to copy passes the catalogue and survives kill -9; NAME...; writes docs/recipes.md',
+    minutes: 6,
+    command: script('test/proofs/recipes/write-document.ts'),
+  },
+  {
+    name: 'proxy',
+    shows: '10,000 deliveries through the proxy: throughput, latency and memory; then hostile clients',
+    minutes: 2,
+    command: script('test/proofs/proxy-load.ts'),
+    build: true,
+  },
+  {
     name: 'hostile',
     shows: 'endpoints that attack the run and its reports; writes docs/hostile-endpoints.md',
     minutes: 5,
@@ -109,6 +122,13 @@ const PROOFS: readonly Proof[] = [
     shows: '300 partners, certified in one run and in shards',
     minutes: 15,
     command: script('test/proofs/fleet/measure.ts'),
+    build: true,
+  },
+  {
+    name: 'watch',
+    shows: 'watch mode judges the code on disk after each edit, and how long it takes; takes the selection of a run',
+    minutes: 1,
+    command: script('test/proofs/watch/measure.ts'),
     build: true,
   },
   {

@@ -1,4 +1,4 @@
-/** The receiver as an example: `createReceiver` and every file that it imports work in a project of their own. */
+/** The receiver as an example: `createReceiver` and every file that it imports work in another project. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';

@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { buildWhenStale } from './build.ts';
 import { type PostgresServer, startPostgres } from './postgres.ts';
@@ -20,6 +23,9 @@ declare module 'vitest' {
  * printed once.
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  // The runs of the tests are remembered in a folder of the tests, not in that of the user.
+  const state = await mkdtemp(join(tmpdir(), 'hookproof-state-'));
+  process.env.XDG_STATE_HOME = state;
   const [started, built] = await Promise.allSettled([startPostgres(), buildWhenStale()]);
   const postgres: PostgresServer | null = started.status === 'fulfilled' ? started.value : null;
   if (built.status === 'rejected') {
@@ -31,7 +37,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   if (started.status === 'rejected') reasons.push(`PostgreSQL does not start (${firstLine(started.reason)})`);
   return async () => {
     if (reasons.length > 0) console.log(`Skipped the tests that need these programs: ${reasons.join(', ')}`);
-    await postgres?.remove();
+    await Promise.all([postgres?.remove(), rm(state, { recursive: true, force: true })]);
   };
 }
 

@@ -20,6 +20,7 @@ const PROGRAMS = {
   bash: {},
   chromium: { folders: ['/usr/bin'], names: ['chromium-browser'] },
   curl: {},
+  fish: {},
   gcc: {},
   go: {},
   grep: {},
@@ -37,6 +38,7 @@ const PROGRAMS = {
   sed: {},
   taskset: {},
   xxd: {},
+  zsh: {},
 } as const satisfies Readonly<Record<string, Lookup>>;
 
 export type Program = keyof typeof PROGRAMS;

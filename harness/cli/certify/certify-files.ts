@@ -12,10 +12,10 @@ export const CERTIFICATE_FOLDER = 'hookproof-certificate';
 
 const MAX_KEY_BYTES = 64 * 1024;
 /** Result documents of runs with many failures are large. */
-export const MAX_DOCUMENT_BYTES = 512 * 1024 * 1024;
+export const MAX_RESULT_BYTES = 512 * 1024 * 1024;
 
 /** The bytes of a file that the user named. Throws `CERTIFY_FILE`; `what` is what its message calls the file. */
-export async function readNamed(path: string, what: string, most = MAX_DOCUMENT_BYTES): Promise<Buffer> {
+export async function readNamed(path: string, what: string, most = MAX_RESULT_BYTES): Promise<Buffer> {
   const content = await readFile(path, most);
   if ('bytes' in content) return content.bytes;
   throw new HookproofError('CERTIFY_FILE', `${what} ${path} ${content.reason}`, { hint: 'Check the path.' });

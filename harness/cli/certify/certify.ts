@@ -12,7 +12,7 @@ import {
   refusalsAfter,
 } from '../../certify/index.ts';
 import { type ConfigFlags, OUTPUT_FILES, type ResolvedConfig } from '../../config/index.ts';
-import { redactDocument, renderJson } from '../../report/index.ts';
+import { type Layout, redactDocument, renderJson } from '../../report/index.ts';
 import { commandConfig } from '../command-input.ts';
 import { perform, report } from '../conduct.ts';
 import { confirmSending } from '../confirm-sending.ts';
@@ -61,6 +61,7 @@ export async function certifyCommand(url: string | undefined, flags: CertifyFlag
   const revision = loadRevision(config.run.revision ?? CURRENT_REVISION);
   await confirmSending(config, yes);
 
+  const reportLine = ({ safe }: Layout) => `  report       ${safe(shownPath(join(folder, OUTPUT_FILES.html)))}`;
   const interruption = interruptible();
   try {
     let observed: Omit<CertificationRun, 'document'> | undefined;
@@ -76,7 +77,7 @@ export async function certifyCommand(url: string | undefined, flags: CertifyFlag
     const refusals = refusalsAfter({ document: redacted, ...observed }, revision);
     const [identity] = observed.identities;
     if (refusals.length > 0 || identity == null) {
-      print(config, notCertified(refusals));
+      print(config, (layout) => [...notCertified(refusals)(layout), reportLine(layout)]);
       return interruption.exitCode() ?? exitCodeOfRefusals(refusals);
     }
     const saved = await readFile(join(folder, OUTPUT_FILES.json));
@@ -95,6 +96,7 @@ export async function certifyCommand(url: string | undefined, flags: CertifyFlag
       `  certificate  ${layout.safe(shownPath(places.certificate))}`,
       `  evidence     ${layout.safe(shownPath(join(folder, OUTPUT_FILES.json)))}, ` +
         `${CERTIFICATE_FILES.configuration}: keep them together`,
+      reportLine(layout),
       `  key id       ${keyIdOf(privateKey)}`,
     ]);
     return 0;
@@ -125,16 +127,16 @@ function refuseBefore(config: ResolvedConfig): void {
   if (refusals.length === 0) return;
   const list = refusals.map(({ message, fix }) => `\n  ${message}\n    ${fix}`).join('');
   throw new HookproofError('CERTIFY_REFUSED', `no certificate can be issued:${list}`, {
-    hint: 'Nothing was sent. All reasons are listed, so that you can fix them in one pass.',
+    hint: 'Nothing was sent.',
   });
 }
 
-/** The folder of the certificate, with the result document as one more report in it. */
+/** The folder of the certificate, with the result document and the HTML report in it. */
 function withFolder(config: ResolvedConfig): { config: ResolvedConfig; folder: string } {
   if (config.run.outputDir !== null) return { config, folder: config.run.outputDir };
   const folder = resolve(CERTIFICATE_FOLDER);
-  const saved = { name: 'json', file: join(folder, OUTPUT_FILES.json) } as const;
-  return { config: { ...config, reporters: [...config.reporters, saved] }, folder };
+  const saved = (['json', 'html'] as const).map((name) => ({ name, file: join(folder, OUTPUT_FILES[name]) }));
+  return { config: { ...config, reporters: [...config.reporters, ...saved] }, folder };
 }
 
 function documentChanged(folder: string): HookproofError {

@@ -13,7 +13,7 @@ import { OUTPUT_FILES } from '../../config/index.ts';
 import { readFile } from '../../config/read-file.ts';
 import { type FleetDocument, type FleetPartner, factsOf, fleetPartner, NO_FACTS, shownUrl } from '../../fleet.ts';
 import { resultDocument } from '../../report/result-document.ts';
-import { CERTIFICATE_FILES, MAX_DOCUMENT_BYTES } from './certify-files.ts';
+import { CERTIFICATE_FILES, MAX_RESULT_BYTES } from './certify-files.ts';
 
 /** The entry of the partner in `fleet.json`, and when its certification began, which identifies it. */
 export const OUTCOME = 'outcome.json';
@@ -48,7 +48,7 @@ export async function checkFinished(folder: string, claim: Claim): Promise<Check
 
 /** The result of a partner in its folder; null when there is none that can be read. */
 export async function readFinished(folder: string): Promise<Finished | null> {
-  const content = await readFile(join(folder, OUTCOME), MAX_DOCUMENT_BYTES);
+  const content = await readFile(join(folder, OUTCOME), MAX_RESULT_BYTES);
   if ('reason' in content) return null;
   const value = jsonIn(content.bytes) as Partial<Finished> | null;
   const partner = fleetPartner.safeParse(value?.partner);
@@ -70,7 +70,7 @@ async function readOwnFiles(folder: string, names: readonly string[]): Promise<C
     const entry = await lstat(path).catch(() => null);
     if (entry === null) return { problem: `does not contain ${name}` };
     if (!entry.isFile() || entry.nlink > 1) return { problem: `contains ${name}, which is a link or not a file` };
-    const content = await readFile(path, MAX_DOCUMENT_BYTES);
+    const content = await readFile(path, MAX_RESULT_BYTES);
     if ('reason' in content) return { problem: `contains ${name}, which ${content.reason}` };
     files.set(name, content.bytes);
   }

@@ -56,12 +56,15 @@ export async function certifyVerifyCommand(
     return valid ? 0 : 1;
   }
   const layout = outputLayout();
+  const optional = { URL: flags.url, profile: flags.profile, result: flags.result };
+  const notCompared = Object.entries(optional).flatMap(([name, value]) => (value === undefined ? [name] : []));
   const verdict = valid ? layout.paint('VALID', 'bold', 'green') : layout.paint('NOT VALID', 'bold', 'red');
   const lines = [
     `${layout.sign(valid ? 'pass' : 'fail')} ${verdict}`,
     ...reasonLines(reasons, 'fail', layout),
     ...reasonLines(warnings, 'warn', layout),
     ...(statement === null ? [] : certificateLines(statement, layout)),
+    ...(valid && notCompared.length > 0 ? [`  not compared: ${notCompared.join(', ')}`] : []),
   ];
   process.stdout.write(`${lines.join('\n')}\n`);
   return valid ? 0 : 1;
@@ -137,18 +140,23 @@ function printRecheck({ verification, drift, checks }: RecheckOutcome, json: boo
   const layout = outputLayout();
   const words = { 0: 'AS CERTIFIED', 1: checks === null ? 'NOT VALID' : 'DRIFTED', 3: 'NO VERDICT' }[exit];
   const sign = { 0: 'pass', 1: 'fail', 3: 'inconclusive' }[exit] as 'pass';
-  const passed = checks?.filter(({ verdict }) => verdict === 'pass').length ?? 0;
   const lines = [
     `${layout.sign(sign)} ${layout.paint(words, 'bold', layout.style(sign))}`,
     ...reasonLines(found, 'fail', layout),
     ...reasonLines(warnings, 'warn', layout),
     ...(statement === null ? [] : certificateLines(statement, layout)),
-    ...(checks === null
-      ? ['  nothing was sent']
-      : [`  ${passed} of ${checks.length} canary checks passed: ${checks.map(({ id }) => id).join(', ')}`]),
+    ...(checks === null ? ['  nothing was sent'] : layout.paragraph('  ', canaryText(checks))),
   ];
   process.stdout.write(`${lines.join('\n')}\n`);
   return exit;
+}
+
+function canaryText(checks: NonNullable<RecheckOutcome['checks']>): string {
+  const ids = (passed: boolean) => checks.filter(({ verdict }) => (verdict === 'pass') === passed).map(({ id }) => id);
+  const [passed, others] = [ids(true), ids(false)];
+  const count = `${passed.length} of ${checks.length} canary checks passed`;
+  const named = passed.length > 0 ? `${count}: ${passed.join(', ')}` : count;
+  return others.length > 0 ? `${named}; not passed: ${others.join(', ')}` : named;
 }
 
 /** Verification rejects smaller files that are too large; this limit keeps huge ones out of memory. */

@@ -28,6 +28,7 @@ export function certificateLines({ predicate, subject }: Statement, layout: Layo
       `${certificate.profile}, revision ${certificate.revision}; with ${certificate.features.join(', ')}`,
     ),
     ...field('checks', counts.join(', ')),
+    ...(warnedTests.length > 0 ? field('WARNED', warnedTests.join(', ')) : []),
     ...field('issued', `${certificate.issuedAt} by hookproof ${certificate.tool.version}`),
     ...field('expires', certificate.expiresAt),
     ...field(

@@ -41,7 +41,7 @@ export async function certifyKeygenCommand(
       `key id ${keyId}`,
       '',
       `  hookproof certify https://partner.example/hooks --profile staging --key ${file}`,
-      `  hookproof certify verify certificate.dsse.json --key ${publicFile}`,
+      `  hookproof certify verify hookproof-certificate/certificate.dsse.json --key ${publicFile}`,
       '',
     ].join('\n'),
   );

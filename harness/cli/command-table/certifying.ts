@@ -3,8 +3,8 @@ import type { Command } from 'commander';
 import { type ActionMaker, collect, withEndpoint, withRun, withSettings, withYes } from './shared-options.ts';
 
 const CERTIFY_HELP = `
-The certificate and its evidence are written to one folder: hookproof-certificate, or --output-dir. A certificate is
-issued only if the run is complete and every scored check passes. Otherwise every reason is listed.
+The certificate, its evidence and an HTML report are written to one folder: hookproof-certificate, or --output-dir.
+A certificate is issued only if the run is complete and every scored check passes. Otherwise every reason is listed.
 
 Examples:
   hookproof certify keygen
@@ -21,6 +21,9 @@ Exits 0 if it is valid, 1 if it is not, 2 if it could not be checked.
 
 Example:
   hookproof certify verify certificate.dsse.json --key hookproof-certify.pub.pem --url https://partner.example/hooks`;
+
+/** Flags of a run that prevent a certificate. They are known, so that the refusal can say why. */
+const REFUSED: ReadonlySet<string> = new Set(['--suite', '--scenario', '--grep', '--bail', '--baseline']);
 
 export function addCertifyingCommands(program: Command, action: ActionMaker): void {
   const certify = withSettings(
@@ -53,6 +56,8 @@ export function addCertifyingCommands(program: Command, action: ActionMaker): vo
     .addHelpText('after', CERTIFY_HELP)
     .enablePositionalOptions()
     .action(action(async () => (await import('../certify/certify.ts')).certifyCommand));
+
+  for (const option of certify.options) if (REFUSED.has(option.long ?? '')) option.hideHelp();
 
   certify
     .command('keygen')

@@ -1,5 +1,5 @@
 /** The commands that send nothing: look-ups, signing and verifying by hand, files to start from. */
-import { type Command, Option } from 'commander';
+import { Argument, type Command, Option } from 'commander';
 import { STACKS } from '../../../contract/stacks.ts';
 import { type ActionMaker, collect, withRun } from './shared-options.ts';
 
@@ -15,6 +15,16 @@ Exits 0 if the signature matches and 1 if it does not.
 
 Example:
   hookproof verify body.json --signature "$HEADER" --secret-file secret.txt`;
+
+const COMPLETION_HELP = `
+Completes commands, flags, names of checks, suites, faults, stacks, reporters and notifications, and files.
+
+bash, in ~/.bashrc:
+  source <(hookproof completion bash)
+zsh, in ~/.zshrc after compinit:
+  source <(hookproof completion zsh)
+fish, once:
+  hookproof completion fish > ~/.config/fish/completions/hookproof.fish`;
 
 const CERTS_HELP = `
 For tests, never for production. The command prints how to use the files.
@@ -85,10 +95,18 @@ export function addOfflineCommands(program: Command, action: ActionMaker): void 
 
   program
     .command('init')
-    .argument('[file]', 'file to write (default: hookproof.yaml)')
-    .description('write a commented hookproof.yaml')
-    .option('--force', 'replace an existing file')
+    .argument('[file]', 'file to write (default: hookproof.yaml); with --stack, a folder (default: this one)')
+    .description('write a commented hookproof.yaml, and a receiver to start from')
+    .option('--stack <name>', `write a receiver for this stack too: ${STACKS.join(', ')}`)
+    .option('--force', 'replace existing files')
     .action(action(async () => (await import('../commands/init.ts')).initCommand));
+
+  program
+    .command('completion')
+    .addArgument(new Argument('<shell>', 'the shell').choices(['bash', 'zsh', 'fish']))
+    .description('print a script that completes commands, flags and their values in a shell')
+    .addHelpText('after', COMPLETION_HELP)
+    .action(action(async () => (await import('../commands/completion.ts')).completionCommand));
 
   const config = program.command('config').description('print the configuration or its schema');
 

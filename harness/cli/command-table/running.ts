@@ -5,6 +5,7 @@ import {
   collect,
   EXIT_CODES,
   withEndpoint,
+  withOpen,
   withRun,
   withSettings,
   withYes,
@@ -15,6 +16,8 @@ Examples:
   HOOKPROOF_SECRET=... hookproof run https://partner.example/hooks
   hookproof run http://127.0.0.1:3000/hooks --secret-file secret.txt --suite signature --suite raw-body
   hookproof run --config partner.yaml --reporter junit=junit.xml --reporter json=run.json
+  hookproof run http://127.0.0.1:3000/hooks --failed
+  hookproof run http://127.0.0.1:3000/hooks --watch src
 ${EXIT_CODES}`;
 
 const DOCTOR_HELP = `
@@ -27,8 +30,8 @@ Examples:
   hookproof doctor --secret-file secret.txt
 
 Exit codes:
-  0 everything was examined, whatever the findings, 2 usage or configuration error, 3 the endpoint was not reached,
-  4 internal error, 130/143 interrupted`;
+  0 everything was examined, whatever the findings; 1 with --strict, at least one problem; 2 usage or configuration
+  error; 3 the endpoint was not reached; 4 internal error; 130/143 interrupted`;
 
 const REPORT_HELP = `
 Files are not trusted: each must match the JSON Schema of a report and be internally consistent. Without --merge, the
@@ -54,8 +57,28 @@ Examples:
   hookproof trigger buy http://127.0.0.1:3000/
   hookproof trigger failed-external-sell http://127.0.0.1:3000/ --set data.transactionId=order-7`;
 
+const MCP_HELP = `
+For coding agents that fix a receiver. It is registered in the configuration of the agent, as the command "hookproof"
+with the argument "mcp", and ends with its standard input. Tools: run, run_failed, details, explain, verify, list,
+doctor. Secrets come from the environment of the server or the configuration of the folder that it starts in; no tool
+takes any. A run ends after 2m, unless --max-time or the configuration says otherwise.
+
+Examples:
+  HOOKPROOF_SECRET=... hookproof mcp
+  hookproof mcp --config partner.yaml --allow-host staging.partner.example`;
+
 export function addRunningCommands(program: Command, action: ActionMaker): void {
-  withYes(withRun(program.command('run').argument('[url]', 'endpoint (or HOOKPROOF_URL)')))
+  withOpen(withYes(withRun(program.command('run').argument('[url]', 'endpoint (or HOOKPROOF_URL)'))))
+    .option('--verbose', 'print every finding in full')
+    .option('--failed', 'run only the checks that failed last time, as far as they are selected')
+    .option(
+      '--watch [path...]',
+      'after the run, repeat the failed checks when a file changes and the endpoint has restarted (default: .)',
+    )
+    .option(
+      '--settle <duration>',
+      'with --watch: how long to wait for a restart after a change (default: 2s; 5s once a restart was seen)',
+    )
     .option('--dry-run', 'print the plan and the exact bytes of one delivery; send nothing')
     .option('--json', 'with --dry-run: print JSON')
     .description('run the suites against an endpoint')
@@ -71,7 +94,7 @@ export function addRunningCommands(program: Command, action: ActionMaker): void 
     withEndpoint(
       program
         .command('trigger')
-        .argument('<name>', 'notification or flow; `hookproof trigger list` lists them')
+        .argument('[name]', 'notification or flow; `hookproof trigger list` lists them')
         .argument('[url]', 'endpoint'),
     ),
   )
@@ -95,6 +118,7 @@ export function addRunningCommands(program: Command, action: ActionMaker): void 
     .description('render the reports of a saved run, or join its shards; send nothing')
     .option('--merge', 'join the shards of one run (`run --shard i/n`) into one report')
     .option('--no-exit-code', 'exit 0 whatever the result of the run')
+    .option('--verbose', 'print every finding in full')
     .addHelpText('after', REPORT_HELP)
     .action(action(async () => (await import('../commands/report.ts')).reportCommand));
 
@@ -104,19 +128,34 @@ export function addRunningCommands(program: Command, action: ActionMaker): void 
         'pass or fail',
     )
     .option('--deliver', 'also send one valid delivery')
+    .option('--strict', 'exit 1 if there is a problem')
     .option('--json', 'print one JSON document')
     .option('--schema', 'print the JSON Schema of that document')
     .addHelpText('after', DOCTOR_HELP)
     .action(action(async () => (await import('../commands/doctor.ts')).doctorCommand));
 
+  withSettings(program.command('mcp'), 'max-time')
+    .description('serve the Model Context Protocol, so that a coding agent can run and explain the checks')
+    .option('--config <file>', 'configuration file (default: hookproof.yaml, if it exists)')
+    .option(
+      '--allow-host <host>',
+      'a host that may have a public or private address; only addresses of this machine are allowed otherwise ' +
+        '(repeatable)',
+      collect,
+    )
+    .addHelpText('after', MCP_HELP)
+    .action(action(async () => (await import('../commands/mcp.ts')).mcpCommand));
+
   const baseline = program.command('baseline').description('manage the list of known failures');
 
-  withYes(
-    withRun(
-      baseline
-        .command('update')
-        .argument('<file>', 'baseline to write, YAML or JSON')
-        .argument('[url]', 'endpoint (or HOOKPROOF_URL); not needed with --run'),
+  withOpen(
+    withYes(
+      withRun(
+        baseline
+          .command('update')
+          .argument('<file>', 'baseline to write, YAML or JSON')
+          .argument('[url]', 'endpoint (or HOOKPROOF_URL); not needed with --run'),
+      ),
     ),
   )
     .option('--run <file>', 'take the failures from this JSON report instead of a new run')

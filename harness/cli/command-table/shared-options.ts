@@ -37,6 +37,11 @@ export function withYes(command: Command): Command {
   return command.option('--yes', 'do not ask before sending to a public host that hookproof.yaml does not name');
 }
 
+/** For commands that judge an endpoint: without credentials, it must be said that none are needed. */
+export function withOpen(command: Command): Command {
+  return command.option('--open', 'the endpoint needs neither secret nor API key: do not check authentication');
+}
+
 /** What a whole run takes: the endpoint, and how the run goes. */
 export function withRun(command: Command): Command {
   return withSettings(withEndpoint(command), 'run');

@@ -9,11 +9,13 @@ import { readBaselineIfThere, renderBaseline, updateBaseline } from '../../judge
 import type { ResultDocument } from '../../report/result-document.ts';
 import { commandConfig } from '../command-input.ts';
 import { runAlone } from '../conduct.ts';
-import { confirmSending } from '../confirm-sending.ts';
+import { confirmSending, requireCredentials } from '../confirm-sending.ts';
+import { isCi } from '../terminal.ts';
 
 interface UpdateFlags extends ConfigFlags {
   readonly config?: string;
   readonly run?: string;
+  readonly open?: boolean;
   readonly yes?: boolean;
 }
 
@@ -52,10 +54,8 @@ export async function baselineUpdateCommand(
   return 0;
 }
 
-/** CI systems set the variable CI to "true" or "1". */
 function refuseInCi(): void {
-  const { CI = '' } = process.env;
-  if (CI === '' || CI === 'false' || CI === '0') return;
+  if (!isCi()) return;
   throw new HookproofError('BASELINE_IN_CI', 'a baseline is never written in CI (CI is set)', {
     hint: 'In CI, a new failure must fail. Update the baseline on your own machine, and have the change reviewed.',
   });
@@ -63,8 +63,9 @@ function refuseInCi(): void {
 
 async function newRun(url: string | undefined, flags: UpdateFlags): Promise<Judged> {
   // Without the baseline, so that the run reports known failures too.
-  const { config: configFile, run: _, baseline: __, bail: ___, yes, ...given } = flags;
+  const { config: configFile, run: _, baseline: __, bail: ___, open, yes, ...given } = flags;
   const config = await commandConfig(url, configFile, given);
+  await requireCredentials(config, open);
   await confirmSending(config, yes);
   return runAlone(config);
 }

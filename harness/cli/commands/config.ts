@@ -14,7 +14,12 @@ export async function configShowCommand(
   return 0;
 }
 
+/** The JSON Schema of hookproof.yaml as a file. */
+export async function schemaText(): Promise<string> {
+  return `${JSON.stringify(await jsonSchema(), null, 2)}\n`;
+}
+
 export async function configSchemaCommand(): Promise<number> {
-  process.stdout.write(`${JSON.stringify(await jsonSchema(), null, 2)}\n`);
+  process.stdout.write(await schemaText());
   return 0;
 }

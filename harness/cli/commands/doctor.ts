@@ -2,18 +2,20 @@
  * `hookproof doctor`: examines an endpoint and its configuration, and reports findings with fixes. There is no verdict.
  */
 import type { ConfigFlags } from '../../config/index.ts';
+import type { DoctorDocument } from '../../doctor/index.ts';
 import { interruptible } from '../stop-signals.ts';
 import { displayOf } from '../terminal.ts';
 
 interface DoctorFlags extends ConfigFlags {
   readonly config?: string;
   readonly deliver?: boolean;
+  readonly strict?: boolean;
   readonly json?: boolean;
   readonly schema?: boolean;
 }
 
 export async function doctorCommand(url: string | undefined, flags: DoctorFlags): Promise<number> {
-  const { config: configFile, deliver, json, schema, ...given } = flags;
+  const { config: configFile, deliver, json, schema, strict = false, ...given } = flags;
   if (schema === true) {
     const { doctorSchema } = await import('../../doctor/index.ts');
     process.stdout.write(`${JSON.stringify(await doctorSchema(), null, 2)}\n`);
@@ -44,14 +46,35 @@ export async function doctorCommand(url: string | undefined, flags: DoctorFlags)
       signal: interruption.signal,
     });
     stages.erase();
+    const { exitCode, decidedBy } = exitOf(document, interruption.exitCode(), strict);
     process.stdout.write(
-      json === true ? `${JSON.stringify(document, null, 2)}\n` : renderDoctor(document, displayOf(process.stdout)),
+      json === true
+        ? `${JSON.stringify(document, null, 2)}\n`
+        : `${renderDoctor(document, displayOf(process.stdout))}\nExit code ${exitCode}: ${decidedBy}.\n`,
     );
-    return interruption.exitCode() ?? (document.reached === false ? 3 : 0);
+    return exitCode;
   } finally {
     stages.erase();
     interruption.dispose();
   }
+}
+
+/** The exit code, and what decided it. */
+function exitOf(
+  { counts: { problem }, reached }: DoctorDocument,
+  interrupted: number | null,
+  strict: boolean,
+): { exitCode: number; decidedBy: string } {
+  if (interrupted !== null) return { exitCode: interrupted, decidedBy: 'the examination was interrupted' };
+  if (strict && problem > 0) {
+    return {
+      exitCode: 1,
+      decidedBy: `--strict, and there ${problem === 1 ? 'is a problem' : `are ${problem} problems`}`,
+    };
+  }
+  if (reached === false) return { exitCode: 3, decidedBy: 'the endpoint was not reached' };
+  if (problem === 0) return { exitCode: 0, decidedBy: 'there is no problem' };
+  return { exitCode: 0, decidedBy: 'problems count only with --strict' };
 }
 
 /** The current stage: one line that is updated on a terminal, and printed once elsewhere. */

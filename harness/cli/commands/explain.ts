@@ -2,6 +2,7 @@
 import {
   ERROR_CODE_GROUPS,
   findErrorCode,
+  fixSources,
   HookproofError,
   isErrorCodeShaped,
   ORDER_STATUS_MEANINGS,
@@ -14,32 +15,53 @@ import {
 } from '../../../contract/index.ts';
 import { CATALOGUE, findScenario, REQUIREMENTS, requirement, type Scenario } from '../../../scenarios/index.ts';
 import { type DictionaryFault, loadDictionary } from '../../diagnose/index.ts';
-import { didYouMean } from '../did-you-mean.ts';
+import { didYouMean, stackCalled } from '../did-you-mean.ts';
+import { explainName, knownNames } from '../known-names.ts';
+import { type SentBytesOptions, sentBytes } from '../sent-bytes.ts';
+import { displayOf } from '../terminal.ts';
+import { writeWrapped } from '../wrapped-text.ts';
+
+/** The stack that a word names; null without a word. */
+export function stackNamed(word: string | undefined): Stack | null {
+  return word === undefined ? null : stackCalled(word, 'EXPLAIN_UNKNOWN_STACK');
+}
 
 export async function explainCommand(id: string, flags: { readonly stack?: string }): Promise<number> {
-  const stack = stackFrom(flags.stack);
-  const text = explain(id) ?? (await explainKnownFault(id, stack));
-  if (text === null) {
-    const { faults } = await loadDictionary();
-    const known = [
-      ...CATALOGUE.flatMap(({ name, scenarios }) => [name, ...scenarios.map((s) => s.id)]),
-      ...REQUIREMENTS.map((entry) => entry.id),
-      ...faults.map(({ name }) => name),
-    ];
-    throw new HookproofError('EXPLAIN_UNKNOWN', `unknown id "${id}"`, {
-      hint:
-        `${didYouMean(id, known)}\`hookproof list\` lists the checks; \`--what requirements\`, \`--what faults\` and ` +
-        '`--what error-codes` list the others.',
-    });
-  }
-  process.stdout.write(text);
+  writeWrapped(await explanationOf(id, stackNamed(flags.stack), displayOf(process.stdout)));
   return 0;
 }
 
+/**
+ * The explanations of everything that has this name: a check, requirement, suite, status, error code or fault, and
+ * every other name that a report prints.
+ *
+ * @throws HookproofError EXPLAIN_UNKNOWN, with suggestions
+ */
+export async function explanationOf(id: string, stack: Stack | null, display = PLAIN_TEXT): Promise<string> {
+  const fault = await explainKnownFault(id, stack);
+  // A finding with the name of a fault says less.
+  const known = [explain(id, display), fault ?? explainName(id)].filter((text) => text !== null);
+  if (known.length > 0) return known.join('\n');
+  const { faults } = await loadDictionary();
+  const names = [
+    ...CATALOGUE.flatMap(({ name, scenarios }) => [name, ...scenarios.map((s) => s.id)]),
+    ...REQUIREMENTS.map((entry) => entry.id),
+    ...faults.map(({ name }) => name),
+    ...knownNames(),
+  ];
+  throw new HookproofError('EXPLAIN_UNKNOWN', `unknown id "${id}"`, {
+    hint:
+      `${didYouMean(id, names)}\`hookproof list\` lists the checks; \`--what requirements\`, \`--what faults\` and ` +
+      '`--what error-codes` list the others.',
+  });
+}
+
+const PLAIN_TEXT: SentBytesOptions = { columns: 80, unicode: true };
+
 /** The explanation of an id that is not a fault, or null if there is none. */
-export function explain(id: string): string | null {
+export function explain(id: string, display: SentBytesOptions = PLAIN_TEXT): string | null {
   const scenario = findScenario(id);
-  if (scenario !== undefined) return explainScenario(scenario);
+  if (scenario !== undefined) return explainScenario(scenario, display);
   return explainRequirement(id) ?? explainSuite(id) ?? explainErrorCode(id) ?? explainStatus(id);
 }
 
@@ -71,27 +93,33 @@ async function explainKnownFault(id: string, stack: Stack | null): Promise<strin
   return fault === undefined ? null : explainFault(fault, faults, stack);
 }
 
-function stackFrom(word: string | undefined): Stack | null {
-  const found = STACKS.find((stack) => stack === word);
-  if (found !== undefined || word === undefined) return found ?? null;
-  throw new HookproofError('EXPLAIN_UNKNOWN_STACK', `unknown stack "${word}"`, {
-    hint: `${didYouMean(word, STACKS)}Choose from ${STACKS.join(', ')}.`,
-  });
-}
-
 const LEVELS = {
   must: 'must (a failure fails the run)',
   should: 'should (a failure warns)',
   info: 'info (only recorded)',
 } as const;
 
-function explainScenario(scenario: Scenario): string {
+const INDENT = '  ';
+
+function sends(scenario: Scenario): boolean {
+  return 'change' in scenario || 'flow' in scenario;
+}
+
+/** What is sent and the plain valid delivery, to compare, with sample credentials. */
+function bytesOf(scenario: Scenario, { columns, unicode }: SentBytesOptions): string[] {
+  const compared = sentBytes(scenario, { columns: Math.max(columns, 40) - INDENT.length, unicode });
+  if (compared.length === 0) return sends(scenario) ? ['Bytes      those of the plain valid delivery'] : [];
+  return ['Bytes      - the plain valid delivery, + what is sent', ...compared.map((line) => INDENT + line)];
+}
+
+function explainScenario(scenario: Scenario, display: SentBytesOptions): string {
   return lines(
     `${scenario.id}: ${scenario.title}`,
     '',
     `Level      ${LEVELS[scenario.level]}`,
     scenario.needs === undefined ? null : `Needs      ${scenario.needs.join(', ')}`,
     `Sends      ${sent(scenario)}`,
+    ...bytesOf(scenario, display),
     'expect' in scenario ? `Expects    ${scenario.expect.text}` : null,
     'chain' in scenario ? `Expects    ${scenario.chain.text}` : null,
     '',
@@ -183,9 +211,10 @@ function shownBy({ outcomes }: DictionaryFault): string[] {
   return [...lines, ...more].map((text, at) => `${(at === 0 ? 'Shown by' : '').padEnd(11)} ${text}`);
 }
 
-/** The general rule, then the fix of each stack that has one; with `only`, of that stack. */
+/** The general rule, then the fix of each stack that has one; with `only`, the one that holds for that stack. */
 function fixes({ fix }: DictionaryFault, only: Stack | null): string[] {
-  const stacks = STACKS.filter((stack) => (only === null || stack === only) && fix[stack] !== undefined);
+  const sources = only === null ? STACKS : fixSources(only);
+  const stacks = sources.filter((stack) => fix[stack] !== undefined).slice(0, only === null ? undefined : 1);
   return [`Fix         ${fix.rule}`, ...stacks.map((stack) => `  ${stack.padEnd(9)} ${fix[stack]}`)];
 }
 

@@ -1,37 +1,131 @@
-/** `hookproof init`: writes a commented hookproof.yaml to start from. */
-import { writeFile } from 'node:fs/promises';
+/** `hookproof init`: writes a commented hookproof.yaml to start from, and with `--stack` a receiver to copy. */
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
-import { CONFIG_FILE, configTemplate } from '../../config/index.ts';
+import { recipeOf, type Stack, titleOfStack } from '../../../contract/stacks.ts';
+import { CONFIG_FILE, configTemplate, SCHEMA_FILE } from '../../config/index.ts';
+import { stackCalled } from '../did-you-mean.ts';
 import { errorCode } from '../terminal.ts';
+import { schemaText } from './config.ts';
 
-export async function initCommand(file: string | undefined, flags: { readonly force?: boolean }): Promise<number> {
-  const target = file ?? CONFIG_FILE;
-  try {
-    await writeFile(target, configTemplate(), { flag: flags.force === true ? 'w' : 'wx' });
-  } catch (cause) {
-    if (errorCode(cause) === 'EEXIST') {
-      throw new HookproofError('INIT_EXISTS', `the file ${target} already exists`, {
-        hint: 'Name another file, or replace this one with `--force`.',
+interface InitFlags {
+  readonly force?: boolean;
+  readonly stack?: string;
+}
+
+/** `target` is the file to write; with `--stack` it is a folder. */
+export async function initCommand(target: string | undefined, flags: InitFlags): Promise<number> {
+  const force = flags.force === true;
+  const text =
+    flags.stack === undefined
+      ? await writeConfig(target ?? CONFIG_FILE, force)
+      : await writeRecipe(stackCalled(flags.stack, 'INIT_UNKNOWN_STACK'), target ?? '.', force);
+  process.stdout.write(`${text}\n`);
+  return 0;
+}
+
+async function writeConfig(target: string, force: boolean): Promise<string> {
+  await writeAll([[target, configTemplate()]], force);
+  const schema = await writeSchema(dirname(target));
+  const named = target === CONFIG_FILE ? '' : ` --config ${target}`;
+  return [
+    `wrote ${target}`,
+    `wrote ${schema}, with which editors check ${target} and complete its settings`,
+    '',
+    'Next:',
+    `  1. Set the URL of your endpoint in ${target}, and remove what you do not use.`,
+    '  2. Put the HMAC secret into the variable that the file names: export WEBHOOK_SECRET=...',
+    `  3. Print the resolved settings:  hookproof config show${named}`,
+    `  4. Run the checks:               hookproof run${named}`,
+  ].join('\n');
+}
+
+/** The schema that the first line of the configuration names. It is generated, so a newer version replaces it. */
+async function writeSchema(folder: string): Promise<string> {
+  const path = join(folder, SCHEMA_FILE);
+  await writeAll([[path, await schemaText()]], true);
+  return path;
+}
+
+/** Where the recipes listen unless PORT and HOST are set. */
+const RECIPE_URL = 'http://127.0.0.1:3000/hooks';
+
+async function writeRecipe(stack: Stack, folder: string, force: boolean): Promise<string> {
+  const { stack: from, files, needs, install, run } = recipeOf(stack);
+  const sources = await Promise.all(
+    files.map(async (file) => [join(folder, file), await readRecipe(`${from}/${file}`)] as const),
+  );
+  // A comment of the template, as a setting.
+  const config = configTemplate(RECIPE_URL).replace(/^# stack: \S+ */m, `stack: ${stack} `);
+  // What cannot be made is reported with the file that cannot be written.
+  for (const [path] of sources) await mkdir(dirname(path), { recursive: true }).catch(() => {});
+  await writeAll([...sources, [join(folder, CONFIG_FILE), config]], force);
+  const schema = await writeSchema(folder);
+  const enter = folder === '.' ? [] : [`     cd ${quoted(folder)}`];
+  const secret = '$(cat webhook-secret.txt)';
+  return [
+    ...sources.map(([file]) => `wrote ${file}`),
+    `wrote ${join(folder, CONFIG_FILE)}`,
+    `wrote ${schema}, with which editors check hookproof.yaml and complete its settings`,
+    '',
+    `A receiver to start from: ${titleOfStack(from).title}. It needs ${needs}.`,
+    '',
+    '  1. Make a secret, and start the receiver:',
+    ...enter,
+    '     (umask 077; openssl rand -hex 32 > webhook-secret.txt)',
+    ...(install === undefined ? [] : [`     ${install}`]),
+    `     WEBHOOK_SECRET=${secret} ${run}`,
+    '',
+    '  2. In another terminal, run the checks:',
+    ...enter,
+    `     WEBHOOK_SECRET=${secret} hookproof run`,
+    '',
+    'Do not commit webhook-secret.txt.',
+  ].join('\n');
+}
+
+/** Relative to the sources, and relative to the bundled program. */
+const FOLDERS = ['../../../receiver/recipes/', '../../receiver/recipes/'];
+
+async function readRecipe(path: string): Promise<string> {
+  for (const folder of FOLDERS) {
+    const text = await readFile(new URL(folder + path, import.meta.url), 'utf8').catch(() => null);
+    if (text !== null) return text;
+  }
+  throw new HookproofError('INIT_NO_RECIPE', `the file receiver/recipes/${path} is missing from this installation`, {
+    hint: 'Install hookproof again.',
+  });
+}
+
+/** Writes all files or, without `force`, none if one of them exists. */
+async function writeAll(files: readonly (readonly [path: string, text: string])[], force: boolean): Promise<void> {
+  const existing = files.map(([path]) => path).filter((path) => !force && existsSync(path));
+  if (existing.length > 0) throw existsAlready(existing);
+  for (const [path, text] of files) {
+    try {
+      await writeFile(path, text, { flag: force ? 'w' : 'wx' });
+    } catch (cause) {
+      if (errorCode(cause) === 'EEXIST') throw existsAlready([path]);
+      throw new HookproofError('INIT_NOT_WRITTEN', `the file ${path} cannot be written`, {
+        hint: 'Check that its folder exists and is writable.',
         cause,
       });
     }
-    throw new HookproofError('INIT_NOT_WRITTEN', `the file ${target} cannot be written`, {
-      hint: 'Check that its folder exists and is writable.',
-      cause,
+  }
+}
+
+function existsAlready(paths: readonly string[]): HookproofError {
+  const [first] = paths;
+  if (paths.length === 1) {
+    return new HookproofError('INIT_EXISTS', `the file ${first} already exists`, {
+      hint: 'Name another file, or replace this one with `--force`.',
     });
   }
-  const named = target === CONFIG_FILE ? '' : ` --config ${target}`;
-  process.stdout.write(
-    [
-      `wrote ${target}`,
-      '',
-      'Next:',
-      `  1. Set the URL of your endpoint in ${target}, and remove what you do not use.`,
-      '  2. Put the HMAC secret into the variable that the file names: export WEBHOOK_SECRET=...',
-      `  3. Print the resolved settings:  hookproof config show${named}`,
-      `  4. Run the checks:               hookproof run${named}`,
-      '',
-    ].join('\n'),
-  );
-  return 0;
+  return new HookproofError('INIT_EXISTS', `these files already exist: ${paths.join(', ')}`, {
+    hint: 'Name another folder, or replace them with `--force`.',
+  });
 }
+
+/** A word of a POSIX shell. */
+const quoted = (word: string) => (/^[\w./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);

@@ -5,8 +5,11 @@ import { type DictionaryFault, loadDictionary } from '../../diagnose/index.ts';
 import { eventSchema, resultSchema } from '../../report/index.ts';
 import { didYouMean } from '../did-you-mean.ts';
 
+/** What can be listed. */
+export const LISTS = ['scenarios', 'suites', 'requirements', 'faults', 'error-codes'] as const;
+
 interface ListFlags {
-  readonly what: 'scenarios' | 'suites' | 'requirements' | 'faults' | 'error-codes';
+  readonly what: (typeof LISTS)[number];
   readonly suite?: string[];
   readonly json?: boolean;
   readonly schemas?: boolean;
@@ -31,7 +34,7 @@ export async function listCommand(flags: ListFlags): Promise<number> {
 }
 
 /** Rows of the listing: an id, a text for people, and the same as data. */
-async function rowsFor(flags: ListFlags): Promise<{ id: string; text: string; data: unknown }[]> {
+export async function rowsFor(flags: ListFlags): Promise<{ id: string; text: string; data: unknown }[]> {
   switch (flags.what) {
     case 'scenarios':
       return selectedSuites(flags).flatMap((suite) =>

@@ -6,16 +6,17 @@ import type { ZodError } from 'zod';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 import { visible } from '../../../contract/visible.ts';
 import { type ConfigFlags, loadReporters } from '../../config/index.ts';
-import { MAX_DOCUMENT_BYTES, readFile } from '../../config/read-file.ts';
+import { MAX_DOCUMENT_BYTES, readFile, readStream } from '../../config/read-file.ts';
 import { createRedactor, type Reporter, writeReports } from '../../report/index.ts';
 import { type ResultDocument, resultDocument } from '../../report/result-document.ts';
 import { exitCodeOf, isScored, runVerdict, tally } from '../../report/verdict.ts';
-import { reportOutputs } from '../conduct.ts';
+import { printPaths, reportOutputs } from '../conduct.ts';
 
 interface ReportFlags extends Pick<ConfigFlags, 'reporter' | 'outputDir'> {
   readonly merge?: boolean;
   /** False with --no-exit-code. */
   readonly exitCode: boolean;
+  readonly verbose?: boolean;
 }
 
 export interface SavedRun {
@@ -41,8 +42,8 @@ export async function reportCommand(files: readonly string[], flags: ReportFlags
   const redactor = createRedactor({ values: [] });
   for (const { name, document } of runs) {
     if (runs.length > 1) process.stderr.write(`${name}:\n`);
-    const written = await writeReports(document, reporters, { ...reportOutputs(), redactor });
-    for (const report of written) process.stderr.write(`${report.name} report: ${report.path}\n`);
+    const written = await writeReports(document, reporters, { ...reportOutputs(flags.verbose), redactor });
+    printPaths(written, reporters);
   }
   return flags.exitCode ? worstExitCode(runs.map(({ document }) => document)) : 0;
 }
@@ -107,16 +108,9 @@ async function bytesOf(file: string, name: string): Promise<Buffer> {
     if ('bytes' in content) return content.bytes;
     throw refused('REPORT_UNREADABLE', `${name} ${content.reason}`, `Check the path. ${HINT}`);
   }
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of process.stdin) {
-    size += chunk.length;
-    if (size > MAX_DOCUMENT_BYTES) {
-      throw refused('REPORT_TOO_LARGE', `${name} is larger than 64 MiB`, 'No run of hookproof writes that much.');
-    }
-    chunks.push(Buffer.from(chunk));
-  }
-  return Buffer.concat(chunks);
+  const bytes = await readStream(process.stdin, MAX_DOCUMENT_BYTES);
+  if (bytes !== undefined) return bytes;
+  throw refused('REPORT_TOO_LARGE', `${name} is larger than 64 MiB`, 'No run of hookproof writes that much.');
 }
 
 function parsed(bytes: Buffer, name: string): unknown {

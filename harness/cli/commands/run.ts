@@ -1,29 +1,138 @@
-/** `hookproof run`: a run and its reports, or with `--dry-run` the plan and one delivery byte for byte. */
+/**
+ * `hookproof run`: a run and its reports, with `--failed` only of what failed last time, with `--watch` again after
+ * each change; or with `--dry-run` the plan and one delivery byte for byte.
+ */
 import { HookproofError } from '../../../contract/hookproof-error.ts';
+import { maskUrl } from '../../../contract/masked-url.ts';
 import type { ConfigFlags, ResolvedConfig } from '../../config/index.ts';
 import { counted, createLayout, createRedactor, formatDuration, type Layout, visibleJson } from '../../report/index.ts';
-import { outlineRun, type RunOutline, sampleOnTheWire } from '../../run/index.ts';
+import { outlineRun, quote, type RunOutline, sampleOnTheWire } from '../../run/index.ts';
 import { commandConfig } from '../command-input.ts';
 import { conduct, namedSecrets } from '../conduct.ts';
-import { confirmSending } from '../confirm-sending.ts';
-import { displayOf } from '../terminal.ts';
+import { confirmSending, requireCredentials } from '../confirm-sending.ts';
+import { narrowedTo, readLastRun } from '../last-run.ts';
+import { displayOf, isCi } from '../terminal.ts';
 
 interface RunFlags extends ConfigFlags {
   readonly config?: string;
   readonly dryRun?: boolean;
+  readonly failed?: boolean;
   readonly json?: boolean;
+  readonly open?: boolean;
+  readonly settle?: string;
+  readonly verbose?: boolean;
+  /** True when no path is given. */
+  readonly watch?: true | string[];
   readonly yes?: boolean;
 }
 
 export async function runCommand(url: string | undefined, flags: RunFlags): Promise<number> {
-  const { config: configFile, dryRun: dry = false, json = false, yes, ...given } = flags;
+  const { config: configFile, dryRun: dry = false, failed = false, json = false, open, ...others } = flags;
+  const { settle, verbose = false, watch, yes, ...given } = others;
   if (json && !dry) {
     throw new HookproofError('RUN_JSON', '`--json` needs `--dry-run`', { hint: 'For a run, use `--reporter json`.' });
   }
-  const config = await commandConfig(url, configFile, given);
-  if (dry) return dryRun(config, json);
-  await confirmSending(config, yes);
-  return conduct(config);
+  if (settle !== undefined && watch === undefined) {
+    throw new HookproofError('RUN_SETTLE', '`--settle` needs `--watch`', {
+      hint: 'Remove `--settle`, or add `--watch`.',
+    });
+  }
+  if (watch !== undefined) {
+    if (isCi()) {
+      throw new HookproofError('RUN_WATCH_IN_CI', '`--watch` does not end, and CI is set', {
+        hint: 'Remove `--watch`.',
+      });
+    }
+    const { readWatchFlags, watchRun } = await import('../watch/watch-run.ts');
+    const read = readWatchFlags(url, { watch, settle, dry });
+    const config = await commandConfig(read.url, configFile, given, { forRun: true });
+    const last = failed ? await readLastRun(config.partner.url) : null;
+    await requireCredentials(config, open);
+    await confirmSending(config, yes);
+    return watchRun(config, { ...read, failed: last?.failed ?? [] });
+  }
+  const config = await commandConfig(url, configFile, given, { forRun: true });
+  const selected = failed ? await selectFailed(config) : config;
+  if (selected === null) return exitCodeOfLast(config);
+  if (dry) return dryRun(selected, json);
+  await requireCredentials(selected, open);
+  await confirmSending(selected, yes);
+  return conduct(selected, { remembers: true, verbose, flags: repeatedFlags(flags) });
+}
+
+/** The flags that change the requests or the fixes: the commands of the report repeat them. */
+const REPEATED = [
+  'config',
+  'secretFile',
+  'signatureHeader',
+  'apiKeyFile',
+  'apiKeyHeader',
+  'clientCert',
+  'clientKey',
+  'ca',
+  'timeout',
+  'profile',
+  'revision',
+  'stack',
+  'open',
+  'strict',
+] as const satisfies readonly (keyof RunFlags)[];
+
+function repeatedFlags(flags: RunFlags): string {
+  return REPEATED.flatMap((name) => {
+    const value = flags[name];
+    if (value === undefined || value === false) return [];
+    const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+    if (value === true) return [flag];
+    return [value].flat().flatMap((one) => [flag, /^[\w./:@=-]+$/.test(one) ? one : quote(one)]);
+  }).join(' ');
+}
+
+/**
+ * The configuration of a run of the checks that failed last time, within the selection that is given; null when none
+ * did.
+ *
+ * @throws HookproofError when nothing is remembered, or none of the checks is in the selection
+ */
+async function selectFailed(config: ResolvedConfig): Promise<ResolvedConfig | null> {
+  const { partner, run } = config;
+  if (run.shard !== null) {
+    throw new HookproofError('RUN_FAILED_SHARD', '`--failed` and `--shard` exclude each other', {
+      hint: 'A shard is a part of a fixed plan. Remove one of the two.',
+    });
+  }
+  const last = await readLastRun(partner.url);
+  if (last === null) {
+    const shown = maskUrl(partner.url);
+    throw new HookproofError('RUN_NOTHING_REMEMBERED', `no run against ${shown} is remembered on this machine`, {
+      hint: `Run the whole catalogue first: ${rerunCommand(config)}`,
+    });
+  }
+  if (last.failed.length === 0) return null;
+  const scenarios = narrowedTo(last.failed, run.scenarios);
+  if (scenarios.length === 0) {
+    const failed = counted(last.failed.length, 'check');
+    throw new HookproofError('RUN_FAILED_NONE_SELECTED', `none of the ${failed} that failed last time is selected`, {
+      hint: 'Remove `--scenario` to repeat all of them. `--failed` and the selection narrow each other.',
+    });
+  }
+  return { ...config, run: { ...run, scenarios } };
+}
+
+/** The exit code when no check is known to fail: 0 only when the last full run found nothing. */
+async function exitCodeOfLast(config: ResolvedConfig): Promise<number> {
+  const full = (await readLastRun(config.partner.url))?.full ?? null;
+  const isGreen = full?.verdict === 'conformant';
+  const when = full === null ? '' : ` (the last full run, ${full.startedAt.slice(0, 16).replace('T', ' ')} UTC`;
+  const lastRun = full === null ? '; no full run is remembered' : `${when}, ${isGreen ? 'passed' : 'did not'})`;
+  const lines = [`No check is known to fail${lastRun}. Nothing was sent.`, `Full run: ${rerunCommand(config)}`];
+  process.stdout.write(`${lines.join('\n')}\n`);
+  return isGreen ? 0 : 3;
+}
+
+/** The command for a full run. The URL is masked: it may contain credentials. */
+function rerunCommand({ configFile, namesHost, partner }: ResolvedConfig): string {
+  return namesHost && configFile !== null ? 'hookproof run' : `hookproof run ${maskUrl(partner.url)}`;
 }
 
 async function dryRun(config: ResolvedConfig, json: boolean): Promise<number> {

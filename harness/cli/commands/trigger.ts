@@ -6,14 +6,16 @@ import {
   type JsonValue,
   type Notification,
 } from '../../../contract/index.ts';
-import { visible } from '../../../contract/visible.ts';
+import { maskUrl } from '../../../contract/masked-url.ts';
 import { ID_FIELDS, newTestId } from '../../../scenarios/index.ts';
 import type { ConfigFlags } from '../../config/index.ts';
+import { nearestName } from '../../config/nearest-name.ts';
 import type { Partner } from '../../partner.ts';
 import { counted, createRedactor, type Redactor, visibleJson } from '../../report/index.ts';
 import { sampleOnTheWire } from '../../run/index.ts';
 import { createSender, notificationsFor, prepare, sign } from '../../sender/index.ts';
-import { type Attempt, pinEndpoint } from '../../transport/index.ts';
+import { pinEndpoint } from '../../transport/index.ts';
+import { describeAnswer } from '../answer-line.ts';
 import { commandConfig } from '../command-input.ts';
 import { namedSecrets } from '../conduct.ts';
 import { confirmSending } from '../confirm-sending.ts';
@@ -29,10 +31,14 @@ interface TriggerFlags extends ConfigFlags {
   readonly yes?: boolean;
 }
 
-export async function triggerCommand(name: string, url: string | undefined, flags: TriggerFlags): Promise<number> {
+export async function triggerCommand(
+  name: string | undefined,
+  url: string | undefined,
+  flags: TriggerFlags,
+): Promise<number> {
   if (name === 'list' && url === undefined) return listEvents();
   const { config: configFile, set = [], dryRun: _dry, json: _json, yes, ...given } = flags;
-  const sample = sampleNamed(name);
+  const sample = sampleNamed(name, url);
   for (const assignment of set) setPath({}, assignment);
   const config = await commandConfig(url, configFile, given);
   const notifications = makeNotifications(sample, config.partner.samples, set);
@@ -89,12 +95,35 @@ function listEvents(): number {
 
 type SampleEvent = (typeof SAMPLE_EVENTS)[string];
 
-function sampleNamed(name: string): SampleEvent {
-  const sample = Object.hasOwn(SAMPLE_EVENTS, name) ? SAMPLE_EVENTS[name] : undefined;
+function sampleNamed(name: string | undefined, url: string | undefined): SampleEvent {
+  const sample = name !== undefined && Object.hasOwn(SAMPLE_EVENTS, name) ? SAMPLE_EVENTS[name] : undefined;
   if (sample !== undefined) return sample;
-  throw new HookproofError('TRIGGER_UNKNOWN', `unknown notification or flow "${name}"`, {
-    hint: `${didYouMean(name, Object.keys(SAMPLE_EVENTS))}\`hookproof trigger list\` lists all of them.`,
-  });
+  const isUrl = name !== undefined && /^https?:/i.test(name);
+  const names = Object.keys(SAMPLE_EVENTS);
+  const what = isUrl ? 'the notification comes before the URL' : `unknown notification or flow "${name}"`;
+  throw name === undefined
+    ? new HookproofError('TRIGGER_MISSING', 'no notification or flow was named', { hint: choices('buy', undefined) })
+    : new HookproofError('TRIGGER_UNKNOWN', what, {
+        hint: isUrl
+          ? choices('buy', name)
+          : `${didYouMean(name, names)}${choices(nearestName(name, names) ?? 'buy', url)}`,
+      });
+}
+
+/** What can be triggered, and the next command. */
+function choices(name: string, url = 'http://127.0.0.1:3000/'): string {
+  const isFlow = ([, { title }]: [string, SampleEvent]) => title.startsWith('flow:');
+  const listed = (wanted: boolean) =>
+    Object.entries(SAMPLE_EVENTS)
+      .filter((entry) => isFlow(entry) === wanted)
+      .map(([key]) => key)
+      .join(', ');
+  return [
+    'Choose one; `hookproof trigger list` describes them.',
+    `Notifications: ${listed(false)}`,
+    `Flows:         ${listed(true)}`,
+    `Next:          hookproof trigger ${name} ${maskUrl(url)}`,
+  ].join('\n');
 }
 
 /** A copy with the first configured id of each kind, so that the notifications of a flow belong together. */
@@ -155,14 +184,6 @@ async function send(
   if (flags.json === true) process.stdout.write(`${redactor.text(visibleJson(records, 2))}\n`);
   if (accepted) return 0;
   return reached ? 1 : 3;
-}
-
-/** Redacts the body before it is shortened: a credential that is cut in two would not be recognised. */
-function describeAnswer({ answer, error, timings }: Attempt, redactor: Redactor): string {
-  const took = `${timings.totalMs.toFixed(0)} ms`;
-  if (answer === null) return `✗ no answer after ${took}: ${visible(error?.message ?? 'unknown')}`;
-  const body = redactor.text(Buffer.from(answer.body).toString('utf8')).slice(0, 300);
-  return `${answer.status === 200 ? '✓' : '✗'} ${answer.status} in ${took}${body === '' ? '' : `: ${visible(body)}`}`;
 }
 
 function parseValue(text: string): JsonValue {

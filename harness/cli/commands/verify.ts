@@ -1,6 +1,7 @@
 /** `hookproof verify`: checks whether a signature matches, and explains why not, offline. */
-import { explainSignature } from '../../../contract/signing/index.ts';
+import { explainSignature, type SignatureReport } from '../../../contract/signing/index.ts';
 import { credential, readInput, requiredSecret } from '../command-input.ts';
+import { writeWrapped } from '../wrapped-text.ts';
 
 interface VerifyFlags {
   readonly signature: string;
@@ -36,17 +37,34 @@ export async function verifyCommand(file: string, flags: VerifyFlags): Promise<n
     process.stdout.write(`✓ the signature matches (${body.length} bytes)\n`);
     return 0;
   }
-  const { explanation } = report;
+  writeWrapped(`${failureLines(report, body.length).join('\n')}\n`);
+  return 1;
+}
+
+function failureLines({ explanation, header, tried }: SignatureReport, bytes: number): string[] {
+  const [empty] = header.filter(({ name }) => name === EMPTY_HEADER);
+  if (empty !== undefined) {
+    return ['✗ the signature header is empty: there is nothing to compare', '', `  Fix  ${empty.fix}`, QUOTE];
+  }
   const lines = ['✗ the signature does not match', ''];
   if (explanation !== null) {
-    lines.push(`${explanation.title} (${explanation.fault})`, `  Why  ${explanation.why}`, `  Fix  ${explanation.fix}`);
+    const { fault, title, why, fix } = explanation;
+    const isAround = header.some(({ name }) => name === fault);
+    lines.push(`${title} (${fault})`, `  Why  ${why}`, `  Fix  ${fix}`);
+    if (isAround) lines.push('       The signature inside it is correct.');
   } else {
     lines.push(
-      `None of ${report.tried} known mistakes explains it: it was made with another secret, or from another body.`,
+      `None of ${tried} known mistakes explains it: it was made with another secret, or from another body.`,
       '  Fix  Compare the secrets on both sides, and check that this file holds exactly the received bytes.',
     );
   }
-  for (const finding of report.header) lines.push('', `Header: ${finding.title}`);
-  process.stdout.write(`${lines.join('\n')}\n`);
-  return 1;
+  if (bytes === 0)
+    lines.push('', 'The body is empty (0 bytes).', '  Fix  Check that the file holds the received body.');
+  for (const { title, fix } of header.filter((finding) => finding.title !== explanation?.title)) {
+    lines.push('', `Header: ${title}`, `  Fix  ${fix}`);
+  }
+  return lines;
 }
+
+const EMPTY_HEADER = 'empty-header';
+const QUOTE = '       In a shell, check that the variable is set: `--signature "$HEADER"`.';

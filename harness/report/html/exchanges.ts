@@ -1,10 +1,11 @@
 /** What was sent and answered: the probes with their differences from the control marked, and the controls folded. */
+import { changesInWords } from '../body-changes.ts';
 import { causeKey, decisiveProbe, groupBy } from '../causes.ts';
+import { bytesOf, type ChangedBytes, changedBytes } from '../changed-bytes.ts';
 import { counted } from '../layout.ts';
 import type { Bytes, Exchange, ScenarioResult } from '../result-document.ts';
-import { changeInWords } from '../wording.ts';
-import { bodyHex, bodyText, bytesOf, type ChangedBytes, changedBytes } from './bodies.ts';
-import { html, type Markup, NEW_LINE, sizeOf } from './markup.ts';
+import { bodyHex, bodyText } from './bodies.ts';
+import { html, type Markup, NEW_LINE, prose, sizeOf } from './markup.ts';
 
 /** Characters of all exchanges of a page together. Beyond it a check gets its answers in one line. */
 const MAX_PAGE_CHARACTERS = 1_400_000;
@@ -55,7 +56,7 @@ function exchangesOf(result: ScenarioResult): Markup {
   const left = probes.length - MAX_PROBES;
   return html`<h3>Exchanges</h3>${timingsOf(result.exchanges)}${ordered
     .slice(0, MAX_PROBES)
-    .map((exchange) => probe(exchange, { before, after }))}${
+    .map((exchange) => probe(exchange, { before, after }, changesInWords(result, exchange)))}${
     left > 0 && html`<p class="size">and ${counted(left, 'more delivery', 'more deliveries')}: see the JSON report</p>`
   }${shown.map(control)}`;
 }
@@ -67,10 +68,10 @@ function answersOf({ exchanges }: ScenarioResult): Markup {
 the JSON report; those of a check with the same cause are shown.</p>`;
 }
 
-function probe(exchange: Exchange, controls: Controls): Markup {
-  const changes = exchange.changes.map(changeInWords).join('; ');
+function probe(exchange: Exchange, controls: Controls, phrases: readonly string[]): Markup {
+  const changes = phrases.join('; ');
   return html`<article class="exchange"><p class="label"><b>${exchange.label}</b>${
-    changes !== '' && html` changed ${changes}`
+    changes !== '' && html` changed ${prose(changes)}`
   }</p>
 <div class="pair">${request(exchange, controls)}${response(exchange)}</div></article>`;
 }
@@ -106,7 +107,7 @@ function response({ response: answer, error }: Exchange): Markup {
 /** Hex shows changed bytes, and bodies that are not text. */
 function body({ length, text, truncated, ...rest }: Bytes, changes: readonly ChangedBytes[]): Markup {
   if (length === 0) return html`<p class="none">no body</p>`;
-  const bytes = bytesOf({ length, text, truncated, ...rest });
+  const bytes = bytesOf({ text, ...rest });
   const hex = html`<pre class="hex">${bodyHex(bytes, changes)}</pre>`;
   const notes = [counted(length, 'byte'), ...(truncated ? ['truncated'] : []), ...(text === null ? ['not text'] : [])];
   const size = html`<p class="size">${notes.join(', ')}</p>`;

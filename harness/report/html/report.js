@@ -40,8 +40,20 @@
   }
   for (const block of all('.copy')) addCopyButton(block);
 
+  /** The element of a link within the page, or the check with the id that the address ends in. */
+  function linked(hash) {
+    const element = document.getElementById(hash);
+    if (element) return element;
+    const isNamed = (name) => (check) => check.querySelector('summary code')?.textContent === name;
+    try {
+      return checks.find(isNamed(decodeURIComponent(hash)));
+    } catch {
+      return undefined;
+    }
+  }
+
   function followLink() {
-    const target = location.hash.length > 1 && document.getElementById(location.hash.slice(1));
+    const target = location.hash.length > 1 && linked(location.hash.slice(1));
     if (!target) return;
     if (target.closest('[hidden]') && form) {
       form.reset();

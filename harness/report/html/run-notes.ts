@@ -2,7 +2,7 @@
  * The sections of the page without defects of the endpoint: no verdict, the baseline, advice, notes, and what is not
  * verified.
  */
-import { hasHiddenPart } from '../../../contract/masked-url.ts';
+import { quotedUrl } from '../../../contract/masked-url.ts';
 import { groupBy } from '../causes.ts';
 import { counted } from '../layout.ts';
 import type { BaselineOutcome, ResultDocument, ScenarioResult } from '../result-document.ts';
@@ -15,8 +15,7 @@ import { capital, field, html, joined, type Markup, prose, script } from './mark
 export function inconclusive(document: ResultDocument, anchors: Anchors): Markup | '' {
   const without = withVerdict(document.results, 'inconclusive');
   if (without.length === 0) return '';
-  const { url } = document.target;
-  const doctor = `hookproof doctor ${hasHiddenPart(url) ? '"$HOOKPROOF_URL"' : `'${url.replaceAll("'", '%27')}'`}`;
+  const doctor = `hookproof doctor ${quotedUrl(document.target.url)}`;
   return html`<section id="open"><h2>Without a verdict <span>${counted(without.length, 'check')}</span></h2>
 ${byReason(without, anchors)}<dl>${firstFailedDelivery(without, document.target.url)}
 <dt>Next</dt><dd>Fix the problem above and run again.

@@ -3,20 +3,83 @@
 import { fromBase64, hexDump, hexOf, jsonNodes, layOut, oddities, plainText, textOf } from './bytes.js';
 import { bytes, clock, commandLine, copyButton, counted, element, isNarrow, took, verdict } from './dom.js';
 
-export function detailView(view, { back, permalink }) {
-  const mark = element('p', { class: `mark ${view.outcome}` }, verdict(view));
+export function detailView(view, { back, permalink, actions }) {
+  const mark = element('p', { class: `mark ${isWronglyAccepted(view) ? 'refused' : view.outcome}` }, verdict(view));
   return element(
     'article',
     {},
     element('button', { type: 'button', class: 'back', onclick: back }, 'Back to the list'),
     mark,
     element('h2', { id: 'detail-title', tabindex: '-1' }, view.explanation.title),
+    actions === undefined ? undefined : actionsView(view, actions),
     facts(view, permalink),
     whySection(view),
     view.body === undefined
       ? element('section', {}, element('h3', {}, 'Body'), element('p', { class: 'note' }, view.noBody))
       : bodyView(view.id, view.body),
-    headersSection(view.headers),
+    headersSection(view.headers, 'Headers as received'),
+    ...(view.answer === undefined ? [] : answerSections(view.answer)),
+  );
+}
+
+/** By another receiver: its answer was 200, although there is a reason to refuse the delivery. */
+function isWronglyAccepted({ outcome, reason }) {
+  return outcome === 'accepted' && reason !== undefined;
+}
+
+/** What a proxy can do with a delivery. */
+function actionsView({ id, replayable, replayOf }, { replay, curl, canSign }) {
+  const said = element('p', { class: 'note', role: 'status' });
+  const act = (label, work) => {
+    const button = element('button', { type: 'button' }, label);
+    button.addEventListener('click', async () => {
+      button.disabled = true;
+      said.textContent = (await work()) ?? '';
+      button.disabled = false;
+    });
+    return button;
+  };
+  const origin =
+    replayOf === undefined
+      ? undefined
+      : element('p', {}, 'Replay of ', element('a', { href: `#${replayOf}` }, replayOf));
+  if (!replayable) return element('div', {}, origin, element('p', { class: 'note' }, 'Its bytes are not kept.'));
+  return element(
+    'div',
+    { class: 'delivery-actions' },
+    origin,
+    act('Replay', () => replay(id, false)),
+    canSign ? act('Replay, newly signed', () => replay(id, true)) : undefined,
+    act('Copy as curl', () => curl(id)),
+    said,
+  );
+}
+
+function answerSections({ status, reasonPhrase, headers, body }) {
+  return [
+    element(
+      'h2',
+      { class: 'answer' },
+      `Answer of the receiver: ${[status === 0 ? 'not HTTP' : status, reasonPhrase].join(' ').trim()}`,
+    ),
+    headersSection(headers, 'Headers of the answer'),
+    answerBody(body),
+  ];
+}
+
+function answerBody(body) {
+  const all = fromBase64(body.base64);
+  if (body.size === 0) return element('p', { class: 'note' }, 'The body of the answer is empty.');
+  const said = [
+    body.cut ? `The first ${bytes(all.length)} of ${bytes(body.size)} bytes are shown.` : undefined,
+    body.masked ? 'The answer contains a credential. It is masked here.' : undefined,
+  ].filter(Boolean);
+  return element(
+    'section',
+    { 'aria-label': 'Body of the answer' },
+    element('div', { class: 'section-head' }, element('h3', {}, `Body of the answer (${counted(body.size, 'byte')})`)),
+    ...said.map((text) => element('p', { class: 'warning' }, text)),
+    element('pre', { tabindex: '0', 'aria-label': 'Body of the answer as text' }, textOf(all)),
   );
 }
 
@@ -41,7 +104,7 @@ function facts(view, permalink) {
     ...[
       fact('Time', `${clock(view.at)}, took ${took(view.durationMs)}`),
       fact('Request', `${method} ${target} HTTP/${httpVersion}`, { mono: true }),
-      fact('From', view.remoteAddress, { mono: true }),
+      fact('From', view.remoteAddress === '' ? undefined : view.remoteAddress, { mono: true }),
       fact('Kind', view.kind),
       fact('Notification', view.notificationId, { mono: true, copy: true, note }),
       fact('Transaction', view.transactionId, { mono: true, copy: true, note }),
@@ -80,7 +143,8 @@ function whySection(view) {
     ...rotation.map((text) => element('p', { class: 'note' }, text)),
   ].filter((part) => part !== undefined);
   if (said.length === 0) return undefined;
-  const look = { accepted: ' fine', duplicate: ' fine', aborted: ' aborted-why' }[view.outcome] ?? '';
+  const looks = { accepted: ' fine', duplicate: ' fine', aborted: ' aborted-why' };
+  const look = isWronglyAccepted(view) ? '' : (looks[view.outcome] ?? '');
   return element(
     'section',
     { 'aria-label': 'Why' },
@@ -111,7 +175,7 @@ function noMistake(view) {
   );
 }
 
-function headersSection(headers) {
+function headersSection(headers, title) {
   const rows = headers.map(({ name, value, note }) =>
     element(
       'tr',
@@ -124,12 +188,8 @@ function headersSection(headers) {
   );
   return element(
     'section',
-    { 'aria-label': 'Headers' },
-    element(
-      'div',
-      { class: 'section-head' },
-      element('h3', {}, `Headers as received (${counted(headers.length, 'line')})`),
-    ),
+    { 'aria-label': title },
+    element('div', { class: 'section-head' }, element('h3', {}, `${title} (${counted(headers.length, 'line')})`)),
     element('table', { class: 'headers' }, element('tbody', {}, ...rows)),
   );
 }

@@ -127,7 +127,8 @@ function rowOf(delivery) {
       text,
       text ? unseen(`${after} `) : undefined,
     );
-  const what = outcome === 'accepted' || outcome === 'duplicate' ? kind : reasonWord(reason);
+  // Another receiver can accept what should be refused.
+  const what = (outcome === 'accepted' || outcome === 'duplicate') && reason === undefined ? kind : reasonWord(reason);
   return element(
     'div',
     { class: 'row', role: 'option', tabindex: '-1', 'aria-selected': 'false', 'data-id': id },

@@ -1,6 +1,6 @@
 // The page: the stream of events fills the list, and the list opens the details.
 import { detailView } from './detail.js';
-import { clock, commandLine, element, find, isNarrow } from './dom.js';
+import { clock, commandLine, copy, element, find, isNarrow } from './dom.js';
 import { createFilters, createList } from './list.js';
 import { openStream } from './stream.js';
 
@@ -58,6 +58,8 @@ function take() {
 function put(batch) {
   if (batch.length === 0) return;
   list.add(batch);
+  // The details of a replay are opened before it is in the list.
+  if (batch.some(({ id }) => id === shownId)) list.choose(shownId);
   const { oldest } = batch.at(-1);
   const surplus = new Set(list.entries().slice(hello.maxDeliveries));
   list.removeWhere((entry) => surplus.has(entry) || (entry.id.startsWith(`${instance}-`) && entry.number < oldest));
@@ -120,6 +122,7 @@ openStream({
     const isOther = instance !== undefined && instance !== data.instance;
     hello = data;
     instance = data.instance;
+    if (data.storedIn !== undefined) find('help-note').textContent = storeNote(data.storedIn);
     find('empty').replaceChildren(...emptyView(data));
     if (isOther && list.entries().length > 0) {
       notice(
@@ -134,6 +137,14 @@ openStream({
     notice(`${lost} more arrived too quickly to be shown, and ${lost === 1 ? 'is' : 'are'} no longer stored.`);
   },
 });
+
+function storeNote(folder) {
+  return (
+    `The proxy keeps the last complete requests of the sender as files in ${folder}, also after it ends. They hold ` +
+    'the requests as received, with their signatures and API keys, and have mode 0600. `--no-store` keeps them in ' +
+    'memory only. This page never shows secrets or API keys, and a received signature only if it is invalid.'
+  );
+}
 
 // Details
 
@@ -159,7 +170,9 @@ async function open(id, { focus = false } = {}) {
   if (shownId !== id) return;
   const permalink = new URL(hash, location.href).href;
   const view = opened.get(id);
-  detail.replaceChildren(view === undefined ? goneView(id) : detailView(view, { back: close, permalink }));
+  detail.replaceChildren(
+    view === undefined ? goneView(id) : detailView(view, { back: close, permalink, actions: actions() }),
+  );
   detail.scrollTop = 0;
   if (focus || isNarrow()) find('detail-title').focus();
 }
@@ -171,6 +184,30 @@ async function load(id) {
   } catch {
     return undefined;
   }
+}
+
+/** What the page of a proxy can do with a delivery; undefined on the page of a receiver. */
+function actions() {
+  if (hello?.actionToken === undefined) return undefined;
+  return {
+    canSign: hello.signature !== undefined,
+    /** Each returns a text when it did not succeed, or when nothing else is visible of it. */
+    async replay(id, sign) {
+      const answer = await fetch(`deliveries/${encodeURIComponent(id)}/replay${sign ? '?sign=1' : ''}`, {
+        method: 'POST',
+        headers: { 'X-Hookproof-Action': hello.actionToken },
+      }).catch(() => undefined);
+      if (answer?.ok !== true) return answer === undefined ? 'The proxy is unreachable.' : answer.text();
+      void open((await answer.json()).id, { focus: true });
+    },
+    async curl(id) {
+      const answer = await fetch(`deliveries/${encodeURIComponent(id)}/curl`).catch(() => undefined);
+      if (answer === undefined) return 'The proxy is unreachable.';
+      const text = await answer.text();
+      if (!answer.ok) return text;
+      return (await copy(text)) ? 'Copied. Credentials in it are variables.' : 'Not copied.';
+    },
+  };
 }
 
 function goneView(id) {
@@ -298,7 +335,7 @@ addEventListener('keydown', (event) => {
   use();
 });
 
-function emptyView({ receiver, signature, apiKey }) {
+function emptyView({ receiver, upstream, signature, apiKey }) {
   const url = receiver ?? 'URL';
   const ca = url.startsWith('https:') ? ' --ca ca.pem' : '';
   const needs = [
@@ -310,7 +347,9 @@ function emptyView({ receiver, signature, apiKey }) {
     element(
       'p',
       {},
-      'Each delivery to the receiver appears here when it arrives. Send the first one from another terminal:',
+      upstream === undefined
+        ? 'Each delivery to the receiver appears here when it arrives. Send the first one from another terminal:'
+        : `Each delivery appears here, with the answer of ${upstream}. Send the first one from another terminal:`,
     ),
     commandLine(`hookproof trigger buy ${url}${ca}`),
     needs.length === 0

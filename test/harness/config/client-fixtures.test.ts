@@ -176,7 +176,7 @@ describe('mtls.fixtures', () => {
       'unknown key "certificate" in mtls.fixtures.expired; did you mean `cert`?',
       'Rename',
     ],
-    ['client.pem', 'mtls.fixtures.expired: must be a group of settings', 'Indent'],
+    ['client.pem', 'mtls.fixtures.expired: the value is not a group of settings', 'Indent'],
   ])('refuses expired: %s', async (value, message, hint) => {
     const { yaml, files } = given({}, { yaml: `    expired: ${value}` });
     const refused = await refusal({ yaml: yaml.replace(/^tls.*\n/m, ''), files, env: { PASS: 'x' } });

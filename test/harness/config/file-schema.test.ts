@@ -9,7 +9,7 @@ import { load } from './workspace.ts';
 function uncommented(): string {
   return configTemplate()
     .split('\n')
-    .map((line) => (/^\s*# {0,7}[a-zA-Z-]+:( |$)/.test(line) ? line.replace('# ', '') : line))
+    .map((line) => (/^\s*# {0,7}(?!yaml-language-server)[a-zA-Z-]+:( |$)/.test(line) ? line.replace('# ', '') : line))
     .join('\n');
 }
 

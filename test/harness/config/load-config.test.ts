@@ -123,7 +123,7 @@ describe('loadConfig', () => {
     async (url) => {
       expect(await refusal({ flags: { url } })).toEqual({
         code: 'CONFIG_VALUE',
-        message: 'URL: the value is not an http or https URL',
+        message: `URL: ${/^[\w./:-]+$/.test(url) ? `"${url}"` : 'the value'} is not an http or https URL`,
         hint: 'Give a full URL, for example https://partner.example/webhooks.',
       });
     },
@@ -139,14 +139,14 @@ describe('loadConfig', () => {
     ).toEqual({
       code: 'CONFIG_INVALID',
       message: `the configuration has 4 problems:
-  URL: the value is not an http or https URL
+  URL: "nowhere" is not an http or https URL
     Give a full URL, for example https://partner.example/webhooks.
   HOOKPROOF_PROFILE: "stagin" is not a profile; did you mean "staging"?
     Choose from basic, staging, production.
-  hookproof.yaml:1:14: concurrency: "65" is not a whole number from 1 to 64
-    Write digits only.
   --timeout: "10" is not a duration
-    Write a number and a unit, for example 500ms, 10s or 2m.`,
+    Write a number and a unit, for example 500ms, 10s or 2m.
+  hookproof.yaml:1:14: concurrency: "65" is not a whole number from 1 to 64
+    Write digits only.`,
       hint: 'Nothing was sent. All problems are listed, so that you can fix them in one pass.',
     });
   });
@@ -340,8 +340,8 @@ describe('describeConfig', () => {
   });
 
   it('escapes control characters', async () => {
-    const config = await load({ flags: { suite: ['\u001b[31mred', 'a\nb'] } });
-    expect(describeConfig(config)).toMatch(/suites +\\x1b\[31mred, a\\nb {2}/);
+    const config = await load({ flags: { outputDir: '\u001b[31mred\na' } });
+    expect(describeConfig(config)).toMatch(/output-dir .*\\x1b\[31mred\\na {2}/);
   });
 
   it('reads samples: ids that the receiver knows, and fields that it needs', async () => {

@@ -39,25 +39,25 @@ const REFUSED: Record<string, readonly (readonly [yaml: string, message: string,
     ['url: https://a.example/\nurl: https://b.example/\n', '2:1: "url" appears twice', 'Keep one of them.'],
   ],
   CONFIG_VALUE: [
-    ['url: 1\n', '1:6: url: must be text', QUOTES],
-    ['suites:\n  - valid\n  - 1\n', '3:5: suites.1: must be text', QUOTES],
-    ['headers:\n  X-Version: 1.10\n', '2:14: headers.X-Version: must be text', QUOTES],
-    ['strict: yes\n', '1:9: strict: must be true or false', 'Write true or false, without quotes.'],
-    ['concurrency: "8"\n', '1:14: concurrency: must be a whole number', 'Write digits, without quotes.'],
+    ['url: 1\n', '1:6: url: "1" is not text', QUOTES],
+    ['suites:\n  - valid\n  - 1\n', '3:5: suites.1: "1" is not text', QUOTES],
+    ['headers:\n  X-Version: 1.10\n', '2:14: headers.X-Version: the value is not text', QUOTES],
+    ['strict: yes\n', '1:9: strict: "yes" is not true or false', 'Write true or false, without quotes.'],
+    ['concurrency: "8"\n', '1:14: concurrency: "8" is not a whole number', 'Write digits, without quotes.'],
     ['concurrency: 65\n', '1:14: concurrency: "65" is not a whole number from 1 to 64', 'Write digits only.'],
     [
       'timeout: 10\n',
-      '1:10: timeout: must be a duration with its unit',
+      '1:10: timeout: "10" is not a duration with its unit',
       'Write a number and a unit, for example 500ms, 10s or 2m.',
     ],
     ['timeout: 11m\n', '1:10: timeout: "11m" is out of range', 'Choose a duration from 100ms to 10m.'],
-    ['suites: valid\n', '1:9: suites: must be a list', LIST],
-    ['suites: []\n', '1:9: suites: must be a list', LIST],
-    ['hmac: abc\n', '1:7: hmac: must be a group of settings', INDENT],
-    ['headers: [a]\n', '1:10: headers: must be a group of settings', INDENT],
+    ['suites: valid\n', '1:9: suites: "valid" is not a list', LIST],
+    ['suites: []\n', '1:9: suites: the list is empty', LIST],
+    ['hmac: abc\n', '1:7: hmac: the value is not a group of settings', INDENT],
+    ['headers: [a]\n', '1:10: headers: a list is not a group of settings', INDENT],
     [
       'seed: 1.5\n',
-      '1:7: seed: must be text or a whole number',
+      '1:7: seed: "1.5" is not text or a whole number',
       'A seed is 1 to 64 letters, digits, or any of . : _ -',
     ],
     [
@@ -144,10 +144,10 @@ describe('hookproof.yaml is refused for', () => {
   it('PEM text instead of the path of a key, next to other problems', async () => {
     const yaml = `tls:\n  client-key: "${BEGIN_PRIVATE_KEY}"\n  client-cert: x\n`;
     expect((await refusal({ yaml })).message).toBe(`the configuration has 2 problems:
-  hookproof.yaml:3:16: tls.client-cert: the file x does not exist
-    Give the path of a PEM or DER file.
   hookproof.yaml:2:15: tls.client-key: is PEM text, expected the path of a file
-    Save it to a file and give its path, or put it into the environment variable.`);
+    Save it to a file and give its path, or put it into the environment variable.
+  hookproof.yaml:3:16: tls.client-cert: the file x does not exist
+    Give the path of a PEM or DER file.`);
   });
 
   it('one error and still reads the rest, so that all problems are listed', async () => {
@@ -162,14 +162,14 @@ describe('hookproof.yaml is refused for', () => {
     const yaml =
       'hmac:\n  heder: x\n  secret: literal\nstrict: maybe\nurl: https://a.example/\nurl: https://b.example/\nx: 1\n';
     expect((await refusal({ yaml })).message).toBe(`the configuration has 5 problems:
-  hookproof.yaml:6:1: "url" appears twice
-    Keep one of them.
   hookproof.yaml:2:3: unknown key "heder" in hmac; did you mean \`header\`?
     Rename it, or remove it.
   hookproof.yaml:3:11: hmac.secret: a secret must not be written into this file
     ${REFER}
-  hookproof.yaml:4:9: strict: must be true or false
+  hookproof.yaml:4:9: strict: "maybe" is not true or false
     Write true or false, without quotes.
+  hookproof.yaml:6:1: "url" appears twice
+    Keep one of them.
   hookproof.yaml:7:1: unknown key "x"
     Known keys: ${KNOWN}.`);
   });
@@ -177,14 +177,14 @@ describe('hookproof.yaml is refused for', () => {
 
 describe('hookproof.yaml is read', () => {
   it('with Windows line ends, a byte order mark, comments and an alias', async () => {
-    const yaml = '\uFEFFurl: https://a.example/ # here\r\nsuites: &some [valid]\r\nscenarios: *some\r\n';
+    const yaml = '\uFEFFurl: https://a.example/ # here\r\nsuites: &some [valid]\r\ngrep: *some\r\n';
     const config = await load({ yaml, flags: { url: undefined } });
-    expect([config.partner.url, config.run.suites, config.run.scenarios]).toEqual([
+    expect([config.partner.url, config.run.suites, config.run.greps]).toEqual([
       'https://a.example/',
       ['valid'],
       ['valid'],
     ]);
-    expect([config.sources.url, config.sources.scenarios]).toEqual(['hookproof.yaml:1:6', 'hookproof.yaml:2:16']);
+    expect([config.sources.url, config.sources.grep]).toEqual(['hookproof.yaml:1:6', 'hookproof.yaml:2:16']);
   });
 
   it('as JSON too', async () => {

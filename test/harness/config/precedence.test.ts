@@ -33,7 +33,7 @@ const TABLE: readonly Row[] = [
   { path: 'profile', flag: 'basic', env: 'staging', file: 'production', none: 'none' },
   { path: 'revision', flag: '2', file: '3', none: 'the newest' },
   { path: 'suites', flag: ['valid', 'http'], file: '[leaks]', none: 'all' },
-  { path: 'scenarios', flag: ['a/b'], file: '[c/d, e/f]', none: 'all' },
+  { path: 'scenarios', flag: ['signature/missing'], file: '[valid/plain, valid/buy-failed]', none: 'all' },
   { path: 'grep', flag: ['a*b'], file: '[b]', none: 'all' },
   { path: 'concurrency', flag: '3', file: '4', none: '8' },
   { path: 'timeout', flag: '90s', file: '1.5s', none: '10s', shown: { file: '1500ms' } },

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { STACKS, titleOfStack } from '../../../contract/index.ts';
 import { fixFor } from '../../../harness/diagnose/diagnose.ts';
+import { loadDictionary } from '../../../harness/diagnose/fault-dictionary.ts';
 import { guessStack } from '../../../harness/diagnose/stack.ts';
 import { exchangeWith, resultWith, textBody } from '../report/documents.ts';
 
@@ -12,15 +14,17 @@ describe('the stack', () => {
   it.each([
     ['X-Powered-By', 'Express', 'express'],
     ['server', 'Werkzeug/3.1.3 Python/3.13.5', 'flask'],
-    ['Server', 'gunicorn', 'flask'],
-    ['Server', 'uvicorn', 'flask'],
-    ['Server', 'WSGIServer/0.2 CPython/3.13.5', 'django'],
-    ['Server', 'Jetty(12.0.15)', 'spring'],
-    ['Server', 'Apache-Coyote/1.1', 'spring'],
-    ['Server', 'nginx + Phusion Passenger 6.0.23', 'rails'],
+    ['Server', 'daphne', 'django'],
+    ['Server', 'BaseHTTP/0.6 Python/3.11.2', 'python'],
+    ['Server', 'WSGIServer/0.2 CPython/3.13.5', 'python'],
+    ['Server', 'gunicorn', 'python'],
+    ['Server', 'uvicorn', 'python'],
+    ['Server', 'Jetty(12.0.15)', 'java'],
+    ['Server', 'Apache-Coyote/1.1', 'java'],
+    ['Server', 'nginx + Phusion Passenger 6.0.23', 'ruby'],
+    ['Server', 'WEBrick/1.8.1 (Ruby/3.1.2/2022-04-12)', 'ruby'],
     ['X-Runtime', '0.012345', 'rails'],
-    ['X-Powered-By', 'PHP/8.4.16', 'laravel'],
-    ['Server', 'Apache/2.4.66 (Debian)', 'laravel'],
+    ['X-Powered-By', 'PHP/8.4.16', 'php'],
     ['Server', 'Kestrel', 'dotnet'],
     ['X-Powered-By', 'ASP.NET', 'dotnet'],
   ])('is guessed from %s: %s', (name, value, stack) => {
@@ -29,6 +33,7 @@ describe('the stack', () => {
 
   it.each([
     ['Server', 'nginx/1.26.3'],
+    ['Server', 'Apache/2.4.66 (Debian)'],
     ['Server', 'cloudflare'],
     ['Content-Type', 'text/html; express'],
     ['X-Runtime', 'node'],
@@ -47,18 +52,44 @@ describe('the stack', () => {
 });
 
 describe('the fix', () => {
-  const fix = { rule: 'The rule.', express: 'In Express.', django: 'In Django.' };
+  const fix = { rule: 'The rule.', express: 'In Express.', python: 'In Python.', django: 'In Django.' };
   const told = 'Server: x';
 
   it.each([
-    ['express', 'The rule. In Express.'],
-    ['django', 'The rule. In Django.'],
-    ['flask', 'The rule. In Django.'],
-    ['fastify', 'The rule. In Express.'],
-    ['go', 'The rule.'],
-    [null, 'The rule.'],
+    ['express', 'In Express.'],
+    ['django', 'In Django.'],
+    ['python', 'In Python.'],
+    ['flask', 'In Python.'],
+    ['nestjs', 'In Express.'],
+    ['node', 'In Express.'],
   ] as const)('for %s is: %s', (name, text) => {
-    const stack = name === null ? null : { name, told };
-    expect(fixFor(fix, stack)).toEqual({ fix: text, stack: text === fix.rule ? null : stack });
+    const stack = { name, told };
+    expect(fixFor(fix, stack)).toEqual({ fix: `The rule. ${text}`, stack });
+  });
+
+  it.each(['go', null] as const)('for %s is the rule alone', (name) => {
+    expect(fixFor(fix, name === null ? null : { name, told })).toEqual({ fix: 'The rule.', stack: null });
+  });
+
+  it('for a stack never names another language', async () => {
+    const { faults } = await loadDictionary();
+    const foreign = faults.flatMap(({ name, fix: texts }) =>
+      STACKS.flatMap((stack) => {
+        const { language } = titleOfStack(stack);
+        const { fix: text } = fixFor(texts, { name: stack, told });
+        return FOREIGN.filter(([pattern, own]) => own !== language && pattern.test(text)).map(
+          ([pattern]) => `${name}, ${stack}: ${pattern.source}`,
+        );
+      }),
+    );
+    expect(foreign).toEqual([]);
   });
 });
+
+/** Words that only one language has. */
+const FOREIGN: readonly (readonly [pattern: RegExp, language: string])[] = [
+  [/\bNode\b|Express\b|timingSafeEqual|JSON\.stringify/, 'JavaScript'],
+  [/json\.(?:loads|dumps)|compare_digest/, 'Python'],
+  [/php:\/\/|json_decode|json_encode|hash_equals/, 'PHP'],
+  [/io\.ReadAll|json\.Unmarshal/, 'Go'],
+];

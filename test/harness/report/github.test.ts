@@ -68,7 +68,7 @@ describe('the log of a step in GitHub Actions', () => {
       }),
     );
     const document = documentWith({ results: [...failed, resultWith()], diagnosis: [diagnosisWith()] });
-    const commands = commandsIn(renderGithub(document, terminal));
+    const commands = commandsIn(renderGithub(document, terminal)).filter(({ name }) => !name.endsWith('group'));
     expect(commands.map(({ name, properties }) => [name, properties.title])).toEqual([
       ['error', 'hookproof: NOT CONFORMANT'],
       ['error', 'A missing signature is accepted'],
@@ -77,6 +77,24 @@ describe('the log of a step in GitHub Actions', () => {
     expect(commands[0]?.data).toBe('3 failed, 1 passed; 4 of 4 planned checks evaluated');
     expect(commands[1]?.data).toContain('Fix: Treat a missing header like an invalid one.\nChecks: signature/missing');
     expect(renderGithub(document, terminal)).toContain('NOT CONFORMANT');
+  });
+
+  it('has a group of its checks for each cause, failures and warnings together', () => {
+    const results = ['a', 'b', 'c'].map((name) =>
+      resultWith({
+        id: `valid/${name}`,
+        verdict: name === 'c' ? 'warn' : 'fail',
+        reason: 'answered 500',
+        observed: '500',
+      }),
+    );
+    const lines = renderGithub(documentWith({ results, diagnosis: [] }), terminal).split('\n');
+    const from = lines.indexOf('::group::answered 500 (3 checks)');
+    expect(from).toBeGreaterThanOrEqual(0);
+    const [first, , third, fix, end] = lines.slice(from + 1);
+    expect(first).toMatch(/^fail valid\/a: .*: expected .*, observed 500$/);
+    expect(third).toMatch(/^warn valid\/c: /);
+    expect([fix?.startsWith('Fix: '), end]).toEqual([true, '::endgroup::']);
   });
 
   it('starts with a notice when the step passes, otherwise with an error', () => {
@@ -113,9 +131,12 @@ describe('the log of a step in GitHub Actions', () => {
     expect(own).toEqual(['error', 'error', 'warning']);
     fc.assert(
       fc.property(attack, (text) => {
-        const commands = commandsIn(renderGithub(documentOf(text), terminal)).map(({ name }) => name);
+        const all = commandsIn(renderGithub(documentOf(text), terminal)).map(({ name }) => name);
+        const commands = all.filter((name) => !name.endsWith('group'));
         expect(commands.filter((name) => !['error', 'warning', 'notice'].includes(name))).toEqual([]);
         expect(commands.length).toBeLessThanOrEqual(7);
+        // Each group is closed before the next one begins.
+        expect(all.slice(0, all.length - commands.length).join(' ')).toMatch(/^(?:group endgroup ?){0,4}$/);
         expect(commandsIn(renderJson(documentOf(text)))).toEqual([]);
       }),
       { numRuns: 60 },
@@ -172,6 +193,14 @@ describe('the job summary', () => {
     ]);
     expect(renderSummary(document)).toContain('**Fix:** Treat a missing header like an invalid one&#46;');
     expect(renderSummary(document)).toContain('`signature/missing` Rejects a delivery');
+  });
+
+  it('shows what is in backticks as code, and a single backtick as it is', () => {
+    const fix = 'Use `--concurrency 1`, or `a|b`; never ` alone.';
+    const results = [resultWith({ verdict: 'fail', fix })];
+    expect(renderSummary(documentWith({ results, diagnosis: [] }))).toContain(
+      '**Fix:** Use `--concurrency 1`, or `a|b`; never &#96; alone&#46;\n',
+    );
   });
 
   it('contains no foreign markup, link, picture or mention', () => {

@@ -129,6 +129,20 @@ describe('the JUnit report', () => {
     );
   });
 
+  it('names the defect in the message of a failure, and keeps the name of the test', () => {
+    const defect = 'Accepts a delivery without a signature';
+    const results = [
+      resultWith({ verdict: 'fail', observed: '200', defect }),
+      resultWith({ id: 'valid/a', verdict: 'warn', level: 'must', observed: '400', defect }),
+    ];
+    const report = renderJunit(documentWith({ results, strict: true }));
+    expect(report).toContain(`name="signature/missing: ${resultWith().title}"`);
+    expect(report).toContain(`message="${defect}: expected 401, observed 200"`);
+    expect(report).toContain(`>defect: ${defect}\ncheck: signature/missing (must)\n`);
+    // A warning is not about the level of its check.
+    expect(report).toContain('\ncheck: valid/a\n');
+  });
+
   it('fails a warning in a strict run', () => {
     const results = [resultWith({ verdict: 'warn' })];
     expect(outline(parseXml(renderJunit(documentWith({ results, strict: true }))))).toEqual([

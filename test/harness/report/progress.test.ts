@@ -42,12 +42,19 @@ describe('progress without a terminal', () => {
     expect(outputOf(eventful)).toEqual([
       '4 checks against http://127.0.0.1:8080/hooks, seed 7f3a\n',
       '1 of 4 checks done, 0 failures so far\n',
-      '✗ fail  signature/missing: Rejects a delivery without a signature; accepted with\n' +
-        '        200\n2 of 4 checks done, 1 failure so far\n',
-      '! warn  http/case: Rejects a delivery without a signature; answered 403\n3 of 4 checks done, 1 failure so far\n',
+      '✗ fail  signature/missing: Rejects a delivery without a signature\n' + '2 of 4 checks done, 1 failure so far\n',
+      '! warn  http/case: Rejects a delivery without a signature\n3 of 4 checks done, 1 failure so far\n',
       '? inconclusive  rate-limited (first seen in http/slow)\n',
       'Finished in 840 ms: NOT CONFORMANT\n',
     ]);
+  });
+
+  it('prints three notes, and counts the others of a receiver that restarts', () => {
+    const note = (at: number): RunEvent => ({ type: 'notice', message: `the receiver stopped answering ${at}` });
+    const [started, ...rest] = eventsOf([resultWith()]) as [RunEvent, ...RunEvent[]];
+    const printed = outputOf([started, ...Array.from({ length: 100 }, (_, at) => note(at)), ...rest]).join('');
+    expect(printed.match(/^note /gm)).toHaveLength(3);
+    expect(printed).toContain('and 97 more notes about interruptions\n');
   });
 
   it('shows the remaining time of a run that takes more than a few seconds', () => {
@@ -88,9 +95,9 @@ describe('progress on a terminal', () => {
     expect(outputOf(eventful, { isTTY: true })).toEqual([
       '4 checks against http://127.0.0.1:8080/hooks, seed 7f3a\n0/4',
       '\r\x1b[K1/4  valid',
-      '\r\x1b[K✗ fail  signature/missing: Rejects a delivery without a signature; accepted with\n' +
-        '        200\n1/4  valid\r\x1b[K2/4  signature  1 failure',
-      '\r\x1b[K! warn  http/case: Rejects a delivery without a signature; answered 403\n' +
+      '\r\x1b[K✗ fail  signature/missing: Rejects a delivery without a signature\n' +
+        '1/4  valid\r\x1b[K2/4  signature  1 failure',
+      '\r\x1b[K! warn  http/case: Rejects a delivery without a signature\n' +
         '2/4  signature  1 failure\r\x1b[K3/4  http  1 failure  1 warning',
       '\r\x1b[K? inconclusive  rate-limited (first seen in http/slow)\n' +
         '3/4  http  1 failure  1 warning\r\x1b[K4/4  http  1 failure  1 warning',

@@ -38,7 +38,12 @@ describe('writing reports', () => {
       { name: 'json', path: join(cwd, 'out/run.json') },
       { name: 'junit', path: join(cwd, 'junit.xml') },
     ]);
-    expect(output.text()).toBe(renderHuman(document, terminal));
+    const files = [
+      { name: 'json', path: join(cwd, 'out/run.json') },
+      { name: 'junit', path: join(cwd, 'junit.xml') },
+    ];
+    expect(output.text()).toBe(renderHuman(document, { ...terminal, files }));
+    for (const { path } of files) expect(output.text()).toContain(path);
     expect(await readFile(join(cwd, 'out/run.json'), 'utf8')).toBe(renderJson(document));
     expect(await readFile(join(cwd, 'junit.xml'), 'utf8')).toBe(renderJunit(document));
     expect([await readdir(cwd), await readdir(join(cwd, 'out'))]).toEqual([['junit.xml', 'out'], ['run.json']]);

@@ -29,6 +29,7 @@ async function play(
   const context = createContext({
     partner,
     seed: 'seed',
+    flags: '',
     now: NOW,
     limits: { ...DEFAULT_LIMITS, concurrency: ids.length },
     emit: () => {},

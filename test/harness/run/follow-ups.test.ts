@@ -16,6 +16,7 @@ async function play(id: string, answer: (request: Assembled['prepared']) => Atte
   const context = createContext({
     partner,
     seed: 'seed',
+    flags: '',
     now: NOW,
     limits: DEFAULT_LIMITS,
     emit: () => {},

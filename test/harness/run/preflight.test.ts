@@ -2,6 +2,8 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { GO_MAP, type JsonDialect, PHP, PYTHON, PYTHON_COMPACT, rewriteJson } from '../../../contract/signing/index.ts';
+import type { Partner } from '../../../harness/partner.ts';
 import { run } from '../../../harness/run/index.ts';
 import { serve } from '../../endpoints/listen.ts';
 import { bodyOf, hmacOf } from '../../endpoints/verifying.ts';
@@ -12,7 +14,12 @@ const DECODED = Buffer.from(SECRET.slice('whsec_'.length), 'base64');
 type Verify = (request: IncomingMessage, body: Buffer, url: string) => boolean;
 
 /** Runs one check against a receiver that answers `refusal` to what it does not accept. */
-async function diagnosed(verify: Verify, refusal = 401, words = 'no') {
+async function diagnosed(
+  verify: Verify,
+  refusal = 401,
+  words = 'no',
+  credentials: Omit<Partner, 'url'> = { signing: { secret: SECRET } },
+) {
   const { url, close } = await serve((request, response) => {
     void bodyOf(request).then(
       (body) => {
@@ -24,7 +31,7 @@ async function diagnosed(verify: Verify, refusal = 401, words = 'no') {
   });
   onTestFinished(close);
   const document = await run({
-    partner: { url, signing: { secret: SECRET } },
+    partner: { url, ...credentials },
     selection: { scenarios: ['valid/plain'] },
     limits: { timeoutMs: 2000, recoveryMs: 200, backoffMs: 20 },
   });
@@ -33,6 +40,10 @@ async function diagnosed(verify: Verify, refusal = 401, words = 'no') {
 
 const header = (request: IncomingMessage, name: string) => `${request.headers[name] ?? ''}`;
 const hex = (text: string) => createHmac('sha256', SECRET).update(text).digest('hex');
+
+const toHex = (digest: Buffer) => digest.toString('hex');
+const toBase64OfHex = (digest: Buffer) => Buffer.from(toHex(digest)).toString('base64');
+const toBase64Url = (digest: Buffer) => digest.toString('base64url');
 
 function standardWebhooks(prefix: string, key: string | Buffer): Verify {
   return (request, body) => {
@@ -99,6 +110,20 @@ describe('a wrong signature', () => {
     expect(await diagnosed(verify, refusal)).toMatchObject({ relation: 'main', title: expect.stringMatching(/hex/i) });
   });
 
+  it.each<[string, JsonDialect, string, (digest: Buffer) => string]>([
+    ['json.dumps and hexdigest in Python', PYTHON, 'python-json+hex', toHex],
+    ['json.dumps and base64 of hexdigest in Python', PYTHON, 'python-json+base64-of-hex', toBase64OfHex],
+    ['json.dumps and the URL-safe alphabet in Python', PYTHON, 'python-json+base64url', toBase64Url],
+    ['a map and hex in Go', GO_MAP, 'go-json+hex', toHex],
+    ['a map and the URL-safe alphabet in Go', GO_MAP, 'go-json+base64url', toBase64Url],
+    ['json_encode and base64 of hash_hmac in PHP', PHP, 'php-json+base64-of-hex', toBase64OfHex],
+    ['compact json.dumps and hexdigest in Python', PYTHON_COMPACT, 'python-compact-json+hex', toHex],
+  ])('made with %s is recognised', async (_name, dialect, fault, encode) => {
+    const verify: Verify = (request, body) =>
+      header(request, 'x-service-signature') === encode(hmacOf(SECRET, rewriteJson(`${body}`, dialect)));
+    expect((await diagnosed(verify))?.fault).toBe(fault);
+  });
+
   it('in another header is recognised after a 500', async () => {
     const verify: Verify = (request, body) =>
       header(request, 'x-webhook-signature') === hmacOf(SECRET, body).toString('base64');
@@ -144,5 +169,48 @@ describe('the words of an answer', () => {
     [500, 'Internal Server Error', 'fails-on-valid-delivery'],
   ])('%d with %s', async (refusal, words, fault) => {
     expect((await diagnosed(() => false, refusal, words))?.fault).toBe(fault);
+  });
+});
+
+describe('rejected credentials', () => {
+  const signing = { secret: SECRET };
+  const apiKey = { value: randomBytes(16).toString('hex') };
+
+  it.each<[string, Omit<Partner, 'url'>, string, RegExp, RegExp]>([
+    [
+      'no secret',
+      { apiKey },
+      'no',
+      /^No secret is configured/,
+      /^If the endpoint verifies signatures, set HOOKPROOF_SEC/,
+    ],
+    [
+      'no API key',
+      { signing },
+      'bad api key',
+      /^No API key is configured/,
+      /^If the endpoint requires an API key, set HOOKPROOF_API/,
+    ],
+    ['no API key, and the answer names nothing', { signing }, 'no', /^The endpoint rejects/, /^Compare secret/],
+    ['both', { signing, apiKey }, 'no', /^The endpoint rejects a delivery with valid/, /^Compare secret/],
+    ['no secret, and the answer names the key', { apiKey }, 'bad api key', /^The endpoint rejects/, /^Compare secret/],
+    [
+      'no API key, and the answer names the signature',
+      { signing },
+      'bad signature',
+      /^The endpoint r/,
+      /^Compare secret/,
+    ],
+  ])('%s: the title and the fix begin with what is missing', async (_name, credentials, words, title, fix) => {
+    const found = await diagnosed(() => false, 401, words, credentials);
+    expect(found).toMatchObject({ title: expect.stringMatching(title), fix: expect.stringMatching(fix) });
+  });
+
+  it('say no more than the evidence shows, and name the next step', async () => {
+    const found = await diagnosed(() => false, 401, 'bad signature', { signing, apiKey });
+    expect(found?.why).toContain('Either the secret or the key differs, or the signature is computed in a way');
+    expect(found?.fix).toContain('`hookproof verify body.json --signature "$COMPUTED"`');
+    expect(found?.fix).not.toContain('Answer 401');
+    expect((await diagnosed(() => false, 400, 'bad signature'))?.fix).toContain('Answer 401');
   });
 });

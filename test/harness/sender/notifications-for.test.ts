@@ -85,7 +85,7 @@ describe('orders', () => {
   });
 
   it.each(['BLOCKCHAIN_ACCEPTED', 'FAILED'])(
-    'a change to %s is rejected, because it has an event of its own',
+    'a change to %s is rejected, because it has a separate event',
     (status) => {
       const event = {
         event: 'order-status-changed',

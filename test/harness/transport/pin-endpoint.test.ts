@@ -89,6 +89,26 @@ describe('loopback and private addresses', () => {
     );
   });
 
+  it.each(odd.filter((url) => !/10\.0|fd00|100\.64/.test(url)))('%s is fine where only loopback is', async (url) => {
+    expect(await refusal(url, undefined, { reach: 'loopback-only', allowHosts: [] })).toMatch(/^pinned /);
+  });
+
+  it.each(['198.41.0.4', '10.0.0.1', 'fd00::1'])('%s is refused there, unless its host is named', async (address) => {
+    const url = 'https://partner.example/';
+    const policy = (...allowHosts: string[]): AddressPolicy => ({ reach: 'loopback-only', allowHosts });
+    expect(await refusal(url, at(address), policy('other.example'))).toMatch(/^ENDPOINT_ADDRESS_REFUSED usage: /);
+    expect(await refusal(url, at(address), policy('Partner.example'))).toMatch(/^pinned /);
+    const error = await pin(url, at(address), policy()).catch((thrown: { hint: string }) => thrown);
+    expect(error).toMatchObject({ hint: expect.stringContaining('--allow-host HOST') });
+    // Of several addresses, only those of this machine are used.
+    expect(await refusal(url, at(address, '127.0.0.1'), policy())).toBe('pinned 127.0.0.1');
+  });
+
+  it('a link-local address is refused there even for a named host', async () => {
+    const policy: AddressPolicy = { reach: 'loopback-only', allowHosts: ['partner.example'] };
+    expect(await refusal('https://partner.example/', at('169.254.1.1'), policy)).toMatch(/^ENDPOINT/);
+  });
+
   it('says how to allow one', async () => {
     const error = await pin('http://10.0.0.1/', at(), PUBLIC_ONLY).catch((thrown: { hint: string }) => thrown);
     expect(error).toMatchObject({ hint: expect.stringContaining('--allow-private HOST') });

@@ -1,6 +1,6 @@
 /**
  * Attackers without credentials: each opens connections that use as much of the receiver as they can, and opens them
- * again when they are closed. Run by measure.ts in a process of its own, which ends with its standard input.
+ * again when they are closed. Run by measure.ts in a separate process, which ends with its standard input.
  */
 import { randomBytes } from 'node:crypto';
 import { connect, type Socket } from 'node:net';

@@ -43,7 +43,9 @@ export function deliver(url: string, agent: Agent, { body, signature }: Delivery
         text += chunk;
       });
       res.on('end', () => {
-        const { status = '', error = '' } = JSON.parse(text) as { status?: string; error?: string };
+        // The reference receiver answers with JSON; a recipe may answer with any text.
+        const answer: { status?: string; error?: string } = text.startsWith('{') ? JSON.parse(text) : {};
+        const { status = '', error = '' } = answer;
         resolve({ status: res.statusCode ?? 0, word: status || error, ms: performance.now() - startedAt });
       });
       res.on('error', () => resolve(null));

@@ -90,7 +90,7 @@ const groups = {
 
 const text = fc.oneof(
   fc.constantFrom(
-    configTemplate('https://partner.example/hooks').replaceAll(/^( *)# (?=[\w-]+:|- )/gm, '$1'),
+    configTemplate('https://partner.example/hooks').replaceAll(/^( *)# (?=(?!yaml-language-server)[\w-]+:|- )/gm, '$1'),
     configTemplate(),
     stringify(groups),
     `base: &a {x: &b [1, *a]}\nurl: *b\n`,

@@ -1,7 +1,7 @@
 /**
  * `npm run proofs -- fuzz [--minutes N] [--seed N] [--only NAME] [--path PATH]`: the properties of every parser for
  * minutes, half of the time with a fixed seed and half with a fresh one (or all of it with the given one). Each parser
- * runs in a process of its own, with a limit on memory; a process that stops, or an input that takes too long, is a
+ * runs in a separate process, with a limit on memory; a process that stops, or an input that takes too long, is a
  * finding. Prints the figures, and each finding with a shrunk counterexample; exits with 1 after a finding.
  */
 import { type ChildProcess, fork } from 'node:child_process';
@@ -64,7 +64,7 @@ function report(progress: Progress): void {
   process.send?.(progress);
 }
 
-/** Runs a parser in a process of its own. */
+/** Runs a parser in a separate process. */
 function fuzz(target: FuzzTarget, seed: number, ms: number, path: string | undefined): Promise<Figures> {
   const args = ['--run', target.name, String(seed), String(ms), ...(path === undefined ? [] : [path])];
   const child: ChildProcess = fork(fileURLToPath(import.meta.url), args, {

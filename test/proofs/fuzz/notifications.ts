@@ -48,7 +48,7 @@ function parsed(text: string): { readonly value: unknown } | null {
   }
 }
 
-/** Whether any object in the value has its own key `__proto__`, or a prototype of its own. */
+/** Whether any object in the value has its own key `__proto__`, or an unexpected prototype. */
 function isPolluted(value: unknown): boolean {
   const open = [value];
   for (let next = open.pop(); open.length > 0 || next !== undefined; next = open.pop()) {

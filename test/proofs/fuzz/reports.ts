@@ -62,7 +62,7 @@ function withLong(document: ResultDocument, text: string): ResultDocument {
 }
 
 /** The commands of a runner that the reporter `github` writes begin like this. */
-const OWN_COMMAND = /^::(?:error|warning|notice) title=[^:,\n]*::/;
+const OWN_COMMAND = /^::(?:(?:error|warning|notice) title=[^:,\n]*::|group::.*\(\d+ checks?\)$|endgroup::$)/;
 
 function checkGithub(text: string): string[] {
   const lines = text.split(/\r\n|\r|\n/);

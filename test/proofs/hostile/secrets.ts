@@ -78,7 +78,7 @@ const misread = (text: string): string => Buffer.from(text).toString('latin1');
 /** A text in the formats of the outputs. */
 const shownAs = (text: string): string[] => [
   ...[text, misread(text), escaped(text), escaped(misread(text))],
-  // GitHub and XML have escapes of their own.
+  // GitHub and XML have other escapes.
   ...[text.replaceAll('%', '%25'), text.replaceAll('\r', '&#13;').replaceAll('\n', '&#10;')],
 ];
 
@@ -160,7 +160,7 @@ async function documents(): Promise<void> {
   }
 }
 
-/** The spellings in turn, as many as an answer has room for. What has line breaks is in the body alone. */
+/** The spellings in turn, as many as fit into an answer. Those with line breaks are in the body alone. */
 function groups(): Planted[][] {
   const all: Planted[][] = [[]];
   let length = 0;
@@ -226,7 +226,7 @@ async function runs(): Promise<void> {
   }
 }
 
-/** The compiled program: a group in each answer. What has no room in a line of text is looked for in JSON. */
+/** The compiled program: a group in each answer. What does not fit into a line of text is looked for in JSON. */
 async function commands(): Promise<void> {
   for (const group of groups()) {
     for (const kind of KINDS) {

@@ -1,5 +1,5 @@
 /**
- * The ways in which the proof of redaction spells a secret, with encoders of its own: it shares no code with what it
+ * The ways in which the proof of redaction spells a secret, with separate encoders: it shares no code with what it
  * examines. A spelling is found when it stands literally in an output, or in one that a reader has unwrapped.
  */
 

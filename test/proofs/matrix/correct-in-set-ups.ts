@@ -7,7 +7,7 @@ import { findSubject, makeMaterial, missingPrograms, runAgainst } from './play.t
 import { SET_UPS, type SetUp } from './set-ups.ts';
 
 /** With jitter, most of the time is waiting. */
-const AT_ONCE: Readonly<Record<SetUp, number>> = { loopback: 4, nginx: 4, jitter: 10 };
+const AT_ONCE: Readonly<Record<SetUp, number>> = { loopback: 4, nginx: 4, proxy: 4, jitter: 10 };
 
 /** They send an unrequested interim answer, which nginx mistakes for the beginning of the final one. */
 const NOT_BEHIND_NGINX = ['early-hints', 'early-continue'];

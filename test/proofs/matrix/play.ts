@@ -64,6 +64,7 @@ export async function runAgainst(
   material: Material,
   scenarios: readonly string[] = [],
   setUp: SetUp = 'loopback',
+  seed?: string,
 ): Promise<ResultDocument> {
   const { secret, apiKey, pem, clientFixtures } = material;
   const served = await certificateFor(subject, material);
@@ -81,6 +82,7 @@ export async function runAgainst(
         }),
       },
       ...(subject.overTls && { clientFixtures }),
+      ...(seed !== undefined && { seed }),
       selection: { suites: scenarios.length > 0 ? [] : suitesFor(subject), scenarios },
       limits: {
         ...(subject.kind === 'fault' ? LIMITS : LIMITS_OF_RIGHT),

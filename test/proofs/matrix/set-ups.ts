@@ -1,9 +1,10 @@
-/** What is between the run and a receiver: nothing, nginx with default settings, or a network with jitter. */
+/** What is between the run and a receiver: nothing, nginx with default settings, our proxy, a network with jitter. */
 import { connect, createServer, type Socket } from 'node:net';
+import { createTap, startRelay } from '../../../harness/proxy/index.ts';
 import { runNginx } from '../tls-matrix/nginx.ts';
 import { listenOn, type StartedReceiver } from './correct/correct-receiver.ts';
 
-export const SET_UPS = ['loopback', 'nginx', 'jitter'] as const;
+export const SET_UPS = ['loopback', 'nginx', 'proxy', 'jitter'] as const;
 export type SetUp = (typeof SET_UPS)[number];
 
 const MAX_DELAY_MS = 200;
@@ -11,7 +12,7 @@ const MAX_DELAY_MS = 200;
 /** The receiver behind a set-up. nginx forwards HTTP, so a receiver over TLS cannot be behind it. */
 export async function behind(setUp: SetUp, receiver: StartedReceiver): Promise<StartedReceiver> {
   if (setUp === 'loopback') return receiver;
-  const front = await (setUp === 'nginx' ? startNginx(receiver.url) : startJitter(receiver.url));
+  const front = await STARTS[setUp](receiver.url);
   return {
     url: front.url,
     close: async () => {
@@ -19,6 +20,21 @@ export async function behind(setUp: SetUp, receiver: StartedReceiver): Promise<S
       await receiver.close();
     },
   };
+}
+
+const STARTS = { nginx: startNginx, proxy: startProxy, jitter: startJitter };
+
+/** The proxy as `hookproof proxy` runs it, with a tap that reads everything. */
+async function startProxy(url: string): Promise<StartedReceiver> {
+  const { hostname, port, pathname } = new URL(url);
+  const relay = await startRelay({
+    host: '127.0.0.1',
+    port: 0,
+    upstream: { host: hostname, port: Number(port) },
+    maxConnections: 1000,
+    tap: createTap({ budget: { take: () => true, release() {} }, maxRequestBytes: 2 ** 24, report() {} }),
+  });
+  return { url: `http://127.0.0.1:${relay.port}${pathname}`, close: () => relay.close() };
 }
 
 async function startNginx(url: string): Promise<StartedReceiver> {

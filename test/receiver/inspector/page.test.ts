@@ -331,6 +331,13 @@ describe.skipIf(lacks('chromium'))('the inspector page', () => {
     expect(await violations()).toEqual([]);
     await mixed(site);
     await expect.poll(() => looked.locator('.row').count()).toBe(6);
+    // The rules between the rows reach the end of the pane.
+    const right = (selector: string) =>
+      looked
+        .locator(selector)
+        .first()
+        .evaluate((element) => element.getBoundingClientRect().right);
+    expect(await right('.row')).toBe(await right('#list'));
     await looked.locator('.row').first().click();
     await looked.locator('.diff').waitFor();
     await looked.getByRole('tab', { name: 'JSON' }).click();

@@ -247,7 +247,7 @@ describe('clients that do not read their answers', () => {
     expect(await deliver(port)).toBe(200);
   });
 
-  it('make room for new connections, because their requests are answered', async () => {
+  it('are closed for new connections, because their requests are answered', async () => {
     const { port, dropped } = await start({ limits: { maxConnections: 2, ...UNREAD } });
     const deaf = await Promise.all([openDeaf(port), openDeaf(port)]);
     // Their answers fill the buffers, and then nothing moves.

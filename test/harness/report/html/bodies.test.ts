@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { bodyHex, bodyText, changedBytes } from '../../../../harness/report/html/bodies.ts';
+import { changedBytes } from '../../../../harness/report/changed-bytes.ts';
+import { bodyHex, bodyText } from '../../../../harness/report/html/bodies.ts';
 import { html, textOf } from '../../../../harness/report/html/markup.ts';
 
 const bytes = (text: string) => Buffer.from(text, 'utf8');

@@ -72,6 +72,20 @@ describe.skipIf(lacks('chromium'))('the HTML report and the page of many partner
     expect(complaints).toEqual([]);
   });
 
+  it('opens the check whose id the address ends in, also one that is folded or unknown', async () => {
+    const idOf = (verdict: string) => document.results.filter((result) => result.verdict === verdict).at(-1)?.id ?? '';
+    for (const id of [idOf('fail'), idOf('pass')]) {
+      const page = await open({}, `#${id}`);
+      const check = page.locator('details[data-v]', { has: page.locator('summary > code', { hasText: id }) }).last();
+      expect(await check.getAttribute('open')).toBe('');
+      const top = await check.evaluate((element) => element.getBoundingClientRect().top);
+      // The last check of a page cannot be scrolled to the top.
+      expect([top >= -1, top < 720]).toEqual([true, true]);
+    }
+    for (const nonsense of ['#no/such', '#%', '#%ff']) await open({}, nonsense);
+    expect(complaints).toEqual([]);
+  });
+
   it('filters by verdict, suite and words, and shows the number of checks', async () => {
     const page = await open();
     const total = document.results.length;

@@ -1,0 +1,12 @@
+/** The answer to a delivery in one line, as every command that sends prints it. */
+import { visible } from '../../contract/visible.ts';
+import type { Redactor } from '../report/index.ts';
+import type { Attempt } from '../transport/index.ts';
+
+/** Redacts the body before it is shortened: a credential that is cut in two would not be recognised. */
+export function describeAnswer({ answer, error, timings }: Attempt, redactor: Redactor): string {
+  const took = `${timings.totalMs.toFixed(0)} ms`;
+  if (answer === null) return `✗ no answer after ${took}: ${visible(error?.message ?? 'unknown')}`;
+  const body = redactor.text(Buffer.from(answer.body).toString('utf8')).slice(0, 300);
+  return `${answer.status === 200 ? '✓' : '✗'} ${answer.status} in ${took}${body === '' ? '' : `: ${visible(body)}`}`;
+}

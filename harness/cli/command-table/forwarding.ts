@@ -1,0 +1,74 @@
+/** The commands in front of the partner's own receiver: the proxy, and sending again what it has kept. */
+import type { Command } from 'commander';
+import { type ActionMaker, withEndpoint, withSettings, withYes } from './shared-options.ts';
+
+const PROXY_HELP = `
+Requests and answers are forwarded byte for byte, the Host header and malformed requests included: one connection to
+the receiver for each connection of a sender, plain HTTP only. The path is not rewritten: senders use the path of the
+receiver, and that of --to is only printed.
+
+Without a secret or an API key (the same settings as for run), the page cannot say why a signature does not match.
+
+Deliveries are kept as files ID.request with exactly the bytes of the request, in \${XDG_STATE_HOME:-~/.local/state}/
+hookproof/deliveries (macOS: ~/Library/Application Support, Windows: %LOCALAPPDATA%). Only this user can read them
+(mode 0600 in a folder with 0700). They hold the signature and the API key that a request carried, and no other
+credential. The oldest are removed first; the last ones stay when the proxy ends.
+
+Examples:
+  hookproof proxy --to http://127.0.0.1:3000/hooks
+  HOOKPROOF_SECRET=... hookproof proxy --to http://127.0.0.1:3000/hooks --port 4000 --keep 100
+  hookproof run http://127.0.0.1:4000/hooks      (in another terminal)`;
+
+const REPLAY_HELP = `
+Each request is sent with its original bytes, on a new connection to the host and port of --to; path, query and Host are
+those of the request. --sign replaces only the value of the signature header. The body never changes: its SHA-256 is
+printed. --curl prints a script for a POSIX shell; credentials in it are variables.
+
+Examples:
+  hookproof replay --list
+  hookproof replay 7e57ca-12 --to http://127.0.0.1:3000
+  hookproof replay --last 10 --to http://127.0.0.1:3000 --sign
+  hookproof replay 7e57ca-12 --to http://127.0.0.1:3000 --curl
+
+Exit codes:
+  0 every answer was 200, 1 another or no answer, 2 usage or configuration error, 4 internal error`;
+
+export function addForwardingCommands(program: Command, action: ActionMaker): void {
+  const proxy = program
+    .command('proxy')
+    .description('forward plain HTTP to your receiver, show the deliveries and why signatures do not match')
+    .requiredOption('--to <url>', 'your receiver: an http:// URL')
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--port <n>', 'port to listen on; 0 chooses a free one', '4000')
+    .option('--inspect <port>', 'port of the inspector page; 0 chooses a free one', '3001')
+    .option(
+      '--inspect-host <address>',
+      'address to serve the inspector page on; on an address other than loopback, the page opens only with the ' +
+        'token that is printed at startup',
+      '127.0.0.1',
+    )
+    .option('--keep <n>', 'how many deliveries are kept, in memory and as files', '500')
+    .option('--keep-bytes <bytes>', 'how many bytes they may take, in memory and as files', '33554432')
+    .option('--store <folder>', 'keep them as files in this folder (see below for the default)')
+    .option('--no-store', 'keep them in memory only')
+    .option('--max-connections <n>', 'maximum number of open connections; further ones are closed at once', '1000')
+    .option('--config <file>', 'configuration file (default: hookproof.yaml, if it exists)');
+  withSettings(proxy, 'hmac.secret', 'hmac.header', 'api-key.value', 'api-key.header', 'timeout')
+    .addHelpText('after', PROXY_HELP)
+    .action(action(async () => (await import('../proxy/proxy.ts')).proxyCommand));
+
+  const replay = program
+    .command('replay')
+    .argument('[id...]', 'ids of deliveries, as on the page of the proxy')
+    .description('send deliveries again that `proxy` has kept')
+    .option('--to <url>', 'the receiver')
+    .option('--all', 'all that are kept, the oldest first')
+    .option('--last <n>', 'the last n')
+    .option('--list', 'list what is kept; send nothing')
+    .option('--sign', 'sign the body again, with the configured secret')
+    .option('--curl', 'print a script with curl; send nothing')
+    .option('--store <folder>', 'where the proxy keeps them, unless it is the default');
+  withYes(withEndpoint(replay))
+    .addHelpText('after', REPLAY_HELP)
+    .action(action(async () => (await import('../proxy/replay.ts')).replayCommand));
+}

@@ -1,0 +1,218 @@
+/** Every other name that a report prints, with what it means: from the tables that the reports take them from. */
+import { STATUS_CODES } from 'node:http';
+import { CHAIN_FAULTS } from '../../contract/index.ts';
+import {
+  explainMistakes,
+  listMistakes,
+  mistakesNamed,
+  SIGNING_MISTAKES,
+  sentence,
+  VALUE_MISTAKES,
+} from '../../contract/signing/index.ts';
+import { type AnswerMatch, CLIENT_FIXTURES, type Feature, LEAKS, PROFILE_RULES } from '../../scenarios/index.ts';
+import { namedFindings } from '../diagnose/index.ts';
+import { DOCTOR_FINDINGS, DOCTOR_SECTIONS } from '../doctor/index.ts';
+import { DECISIONS } from '../judge/index.ts';
+import type { ANSWER_CLASSES, PARTIAL_REASONS, RUN_VERDICTS, STALE, VERDICTS } from '../report/result-document.ts';
+import { RUN_DECISIONS } from '../run/index.ts';
+import { explainErrorCode, TLS_ALERTS, transportErrorCodes } from '../transport/index.ts';
+
+/** What is known about a name. */
+interface NameText {
+  readonly kind: string;
+  readonly title: string;
+  readonly why?: string;
+  readonly fix?: string;
+  readonly tryIt?: string;
+}
+
+type Texts<Names extends readonly string[]> = Readonly<Record<Names[number], string>>;
+
+const VERDICT_TEXTS: Texts<typeof VERDICTS> = {
+  pass: 'the endpoint did what is expected',
+  fail: 'the endpoint violates a requirement of level must; the run fails',
+  warn: 'the endpoint should do something else; the run fails only with `--strict`',
+  inconclusive: 'the check says nothing about the endpoint, neither good nor bad',
+  'not-applicable': 'the check needs a feature that is not configured',
+  'harness-error': 'hookproof made a mistake; please report it',
+};
+
+const RUN_VERDICT_TEXTS: Texts<typeof RUN_VERDICTS> = {
+  conformant: 'no check fails',
+  nonconformant: 'at least one check fails',
+  inconclusive: 'the run says nothing about the endpoint',
+  'harness-error': 'hookproof made a mistake; please report it',
+};
+
+const ANSWER_TEXTS: Texts<typeof ANSWER_CLASSES> = {
+  accepted: 'a 2xx',
+  rejected: 'a 3xx or 4xx, or the status with which the endpoint rejects credentials',
+  crashed: 'a 5xx',
+  closed: 'the connection was closed without an answer',
+  silent: 'no answer in time',
+  unreadable: 'an answer that is not HTTP',
+  'not-delivered': 'the delivery did not reach the endpoint',
+};
+
+const PARTIAL_TEXTS: Texts<typeof PARTIAL_REASONS> = {
+  selection: 'only a selection of checks was run',
+  shard: 'the run is one shard of several',
+  bail: 'the run was stopped after the first failure',
+  'time-limit': 'the run was stopped at its time limit',
+  interruption: 'the run was interrupted',
+};
+
+const STALE_TEXTS: Texts<typeof STALE> = {
+  passes: 'the check passes, so its entry in the baseline is obsolete',
+  'unknown-scenario': 'there is no check with the id of this entry',
+  expired: 'the date of this entry has passed',
+};
+
+/** What was observed, where it is neither a status nor an alert. */
+const OUTCOME_TEXTS: Readonly<Record<string, string>> = {
+  granted: 'the endpoint accepted the handshake',
+  closed: 'the connection was closed or reset without an answer',
+  silence: 'no answer came in time',
+  'other-protocol': 'the answer is of another protocol',
+  seen: 'something that has no separate code; see what was observed',
+};
+
+/** What a check expects, where it is neither a status nor one of the above. */
+const EXPECTED_TEXTS: Readonly<Record<Exclude<AnswerMatch, number>, string>> = {
+  '2xx': 'any status from 200 to 299',
+  '3xx': 'any status from 300 to 399',
+  '4xx': 'any status from 400 to 499',
+  '5xx': 'any status from 500 to 599',
+  alert: 'the connection ends with a TLS alert',
+  closed: 'the connection is closed or reset without an answer',
+  untrusted: 'the certificate is not trusted, so nothing is delivered',
+  unreadable: 'an answer that is not HTTP',
+  none: 'no answer in time',
+};
+
+const FEATURE_TEXTS: Readonly<Partial<Record<Feature, string>>> = {
+  hmac: 'deliveries have an HMAC signature: a secret is configured',
+  'api-key': 'deliveries have an API key: a key is configured',
+  https: 'the URL begins with https',
+  mtls: 'deliveries present a client certificate (mutual TLS): a certificate is configured',
+};
+
+const STATUS_NAMES = Object.entries(STATUS_CODES).map(([status, phrase = '']) => [status, phrase] as const);
+
+/** Names of one kind from a table of texts. */
+function kind(name: string, texts: Readonly<Record<string, string>>): [string, NameText][] {
+  return Object.entries(texts).map(([key, title]) => [key, { kind: name, title }]);
+}
+
+/** Names with their texts. A name may stand for several things. */
+function knownTexts(): [name: string, text: NameText][] {
+  return [
+    ...SIGNING_MISTAKES.map(({ name, title, why, fix }): [string, NameText] => [
+      name,
+      { kind: 'a signing mistake', title, why, fix, tryIt: `hookproof sign FILE --as ${name}` },
+    ]),
+    ...VALUE_MISTAKES.map(({ name, title, why, fix }): [string, NameText] => [
+      name,
+      { kind: 'a mistake in a signature header', title, why, fix },
+    ]),
+    ...namedFindings().map(({ fault, title, why, fix }): [string, NameText] => [
+      fault,
+      { kind: 'a finding of the diagnosis', title, why, fix },
+    ]),
+    ...kind('what decided a verdict', { ...DECISIONS, ...RUN_DECISIONS }),
+    ...kind('what an answer must not contain', LEAKS),
+    ...kind('a verdict of a check', VERDICT_TEXTS),
+    ...kind('a verdict of a run', RUN_VERDICT_TEXTS),
+    ...kind('a class of answers', ANSWER_TEXTS),
+    ...kind('why a run is partial', PARTIAL_TEXTS),
+    ...kind('why an entry of a baseline is stale', STALE_TEXTS),
+    ...kind('what was observed', OUTCOME_TEXTS),
+    ...kind('what a check expects', EXPECTED_TEXTS),
+    ...kind('a fault of certificates', CHAIN_FAULTS),
+    ...kind('a feature of the endpoint', featureTexts()),
+    ...Object.entries(PROFILE_RULES).map(([name, { title }]): [string, NameText] => [
+      name,
+      { kind: 'a profile', title, tryIt: `hookproof run URL --profile ${name}` },
+    ]),
+    ...kind('a finding of the doctor', DOCTOR_FINDINGS),
+    ...kind('a section of the doctor', DOCTOR_SECTIONS),
+    ...STATUS_NAMES.map(([status, phrase]): [string, NameText] => [status, { kind: 'an HTTP status', title: phrase }]),
+    ...TLS_ALERTS.map((alert): [string, NameText] => [
+      alert,
+      { kind: 'a TLS alert', title: 'an alert with which one side ends a handshake (RFC 8446, section 6)' },
+    ]),
+    ...transportErrorCodes().flatMap((code) => errorCode(code)),
+  ];
+}
+
+function featureTexts(): Readonly<Record<string, string>> {
+  const fixtures = CLIENT_FIXTURES.map((name) => [
+    `fixture-${name}`,
+    `a faulty client certificate is configured for tests: ${name.replaceAll('-', ' ')}`,
+  ]);
+  return { ...FEATURE_TEXTS, ...Object.fromEntries(fixtures) };
+}
+
+function errorCode(code: string): [string, NameText][] {
+  const error = explainErrorCode(code);
+  if (error === null) return [];
+  return [[code, { kind: `an error of a connection (${error.kind})`, title: error.message }]];
+}
+
+/** Names that contain others or begin in a known way. */
+function composedText(name: string): NameText | null {
+  const mistakes = name.includes('+') ? mistakesNamed(name) : undefined;
+  if (mistakes !== undefined) {
+    const { title, why, fix } = explainMistakes(listMistakes(mistakes));
+    return { kind: 'several signing mistakes', title, why, fix };
+  }
+  const [, credential] = /^(secret|api-key)-[a-z-]+$/.exec(name) ?? [];
+  if (credential !== undefined) {
+    const what = credential === 'secret' ? 'the HMAC secret' : 'the API key';
+    return {
+      kind: 'a finding of the doctor',
+      title: `something about the shape of ${what}`,
+      tryIt: 'hookproof doctor',
+    };
+  }
+  const [, status] = /^(?:missing-)?(\d{3})$/.exec(name) ?? [];
+  if (status !== undefined) {
+    const isMissing = name !== status;
+    const title = isMissing ? `only a missing credential is rejected with ${status}` : 'a status without a known name';
+    return { kind: 'what was observed', title };
+  }
+  return errorCode(name)[0]?.[1] ?? null;
+}
+
+let table: ReadonlyMap<string, readonly NameText[]> | undefined;
+
+function textsByName(): ReadonlyMap<string, readonly NameText[]> {
+  if (table !== undefined) return table;
+  const texts = new Map<string, NameText[]>();
+  for (const [name, text] of knownTexts()) texts.set(name, [...(texts.get(name) ?? []), text]);
+  table = texts;
+  return texts;
+}
+
+/** The names that {@link explainName} knows, each once. */
+export function knownNames(): string[] {
+  return [...textsByName().keys()];
+}
+
+/** What a name means, as lines of text; null when it is not known. */
+export function explainName(name: string): string | null {
+  const texts = textsByName().get(name) ?? [composedText(name)].filter((text) => text !== null);
+  return texts.length === 0 ? null : texts.map((text) => rendered(name, text)).join('\n');
+}
+
+function rendered(name: string, { kind: what, title, why, fix, tryIt }: NameText): string {
+  const lines = [
+    `${name}: ${title}`,
+    '',
+    `Kind       ${what}`,
+    ...(why === undefined || why === '' ? [] : [`Why        ${sentence(why)}`]),
+    ...(fix === undefined ? [] : [`Fix        ${sentence(fix)}`]),
+    ...(tryIt === undefined ? [] : ['', `Try it     ${tryIt}`]),
+  ];
+  return `${lines.join('\n')}\n`;
+}

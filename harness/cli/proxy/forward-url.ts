@@ -1,0 +1,38 @@
+/** `--to`: the host that captured bytes are sent to. */
+import { HookproofError } from '../../../contract/hookproof-error.ts';
+import { visible } from '../../../contract/visible.ts';
+
+/**
+ * The URL of `--to`. The bytes of a request carry their own path, query and credentials, so the URL must have neither
+ * query nor credentials; its path is only for display.
+ *
+ * @throws HookproofError FORWARD_URL of kind `usage`
+ */
+export function forwardUrl(given: string | undefined, protocols: readonly ('http:' | 'https:')[]): URL {
+  const example = 'Give the URL of the receiver, for example `--to http://127.0.0.1:3000/hooks`.';
+  if (given === undefined) throw refused('`--to` is missing', example);
+  const url = URL.canParse(given) ? new URL(given) : undefined;
+  const shown = visible(given.slice(0, 200));
+  if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+    throw refused(`\`--to ${shown}\` is not an http:// URL`, example);
+  }
+  if (url.username !== '' || url.password !== '') {
+    // Not quoted: it may hold a password.
+    throw refused('the URL of `--to` has credentials', 'Remove them: requests are forwarded as they are.');
+  }
+  if (url.search !== '' || url.hash !== '') {
+    const hint = 'Remove it from the URL. Requests keep the path and the query that the sender uses.';
+    throw refused('the URL of `--to` has a query or a fragment', hint);
+  }
+  if (!protocols.some((one) => one === url.protocol)) {
+    throw refused(
+      `\`--to ${shown}\`: the proxy forwards plain HTTP, byte for byte, and cannot do that over TLS`,
+      'Give the port at which the receiver serves plain HTTP, behind what terminates TLS.',
+    );
+  }
+  return url;
+}
+
+function refused(message: string, hint: string): HookproofError {
+  return new HookproofError('FORWARD_URL', message, { hint });
+}

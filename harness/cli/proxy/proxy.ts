@@ -1,0 +1,188 @@
+/** `hookproof proxy`: forwards plain HTTP to a receiver, shows the deliveries and keeps them for `replay`. */
+import { HookproofError } from '../../../contract/hookproof-error.ts';
+import { type ConfigFlags, numberOfFlag, type ResolvedConfig } from '../../config/index.ts';
+import type { Partner } from '../../partner.ts';
+import {
+  createTap,
+  curlForCaptured,
+  defaultStoreFolder,
+  type KeepBudget,
+  openStore,
+  readCaptured,
+  replayCaptured,
+  startRelay,
+} from '../../proxy/index.ts';
+import { counted } from '../../report/index.ts';
+import { endpointOf, type Pin, pinEndpoint, scopeOf } from '../../transport/index.ts';
+import { commandConfig } from '../command-input.ts';
+import { loadReceiver, type ReceiverModule } from '../receiver-entry.ts';
+import { firstStopSignal } from '../stop-signals.ts';
+import { printAdvice, shownPath } from '../terminal.ts';
+import { forwardUrl } from './forward-url.ts';
+
+interface ProxyFlags extends ConfigFlags {
+  readonly config?: string;
+  readonly to?: string;
+  readonly host: string;
+  readonly port: string;
+  readonly inspect: string;
+  readonly inspectHost: string;
+  readonly keep: string;
+  readonly keepBytes: string;
+  readonly maxConnections: string;
+  /** False with `--no-store`. */
+  readonly store?: string | boolean;
+}
+
+const BAD_NUMBER = { code: 'PROXY_BAD_NUMBER', hint: 'Write digits only.' };
+/** Larger requests are forwarded, too, but neither shown whole nor kept. In bytes. */
+const MAX_REQUEST_BYTES = 16 * 1024 * 1024;
+/** For requests and answers that are on their way, on all connections together, in bytes. */
+const MAX_IN_FLIGHT_BYTES = 64 * 1024 * 1024;
+
+export async function proxyCommand(flags: ProxyFlags): Promise<number> {
+  const url = forwardUrl(flags.to, ['http:']);
+  const port = portOf('--port', flags.port);
+  const inspectPort = portOf('--inspect', flags.inspect);
+  const maxDeliveries = numberOfFlag('--keep', flags.keep, [1, 100_000], BAD_NUMBER);
+  const maxBytes = numberOfFlag('--keep-bytes', flags.keepBytes, [1, 2 ** 31], BAD_NUMBER);
+  const maxConnections = numberOfFlag('--max-connections', flags.maxConnections, [1, 100_000], BAD_NUMBER);
+  const { to: _to, store: _store, config: configFile, ...rest } = flags;
+  const config = await commandConfig(url.href, configFile, credentialFlags(rest));
+  printAdvice(config.advice);
+  const pin = await pinEndpoint(url.href, { timeoutMs: config.run.timeoutMs, chooses: false });
+  if (pin.error !== null) {
+    throw new HookproofError('PROXY_UNRESOLVED', `the host of \`--to\` is unknown: ${pin.error.message}`, {
+      hint: 'Check the name, and the network.',
+    });
+  }
+  refuseLoop(flags.host, port, endpointOf(url.href).port, pin);
+  const folder = storeFolder(flags.store);
+  const store = folder === undefined ? undefined : await openStore(folder, { maxFiles: maxDeliveries, maxBytes });
+  const front = await openFront(flags, { config, url, pin, inspectPort, maxDeliveries, maxBytes, folder });
+  const relay = await startRelay({
+    host: flags.host,
+    port,
+    upstream: { host: pin.host, port: endpointOf(url.href).port, lookup: pin.lookup },
+    maxConnections,
+    tap: createTap({
+      budget: sharedBudget(MAX_IN_FLIGHT_BYTES),
+      maxRequestBytes: Math.min(maxBytes, MAX_REQUEST_BYTES),
+      report(exchange) {
+        const id = front.inspector.record(exchange);
+        const { raw, complete } = exchange.request;
+        if (raw !== undefined && complete) store?.add(id, raw);
+      },
+    }),
+  }).catch(async (error: unknown) => {
+    await front.inspector.close();
+    throw error;
+  });
+  const host = flags.host.includes(':') ? `[${flags.host}]` : flags.host;
+  front.listening(`http://${host}:${relay.port}${url.pathname}`);
+  const stopped = firstStopSignal();
+  process.stderr.write(`listening at http://${host}:${relay.port}${url.pathname} and forwarding to ${url.href}\n`);
+  process.stderr.write(`inspector at ${front.inspector.url}\n`);
+  if (folder !== undefined) {
+    process.stderr.write(
+      `the last ${counted(maxDeliveries, 'delivery').replace(/ys$/, 'ies')} are kept in ${shownPath(folder)}\n`,
+    );
+  }
+  await stopped;
+  await relay.close();
+  await front.inspector.close();
+  await store?.settled();
+  if (relay.dropped() > 0) {
+    process.stderr.write(
+      `${counted(relay.dropped(), 'connection')} closed at once: more than ${maxConnections} open\n`,
+    );
+  }
+  if ((store?.missed() ?? 0) > 0) process.stderr.write(`${store?.missed()} deliveries could not be written\n`);
+  return 0;
+}
+
+interface FrontParts {
+  readonly config: ResolvedConfig;
+  readonly url: URL;
+  readonly pin: Pin;
+  readonly inspectPort: number;
+  readonly maxDeliveries: number;
+  readonly maxBytes: number;
+  readonly folder: string | undefined;
+}
+
+/** The inspector, with what its page may do. */
+async function openFront(
+  flags: ProxyFlags,
+  { config, url, pin, inspectPort, maxDeliveries, maxBytes, folder }: FrontParts,
+): Promise<{
+  readonly inspector: Awaited<ReturnType<ReceiverModule['startInspector']>>;
+  readonly listening: (address: string) => void;
+}> {
+  const partner: Partner = { ...config.partner, lookup: pin.lookup };
+  const { signing, apiKey } = partner;
+  let address: string | undefined;
+  const { startInspector } = await loadReceiver();
+  const inspector = await startInspector({
+    host: flags.inspectHost,
+    port: inspectPort,
+    maxDeliveries,
+    maxBytes,
+    ...(signing && { signing: { secrets: [signing.secret], ...(signing.header && { header: signing.header }) } }),
+    ...(apiKey && { apiKey: { keys: [apiKey.value], ...(apiKey.header && { header: apiKey.header }) } }),
+    receiverUrl: () => address,
+    forwarding: {
+      upstream: url.href,
+      storedIn: folder === undefined ? undefined : shownPath(folder),
+      replay: (raw, { id, sign }) => replayCaptured(raw, { partner, timeoutMs: config.run.timeoutMs, id, sign }),
+      curl(raw) {
+        const captured = readCaptured(raw);
+        return captured === null ? null : curlForCaptured(captured, partner);
+      },
+    },
+  });
+  return {
+    inspector,
+    listening(now) {
+      address = now;
+    },
+  };
+}
+
+/** Only what concerns credentials: other flags of this command are not settings. */
+function credentialFlags({ secretFile, signatureHeader, apiKeyFile, apiKeyHeader, timeout }: ConfigFlags): ConfigFlags {
+  return { secretFile, signatureHeader, apiKeyFile, apiKeyHeader, timeout };
+}
+
+/** A proxy in front of itself would connect to itself without end. */
+function refuseLoop(host: string, port: number, upstreamPort: number, { address }: Pin): void {
+  if (address === null || port === 0 || port !== upstreamPort) return;
+  if (address !== host && scopeOf(address) !== 'loopback') return;
+  throw new HookproofError('PROXY_LOOP', `the proxy would forward to itself: \`--to\` has its own port ${port}`, {
+    hint: 'Choose another port with `--port`.',
+  });
+}
+
+export function storeFolder(given: string | boolean | undefined): string | undefined {
+  if (given === false) return undefined;
+  return typeof given === 'string' ? given : defaultStoreFolder(process.env);
+}
+
+/** So much memory for all connections. */
+function sharedBudget(max: number): KeepBudget {
+  let used = 0;
+  return {
+    take(bytes) {
+      if (used + bytes > max) return false;
+      used += bytes;
+      return true;
+    },
+    release(bytes) {
+      used -= bytes;
+    },
+  };
+}
+
+function portOf(flag: string, text: string): number {
+  return numberOfFlag(flag, text, [0, 65_535], BAD_NUMBER);
+}

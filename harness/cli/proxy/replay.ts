@@ -1,0 +1,154 @@
+/** `hookproof replay`: sends captured deliveries again, with their original bytes or newly signed. */
+import { HookproofError } from '../../../contract/hookproof-error.ts';
+import { signatureOf } from '../../../contract/signing/index.ts';
+import { visible } from '../../../contract/visible.ts';
+import { type ConfigFlags, numberOfFlag, type ResolvedConfig } from '../../config/index.ts';
+import type { Partner } from '../../partner.ts';
+import {
+  bodyDigest,
+  curlForCaptured,
+  defaultStoreFolder,
+  listStored,
+  readCaptured,
+  readStored,
+  sendCaptured,
+  withNewSignature,
+} from '../../proxy/index.ts';
+import { counted, createRedactor } from '../../report/index.ts';
+import { pinEndpoint } from '../../transport/index.ts';
+import { describeAnswer } from '../answer-line.ts';
+import { commandConfig } from '../command-input.ts';
+import { namedSecrets } from '../conduct.ts';
+import { confirmSending } from '../confirm-sending.ts';
+import { printAdvice } from '../terminal.ts';
+import { forwardUrl } from './forward-url.ts';
+
+interface ReplayFlags extends ConfigFlags {
+  readonly config?: string;
+  readonly to?: string;
+  readonly store?: string;
+  readonly all?: boolean;
+  readonly last?: string;
+  readonly list?: boolean;
+  readonly sign?: boolean;
+  readonly curl?: boolean;
+  readonly yes?: boolean;
+}
+
+const BAD_NUMBER = { code: 'REPLAY_BAD_NUMBER', hint: 'Write digits only.' };
+
+export async function replayCommand(ids: readonly string[], flags: ReplayFlags): Promise<number> {
+  const { config: configFile, to, store, all: _all, last: _last, list, sign, curl, yes, ...given } = flags;
+  const folder = store ?? defaultStoreFolder(process.env);
+  if (list === true) return printStored(folder);
+  const wanted = await chosenIds(folder, ids, flags);
+  const url = forwardUrl(to, ['http:', 'https:']);
+  const config = await commandConfig(url.href, configFile, given);
+  if (sign === true && config.partner.signing === undefined) {
+    throw new HookproofError('SECRET_MISSING', '`--sign` needs the HMAC secret, and none is configured', {
+      hint: 'Set HOOKPROOF_SECRET, or name a file with `--secret-file`.',
+    });
+  }
+  const deliveries = await Promise.all(wanted.map(async (id) => ({ id, raw: await readStored(folder, id) })));
+  printAdvice(config.advice);
+  if (curl === true) return printScripts(deliveries, config.partner);
+  await confirmSending(config, yes, () => `${counted(deliveries.length, 'captured request')}`);
+  return sendAll(deliveries, config, { sign: sign === true, path: url.pathname });
+}
+
+/** The ids that were given, or those that a flag selects, the oldest first. */
+async function chosenIds(
+  folder: string,
+  ids: readonly string[],
+  { all, last }: Pick<ReplayFlags, 'all' | 'last'>,
+): Promise<readonly string[]> {
+  const ways = [ids.length > 0, all === true, last !== undefined].filter(Boolean).length;
+  if (ways !== 1) {
+    throw new HookproofError('REPLAY_WHICH', 'name the deliveries by their ids, or give either `--all` or `--last`', {
+      hint: '`hookproof replay --list` lists what is kept. The inspector shows the same ids.',
+    });
+  }
+  if (ids.length > 0) return ids;
+  const count = last === undefined ? Number.POSITIVE_INFINITY : numberOfFlag('--last', last, [1, 100_000], BAD_NUMBER);
+  const stored = (await listStored(folder)).map(({ id }) => id);
+  // Without any, this names the folder.
+  if (stored.length === 0) await readStored(folder, '');
+  return stored.slice(-Math.min(count, stored.length));
+}
+
+async function printStored(folder: string): Promise<number> {
+  for (const { id, size, receivedAt } of await listStored(folder)) {
+    const captured = readCaptured(await readStored(folder, id));
+    const line = captured === null ? 'not an HTTP request' : `${captured.method} ${captured.target}`;
+    const when = receivedAt.toISOString();
+    process.stdout.write(`${id}  ${when}  ${counted(size, 'byte').padStart(12)}  ${visible(line.slice(0, 120))}\n`);
+  }
+  return 0;
+}
+
+interface Captured {
+  readonly id: string;
+  readonly raw: Buffer;
+}
+
+function printScripts(deliveries: readonly Captured[], partner: Partner): number {
+  for (const { id, raw } of deliveries) {
+    const captured = readCaptured(raw);
+    const script = captured === null ? null : curlForCaptured(captured, partner);
+    if (script === null) {
+      throw new HookproofError('REPLAY_NOT_CURL', `curl cannot send ${id} as it was received`, {
+        hint: 'Leave out `--curl`: replay sends any bytes.',
+      });
+    }
+    process.stdout.write(`# ${id}, body SHA-256 ${bodyDigest(captured ?? { body: raw })}\n${script}`);
+  }
+  return 0;
+}
+
+async function sendAll(
+  deliveries: readonly Captured[],
+  config: ResolvedConfig,
+  { sign, path }: { readonly sign: boolean; readonly path: string },
+): Promise<number> {
+  const { partner, run } = config;
+  const { lookup } = await pinEndpoint(partner.url, { timeoutMs: run.timeoutMs });
+  const redactor = createRedactor({ values: namedSecrets(config.secrets) });
+  const options = { partner: { ...partner, lookup }, timeoutMs: run.timeoutMs };
+  let accepted = 0;
+  for (const { id, raw } of deliveries) {
+    const captured = readCaptured(raw);
+    if (captured === null && sign) {
+      process.stdout.write(`${id} is not a whole HTTP request, so it cannot be signed\n`);
+      continue;
+    }
+    if (captured !== null && partner.signing !== undefined) {
+      redactor.addSignature(signatureOf(captured.body, partner.signing.secret));
+    }
+    const bytes = sign && captured !== null && partner.signing ? withNewSignature(captured, partner.signing) : raw;
+    const sent = readCaptured(bytes);
+    const attempt = await sendCaptured(bytes, options);
+    if (attempt.answer?.status === 200) accepted += 1;
+    const line = captured === null ? 'not an HTTP request' : `${captured.method} ${captured.target}`;
+    process.stdout.write(
+      redactor.text(
+        `${id} ${visible(line.slice(0, 200))}${sign ? ', newly signed' : ''}\n` +
+          `  body ${describeBody(captured, sent, raw)}\n  ${describeAnswer(attempt, redactor)}\n`,
+      ),
+    );
+    if (captured !== null && captured.target !== path && path !== '/') {
+      process.stderr.write(`note: ${id} was sent to ${visible(captured.target)}: its own path, not that of --to\n`);
+    }
+  }
+  process.stdout.write(`${accepted} of ${deliveries.length} answered 200\n`);
+  return accepted === deliveries.length ? 0 : 1;
+}
+
+type Read = ReturnType<typeof readCaptured>;
+
+/** The digest of what was sent, compared with what was captured. */
+function describeBody(captured: Read, sent: Read, raw: Buffer): string {
+  if (captured === null || sent === null) return `unknown; all bytes: SHA-256 ${bodyDigest({ body: raw })}`;
+  const [before, now] = [bodyDigest(captured), bodyDigest(sent)];
+  const same = before === now ? 'unchanged' : `changed, was ${before}`;
+  return `${counted(sent.body.length, 'byte')}, SHA-256 ${now}, ${same}`;
+}

@@ -1,0 +1,69 @@
+/** Decides when the endpoint runs the code on disk: its process was replaced, or nothing happened for long enough. */
+import { formatDuration } from '../../report/index.ts';
+import type { EndpointWatch } from './endpoint-watch.ts';
+import type { Changes } from './file-watch.ts';
+
+/** Without a restart for this long after a change, the endpoint is taken for one that reloads in place. */
+const QUIET_MS = 2_000;
+/** The same for an endpoint that has restarted before: its supervisor may only be slow. */
+const QUIET_AFTER_RESTARTS_MS = 5_000;
+/** Between the last change and the checks: an editor may write several files. */
+const DEBOUNCE_MS = 50;
+/** A supervisor may see a change this much earlier than it is seen here. */
+const EARLIER_MS = 500;
+
+interface Settling {
+  readonly isSettled: boolean;
+  /** What was seen, for the user. */
+  readonly notice: string | null;
+  /** When to look again if nothing happens; absent: only then. */
+  readonly waitMs?: number;
+}
+
+/** `settleMs` replaces the quiet time; after `recoveryMs` a notice says that the endpoint is still down. */
+export function createSettling({
+  changes,
+  endpoint,
+  settleMs,
+  recoveryMs,
+}: {
+  readonly changes: Pick<Changes, 'lastMs'>;
+  readonly endpoint: Pick<EndpointWatch, 'last'>;
+  readonly settleMs: number | null;
+  readonly recoveryMs: number;
+}) {
+  let restarts = 0;
+  let noticedOutageMs: number | null = null;
+  return {
+    /** Looks at the endpoint now. `isReplaced`: it went down or came back since the last checks began. */
+    look(isReplaced: boolean): Settling {
+      const nowMs = performance.now();
+      const { last } = endpoint;
+      if (last !== null && last.backMs === null) {
+        const leftMs = last.goneMs + recoveryMs - nowMs;
+        if (leftMs > 0) return { isSettled: false, notice: null, waitMs: leftMs };
+        const isNew = noticedOutageMs !== last.goneMs;
+        noticedOutageMs = last.goneMs;
+        const time = formatDuration(recoveryMs);
+        const notice = `the endpoint has not come back within ${time}: look at your server's terminal; start it again`;
+        return { isSettled: false, notice: isNew ? notice : null };
+      }
+      const { lastMs } = changes;
+      const debounceMs = lastMs + DEBOUNCE_MS - nowMs;
+      if (isReplaced && last !== null && last.backMs !== null) {
+        const isAfterChange = last.goneMs >= lastMs - EARLIER_MS || last.backMs >= lastMs;
+        if (isAfterChange && debounceMs > 0) return { isSettled: false, notice: null, waitMs: debounceMs };
+        if (isAfterChange) {
+          restarts++;
+          const downMs = last.backMs - last.goneMs;
+          return { isSettled: true, notice: `the endpoint restarted (down ${formatDuration(downMs)})` };
+        }
+      }
+      const quietMs = settleMs ?? (restarts > 0 ? QUIET_AFTER_RESTARTS_MS : QUIET_MS);
+      const leftMs = lastMs + quietMs - nowMs;
+      if (leftMs > 0) return { isSettled: false, notice: null, waitMs: leftMs };
+      const notice = `no restart seen within ${formatDuration(quietMs)}: the endpoint may reload in place`;
+      return { isSettled: true, notice: nowMs - lastMs < 2 * quietMs + DEBOUNCE_MS ? notice : null };
+    },
+  };
+}

@@ -1,0 +1,132 @@
+/** Selects the checks of a run. Loads the catalogue, so that only those with a selection import it. */
+import { HookproofError } from '../../contract/hookproof-error.ts';
+import { CATALOGUE, type Scenario } from '../../scenarios/index.ts';
+import { givenTexts, problemWith, type Resolution } from './given.ts';
+import { nearestName } from './nearest-name.ts';
+import type { RunSettings } from './settings.ts';
+
+/** The selected scenarios. An empty selection is the whole catalogue; several kinds of selection narrow each other. */
+export interface Selection {
+  readonly suites: readonly string[];
+  readonly scenarios: readonly string[];
+  /** Texts in id or title, `*` for any characters; any match selects. */
+  readonly greps: readonly string[];
+  readonly shard: { readonly index: number; readonly of: number } | null;
+}
+
+export interface SelectedScenario {
+  readonly suite: string;
+  readonly scenario: Scenario;
+}
+
+/**
+ * The selected scenarios in the order of the catalogue.
+ *
+ * @throws HookproofError PLAN_UNKNOWN_NAME, PLAN_NOTHING_SELECTED or PLAN_EMPTY_SHARD
+ */
+export function selectScenarios(selection: Partial<Selection> = {}): SelectedScenario[] {
+  const { suites = [], scenarios = [], greps = [], shard = null } = selection;
+  for (const [kind, names] of [
+    ['suite', suites],
+    ['scenario', scenarios],
+    ['grep', greps],
+  ] as const) {
+    for (const name of names) {
+      const unknown = unknownName(kind, name);
+      if (unknown !== null) throw new HookproofError(UNKNOWN_NAME, unknown.what, { hint: unknown.hint });
+    }
+  }
+  const patterns = greps.map(readPattern);
+  const selected = CATALOGUE.flatMap((suite) =>
+    suite.scenarios
+      .filter(() => suites.length === 0 || suites.includes(suite.name))
+      .filter(({ id }) => scenarios.length === 0 || scenarios.includes(id))
+      .filter(({ id, title }) => patterns.length === 0 || patterns.some((matches) => matches(id) || matches(title)))
+      .map((scenario) => ({ suite: suite.name, scenario })),
+  );
+  if (selected.length === 0) {
+    throw new HookproofError('PLAN_NOTHING_SELECTED', 'the selection matches no check', {
+      hint: '`--suite`, `--scenario` and `--grep` narrow each other; `hookproof list` prints the catalogue.',
+    });
+  }
+  if (shard === null) return selected;
+  // Dealt out one by one, so that shards have similar sizes and every scenario is in exactly one.
+  const mine = selected.filter((_, at) => at % shard.of === shard.index - 1);
+  if (mine.length === 0) {
+    const checks = selected.length === 1 ? '1 check is' : `${selected.length} checks are`;
+    const message = `shard ${shard.index}/${shard.of} is empty: ${checks} selected`;
+    throw new HookproofError('PLAN_EMPTY_SHARD', message, {
+      hint: 'Use at most as many shards as there are selected checks.',
+    });
+  }
+  return mine;
+}
+
+const SELECTING = { suites: 'suite', scenarios: 'scenario', grep: 'grep' } as const;
+
+/** Notes every name that the catalogue does not have. */
+export function checkNames({ settings, problems }: Resolution): void {
+  for (const path of ['suites', 'scenarios', 'grep'] as const) {
+    for (const given of givenTexts(settings, path)) {
+      const unknown = unknownName(SELECTING[path], given.value);
+      if (unknown !== null) problems.push(problemWith(given, unknown.what, unknown.hint, UNKNOWN_NAME));
+    }
+  }
+}
+
+/** Notes a selection that matches no check, if nothing else is wrong with it. */
+export function checkSelection(run: RunSettings, { problems }: Resolution): void {
+  if (problems.some(({ path }) => path !== null && /^(?:suites|scenarios|grep|shard)(?:\.|$)/.test(path))) return;
+  try {
+    selectScenarios(run);
+  } catch (error) {
+    if (!(error instanceof HookproofError)) throw error;
+    const { code, message, hint } = error;
+    problems.push({ code, path: null, reason: null, message, hint });
+  }
+}
+
+const UNKNOWN_NAME = 'PLAN_UNKNOWN_NAME';
+
+/** Why a name or a text selects nothing in the whole catalogue; null when it selects something. */
+function unknownName(
+  kind: 'suite' | 'scenario' | 'grep',
+  name: string,
+): { readonly what: string; readonly hint: string } | null {
+  if (kind === 'grep') {
+    const matches = readPattern(name);
+    if (CATALOGUE.some(({ scenarios }) => scenarios.some(({ id, title }) => matches(id) || matches(title))))
+      return null;
+    return {
+      what: `no check has "${name.slice(0, 60)}" in its id or title`,
+      hint: '`--grep` takes text, not a regular expression; * stands for any characters. `hookproof list` prints all.',
+    };
+  }
+  const known = CATALOGUE.flatMap((suite) => (kind === 'suite' ? suite.name : suite.scenarios.map(({ id }) => id)));
+  if (known.includes(name)) return null;
+  const near = nearestName(name, known);
+  const suggestion = near === null ? '' : `Did you mean "${near}"? `;
+  const noun = kind === 'suite' ? 'suite' : 'check';
+  const list = kind === 'suite' ? '`hookproof list --what suites`' : '`hookproof list`';
+  return { what: `unknown ${noun} "${name}"`, hint: `${suggestion}${list} lists all ${noun}s.` };
+}
+
+/**
+ * Makes a test whether a text contains the pattern, in upper or lower case; `*` stands for any characters. Regular
+ * expressions are not supported, because one can run for hours.
+ */
+function readPattern(pattern: string): (text: string) => boolean {
+  const parts = pattern
+    .toLowerCase()
+    .split('*')
+    .filter((part) => part !== '');
+  return (text: string) => {
+    const lower = text.toLowerCase();
+    let from = 0;
+    return parts.every((part) => {
+      const at = lower.indexOf(part, from);
+      from = at + part.length;
+      return at >= 0;
+    });
+  };
+}

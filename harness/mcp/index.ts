@@ -1,0 +1,266 @@
+/**
+ * The Model Context Protocol server, for coding agents that fix a receiver. Standard output carries the protocol alone.
+ *
+ * A tool argument never is a secret, a file or a command. The configuration is that of the folder and the environment
+ * in which the server was started. A client chooses the checks, and the endpoint within the addresses that are allowed.
+ */
+import { once } from 'node:events';
+import type { Readable, Writable } from 'node:stream';
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
+import type { CallToolResult, ServerNotification, ServerRequest } from '@modelcontextprotocol/sdk/types.js';
+import * as z from 'zod';
+import { HookproofError, STACKS } from '../../contract/index.ts';
+import { redactError } from '../report/index.ts';
+import { version } from '../version.ts';
+import { answerOf, type Contents, createMarker, errorAnswer, type Marker, pageInput, sizeInput } from './answer.ts';
+import {
+  bodyBytes,
+  doctorContents,
+  doctorSchema,
+  explainSchema,
+  explanationContents,
+  listContents,
+  listSchema,
+  verification,
+  verifySchema,
+} from './look-ups.ts';
+import { causeOf, checkOf, detailsSchema, failedIn, summaryOf, summarySchema } from './run-answers.ts';
+import { type CallOptions, createSession, type Session, type SessionOptions } from './session.ts';
+
+export type { McpCommands } from './session.ts';
+
+interface McpOptions extends Omit<SessionOptions, 'stopping'> {
+  readonly input: Readable;
+  readonly output: Writable;
+  /** Ends the server, as the end of the input does. */
+  readonly signal: AbortSignal;
+}
+
+const INSTRUCTIONS =
+  'hookproof checks a webhook receiver against its specification. Loop: `run`, read the causes and their fixes, ' +
+  '`details` for one check, change the receiver, `run_failed`, and at the end `run` without a selection: only that ' +
+  'gives a verdict. `doctor` when the endpoint is not reached, `verify` for one delivery, `explain` for any name. ' +
+  'Secrets come from the environment of this server; never ask for them.';
+
+/**
+ * Serves until the input ends or the signal is aborted. Resolves when a run that was under way has ended too.
+ */
+export async function serveMcp({ input, output, signal, ...options }: McpOptions): Promise<void> {
+  const stopping = new AbortController();
+  const stop = () => stopping.abort();
+  const session = await createSession({ ...options, stopping: stopping.signal });
+  const server = new McpServer({ name: 'hookproof', version }, { instructions: INSTRUCTIONS });
+  registerTools(server, session);
+  for (const event of ['end', 'close', 'error']) input.once(event, stop);
+  for (const event of ['close', 'error']) output.once(event, stop);
+  server.server.onclose = stop;
+  signal.addEventListener('abort', stop, { once: true });
+  await server.connect(new StdioServerTransport(input, output));
+  if (signal.aborted || input.readableEnded || input.destroyed) stop();
+  if (!stopping.signal.aborted) await once(stopping.signal, 'abort');
+  await session.idle();
+  await server.close();
+  // A pipe that stays open would keep the process.
+  input.destroy();
+}
+
+const url = z
+  .url({ protocol: /^https?$/ })
+  .max(2_000)
+  .optional()
+  .describe('the endpoint; default: the configured one');
+const words = (description: string, max: number) =>
+  z.array(z.string().min(1).max(200)).max(max).default([]).describe(description);
+
+const SENDING = { readOnlyHint: false, destructiveHint: false, openWorldHint: true };
+const OFFLINE = { readOnlyHint: true, openWorldHint: false };
+
+/** Unknown arguments are refused, so that none can carry a secret. */
+function registerTools(server: McpServer, session: Session): void {
+  const { commands } = session;
+
+  server.registerTool(
+    'run',
+    {
+      description:
+        'Sends test deliveries to the endpoint. Returns verdict, counts, and the causes of failures with fixes. ' +
+        'Without a selection the whole catalogue is run; only that gives a verdict.',
+      inputSchema: z.strictObject({
+        url,
+        suites: words('run only these suites', 50),
+        scenarios: words('run only the checks with these ids', 1_000),
+        grep: words('run only checks whose id or title contains one of these texts', 20),
+        open: z.boolean().default(false).describe('the endpoint is meant to take deliveries without credentials'),
+        ...sizeInput,
+      }),
+      outputSchema: summarySchema,
+      annotations: SENDING,
+    },
+    ({ grep: greps, maxBytes, ...request }, extra) =>
+      answer(session, { maxBytes }, extra, async (call) =>
+        summaryOf(await session.run({ ...request, greps, url: request.url }, call), call.marker),
+      ),
+  );
+
+  server.registerTool(
+    'run_failed',
+    {
+      description:
+        'Repeats what failed in the last run, against the same endpoint. A partial run: it gives no verdict.',
+      inputSchema: z.strictObject(sizeInput),
+      outputSchema: summarySchema,
+      annotations: SENDING,
+    },
+    (size, extra) =>
+      answer(session, size, extra, async (call) => {
+        const { document, id, request } = session.pastRun();
+        const scenarios = failedIn(document);
+        if (scenarios.length > 0) {
+          const again = { ...request, suites: [], greps: [], scenarios };
+          return summaryOf(await session.run(again, call), call.marker);
+        }
+        throw new HookproofError('MCP_NOTHING_FAILED', `no check failed in run ${id}`, {
+          hint: 'Call `run` without a selection for a verdict.',
+        });
+      }),
+  );
+
+  server.registerTool(
+    'details',
+    {
+      description:
+        'More about a run of this server; sends nothing. With `check`: what was sent and answered, a curl script. ' +
+        'With `cause`: all its checks. With neither: the causes, for their next page.',
+      inputSchema: z.strictObject({
+        run: z.string().max(20).optional().describe('id of the run; default: the last one'),
+        check: z.string().max(200).optional().describe('id of a check'),
+        cause: z.int().min(1).optional().describe('number of a cause'),
+        ...pageInput,
+      }),
+      outputSchema: detailsSchema,
+      annotations: OFFLINE,
+    },
+    ({ run, check, cause, ...size }, extra) =>
+      answer(session, size, extra, async ({ marker }) => {
+        const past = session.pastRun(run);
+        // So that an exchange fits on a page twice, as text and as data.
+        if (check !== undefined) return checkOf(past, check, marker, Math.floor(size.maxBytes / 14));
+        return cause === undefined ? summaryOf(past, marker) : causeOf(past, cause);
+      }),
+  );
+
+  server.registerTool(
+    'explain',
+    {
+      description:
+        'Explains a check, suite, requirement, fault, signing mistake, error code or status: what it means, why it ' +
+        'matters, how to fix it.',
+      inputSchema: z.strictObject({
+        id: z.string().min(1).max(200),
+        stack: z.enum(STACKS).optional().describe('only the fix for this stack'),
+        ...pageInput,
+      }),
+      outputSchema: explainSchema,
+      annotations: OFFLINE,
+    },
+    ({ id, stack, ...size }, extra) =>
+      answer(session, size, extra, async () => explanationContents(id, await commands.explain(id, stack))),
+  );
+
+  server.registerTool(
+    'verify',
+    {
+      description:
+        'Explains, offline, why a signature header does not match a body. The secret is that of the configuration.',
+      inputSchema: z.strictObject({
+        body: z.string().max(1_400_000).describe('the body, exactly as received'),
+        encoding: z.enum(['text', 'base64']).default('text').describe('how `body` is given'),
+        signature: z.string().max(10_000).describe('value of the signature header'),
+        url,
+        ...pageInput,
+      }),
+      outputSchema: verifySchema,
+      annotations: OFFLINE,
+    },
+    ({ body, encoding, signature: header, url: given, ...size }, extra) =>
+      answer(session, size, extra, async () =>
+        verification({ ...(await session.signingInput(given)), body: bodyBytes(body, encoding), header }),
+      ),
+  );
+
+  server.registerTool(
+    'list',
+    {
+      description: `Lists what \`run\` and \`explain\` take: ${commands.lists.join(', ')}.`,
+      inputSchema: z.strictObject({
+        what: z.enum(commands.lists).default('suites'),
+        suites: words('only scenarios of these suites', 50),
+        filter: z.string().max(200).default('').describe('only entries that contain this text'),
+        ...pageInput,
+      }),
+      outputSchema: listSchema,
+      annotations: OFFLINE,
+    },
+    ({ what, suites, filter, ...size }, extra) =>
+      answer(session, size, extra, async () => listContents(what, await commands.list(what, suites), filter)),
+  );
+
+  server.registerTool(
+    'doctor',
+    {
+      description:
+        'Examines DNS, connection, TLS, client certificate, secrets and clock. Returns findings with fixes; later ' +
+        'pages are those of the last examination.',
+      inputSchema: z.strictObject({
+        url,
+        deliver: z.boolean().default(false).describe('also send one valid delivery'),
+        ...pageInput,
+      }),
+      outputSchema: doctorSchema,
+      annotations: SENDING,
+    },
+    ({ url: given, deliver, ...size }, extra) =>
+      answer(session, size, extra, async (call) => {
+        const known = size.page === 1 ? null : session.lastExamination();
+        return doctorContents(known ?? (await session.examine({ url: given, deliver }, call)), call.marker);
+      }),
+  );
+}
+
+type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
+
+/** The answer to a call: its contents, or what is wrong. Never rejects. */
+async function answer(
+  { redactor, stopping }: Session,
+  { maxBytes, page = 1 }: { readonly maxBytes: number; readonly page?: number },
+  extra: Extra,
+  contents: (call: CallOptions & { readonly marker: Marker }) => Promise<Contents>,
+): Promise<CallToolResult> {
+  const marker = createMarker();
+  const call = { marker, signal: AbortSignal.any([extra.signal, stopping]), progress: progressOf(extra) };
+  try {
+    return answerOf(await contents(call), { maxBytes, page, marker, redact: redactor.wording });
+  } catch (error) {
+    const shown = redactError(error, redactor);
+    if (shown instanceof HookproofError) return errorAnswer(shown);
+    process.stderr.write(`hookproof: internal error, please report it\n${shown.stack ?? shown.message}\n`);
+    const hint = 'Standard error of the server says more.';
+    return errorAnswer(new HookproofError('MCP_INTERNAL', 'internal error of hookproof', { hint, kind: 'internal' }));
+  }
+}
+
+/** Sends at most a hundred notifications in one call, and none to a client that did not ask for them. */
+function progressOf({ _meta, sendNotification }: Extra): CallOptions['progress'] {
+  const progressToken = _meta?.progressToken;
+  let percent = 0;
+  return (progress, total) => {
+    const now = Math.floor((progress / total) * 100);
+    if (progressToken === undefined || now <= percent) return;
+    percent = now;
+    const params = { progressToken, progress, total };
+    // A client that has gone needs no progress.
+    sendNotification({ method: 'notifications/progress', params }).catch(() => {});
+  };
+}

@@ -1,0 +1,390 @@
+/** What the tools say about a run: the summary by cause, all checks of one cause, and one check in full. */
+import * as z from 'zod';
+import { HookproofError, type JsonObject } from '../../contract/index.ts';
+import { visible } from '../../contract/visible.ts';
+import { findScenario } from '../../scenarios/index.ts';
+import { loadDictionary } from '../diagnose/index.ts';
+import {
+  type Cause,
+  causesOf,
+  caveats,
+  changesInWords,
+  closeness,
+  counted,
+  decisiveProbe,
+  describeBytes,
+  headline,
+  judgedLine,
+  numbers,
+  withFindings,
+} from '../report/index.ts';
+import type { Exchange, ResultDocument, ScenarioResult } from '../report/result-document.ts';
+import { failsTheRun, isPartial } from '../report/verdict.ts';
+import { answerFields, type Contents, type Entry, type Marker, maybeUntrusted } from './answer.ts';
+
+/** A run of this server. Its document is redacted. */
+export interface PastRun {
+  readonly id: string;
+  readonly document: ResultDocument;
+  /** Of a partial run: the last full run of the same endpoint, whose causes hold for checks that fail as before. */
+  readonly full?: PastRun;
+}
+
+const check = z.strictObject({ id: z.string(), expected: z.string(), got: z.string() });
+
+export const summarySchema = z.strictObject({
+  run: z.string(),
+  url: z.string(),
+  /** Null for a partial run: only the whole catalogue gives one. */
+  verdict: z.enum(['conformant', 'nonconformant', 'inconclusive', 'harness-error']).nullable(),
+  headline: z.string(),
+  partial: z.boolean(),
+  planned: z.number(),
+  counts: z.record(z.string(), z.number()),
+  caveats: z.array(z.string()),
+  causes: z.array(
+    z.strictObject({
+      cause: z.number(),
+      kind: z.enum(['failure', 'warning', 'known failure', 'inconclusive', 'harness-error']),
+      title: maybeUntrusted,
+      /** What `explain` takes; null when no known fault explains the checks. */
+      fault: z.string().nullable(),
+      seen: maybeUntrusted.optional(),
+      fix: maybeUntrusted.optional(),
+      checks: z.array(check),
+      moreChecks: z.number(),
+    }),
+  ),
+  ...answerFields,
+});
+
+export const detailsSchema = z.looseObject({ run: z.string(), ...answerFields });
+
+/** The checks that `run_failed` repeats: failures, and with them the warnings. */
+export function failedIn({ results, strict }: ResultDocument): string[] {
+  if (!results.some(({ verdict }) => failsTheRun(verdict, strict))) return [];
+  return results.filter(({ verdict }) => verdict === 'fail' || verdict === 'warn').map(({ id }) => id);
+}
+
+/** Checks with one cause, numbered as the answers number them. */
+interface Group extends Cause {
+  readonly kind: z.infer<typeof summarySchema>['causes'][number]['kind'];
+}
+
+/** Failures first; a cause of both failures and warnings is a failure. */
+function groupsOf({ document, full }: PastRun): Group[] {
+  const { results } = document;
+  const diagnosis = full === undefined ? document.diagnosis : carriedOver(document, full);
+  const having = (verdict: string, known = false) =>
+    results.filter((result) => result.verdict === verdict && (result.known !== null) === known);
+  const found = causesOf([...having('fail'), ...having('warn')], diagnosis);
+  const causes = withFindings(found, diagnosis).map((cause): Group => {
+    // Without a failed check, as when nothing is listening on the port, it is why there is no conclusion.
+    if (cause.members.length === 0) return { ...cause, kind: 'inconclusive' };
+    const fails = cause.members.some(({ verdict }) => verdict === 'fail');
+    return { ...cause, kind: fails ? 'failure' : 'warning' };
+  });
+  const findings = causes.filter(({ members }) => members.length === 0);
+  const group = (kind: Group['kind'], members: readonly ScenarioResult[]) =>
+    causesOf(members, []).map((cause): Group => ({ ...cause, kind }));
+  return [
+    ...findings,
+    ...group('harness-error', having('harness-error')),
+    ...causes.filter(({ kind }) => kind === 'failure'),
+    ...causes.filter(({ kind }) => kind === 'warning'),
+    ...group('inconclusive', having('inconclusive')),
+    ...group('known failure', [...having('fail', true), ...having('warn', true)]),
+  ];
+}
+
+/**
+ * The causes of a full run for the checks that still fail in the same way. A partial run has too few outcomes for its
+ * own diagnosis, except for what was found without a failed check.
+ */
+function carriedOver({ diagnosis, results }: ResultDocument, { document, id }: PastRun): ResultDocument['diagnosis'] {
+  const before = new Map(document.results.map((result) => [result.id, result]));
+  const isAsBefore = (result: ScenarioResult) => {
+    const other = before.get(result.id);
+    return other !== undefined && other.verdict === result.verdict && gotOf(other) === gotOf(result);
+  };
+  const same = new Set(results.filter(isAsBefore).map((result) => result.id));
+  const kept = document.diagnosis.map((one) => ({
+    ...one,
+    title: `${one.title}, as in run ${id}`,
+    evidence: one.evidence.filter((evidence) => same.has(evidence)),
+  }));
+  return [
+    ...diagnosis.filter(({ evidence, outcomes }) => outcomes === 0 && evidence.length === 0),
+    ...kept.filter(({ evidence }) => evidence.length > 0),
+  ];
+}
+
+/** Checks of a cause in the summary. */
+const MAX_CHECKS = 5;
+
+/** Verdict, counts and causes. */
+export async function summaryOf(past: PastRun, marker: Marker): Promise<Contents> {
+  const { id, document } = past;
+  const groups = groupsOf(past);
+  const own = await createOwnTexts(document, marker);
+  const { counts, planned, requests, target } = document;
+  const failed = failedIn(document).length;
+  const at = groups.findIndex(({ members }) => members.length > 0);
+  const first = groups[at]?.members[0]?.id;
+  const partial = isPartial(document);
+  const url = shortened(target.url);
+  const notes = caveats(document).map(shortened);
+  return {
+    head: [
+      `${headline(document)}: ${url}`,
+      `run ${id}: ${numbers(document)}; ${judgedLine(document)}, ${counted(requests, 'request')}`,
+      ...notes,
+    ],
+    data: {
+      run: id,
+      url,
+      verdict: partial ? null : document.verdict,
+      headline: headline(document),
+      partial,
+      planned,
+      counts: { ...counts },
+      caveats: notes,
+    },
+    list: 'causes',
+    entries: groups.map((group, at) => causeEntry(group, at + 1, own)),
+    again: `details with run "${id}" and`,
+    tail: [
+      ...(first === undefined
+        ? []
+        : [`More: details with run "${id}" and a check ("${first}") or a cause (${at + 1}).`]),
+      ...(groups.some(({ kind }) => kind === 'inconclusive') ? ['`doctor` examines the connection.'] : []),
+      ...(failed === 0 ? [] : [`After a fix: run_failed repeats ${counted(failed, 'check')}.`]),
+    ],
+  };
+}
+
+function causeEntry(group: Group, number: number, own: OwnTexts): Entry {
+  const { diagnosis, kind, members } = group;
+  const [first] = members;
+  const title = diagnosis === null ? ourTitle(group) : own.of(diagnosis.fault, diagnosis.title);
+  const fix = fixOf(group, own);
+  const seen =
+    diagnosis === null && first !== undefined ? own.sent(first.cause ?? (first.reason || first.observed)) : '';
+  const shown = members.slice(0, MAX_CHECKS).map(checkFields);
+  const more = members.length - shown.length;
+  const fault = diagnosis?.fault ?? null;
+  return {
+    name: `cause ${number}`,
+    text: [
+      `${number}. ${kind}: ${asText(title)}${diagnosis === null ? '' : ` (${closeness(diagnosis)})`}`,
+      ...(diagnosis === null || diagnosis.why === ''
+        ? []
+        : [`   why: ${asText(own.of(diagnosis.fault, diagnosis.why))}`]),
+      ...(seen === '' ? [] : [`   seen: ${asText(seen)}`]),
+      ...(fix === '' ? [] : [`   fix: ${asText(fix)}`]),
+      ...shown.map((one) => `   ${one.id}: expected ${one.expected}, got ${one.got}`),
+      ...(more === 0 ? [] : [`   and ${more} more: details with cause ${number}`]),
+    ].join('\n'),
+    data: {
+      cause: number,
+      kind,
+      title: asData(title),
+      fault,
+      ...(seen !== '' && { seen: asData(seen) }),
+      ...(fix !== '' && { fix: asData(fix) }),
+      checks: shown,
+      moreChecks: more,
+    },
+  };
+}
+
+function ourTitle({ kind, members: [first, ...others] }: Group): string {
+  if (first === undefined) return kind;
+  if (kind === 'inconclusive' || kind === 'harness-error')
+    return `${counted(others.length + 1, 'check')} without verdict`;
+  const title = first.defect ?? first.title;
+  return others.length === 0 ? title : `${title}, and ${others.length} like it`;
+}
+
+function fixOf({ diagnosis, kind, members: [first] }: Group, own: OwnTexts): Text {
+  if (diagnosis !== null) return own.of(diagnosis.fault, diagnosis.fix);
+  return first === undefined || kind === 'inconclusive' || kind === 'harness-error' ? '' : own.fixOf(first);
+}
+
+function checkFields(result: ScenarioResult) {
+  return { id: result.id, expected: result.expected, got: gotOf(result) };
+}
+
+/** The status as received, where `outcome` may be that of the specification; or a code. Anything longer is left out. */
+function gotOf({ answered, observed, outcome = '', verdict }: ScenarioResult): string {
+  const status = answered?.status ?? (/^\d{3}$/.test(observed) ? observed : null);
+  if (status !== null) return `${status}`;
+  return outcome !== 'seen' && /^[\w -]{1,40}$/.test(outcome) ? outcome : verdict;
+}
+
+/** All checks of one cause. */
+export function causeOf(past: PastRun, number: number): Contents {
+  const { id } = past;
+  const groups = groupsOf(past);
+  const group = groups[number - 1];
+  if (group === undefined) {
+    throw new HookproofError('MCP_UNKNOWN_CAUSE', `run ${id} has no cause ${number}, only ${groups.length}`, {
+      hint: '`details` without `cause` lists them.',
+    });
+  }
+  return {
+    head: [`Cause ${number} of run ${id}, ${group.kind}: ${counted(group.members.length, 'check')}`],
+    data: { run: id, cause: number, kind: group.kind, count: group.members.length },
+    list: 'checks',
+    entries: group.members.map((member) => {
+      const fields = checkFields(member);
+      return {
+        name: member.id,
+        text: `${fields.id}: expected ${fields.expected}, got ${fields.got}`,
+        data: fields,
+      };
+    }),
+  };
+}
+
+/** One check: its verdict, what was sent and answered, and how to repeat it. `maxBody`: characters of each body. */
+export async function checkOf({ id, document }: PastRun, wanted: string, marker: Marker, maxBody: number) {
+  const result = document.results.find((one) => one.id === wanted);
+  if (result === undefined) {
+    const known = findScenario(wanted) === undefined ? 'there is no such check' : 'it was not part of this run';
+    throw new HookproofError('MCP_UNKNOWN_CHECK', `run ${id} has no result of "${wanted}": ${known}`, {
+      hint: '`details` without `check` lists the failed ones; `list` lists all.',
+    });
+  }
+  const own = await createOwnTexts(document, marker);
+  const { exchanges, reproduce } = result;
+  const decisive = decisiveProbe(result);
+  const sorted = [...exchanges].sort((one, other) => rank(one, decisive) - rank(other, decisive));
+  const command = reproduce === null ? '' : visible(reproduce.command);
+  const curl = reproduce?.curl ?? null;
+  const { verdict, level, expected, observed, reason, why, requirements } = result;
+  const fix = own.fixOf(result);
+  const seen = own.sent(reason === '' || reason === observed ? observed : `${observed}; ${reason}`);
+  const facts: readonly (readonly [string, Text])[] = [
+    ['expected', expected],
+    ['observed', seen],
+    ['why', why],
+    ['fix', fix],
+    ['requirements', requirements.join(', ')],
+    ['command', command],
+  ];
+  const filled = facts.filter(([, text]) => text !== '');
+  const contents: Contents = {
+    head: [`${result.id}: ${verdict} (${level}), run ${id}: ${result.defect ?? result.title}`],
+    data: { run: id, check: result.id, verdict, level, title: result.defect ?? result.title },
+    list: 'parts',
+    entries: [
+      {
+        name: 'the facts',
+        text: filled.map(([label, text]) => `${label}: ${asText(text)}`).join('\n'),
+        data: { part: 'facts', ...Object.fromEntries(filled.map(([label, text]) => [label, asData(text)])) },
+      },
+      ...sorted.slice(0, 1).map((one) => exchangeEntry(result, one, marker, maxBody)),
+      ...(curl === null ? [] : [curlEntry(curl)]),
+      ...sorted.slice(1).map((one) => exchangeEntry(result, one, marker, maxBody)),
+    ],
+    ...(exchanges.length === 0 && {
+      tail: ['No exchanges were kept: those of passed checks are not, and some checks send no delivery.'],
+    }),
+  };
+  return contents;
+}
+
+/** The decisive probe first, then the other probes, then the controls. */
+function rank(exchange: Exchange, decisive: Exchange | undefined): number {
+  if (exchange === decisive) return 0;
+  return exchange.role === 'probe' ? 1 : 2;
+}
+
+function exchangeEntry(result: ScenarioResult, exchange: Exchange, marker: Marker, maxBody: number): Entry {
+  const { error, label, request, response, role, timings } = exchange;
+  const line = `${request.method} ${visible(request.target)}`;
+  const headers = request.headers.map(([name, value]) => visible(`${name}: ${value}`));
+  const body = describeBytes(request.body, maxBody);
+  const changed = visible(changesInWords(result, exchange).join('; ')) || 'nothing';
+  const failure = error === null ? '' : `${error.message} (${error.code})`;
+  const answer = response && {
+    status: response.status,
+    headers: response.headers.map(([name, value]) => `${name}: ${value}`).join('\n'),
+    body: describeBytes(response.body, maxBody),
+  };
+  return {
+    name: `exchange "${visible(label)}"`,
+    text: [
+      `--- ${role} "${visible(label)}", changed: ${changed}; ${Math.round(timings.totalMs)} ms`,
+      line,
+      ...headers,
+      body,
+      ...(answer === null
+        ? []
+        : [`answer ${answer.status}: ${marker.text(answer.headers, maxBody)}`, marker.text(answer.body, maxBody * 2)]),
+      ...(error === null ? [] : [`no answer: ${error.phase === 'connect' ? failure : marker.text(failure)}`]),
+    ].join('\n'),
+    data: {
+      part: role,
+      label: visible(label),
+      changed,
+      request: { line, headers, body },
+      ...(answer !== null && {
+        response: {
+          status: answer.status,
+          headers: marker.data(answer.headers, maxBody),
+          body: marker.data(answer.body, maxBody * 2),
+        },
+      }),
+      ...(error !== null && { error: error.phase === 'connect' ? failure : marker.data(failure) }),
+    },
+  };
+}
+
+/** The script takes secrets from the environment. */
+function curlEntry(curl: string): Entry {
+  const script = curl.trimEnd().split('\n').map(visible).join('\n');
+  return { name: 'the curl script', text: `--- curl\n${script}`, data: { part: 'curl', script } };
+}
+
+const MAX_OWN = 200;
+
+function shortened(text: string): string {
+  const shown = visible(text);
+  return shown.length > MAX_OWN ? `${shown.slice(0, MAX_OWN)}…` : shown;
+}
+
+/** A text of ours, or one that may quote the endpoint, as text and as data. */
+type Text = string | { readonly text: string; readonly data: JsonObject };
+const asText = (text: Text) => (typeof text === 'string' ? text : text.text);
+const asData = (text: Text) => (typeof text === 'string' ? text : text.data);
+
+interface OwnTexts {
+  /** A text of a finding. Those about certificates quote them; those of the dictionary are ours. */
+  of(fault: string, text: string): Text;
+  fixOf(result: ScenarioResult): Text;
+  /** A text that may quote the endpoint, unless the endpoint never answered. */
+  sent(text: string): Text;
+}
+
+async function createOwnTexts(document: ResultDocument, marker: Marker): Promise<OwnTexts> {
+  const { target } = document;
+  const silent = wasNeverReached(document);
+  const names = new Set((await loadDictionary()).faults.map(({ name }) => name));
+  const sent = (text: string): Text =>
+    text === '' || silent ? visible(text) : { text: marker.text(text), data: marker.data(text) };
+  return {
+    sent,
+    of: (fault, text) => (target.tls === null || names.has(fault) ? text : sent(text)),
+    fixOf: ({ id, fix }) => (findScenario(id)?.fix === fix ? fix : sent(fix)),
+  };
+}
+
+/** Whether the endpoint had no connection on which it could have sent anything. */
+function wasNeverReached({ counts, results, target }: ResultDocument): boolean {
+  if (target.tls !== null || counts.pass + counts.fail + counts.warn > 0) return false;
+  const attempts = results.flatMap(({ exchanges }) => exchanges);
+  const failed = attempts.every(({ error, response }) => response === null && error?.phase === 'connect');
+  return attempts.length > 0 && failed;
+}

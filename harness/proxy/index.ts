@@ -1,0 +1,21 @@
+/** Between a sender and a receiver: forwards connections byte for byte, and shows, keeps and repeats deliveries. */
+export { curlForCaptured } from './captured-curl.ts';
+export {
+  bodyDigest,
+  type CapturedRequest,
+  readCaptured,
+  replayCaptured,
+  sendCaptured,
+  withNewSignature,
+} from './captured-request.ts';
+export {
+  type DeliveryStore,
+  defaultStoreFolder,
+  listStored,
+  openStore,
+  readStored,
+  type StoredDelivery,
+} from './delivery-store.ts';
+export { createTap } from './exchange-tap.ts';
+export type { KeepBudget } from './message-reader.ts';
+export { type ConnectionTap, type Relay, startRelay } from './relay.ts';

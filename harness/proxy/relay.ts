@@ -1,0 +1,172 @@
+/**
+ * Forwards TCP connections byte for byte: one connection to the upstream for each connection of a client, with
+ * back-pressure, half-closes and resets in both directions. Bytes are never parsed on the way; a tap gets to see them
+ * after they were handed on.
+ */
+import { type AddressInfo, connect, createServer, type LookupFunction, type Server, type Socket } from 'node:net';
+import { HookproofError } from '../../contract/hookproof-error.ts';
+
+/** Sees the bytes of one connection. What it does with them cannot change or hold back what is forwarded. */
+export interface ConnectionTap {
+  fromClient(piece: Buffer): void;
+  fromServer(piece: Buffer): void;
+  /** The client sends no more. */
+  clientEnded(): void;
+  /** The upstream sends no more. */
+  serverEnded(): void;
+  /** Both connections are closed. */
+  closed(): void;
+}
+
+export interface RelayOptions {
+  readonly host: string;
+  /** 0 takes a free port. */
+  readonly port: number;
+  readonly upstream: { readonly host: string; readonly port: number; readonly lookup?: LookupFunction };
+  /** Connections of clients at the same time; further ones are closed at once. */
+  readonly maxConnections: number;
+  readonly tap?: (client: { readonly remoteAddress: string }) => ConnectionTap;
+}
+
+export interface Relay {
+  readonly port: number;
+  readonly openConnections: () => number;
+  /** Connections that were closed because there were too many. */
+  readonly dropped: () => number;
+  /** Stops listening, and resets the connections that are open. */
+  close(): Promise<void>;
+}
+
+/** After one side has closed or was reset, the other side gets this long to take what is left. In milliseconds. */
+const LINGER_MS = 60_000;
+
+/** @throws HookproofError PROXY_LISTEN when the address cannot be listened on */
+export async function startRelay({ host, port, upstream, maxConnections, tap }: RelayOptions): Promise<Relay> {
+  const open = new Set<Socket>();
+  let dropped = 0;
+  const keep = (socket: Socket) => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+  };
+  const server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => {
+    const { lookup } = upstream;
+    const target = { host: upstream.host, port: upstream.port, ...(lookup && { lookup }) };
+    const receiver = connect({ ...target, allowHalfOpen: true, noDelay: true });
+    keep(client);
+    keep(receiver);
+    join(client, receiver, guarded(tap?.({ remoteAddress: client.remoteAddress ?? '' })));
+  });
+  server.maxConnections = maxConnections;
+  server.on('drop', () => {
+    dropped += 1;
+  });
+  await listen(server, host, port);
+  return {
+    port: (server.address() as AddressInfo).port,
+    openConnections: () => open.size / 2,
+    dropped: () => dropped,
+    close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      for (const socket of open) reset(socket);
+      return closed;
+    },
+  };
+}
+
+function join(client: Socket, receiver: Socket, tap: ConnectionTap): void {
+  forward(client, receiver, tap.fromClient, tap.clientEnded);
+  forward(receiver, client, tap.fromServer, tap.serverEnded);
+  let closed = 0;
+  for (const socket of [client, receiver]) {
+    socket.once('close', () => {
+      closed += 1;
+      if (closed === 2) tap.closed();
+    });
+  }
+  // A receiver that closed its connection looks like one that only stopped sending. The operating system ends
+  // such a connection after a minute without data, and so does the relay.
+  receiver.once('end', () => client.setTimeout(LINGER_MS, () => reset(client)));
+}
+
+function forward(from: Socket, to: Socket, seen: (piece: Buffer) => void, ended: () => void): void {
+  from.on('data', (piece: Buffer) => {
+    if (!to.destroyed && !to.write(piece)) from.pause();
+    seen(piece);
+  });
+  to.on('drain', () => from.resume());
+  from.on('end', () => {
+    to.end();
+    ended();
+  });
+  from.on('error', () => resetAfterFlush(to));
+  // After a reset of the other side, which destroyed this one without an error.
+  from.on('close', () => {
+    if (!from.readableEnded) resetAfterFlush(to);
+  });
+}
+
+/**
+ * Resets a connection at once. `resetAndDestroy` of Node sends what is left and a FIN before it, which a client that
+ * does not read would hold up, and which looks like an orderly end. A socket that is just sending its FIN cannot be
+ * reset, and is closed.
+ */
+function reset(socket: Socket): void {
+  const isShuttingDown = socket.writableEnded && !socket.writableFinished;
+  if (!socket.connecting && !isShuttingDown) Object.assign(socket, { resetAndClosing: true });
+  socket.destroy();
+}
+
+/** Resets a connection as soon as it has taken what was forwarded before. */
+function resetAfterFlush(socket: Socket): void {
+  if (socket.destroyed) return;
+  if (socket.connecting || socket.writableLength === 0) {
+    reset(socket);
+    return;
+  }
+  socket.setTimeout(LINGER_MS, () => reset(socket));
+  if (socket.writableEnded) socket.once('finish', () => reset(socket));
+  else socket.write('', () => reset(socket));
+}
+
+const NO_TAP: ConnectionTap = {
+  fromClient() {},
+  fromServer() {},
+  clientEnded() {},
+  serverEnded() {},
+  closed() {},
+};
+
+/** A tap that fails is not asked again; the connection goes on. */
+function guarded(tap: ConnectionTap | undefined): ConnectionTap {
+  if (tap === undefined) return NO_TAP;
+  let failed = false;
+  const attempt = (act: () => void) => {
+    if (failed) return;
+    try {
+      act();
+    } catch {
+      failed = true;
+    }
+  };
+  return {
+    fromClient: (piece) => attempt(() => tap.fromClient(piece)),
+    fromServer: (piece) => attempt(() => tap.fromServer(piece)),
+    clientEnded: () => attempt(() => tap.clientEnded()),
+    serverEnded: () => attempt(() => tap.serverEnded()),
+    closed: () => attempt(() => tap.closed()),
+  };
+}
+
+function listen(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (cause: NodeJS.ErrnoException) => {
+      reject(
+        new HookproofError('PROXY_LISTEN', `The proxy cannot listen on ${host} port ${port} (${cause.code}).`, {
+          hint: 'Choose another port with `--port`, or 0 for a free one, and an address of this machine.',
+          cause,
+        }),
+      );
+    });
+    server.listen(port, host, resolve);
+  });
+}

@@ -1,0 +1,94 @@
+/** A repetition of checks in watch mode as a few lines: what passes now, what still fails, how many are left. */
+import { type Cause, causesOf, groupBy } from './causes.ts';
+import { counted, formatDuration, type Layout } from './layout.ts';
+import type { ResultDocument, ScenarioResult } from './result-document.ts';
+import { failsTheRun, isPartial } from './verdict.ts';
+import { headline, namesOf, numbers, VERDICT_SIGN } from './wording.ts';
+
+/** Of more causes, the rest is counted. */
+const MAX_CAUSES = 5;
+/** Checks of one cause that get a line each. */
+const MAX_MEMBERS = 3;
+
+/**
+ * The lines about a finished run. `failedBefore` are the checks that failed until now; `left` is how many fail now;
+ * `isContinued`: the full run follows at once. Give it a redacted document.
+ */
+export function renderRound(
+  document: ResultDocument,
+  {
+    failedBefore,
+    left,
+    isContinued,
+  }: { readonly failedBefore: readonly string[]; readonly left: number; readonly isContinued: boolean },
+  layout: Layout,
+): string[] {
+  const { diagnosis, durationMs, results, strict } = document;
+  const before = new Set(failedBefore);
+  const failing = results.filter(({ known, verdict }) => failsTheRun(verdict, strict) && known === null);
+  const fixed = results.filter(({ id, verdict }) => before.has(id) && (verdict === 'pass' || verdict === 'warn'));
+  const undecided = results.filter(({ verdict }) => verdict === 'inconclusive' || verdict === 'harness-error');
+  const causes = causesOf(failing, diagnosis);
+  const took = formatDuration(durationMs);
+  return [
+    ...(fixed.length === 0
+      ? []
+      : layout.paragraph(`${layout.sign('pass')} `, `${passNow(fixed.length)}: ${namesOf(fixed.map(({ id }) => id))}`)),
+    ...causes.slice(0, MAX_CAUSES).flatMap((cause) => causeLines(cause, layout)),
+    ...(causes.length > MAX_CAUSES ? [`  and ${counted(causes.length - MAX_CAUSES, 'further cause')}`] : []),
+    ...groupBy(undecided, reasonOf).flatMap(([reason, members]) =>
+      layout.paragraph(
+        `${layout.sign('inconclusive')} `,
+        `${counted(members.length, 'check')} without a result: ${reason}`,
+      ),
+    ),
+    ...(isContinued ? [] : lastLine(document, { isRepeated: before.size > 0, left, took }, layout)),
+  ];
+}
+
+function passNow(count: number): string {
+  return count === 1 ? '1 check that failed passes now' : `${count} checks that failed pass now`;
+}
+
+function causeLines({ diagnosis, members, title }: Cause, layout: Layout): string[] {
+  const lead = `${layout.sign('fail')} `;
+  const shown = members.slice(0, MAX_MEMBERS);
+  const said = ({ id, expected, observed }: ScenarioResult) => `${id}: observed ${observed}, expected ${expected}`;
+  const fix = diagnosis?.fix || members[0]?.fix || '';
+  const fixLines = fix === '' ? [] : layout.paragraph('    fix: ', fix, 'cyan');
+  const [only] = shown;
+  if (title === '' && only !== undefined) return [...layout.paragraph(lead, said(only)), ...fixLines];
+  const more = members.length - shown.length;
+  return [
+    ...layout.paragraph(lead, members.length === 1 ? title : `${title} (${members.length} checks)`, 'bold'),
+    ...fixLines,
+    ...shown.flatMap((member) => layout.paragraph('    ', said(member))),
+    ...(more > 0 ? [layout.paint(`    and ${more} more`, 'dim')] : []),
+  ];
+}
+
+function reasonOf({ observed, reason }: ScenarioResult): string {
+  return reason || observed || 'no reason was recorded';
+}
+
+function lastLine(
+  document: ResultDocument,
+  { isRepeated, left, took }: { readonly isRepeated: boolean; readonly left: number; readonly took: string },
+  layout: Layout,
+): string[] {
+  const { counts, verdict } = document;
+  if (!isPartial(document)) {
+    const sign = VERDICT_SIGN[verdict];
+    const word = layout.paint(headline(document), 'bold', layout.style(sign));
+    return [`${layout.sign(sign)} ${word}`, ...layout.paragraph('  ', `${numbers(document)}; ${took}`)];
+  }
+  if (counts.inconclusive + counts.harnessError > 0 && left === 0) {
+    return layout.paragraph('  ', `${numbers(document)}; ${took}`);
+  }
+  if (left > 0) return layout.paragraph('  ', `${left} ${left === 1 ? 'check fails' : 'checks fail'}; ${took}`, 'bold');
+  const what = isRepeated ? 'Every check that failed passes now' : `${counted(counts.pass, 'check')} passed`;
+  return layout.paragraph(
+    `${layout.sign('pass')} `,
+    `${what} (${took}). Press a for the full run, which gives the verdict.`,
+  );
+}

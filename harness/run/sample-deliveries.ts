@@ -1,0 +1,107 @@
+/**
+ * What a scenario sends, without an endpoint: each delivery with the plain one, made with sample
+ * credentials. The same in every call.
+ */
+import {
+  type Delivery,
+  type Kit,
+  type Scenario,
+  samples,
+  TEST_ID_PREFIX,
+  type Transmission,
+} from '../../scenarios/index.ts';
+import type { Partner } from '../partner.ts';
+import { headersFor, requestBytes } from '../probe/index.ts';
+import { type Assembled, assemble } from './assemble.ts';
+import { createKit } from './kit.ts';
+
+/** The bytes of a request: its lines without line ends, and its body. */
+export interface RequestParts {
+  readonly lines: readonly string[];
+  readonly body: Uint8Array;
+}
+
+/** A delivery and the plain one to compare it with. Valid credentials are named instead of shown. */
+export interface SampleDelivery {
+  /** What the delivery is; empty for the only one of its scenario. */
+  readonly label: string;
+  readonly plain: RequestParts;
+  readonly sent: RequestParts;
+  /** The body of another plain delivery, which shows what differs in each: ids, times, addresses. */
+  readonly otherBody: Uint8Array;
+  /** What is different in the connection; null when nothing is. */
+  readonly connection: string | null;
+  /** How the bytes are written, where that is what was changed; null elsewhere. */
+  readonly transmission: Transmission | null;
+}
+
+const PARTNER = {
+  url: 'https://partner.example/hooks',
+  signing: { secret: 'sample-secret-for-explanations-only' },
+  apiKey: { value: 'sample-api-key-for-explanations' },
+} as const satisfies Partner;
+
+const NOW = new Date('2026-01-01T00:00:00Z');
+const CERTIFICATE = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n';
+
+/** The deliveries of a scenario in the order in which they are sent; empty where it sends no HTTP request. */
+export function sampleDeliveries(scenario: Scenario): SampleDelivery[] {
+  const deliveries = 'flow' in scenario ? scenario.flow(sampleKit('explained')).flat() : probeOf(scenario);
+  return deliveries.map(({ label = '', change }) => {
+    const assembled = assemble(change, sampleKit('explained'), PARTNER);
+    const { transmission } = assembled;
+    const isRaw = transmission?.kind === 'raw';
+    const plain = assemble({}, sampleKit('explained'), PARTNER);
+    return {
+      label,
+      plain: partsOf(requestBytes(plain.prepared), plain),
+      sent: partsOf(assembled.raw ?? requestBytes(framed(assembled)), assembled),
+      otherBody: assemble({}, sampleKit('other'), PARTNER).prepared.body,
+      connection: change.connect?.label ?? null,
+      transmission: isRaw ? null : transmission,
+    };
+  });
+}
+
+function probeOf(scenario: Scenario): (Pick<Delivery, 'change'> & { readonly label?: string })[] {
+  return 'change' in scenario ? [scenario] : [];
+}
+
+function framed({ prepared, transmission }: Assembled): Assembled['prepared'] {
+  return { ...prepared, headers: headersFor(transmission, prepared.headers) };
+}
+
+/** A kit without chance: the ids count up. */
+function sampleKit(seed: string): Kit {
+  let ids = 0;
+  const tail = seed === 'other' ? 'f' : '0';
+  const kit: Kit = Object.create(createKit(PARTNER, seed, 'explain', NOW), {
+    newId: { value: () => `${TEST_ID_PREFIX}-0000-4000-8000-${String(++ids).padStart(12, tail)}` },
+    notification: { value: () => samples.plainNotification(kit) },
+    clientCertificate: { value: CERTIFICATE },
+    cookies: { value: ['session=sample'] },
+    returned: { value: [['X-Returned', 'sample']] },
+  });
+  return kit;
+}
+
+const END_OF_HEAD = '\r\n\r\n';
+
+function partsOf(request: Buffer, { rightSignature }: Assembled): RequestParts {
+  const end = request.indexOf(END_OF_HEAD);
+  const head = (end === -1 ? request : request.subarray(0, end)).toString('latin1');
+  return {
+    lines: withoutCredentials(head, rightSignature).split('\r\n'),
+    body: end === -1 ? new Uint8Array() : request.subarray(end + END_OF_HEAD.length),
+  };
+}
+
+/** The valid signature follows from the body, so it says nothing about what was changed. */
+function withoutCredentials(head: string, rightSignature: string | null): string {
+  const names = [
+    [rightSignature ?? '', '[valid signature]'],
+    [PARTNER.apiKey.value, '[API key]'],
+    [PARTNER.signing.secret, '[secret]'],
+  ] as const;
+  return names.reduce((text, [value, name]) => (value === '' ? text : text.replaceAll(value, name)), head);
+}

@@ -1,0 +1,144 @@
+// Receives signed notifications with ASP.NET Core: verifies the raw body, appends it to a journal on disk, answers 200.
+//
+// Start it with `dotnet run` (.NET 8 or later). Environment: WEBHOOK_SECRET and WEBHOOK_API_KEY (at least one of them;
+// the other check is off), PORT (3000), HOST (127.0.0.1), WEBHOOK_JOURNAL (journal.ndjson).
+// One process only: the known ids are in memory. For several, use a database with a unique key on the id.
+using System.Security.Cryptography;
+using System.Text;
+using System.Text.Json;
+using Microsoft.Extensions.Primitives;
+
+var secret = Encoding.UTF8.GetBytes(Setting("WEBHOOK_SECRET", ""));
+var apiKey = Setting("WEBHOOK_API_KEY", "");
+if (secret.Length == 0 && apiKey == "")
+{
+    Console.Error.WriteLine("Set WEBHOOK_SECRET, WEBHOOK_API_KEY or both: without them anyone could post.");
+    return 1;
+}
+var journal = new Journal(Setting("WEBHOOK_JOURNAL", "journal.ndjson"));
+
+var builder = WebApplication.CreateBuilder();
+builder.Logging.SetMinimumLevel(LogLevel.Warning);
+builder.WebHost.ConfigureKestrel(kestrel => kestrel.Limits.MaxRequestBodySize = 1024 * 1024);
+var app = builder.Build();
+
+// The context, and no parameter that would be bound: binding parses the body before it is verified.
+app.MapPost("/hooks", async context => context.Response.StatusCode = await Receive(context));
+
+var (host, port) = (Setting("HOST", "127.0.0.1"), Setting("PORT", "3000"));
+app.Urls.Add($"http://{host}:{port}");
+await app.StartAsync();
+Console.WriteLine($"listening on http://{host}:{port}/hooks");
+await app.WaitForShutdownAsync();
+return 0;
+
+// The status for a delivery.
+async Task<int> Receive(HttpContext context)
+{
+    using var buffer = new MemoryStream();
+    try
+    {
+        await context.Request.Body.CopyToAsync(buffer, context.RequestAborted);
+    }
+    catch (BadHttpRequestException error)
+    {
+        return error.StatusCode; // 413 when the body is larger than MaxRequestBodySize
+    }
+    var body = buffer.ToArray();
+    if (!IsAuthentic(context.Request.Headers, body)) return 401;
+    if (NotificationId(body) is not { } id) return 400;
+    try
+    {
+        journal.Store(id, body);
+        return 200;
+    }
+    catch (IOException error)
+    {
+        app.Logger.LogError(error, "Not stored");
+        return 503; // The sender may deliver it again.
+    }
+}
+
+bool IsAuthentic(IHeaderDictionary headers, byte[] body)
+{
+    var signature = Convert.ToBase64String(HMACSHA256.HashData(secret, body));
+    var isSigned = secret.Length == 0 || IsSame(headers["X-Service-Signature"], signature);
+    return isSigned && (apiKey == "" || IsSame(headers["X-API-Key"], apiKey));
+}
+
+// Exactly one line of the header. Compares digests: in constant time, whatever the lengths.
+static bool IsSame(StringValues received, string expected) =>
+    received.Count == 1 && CryptographicOperations.FixedTimeEquals(
+        SHA256.HashData(Encoding.UTF8.GetBytes(received[0] ?? "")), SHA256.HashData(Encoding.UTF8.GetBytes(expected)));
+
+// The id of a notification; null when the body is not one. Unknown types and fields are accepted.
+static string? NotificationId(byte[] body)
+{
+    try
+    {
+        // Strict UTF-8; a byte order mark stays in the text, where JSON does not allow it.
+        using var document = JsonDocument.Parse(new UTF8Encoding(false, throwOnInvalidBytes: true).GetString(body));
+        var notification = document.RootElement;
+        if (notification.ValueKind != JsonValueKind.Object) return null;
+        if (!notification.TryGetProperty("data", out var data) || data.ValueKind != JsonValueKind.Object) return null;
+        if (!notification.TryGetProperty("type", out var type) || type.ValueKind != JsonValueKind.String) return null;
+        if (!notification.TryGetProperty("id", out var value) || value.ValueKind != JsonValueKind.String) return null;
+        var id = value.GetString()!;
+        return id.Length is > 0 and <= 200 && !id.Any(char.IsControl) ? id : null;
+    }
+    catch (Exception error) when (error is JsonException or DecoderFallbackException or InvalidOperationException)
+    {
+        return null; // InvalidOperationException: half of a surrogate pair in the id
+    }
+}
+
+static string Setting(string name, string fallback) =>
+    Environment.GetEnvironmentVariable(name) is { Length: > 0 } value ? value : fallback;
+
+record Entry(string Id, DateTime ReceivedAt, string Body);
+
+/// <summary>A file with one line of JSON per notification, each of them on disk before Store returns.</summary>
+class Journal
+{
+    static readonly JsonSerializerOptions Web = new(JsonSerializerDefaults.Web);
+    readonly HashSet<string> ids = [];
+    readonly FileStream file;
+    long size;
+
+    public Journal(string path)
+    {
+        file = new FileStream(path, FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.Read, bufferSize: 0);
+        var content = new byte[file.Length];
+        file.ReadExactly(content);
+        // What follows the last line was being written when the process was killed.
+        size = Array.LastIndexOf(content, (byte)'\n') + 1;
+        file.SetLength(size);
+        file.Flush(flushToDisk: true);
+        var lines = Encoding.UTF8.GetString(content, 0, (int)size).Split('\n', StringSplitOptions.RemoveEmptyEntries);
+        foreach (var line in lines) ids.Add(JsonSerializer.Deserialize<Entry>(line, Web)!.Id);
+    }
+
+    /// <summary>Throws IOException when the notification cannot be stored. A copy adds no line.</summary>
+    public void Store(string id, byte[] body)
+    {
+        var entry = new Entry(id, DateTime.UtcNow, Encoding.UTF8.GetString(body));
+        var line = Encoding.UTF8.GetBytes(JsonSerializer.Serialize(entry, Web) + "\n");
+        lock (ids)
+        {
+            if (ids.Contains(id)) return;
+            try
+            {
+                file.Position = size;
+                file.Write(line);
+                file.Flush(flushToDisk: true);
+            }
+            catch (IOException)
+            {
+                file.SetLength(size);
+                throw;
+            }
+            size += line.Length;
+            ids.Add(id);
+        }
+    }
+}

@@ -1,0 +1,88 @@
+<?php
+/**
+ * Receives signed notifications with Laravel: verifies the raw body, appends it to a journal on disk, answers 200.
+ * In an application, put it into app/Http/Controllers, and `Route::post('/hooks', WebhookController::class);` into
+ * routes/api.php, where no CSRF token is checked. `php receiver.php` serves it alone. Environment: WEBHOOK_SECRET and
+ * WEBHOOK_API_KEY (at least one of them; the other check is off), PORT (3000), HOST (127.0.0.1), WEBHOOK_JOURNAL
+ * (journal.ndjson). Each delivery reads the journal under a lock; when it has grown beyond some megabytes, use
+ * `insertOrIgnore` into a table with a unique key on the id.
+ */
+
+declare(strict_types=1);
+
+namespace App\Http\Controllers;
+
+use Illuminate\Http\JsonResponse;
+use Illuminate\Http\Request;
+
+final class WebhookController
+{
+    private const MAX_BODY_BYTES = 1024 * 1024;
+
+    public function __invoke(Request $request): JsonResponse
+    {
+        $body = $request->getContent();
+        if (strlen($body) > self::MAX_BODY_BYTES) {
+            return new JsonResponse(['message' => 'body too large'], 413);
+        }
+        if (!$this->isAuthentic($request, $body)) {
+            return new JsonResponse(['message' => 'unauthorized'], 401);
+        }
+        $id = $this->notificationId($body);
+        if ($id === null) {
+            return new JsonResponse(['message' => 'not a notification'], 400);
+        }
+        if (!$this->store($id, $body)) {
+            return new JsonResponse(['message' => 'not stored'], 503); // The sender may deliver it again.
+        }
+        return new JsonResponse(['message' => 'ok']);
+    }
+
+    /** Compares in constant time. Repeated headers are joined with a comma, so they never match. */
+    private function isAuthentic(Request $request, string $body): bool
+    {
+        $secret = (string) getenv('WEBHOOK_SECRET');
+        $apiKey = (string) getenv('WEBHOOK_API_KEY');
+        $signature = base64_encode(hash_hmac('sha256', $body, $secret, true));
+        $isSame = fn (string $expected, string $name) =>
+            hash_equals($expected, trim($request->header($name, ''), " \t"));
+        $isKeyValid = $apiKey === '' || $isSame($apiKey, 'X-API-Key');
+        $isSigned = $secret === '' || $isSame($signature, 'X-Service-Signature');
+        return $secret . $apiKey !== '' && $isKeyValid && $isSigned;
+    }
+
+    /** The id of a notification; null when the body is not one. Unknown types and fields are accepted. */
+    private function notificationId(string $body): ?string
+    {
+        $notification = json_decode($body);
+        $id = $notification->id ?? null;
+        $isNotification = is_string($notification->type ?? null) && is_object($notification->data ?? null);
+        return $isNotification && is_string($id) && preg_match('/^\P{Cc}{1,200}$/Du', $id) ? $id : null;
+    }
+
+    /** Appends a line of JSON unless the journal has the id, and flushes it to disk. False when that fails. */
+    private function store(string $id, string $body): bool
+    {
+        $journal = fopen(getenv('WEBHOOK_JOURNAL') ?: 'journal.ndjson', 'c+b');
+        if ($journal === false || !flock($journal, LOCK_EX)) {
+            return false;
+        }
+        $start = '{"id":' . json_encode($id) . ',';
+        $size = 0;
+        // A last line without its end was being written when the process was killed.
+        while (($line = fgets($journal)) !== false && str_ends_with($line, "\n")) {
+            if (str_starts_with($line, $start)) {
+                return true;
+            }
+            $size += strlen($line);
+        }
+        ftruncate($journal, $size);
+        fseek($journal, $size);
+        $line = json_encode(['id' => $id, 'receivedAt' => gmdate(DATE_ATOM), 'body' => $body]) . "\n";
+        if (fwrite($journal, $line) === strlen($line) && fsync($journal)) {
+            return true;
+        }
+        ftruncate($journal, $size);
+        return false;
+    }
+}

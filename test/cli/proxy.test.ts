@@ -1,0 +1,144 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, it, onTestFinished } from 'vitest';
+import { hookproof } from './hookproof.ts';
+import { endReceivers, startedReceiver } from './receivers.ts';
+import { recording } from './recording.ts';
+
+const secret = randomBytes(32).toString('base64');
+const apiKey = randomBytes(24).toString('base64url');
+const env = { HOOKPROOF_SECRET: secret, HOOKPROOF_API_KEY: apiKey };
+/** The sender has another secret than the proxy and the receiver. */
+const wrongEnv = { ...env, HOOKPROOF_SECRET: randomBytes(32).toString('base64') };
+
+afterAll(endReceivers);
+
+async function home(): Promise<NodeJS.ProcessEnv> {
+  const folder = await mkdtemp(join(tmpdir(), 'hookproof-proxy-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return { ...env, HOME: folder, XDG_STATE_HOME: join(folder, 'state') };
+}
+
+async function proxyTo(url: string, own: NodeJS.ProcessEnv, ...args: string[]) {
+  const all = ['--to', url, '--inspect', '0', ...args];
+  const proxy = await startedReceiver(all, { env: own, cwd: tmpdir() }, 'proxy');
+  return { ...proxy, page: await proxy.says(/inspector at (\S+)\n/) };
+}
+
+it('shows why a delivery is refused, keeps it, and replays it as it was and newly signed', async () => {
+  const own = await home();
+  const receiver = await startedReceiver([], { env, cwd: tmpdir() });
+  const proxy = await proxyTo(receiver.url, own);
+  expect((await hookproof(['trigger', 'buy', proxy.url], { env: wrongEnv })).code).toBe(1);
+
+  const folder = join(own.XDG_STATE_HOME ?? '', 'hookproof', 'deliveries');
+  // A file that is being written has another ending.
+  await expect.poll(() => readdir(folder)).toEqual([expect.stringMatching(/\.request$/)]);
+  const [file = ''] = await readdir(folder);
+  const id = file.replace('.request', '');
+  const view = await (await fetch(`${proxy.page}deliveries/${id}`)).json();
+  expect(view).toMatchObject({
+    status: 401,
+    reason: 'signature-mismatch',
+    explanation: { title: expect.stringContaining('The receiver answered 401. The signature does not match') },
+    answer: { status: 401 },
+  });
+  expect((await stat(join(folder, file))).mode & 0o777).toBe(0o600);
+  expect(String(await readFile(join(folder, file)))).not.toContain(secret);
+
+  const replay = (...args: string[]) => hookproof(['replay', ...args, '--to', receiver.url], { env: own });
+  const same = await replay(id);
+  expect(same).toMatchObject({ code: 1, stdout: expect.stringContaining('✗ 401') });
+  const signed = await replay(id, '--sign');
+  expect(signed).toMatchObject({ code: 0, stdout: expect.stringContaining('✓ 200') });
+  const digest = (text: string) => /SHA-256 ([0-9a-f]{64}), unchanged/.exec(text)?.[1];
+  expect(digest(same.stdout)).toBe(digest(signed.stdout));
+  expect(digest(same.stdout)).toBeDefined();
+  const script = await replay(id, '--curl');
+  expect(script).toMatchObject({ code: 0, stdout: expect.stringContaining('curl -i') });
+  expect((await hookproof(['replay', '--list'], { env: own })).stdout).toContain(`${id}  `);
+
+  // Nothing is listening on its port any more.
+  await receiver.stop();
+  expect((await replay('--all')).code).toBe(1);
+  await proxy.stop();
+  const said = [same, signed, script, proxy.output()].map(({ stdout, stderr }) => stdout + stderr).join('');
+  for (const hidden of [secret, apiKey]) expect(said).not.toContain(hidden);
+});
+
+it('forwards the bytes of the sender, and replays exactly these', async () => {
+  const own = await home();
+  const endpoint = await recording();
+  onTestFinished(() => endpoint.close());
+  const proxy = await proxyTo(endpoint.url, own);
+  expect(proxy.url).toMatch(/\/hooks$/);
+  expect((await hookproof(['trigger', 'buy', proxy.url], { env })).code).toBe(0);
+  await expect.poll(async () => (await hookproof(['replay', '--list'], { env: own })).stdout).not.toBe('');
+  expect((await hookproof(['replay', '--last', '1', '--to', endpoint.url], { env: own })).code).toBe(0);
+  const [first, second] = endpoint.requests;
+  expect(second).toEqual(first);
+  await proxy.stop();
+});
+
+/** The first event of the page: what it knows of the proxy. */
+async function helloOf(page: string): Promise<string> {
+  const reader = (await fetch(`${page}events`)).body?.getReader();
+  let text = '';
+  for (let part = await reader?.read(); part?.value !== undefined; part = await reader?.read()) {
+    text += Buffer.from(part.value).toString();
+    if (text.includes('\n\n')) break;
+  }
+  await reader?.cancel();
+  return text;
+}
+
+it('keeps no more than its limits, or nothing', async () => {
+  const own = await home();
+  const endpoint = await recording();
+  onTestFinished(() => endpoint.close());
+  const folder = join(own.HOME ?? '', 'kept');
+  const few = await proxyTo(endpoint.url, own, '--store', folder, '--keep', '2');
+  expect(await helloOf(few.page)).toContain('"storedIn":');
+  for (let sent = 0; sent < 4; sent += 1) await hookproof(['trigger', 'buy', few.url], { env });
+  await few.stop();
+  expect((await readdir(folder)).map((name) => name.slice(-10)).sort()).toEqual(['-3.request', '-4.request']);
+  const none = await proxyTo(endpoint.url, own, '--no-store');
+  expect(await helloOf(none.page)).toMatch(/"upstream":(?!.*"storedIn")/);
+  await hookproof(['trigger', 'buy', none.url], { env });
+  await none.stop();
+  expect((await hookproof(['replay', '--list'], { env: own })).stdout).toBe('');
+});
+
+it.each([
+  [['proxy', '--to', 'https://partner.test/'], 'the proxy forwards plain HTTP'],
+  [['proxy', '--to', 'http://user:pass@partner.test/'], 'has credentials'],
+  [['proxy', '--to', 'http://127.0.0.1:1/?a=1'], 'has a query'],
+  [['proxy', '--to', 'nonsense'], 'is not an http:// URL'],
+  [['proxy', '--to', 'http://127.0.0.1:4000/'], 'would forward to itself'],
+  [['proxy', '--to', 'http://169.254.169.254/'], 'will not connect to 169.254.169.254'],
+  [['proxy', '--to', 'http://127.0.0.1:1/', '--keep', 'x'], '--keep: "x" is not a whole number'],
+  [['proxy'], '--to'],
+  [['replay', '--to', 'http://127.0.0.1:1/'], 'name the deliveries by their ids'],
+  [['replay', 'abcdef-1', '--all', '--to', 'http://127.0.0.1:1/'], 'either `--all` or `--last`'],
+  [['replay', 'abcdef-1'], '`--to` is missing'],
+  [['replay', 'abcdef-1', '--to', 'http://127.0.0.1:1/'], 'there is no delivery "abcdef-1"'],
+  [['replay', '--all', '--to', 'http://127.0.0.1:1/'], 'The folder is empty'],
+])('%j is a usage error', async (args, message) => {
+  const { code, stderr } = await hookproof(args, { env: await home() });
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(message) });
+  expect(stderr).not.toContain('user:pass');
+});
+
+it('asks before it sends to a public host', async () => {
+  const own = await home();
+  const endpoint = await recording();
+  onTestFinished(() => endpoint.close());
+  const proxy = await proxyTo(endpoint.url, own);
+  await hookproof(['trigger', 'buy', proxy.url], { env });
+  await proxy.stop();
+  const { code, stderr } = await hookproof(['replay', '--all', '--to', 'http://8.8.8.8/'], { env: own });
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('nothing was sent') });
+  expect(stderr).toContain('sends 1 captured request to 8.8.8.8');
+});

@@ -1,0 +1,84 @@
+import { chmod, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { defaultStoreFolder, listStored, openStore, readStored } from '../../../harness/proxy/index.ts';
+
+async function newFolder(): Promise<string> {
+  const parent = await mkdtemp(join(tmpdir(), 'hookproof-store-'));
+  onTestFinished(() => rm(parent, { recursive: true }));
+  return join(parent, 'deliveries');
+}
+
+const LIMITS = { maxFiles: 100, maxBytes: 1e6 };
+
+describe('the store of deliveries', () => {
+  it('keeps the exact bytes for this user alone', async () => {
+    const folder = await newFolder();
+    const store = await openStore(folder, LIMITS);
+    const raw = Buffer.from([0, 255, 13, 10, 128]);
+    store.add('abcdef-1', raw);
+    await store.settled();
+    expect(await readStored(folder, 'abcdef-1')).toEqual(raw);
+    expect((await stat(folder)).mode & 0o777).toBe(0o700);
+    expect((await stat(join(folder, 'abcdef-1.request'))).mode & 0o777).toBe(0o600);
+  });
+
+  it('removes the oldest first, by number and by bytes, those of earlier processes too, and nothing else', async () => {
+    const folder = await newFolder();
+    const first = await openStore(folder, LIMITS);
+    for (let number = 1; number <= 12; number += 1) first.add(`aaaaaa-${number}`, Buffer.alloc(10));
+    await first.settled();
+    await writeFile(join(folder, 'notes.txt'), 'mine');
+    const second = await openStore(folder, { maxFiles: 3, maxBytes: 1e6 });
+    second.add('bbbbbb-1', Buffer.alloc(10));
+    await second.settled();
+    const ids = async () => (await listStored(folder)).map(({ id }) => id);
+    expect(await ids()).toEqual(['aaaaaa-11', 'aaaaaa-12', 'bbbbbb-1']);
+    const third = await openStore(folder, { maxFiles: 100, maxBytes: 25 });
+    third.add('cccccc-1', Buffer.alloc(10));
+    await third.settled();
+    expect(await ids()).toEqual(['bbbbbb-1', 'cccccc-1']);
+    expect(await readdir(folder)).toContain('notes.txt');
+  });
+
+  it('refuses a folder that others may read, and what is not a folder', async () => {
+    const folder = await newFolder();
+    await mkdir(folder);
+    await chmod(folder, 0o755);
+    await expect(openStore(folder, LIMITS)).rejects.toMatchObject({ code: 'STORE_UNUSABLE', kind: 'usage' });
+    const file = join(folder, 'file');
+    await writeFile(file, '');
+    await expect(openStore(file, LIMITS)).rejects.toMatchObject({ code: 'STORE_UNUSABLE' });
+  });
+
+  it('names the newest when an id is unknown, and reads nothing outside the folder', async () => {
+    const folder = await newFolder();
+    const store = await openStore(folder, LIMITS);
+    store.add('abcdef-7', Buffer.from('x'));
+    await store.settled();
+    await expect(readStored(folder, 'abcdef-8')).rejects.toMatchObject({ hint: expect.stringContaining('abcdef-7') });
+    await expect(readStored(folder, '../deliveries/abcdef-7')).rejects.toMatchObject({ code: 'DELIVERY_UNKNOWN' });
+  });
+
+  it('counts what it could not write, and goes on', async () => {
+    const folder = await newFolder();
+    const store = await openStore(folder, LIMITS);
+    await store.settled();
+    await rm(folder, { recursive: true });
+    store.add('abcdef-1', Buffer.from('x'));
+    store.add('abcdef-2', Buffer.alloc(33 * 1024 * 1024));
+    await store.settled();
+    expect(store.missed()).toBe(2);
+    await mkdir(folder, { mode: 0o700 });
+    store.add('abcdef-3', Buffer.from('x'));
+    await store.settled();
+    expect((await listStored(folder)).map(({ id }) => id)).toEqual(['abcdef-3']);
+  });
+
+  it('is by default where the system keeps the state of programs', () => {
+    expect(defaultStoreFolder({ HOME: '/h' }, 'linux')).toBe('/h/.local/state/hookproof/deliveries');
+    expect(defaultStoreFolder({ HOME: '/h', XDG_STATE_HOME: '/s' }, 'linux')).toBe('/s/hookproof/deliveries');
+    expect(defaultStoreFolder({ HOME: '/h' }, 'darwin')).toBe('/h/Library/Application Support/hookproof/deliveries');
+  });
+});

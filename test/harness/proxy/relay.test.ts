@@ -1,0 +1,157 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { expect, it, onTestFinished } from 'vitest';
+import { type ConnectionTap, type Relay, startRelay } from '../../../harness/proxy/index.ts';
+
+interface Site {
+  readonly relay: Relay;
+  /** A new connection to the relay, and the end of it at the upstream. */
+  open(): Promise<{ client: Socket; server: Socket }>;
+}
+
+async function site(options: { maxConnections?: number; tap?: () => ConnectionTap } = {}): Promise<Site> {
+  const upstream: Server = createServer({ allowHalfOpen: true });
+  const sockets: Socket[] = [];
+  const keep = (socket: Socket) => {
+    sockets.push(socket);
+    return socket.on('error', () => {});
+  };
+  upstream.on('connection', keep);
+  await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve));
+  const { port } = upstream.address() as AddressInfo;
+  const { maxConnections = 10, tap } = options;
+  const target = { host: '127.0.0.1', port };
+  const relay = await startRelay({ host: '127.0.0.1', port: 0, upstream: target, maxConnections, ...(tap && { tap }) });
+  onTestFinished(async () => {
+    await relay.close();
+    for (const socket of sockets) socket.destroy();
+    upstream.close();
+  });
+  return {
+    relay,
+    async open() {
+      const arrived = once(upstream, 'connection') as Promise<[Socket]>;
+      const client = keep(connect({ port: relay.port, host: '127.0.0.1', allowHalfOpen: true }));
+      const [server] = await arrived;
+      return { client, server };
+    },
+  };
+}
+
+/** Resolves with the bytes once there are so many. */
+function received(socket: Socket, length: number): Promise<Buffer> {
+  return new Promise((resolve) => {
+    let all = Buffer.alloc(0);
+    socket.on('data', (piece) => {
+      all = Buffer.concat([all, piece]);
+      if (all.length >= length) resolve(all);
+    });
+  });
+}
+
+/** Every byte there is, in an order that shows a swap. */
+const BYTES = Buffer.from(Array.from({ length: 70_000 }, (_, at) => (at * 31 + (at >> 8)) % 256));
+
+it('forwards any bytes in both directions, and half-closes', async () => {
+  const { client, server } = await (await site()).open();
+  const atServer = received(server, BYTES.length);
+  client.end(BYTES);
+  expect((await atServer).equals(BYTES)).toBe(true);
+  if (!server.readableEnded) await once(server, 'end');
+  // The client has ended; the answer still reaches it.
+  const atClient = received(client, BYTES.length);
+  server.end(BYTES);
+  expect((await atClient).equals(BYTES)).toBe(true);
+  await once(client, 'close');
+});
+
+it('forwards before the request is complete: an interim answer, and an early one', async () => {
+  const { client, server } = await (await site()).open();
+  const head = 'POST / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n';
+  const atServer = received(server, head.length);
+  client.write(head);
+  await atServer;
+  const interim = 'HTTP/1.1 100 Continue\r\n\r\n';
+  const atClient = received(client, interim.length);
+  server.write(interim);
+  expect(String(await atClient)).toBe(interim);
+});
+
+it.each([
+  ['client', 'server'],
+  ['server', 'client'],
+] as const)('a reset of the %s resets the %s', async (from, to) => {
+  const ends = await (await site()).open();
+  const failed = once(ends[to], 'error') as Promise<[NodeJS.ErrnoException]>;
+  const seen = received(ends[to], 5);
+  ends[from].write('hello');
+  await seen;
+  ends[from].resetAndDestroy();
+  expect((await failed)[0].code).toBe('ECONNRESET');
+});
+
+it('resets the client when nothing is listening upstream', async () => {
+  const closed = createServer();
+  await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve));
+  const { port } = closed.address() as AddressInfo;
+  await new Promise((resolve) => closed.close(resolve));
+  const upstream = { host: '127.0.0.1', port };
+  const relay = await startRelay({ host: '127.0.0.1', port: 0, upstream, maxConnections: 1 });
+  onTestFinished(() => relay.close());
+  const client = connect(relay.port, '127.0.0.1');
+  const [error] = (await once(client, 'error')) as [NodeJS.ErrnoException];
+  expect(error.code).toBe('ECONNRESET');
+});
+
+it('stops reading from a side whose other side does not read, and loses nothing', async () => {
+  const { open } = await site();
+  // Far more than the buffers of the system and of the relay hold.
+  const piece = Buffer.alloc(64 * 1024 * 1024, 'x');
+  const [stuck, flowing] = [await open(), await open()];
+  stuck.server.pause();
+  let taken = false;
+  stuck.client.write(piece, () => {
+    taken = true;
+  });
+  const count = (socket: Socket) =>
+    new Promise<void>((resolve) => {
+      let length = 0;
+      socket.on('data', (data) => {
+        length += data.length;
+        if (length === piece.length) resolve();
+      });
+    });
+  // As much passes on another connection meanwhile, twice, so that there was time enough.
+  flowing.client.write(piece);
+  await count(flowing.server);
+  flowing.server.write(piece);
+  await count(flowing.client);
+  expect(taken).toBe(false);
+  const whole = count(stuck.server);
+  stuck.server.resume();
+  await whole;
+});
+
+it('closes connections beyond the limit at once, and takes new ones after others have ended', async () => {
+  const { relay, open } = await site({ maxConnections: 1 });
+  const { client } = await open();
+  const second = connect(relay.port, '127.0.0.1');
+  second.on('error', () => {});
+  await once(second, 'close');
+  expect([relay.openConnections(), relay.dropped()]).toEqual([1, 1]);
+  client.resetAndDestroy();
+  await expect.poll(() => relay.openConnections()).toBe(0);
+  await open();
+});
+
+it('goes on when its tap fails', async () => {
+  const fails = () => {
+    throw new Error('a fault of the tap');
+  };
+  const tap = () => ({ fromClient: fails, fromServer: fails, clientEnded: fails, serverEnded: fails, closed: fails });
+  const { client, server } = await (await site({ tap })).open();
+  const atServer = received(server, 10);
+  client.write('hello');
+  client.write('again');
+  expect(String(await atServer)).toBe('helloagain');
+});

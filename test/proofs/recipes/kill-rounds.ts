@@ -1,0 +1,103 @@
+/**
+ * Kills a recipe with SIGKILL at random moments under load, and starts it again on the same journal. At the end, what
+ * was not acknowledged is delivered again, and the journal must have every acknowledged notification exactly once.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Stack } from '../../../contract/index.ts';
+import { copyRecipe, type RecipeProcess, removeCopy, sourceOf, startRecipe } from '../../recipes/recipe-process.ts';
+import { seededRandom } from '../../setup/seeded-random.ts';
+import { type Delivery, notification, openLedger, SECRET, startLoad } from '../durability/deliveries.ts';
+import { missingFrom, waitUntil } from '../durability/stored-state.ts';
+
+export interface RecipeKills {
+  readonly rounds: number;
+  readonly acknowledged: number;
+  /** Acknowledged, but not in the journal after a kill. */
+  readonly lost: number;
+  /** Lines of an id that has one already. */
+  readonly storedTwice: number;
+  /** Acknowledged, and in the journal with another body. */
+  readonly altered: number;
+  /** Kills that cut a line of the journal off. */
+  readonly cutOff: number;
+}
+
+/** Faults of the recipe for Express, which the rounds must find. */
+export const FAULTY_JOURNALS = {
+  'answers before it stores': ['await journal.store(id, rawBody);', 'journal.store(id, rawBody).catch(() => {});'],
+  'does not read the ids back': ['new Map(lines.map((line) => [JSON.parse(line).id, Promise.resolve()]))', 'new Map()'],
+} as const;
+
+export type JournalFault = keyof typeof FAULTY_JOURNALS;
+
+export interface KillOptions {
+  readonly stack: Stack;
+  readonly rounds: number;
+  readonly seed: number;
+  readonly connections?: number;
+  readonly fault?: JournalFault;
+}
+
+export async function killRecipe({ stack, rounds, seed, connections = 32, fault }: KillOptions): Promise<RecipeKills> {
+  const folder = copyRecipe(stack, fault === undefined ? undefined : faultySource(stack, fault));
+  const random = seededRandom(seed);
+  const made = new Map<string, Delivery>();
+  const ledger = openLedger((n) => {
+    const delivery = notification(`id-${n}`, `t-${n}`, 1_700_000_000 + n);
+    made.set(delivery.id, delivery);
+    return delivery;
+  }, random);
+  const { next, onAnswer } = ledger;
+  const lost = new Set<string>();
+  let cutOff = 0;
+  let recipe: RecipeProcess | undefined;
+  try {
+    for (let round = 0; round < rounds; round += 1) {
+      recipe = await startRecipe(stack, { folder, secret: SECRET });
+      const before = ledger.counts.ok;
+      const load = startLoad({ url: recipe.url, connections, next, onAnswer });
+      await waitUntil('the first acknowledgement of a round', () => ledger.counts.ok > before);
+      await pause(100 + random() * 500);
+      await recipe.kill();
+      await load.stop();
+      const { entries, isCutOff } = readJournal(folder);
+      const stored = entries.map(({ id }) => id);
+      for (const id of missingFrom(ledger.acknowledged(), stored)) lost.add(id);
+      if (isCutOff) cutOff += 1;
+    }
+    recipe = await startRecipe(stack, { folder, secret: SECRET });
+    // Copies of the oldest too: their ids come from the journal alone.
+    const again = [...ledger.unacknowledged(), ...[...made.values()].slice(0, 50)];
+    await startLoad({ url: recipe.url, connections, next: () => again.pop() ?? null, onAnswer }).ended;
+  } finally {
+    await recipe?.kill();
+  }
+  const { entries } = readJournal(folder);
+  removeCopy(folder);
+  const ids = entries.map(({ id }) => id);
+  for (const id of missingFrom(ledger.acknowledged(), ids)) lost.add(id);
+  return {
+    rounds,
+    acknowledged: ledger.acknowledged().length,
+    lost: lost.size,
+    storedTwice: ids.length - new Set(ids).size,
+    altered: entries.filter(({ id, body }) => made.get(id)?.body.toString() !== body).length,
+    cutOff,
+  };
+}
+
+function faultySource(stack: Stack, fault: JournalFault): string {
+  const [find, replace] = FAULTY_JOURNALS[fault];
+  const source = sourceOf(stack);
+  if (!source.includes(find)) throw new Error(`the recipe for ${stack} has no "${find}"`);
+  return source.replace(find, () => replace);
+}
+
+/** The complete lines of the journal. */
+function readJournal(folder: string) {
+  const lines = readFileSync(join(folder, 'journal.ndjson'), 'utf8').split('\n');
+  const isCutOff = lines.pop() !== '';
+  return { isCutOff, entries: lines.map((line) => JSON.parse(line) as { readonly id: string; readonly body: string }) };
+}

@@ -1,0 +1,220 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { ForwardedExchange, HeaderLine } from '../../../contract/index.ts';
+import { type InspectorOptions, type RunningInspector, startInspector } from '../../../receiver/index.ts';
+import { API_KEY, buy, headersFor, SECRET, sign } from '../deliveries.ts';
+import { apiKey, openEvents, signing } from './inspected.ts';
+
+const BODY = Buffer.from(JSON.stringify(buy('id-1')));
+
+interface Changes {
+  readonly status?: number | undefined;
+  readonly headers?: Record<string, string | undefined>;
+  readonly body?: Buffer;
+  readonly method?: string;
+  readonly complete?: boolean;
+  readonly answer?: { readonly headers?: readonly HeaderLine[]; readonly body?: string };
+}
+
+function exchange({ status = 200, headers = {}, body = BODY, answer = {}, ...rest }: Changes = {}): ForwardedExchange {
+  const { method = 'POST', complete = true } = rest;
+  const raw = Buffer.from('the bytes');
+  const isAnswered = !('status' in rest) && status !== 0;
+  return {
+    receivedAt: new Date(0),
+    durationMs: 1,
+    remoteAddress: '127.0.0.1',
+    request: {
+      method,
+      target: '/',
+      httpVersion: '1.1',
+      headers: Object.entries(headersFor(body, headers)),
+      raw,
+      body,
+      bodyLength: body.length,
+      complete,
+    },
+    answer: isAnswered
+      ? {
+          status,
+          reasonPhrase: '',
+          headers: answer.headers ?? [],
+          body: Buffer.from(answer.body ?? ''),
+          bodyLength: answer.body?.length ?? 0,
+        }
+      : undefined,
+  };
+}
+
+type Replay = NonNullable<InspectorOptions['forwarding']>['replay'];
+
+async function inspector(options: InspectorOptions = { signing, apiKey }, replay?: Replay): Promise<RunningInspector> {
+  const forwarding = {
+    upstream: 'http://127.0.0.1:3000/hooks',
+    replay: replay ?? (async () => exchange()),
+    curl: () => `curl ${SECRET}`,
+  };
+  const made = await startInspector({ ...options, forwarding });
+  onTestFinished(() => made.close());
+  return made;
+}
+
+async function viewOf({ url, record }: RunningInspector, one: ForwardedExchange) {
+  const answer = await fetch(`${url}deliveries/${record(one)}`);
+  const text = await answer.text();
+  return { text, view: JSON.parse(text) };
+}
+
+describe('a forwarded delivery', () => {
+  it.each([
+    ['The receiver answered 200, as expected: the delivery is valid.', exchange(), 'accepted', undefined],
+    ['The receiver answered 401 to a valid delivery.', exchange({ status: 401 }), 'refused', 'refused-although-valid'],
+    [
+      'The receiver answered 401. The delivery carries no signature.',
+      exchange({ status: 401, headers: { 'X-Service-Signature': undefined } }),
+      'refused',
+      'signature-missing',
+    ],
+    [
+      'The receiver accepted (200) a delivery that must be rejected. The API key is not the one configured here.',
+      exchange({ headers: { 'X-API-Key': 'another' } }),
+      'accepted',
+      'accepted-although-invalid (api-key-mismatch)',
+    ],
+    [
+      'The receiver answered 400. The body is not JSON.',
+      exchange({ status: 400, body: Buffer.from('{') }),
+      'refused',
+      'body-not-json',
+    ],
+    ['The connection was closed before the receiver answered.', exchange({ status: 0 }), 'aborted', 'no-answer'],
+    [
+      'The connection was closed before the request was complete, and there was no answer.',
+      exchange({ status: 0, complete: false }),
+      'aborted',
+      'no-answer (connection-closed)',
+    ],
+    [
+      'The receiver answered 400. The bytes are not an HTTP/1 request.',
+      exchange({ status: 400, method: '' }),
+      'refused',
+      'not-http',
+    ],
+  ])('%s', async (title, one, outcome, reason) => {
+    const { view } = await viewOf(await inspector(), one);
+    expect(view).toMatchObject({ outcome, explanation: { title }, replayable: true });
+    expect(view.reason).toBe(reason);
+  });
+
+  it('explains a signature as for the reference receiver, with the difference of the bytes', async () => {
+    const pretty = Buffer.from(JSON.stringify(buy('id-1'), null, 2));
+    const compact = JSON.stringify(JSON.parse(String(pretty)));
+    const headers = { 'X-Service-Signature': sign(compact) };
+    const { view, text } = await viewOf(await inspector(), exchange({ status: 401, body: pretty, headers }));
+    expect(view.mistakes).toHaveLength(1);
+    expect(view.diff.signed.size).toBe(compact.length);
+    expect(text).not.toContain(sign(compact));
+  });
+
+  it('shows the answer of the receiver, with credentials masked', async () => {
+    const answer = {
+      headers: [
+        ['Set-Cookie', 'session=1'],
+        ['X-Debug', `key ${API_KEY}`],
+      ] as HeaderLine[],
+      body: `expected ${sign(BODY)} under ${SECRET}`,
+    };
+    const { view, text } = await viewOf(await inspector(), exchange({ status: 401, answer }));
+    expect(view.answer).toMatchObject({ status: 401, headers: [{ value: null }, { value: 'key [***]' }] });
+    expect(Buffer.from(view.answer.body.base64, 'base64').toString()).toBe('expected [***] under [***]');
+    for (const hidden of [SECRET, API_KEY, sign(BODY), 'session=1']) expect(text).not.toContain(hidden);
+  });
+
+  it('says that nothing was checked when no credentials are configured', async () => {
+    const { view } = await viewOf(await inspector({}), exchange({ status: 401 }));
+    expect(view.explanation.title).toContain('Neither a secret nor an API key is configured here');
+  });
+
+  it('is listed in the stream of events', async () => {
+    const made = await inspector();
+    const id = made.record(exchange({ status: 403 }));
+    const events = await openEvents(made);
+    const all = await events.until((seen) => seen.some((one) => one.event === 'delivery'));
+    expect(all.at(-1)).toMatchObject({ id, data: { outcome: 'refused', status: 403 } });
+    events.close();
+  });
+});
+
+describe('the replay of a delivery', () => {
+  /** What the page sends, and what it does with one thing changed. */
+  async function ask(changes: Record<string, string | undefined>, { method = 'POST', host = '' } = {}) {
+    const sent: unknown[] = [];
+    const made = await inspector(undefined, async (raw, options) => {
+      sent.push([String(raw), options.sign]);
+      return { ...exchange({ status: 201 }), replayOf: options.id };
+    });
+    const id = made.record(exchange());
+    const events = await openEvents(made);
+    const hello = (await events.until((seen) => seen.length > 0))[0]?.data as unknown as { actionToken: string };
+    events.close();
+    const { request } = await import('node:http');
+    const headers = Object.fromEntries(
+      Object.entries({
+        Host: host || new URL(made.url).host,
+        Origin: new URL(made.url).origin,
+        'Sec-Fetch-Site': 'same-origin',
+        'X-Hookproof-Action': hello.actionToken,
+        ...changes,
+      }).filter((entry): entry is [string, string] => entry[1] !== undefined),
+    );
+    const status = await new Promise<number | undefined>((resolve, reject) => {
+      const path = `/deliveries/${id}/replay?sign=1`;
+      const asked = request({ port: made.port, host: '127.0.0.1', path, method, headers }, (res) => {
+        res.resume();
+        resolve(res.statusCode);
+      });
+      asked.on('error', reject).end();
+    });
+    return { status, sent };
+  }
+
+  it('sends the bytes again for the page itself', async () => {
+    expect(await ask({})).toEqual({ status: 200, sent: [['the bytes', true]] });
+  });
+
+  it.each([
+    ['no token', { 'X-Hookproof-Action': undefined }, 403],
+    ['another token', { 'X-Hookproof-Action': '0'.repeat(32) }, 403],
+    ['the origin of another site', { Origin: 'https://evil.example' }, 403],
+    ['the origin of another port of this machine', { Origin: 'http://127.0.0.1:1' }, 403],
+    ['no origin', { Origin: undefined }, 403],
+    ['the opaque origin of a sandbox', { Origin: 'null' }, 403],
+    ['a request that the browser calls cross-site', { 'Sec-Fetch-Site': 'cross-site' }, 403],
+    ['a request of the same site, on another port', { 'Sec-Fetch-Site': 'same-site' }, 403],
+  ])('is refused with %s', async (_what, changes, status) => {
+    expect(await ask(changes)).toEqual({ status, sent: [] });
+  });
+
+  it('is refused under another host name, which may resolve to this machine, and with other methods', async () => {
+    const evil = { Origin: 'http://evil.example' };
+    expect(await ask(evil, { host: 'evil.example' })).toEqual({ status: 421, sent: [] });
+    expect(await ask({}, { method: 'GET' })).toEqual({ status: 404, sent: [] });
+    expect(await ask({}, { method: 'PUT' })).toEqual({ status: 405, sent: [] });
+  });
+
+  it('does not exist on the page of a receiver', async () => {
+    const made = await startInspector({ signing, apiKey });
+    onTestFinished(() => made.close());
+    const id = made.record(exchange());
+    const answer = await fetch(`${made.url}deliveries/${id}/replay`, {
+      method: 'POST',
+      headers: { Origin: new URL(made.url).origin },
+    });
+    expect(answer.status).toBe(405);
+    expect((await fetch(`${made.url}deliveries/${id}/curl`)).status).toBe(404);
+  });
+
+  it('gives a script with curl, masked', async () => {
+    const made = await inspector();
+    expect(await (await fetch(`${made.url}deliveries/${made.record(exchange())}/curl`)).text()).toBe('curl [***]');
+  });
+});

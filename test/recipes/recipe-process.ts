@@ -1,0 +1,128 @@
+/** A recipe as a process: a copy of its files in a temporary folder, started as its README says. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { recipeOf, type Stack } from '../../contract/index.ts';
+import { accepting, freePort } from '../endpoints/listen.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+/** The Node of the tests, and the interpreters that see the packages of the system, which need not be first. */
+const PATH = [dirname(process.execPath), '/usr/bin', process.env.PATH].join(delimiter);
+
+/** Checks instead of those of the table, where a test takes the framework from elsewhere than a partner. */
+const CHECKS: Partial<Readonly<Record<Stack, string>>> = {
+  laravel: 'php --version && test -f /usr/share/php/Illuminate/Routing/autoload.php',
+};
+
+/** Why a recipe cannot run here; null when it can. */
+export function whyNotRun(stack: Stack): string | null {
+  const { check: ofPartner, needs, notRun } = recipeOf(stack);
+  if (notRun !== undefined) return notRun;
+  const check = CHECKS[stack] ?? ofPartner;
+  const options = { shell: true, stdio: 'ignore', cwd: ROOT, env: { ...process.env, PATH } } as const;
+  return spawnSync(check, options).status === 0 ? null : `needs ${needs} (\`${check}\` fails)`;
+}
+
+/** What a shell command prints where the recipes run. */
+export function outputOf(command: string): string {
+  const options = { shell: true, encoding: 'utf8', cwd: ROOT, env: { ...process.env, PATH } } as const;
+  return spawnSync(command, options).stdout.trim();
+}
+
+export const sourceOf = (stack: Stack): string => readFileSync(sourceFile(stack), 'utf8');
+
+function sourceFile(stack: Stack): string {
+  const { files, stack: folder } = recipeOf(stack);
+  return join(ROOT, 'receiver/recipes', folder, files[0] ?? '');
+}
+
+/** Laravel as the Debian package php-laravel-framework installs it. */
+const LARAVEL_OF_DEBIAN = ['Container', 'Events', 'Http', 'Routing']
+  .map((part) => `require_once '/usr/share/php/Illuminate/${part}/autoload.php';`)
+  .join('\n')
+  .replace(/^/, '<?php\n');
+
+/** Copies a recipe into a new folder, with another text of its receiver if given. */
+export function copyRecipe(stack: Stack, source = sourceOf(stack)): string {
+  const folder = mkdtempSync(join(tmpdir(), `recipe-${stack}-`));
+  const { files, stack: from } = recipeOf(stack);
+  for (const file of files) {
+    mkdirSync(dirname(join(folder, file)), { recursive: true });
+    copyFileSync(join(ROOT, 'receiver/recipes', from, file), join(folder, file));
+  }
+  writeFileSync(join(folder, files[0] ?? ''), source);
+  // Instead of `npm install` and `composer install`.
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  if (stack === 'laravel') {
+    mkdirSync(join(folder, 'vendor'));
+    writeFileSync(join(folder, 'vendor/autoload.php'), LARAVEL_OF_DEBIAN);
+  }
+  return folder;
+}
+
+export const removeCopy = (folder: string): void => rmSync(folder, { recursive: true, force: true });
+
+export interface RecipeProcess {
+  readonly url: string;
+  /** What it printed so far. */
+  readonly output: () => string;
+  /** Kills it and every process that it started, and resolves when it has ended. */
+  readonly kill: () => Promise<void>;
+}
+
+export interface RecipeSettings {
+  /** From {@link copyRecipe}. The journal is `journal.ndjson` in it. */
+  readonly folder: string;
+  readonly secret?: string;
+  readonly apiKey?: string;
+  /** No file can grow beyond this. Not for Node, which ends instead of failing to write. */
+  readonly maxFileBytes?: number;
+}
+
+/** Starts a recipe on a free port. Resolves when it prints that it listens, and does; rejects when it ends first. */
+export async function startRecipe(stack: Stack, settings: RecipeSettings): Promise<RecipeProcess> {
+  const { folder, secret = '', apiKey = '', maxFileBytes } = settings;
+  const port = await freePort();
+  const env = { ...process.env, PATH, PORT: String(port), WEBHOOK_SECRET: secret, WEBHOOK_API_KEY: apiKey };
+  // A shell counts blocks of 512 bytes.
+  const limit = maxFileBytes === undefined ? '' : `trap '' XFSZ; ulimit -f ${Math.ceil(maxFileBytes / 512)}; `;
+  const run = limit + recipeOf(stack).run;
+  // A process group, so that workers and what a build tool starts end with it.
+  const child = spawn(run, { shell: true, cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+  let output = '';
+  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  await new Promise<void>((resolve, reject) => {
+    const read = (data: Buffer) => {
+      // Servers log every request.
+      output = (output + data).slice(-20_000);
+      if (output.includes(`listening on http://127.0.0.1:${port}/hooks`)) resolve();
+    };
+    child.stdout.on('data', read);
+    child.stderr.on('data', read);
+    void ended.then(() => reject(new Error(`${stack} ended with ${child.exitCode ?? child.signalCode}:\n${output}`)));
+  });
+  await accepting(port, child).catch((error) => {
+    killGroup(child);
+    throw error;
+  });
+  return {
+    url: `http://127.0.0.1:${port}/hooks`,
+    output: () => output,
+    kill: () => {
+      killGroup(child);
+      return ended;
+    },
+  };
+}
+
+function killGroup({ pid }: ChildProcess): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It has ended.
+  }
+}
