@@ -46,9 +46,12 @@ export async function openStore(folder: string, limits: StoreLimits): Promise<De
   await requirePrivate(folder);
   const kept = await listStored(folder);
   let bytes = kept.reduce((sum, { size }) => sum + size, 0);
-  let waiting = 0;
+  const waiting: { readonly id: string; readonly raw: Buffer }[] = [];
+  let waitingBytes = 0;
   let missed = 0;
-  let last: Promise<void> = prune();
+  let writing: Promise<void> | undefined = prune()
+    .catch(() => {})
+    .finally(next);
 
   async function prune(): Promise<void> {
     while (kept.length > limits.maxFiles || (bytes > limits.maxBytes && kept.length > 1)) {
@@ -74,24 +77,35 @@ export async function openStore(folder: string, limits: StoreLimits): Promise<De
     await prune();
   }
 
-  return {
-    add(id, raw) {
-      if (waiting + raw.length > MAX_WAITING_BYTES) {
-        missed += 1;
-        return;
-      }
-      waiting += raw.length;
-      last = last
-        .then(() => write(id, raw))
+  /** One at a time, in their order. */
+  function next(): void {
+    const first = waiting.shift();
+    waitingBytes -= first?.raw.length ?? 0;
+    writing =
+      first &&
+      write(first.id, first.raw)
         .catch(() => {
           missed += 1;
         })
-        .finally(() => {
-          waiting -= raw.length;
-        });
+        .finally(next);
+  }
+
+  return {
+    add(id, raw) {
+      if (waitingBytes + raw.length > MAX_WAITING_BYTES) {
+        missed += 1;
+        return;
+      }
+      waiting.push({ id, raw });
+      waitingBytes += raw.length;
+      // As a file it would be removed as soon as the others are written.
+      if (waiting.length > limits.maxFiles) waitingBytes -= waiting.shift()?.raw.length ?? 0;
+      if (writing === undefined) next();
     },
     missed: () => missed,
-    settled: () => last,
+    async settled() {
+      while (writing !== undefined) await writing;
+    },
   };
 }
 

@@ -19,7 +19,7 @@ import { MAIN } from '../cli/hookproof.ts';
 const DELIVERIES = 10_000;
 const CONNECTIONS = 16;
 /** The hostile clients send far more than this: without a bound, memory would grow beyond it. In MiB. */
-const MAX_MEMORY_MIB = 1024;
+const MAX_MEMORY_MIB = 512;
 
 const secret = randomBytes(32).toString('base64');
 const folder = await mkdtemp(join(tmpdir(), 'hookproof-load-'));

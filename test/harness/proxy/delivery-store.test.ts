@@ -42,6 +42,17 @@ describe('the store of deliveries', () => {
     expect(await readdir(folder)).toContain('notes.txt');
   });
 
+  it('does not write what newer deliveries would remove at once', async () => {
+    const folder = await newFolder();
+    const store = await openStore(folder, { maxFiles: 3, maxBytes: 1e6 });
+    // A folder in place of a file that would have to be written makes writing it fail.
+    await mkdir(join(folder, 'aaaaaa-500.request.new'));
+    for (let number = 1; number <= 1000; number += 1) store.add(`aaaaaa-${number}`, Buffer.alloc(10));
+    await store.settled();
+    const kept = (await listStored(folder)).map(({ id }) => id);
+    expect([kept, store.missed()]).toEqual([['aaaaaa-998', 'aaaaaa-999', 'aaaaaa-1000'], 0]);
+  });
+
   it('refuses a folder that others may read, and what is not a folder', async () => {
     const folder = await newFolder();
     await mkdir(folder);
