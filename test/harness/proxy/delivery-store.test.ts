@@ -45,7 +45,7 @@ describe('the store of deliveries', () => {
   it('does not write what newer deliveries would remove at once', async () => {
     const folder = await newFolder();
     const store = await openStore(folder, { maxFiles: 3, maxBytes: 1e6 });
-    // A folder in place of a file that would have to be written makes writing it fail.
+    // Writing this one would fail.
     await mkdir(join(folder, 'aaaaaa-500.request.new'));
     for (let number = 1; number <= 1000; number += 1) store.add(`aaaaaa-${number}`, Buffer.alloc(10));
     await store.settled();
