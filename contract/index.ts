@@ -10,6 +10,19 @@ export {
   sameHeaderName,
 } from './delivery.ts';
 export {
+  EFFECT_DECIMALS,
+  type EffectsAnswer,
+  type EffectsQuery,
+  type EffectValues,
+  effectsAnswer,
+  effectsQueryText,
+  effectsSchema,
+  type Handled,
+  MAX_EFFECT_IDS,
+  MIN_EFFECTS_TOKEN,
+  readEffectsQuery,
+} from './effects.ts';
+export {
   type BuyNotification,
   type DepositNotification,
   emittedNotification,

@@ -23,7 +23,9 @@ export {
   type ConnectChange,
   changedStages,
   type Delivery,
+  type EffectsAudit,
   type Expectation,
+  type ExpectedEffect,
   FEATURES,
   type Feature,
   type FlowScenario,
@@ -33,6 +35,9 @@ export {
   type KnownSamples,
   LEAKS,
   type Leak,
+  LOG_LEAKS,
+  type LogFinding,
+  type LogLeak,
   type Observation,
   type ObservationScenario,
   type ProbeScenario,
@@ -46,5 +51,7 @@ export {
   type SignChange,
   type Suite,
   type Transmission,
+  WINDOWS,
+  type Window,
 } from './scenario.ts';
 export { STATEMENTS, type Statement } from './statements.ts';

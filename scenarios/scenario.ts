@@ -9,7 +9,7 @@
  * the
  * deliveries, and judges the answers by the scenario's {@link Expectation}.
  */
-import type { HeaderLine, JsonObject, JsonValue, OfferedTlsVersion } from '../contract/index.ts';
+import type { EffectValues, HeaderLine, JsonObject, JsonValue, OfferedTlsVersion } from '../contract/index.ts';
 import type { ChainExpectation, HelloExpectation, HelloOffer } from './handshake.ts';
 import type { Level, RequirementId } from './requirements.ts';
 
@@ -20,8 +20,12 @@ import type { Level, RequirementId } from './requirements.ts';
 export const CLIENT_FIXTURES = ['expired', 'not-yet-valid', 'wrong-purpose', 'revoked', 'other-subject'] as const;
 export type ClientFixture = (typeof CLIENT_FIXTURES)[number];
 
+/** What shows more than the answers: the effects window, a command that restarts the receiver, and its log. */
+export const WINDOWS = ['effects', 'restart', 'log'] as const;
+export type Window = (typeof WINDOWS)[number];
+
 /** A feature of the endpoint under test. A scenario that needs a disabled feature is `not-applicable`, by name. */
-export type Feature = 'hmac' | 'api-key' | 'https' | 'mtls' | `fixture-${ClientFixture}`;
+export type Feature = 'hmac' | 'api-key' | 'https' | 'mtls' | `fixture-${ClientFixture}` | Window;
 
 /** Every feature, for schemas. */
 export const FEATURES: readonly Feature[] = [
@@ -30,6 +34,7 @@ export const FEATURES: readonly Feature[] = [
   'https',
   'mtls',
   ...CLIENT_FIXTURES.map((name) => `fixture-${name}` as const),
+  ...WINDOWS,
 ];
 
 /** What an id in a notification identifies. A receiver may look ids up, and reject those that it does not know. */
@@ -288,6 +293,19 @@ export interface FollowUp {
   readonly change: Change;
 }
 
+/**
+ * What the receiver has done in the end with the notification of a delivery, by its effects window. Deliveries of one
+ * notification state the same.
+ */
+export interface ExpectedEffect {
+  /** How often it was handled. */
+  readonly times: 0 | 1;
+  /** Of each handling. A value that the receiver does not state is not judged; amounts are compared as numbers. */
+  readonly values?: EffectValues;
+  /** What its transaction has now. */
+  readonly current?: { readonly status?: string; readonly hash?: string };
+}
+
 /** One delivery of a scenario that has several. */
 export interface Delivery {
   /** What this delivery is, in a few words: "the first copy", "the next event". */
@@ -295,6 +313,8 @@ export interface Delivery {
   readonly change: Change;
   readonly expect: Expectation;
   readonly ifAccepted?: readonly FollowUp[];
+  /** Judged when the endpoint has answered as expected. */
+  readonly effect?: ExpectedEffect;
   /** From a second address of this machine. Left out where the endpoint is not on this machine. */
   readonly fromOtherAddress?: true;
 }
@@ -342,6 +362,47 @@ export interface RunObservations {
     /** Whether these deliveries lacked the credential. */
     readonly isMissing?: boolean | undefined;
   }[];
+  /** What became of the notifications of the other suites; absent without an effects window. */
+  readonly effects?: EffectsAudit | undefined;
+  /** What the log of the receiver contains; absent where none was given. */
+  readonly log?: readonly LogFinding[] | undefined;
+}
+
+/** The notifications of a run, and what the effects window says of them. */
+export interface EffectsAudit {
+  readonly notifications: readonly {
+    readonly id: string;
+    /** The scenarios that delivered it. */
+    readonly scenarios: readonly string[];
+    /** Accepted: with valid credentials and answered 2xx. Rejected: never accepted, and it must be or may be. */
+    readonly outcome: 'accepted' | 'rejected';
+    readonly times: number;
+  }[];
+  /** How many handlings have no notification that was delivered with valid credentials; null when it is not known. */
+  readonly unexplained: number | null;
+  /** Why the window gave no answer, as a sentence; null when it did. */
+  readonly problem: string | null;
+}
+
+/** What must not be in a log. */
+export const LOG_LEAKS = {
+  secret: 'the signature secret',
+  'api-key': 'the API key',
+  signature: 'the valid signature of a delivery',
+  'private-key': 'a private key',
+  body: 'the whole body of a delivery',
+  personal: 'an address or an id of a customer',
+} as const;
+export type LogLeak = keyof typeof LOG_LEAKS;
+
+export interface LogFinding {
+  readonly leak: LogLeak;
+  readonly file: string;
+  /** How many lines have it, and the first of them: its number from the start of the run, and its text, masked. */
+  readonly lines: number;
+  readonly first: { readonly line: number; readonly text: string };
+  /** Only where hookproof itself had sent the value in a wrong place: `?api_key=...` in the target. */
+  readonly isEcho: boolean;
 }
 
 /** What an observation scenario concludes. */
@@ -406,6 +467,8 @@ export interface FlowScenario extends ScenarioText {
    * flow itself ends with a plain valid delivery.
    */
   readonly last?: true;
+  /** The receiver is restarted before this group of the flow, counted from 0. Needs `restart`, and runs alone. */
+  readonly restartBefore?: number;
 }
 
 /** A scenario that sends nothing. It is judged at the end, by what the whole run has seen. */

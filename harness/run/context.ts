@@ -55,6 +55,9 @@ export interface Stop {
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer Item)[] ? Item[] : T[K] };
 
+/** What is known only where the partner opens a window. */
+type Windows = 'effects' | 'log';
+
 export interface RunContext {
   readonly partner: Partner;
   readonly seed: string;
@@ -91,7 +94,7 @@ export interface RunContext {
   readonly families: Families;
   /** How the endpoint accepts and rejects, as its first deliveries have shown. */
   dialect: Dialect;
-  readonly seen: Writable<Required<RunObservations>>;
+  readonly seen: Writable<Required<Omit<RunObservations, Windows>>> & Writable<Pick<RunObservations, Windows>>;
 }
 
 export function createContext(
