@@ -158,7 +158,10 @@ describe.concurrent('a receiver that never answers one request in seven', () => 
       { timeoutMs: 1000 },
     );
     expect(of('fail').map(({ id, outcome }) => [id, outcome])).toEqual([['valid/steady', 'silence']]);
-    expect(of('pass').length).toBeGreaterThan(document.planned / 2);
+    // How far the run gets before it has waited too long depends on the order in which requests arrive.
+    const reached = document.results.filter(({ reason }) => !reason.startsWith('deliveries waited'));
+    expect(of('pass').length).toBeGreaterThan(reached.length * 0.8);
+    expect(reached.length).toBeGreaterThan(30);
     expect(document.judged).toBe(document.planned);
   });
 });
