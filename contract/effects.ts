@@ -58,9 +58,6 @@ export const MAX_EFFECT_IDS = 50;
 /** Characters of a token, at least: shorter ones can be guessed. */
 export const MIN_EFFECTS_TOKEN = 16;
 
-/** The decimals of the assets whose amounts the checks use, unless others are configured. */
-export const EFFECT_DECIMALS: Readonly<Record<string, number>> = { NEO: 0, GUSD: 2, USDC: 6, BTC: 8, ETH: 18 };
-
 /** The query string without a question mark. Ids are percent-encoded, commas in them too. */
 export function effectsQueryText(query: EffectsQuery): string {
   if ('transaction' in query) return `transaction=${encodeURIComponent(query.transaction)}`;

@@ -1,4 +1,5 @@
 export { toAtomicAmount, toDisplayAmount } from './amounts.ts';
+export { EFFECT_DECIMALS } from './assets.ts';
 export {
   CONTENT_TYPE,
   DEFAULT_API_KEY_HEADER,
@@ -10,7 +11,6 @@ export {
   sameHeaderName,
 } from './delivery.ts';
 export {
-  EFFECT_DECIMALS,
   type EffectsAnswer,
   type EffectsQuery,
   type EffectValues,

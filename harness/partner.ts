@@ -20,6 +20,8 @@ export interface Partner {
     readonly passphrase?: string;
     readonly ca?: string;
   };
+  /** The decimals of the assets that the receiver supports, for the checks of amounts. */
+  readonly decimals?: Readonly<Record<string, number>>;
   /** Ids that the receiver looks up, and fields that it needs. Absent: it accepts any id. */
   readonly samples?: KnownSamples;
   /**

@@ -57,6 +57,10 @@ export type SendingStage = (typeof SENDING_STAGES)[number];
  * notification ids are always new: a receiver that de-duplicates would answer an old id without processing it.
  */
 export interface Kit {
+  /** The scenario that it is for, or `controls`. */
+  readonly scenario?: string;
+  /** The decimals of the assets that the partner supports, by their symbols. */
+  readonly decimals?: Readonly<Record<string, number>>;
   /** A new notification id (a UUID) with a prefix by which test notifications can be found and deleted. */
   newId(): string;
   /** Lower-case letters and digits, seeded. */
@@ -376,6 +380,8 @@ export interface EffectsAudit {
     readonly scenarios: readonly string[];
     /** Accepted: with valid credentials and answered 2xx. Rejected: never accepted, and it must be or may be. */
     readonly outcome: 'accepted' | 'rejected';
+    /** The plain valid delivery, which no receiver may ignore. */
+    readonly isControl: boolean;
     readonly times: number;
   }[];
   /** How many handlings have no notification that was delivered with valid credentials; null when it is not known. */

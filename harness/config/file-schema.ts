@@ -33,6 +33,7 @@ function schemaOf(setting: Setting): z.ZodType {
     case 'switch':
       return z.boolean(expecting('switch'));
     case 'words':
+    case 'paths':
     case 'ids':
     case 'fields':
     case 'reporters':

@@ -27,6 +27,9 @@ export function resolveRun(resolution: Resolution): { run: RunSettings; reporter
 function resolveValue(setting: RunSetting, { settings, problems }: Resolution): Value {
   const path = setting.path as SettingPath;
   if (setting.type === 'words') return givenTexts(settings, path).map(({ value }) => value);
+  if (setting.type === 'paths') {
+    return givenTexts(settings, path).map(({ value, base }) => resolve(base, value));
+  }
   if (setting.type === 'switch') return settings.get(path)?.[0]?.value === true;
   const given = givenText(settings, path);
   const value = given && parse(setting, given, problems);
@@ -44,6 +47,8 @@ function parse(setting: RunSetting, given: Given<string>, problems: Problem[]): 
       return wholeNumber(given, setting.bounds, problems);
     case 'duration':
       return duration(given, setting.bounds, problems);
+    case 'command':
+      return given.value;
     case 'path':
       return resolve(given.base, given.value);
     case 'seed':

@@ -5,6 +5,7 @@
  *
  * Every `--help` of a command loads this file: nothing here imports zod or yaml.
  */
+import { EFFECT_DECIMALS } from '../../contract/assets.ts';
 import { STACKS } from '../../contract/stacks.ts';
 import type { ClientFixture, SampleKind } from '../../scenarios/index.ts';
 import { PROFILES } from '../../scenarios/profiles.ts';
@@ -54,7 +55,10 @@ type Typed =
   // What a run takes. `field` is its name in `RunSettings`; a default is written as the user would write it.
   | { readonly type: 'word'; readonly field: string; readonly noun: string; readonly words: readonly string[] }
   | { readonly type: 'number' | 'duration'; readonly field: string; readonly bounds: Bounds; readonly default?: string }
-  | { readonly type: 'switch' | 'words' | 'path' | 'seed' | 'shard'; readonly field: string }
+  | {
+      readonly type: 'switch' | 'words' | 'path' | 'paths' | 'command' | 'seed' | 'shard';
+      readonly field: string;
+    }
   | { readonly type: 'reporters' };
 
 /** Smallest and largest value; of durations in milliseconds. */
@@ -280,6 +284,89 @@ export const SETTINGS = [
     example: 1,
   },
   {
+    path: 'effects.url',
+    type: 'text',
+    flag: '--effects <url>',
+    environment: 'HOOKPROOF_EFFECTS_URL',
+    group: 'run',
+    setBy: 'partner',
+    description: 'the effects window of the receiver, for the suite effects',
+    unset: 'none',
+    example: 'http://127.0.0.1:9101/effects',
+    intro:
+      'The effects window of a test environment, which says what the receiver did with each notification. The guide\n' +
+      'describes it. It must not exist in production.',
+  },
+  {
+    path: 'effects.token',
+    type: 'secret',
+    noun: 'token of the effects window',
+    flag: '--effects-token-file <file>',
+    environment: 'HOOKPROOF_EFFECTS_TOKEN',
+    group: 'run',
+    setBy: 'partner',
+    description: 'the token of the effects window',
+    flagHelp: 'file with the token of the effects window',
+    example: `\${env:EFFECTS_TOKEN}`,
+  },
+  {
+    path: 'effects.deadline',
+    type: 'duration',
+    field: 'effectsDeadlineMs',
+    bounds: [100, 600_000],
+    default: '10s',
+    flag: '--effects-deadline <duration>',
+    group: 'run',
+    setBy: 'partner',
+    description: 'how long the receiver may take to handle an accepted notification',
+    example: '10s',
+  },
+  {
+    path: 'effects.decimals',
+    type: 'words',
+    field: 'effectsDecimals',
+    group: 'run',
+    setBy: 'partner',
+    description: 'assets that the receiver supports, each symbol=decimals, for the checks of amounts',
+    unset: Object.entries(EFFECT_DECIMALS)
+      .map((entry) => entry.join('='))
+      .join(', '),
+    example: ['BTC=8', 'ETH=18'],
+  },
+  {
+    path: 'effects-command',
+    type: 'command',
+    field: 'effectsCommand',
+    flag: '--effects-command <command>',
+    group: 'run',
+    description: 'a shell command that answers for the effects window',
+    unset: 'none',
+    example: './effects.sh',
+    flagOnly: true,
+  },
+  {
+    path: 'restart-command',
+    type: 'command',
+    field: 'restartCommand',
+    flag: '--restart-command <command>',
+    group: 'run',
+    description: 'a shell command that kills the receiver and starts it again, for the checks across restarts',
+    unset: 'none',
+    example: './restart.sh',
+    flagOnly: true,
+  },
+  {
+    path: 'log',
+    type: 'paths',
+    field: 'logs',
+    flag: '--log <file>',
+    group: 'run',
+    description: 'a log of the receiver, which is read while the run goes on and must contain no secret',
+    unset: 'none',
+    example: ['/var/log/receiver.log'],
+    flagOnly: true,
+  },
+  {
     path: 'suites',
     type: 'words',
     field: 'suites',
@@ -490,7 +577,7 @@ type NameOf<Flag> = Flag extends `${string}--${infer Rest}`
   : never;
 type FlagValue<Type> = Type extends 'switch'
   ? boolean
-  : Type extends 'words' | 'headers' | 'reporters'
+  : Type extends 'words' | 'paths' | 'headers' | 'reporters'
     ? readonly string[]
     : string;
 
@@ -514,7 +601,7 @@ export function flagKeyOf(setting: Setting): keyof ConfigFlags | undefined {
 
 type ValueOf<One> = One extends { type: 'switch' }
   ? boolean
-  : One extends { type: 'words' }
+  : One extends { type: 'words' | 'paths' }
     ? readonly string[]
     : One extends { type: 'word'; words: readonly (infer Word)[] }
       ? Word | null

@@ -66,7 +66,15 @@ export const DECISIONS = {
   'certificates-missing': 'the certificates of the endpoint were not received',
   'hidden-by-tls-1.3': 'TLS 1.3 hides what this check examines',
   'hidden-by-another-fault': 'another fault of the certificates hides what this check examines',
+  // What the receiver did, by its effects window.
+  'expected-effect': 'the effects window shows the expected effect',
+  'effect-missing': 'an accepted notification was not handled in time',
+  'effect-repeated': 'a notification was handled more than once',
+  'effect-of-rejected': 'a rejected delivery was handled',
+  'effect-value': 'a value that was taken from a notification is another one',
+  'effect-overwritten': 'a transaction has another status or hash than it should have',
   // No conclusion.
+  'effects-unknown': 'the effects window gave no answer',
   'control-rejected':
     'the plain valid delivery before or after the probe was not accepted, so the probe proves nothing',
   'rate-limited': 'the endpoint limits the rate of deliveries',

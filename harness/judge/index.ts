@@ -23,6 +23,7 @@ export {
 export { DECISIONS, type DecidedBy, type Evidence, type Judgement, type ProbeEvidence } from './evidence.ts';
 export { describeAttempt, isAccepted, mustBeRejected, outcomeOfAttempt, wasClosed } from './grade.ts';
 export { judge } from './judge.ts';
+export { type EffectEvidence, judgeEffects } from './judge-effects.ts';
 export { describeHello, type HandshakeEvidence, isAnswered, judgeChain, judgeHandshake } from './judge-tls.ts';
 export { differenceBetween } from './uniform.ts';
 

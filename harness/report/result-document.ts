@@ -88,6 +88,13 @@ const result = z.strictObject({
    * no delivery decided, and in documents of earlier versions.
    */
   answered: z.strictObject({ class: z.enum(ANSWER_CLASSES), status: z.int().nullable() }).optional(),
+  /**
+   * What the effects window says of the deliveries: how often each was handled, and how long after its answer the
+   * window showed it, at most. Absent for checks of the answers alone.
+   */
+  effects: z
+    .array(z.strictObject({ delivery: text, times: z.int().nonnegative(), tookMs: milliseconds.nullable() }))
+    .optional(),
   why: text,
   fix: text,
   /** The baseline's entry for this failure; null without an entry or a baseline. */

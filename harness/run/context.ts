@@ -1,6 +1,7 @@
 /** What all parts of a run share: the partner, the limits, and what was observed so far. */
 
 import type { Kit, RunObservations } from '../../scenarios/index.ts';
+import type { EffectsTracker } from '../effects/index.ts';
 import { type Dialect, STANDARD } from '../judge/index.ts';
 import type { Partner } from '../partner.ts';
 import { createIdentities, type Identities } from '../probe/index.ts';
@@ -90,6 +91,10 @@ export interface RunContext {
   stopped: Stop | null;
   /** What a 503 means here: whether a repeated request ever got another status, and how many never did. */
   readonly busy: { limits: boolean; constant: number };
+  /** What became of the deliveries; null without an effects window. */
+  effects: EffectsTracker | null;
+  /** Restarts the receiver, and resolves when the command has ended; null without one. */
+  restart: (() => Promise<void>) | null;
   readonly pace: Pace;
   readonly families: Families;
   /** How the endpoint accepts and rejects, as its first deliveries have shown. */
@@ -116,6 +121,8 @@ export function createContext(
     retried: new Set(),
     stopped: null,
     busy: { limits: false, constant: 0 },
+    effects: null,
+    restart: null,
     pace: createPace(given.limits),
     families: createFamilies(),
     dialect: STANDARD,

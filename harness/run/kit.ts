@@ -1,7 +1,7 @@
 /** The kit of a scenario: seeded values, fresh ids, and the partner's credentials. */
 import { createHash } from 'node:crypto';
 import { certificateBlocks } from '../../certs/index.ts';
-import { DEFAULT_API_KEY_HEADER, DEFAULT_SIGNATURE_HEADER } from '../../contract/index.ts';
+import { DEFAULT_API_KEY_HEADER, DEFAULT_SIGNATURE_HEADER, EFFECT_DECIMALS } from '../../contract/index.ts';
 import { type Kit, newTestId, ownersOf, type Scenario, samples } from '../../scenarios/index.ts';
 import type { Partner } from '../partner.ts';
 import { sign } from '../sender/index.ts';
@@ -52,6 +52,8 @@ export function createKit(
   const names = headerNamesOf(partner);
   const integer = (below: number) => bytes(6).readUIntBE(0, 6) % below;
   const kit: Kit = {
+    scenario,
+    decimals: partner.decimals ?? EFFECT_DECIMALS,
     newId: newTestId,
     nonce: (length = 12) => {
       let text = '';

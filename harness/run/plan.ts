@@ -8,14 +8,25 @@ import {
   type ObservationScenario,
   type ProbeScenario,
   type Scenario,
+  type Window,
 } from '../../scenarios/index.ts';
 import { type Selection, selectScenarios } from '../config/selection.ts';
+import type { EffectsSource } from '../effects/index.ts';
 import type { Credential } from '../judge/index.ts';
 import type { Partner } from '../partner.ts';
 import type { ClientFixtures } from '../probe/index.ts';
 import { isLoopback } from '../sender/index.ts';
 
 export type { Selection } from '../config/selection.ts';
+
+/** What shows more than the answers. */
+export interface WindowOptions {
+  readonly effects?: EffectsSource & { readonly deadlineMs: number };
+  /** A shell command that ends the receiver, as a crash would, and starts it again. */
+  readonly restartCommand?: string;
+  /** Paths of the logs of the receiver. */
+  readonly logs?: readonly string[];
+}
 
 /** A scenario of the plan. `obstacle` is the reason why it does not apply, or null. */
 export interface PlannedScenario {
@@ -58,9 +69,14 @@ interface Target {
   readonly isExposed: boolean;
 }
 
-export function targetOf(partner: Partner, fixtures?: ClientFixtures): Target & { readonly features: Feature[] } {
+export function targetOf(
+  partner: Partner,
+  fixtures?: ClientFixtures,
+  windows?: WindowOptions,
+): Target & { readonly features: Feature[] } {
   const { protocol, hostname } = new URL(partner.url);
-  return { features: featuresOf(partner, fixtures), isExposed: protocol === 'http:' && !isLoopback(hostname) };
+  const features = [...featuresOf(partner, fixtures), ...windowsOf(windows)];
+  return { features, isExposed: protocol === 'http:' && !isLoopback(hostname) };
 }
 
 /** The features of a partner's configuration. */
@@ -72,6 +88,15 @@ export function featuresOf(partner: Partner, fixtures: ClientFixtures = {}): Fea
   if (partner.tls?.clientCert !== undefined) features.push('mtls');
   for (const name of CLIENT_FIXTURES) if (fixtures[name] !== undefined) features.push(`fixture-${name}`);
   return features;
+}
+
+/** The windows that are open. A restart is judged by the effects window, and says nothing without it. */
+function windowsOf({ effects, restartCommand, logs = [] }: WindowOptions = {}): Window[] {
+  return [
+    ...(effects === undefined ? [] : (['effects'] as const)),
+    ...(effects === undefined || restartCommand === undefined ? [] : (['restart'] as const)),
+    ...(logs.length === 0 ? [] : (['log'] as const)),
+  ];
 }
 
 /**

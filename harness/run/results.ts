@@ -5,7 +5,16 @@
 
 import { quotedUrl } from '../../contract/masked-url.ts';
 import { defectOf, type RunObservations, type Scenario } from '../../scenarios/index.ts';
-import { type DecidedBy, type Judgement, judge, type judgeChain, STATUS_SCENARIOS } from '../judge/index.ts';
+import { WindowProblem } from '../effects/index.ts';
+import {
+  type DecidedBy,
+  type EffectEvidence,
+  type Judgement,
+  judge,
+  type judgeChain,
+  judgeEffects,
+  STATUS_SCENARIOS,
+} from '../judge/index.ts';
 import type { ScenarioResult, Verdict } from '../report/result-document.ts';
 import type { RunContext, Stop } from './context.ts';
 import type { PlannedScenario } from './plan.ts';
@@ -72,6 +81,39 @@ export function resultOfTrial(context: RunContext, trial: Trial, keepEvidence: b
   });
 }
 
+/** Whether the answers of a trial are as expected, so that its effects decide. */
+export function hasExpectedAnswers(context: RunContext, trial: Trial): boolean {
+  return judge(trial.planned.scenario.level, inDialect(context, trial)).verdict === 'pass';
+}
+
+/** The result of a trial whose answers were as expected, by its effects. */
+export function resultOfEffects(
+  context: RunContext,
+  trial: Trial,
+  evidence: readonly EffectEvidence[] | WindowProblem,
+  keepEvidence: boolean,
+): ScenarioResult {
+  const result = resultOfTrial(context, trial, true);
+  const judgement =
+    evidence instanceof WindowProblem
+      ? ({
+          verdict: 'inconclusive',
+          observed: '',
+          reason: evidence.message,
+          decidedBy: 'effects-unknown',
+        } as const)
+      : judgeEffects(trial.planned.scenario.level, evidence);
+  const isGood = judgement.verdict === 'pass';
+  return resultOf(trial.planned, judgement, {
+    durationMs: result.durationMs,
+    reproduce: isGood ? null : { curl: null, command: commandFor(context, trial.planned.scenario.id) },
+    exchanges: isGood && !keepEvidence ? [] : result.exchanges,
+    ...(!(evidence instanceof WindowProblem) && {
+      effects: evidence.map(({ label, handled, tookMs }) => ({ delivery: label, times: handled.length, tookMs })),
+    }),
+  });
+}
+
 export function resultOfHandshake(
   context: RunContext,
   planned: PlannedScenario,
@@ -119,7 +161,9 @@ export function withoutVerdict(planned: PlannedScenario, decidedBy: ResultDecide
 function resultOf(
   planned: PlannedScenario,
   { verdict, observed, reason, cause, decidedBy, delivery = null, outcome = 'seen', answered }: Decision,
-  rest: Partial<Pick<ScenarioResult, 'expected' | 'expectedOutcomes' | 'durationMs' | 'reproduce' | 'exchanges'>> = {},
+  rest: Partial<
+    Pick<ScenarioResult, 'expected' | 'expectedOutcomes' | 'durationMs' | 'reproduce' | 'exchanges' | 'effects'>
+  > = {},
 ): ScenarioResult {
   const { id, title, level, requirements, why, fix } = planned.scenario;
   return {
@@ -153,7 +197,10 @@ function resultOf(
 function expectedText(scenario: Scenario): string {
   if ('expect' in scenario) return scenario.expect.text;
   if ('chain' in scenario) return scenario.chain.text;
-  if ('flow' in scenario) return 'the correct answer to each delivery';
+  if ('flow' in scenario) {
+    const isAboutEffects = scenario.needs?.includes('effects') === true;
+    return `the correct answer${isAboutEffects ? ' and effect of' : ' to'} each delivery`;
+  }
   return ('observe' in scenario ? scenario.expected : undefined) ?? 'none in the whole run';
 }
 

@@ -1,13 +1,15 @@
 /** A run in its phases: TLS, preflight, deliveries, observations, result document. */
 
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { setMaxListeners } from 'node:events';
+import { once, setMaxListeners } from 'node:events';
 import { performance } from 'node:perf_hooks';
-import type { Stack } from '../../contract/index.ts';
+import { HookproofError, type Stack } from '../../contract/index.ts';
 import { maskUrl } from '../../contract/masked-url.ts';
 import { catalogueDigest, findScenario } from '../../scenarios/index.ts';
 import type { Finding } from '../diagnose/index.ts';
-import { type Baseline, knownIn, PREFLIGHT_SCENARIO, STATUS_SCENARIOS } from '../judge/index.ts';
+import { type EffectsTracker, openWindow, trackEffects, WindowProblem } from '../effects/index.ts';
+import { type Baseline, type EffectEvidence, knownIn, PREFLIGHT_SCENARIO, STATUS_SCENARIOS } from '../judge/index.ts';
 import type { Partner } from '../partner.ts';
 import type { ClientFixtures, TlsInspection } from '../probe/index.ts';
 import type { PartialReason, ResultDocument, RunListener, ScenarioResult } from '../report/result-document.ts';
@@ -26,9 +28,25 @@ import {
   MIN_LEARNT_TO_SHARE,
   recordRejections,
 } from './learn-dialect.ts';
-import { isObservation, isSending, type PlannedScenario, planScenarios, type Selection, targetOf } from './plan.ts';
+import {
+  isObservation,
+  isSending,
+  type PlannedScenario,
+  planScenarios,
+  type Selection,
+  type SendingPlan,
+  targetOf,
+  type WindowOptions,
+} from './plan.ts';
 import { diagnosePreflight, type Preflight, runPreflight, stopAfterPreflight, trialOfPreflight } from './preflight.ts';
-import { notApplicable, resultOfObservation, resultOfTrial, withoutVerdict } from './results.ts';
+import {
+  hasExpectedAnswers,
+  notApplicable,
+  resultOfEffects,
+  resultOfObservation,
+  resultOfTrial,
+  withoutVerdict,
+} from './results.ts';
 import type { SentDelivery } from './send.ts';
 import { describeTls, inspectWhenNeeded, isTlsCheck, runTlsChecks, unsupportedVersion } from './tls-checks.ts';
 import { reusableControl, type Trial } from './trial.ts';
@@ -74,6 +92,8 @@ export interface RunOptions {
   /** Interrupts the run: finished results stay, the rest is inconclusive, and the document is marked. */
   readonly signal?: AbortSignal;
   readonly onSignature?: (signature: string) => void;
+  /** What shows more than the answers. A shard has none of it. */
+  readonly windows?: WindowOptions;
 }
 
 /**
@@ -86,7 +106,7 @@ export interface RunOptions {
  */
 export async function run(options: RunOptions): Promise<ResultDocument> {
   const { clientFixtures = {}, listener = () => {}, onSignature = () => {}, signal } = options;
-  const target = targetOf(options.partner, clientFixtures);
+  const target = targetOf(options.partner, clientFixtures, options.windows);
   const plan = [...planScenarios(target, options.selection)];
   const applicable = plan.filter(({ obstacle }) => obstacle === null);
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
@@ -101,12 +121,13 @@ export async function run(options: RunOptions): Promise<ResultDocument> {
     planned: plan.length,
     startedAt: now.toISOString(),
   });
+  let context: RunContext | undefined;
   try {
     const { addresses: policy = LOCAL_TOO, resolve } = options;
     const pinning = { policy, resolve, timeoutMs: limits.timeoutMs, signal: deadline.signal };
     const pin = await pinEndpoint(options.partner.url, pinning);
     const partner = { ...options.partner, lookup: pin.lookup };
-    const context = createContext({
+    context = createContext({
       partner,
       seed,
       flags: options.flags ?? '',
@@ -116,6 +137,7 @@ export async function run(options: RunOptions): Promise<ResultDocument> {
       signal: deadline.signal,
       onSignature,
     });
+    await openWindows(context, options, applicable);
     const state = createState(context, plan, options);
     const inspection = await inspectWhenNeeded(context, applicable, clientFixtures);
     if (inspection !== null) await tlsPhase(state, inspection);
@@ -157,8 +179,39 @@ export async function run(options: RunOptions): Promise<ResultDocument> {
     listener({ type: 'run-finished', document });
     return document;
   } finally {
+    context?.effects?.close();
     deadline.clear();
   }
+}
+
+/** Opens the windows that a planned check needs. @throws HookproofError when the effects window does not answer */
+async function openWindows(
+  context: RunContext,
+  { addresses: policy = LOCAL_TOO, resolve, windows = {} }: RunOptions,
+  applicable: readonly PlannedScenario[],
+): Promise<void> {
+  const { effects, restartCommand } = windows;
+  const { signal, limits } = context;
+  if (effects !== undefined && applicable.some(({ scenario }) => scenario.needs?.includes('effects'))) {
+    const window = await openWindow(effects, { policy, resolve, timeoutMs: limits.timeoutMs, signal });
+    context.effects = await trackEffects(window, { deadlineMs: effects.deadlineMs, signal }).catch((cause: unknown) => {
+      window.close();
+      if (!(cause instanceof WindowProblem)) throw cause;
+      throw new HookproofError('EFFECTS_WINDOW', `${cause.message}; nothing was sent`, { hint: cause.hint, cause });
+    });
+  }
+  if (restartCommand !== undefined) context.restart = () => runRestart(restartCommand, signal);
+}
+
+/** @throws HookproofError RESTART_COMMAND: whether the receiver runs is not known then */
+async function runRestart(command: string, signal: AbortSignal): Promise<void> {
+  // Not its output: a receiver that goes on in the background would keep it open.
+  const child = spawn('/bin/sh', ['-c', command], { stdio: 'ignore', signal });
+  const [code] = await once(child, 'exit').catch((cause: Error) => [cause.message]);
+  if (code === 0 || signal.aborted) return;
+  throw new HookproofError('RESTART_COMMAND', `\`--restart-command\` failed (${code ?? 'it was ended by a signal'})`, {
+    hint: 'Run the command yourself: it must end with exit code 0 when the receiver was started again.',
+  });
 }
 
 /** Ends the run on interruption and at its time limit. */
@@ -285,7 +338,18 @@ async function deliver(state: RunState, lanes: LanePool, inspection: TlsInspecti
     context.pace.startConcurrency();
     context.sharesControls = learnt.length >= MIN_LEARNT_TO_SHARE;
     const rest = sending.filter((planned) => !settled.some((trial) => trial.planned === planned));
-    await runDeliveries(context, lanes, rest, { onSettled, onDecided });
+    const isRestarting = ({ scenario: { needs = [] } }: SendingPlan) => needs.includes('restart');
+    const held: Trial[] = [];
+    const onTrial = (trial: Trial) => {
+      if (trial.effects !== undefined && hasExpectedAnswers(context, trial)) held.push(trial);
+      else onSettled(trial);
+    };
+    // A receiver that forgets everything when it restarts is asked before it does.
+    for (const part of [rest.filter((one) => !isRestarting(one)), rest.filter(isRestarting)]) {
+      if (part.length === 0) continue;
+      await runDeliveries(context, lanes, part, { onSettled: onTrial, onDecided });
+      await judgeHeld(state, held.splice(0));
+    }
     reportWrongStatuses(state, preflight);
     if (signal.aborted) return { open: true, finding: null };
     for (const planned of open()) if (isObservation(planned.scenario)) report(resultOfObservation(context, planned));
@@ -297,6 +361,40 @@ async function deliver(state: RunState, lanes: LanePool, inspection: TlsInspecti
   const own = sending.find(({ scenario }) => scenario.id === PREFLIGHT_SCENARIO);
   if (own !== undefined) onSettled(trialOfPreflight(own, preflight));
   return { open: false, finding };
+}
+
+/** Waits for the effects of these trials, and reports each; and what the window says of all other deliveries. */
+async function judgeHeld({ context, report, options }: RunState, held: readonly Trial[]): Promise<void> {
+  const { effects, seen, signal } = context;
+  if (effects === null || signal.aborted) return;
+  const problem = await effects.settle();
+  seen.effects ??= effects.audit();
+  for (const trial of held) {
+    const evidence = problem === null ? await effectEvidenceOf(trial, effects, options) : problem;
+    report(resultOfEffects(context, trial, evidence, options.evidence === true));
+  }
+}
+
+async function effectEvidenceOf(
+  { effects: awaited = [] }: Trial,
+  effects: EffectsTracker,
+  { windows }: RunOptions,
+): Promise<readonly EffectEvidence[] | WindowProblem> {
+  const deadlineMs = windows?.effects?.deadlineMs ?? 0;
+  try {
+    return await Promise.all(
+      awaited.map(async ({ label, id, transaction, expect }) => ({
+        label,
+        expect,
+        ...effects.effectsOf(id),
+        deadlineMs,
+        ...(expect.current !== undefined && transaction !== null && { current: await effects.currentOf(transaction) }),
+      })),
+    );
+  } catch (error) {
+    if (error instanceof WindowProblem) return error;
+    throw error;
+  }
 }
 
 /** Reports a wrong status also where the check for it was not selected: it concerns every delivery of the run. */

@@ -42,7 +42,7 @@ export interface ProbeOptions extends WaitOptions {
 }
 
 /** Sends a probe. */
-export function sendProbe(
+export async function sendProbe(
   context: RunContext,
   lane: Lane,
   { label, change, expect }: { readonly label: string; readonly change: Change; readonly expect: Expectation },
@@ -52,7 +52,9 @@ export function sendProbe(
   const assembled = assemble(change, kit, context.partner);
   const fault = faultOfProbe(assembled, context.partner, expect.authentic);
   const inBurst = options.inBurst === true && expect.warn?.includes('5xx') === true;
-  return send(context, lane, { role: 'probe', label, assembled, fault }, { ...options, inBurst });
+  const sent = await send(context, lane, { role: 'probe', label, assembled, fault }, { ...options, inBurst });
+  recordEffect(context, sent, expect.authentic && change.transmit?.kind !== 'raw');
+  return sent;
 }
 
 interface ControlOptions extends WaitOptions {
@@ -75,7 +77,23 @@ export async function sendControl(
   const fault = faultOfControl(assembled, context.partner);
   const sent = await send(context, lane, { role: 'control', label, assembled, fault }, options);
   if (isAccepted(sent.attempt)) context.seen.answerTimesMs.push(sent.attempt.timings.totalMs);
+  recordEffect(context, sent, true);
   return sent;
+}
+
+/** Nothing is known about bytes that no client would send, and about a delivery without an answer. */
+function recordEffect({ effects }: RunContext, { assembled, attempt, role }: SentDelivery, isValid: boolean): void {
+  const { answer, error } = attempt;
+  if (effects === null || error?.code === NOT_SENT) return;
+  const isRaw = assembled.transmission?.kind === 'raw';
+  const isRejected = answer !== null && answer.status >= 400 && answer.status < 500;
+  effects.record({
+    scenario: assembled.kit.scenario ?? '',
+    body: assembled.prepared.body,
+    isValid,
+    isControl: role === 'control',
+    outcome: isAccepted(attempt) ? 'accepted' : isRejected && !isRaw ? 'rejected' : 'unknown',
+  });
 }
 
 /** The evidence of a probe for the judge. */
@@ -330,12 +348,14 @@ function pauseBeforeRepeat(answer: Answer, turn: number, firstMs: number): numbe
   return Math.min(asked, MAX_PAUSE_MS);
 }
 
+const NOT_SENT = 'HOOKPROOF_NOT_SENT';
+
 /** The attempt of a delivery that was not sent: its request was faulty, or the run was interrupted. */
 function notSent(now: Date, message = 'the request was not sent'): Attempt {
   return {
     startedAt: now.toISOString(),
     timings: { connectMs: null, tlsMs: null, firstByteMs: null, totalMs: 0, reused: false },
     answer: null,
-    error: { kind: 'local', phase: 'send', code: 'HOOKPROOF_NOT_SENT', message },
+    error: { kind: 'local', phase: 'send', code: NOT_SENT, message },
   };
 }

@@ -1,8 +1,14 @@
 /** One trial of one scenario: control, probes, control. */
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type HeaderLine, type OfferedTlsVersion, sameHeaderName } from '../../contract/index.ts';
-import type { Delivery, Kit } from '../../scenarios/index.ts';
+import {
+  type HeaderLine,
+  type JsonObject,
+  type JsonValue,
+  type OfferedTlsVersion,
+  sameHeaderName,
+} from '../../contract/index.ts';
+import type { Delivery, ExpectedEffect, Kit } from '../../scenarios/index.ts';
 import {
   differenceBetween,
   type Evidence,
@@ -45,6 +51,16 @@ export interface Trial {
   readonly cutShort: boolean;
   /** How the receiver stopped accepting plain valid deliveries after the probes, or null. */
   readonly outage: OutageSign | null;
+  /** The notifications whose effects are judged; absent where none are. */
+  readonly effects?: readonly AwaitedEffect[];
+}
+
+/** A notification of a trial, and what the receiver should do with it. */
+export interface AwaitedEffect {
+  readonly label: string;
+  readonly id: string;
+  readonly transaction: string | null;
+  readonly expect: ExpectedEffect;
 }
 
 /** A trial whose control after has not been sent. */
@@ -98,7 +114,9 @@ export async function openTrial(
       : await sendFirstControl(context, lane, scenario.id, version);
   const deliveries: SentDelivery[] = [control];
   const probes: Evidence['probes'][number][] = [];
+  const effects: AwaitedEffect[] = [];
   let stopped: OutageSign | null = null;
+  let groupNumber = 0;
 
   const isKept = 'kept' in scenario && scenario.kept === true;
   const otherAddress = otherAddressFor(context.partner);
@@ -115,6 +133,8 @@ export async function openTrial(
   if (isAccepted(control.attempt)) {
     answered.push(control.attempt);
     for (const group of groups()) {
+      if ('restartBefore' in scenario && scenario.restartBefore === groupNumber) await restartReceiver(context, lane);
+      groupNumber += 1;
       const options = isKept
         ? { kept: true, patient: true }
         : { fresh: fresh || group.length > 1, patient: fresh, inBurst: group.length > 1 };
@@ -142,6 +162,7 @@ export async function openTrial(
         deliveries.push(probe, ...followed.sent);
         probes.push(...followed.evidence);
         answered.push(probe.attempt);
+        effects.push(...awaitedEffects(context, delivery, probe));
         for (const leak of probe.leaks) context.seen.leaks.push({ leak, scenario: scenario.id });
       }
       if (group.some(({ change }) => change.transmit?.kind === 'cut-off')) await pause(NOTICE_MS, context.signal);
@@ -157,9 +178,48 @@ export async function openTrial(
     endMs: performance.now(),
     cutShort: deliveries.some(({ role, cutShort }) => role === 'probe' && cutShort),
     outage: stopped,
+    ...(effects.length > 0 && { effects }),
     version,
     versionRefused,
   };
+}
+
+/** Pauses between the deliveries to a receiver that restarts, in milliseconds. */
+const RESTART_PAUSE_MS = 100;
+
+/** Runs the operator's command, and waits until the receiver accepts deliveries again, as long as for an outage. */
+async function restartReceiver(context: RunContext, lane: Lane): Promise<void> {
+  const { limits, restart, signal } = context;
+  await restart?.();
+  const until = performance.now() + limits.recoveryMs;
+  while (!signal.aborted && performance.now() < until) {
+    const { attempt } = await sendControl(context, lane, 'control after the restart', { fresh: true });
+    if (isAccepted(attempt)) return;
+    await delay(RESTART_PAUSE_MS);
+  }
+}
+
+/** What is expected of the notification of a delivery. An accepted one is waited for from now on. */
+function awaitedEffects(
+  { effects }: RunContext,
+  { label, effect }: Delivery,
+  { assembled: { value } }: SentDelivery,
+): AwaitedEffect[] {
+  if (effect === undefined || effects === null) return [];
+  const id = textAt(value, 'id') ?? '';
+  const data = isObject(value) ? value.data : undefined;
+  const transaction = textAt(data, 'transactionId') ?? textAt(data, 'partnerTransactionId');
+  if (effect.times > 0) effects.expect(id);
+  return [{ label, id, transaction, expect: effect }];
+}
+
+function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function textAt(value: JsonValue | undefined, name: string): string | null {
+  const found = isObject(value) ? value[name] : undefined;
+  return typeof found === 'string' ? found : null;
 }
 
 /**

@@ -48,7 +48,7 @@ export function withRun(command: Command): Command {
 }
 
 function isRepeatable({ type }: Setting): boolean {
-  return type === 'words' || type === 'headers' || type === 'reporters';
+  return type === 'words' || type === 'paths' || type === 'headers' || type === 'reporters';
 }
 
 function helpOf(setting: Setting): string {

@@ -1,0 +1,224 @@
+/**
+ * What the run delivered, and what the effects window says became of it. Effects are asynchronous: the window is polled
+ * until everything that was accepted has been handled, at the latest until a deadline, and once more after a pause in
+ * which a second handling would have shown.
+ */
+import { performance } from 'node:perf_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { EffectsAnswer, Handled } from '../../contract/index.ts';
+import type { EffectsAudit } from '../../scenarios/index.ts';
+import { askForAll, type EffectsWindow, WindowProblem } from './window.ts';
+
+/** A delivery as the run saw it. */
+export interface TrackedDelivery {
+  readonly scenario: string;
+  /** The bytes that were sent as the body. */
+  readonly body: Uint8Array;
+  /** The credentials are valid, and the request is well-formed. */
+  readonly isValid: boolean;
+  /** The plain valid delivery. */
+  readonly isControl: boolean;
+  /** `unknown`: no answer, or bytes on the wire that nothing can be said about. */
+  readonly outcome: 'accepted' | 'rejected' | 'unknown';
+}
+
+/** What the window says of one notification. */
+export interface SeenEffects {
+  readonly handled: readonly Handled[];
+  /** From the answer to the delivery until the window showed it, at most, in milliseconds; null when it did not. */
+  readonly tookMs: number | null;
+}
+
+export interface EffectsTracker {
+  /** The run sent this. */
+  record(delivery: TrackedDelivery): void;
+  /** The effect of this notification is judged. */
+  expect(id: string): void;
+  /**
+   * Waits until all expected and accepted notifications are handled, at the latest until the deadline, and then for as
+   * long again as the slowest took.
+   *
+   * @returns why the window gave no answer; null when it did
+   */
+  settle(): Promise<WindowProblem | null>;
+  /** After {@link settle}. */
+  effectsOf(id: string): SeenEffects;
+  currentOf(transaction: string): Promise<EffectsAnswer['current']>;
+  audit(): EffectsAudit;
+  close(): void;
+}
+
+interface Notification {
+  readonly scenarios: Set<string>;
+  outcomes: Set<'accepted' | 'rejected' | 'unknown'>;
+  isControl: boolean;
+  answeredAt: number;
+  seenAt: number | null;
+  handled: readonly Handled[];
+}
+
+const FIRST_PAUSE_MS = 20;
+const MAX_PAUSE_MS = 500;
+/** A second handling gets at least this long to show. In milliseconds. */
+const MIN_QUIET_MS = 100;
+/** Queries that fail, one after another, before the window counts as gone. */
+const MAX_FAILURES = 3;
+
+/** @throws WindowProblem when the window does not answer: nothing should be sent then */
+export async function trackEffects(
+  window: EffectsWindow,
+  { deadlineMs, signal, now = performance.now.bind(performance) }: TrackerOptions,
+): Promise<EffectsTracker> {
+  const { total: totalBefore } = await window.ask({ notifications: ['00000000-0000-4000-8000-000000000000'] });
+  const known = new Map<string, Notification>();
+  /** Those that must be handled; of them, those whose effect is judged. */
+  const awaited = new Set<string>();
+  const expected = new Set<string>();
+  let isPolling = false;
+  let isSettling = false;
+  let pollPause = FIRST_PAUSE_MS;
+  /** Deliveries whose effect cannot be found by an id. */
+  let untraceable = 0;
+  let totalAfter = totalBefore;
+  let problem: WindowProblem | null = null;
+
+  /** @throws WindowProblem */
+  async function look(ids: readonly string[]): Promise<void> {
+    const { handled, total } = await askForAll(window, ids);
+    totalAfter = total;
+    const byId = new Map<string, Handled[]>();
+    for (const one of handled) byId.set(one.notification, [...(byId.get(one.notification) ?? []), one]);
+    for (const [id, found] of byId) {
+      const one = known.get(id);
+      if (one === undefined) continue;
+      if (awaited.has(id)) one.seenAt ??= now();
+      one.handled = found;
+    }
+  }
+
+  /** While the run goes on, so that it is known how long each took. A window that fails is asked again. */
+  async function poll(): Promise<void> {
+    if (isPolling) return;
+    isPolling = true;
+    while (!isSettling && !signal.aborted) {
+      const open = [...expected].filter(isOpen);
+      if (open.length === 0) break;
+      await look(open).catch(() => {});
+      await delay(pollPause, undefined, { signal, ref: false }).catch(() => {});
+      pollPause = Math.min(pollPause * 1.5, MAX_PAUSE_MS);
+    }
+    isPolling = false;
+  }
+
+  const isOpen = (id: string) => known.get(id)?.seenAt === null;
+
+  async function settled(): Promise<WindowProblem | null> {
+    const until = now() + deadlineMs;
+    let failures = 0;
+    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 1.5, MAX_PAUSE_MS)) {
+      try {
+        const open = [...awaited].filter(isOpen);
+        if (open.length > 0) await look(open);
+        failures = 0;
+        if (!open.some(isOpen) || now() >= until) break;
+      } catch (error) {
+        failures += 1;
+        if (failures === MAX_FAILURES) return asProblem(error);
+      }
+      await delay(pause, undefined, { signal }).catch(() => {});
+      if (signal.aborted) return new WindowProblem('the run was interrupted', '');
+    }
+    const slowest = Math.max(0, ...[...known.values()].map((one) => tookMs(one) ?? 0));
+    await delay(Math.min(deadlineMs, Math.max(MIN_QUIET_MS, slowest)), undefined, { signal }).catch(() => {});
+    try {
+      await look([...known.keys()]);
+      return null;
+    } catch (error) {
+      return asProblem(error);
+    }
+  }
+
+  return {
+    record({ scenario, body, isValid, isControl, outcome }) {
+      const ids = idsIn(body);
+      if (outcome !== 'rejected' && ids.length !== 1) untraceable += 1;
+      for (const id of ids) {
+        const one = known.get(id) ?? newNotification();
+        known.set(id, one);
+        one.scenarios.add(scenario);
+        // Which of several ids a receiver takes is not known, and an accepted forgery is reported by its answer.
+        one.outcomes.add(ids.length > 1 || (outcome === 'accepted' && !isValid) ? 'unknown' : outcome);
+        one.isControl ||= isControl;
+        one.answeredAt = now();
+        if (isControl && outcome === 'accepted') awaited.add(id);
+      }
+    },
+    expect(id) {
+      awaited.add(id);
+      expected.add(id);
+      pollPause = FIRST_PAUSE_MS;
+      void poll();
+    },
+    async settle() {
+      isSettling = true;
+      const found = await settled();
+      isSettling = false;
+      problem = found;
+      return found;
+    },
+    effectsOf(id) {
+      const one = known.get(id);
+      return { handled: one?.handled ?? [], tookMs: one === undefined ? null : tookMs(one) };
+    },
+    async currentOf(transaction) {
+      return (await window.ask({ transaction })).current;
+    },
+    audit() {
+      const all = [...known].map(([id, { scenarios, outcomes, isControl, handled }]) => ({
+        id,
+        scenarios: [...scenarios],
+        isControl,
+        outcome: outcomes.has('unknown') ? 'unknown' : outcomes.has('accepted') ? 'accepted' : 'rejected',
+        times: handled.length,
+      }));
+      const explained = all.reduce((sum, { times }) => sum + times, 0);
+      // A receiver may keep an id in another spelling, and handle what it accepts without one.
+      const elsewhere = all.filter(({ outcome, times }) => outcome !== 'rejected' && times === 0).length;
+      return {
+        notifications: all.flatMap((one) => (one.outcome === 'unknown' ? [] : [one as AuditedNotification])),
+        unexplained: Math.max(0, totalAfter - totalBefore - explained - elsewhere - untraceable),
+        problem: problem?.message ?? null,
+      };
+    },
+    close: () => window.close(),
+  };
+}
+
+interface TrackerOptions {
+  /** How long accepted notifications may take to be handled, in milliseconds. */
+  readonly deadlineMs: number;
+  readonly signal: AbortSignal;
+  readonly now?: () => number;
+}
+
+type AuditedNotification = EffectsAudit['notifications'][number];
+
+function newNotification(): Notification {
+  const scenarios = new Set<string>();
+  return { scenarios, outcomes: new Set(), isControl: false, answeredAt: 0, seenAt: null, handled: [] };
+}
+
+function tookMs({ answeredAt, seenAt }: Notification): number | null {
+  return seenAt === null ? null : Math.max(0, seenAt - answeredAt);
+}
+
+function asProblem(error: unknown): WindowProblem {
+  return error instanceof WindowProblem ? error : new WindowProblem(String(error), '');
+}
+
+/** Every member `id` in the body that is a text: also where the body is not JSON, or has two. */
+function idsIn(body: Uint8Array): string[] {
+  const text = Buffer.from(body).toString('utf8');
+  const ids = [...text.matchAll(/"id"\s*:\s*"([^"\\]{1,200})"/g)].map(([, id = '']) => id);
+  return [...new Set(ids)].filter((id) => !/[\p{Cc}\uFFFD]/u.test(id));
+}

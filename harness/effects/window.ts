@@ -1,0 +1,141 @@
+/**
+ * Asks the effects window of a receiver: over HTTP, or by a command of the operator. What it answers is the receiver's
+ * own statement.
+ */
+import { spawn } from 'node:child_process';
+import {
+  type EffectsAnswer,
+  type EffectsQuery,
+  effectsAnswer,
+  effectsQueryText,
+  MAX_EFFECT_IDS,
+} from '../../contract/index.ts';
+import type { Partner } from '../partner.ts';
+import { createConnections, exchange, type PinOptions, pinEndpoint } from '../transport/index.ts';
+
+export interface EffectsSource {
+  /** One of the two. */
+  readonly url?: string | null;
+  readonly command?: string | null;
+  readonly token?: string | undefined;
+  /** For HTTPS: CAs to trust in addition to the system's. */
+  readonly tls?: Pick<NonNullable<Partner['tls']>, 'ca'> | undefined;
+}
+
+export interface EffectsWindow {
+  /** @throws WindowProblem, whatever goes wrong */
+  ask(query: EffectsQuery): Promise<EffectsAnswer>;
+  close(): void;
+}
+
+/** Why the window gave no answer: a sentence without a secret, and what to do. */
+export class WindowProblem extends Error {
+  readonly hint: string;
+
+  constructor(message: string, hint: string) {
+    super(message);
+    this.hint = hint;
+  }
+}
+
+/** Of an answer, in bytes. */
+const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
+
+/**
+ * Opens the window. Its host is resolved once, under the same rules as that of the endpoint.
+ *
+ * @throws HookproofError ENDPOINT_ADDRESS_REFUSED
+ */
+export async function openWindow(source: EffectsSource, options: PinOptions): Promise<EffectsWindow> {
+  const { url, command, token } = source;
+  if (typeof command === 'string') {
+    return { ask: async (query) => readAnswer(await runCommand(command, query, options), 'command'), close() {} };
+  }
+  const base = url ?? '';
+  const { lookup } = await pinEndpoint(base, options);
+  const connections = createConnections({ maxSockets: 4, tls: source.tls, lookup });
+  return {
+    async ask(query) {
+      const { pathname, search, host } = new URL(base);
+      const separator = search === '' ? '?' : '&';
+      const target = `${pathname}${search}${separator}${effectsQueryText(query)}`;
+      const authorization = token === undefined ? [] : [['Authorization', `Bearer ${token}`] as const];
+      const headers = [['Host', host], ['Accept', 'application/json'], ...authorization] as const;
+      const { answer, error } = await exchange(
+        { url: base, method: 'GET', target, headers: [...headers], body: Buffer.alloc(0) },
+        {
+          agent: connections.agentFor(base),
+          timeoutMs: options.timeoutMs,
+          bodyCapBytes: MAX_ANSWER_BYTES,
+          signal: options.signal,
+        },
+      );
+      if (answer === null) {
+        throw new WindowProblem(`the effects window did not answer: ${error?.message ?? ''}`, 'Check its URL.');
+      }
+      if (answer.status === 200 && !answer.truncated) return readAnswer(answer.body, 'window');
+      throw statusProblem(answer.status, token !== undefined);
+    },
+    close: () => connections.close(),
+  };
+}
+
+function statusProblem(status: number, hasToken: boolean): WindowProblem {
+  const what = `the effects window answered ${status}, expected 200`;
+  if (status !== 401 && status !== 403) return new WindowProblem(what, 'Check its URL, and the log of the receiver.');
+  return new WindowProblem(
+    what,
+    hasToken
+      ? 'Check the token: HOOKPROOF_EFFECTS_TOKEN or `effects.token`.'
+      : 'Set HOOKPROOF_EFFECTS_TOKEN to the token of the receiver.',
+  );
+}
+
+function readAnswer(bytes: Uint8Array, source: 'window' | 'command'): EffectsAnswer {
+  const what = source === 'window' ? 'the effects window' : '`--effects-command`';
+  const hint =
+    'The answer is described in docs/guide.md, and its JSON Schema is printed by `hookproof schema effects`.';
+  let value: unknown;
+  try {
+    value = JSON.parse(Buffer.from(bytes).toString('utf8'));
+  } catch {
+    throw new WindowProblem(`${what} did not answer with JSON`, hint);
+  }
+  const read = effectsAnswer.safeParse(value);
+  if (read.success) return read.data;
+  const [issue] = read.error.issues;
+  throw new WindowProblem(`${what} answered something else: ${issue?.path.join('.')}: ${issue?.message}`, hint);
+}
+
+/** Runs the command with the query as its last argument, and gives its standard output. */
+function runCommand(command: string, query: EffectsQuery, options: PinOptions): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const shell = ['-c', `${command} "$1"`, 'sh', effectsQueryText(query)];
+    const child = spawn('/bin/sh', shell, { stdio: ['ignore', 'pipe', 'ignore'], timeout: options.timeoutMs });
+    const parts: Buffer[] = [];
+    let size = 0;
+    const fail = (what: string) =>
+      reject(new WindowProblem(`\`--effects-command\` ${what}`, 'Run the command yourself with `notification=x`.'));
+    child.stdout.on('data', (part: Buffer) => {
+      size += part.length;
+      if (size > MAX_ANSWER_BYTES) child.kill('SIGKILL');
+      else parts.push(part);
+    });
+    child.once('error', ({ message }) => fail(`could not be started: ${message}`));
+    child.once('close', (code, signal) => {
+      if (code === 0) resolve(Buffer.concat(parts));
+      else fail(signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`);
+    });
+  });
+}
+
+/** All handlings of these notifications, in several queries, and the largest total. */
+export async function askForAll(window: EffectsWindow, ids: readonly string[]): Promise<EffectsAnswer> {
+  const batches: string[][] = [];
+  for (let at = 0; at < ids.length; at += MAX_EFFECT_IDS) batches.push(ids.slice(at, at + MAX_EFFECT_IDS));
+  const answers = await Promise.all(batches.map((notifications) => window.ask({ notifications })));
+  return {
+    total: Math.max(0, ...answers.map(({ total }) => total)),
+    handled: answers.flatMap(({ handled }) => handled),
+  };
+}

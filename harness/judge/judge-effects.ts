@@ -1,0 +1,144 @@
+/** The verdict on what a receiver did, by its effects window. Pure. Specification: Delivery endpoint (processed). */
+import type { EffectsAnswer, EffectValues, Handled } from '../../contract/index.ts';
+import type { ExpectedEffect, Level } from '../../scenarios/index.ts';
+import type { DecidedBy, Judgement } from './evidence.ts';
+import { atLevel } from './judge.ts';
+
+/** One notification of a scenario, what was expected of it, and what the window says. */
+export interface EffectEvidence {
+  /** The label of the delivery. */
+  readonly label: string;
+  readonly expect: ExpectedEffect;
+  readonly handled: readonly Handled[];
+  /** What its transaction has now; undefined when the window does not state it. */
+  readonly current?: EffectsAnswer['current'];
+  /** From the answer until the window showed it, at most; null when it did not. In milliseconds, like the next. */
+  readonly tookMs: number | null;
+  /** How long it was waited for. */
+  readonly deadlineMs: number;
+}
+
+interface Problem {
+  readonly decidedBy: DecidedBy;
+  /** A code that is the same in every run: `handled-twice`, `amount`, `current-status`. */
+  readonly outcome: string;
+  readonly observed: string;
+  readonly reason: string;
+}
+
+/** How each value is called in a message. */
+const VALUE_NAMES: Readonly<Record<keyof EffectValues, string>> = {
+  kind: 'kind',
+  status: 'status',
+  transaction: 'transaction',
+  customer: 'customer',
+  paymentMethod: 'payment method',
+  address: 'address',
+  hash: 'hash',
+  amount: 'amount',
+  currency: 'currency',
+  errorCode: 'error code',
+};
+
+/** Judges the effects of a scenario whose deliveries were answered as expected. The first problem decides. */
+export function judgeEffects(level: Level, evidence: readonly EffectEvidence[]): Judgement {
+  for (const one of evidence) {
+    const problem = problemOf(one);
+    if (problem === null) continue;
+    const { decidedBy, outcome, observed } = problem;
+    const cause = evidence.length > 1 ? { cause: problem.reason } : {};
+    const reason = evidence.length > 1 ? `${one.label}: ${problem.reason}` : problem.reason;
+    return { ...atLevel(level, reason), ...cause, decidedBy, outcome, observed, delivery: one.label };
+  }
+  const unstated = [...new Set(evidence.flatMap(unstatedOf))];
+  return {
+    verdict: 'pass',
+    observed: 'the expected effect',
+    reason: unstated.length === 0 ? '' : `the window does not state: ${unstated.join(', ')}`,
+    decidedBy: 'expected-effect',
+    delivery: null,
+    outcome: 'seen',
+  };
+}
+
+function problemOf(evidence: EffectEvidence): Problem | null {
+  const { expect, handled, deadlineMs } = evidence;
+  if (handled.length < expect.times) {
+    return {
+      decidedBy: 'effect-missing',
+      outcome: 'not-handled',
+      observed: 'not handled',
+      reason: `accepted, and not handled within ${deadlineMs / 1000} s`,
+    };
+  }
+  if (handled.length > expect.times) {
+    const times = handled.length === 2 ? 'twice' : `${handled.length} times`;
+    if (expect.times === 0) {
+      const reason = 'handled, although it was rejected';
+      return { decidedBy: 'effect-of-rejected', outcome: 'handled', observed: `handled ${times}`, reason };
+    }
+    const reason = `handled ${times}, expected once`;
+    return { decidedBy: 'effect-repeated', outcome: 'handled-twice', observed: `handled ${times}`, reason };
+  }
+  const [first] = handled;
+  for (const [name, wanted] of Object.entries(expect.values ?? {}) as [keyof EffectValues, string | null][]) {
+    const stated = first?.[name];
+    if (stated === undefined || isSame(name, stated, wanted)) continue;
+    const called = VALUE_NAMES[name];
+    return {
+      decidedBy: 'effect-value',
+      outcome: called.replace(' ', '-'),
+      observed: `${called} ${shown(stated)}`,
+      reason: `${called} ${shown(stated)}, expected ${shown(wanted)}`,
+    };
+  }
+  return currentProblemOf(evidence);
+}
+
+function currentProblemOf({ expect, current }: EffectEvidence): Problem | null {
+  for (const name of ['status', 'hash'] as const) {
+    const wanted = expect.current?.[name];
+    const stated = current?.[name];
+    if (wanted === undefined || stated === undefined || stated === wanted) continue;
+    return {
+      decidedBy: 'effect-overwritten',
+      outcome: `current-${name}`,
+      observed: `the transaction has the ${name} ${shown(stated)}`,
+      reason: `the transaction now has the ${name} ${shown(stated)}, expected ${shown(wanted)}`,
+    };
+  }
+  return null;
+}
+
+/** The expected values that the window leaves out. */
+function unstatedOf({ expect, handled: [first], current }: EffectEvidence): string[] {
+  const values = Object.keys(expect.values ?? {}) as (keyof EffectValues)[];
+  const left = first === undefined ? [] : values.filter((name) => first[name] === undefined);
+  const now = (['status', 'hash'] as const).filter(
+    (name) => expect.current?.[name] !== undefined && current?.[name] === undefined,
+  );
+  return [...left.map((name) => VALUE_NAMES[name]), ...now.map((name) => `the current ${name}`)];
+}
+
+/** Amounts are numbers: `1.50` is `1.5`. An exponent is not decimal text, and the empty text is no value. */
+function isSame(name: keyof EffectValues, stated: string | null, wanted: string | null): boolean {
+  if (name !== 'amount' || stated === null || wanted === null) return (stated ?? '') === (wanted ?? '');
+  return plainDecimal(stated) === plainDecimal(wanted);
+}
+
+/** More characters than any amount has. */
+const MAX_AMOUNT_LENGTH = 300;
+
+function plainDecimal(text: string): string {
+  if (text.length > MAX_AMOUNT_LENGTH) return text;
+  const [, sign = '', whole = '', fraction = ''] = /^([+-]?)(\d+)(?:\.(\d*))?$/.exec(text) ?? [];
+  if (whole === '') return text;
+  const digits = whole.replace(/^0+(?=\d)/, '');
+  const decimals = fraction.replace(/0+$/, '');
+  return `${sign === '-' ? '-' : ''}${digits}${decimals === '' ? '' : `.${decimals}`}`;
+}
+
+function shown(value: string | null): string {
+  if (value === null || value === '') return 'none';
+  return value.length > 90 ? `${value.slice(0, 90)}…` : value;
+}
