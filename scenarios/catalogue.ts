@@ -4,6 +4,7 @@ import type { SampleKind, Scenario, Suite } from './scenario.ts';
 import { apiKeySuite } from './suites/api-key.ts';
 import { combinationSuite } from './suites/combination.ts';
 import { deliverySuite } from './suites/delivery.ts';
+import { effectsSuite } from './suites/effects.ts';
 import { httpSuite } from './suites/http.ts';
 import { leaksSuite } from './suites/leaks.ts';
 import { malformedSuite } from './suites/malformed.ts';
@@ -27,6 +28,7 @@ export const CATALOGUE: readonly Suite[] = [
   httpSuite,
   leaksSuite,
   deliverySuite,
+  effectsSuite,
 ];
 
 const BY_ID: ReadonlyMap<string, Scenario> = new Map(

@@ -177,7 +177,6 @@ export const REQUIREMENTS = [
     level: 'must',
     subject: 'receiver',
     text: 'A valid delivery is processed, and a rejected one has no effect.',
-    untested: 'Only the answer is visible from outside, not what the receiver did with the delivery.',
   },
 
   // Repetition and order
@@ -191,10 +190,9 @@ export const REQUIREMENTS = [
   {
     id: 'repeat-once',
     section: 'ruling',
-    level: 'should',
+    level: 'must',
     subject: 'receiver',
     text: 'A notification that is delivered twice is processed once.',
-    untested: 'The answers do not show how often a notification was processed.',
   },
   {
     id: 'repeat-by-id',
@@ -631,7 +629,6 @@ export const REQUIREMENTS = [
     level: 'must',
     subject: 'receiver',
     text: 'Amounts keep every digit when they are converted to display units.',
-    untested: 'The answer does not show how the receiver converts an amount.',
   },
   {
     id: 'deposit-typo',

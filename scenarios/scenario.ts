@@ -473,6 +473,8 @@ export interface FlowScenario extends ScenarioText {
    * flow itself ends with a plain valid delivery.
    */
   readonly last?: true;
+  /** An asset with these decimals must be configured. */
+  readonly decimals?: number;
   /** The receiver is restarted before this group of the flow, counted from 0. Needs `restart`, and runs alone. */
   readonly restartBefore?: number;
 }

@@ -151,7 +151,7 @@ export function reportOutputs(verbose = false) {
 }
 
 /** What every kind of run takes from the configuration: the endpoint, the limits, and how the run is judged. */
-export function runOptions({ run, partner, clientFixtures, advice }: ResolvedConfig): RunOptions {
+export function runOptions({ run, partner, clientFixtures, advice, windows }: ResolvedConfig): RunOptions {
   return {
     partner,
     clientFixtures,
@@ -161,6 +161,7 @@ export function runOptions({ run, partner, clientFixtures, advice }: ResolvedCon
     strict: run.strict,
     stack: run.stack,
     evidence: run.evidence,
+    windows,
     advice,
   };
 }

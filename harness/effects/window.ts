@@ -22,6 +22,15 @@ export interface EffectsSource {
   readonly tls?: Pick<NonNullable<Partner['tls']>, 'ca'> | undefined;
 }
 
+/** What shows more than the answers. */
+export interface WindowOptions {
+  readonly effects?: EffectsSource & { readonly deadlineMs: number };
+  /** A shell command that ends the receiver, as a crash would, and starts it again. */
+  readonly restartCommand?: string;
+  /** Paths of the logs of the receiver. */
+  readonly logs?: readonly string[];
+}
+
 export interface EffectsWindow {
   /** @throws WindowProblem, whatever goes wrong */
   ask(query: EffectsQuery): Promise<EffectsAnswer>;

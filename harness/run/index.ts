@@ -1,5 +1,4 @@
 /** A run: what it sends (`outlineRun`), the run itself, and the shards of a run joined. */
-export type { WindowOptions } from './plan.ts';
 export { DEFAULT_LIMITS, type RunLimits } from './context.ts';
 export { outlineRun, type RunOutline, sampleOnTheWire } from './outline.ts';
 export { featuresOf } from './plan.ts';

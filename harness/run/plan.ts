@@ -1,6 +1,6 @@
 /** The plan of a run: which scenarios it judges, decided before the first request. */
 
-import type { OfferedTlsVersion } from '../../contract/index.ts';
+import { EFFECT_DECIMALS, type OfferedTlsVersion } from '../../contract/index.ts';
 import {
   CLIENT_FIXTURES,
   type Feature,
@@ -11,22 +11,13 @@ import {
   type Window,
 } from '../../scenarios/index.ts';
 import { type Selection, selectScenarios } from '../config/selection.ts';
-import type { EffectsSource } from '../effects/index.ts';
+import type { WindowOptions } from '../effects/index.ts';
 import type { Credential } from '../judge/index.ts';
 import type { Partner } from '../partner.ts';
 import type { ClientFixtures } from '../probe/index.ts';
 import { isLoopback } from '../sender/index.ts';
 
 export type { Selection } from '../config/selection.ts';
-
-/** What shows more than the answers. */
-export interface WindowOptions {
-  readonly effects?: EffectsSource & { readonly deadlineMs: number };
-  /** A shell command that ends the receiver, as a crash would, and starts it again. */
-  readonly restartCommand?: string;
-  /** Paths of the logs of the receiver. */
-  readonly logs?: readonly string[];
-}
 
 /** A scenario of the plan. `obstacle` is the reason why it does not apply, or null. */
 export interface PlannedScenario {
@@ -65,6 +56,8 @@ export function versionOf(scenario: SendingPlan['scenario']): OfferedTlsVersion 
 /** What the plan needs to know about the endpoint. */
 interface Target {
   readonly features: readonly Feature[];
+  /** The decimals of the configured assets. */
+  readonly decimals?: readonly number[];
   /** Plain HTTP to another machine. */
   readonly isExposed: boolean;
 }
@@ -76,7 +69,8 @@ export function targetOf(
 ): Target & { readonly features: Feature[] } {
   const { protocol, hostname } = new URL(partner.url);
   const features = [...featuresOf(partner, fixtures), ...windowsOf(windows)];
-  return { features, isExposed: protocol === 'http:' && !isLoopback(hostname) };
+  const decimals = Object.values(partner.decimals ?? EFFECT_DECIMALS);
+  return { features, decimals, isExposed: protocol === 'http:' && !isLoopback(hostname) };
 }
 
 /** The features of a partner's configuration. */
@@ -111,8 +105,11 @@ export function planScenarios(target: Target, selection: Partial<Selection> = {}
   }));
 }
 
-function obstacleFor({ needs = [], sendsSecret }: Scenario, { features, isExposed }: Target): string | null {
+function obstacleFor(scenario: Scenario, { features, isExposed, decimals: known = [] }: Target): string | null {
+  const { needs = [], sendsSecret } = scenario;
   const missing = needs.find((feature) => !features.includes(feature));
   if (missing !== undefined) return `the feature ${missing} is not configured`;
+  const decimals = 'decimals' in scenario ? scenario.decimals : undefined;
+  if (decimals !== undefined && !known.includes(decimals)) return `no asset with ${decimals} decimals is configured`;
   return sendsSecret === true && isExposed ? 'it sends the secret itself, which plain HTTP would expose' : null;
 }

@@ -8,7 +8,7 @@ import { HookproofError, type Stack } from '../../contract/index.ts';
 import { maskUrl } from '../../contract/masked-url.ts';
 import { catalogueDigest, findScenario } from '../../scenarios/index.ts';
 import type { Finding } from '../diagnose/index.ts';
-import { type EffectsTracker, openWindow, trackEffects, WindowProblem } from '../effects/index.ts';
+import { type EffectsTracker, openWindow, trackEffects, type WindowOptions, WindowProblem } from '../effects/index.ts';
 import { type Baseline, type EffectEvidence, knownIn, PREFLIGHT_SCENARIO, STATUS_SCENARIOS } from '../judge/index.ts';
 import type { Partner } from '../partner.ts';
 import type { ClientFixtures, TlsInspection } from '../probe/index.ts';
@@ -36,7 +36,6 @@ import {
   type Selection,
   type SendingPlan,
   targetOf,
-  type WindowOptions,
 } from './plan.ts';
 import { diagnosePreflight, type Preflight, runPreflight, stopAfterPreflight, trialOfPreflight } from './preflight.ts';
 import {
