@@ -9,6 +9,9 @@ export {
 } from './check-client-certificate.ts';
 export { createReceiver, type Receiver } from './create-receiver.ts';
 export type { DeliveryObserver, DeliveryReport } from './delivery-report.ts';
+export { type Decimals, effectHandlers, effectOf } from './effects/effect-of.ts';
+export { type Effect, type EffectsRecord, fileEffects, memoryEffects } from './effects/effects-record.ts';
+export { type EffectsWindow, type EffectsWindowOptions, startEffectsWindow } from './effects/effects-window.ts';
 export type { Handler, HandlerContext, Handlers, HandlingPolicy } from './handling/handlers.ts';
 export type { InboxArchive } from './inbox/entries.ts';
 export {

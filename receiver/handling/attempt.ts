@@ -33,14 +33,14 @@ export async function attempt(claim: ClaimedEntry, parts: AttemptParts): Promise
   const { kind } = notification;
   const { id } = claim;
   const order = orderStep(notification);
-  const handler = handlers[kind] as Handler<ReceivedNotification['kind']> | undefined;
-  if (handler === undefined && kind === 'CAAS_SELL' && handlers.REFUND !== undefined) {
+  if (handlers[kind] === undefined && kind === 'CAAS_SELL' && handlers.REFUND !== undefined) {
     return { kind, outcome: 'done', settlement: { claim, state: 'done', order } };
   }
-  if (isSuperseded(order, claim.progress)) {
-    logger.info({ event: 'superseded', id, kind }, 'order status arrived too late');
-    return { kind, outcome: 'superseded', settlement: { claim, state: 'superseded', order } };
-  }
+  const isLate = isSuperseded(order, claim.progress);
+  const end = isLate ? 'superseded' : 'done';
+  const handler = handlers[isLate ? 'SUPERSEDED' : kind] as Handler<ReceivedNotification['kind']> | undefined;
+  if (isLate) logger.info({ event: 'superseded', id, kind }, 'order status arrived too late');
+  if (isLate && handler === undefined) return { kind, outcome: end, settlement: { claim, state: end, order } };
   const sellMissing = claim.failedSellSeen === false;
   if (sellMissing) {
     logger.warn({ event: 'refund-without-sell', id, kind }, 'the failed SELL of this REFUND was not handled');
@@ -52,7 +52,7 @@ export async function attempt(claim: ClaimedEntry, parts: AttemptParts): Promise
     await withTimeLimit(policy.timeLimitMs, signal, (limited) =>
       handler(notification, { ...context, signal: limited }),
     );
-    return { kind, outcome: 'done', settlement: { claim, state: 'done', order } };
+    return { kind, outcome: end, settlement: { claim, state: end, order } };
   } catch (thrown) {
     const fields = { id, kind, attempt: claim.attempt, error: thrownFields(thrown) };
     const error = describeThrown(thrown);

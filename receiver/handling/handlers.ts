@@ -35,7 +35,10 @@ export type Handler<K extends ReceivedKind> = (
 ) => Promise<void> | void;
 
 /** One handler per kind. A kind without a handler is accepted and stored as done. Specification: Events. */
-export type Handlers = { readonly [K in ReceivedKind]?: Handler<K> };
+export type Handlers = { readonly [K in ReceivedKind]?: Handler<K> } & {
+  /** For an order status that arrives too late, which the handler of its kind does not see: to record it. */
+  readonly SUPERSEDED?: Handler<'CAAS_BUY' | 'CAAS_SELL'>;
+};
 
 /** Times are in milliseconds. */
 export interface HandlingPolicy {

@@ -144,7 +144,7 @@ function createReadiness(
  * where the name of a web page resolves to a loopback address, the browser sends that name. A request without the
  * header is not from a browser.
  */
-function isOwnHost(header: string | undefined, hostName: string): boolean {
+export function isOwnHost(header: string | undefined, hostName: string): boolean {
   if (header === undefined) return true;
   const [, bracketed, plain = ''] = /^(?:\[([^\]]*)\]|([^:]*))(?::\d{1,5})?$/.exec(header.toLowerCase()) ?? [];
   if (bracketed !== undefined) return isIP(bracketed) === 6;

@@ -1,0 +1,119 @@
+/**
+ * The effects window: a server of its own that answers what was done with notifications. For test environments only,
+ * and never on the port for deliveries.
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { HookproofError, MIN_EFFECTS_TOKEN, readEffectsQuery } from '../../contract/index.ts';
+import { checkApiKey } from '../check-api-key.ts';
+import { errorFields, type ReceiverLogger, silentLogger } from '../logger.ts';
+import { isOwnHost } from '../observe/admin-server.ts';
+import { listen } from '../server/http-server.ts';
+import { answer, requestHeader } from '../stages/stage.ts';
+import type { EffectsRecord } from './effects-record.ts';
+
+export interface EffectsWindowOptions {
+  readonly record: Pick<EffectsRecord, 'answer'>;
+  /** What clients send as `Authorization: Bearer TOKEN`: at least 16 visible ASCII characters. */
+  readonly token: string;
+  /** The address to listen on. 127.0.0.1 by default. */
+  readonly host?: string;
+  /** 0, the default, takes a free port. */
+  readonly port?: number;
+  readonly logger?: ReceiverLogger;
+}
+
+export interface EffectsWindow {
+  readonly url: string;
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+const PATH = '/effects';
+/** 50 ids of 200 characters, each of them percent-encoded UTF-8. */
+const MAX_URL_LENGTH = 100_000;
+const MAX_CONNECTIONS = 100;
+const MAX_MS = 5000;
+
+/**
+ * Serves `GET /effects` as `contract/effects.ts` describes it. Throws `HookproofError` `EFFECTS_TOKEN`,
+ * `EFFECTS_LISTEN`.
+ *
+ * @example
+ * const record = memoryEffects();
+ * const receiver = await startReceiver({ signing, handlers: effectHandlers(record, { handlers }) });
+ * const window = await startEffectsWindow({ record, token: process.env.EFFECTS_TOKEN ?? '' });
+ */
+export async function startEffectsWindow(options: EffectsWindowOptions): Promise<EffectsWindow> {
+  const { record, token, host = '127.0.0.1', port = 0, logger = silentLogger } = options;
+  if (token.length < MIN_EFFECTS_TOKEN || !/^[!-~]+$/.test(token)) {
+    throw new HookproofError('EFFECTS_TOKEN', 'The token of the effects window is too short, or not plain text.', {
+      hint: `Use at least ${MIN_EFFECTS_TOKEN} random letters and digits, for example from \`openssl rand -hex 24\`.`,
+    });
+  }
+  const respond = async (req: IncomingMessage, res: ServerResponse) => {
+    if (!isOwnHost(req.headers.host, host)) return reply(res, 421, { error: 'misdirected-request' });
+    if (!isAuthorized(req, token)) {
+      return reply(res, 401, { error: 'unauthorized' }, { 'WWW-Authenticate': 'Bearer' });
+    }
+    const url = req.url ?? '';
+    if (url.length > MAX_URL_LENGTH) return reply(res, 414, { error: 'uri-too-long' });
+    const [path, ...query] = url.split('?');
+    if (path !== PATH) return reply(res, 404, { error: 'not-found' });
+    if (req.method !== 'GET') return reply(res, 405, { error: 'method-not-allowed' }, { Allow: 'GET' });
+    const asked = readEffectsQuery(query.join('?'));
+    if (asked === undefined) return reply(res, 400, { error: 'bad-query' });
+    reply(res, 200, await record.answer(asked));
+  };
+  const server = createServer(
+    {
+      headersTimeout: MAX_MS,
+      requestTimeout: MAX_MS,
+      keepAliveTimeout: MAX_MS,
+      connectionsCheckingInterval: 500,
+      maxHeaderSize: MAX_URL_LENGTH + 16_384,
+    },
+    (req, res) => {
+      // A body is of no use here, and must not be taken for the next request.
+      if (req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) !== 0) {
+        res.shouldKeepAlive = false;
+      }
+      respond(req, res).catch((error: unknown) => {
+        logger.error({ event: 'effects-error', error: errorFields(error) }, 'the effects record cannot be read');
+        if (res.headersSent) res.destroy();
+        else reply(res, 500, { error: 'internal' });
+      });
+    },
+  );
+  server.maxConnections = MAX_CONNECTIONS;
+  // Node would silently drop the lines beyond its own limit, and with them a second Authorization.
+  server.maxHeadersCount = 0;
+  // A client that does not read its answer.
+  server.setTimeout(2 * MAX_MS);
+  await listen(server, { host, port }, { code: 'EFFECTS_LISTEN', purpose: ' for the effects window' });
+  server.on('error', (error) =>
+    logger.error({ event: 'effects-error', error: errorFields(error) }, 'effects window server error'),
+  );
+
+  const { port: taken } = server.address() as AddressInfo;
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${taken}${PATH}`,
+    port: taken,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** Exactly one `Authorization: Bearer TOKEN`. The name of the scheme is not case-sensitive. */
+function isAuthorized(req: IncomingMessage, token: string): boolean {
+  const header = requestHeader(req, 'authorization');
+  if (typeof header !== 'string' || !/^bearer /i.test(header)) return false;
+  return checkApiKey({ header: header.slice('bearer '.length), keys: [token] }).ok;
+}
+
+function reply(res: ServerResponse, status: number, body: object, headers: Record<string, string> = {}): void {
+  answer(res, status, body, { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff', ...headers });
+}
