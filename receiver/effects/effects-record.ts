@@ -16,7 +16,7 @@ import {
 import { isSuperseded } from '../handling/attempt.ts';
 import { groupCommit } from '../inbox/group-commit.ts';
 import type { OrderProgress } from '../inbox/inbox.ts';
-import { isBusy, loadSqlite, type SqliteDatabase } from '../inbox/sqlite-database.ts';
+import type { SqliteDatabase } from '../inbox/sqlite-database.ts';
 
 /** One handling, and its place in the order of its transaction. */
 export interface Effect {
@@ -131,6 +131,7 @@ function openRecord(file: FileHandle, initialSize: number, index: Index, lock: S
 
 /** A lock that ends with the process, however it ends: Node has none for plain files. */
 async function lockFile(name: string): Promise<SqliteDatabase> {
+  const { isBusy, loadSqlite } = await import('../inbox/sqlite-database.ts');
   const { DatabaseSync } = await loadSqlite();
   const path = `${name}.lock`;
   // SQLite itself would create a file that every user of the machine can read.

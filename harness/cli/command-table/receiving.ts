@@ -158,6 +158,14 @@ export function addReceivingCommands(program: Command, action: ActionMaker): voi
       '--admin-host <address>',
       'address for /healthz, /readyz and /metrics; anyone who can connect can read them (default: 127.0.0.1)',
     )
+    .option(
+      '--effects <n>',
+      'test environments only: serve on this port, at /effects, what was done with each notification; 0 chooses a ' +
+        'free one; needs a token',
+    )
+    .option('--effects-host <address>', 'address for /effects (default: 127.0.0.1)')
+    .option('--effects-token-file <file>', 'file with the token that /effects requires (or HOOKPROOF_EFFECTS_TOKEN)')
+    .option('--effects-file <file>', 'keep the record behind /effects in this file (default: in memory)')
     .addHelpText('after', RECEIVER_HELP)
     .action(action(async () => (await import('../receiver/receiver.ts')).receiverCommand));
 

@@ -12,7 +12,7 @@ export async function loadHandlers(file: string): Promise<Handlers> {
     const hint = 'For example: export const handlers = { CAAS_BUY: async (n) => {} };';
     throw unusable(file, 'does not export an object "handlers"', hint);
   }
-  const kinds: readonly string[] = [...NOTIFICATION_KINDS, 'UNKNOWN'];
+  const kinds: readonly string[] = [...NOTIFICATION_KINDS, 'UNKNOWN', 'SUPERSEDED'];
   for (const [kind, handler] of Object.entries(handlers)) {
     if (!kinds.includes(kind))
       throw unusable(file, `has a handler for "${kind}"`, `The kinds are ${kinds.join(', ')}.`);

@@ -6,13 +6,14 @@ import { inboxUrl } from '../inbox/open-inbox.ts';
 import { type Inbox, loadReceiver, type ReceiverLogger, type ReceiverModule } from '../receiver-entry.ts';
 import { firstStopSignal } from '../stop-signals.ts';
 import { printAdvice } from '../terminal.ts';
+import { type EffectsFlags, openEffects } from './effects-window.ts';
 import { findFaultyReceiver } from './faulty-receiver.ts';
 import { loadHandlers } from './handlers-file.ts';
 import { BAD_NUMBER, type LimitFlags, limitSettings } from './receiver-limits.ts';
 import { type TlsFlags, tlsSettings } from './receiver-tls.ts';
 import { reloadCertificates } from './reload-certificates.ts';
 
-interface ReceiverFlags extends TlsFlags, LimitFlags, AdminFlags, InspectFlags {
+interface ReceiverFlags extends TlsFlags, LimitFlags, AdminFlags, InspectFlags, EffectsFlags {
   readonly host: string;
   readonly port: string;
   readonly path?: string;
@@ -65,12 +66,14 @@ export async function receiverCommand(flags: ReceiverFlags): Promise<number> {
       ? {}
       : { bodyLimit: numberOfFlag('--body-limit', flags.bodyLimit, [0, 2 ** 31], BAD_NUMBER) };
   const logger = createLogger();
-  const handlers = flags.handlers === undefined ? {} : await loadHandlers(flags.handlers);
+  const given = flags.handlers === undefined ? {} : await loadHandlers(flags.handlers);
   const metrics = await receiverMetrics(flags);
   const meter = metrics === null ? {} : { meter: metrics.inbox };
   const source = inboxUrl(flags.inbox);
-  const inbox = source === undefined ? memoryInbox() : await openInbox(source, { logger, ...meter });
-  const admin = metrics === null ? null : await openAdmin(flags, { metrics, inbox, logger });
+  const { handlers, handling, ...effects } = await openEffects(flags, given, logger);
+  const opening = source === undefined ? Promise.resolve(memoryInbox()) : openInbox(source, { logger, ...meter });
+  const inbox = await opening.catch(closing(effects));
+  const admin = metrics === null ? null : await openAdmin(flags, { metrics, inbox, logger }).catch(closing(effects));
   const options = {
     host: flags.host,
     port,
@@ -90,13 +93,14 @@ export async function receiverCommand(flags: ReceiverFlags): Promise<number> {
     ...(metrics === null ? {} : { connectionObserver: metrics.connections }),
     ...meter,
     handlers,
+    ...(handling === undefined ? {} : { handling }),
     logger,
   };
   const receiver = await openInspected(flags, options, (observers) => {
     const observed = { ...options, observers: metrics === null ? observers : [metrics.deliveries, ...observers] };
     return fault === null ? startReceiver(observed) : fault.open(observed, flags.tlsQuickStartCa);
   }).catch(async (error: unknown) => {
-    await Promise.all([admin?.close(), inbox.close()]);
+    await Promise.all([admin?.close(), inbox.close(), effects.close()]);
     throw error;
   });
   const stopReloading =
@@ -110,14 +114,24 @@ export async function receiverCommand(flags: ReceiverFlags): Promise<number> {
   process.stderr.write(`listening at ${receiver.url}\n`);
   if (receiver.inspectorUrl !== null) process.stderr.write(`inspector at ${receiver.inspectorUrl}\n`);
   if (admin !== null) process.stderr.write(`health and metrics at ${admin.url}\n`);
+  if (effects.url !== null) process.stderr.write(`effects window at ${effects.url} (test environments only)\n`);
   const signal = await stopped;
   logger.info({ event: 'draining', signal }, 'draining');
   admin?.setState('draining');
   stopReloading();
   await receiver.close();
   await inbox.close();
+  await effects.close();
   await admin?.close();
   return 0;
+}
+
+/** Closes what was opened before a failure, and passes the failure on. */
+function closing(opened: { close(): Promise<void> }): (error: unknown) => Promise<never> {
+  return async (error) => {
+    await opened.close();
+    throw error;
+  };
 }
 
 type Metrics = Awaited<ReturnType<ReceiverModule['createMetrics']>>;

@@ -35,6 +35,15 @@ export interface ReceiverProcess {
   end(): Promise<{ readonly code: number | null; readonly stderr: string; readonly counts: ReceiverCounts | null }>;
 }
 
+/** A record of what was done, in a file. */
+export interface EffectsSetup {
+  readonly file: string;
+  /** How often the handler fails before it records, and after it: from 0 to 1. */
+  readonly failures: number;
+  /** A faulty receiver: it records an effect again each time that the handler runs. */
+  readonly ignoresKeys?: true;
+}
+
 export interface ReceiverSetup {
   /** `program`: the compiled command line, as a partner runs it. `script`: with the settings below. */
   readonly how: 'program' | 'script';
@@ -45,6 +54,8 @@ export interface ReceiverSetup {
   readonly withHandlers?: boolean;
   readonly fault?: Fault;
   readonly handling?: Partial<HandlingPolicy>;
+  /** The script only. */
+  readonly effects?: EffectsSetup;
   readonly env?: NodeJS.ProcessEnv;
   /** Where it writes its log, if not to the folder. */
   readonly logFile?: string;
@@ -81,6 +92,7 @@ export async function startReceiverProcess(setup: ReceiverSetup): Promise<Receiv
     withHandlers = true,
     fault,
     handling,
+    effects,
     env = {},
     commandPrefix = [],
   } = setup;
@@ -96,7 +108,7 @@ export async function startReceiverProcess(setup: ReceiverSetup): Promise<Receiv
       HANDLERS,
       HANDLED_FILE: folder.handled,
       HANDLER_MS: String(handlerMs),
-      SETTINGS: JSON.stringify({ fault, handling, withHandlers }),
+      SETTINGS: JSON.stringify({ fault, handling, withHandlers, effects }),
       ...env,
     },
     stdio: ['ignore', log, 'pipe'],
