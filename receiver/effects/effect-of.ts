@@ -4,6 +4,7 @@ import {
   type EffectValues,
   type JsonObject,
   type JsonValue,
+  NOTIFICATION_KINDS,
   type ReceivedKind,
   type ReceivedNotification,
   toDisplayAmount,
@@ -117,17 +118,7 @@ function firstText(...values: (JsonValue | undefined)[]): string | undefined {
   return values.find((value): value is string => typeof value === 'string' && value !== '');
 }
 
-const KINDS: Readonly<Record<ReceivedKind | 'SUPERSEDED', true>> = {
-  CAAS_BUY: true,
-  CAAS_SELL: true,
-  CAAS_ORDER_TRACKING: true,
-  REFUND: true,
-  PAYMENT_METHOD: true,
-  WALLET: true,
-  CAAS_BLOCKCHAIN: true,
-  UNKNOWN: true,
-  SUPERSEDED: true,
-};
+const HANDLED = [...NOTIFICATION_KINDS, 'UNKNOWN', 'SUPERSEDED'] as const;
 
 /**
  * Handlers for every kind that record what they handle; a handler of `handlers` runs before its handling is recorded. A
@@ -141,9 +132,8 @@ export function effectHandlers(
 ): Handlers {
   const { decimals = EFFECT_DECIMALS, handlers = {} } = options;
   for (const precision of Object.values(decimals)) toDisplayAmount('0', precision);
-  const kinds = Object.keys(KINDS) as (keyof typeof KINDS)[];
   return Object.fromEntries(
-    kinds.map((kind) => {
+    HANDLED.map((kind) => {
       const given = handlers[kind] as Handler<ReceivedKind> | undefined;
       const handle = async (notification: ReceivedNotification, context: HandlerContext) => {
         await given?.(notification, context);

@@ -16,6 +16,7 @@ import {
 import { isSuperseded } from '../handling/attempt.ts';
 import { groupCommit } from '../inbox/group-commit.ts';
 import type { OrderProgress } from '../inbox/inbox.ts';
+import { FINAL_RANK } from '../inbox/inbox-row.ts';
 import type { SqliteDatabase } from '../inbox/sqlite-database.ts';
 
 /** One handling, and its place in the order of its transaction. */
@@ -27,8 +28,8 @@ export interface Effect {
 /** Answers the queries of the effects window. */
 export interface EffectsRecord {
   /**
-   * Records a handling unless one with this key is recorded, and resolves with whether it did. A durable record resolves
-   * when it is on disk.
+   * Records a handling unless one with this key is recorded, and resolves with whether it did. A durable record
+   * resolves when it is on disk.
    */
   apply(effect: Effect, key: string): Promise<boolean>;
   /** Everything that is recorded at one moment, and nothing that could still be lost. */
@@ -229,8 +230,6 @@ interface State {
   readonly hash: string | null;
   readonly place: OrderProgress;
 }
-
-const FINAL_RANK = 4;
 
 /** An earlier status does not overwrite a later one, nor an unknown one a final one. A known hash is kept. */
 function nextState(before: State | undefined, { status = null, hash = null }: Handled, place: OrderProgress): State {

@@ -19,14 +19,17 @@ export interface InboxRow {
   readonly rawBody: Buffer;
 }
 
-/** The order of the statuses of an order. The last three are final. Specification: Order status. */
+/** The rank of the statuses after which an order does not change any more. */
+export const FINAL_RANK = 4;
+
+/** The order of the statuses of an order. Specification: Order status. */
 const RANKS: ReadonlyMap<string, number> = new Map([
   ['CREATED', 1],
   ['PENDING', 2],
   ['BLOCKCHAIN_ACCEPTED', 3],
-  ['CONFIRMED', 4],
-  ['COMPLETED', 4],
-  ['FAILED', 4],
+  ['CONFIRMED', FINAL_RANK],
+  ['COMPLETED', FINAL_RANK],
+  ['FAILED', FINAL_RANK],
 ]);
 
 /** Added for a REFUND, which comes after everything else of its transaction, whatever its time. */

@@ -1,7 +1,7 @@
-import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Effect, type EffectsRecord, fileEffects, memoryEffects } from '../../../receiver/index.ts';
 
 async function newFile(): Promise<string> {
@@ -15,8 +15,8 @@ const KINDS: Record<string, () => Promise<EffectsRecord>> = {
   'in a file': async () => fileEffects(await newFile()),
 };
 
-async function opened(open: () => Promise<EffectsRecord>): Promise<EffectsRecord> {
-  const record = await open();
+async function opened(start: () => Promise<EffectsRecord>): Promise<EffectsRecord> {
+  const record = await start();
   onTestFinished(() => record.close());
   return record;
 }
@@ -26,9 +26,9 @@ const effect = (notification: string, values: Partial<Effect['handled']> = {}, r
   place: { rank, at },
 });
 
-describe.each(Object.entries(KINDS))('a record %s', (_name, open) => {
+describe.each(Object.entries(KINDS))('a record %s', (_name, start) => {
   it('records a key once, also when both come at the same time', async () => {
-    const record = await opened(open);
+    const record = await opened(start);
     const results = await Promise.all([1, 2, 3].map(() => record.apply(effect('a'), 'a')));
     expect(results.sort()).toEqual([false, false, true]);
     expect(await record.apply(effect('a'), 'a')).toBe(false);
@@ -38,16 +38,16 @@ describe.each(Object.entries(KINDS))('a record %s', (_name, open) => {
   });
 
   it('answers in the order of handling, each id once, and nothing for an unknown one', async () => {
-    const record = await opened(open);
+    const record = await opened(start);
     for (const id of ['c', 'a', 'b']) await record.apply(effect(id), id);
-    const { handled, total } = await record.answer({ notifications: ['b', 'a', 'nobody', 'c', 'a'] });
+    const { handled, total } = await record.answer({ notifications: ['b', 'a', 'unknown', 'c', 'a'] });
     expect(handled.map(({ notification }) => notification)).toEqual(['c', 'a', 'b']);
     expect(total).toBe(3);
     expect(await record.answer({ transaction: 'x' })).toEqual({ total: 3, handled: [], current: null });
   });
 
   it('keeps the furthest status and a known hash of a transaction', async () => {
-    const record = await opened(open);
+    const record = await opened(start);
     const apply = (status: string, rank: number, at: number, hash: string | null = null) =>
       record.apply(effect(`${status} ${at}`, { transaction: 't', status, hash }, rank, at), `${status} ${at}`);
     const current = async () => (await record.answer({ transaction: 't' })).current;
@@ -66,7 +66,7 @@ describe.each(Object.entries(KINDS))('a record %s', (_name, open) => {
   });
 
   it('keeps the states of an order, its steps and its refund apart', async () => {
-    const record = await opened(open);
+    const record = await opened(start);
     const apply = (kind: string, status: string, hash: string | null, rank = 0) =>
       record.apply(effect(kind, { kind, transaction: 't', status, hash }, rank, 1), kind);
     await apply('CAAS_ORDER_TRACKING', 'PROCESSING', null);
@@ -78,6 +78,25 @@ describe.each(Object.entries(KINDS))('a record %s', (_name, open) => {
 });
 
 describe('a record in a file', () => {
+  it('shows nothing that could be lost: not before it is on disk, and not after a failed write', async () => {
+    const file = await newFile();
+    const record = await opened(() => fileEffects(file));
+    const total = async () => (await record.answer({ notifications: ['a'] })).total;
+    const probe = await open(file, 'r');
+    const prototype: { datasync(): Promise<void> } = Object.getPrototypeOf(probe);
+    await probe.close();
+    const failing = vi.spyOn(prototype, 'datasync').mockRejectedValueOnce(new Error('EIO'));
+    onTestFinished(() => failing.mockRestore());
+    const both = [record.apply(effect('a'), 'a'), record.apply(effect('a'), 'a')];
+    for (const one of both) await expect(one).rejects.toThrow('EIO');
+    expect(await total()).toBe(0);
+    const again = record.apply(effect('b'), 'b');
+    expect(await total()).toBe(0);
+    expect([await again, await total()]).toEqual([true, 1]);
+    // What the failed write had left is gone.
+    expect((await readFile(file, 'utf8')).split('\n').map((line) => line.slice(0, 10))).toEqual(['{"key":"b"', '']);
+  });
+
   it('is there again after a restart, with its keys', async () => {
     const file = await newFile();
     const first = await fileEffects(file);
