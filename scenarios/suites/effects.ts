@@ -16,6 +16,7 @@ import {
 import type {
   Delivery,
   ExpectedEffect,
+  Feature,
   FlowScenario,
   Kit,
   Observation,
@@ -458,13 +459,27 @@ const values: readonly FlowScenario[] = [
 ];
 
 /** Rejected deliveries by the suites that sent them. */
-const FAMILIES: readonly (readonly [family: string, what: string, suites: readonly string[]])[] = [
-  ['signature', 'an invalid or missing signature', ['signature', 'combination']],
-  ['api-key', 'an invalid or missing API key', ['api-key']],
-  ['raw-body', 'a changed body', ['raw-body']],
-  ['malformed', 'a malformed payload', ['malformed']],
-  ['http', 'another method, target, framing or header', ['http', 'valid', 'delivery', 'leaks', 'typo-key']],
-  ['mtls', 'an invalid or missing client certificate', ['mtls', 'tls']],
+const FAMILIES: readonly {
+  readonly family: string;
+  readonly what: string;
+  readonly suites: readonly string[];
+  readonly need?: Feature;
+}[] = [
+  {
+    family: 'signature',
+    what: 'an invalid or missing signature',
+    suites: ['signature', 'combination'],
+    need: 'hmac',
+  },
+  { family: 'api-key', what: 'an invalid or missing API key', suites: ['api-key'], need: 'api-key' },
+  { family: 'raw-body', what: 'a changed body', suites: ['raw-body'], need: 'hmac' },
+  { family: 'malformed', what: 'a malformed payload', suites: ['malformed'] },
+  {
+    family: 'http',
+    what: 'another method, target, framing or header',
+    suites: ['http', 'valid', 'delivery', 'leaks', 'typo-key'],
+  },
+  { family: 'mtls', what: 'an invalid or missing client certificate', suites: ['mtls', 'tls'], need: 'mtls' },
 ];
 
 /** Ids in a message. */
@@ -477,6 +492,9 @@ const unknownEffects = (problem = 'there is no effects window'): Observation => 
   observed: 'nothing',
   reason: problem,
 });
+
+/** A run of a part of the catalogue may have nothing to examine. */
+const nothing = (reason: string): Observation => ({ verdict: 'pass', observed: 'nothing', reason });
 
 function audited(run: RunObservations, conclude: (audit: Audit) => Observation): Observation {
   if (run.effects === undefined) return unknownEffects();
@@ -494,13 +512,13 @@ const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 
 
 const audits: readonly ObservationScenario[] = [
   ...FAMILIES.map(
-    ([family, what, suites]): ObservationScenario => ({
+    ({ family, what, suites, need }): ObservationScenario => ({
       id: `effects/rejected-${family}`,
       title: `Rejected deliveries with ${what} leave nothing behind`,
       defect: `Handles deliveries that it rejected: ${what}`,
       level: 'must',
       requirements: ['delivery-effect'],
-      needs,
+      needs: need === undefined ? needs : [...needs, need],
       expected: 'no effect of a rejected delivery',
       observe: (run) =>
         audited(run, ({ notifications }) => {
@@ -508,7 +526,7 @@ const audits: readonly ObservationScenario[] = [
             ({ outcome, scenarios }) =>
               outcome === 'rejected' && scenarios.some((id) => suites.includes(id.split('/', 1)[0] ?? '')),
           );
-          if (rejected.length === 0) return unknownEffects('no such delivery was rejected in this run');
+          if (rejected.length === 0) return nothing('no such delivery was rejected in this run');
           const found = rejected.filter(({ times }) => times > 0);
           if (found.length === 0) {
             return { verdict: 'pass', observed: `${rejected.length} rejected, none handled`, reason: '' };
@@ -531,7 +549,7 @@ const audits: readonly ObservationScenario[] = [
     observe: (run) =>
       audited(run, ({ notifications }) => {
         const plain = notifications.filter(({ outcome, isControl }) => isControl && outcome === 'accepted');
-        if (plain.length === 0) return unknownEffects('no plain valid notification was accepted');
+        if (plain.length === 0) return nothing('no plain valid notification was accepted');
         const lost = plain.filter(({ times }) => times === 0);
         if (lost.length === 0) return { verdict: 'pass', observed: `${plain.length} handled`, reason: '' };
         const observed = `${lost.length} of ${counted(plain.length, 'accepted notification')} not handled`;
