@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { HookproofError } from '../contract/hookproof-error.ts';
+import { EVIDENCE_LEVELS } from '../scenarios/profiles.ts';
 import type { ResultDocument, ScenarioResult } from './report/result-document.ts';
 import { isScored, tally } from './report/verdict.ts';
 
@@ -44,6 +45,8 @@ const partner = z.strictObject({
   suites: z.record(text, counts),
   /** The fault of the endpoint: `hookproof explain FAULT` describes it. */
   diagnosis: z.strictObject({ fault: text, title: text }).nullable(),
+  /** The evidence level of the run; null without one. Absent in documents of earlier versions. */
+  evidenceLevel: z.literal(EVIDENCE_LEVELS).nullable().optional(),
   certificate: z.strictObject({ issuedAt: time, expiresAt: time }).nullable(),
   /** Every reason why there is no certificate. */
   refusals: z.array(z.strictObject({ code: text, message: text, fix: text })),
@@ -64,6 +67,8 @@ export const fleetDocument = z.strictObject({
   asked: z.strictObject({
     profile: text.nullable(),
     revision: text.nullable(),
+    /** Absent in documents of earlier versions. */
+    evidenceLevel: text.nullable().optional(),
     strict: z.boolean(),
     validForDays: whole,
     partners: whole,
@@ -89,9 +94,9 @@ export type Outcome = (typeof OUTCOMES)[number];
 export const fleetPartner = partner;
 
 /** The facts about a partner that come from its result document. */
-export type RunFacts = Pick<FleetPartner, 'verdict' | 'counts' | 'suites' | 'diagnosis'>;
+export type RunFacts = Pick<FleetPartner, 'verdict' | 'counts' | 'suites' | 'diagnosis' | 'evidenceLevel'>;
 
-export const NO_FACTS: RunFacts = { verdict: null, counts: null, suites: {}, diagnosis: null };
+export const NO_FACTS: RunFacts = { verdict: null, counts: null, suites: {}, diagnosis: null, evidenceLevel: null };
 
 export function factsOf(document: ResultDocument): RunFacts {
   const scored = document.results.filter((result) => isScored(document, result));
@@ -103,6 +108,7 @@ export function factsOf(document: ResultDocument): RunFacts {
     counts: tally(scored),
     suites: Object.fromEntries([...bySuite].map(([suite, results]) => [suite, tally(results)])),
     diagnosis: main === undefined ? null : { fault: main.fault, title: main.title },
+    evidenceLevel: document.evidence?.level ?? null,
   };
 }
 
@@ -221,6 +227,7 @@ const MUST_BE_EQUAL = [
   ['the catalogue', ({ catalogue }: FleetDocument) => catalogue.digest],
   ['--profile', ({ asked }: FleetDocument) => asked.profile],
   ['--revision', ({ asked }: FleetDocument) => asked.revision],
+  ['--evidence-level', ({ asked }: FleetDocument) => asked.evidenceLevel ?? null],
   ['--strict', ({ asked }: FleetDocument) => asked.strict],
   ['--valid-for', ({ asked }: FleetDocument) => asked.validForDays],
   ['the list of partners', ({ asked }: FleetDocument) => asked.names],

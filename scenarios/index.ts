@@ -8,7 +8,21 @@ export type {
   HelloOffer,
   SuiteGroup,
 } from './handshake.ts';
-export { PROFILE_RULES, PROFILES, type Profile, type ProfileRules } from './profiles.ts';
+export {
+  configureWindows,
+  EVIDENCE_LEVELS,
+  EVIDENCE_RULES,
+  type EvidenceLevel,
+  evidenceLevel,
+  evidenceStatement,
+  isWindow,
+  levelWith,
+  PROFILE_RULES,
+  PROFILES,
+  type Profile,
+  type ProfileRules,
+  WINDOW_TEXTS,
+} from './profiles.ts';
 export { type Level, REQUIREMENTS, type Requirement, type RequirementId, requirement } from './requirements.ts';
 export * as samples from './samples.ts';
 export { ID_FIELDS, newTestId, TEST_ID_PREFIX } from './samples.ts';

@@ -1,8 +1,9 @@
 /**
- * The profiles: what an endpoint must have enabled to be certified for a purpose.
+ * The profiles: what an endpoint must have enabled to be certified for a purpose. The evidence levels: what a run has
+ * judged in addition to the answers.
  * Specification: Authentication (recommended combinations).
  */
-import type { Feature } from './scenario.ts';
+import { type Feature, WINDOWS, type Window } from './scenario.ts';
 
 export const PROFILES = ['basic', 'staging', 'production'] as const;
 export type Profile = (typeof PROFILES)[number];
@@ -25,3 +26,54 @@ export const PROFILE_RULES: Readonly<Record<Profile, ProfileRules>> = {
     publicTrust: true,
   },
 };
+
+export const EVIDENCE_LEVELS = [0, 1, 2] as const;
+export type EvidenceLevel = (typeof EVIDENCE_LEVELS)[number];
+
+/** What a run of a level has judged, and the windows that show it. */
+export const EVIDENCE_RULES: Readonly<Record<EvidenceLevel, { title: string; windows: readonly Window[] }>> = {
+  0: { title: 'the answers alone', windows: [] },
+  1: { title: 'answers and effects', windows: ['effects'] },
+  2: { title: 'answers, effects across restarts, and the log', windows: ['effects', 'restart', 'log'] },
+};
+
+/** How each window is configured: the flags, and what a report calls it where it is missing. */
+export const WINDOW_TEXTS: Readonly<Record<Window, { noun: string; flag: string; configure: string }>> = {
+  effects: {
+    noun: 'effects window',
+    flag: '--effects',
+    configure: '`--effects URL` (its token in HOOKPROOF_EFFECTS_TOKEN)',
+  },
+  restart: { noun: 'restart command', flag: '--restart-command', configure: '`--restart-command COMMAND`' },
+  log: { noun: 'log', flag: '--log', configure: '`--log FILE`' },
+};
+
+/** The highest level whose windows are all among the given features. */
+export function evidenceLevel(features: readonly Feature[]): EvidenceLevel {
+  return (
+    EVIDENCE_LEVELS.findLast((level) => EVIDENCE_RULES[level].windows.every((window) => features.includes(window))) ?? 0
+  );
+}
+
+/** The lowest level that includes all of these windows. */
+export function levelWith(windows: readonly Window[]): EvidenceLevel {
+  return (
+    EVIDENCE_LEVELS.find((level) => windows.every((window) => EVIDENCE_RULES[level].windows.includes(window))) ?? 2
+  );
+}
+
+/** What a level says: "answers and effects (effects are the receiver's own statement)". */
+export function evidenceStatement(level: EvidenceLevel): string {
+  return level === 0
+    ? EVIDENCE_RULES[level].title
+    : `${EVIDENCE_RULES[level].title} (effects are the receiver's own statement)`;
+}
+
+export function isWindow(feature: Feature): feature is Window {
+  return (WINDOWS as readonly Feature[]).includes(feature);
+}
+
+/** How to configure windows: "`--restart-command COMMAND` and `--log FILE`". */
+export function configureWindows(windows: readonly Window[]): string {
+  return windows.map((window) => WINDOW_TEXTS[window].configure).join(' and ');
+}

@@ -81,6 +81,7 @@ function statementOf(input: CertificateInput): Statement {
       hookproofCertificate: {
         format: 1,
         endpoint: { url: withoutQuery(target.url), tls: target.tls.protocol as 'TLSv1.3', trust },
+        ...(document.evidence && { evidence: { ...document.evidence } }),
         expiresAt: timeText(issuedAt.getTime() + validForMs),
         features: [...target.features],
         issuedAt: timeText(issuedAt.getTime()),

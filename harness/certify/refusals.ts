@@ -1,6 +1,15 @@
 /** The reasons not to issue a certificate: before the run, from its settings; after the run, from its results. Pure. */
 
-import { type Feature, PROFILE_RULES, type Profile } from '../../scenarios/index.ts';
+import {
+  configureWindows,
+  EVIDENCE_LEVELS,
+  EVIDENCE_RULES,
+  type Feature,
+  PROFILE_RULES,
+  type Profile,
+  WINDOW_TEXTS,
+  type Window,
+} from '../../scenarios/index.ts';
 import type { ResultDocument, ScenarioResult } from '../report/result-document.ts';
 import { isScored } from '../report/verdict.ts';
 import type { CertificationRun, ClockReading } from './certification-run.ts';
@@ -17,6 +26,8 @@ export interface CertificationPlan {
   readonly baseline: boolean;
   /** Whether a CA was added for the endpoint (`--ca`). */
   readonly extraCa: boolean;
+  /** The evidence level that the certificate needs. */
+  readonly evidenceLevel: number;
   /** The environment of the process: two variables change what Node trusts. */
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
@@ -41,7 +52,7 @@ const usageRefusal = (code: string, message: string, fix: string): Refusal => ({
 
 /** Returns all reasons not to start the run. */
 export function refusalsBefore(plan: CertificationPlan): Refusal[] {
-  const { bail, baseline, environment, extraCa, features, profile, selected, shard } = plan;
+  const { bail, baseline, environment, evidenceLevel, extraCa, features, profile, selected, shard } = plan;
   const refusals: Refusal[] = [];
   const rules = profile === null ? null : PROFILE_RULES[profile];
   if (rules === null) {
@@ -52,6 +63,12 @@ export function refusalsBefore(plan: CertificationPlan): Refusal[] {
     if (features.includes(feature)) continue;
     const message = `the profile ${profile} requires ${feature}, which is not configured`;
     refusals.push(usageRefusal('feature-off', message, FIX_FOR[feature] ?? `Configure ${feature}.`));
+  }
+  const missing = missingFor(evidenceLevel, features);
+  if (missing.length > 0) {
+    const nouns = missing.map((window) => `no ${WINDOW_TEXTS[window].noun}`).join(' and ');
+    const message = `evidence level ${evidenceLevel} is required, and ${nouns} is configured`;
+    refusals.push(usageRefusal('evidence-level', message, `Give ${configureWindows(missing)}.`));
   }
   if (selected.length > 0) {
     const fix = 'Remove --suite, --scenario and --grep, and suites, scenarios and grep in hookproof.yaml.';
@@ -77,10 +94,15 @@ export function refusalsBefore(plan: CertificationPlan): Refusal[] {
 const MAX_CLOCK_JUMP_MS = 5000;
 
 /** Returns all reasons not to issue a certificate. */
-export function refusalsAfter({ document, identities, clock }: CertificationRun, revision: Revision): Refusal[] {
+export function refusalsAfter(
+  { document, identities, clock }: CertificationRun,
+  revision: Revision,
+  evidenceLevel = 0,
+): Refusal[] {
   return [
     ...runRefusals(document, revision),
     ...resultRefusals(document),
+    ...evidenceRefusals(document, evidenceLevel),
     ...endpointRefusals(document, identities),
     ...clockRefusals(clock, revision),
   ];
@@ -205,6 +227,29 @@ function resultRefusals(document: ResultDocument): Refusal[] {
     3,
   );
   return refusals;
+}
+
+function evidenceRefusals({ evidence, target }: ResultDocument, evidenceLevel: number): Refusal[] {
+  const level = evidence?.level ?? 0;
+  if (level >= evidenceLevel) return [];
+  const message = `evidence level ${evidenceLevel} is required, and the run has reached level ${level}`;
+  const missing = missingFor(evidenceLevel, target.features);
+  return missing.length > 0
+    ? [usageRefusal('evidence-level', message, `Give ${configureWindows(missing)}.`)]
+    : [
+        {
+          code: 'evidence-level',
+          message: `${message}: ${evidence?.statement ?? 'it is not complete'}`,
+          fix: 'The report states why the checks of a window have no verdict. Fix it, then certify again.',
+          exit: 3,
+        },
+      ];
+}
+
+/** The windows of an evidence level that are not configured. */
+function missingFor(evidenceLevel: number, features: readonly Feature[]): Window[] {
+  const level = EVIDENCE_LEVELS.find((one) => one === evidenceLevel) ?? 0;
+  return EVIDENCE_RULES[level].windows.filter((window) => !features.includes(window));
 }
 
 function endpointRefusals({ profile }: ResultDocument, identities: CertificationRun['identities']): Refusal[] {

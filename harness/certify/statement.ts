@@ -6,7 +6,7 @@
  */
 
 import * as z from 'zod';
-import { FEATURES, PROFILES } from '../../scenarios/index.ts';
+import { EVIDENCE_LEVELS, evidenceLevel, FEATURES, PROFILES } from '../../scenarios/index.ts';
 import { canonicalJson, type Json } from './canonical-json.ts';
 import { parseJson } from './dsse.ts';
 
@@ -32,6 +32,11 @@ const certificate = z.strictObject({
     /** `public`: the chain ends at a CA that Node trusts by default; `configured`: at a CA that the operator added. */
     trust: z.enum(['public', 'configured']),
   }),
+  /**
+   * What the run has judged in addition to the answers; effects are the receiver's own statement. Absent in
+   * certificates of earlier versions: level 0.
+   */
+  evidence: z.strictObject({ level: z.literal(EVIDENCE_LEVELS), statement: z.string().max(400) }).optional(),
   expiresAt: time,
   /** The features that were on, including those beyond the profile. */
   features: z.array(z.enum(FEATURES)),
@@ -85,6 +90,8 @@ export function readStatement(payload: Uint8Array): Statement | string {
   if ((result === 'WARNED') !== warnedTests.length > 0) return 'has a result that contradicts its warned tests';
   const { issuedAt, expiresAt } = hookproofCertificate;
   if (!(Date.parse(issuedAt) < Date.parse(expiresAt))) return 'has invalid dates';
+  if ((hookproofCertificate.evidence?.level ?? 0) > evidenceLevel(hookproofCertificate.features))
+    return 'has an evidence level that its features do not allow';
   return data;
 }
 

@@ -1,7 +1,7 @@
 /** Verifies a certificate offline. Pure. */
 
 import type { KeyObject } from 'node:crypto';
-import type { Profile } from '../../scenarios/index.ts';
+import { evidenceStatement, type Profile } from '../../scenarios/index.ts';
 import { sha256 } from './canonical-json.ts';
 import { type Envelope, isSignedBy, readEnvelope } from './dsse.ts';
 import { profileDigest, urlDigest } from './issue.ts';
@@ -19,6 +19,8 @@ export interface VerifyOptions {
   /** If given, the certificate must be for this endpoint and this profile. */
   readonly url?: string;
   readonly profile?: Profile;
+  /** If given, the certificate must have at least this evidence level. */
+  readonly evidenceLevel?: number;
   /** Whether warnings make the certificate invalid. */
   readonly strict?: boolean;
 }
@@ -33,6 +35,7 @@ type VerifyCode =
   | 'other-result'
   | 'other-endpoint'
   | 'other-profile'
+  | 'lower-evidence'
   | 'other-revision'
   | 'superseded-profile'
   | 'superseded-revision'
@@ -127,7 +130,15 @@ function checkDates({ predicate: { hookproofCertificate } }: Statement, at: Date
   return [];
 }
 
-function checkSubjects({ predicate, subject }: Statement, { profile, result, url }: VerifyOptions): Reason[] {
+/** The evidence of a certificate; one of an earlier version has level 0. */
+export function certifiedEvidence({ predicate }: Statement): NonNullable<Certificate['evidence']> {
+  return predicate.hookproofCertificate.evidence ?? { level: 0, statement: evidenceStatement(0) };
+}
+
+type Certificate = Statement['predicate']['hookproofCertificate'];
+
+function checkSubjects(statement: Statement, { evidenceLevel = 0, profile, result, url }: VerifyOptions): Reason[] {
+  const { predicate, subject } = statement;
   const [document, endpoint] = subject;
   const { hookproofCertificate: certificate } = predicate;
   const reasons: Reason[] = [];
@@ -150,6 +161,12 @@ function checkSubjects({ predicate, subject }: Statement, { profile, result, url
   if (profile !== undefined && profile !== certificate.profile) {
     const message = `the certificate is for the profile ${certificate.profile}, not for ${profile}`;
     reasons.push({ code: 'other-profile', message, fix: `Certify the endpoint with --profile ${profile}.` });
+  }
+  const { level } = certifiedEvidence(statement);
+  if (level < evidenceLevel) {
+    const message = `the certificate has evidence level ${level}, and level ${evidenceLevel} is required`;
+    const fix = `Certify the endpoint with --evidence-level ${evidenceLevel}.`;
+    reasons.push({ code: 'lower-evidence', message, fix });
   }
   return reasons;
 }

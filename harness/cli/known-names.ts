@@ -95,6 +95,9 @@ const FEATURE_TEXTS: Readonly<Partial<Record<Feature, string>>> = {
   'api-key': 'deliveries have an API key: a key is configured',
   https: 'the URL begins with https',
   mtls: 'deliveries present a client certificate (mutual TLS): a certificate is configured',
+  effects: 'the receiver states what it did with its notifications: an effects window is configured',
+  restart: 'the receiver is restarted during the run: a command that restarts it is configured',
+  log: 'the log of the receiver is searched for secrets: a file is configured',
 };
 
 const STATUS_NAMES = Object.entries(STATUS_CODES).map(([status, phrase = '']) => [status, phrase] as const);

@@ -8,7 +8,7 @@
 import { EFFECT_DECIMALS } from '../../contract/assets.ts';
 import { STACKS } from '../../contract/stacks.ts';
 import type { ClientFixture, SampleKind } from '../../scenarios/index.ts';
-import { PROFILES } from '../../scenarios/profiles.ts';
+import { EVIDENCE_LEVELS, PROFILES } from '../../scenarios/profiles.ts';
 import { REPORTER_NAMES } from '../report/reporters.ts';
 
 interface SettingRow {
@@ -521,6 +521,19 @@ export const SETTINGS = [
     setBy: 'defaults',
     description: 'also keep the requests and responses of passed checks',
     example: false,
+  },
+  {
+    path: 'evidence-level',
+    type: 'number',
+    field: 'evidenceLevel',
+    bounds: [0, EVIDENCE_LEVELS.length - 1],
+    default: '0',
+    flag: '--evidence-level <n>',
+    group: 'certify',
+    setBy: 'defaults',
+    description:
+      'evidence level that a certificate needs: 0 answers, 1 effects too, 2 effects across restarts and the log',
+    example: 1,
   },
   {
     path: 'shard',

@@ -81,7 +81,8 @@ function testsOfRun(document: ResultDocument): Test[] {
 
 /** CTRF as JSON, ending with a newline. */
 export function renderCtrf(document: ResultDocument): string {
-  const { catalogue, counts, diagnosis, durationMs, notVerified, profile, results, seed, shard, target } = document;
+  const { catalogue, counts, diagnosis, durationMs, evidence, notVerified, profile, results, seed, shard, target } =
+    document;
   const tests = [...results.map((result) => testOf(result, document)), ...testsOfRun(document)];
   const count = (wanted: Status) => tests.filter(({ status }) => status === wanted).length;
   const start = Date.parse(document.startedAt);
@@ -115,6 +116,7 @@ export function renderCtrf(document: ResultDocument): string {
           shard,
           catalogue: catalogue.digest,
           features: target.features,
+          ...(evidence && { evidence: { level: evidence.level, statement: visible(evidence.statement) } }),
         },
         'hookproof.diagnosis': diagnosis.map(({ fault, title, relation, fix, evidence, posterior, candidates }) => {
           return { fault, title, relation, fix, evidence, posterior, candidates };

@@ -12,6 +12,7 @@ import { failsTheRun, isScored } from './verdict.ts';
 import {
   caveats,
   closeness,
+  evidenceOf,
   featuresOf,
   headline,
   judgedLine,
@@ -32,8 +33,10 @@ const SIGN = { conformant: '✅', nonconformant: '❌', inconclusive: '❔', 'ha
 
 function opening(document: ResultDocument): string[] {
   const { profile, scoring, seed, shard, target, tool, verdict } = document;
+  const evidence = evidenceOf(document);
   const scope = [
     `${featuresOf(target)}`,
+    ...(evidence === '' ? [] : [evidence]),
     ...(profile === null ? [] : [`profile ${profile}`]),
     ...(scoring === undefined ? [] : [`revision ${scoring.revision}`]),
     ...(shard === null ? [] : [`shard ${shard.index} of ${shard.of}`]),

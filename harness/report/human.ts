@@ -10,6 +10,7 @@ import {
   closeness,
   connectionOf,
   decisionInWords,
+  evidenceOf,
   featuresOf,
   fixturesOf,
   headline,
@@ -18,6 +19,7 @@ import {
   namesOf,
   numbers,
   VERDICT_SIGN,
+  verifiableIn,
 } from './wording.ts';
 
 /**
@@ -70,13 +72,16 @@ function verdictLine(document: ResultDocument, layout: Layout): string {
   return `${layout.sign(sign)} ${layout.paint(headline(document), 'bold', layout.style(sign))}`;
 }
 
-function configurationOf({ target, profile, scoring, shard }: ResultDocument): string {
+function configurationOf(document: ResultDocument): string {
+  const { target, profile, scoring, shard } = document;
+  const evidence = evidenceOf(document);
   const fixtures = fixturesOf(target);
   const revision = scoring === undefined ? '' : `, revision ${scoring.revision}`;
   const parts = [
     featuresOf(target),
     fixtures !== '' && `faulty client certificates: ${fixtures}`,
     profile !== null && `profile ${profile}${revision}`,
+    evidence !== '' && evidence,
     target.tls !== null && connectionOf(target.tls),
     shard !== null && `shard ${shard.index} of ${shard.of}`,
   ];
@@ -182,14 +187,16 @@ function renderOmitted(document: ResultDocument, scored: readonly ScenarioResult
   const known = scored.filter((result) => result.known !== null);
   const notScored = results.length - scored.length;
   const notes = results.filter(({ reason, verdict }) => verdict === 'pass' && reason !== '').length;
+  const unverifiable = notVerified.filter(({ verifiable }) => verifiable === undefined).length;
+  const verifiable = isPartial(document) ? '' : verifiableIn(document);
   const off = groupBy(
     results.filter(({ verdict }) => verdict === 'not-applicable'),
     ({ reason }) => reason,
   );
   const count = [
-    notVerified.length > 0 &&
+    unverifiable > 0 &&
       !isPartial(document) &&
-      `${counted(notVerified.length, 'requirement')} not verifiable by black-box tests`,
+      `${counted(unverifiable, 'requirement')} not verifiable by black-box tests`,
     notes > 0 && `${notes} passed with a note`,
     notScored > 0 && `${notScored} newer than revision ${scoring?.revision}, without effect on the verdict`,
   ].filter((part) => part !== false);
@@ -197,7 +204,7 @@ function renderOmitted(document: ResultDocument, scored: readonly ScenarioResult
   const file = baseline?.file ?? 'the baseline';
   const line = (isThere: boolean, text: string, style: 'dim' | 'yellow') =>
     isThere ? layout.paragraph('', text, style) : [];
-  const reasons = off.map(([reason, members]) => `${members.length} (${reason})`).join(', ');
+  const reasons = off.map(([reason, members]) => `${members.length} (${reason})`).join('; ');
   return [
     ...line(
       known.length > 0,
@@ -206,6 +213,7 @@ function renderOmitted(document: ResultDocument, scored: readonly ScenarioResult
     ),
     ...line(unfilled.length > 0, `Without a reason or an owner in the baseline: ${namesOf(unfilled)}`, 'yellow'),
     ...line(off.length > 0, `Not applicable: ${reasons}`, 'dim'),
+    ...line(verifiable !== '', `Not verified: ${verifiable}`, 'dim'),
     ...line(count.length > 0, `Listed by --verbose: ${count.join('; ')}`, 'dim'),
   ];
 }

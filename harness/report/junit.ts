@@ -64,9 +64,16 @@ export function renderJunit(document: ResultDocument): string {
 
 function propertiesOf(document: ResultDocument): string {
   const { catalogue, seed, target, tool, verdict } = document;
+  const evidence: [string, string][] = document.evidence
+    ? [
+        ['evidence.level', String(document.evidence.level)],
+        ['evidence', document.evidence.statement],
+      ]
+    : [];
   const values: (readonly [name: string, value: string])[] = [
     ['url', target.url],
     ['features', target.features.join(', ')],
+    ...evidence,
     ['verdict', isPartial(document) ? 'none' : verdict],
     ['partial', String(isPartial(document))],
     ['seed', seed],

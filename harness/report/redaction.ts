@@ -38,6 +38,7 @@ const CLOSED: ReadonlySet<string> = new Set([
   'stackGiven',
   'type',
   'verdict',
+  'windows',
 ]);
 
 /** Texts of the catalogue and of hookproof, which are the same in every run. */
@@ -67,6 +68,7 @@ const WORDING: ReadonlySet<string> = new Set([
   'seen',
   'stage',
   'startedAt',
+  'statement',
   'suite',
   'title',
   'version',

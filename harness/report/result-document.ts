@@ -5,7 +5,7 @@
  */
 import * as z from 'zod';
 import { type JsonObject, STACKS } from '../../contract/index.ts';
-import { FEATURES, LEAKS, type Leak } from '../../scenarios/index.ts';
+import { EVIDENCE_LEVELS, FEATURES, LEAKS, type Leak, WINDOWS } from '../../scenarios/index.ts';
 
 export const VERDICTS = ['pass', 'fail', 'warn', 'inconclusive', 'not-applicable', 'harness-error'] as const;
 /** What happened to a delivery, whatever status the endpoint uses for it. */
@@ -254,6 +254,11 @@ export const resultDocument = z.strictObject({
       .nullable(),
   }),
   profile: z.enum(['basic', 'staging', 'production']).nullable(),
+  /**
+   * What the run has judged: 0 the answers alone, 1 the effects window too, 2 effects across restarts and the log. A
+   * window without any judged check does not count. Absent in a partial run, and in documents of earlier versions.
+   */
+  evidence: z.strictObject({ level: z.literal(EVIDENCE_LEVELS), statement: text }).optional(),
   /** The flags of the run that its commands repeat, quoted for a shell; absent without any. */
   flags: text.optional(),
   /**
@@ -303,7 +308,15 @@ export const resultDocument = z.strictObject({
   diagnosis: z.array(diagnosis),
   /** The comparison with the baseline; null without one. */
   baseline: baseline.nullable(),
-  notVerified: z.array(z.strictObject({ requirement: text, text: text, reason: text })),
+  notVerified: z.array(
+    z.strictObject({
+      requirement: text,
+      text: text,
+      reason: text,
+      /** Where more evidence can verify it: the lowest level that does, and the windows that this run had not. */
+      verifiable: z.strictObject({ level: z.literal(EVIDENCE_LEVELS), windows: z.array(z.enum(WINDOWS)) }).optional(),
+    }),
+  ),
   results: z.array(result),
 });
 

@@ -1,4 +1,6 @@
 /** The wording that all reports share: verdict, numbers, what was tested, caveats, and the diagnosis. */
+import { isWindow, WINDOW_TEXTS } from '../../scenarios/profiles.ts';
+import { groupBy } from './causes.ts';
 import { counted } from './layout.ts';
 import type { Diagnosis, FullRun, PartialReason, ResultDocument, RunVerdict } from './result-document.ts';
 import { decisionOf, isPartial, isScored } from './verdict.ts';
@@ -165,10 +167,38 @@ export function featuresOf(target: ResultDocument['target']): string {
   return `security features: ${featureNames(target)}`;
 }
 
-/** "hmac, api-key" or "none". */
+/** "hmac, api-key" or "none". Windows are no security features. */
 export function featureNames({ features }: ResultDocument['target']): string {
-  const on = features.filter((feature) => !feature.startsWith(FIXTURE));
+  const on = features.filter((feature) => !feature.startsWith(FIXTURE) && !isWindow(feature));
   return on.length === 0 ? 'none' : on.join(', ');
+}
+
+/**
+ * "evidence level 1: answers and effects (effects are the receiver's own statement)". A partial run states no level:
+ * "windows: effects, log". Empty where there is neither.
+ */
+export function evidenceOf({ evidence, target }: Pick<ResultDocument, 'evidence' | 'target'>): string {
+  if (evidence !== undefined) return `evidence ${levelInWords(evidence)}`;
+  const windows = windowsOf(target);
+  return windows === '' ? '' : `windows: ${windows}`;
+}
+
+/** "level 0: the answers alone". */
+export function levelInWords({ level, statement }: NonNullable<ResultDocument['evidence']>): string {
+  return `level ${level}: ${statement}`;
+}
+
+/** "effects, log"; empty without any. */
+export function windowsOf({ features }: ResultDocument['target']): string {
+  return features.filter(isWindow).join(', ');
+}
+
+/** "4 requirements (see --effects), 1 requirement (see --log)": what further windows would verify. Empty without any. */
+export function verifiableIn({ notVerified }: Pick<ResultDocument, 'notVerified'>): string {
+  const entries = notVerified.flatMap(({ verifiable }) => verifiable ?? []);
+  return groupBy(entries, ({ windows }) => windows.map((window) => WINDOW_TEXTS[window].flag).join(' and '))
+    .map(([flags, group]) => `${counted(group.length, 'requirement')} (see ${flags})`)
+    .join(', ');
 }
 
 /** The faulty client certificates that the run presented; empty when there were none. */

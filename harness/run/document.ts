@@ -4,7 +4,22 @@
  */
 
 import type { Stack } from '../../contract/index.ts';
-import { CATALOGUE, type Feature, REQUIREMENTS, type RunObservations, requirement } from '../../scenarios/index.ts';
+import {
+  CATALOGUE,
+  configureWindows,
+  evidenceLevel,
+  evidenceStatement,
+  type Feature,
+  isWindow,
+  levelWith,
+  REQUIREMENTS,
+  type Requirement,
+  type RunObservations,
+  requirement,
+  type Scenario,
+  type Suite,
+  type Window,
+} from '../../scenarios/index.ts';
 import { diagnose, type Finding } from '../diagnose/index.ts';
 import { type Baseline, baselineOutcome } from '../judge/index.ts';
 import type { PartialReason, ResultDocument, ScenarioResult } from '../report/result-document.ts';
@@ -54,6 +69,7 @@ export async function documentOf(outcome: RunOutcome): Promise<ResultDocument> {
     catalogue: { digest: outcome.digest, scenarios: CATALOGUE_IDS.length },
     target: outcome.target,
     profile: outcome.profile,
+    ...(partialReasons.length === 0 && { evidence: evidenceIn(outcome.plan, results, outcome.target.features) }),
     ...(outcome.flags !== undefined && { flags: outcome.flags }),
     ...(scoring && { scoring }),
     ...(retried.size > 0 && { retried: [...retried] }),
@@ -89,13 +105,52 @@ export async function documentOf(outcome: RunOutcome): Promise<ResultDocument> {
 
 export const CATALOGUE_IDS = CATALOGUE.flatMap(({ scenarios }) => scenarios.map(({ id }) => id));
 
-/** The requirements that no black-box test can verify, and those that this run could not for lack of certificates. */
-function notVerifiedIn(plan: readonly PlannedScenario[], features: readonly Feature[]): ResultDocument['notVerified'] {
-  const untested = REQUIREMENTS.flatMap((entry) =>
-    entry.subject === 'receiver' && 'untested' in entry
-      ? [{ requirement: entry.id, text: entry.text, reason: entry.untested }]
-      : [],
+/** The evidence level of a run: a window without any judged check shows nothing, whatever was configured. */
+export function evidenceIn(
+  plan: readonly PlannedScenario[],
+  results: readonly ScenarioResult[],
+  features: readonly Feature[],
+): NonNullable<ResultDocument['evidence']> {
+  const judged = new Set(results.filter(({ verdict }) => JUDGED.has(verdict)).map(({ id }) => id));
+  const windows = features.filter(isWindow);
+  const seen = windows.filter((window) =>
+    plan.some(({ scenario: { id, needs = [] } }) => judged.has(id) && needs.includes(window)),
   );
+  const level = evidenceLevel(seen);
+  const blind = windows.filter((window) => !seen.includes(window));
+  const without = blind.length === 0 ? '' : `; no check of ${blind.join(', ')} has a verdict`;
+  return { level, statement: `${evidenceStatement(level)}${without}` };
+}
+
+const JUDGED: ReadonlySet<ScenarioResult['verdict']> = new Set(['pass', 'warn', 'fail']);
+
+/** What a run did not verify, of the catalogue and the requirements, which tests replace. */
+export function notVerifiedIn(
+  plan: readonly PlannedScenario[],
+  features: readonly Feature[],
+  suites: readonly Suite[] = CATALOGUE,
+  requirements: readonly Requirement[] = REQUIREMENTS,
+): ResultDocument['notVerified'] {
+  const scenarios = suites.flatMap((suite) => suite.scenarios);
+  const untested = requirements.flatMap((entry): ResultDocument['notVerified'] => {
+    const { id, subject, text, untested: reason } = entry;
+    if (subject !== 'receiver') return [];
+    if (reason !== undefined) return [{ requirement: id, text, reason }];
+    const windows = missingWindows(
+      scenarios.filter((scenario) => (scenario.requirements as readonly string[]).includes(id)),
+      features,
+    );
+    if (windows === null) return [];
+    const level = levelWith(windows);
+    return [
+      {
+        requirement: id,
+        text,
+        reason: `The answers do not show it. Verifiable at evidence level ${level}: give ${configureWindows(windows)}.`,
+        verifiable: { level, windows },
+      },
+    ];
+  });
   const missing = missingFixtures(plan, features).map((name) => ({
     requirement: 'mtls-verified',
     text: `${requirement('mtls-verified')?.text ?? ''} (${name})`,
@@ -104,6 +159,19 @@ function notVerifiedIn(plan: readonly PlannedScenario[], features: readonly Feat
       '`mtls.fixtures` to the configuration file.',
   }));
   return [...untested, ...missing];
+}
+
+/**
+ * The windows without which nothing verifies a requirement, the fewest that would do; null when one of its scenarios
+ * needs no other window, and when none of them would apply with all windows.
+ */
+function missingWindows(scenarios: readonly Scenario[], features: readonly Feature[]): Window[] | null {
+  const lacking = scenarios
+    .filter(({ needs = [] }) => needs.every((need) => isWindow(need) || features.includes(need)))
+    .map(({ needs = [] }) => needs.filter(isWindow).filter((window) => !features.includes(window)))
+    .toSorted((one, other) => levelWith(one) - levelWith(other) || one.length - other.length);
+  const [fewest] = lacking;
+  return fewest === undefined || fewest.length === 0 ? null : fewest;
 }
 
 const FIXTURE = 'fixture-';

@@ -5,10 +5,12 @@ import {
   CLIENT_FIXTURES,
   type Feature,
   type FlowScenario,
+  isWindow,
   type ObservationScenario,
   type ProbeScenario,
   type Scenario,
   type Window,
+  WINDOW_TEXTS,
 } from '../../scenarios/index.ts';
 import { type Selection, selectScenarios } from '../config/selection.ts';
 import type { WindowOptions } from '../effects/index.ts';
@@ -108,6 +110,8 @@ export function planScenarios(target: Target, selection: Partial<Selection> = {}
 function obstacleFor(scenario: Scenario, { features, isExposed, decimals: known = [] }: Target): string | null {
   const { needs = [], sendsSecret } = scenario;
   const missing = needs.find((feature) => !features.includes(feature));
+  if (missing !== undefined && isWindow(missing))
+    return `no ${WINDOW_TEXTS[missing].noun}, see ${WINDOW_TEXTS[missing].flag}`;
   if (missing !== undefined) return `the feature ${missing} is not configured`;
   const decimals = 'decimals' in scenario ? scenario.decimals : undefined;
   if (decimals !== undefined && !known.includes(decimals)) return `no asset with ${decimals} decimals is configured`;

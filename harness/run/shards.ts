@@ -174,7 +174,11 @@ const COMMON: readonly (readonly [what: string, of: (shard: Shard) => unknown, h
   ['version of hookproof', ({ tool }) => tool.version, 'Run every shard with the same version.'],
   ['digest of the catalogue', ({ catalogue }) => catalogue.digest, 'Run every shard with the same version.'],
   ['endpoint', ({ target }) => target.url, 'Run every shard against the same URL.'],
-  ['set of features', ({ target }) => target.features, 'Give every shard the same credentials and certificates.'],
+  [
+    'set of features',
+    ({ target }) => target.features,
+    'Give every shard the same credentials, certificates and windows.',
+  ],
   ['profile', ({ profile }) => profile, 'Run every shard with the same --profile.'],
   [
     'revision of the catalogue',

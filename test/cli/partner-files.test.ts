@@ -155,7 +155,7 @@ it('every setting is decided: who sets it for one of many partners', () => {
     ...['tls.client-cert', 'tls.client-key', 'tls.passphrase', 'tls.ca'],
     ...['profile', 'concurrency', 'timeout', 'recovery', 'max-time', 'stack'],
   ]);
-  expect(paths(defaults)).toEqual(['revision', 'seed', 'strict', 'evidence']);
+  expect(paths(defaults)).toEqual(['revision', 'seed', 'strict', 'evidence', 'evidence-level']);
   expect(paths(refused)).toEqual([
     ...['suites', 'scenarios', 'grep', 'allow-private', 'baseline', 'bail', 'shard', 'reporters', 'output-dir'],
   ]);

@@ -149,6 +149,7 @@ async function plan(flags: FleetFlags, given: FleetConfigFlags, validForMs: numb
     asked: {
       profile: given.profile ?? null,
       revision: given.revision ?? null,
+      evidenceLevel: given.evidenceLevel ?? null,
       strict: given.strict === true,
       validForDays: validForMs / 86_400_000,
       partners: all.length,

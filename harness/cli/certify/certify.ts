@@ -74,7 +74,7 @@ export async function certifyCommand(url: string | undefined, flags: CertifyFlag
     const { document, redactor } = performed;
     if (observed === undefined) throw new TypeError('the run was not observed');
     const redacted = redactDocument(document, redactor);
-    const refusals = refusalsAfter({ document: redacted, ...observed }, revision);
+    const refusals = refusalsAfter({ document: redacted, ...observed }, revision, config.run.evidenceLevel);
     const [identity] = observed.identities;
     if (refusals.length > 0 || identity == null) {
       print(config, (layout) => [...notCertified(refusals)(layout), reportLine(layout)]);

@@ -5,6 +5,7 @@
 import { resolve } from 'node:path';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 import { visible } from '../../../contract/visible.ts';
+import { EVIDENCE_LEVELS } from '../../../scenarios/profiles.ts';
 import {
   type Drift,
   KNOWN_REVISIONS,
@@ -15,7 +16,7 @@ import {
   type Verification,
   verifyCertificate,
 } from '../../certify/index.ts';
-import { type ConfigFlags, PROFILES, type Profile } from '../../config/index.ts';
+import { type ConfigFlags, numberOfFlag, PROFILES, type Profile } from '../../config/index.ts';
 import { createRedactor } from '../../report/index.ts';
 import { featuresOf } from '../../run/index.ts';
 import { commandConfig } from '../command-input.ts';
@@ -33,6 +34,7 @@ interface VerifyFlags {
   readonly url?: string;
   readonly at?: string;
   readonly profile?: string;
+  readonly evidenceLevel?: string;
   readonly strict?: boolean;
 }
 
@@ -173,6 +175,9 @@ async function verifyFile(file: string, flags: VerifyFlags): Promise<Verificatio
     ...(flags.result !== undefined && { result: await readNamed(resolve(flags.result), 'the result document') }),
     ...(flags.url !== undefined && { url: checkedUrl(flags.url) }),
     ...(flags.profile !== undefined && { profile: checkedProfile(flags.profile) }),
+    ...(flags.evidenceLevel !== undefined && {
+      evidenceLevel: numberOfFlag('--evidence-level', flags.evidenceLevel, [0, EVIDENCE_LEVELS.length - 1]),
+    }),
   });
 }
 

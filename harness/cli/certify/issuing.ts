@@ -25,6 +25,7 @@ export function configurationRefusals({ run, partner, clientFixtures }: Resolved
     bail: run.bail,
     baseline: run.baseline !== null,
     extraCa: partner.tls?.ca !== undefined,
+    evidenceLevel: run.evidenceLevel,
     environment: process.env,
   });
 }

@@ -1,5 +1,5 @@
 /** What the certification commands print. */
-import type { Refusal, Verification } from '../../certify/index.ts';
+import { certifiedEvidence, type Refusal, type Verification } from '../../certify/index.ts';
 import type { ResolvedConfig } from '../../config/index.ts';
 import { createLayout } from '../../report/index.ts';
 import { displayOf } from '../terminal.ts';
@@ -13,7 +13,9 @@ export function outputLayout(): Layout {
 }
 
 /** The content of a certificate, one line for each field. */
-export function certificateLines({ predicate, subject }: Statement, layout: Layout): string[] {
+export function certificateLines(statement: Statement, layout: Layout): string[] {
+  const { predicate, subject } = statement;
+  const evidence = certifiedEvidence(statement);
   const { passedTests, warnedTests, hookproofCertificate: certificate } = predicate;
   const counts = [
     `${passedTests.length} passed`,
@@ -27,6 +29,7 @@ export function certificateLines({ predicate, subject }: Statement, layout: Layo
       'profile',
       `${certificate.profile}, revision ${certificate.revision}; with ${certificate.features.join(', ')}`,
     ),
+    ...field('evidence', `level ${evidence.level}: ${evidence.statement}`),
     ...field('checks', counts.join(', ')),
     ...(warnedTests.length > 0 ? field('WARNED', warnedTests.join(', ')) : []),
     ...field('issued', `${certificate.issuedAt} by hookproof ${certificate.tool.version}`),
@@ -53,7 +56,12 @@ export function certificateJson(statement: Statement | null): unknown {
   const { predicate, subject } = statement;
   const { configuration, hookproofCertificate, ...tests } = predicate;
   const digests = [...subject, ...configuration].map(({ name, digest }) => [name, digest.sha256]);
-  return { ...hookproofCertificate, ...tests, digests: Object.fromEntries(digests) };
+  return {
+    ...hookproofCertificate,
+    evidence: certifiedEvidence(statement),
+    ...tests,
+    digests: Object.fromEntries(digests),
+  };
 }
 
 /** Prints to standard output if a report for people went there, otherwise to standard error. */

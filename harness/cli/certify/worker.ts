@@ -58,7 +58,7 @@ async function certify(config: ResolvedConfig, folder: string): Promise<Reply> {
     onSignature: (signature) => redactor.addSignature(signature),
   });
   const document = redactDocument(run.document, redactor);
-  const refusals = refusalsAfter({ ...run, document }, revision);
+  const refusals = refusalsAfter({ ...run, document }, revision, config.run.evidenceLevel);
   await writeFile(join(folder, OUTPUT_FILES.json), renderJson(document), { flag: 'wx' });
   await writeFile(join(folder, OUTPUT_FILES.html), await renderHtml(document), { flag: 'wx' });
   const files = [OUTPUT_FILES.json, OUTPUT_FILES.html];

@@ -81,6 +81,7 @@ export function addCertifyingCommands(program: Command, action: ActionMaker): vo
     .option('--result <file>', 'the JSON report that belongs to the certificate, to check that the two match')
     .option('--url <url>', 'require that the certificate is for this endpoint')
     .option('--profile <name>', 'require that the certificate is for this profile')
+    .option('--evidence-level <n>', 'require that the certificate has at least this evidence level')
     .option('--at <time>', 'check validity at this time (default: now)')
     .option('--strict', 'also reject a superseded revision')
     .option('--json', 'print JSON')

@@ -123,8 +123,11 @@ function row(partner: FleetPartner, suites: readonly string[]): Markup {
 `;
 }
 
-function why({ certificate, counts, diagnosis, refusals }: FleetPartner): string {
-  if (certificate !== null) return `until ${certificate.expiresAt.slice(0, 10)}`;
+function why({ certificate, counts, diagnosis, evidenceLevel, refusals }: FleetPartner): string {
+  if (certificate !== null) {
+    const level = evidenceLevel == null ? '' : `, evidence level ${evidenceLevel}`;
+    return `until ${certificate.expiresAt.slice(0, 10)}${level}`;
+  }
   if (diagnosis !== null) return diagnosis.title;
   const [first, ...others] = refusals;
   if (first === undefined) return '';

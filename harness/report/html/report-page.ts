@@ -10,8 +10,10 @@ import {
   headline,
   isComplete,
   judgedLine,
+  levelInWords,
   numbers,
   VERDICT_SIGN,
+  windowsOf,
 } from '../wording.ts';
 import { type Anchors, anchorsOf, checks, requirementList } from './checks.ts';
 import { evidenceOf } from './exchanges.ts';
@@ -80,16 +82,18 @@ function isFlawless(document: ResultDocument): boolean {
 
 const NOTHING_TO_FIX = html`<section><h2>What to fix</h2>
 <p>Nothing: every check that applies was run, and none failed.
-<a href="#unseen">Not verified</a> lists what no black-box test can show.</p></section>`;
+<a href="#unseen">Not verified</a> lists what this run does not show.</p></section>`;
 
 /** The configuration, the program and the catalogue: enough to repeat the run. */
 function facts(document: ResultDocument): Markup {
-  const { baseline, catalogue, profile, seed, shard, strict, target, tool } = document;
+  const { baseline, catalogue, evidence, profile, seed, shard, strict, target, tool } = document;
   return html`<dl class="facts">${[
     field('Started', when(document.startedAt)),
     field('Took', `${formatDuration(document.durationMs)}, ${counted(document.requests, 'request')}`),
     field('Security features', featureNames(target)),
     field('Test certificates', fixturesOf(target)),
+    field('Evidence', evidence === undefined ? '' : levelInWords(evidence)),
+    field('Windows', windowsOf(target)),
     field('Profile', profile ?? ''),
     field('Connection', target.tls === null ? 'plain HTTP' : connectionOf(target.tls)),
     field('Trusted by', target.tls?.trustedBy ?? ''),

@@ -99,14 +99,15 @@ export function notes(results: readonly ScenarioResult[], anchors: Anchors): Mar
   return html`${section('Passed with a note', noted)}${section('Not applicable', notApplicable)}`;
 }
 
-/** The requirements that no black-box test can verify, by reason, because several share one. */
+/** The requirements that this run did not verify, by reason, because several share one. */
 export function notVerified(entries: ResultDocument['notVerified']): Markup | '' {
   if (entries.length === 0) return '';
   const items = groupBy(entries, ({ reason }) => reason).map(([reason, group]) => {
     const texts = group.map(({ requirement, text }) => html`<p><b title="${requirement}">${capital(text)}</b></p>`);
     return html`<li>${texts}<p>${prose(reason)}</p></li>`;
   });
-  return html`<section class="unseen"><h2>Not verified <span>by black-box test</span></h2><ul>${items}</ul></section>`;
+  const by = entries.some(({ verifiable }) => verifiable !== undefined) ? 'by this run' : 'by black-box test';
+  return html`<section class="unseen"><h2>Not verified <span>${by}</span></h2><ul>${items}</ul></section>`;
 }
 
 function withVerdict(results: readonly ScenarioResult[], verdict: ScenarioResult['verdict']): ScenarioResult[] {

@@ -130,6 +130,7 @@ describe('the profile production', () => {
       bail: false,
       baseline: false,
       extraCa: partner.tls !== undefined,
+      evidenceLevel: 0,
       environment: {},
     }).map(({ code }) => code);
 

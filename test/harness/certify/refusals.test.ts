@@ -31,6 +31,7 @@ describe('refusalsBefore', () => {
     bail: false,
     baseline: false,
     extraCa: false,
+    evidenceLevel: 0,
     environment: { PATH: '/bin', NODE_TLS_REJECT_UNAUTHORIZED: '1', NODE_EXTRA_CA_CERTS: '' },
   };
 
@@ -49,6 +50,14 @@ describe('refusalsBefore', () => {
     ['an extra CA in staging', { profile: 'staging', extraCa: true }, []],
     ['an extra CA of Node', { environment: { NODE_EXTRA_CA_CERTS: '/a.pem' } }, ['extra-authority-of-node']],
     ['an extra CA of Node in staging', { profile: 'staging', environment: { NODE_EXTRA_CA_CERTS: '/a.pem' } }, []],
+    ['no effects window at level 1', { evidenceLevel: 1 }, ['evidence-level']],
+    ['an effects window at level 1', { evidenceLevel: 1, features: ['hmac', 'https', 'effects'] }, []],
+    [
+      'only an effects window at level 2',
+      { evidenceLevel: 2, features: ['hmac', 'https', 'effects'] },
+      ['evidence-level'],
+    ],
+    ['all windows at level 2', { evidenceLevel: 2, features: ['hmac', 'https', 'effects', 'restart', 'log'] }, []],
     ['verification turned off', { environment: { NODE_TLS_REJECT_UNAUTHORIZED: '0' } }, ['insecure-environment']],
     [
       'verification turned off in staging',
@@ -177,6 +186,35 @@ describe('refusalsAfter', () => {
     const refusals = refusalsAfter({ ...good, ...parts }, revision);
     expect(refusals.map(({ code, exit }) => [code, exit])).toEqual(expected);
     expectTexts(refusals);
+  });
+
+  it.each<[string, ResultDocument['evidence'], ResultDocument['target']['features'], [code: string, exit: number][]]>([
+    ['the level that is needed', { level: 1, statement: '' }, ['hmac', 'https', 'effects'], []],
+    ['a run that states no level', undefined, ['hmac', 'https'], [['evidence-level', 2]]],
+    ['a lower level for lack of a window', { level: 0, statement: '' }, ['hmac', 'https'], [['evidence-level', 2]]],
+    [
+      'a lower level because a window gave no answer',
+      { level: 0, statement: 'no check of effects has a verdict' },
+      ['hmac', 'https', 'effects'],
+      [['evidence-level', 3]],
+    ],
+  ])('compares the evidence level: %s', (_, evidence, features, expected) => {
+    const target = { ...good.document.target, features };
+    const { evidence: none, ...document } = { ...good.document, target };
+    const changed = evidence === undefined ? document : { ...document, evidence };
+    const refusals = refusalsAfter({ ...good, document: changed }, revision, 1);
+    expect(refusals.map(({ code, exit }) => [code, exit])).toEqual(expected);
+    expectTexts(refusals);
+    expect(none).toBeUndefined();
+    expect(refusalsAfter({ ...good, document: changed }, revision)).toEqual([]);
+  });
+
+  it('says how to reach the evidence level', () => {
+    const [refusal] = refusalsAfter(good, revision, 2);
+    expect(refusal?.message).toBe('evidence level 2 is required, and the run has reached level 0');
+    expect(refusal?.fix).toBe(
+      'Give `--effects URL` (its token in HOOKPROOF_EFFECTS_TOKEN) and `--restart-command COMMAND` and `--log FILE`.',
+    );
   });
 
   it('lists only some of many checks', () => {

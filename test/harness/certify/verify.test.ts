@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { canonicalJson, type Json } from '../../../harness/certify/canonical-json.ts';
 import { envelopeText, preAuthenticationEncoding, signEnvelope } from '../../../harness/certify/dsse.ts';
-import { keyIdOf, verifyCertificate } from '../../../harness/certify/index.ts';
+import { certifiedEvidence, keyIdOf, verifyCertificate } from '../../../harness/certify/index.ts';
 import { PAYLOAD_TYPE } from '../../../harness/certify/statement.ts';
 import type { VerifyOptions } from '../../../harness/certify/verify.ts';
 import {
@@ -101,6 +101,37 @@ describe('a certificate', () => {
     const { statement, reasons } = verifyCertificate(original, options(other.publicKey));
     expect(statement).toBeNull();
     expect(JSON.stringify(reasons)).not.toContain('partner.example');
+  });
+});
+
+describe('the evidence level of a certificate', () => {
+  const { target } = certifiedDocument();
+  const evidence = { level: 1 as const, statement: "answers and effects (effects are the receiver's own statement)" };
+  const document = certifiedDocument({ target: { ...target, features: ['hmac', 'https', 'effects'] }, evidence });
+  const certified = certificate(privateKey, document);
+
+  it('is that of the run, with the statement that effects are of the receiver', () => {
+    const { statement } = verifyCertificate(certified, options(publicKey));
+    expect(statement?.predicate.hookproofCertificate.evidence).toEqual(evidence);
+    expect(statement === null || certifiedEvidence(statement)).toEqual(evidence);
+  });
+
+  it('is 0 in a certificate of an earlier version', () => {
+    const { statement } = verifyCertificate(original, options(publicKey));
+    expect(statement === null || certifiedEvidence(statement)).toEqual({ level: 0, statement: 'the answers alone' });
+  });
+
+  it('can be required', () => {
+    expect(verify({ evidenceLevel: 1 }, certified)).toEqual(GOOD);
+    expect(verify({ evidenceLevel: 2 }, certified)).toEqual(invalidFor('lower-evidence'));
+    expect(verify({ evidenceLevel: 1 })).toEqual(invalidFor('lower-evidence'));
+    expect(verify({ evidenceLevel: 0 })).toEqual(GOOD);
+  });
+
+  it('cannot be higher than the features allow', () => {
+    const level = { ...evidence, level: 2 as const };
+    expect(verify({}, certificate(privateKey, { ...document, evidence: level }))).toEqual(invalidFor('malformed'));
+    expect(verify({}, certificate(privateKey, certifiedDocument({ evidence })))).toEqual(invalidFor('malformed'));
   });
 });
 

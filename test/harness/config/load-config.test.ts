@@ -24,6 +24,7 @@ describe('loadConfig', () => {
       stack: null,
       bail: false,
       evidence: false,
+      evidenceLevel: 0,
       shard: null,
       outputDir: null,
     });
@@ -55,6 +56,7 @@ describe('loadConfig', () => {
         stack: 'flask',
         bail: true,
         evidence: true,
+        evidenceLevel: '2',
         shard: '1/1000',
         reporter: ['json=out.json', 'ndjson=-'],
         outputDir: 'out',
@@ -85,6 +87,7 @@ describe('loadConfig', () => {
       stack: 'flask',
       bail: true,
       evidence: true,
+      evidenceLevel: 2,
       shard: { index: 1, of: 1000 },
       outputDir: join(cwd, 'out'),
     });
@@ -328,6 +331,7 @@ describe('describeConfig', () => {
       ['stack', 'guessed from the answers', 'default'],
       ['bail', 'false', 'default'],
       ['evidence', 'false', 'default'],
+      ['evidence-level', '0', 'default'],
       ['shard', 'none', 'default'],
       ['reporters', 'human=-', 'default'],
       ['output-dir', 'none', 'default'],

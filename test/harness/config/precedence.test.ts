@@ -46,6 +46,7 @@ const TABLE: readonly Row[] = [
   { path: 'stack', flag: 'flask', file: 'spring', none: 'guessed from the answers' },
   { path: 'bail', flag: true, file: 'false', none: 'false' },
   { path: 'evidence', flag: true, file: 'false', none: 'false' },
+  { path: 'evidence-level', flag: '1', file: '2', none: '0' },
   { path: 'shard', flag: '2/3', none: 'none' },
   { path: 'reporters', flag: ['json'], file: '[ndjson]', none: 'human=-', shown: { flag: 'json=-', file: 'ndjson=-' } },
   { path: 'output-dir', flag: '/flag', file: '/file', none: 'none' },

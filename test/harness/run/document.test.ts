@@ -1,0 +1,144 @@
+import { describe, expect, it } from 'vitest';
+import { evidenceIn, notVerifiedIn } from '../../../harness/run/document.ts';
+import type { PlannedScenario } from '../../../harness/run/plan.ts';
+import type { Feature, ObservationScenario, Requirement, RequirementId, Suite } from '../../../scenarios/index.ts';
+import { resultWith } from '../report/documents.ts';
+
+/** Scenarios of the test, each with what it needs and which requirements it judges. */
+function scenario(id: string, needs: readonly Feature[], requirements: readonly string[] = []): ObservationScenario {
+  return {
+    id,
+    title: 'Handles a notification once',
+    level: 'must',
+    // Requirements of the test, which the register does not have.
+    requirements: requirements as readonly RequirementId[],
+    needs,
+    why: '',
+    fix: '',
+    observe: () => ({ verdict: 'pass', observed: '', reason: '' }),
+  };
+}
+const planned = (one: ObservationScenario): PlannedScenario => ({ suite: 'effects', scenario: one, obstacle: null });
+
+describe('the evidence level of a run', () => {
+  const plan = [
+    scenario('valid/plain', []),
+    scenario('effects/once', ['effects']),
+    scenario('effects/restart', ['effects', 'restart']),
+    scenario('effects/log', ['log']),
+  ].map(planned);
+  type Verdicts = Readonly<Record<string, 'pass' | 'fail' | 'warn' | 'inconclusive' | 'not-applicable'>>;
+  const evidence = (features: Feature[], verdicts: Verdicts) =>
+    evidenceIn(
+      plan,
+      Object.entries(verdicts).map(([id, verdict]) => resultWith({ id, verdict })),
+      features,
+    );
+  const effects = "answers and effects (effects are the receiver's own statement)";
+
+  it('is 0 without windows', () => {
+    const verdicts = { 'valid/plain': 'pass', 'effects/once': 'not-applicable' } as const;
+    expect(evidence(['hmac'], verdicts)).toEqual({ level: 0, statement: 'the answers alone' });
+  });
+
+  it.each(['pass', 'warn', 'fail'] as const)('is 1 when a check of the effects window came to: %s', (verdict) => {
+    expect(evidence(['hmac', 'effects'], { 'effects/once': verdict })).toEqual({ level: 1, statement: effects });
+  });
+
+  it('is 2 with effects, restarts and the log', () => {
+    const verdicts = { 'effects/once': 'pass', 'effects/restart': 'pass', 'effects/log': 'pass' } as const;
+    expect(evidence(['effects', 'restart', 'log'], verdicts)).toEqual({
+      level: 2,
+      statement: "answers, effects across restarts, and the log (effects are the receiver's own statement)",
+    });
+  });
+
+  it('claims no window whose checks have no verdict, and says so', () => {
+    expect(evidence(['hmac', 'effects'], { 'valid/plain': 'pass', 'effects/once': 'inconclusive' })).toEqual({
+      level: 0,
+      statement: 'the answers alone; no check of effects has a verdict',
+    });
+    const verdicts = { 'effects/once': 'pass', 'effects/restart': 'inconclusive', 'effects/log': 'pass' } as const;
+    expect(evidence(['effects', 'restart', 'log'], verdicts)).toEqual({
+      level: 1,
+      statement: `${effects}; no check of restart has a verdict`,
+    });
+  });
+
+  it('is 1 with effects and the log, and 0 with the log alone', () => {
+    const verdicts = { 'effects/once': 'pass', 'effects/log': 'pass' } as const;
+    expect(evidence(['effects', 'log'], verdicts).level).toBe(1);
+    expect(evidence(['log'], { 'effects/log': 'pass' }).level).toBe(0);
+  });
+
+  it('counts no window that was not configured', () => {
+    expect(evidence(['hmac'], { 'effects/once': 'pass' }).level).toBe(0);
+  });
+});
+
+describe('what a run did not verify', () => {
+  const requirement = (id: string, parts: Partial<Requirement> = {}): Requirement => {
+    return { id, section: 'ruling', level: 'must', subject: 'receiver', text: `${id}.`, ...parts };
+  };
+  const register = [
+    requirement('answered'),
+    requirement('handled'),
+    requirement('kept'),
+    requirement('private'),
+    requirement('signed'),
+    requirement('timing', { untested: 'Timing proves nothing.' }),
+    requirement('service', { subject: 'sender', untested: 'It is about the sender.' }),
+  ];
+  const scenarios = [
+    scenario('valid/plain', [], ['answered']),
+    scenario('effects/once', ['effects'], ['answered', 'handled', 'kept']),
+    scenario('effects/restart', ['effects', 'restart'], ['kept']),
+    scenario('effects/log', ['log'], ['private']),
+    scenario('effects/signed', ['hmac', 'effects'], ['signed']),
+  ];
+  const suites: readonly Suite[] = [{ name: 'effects', title: '', scenarios }];
+  const notVerified = (features: Feature[], given = suites) => notVerifiedIn([], features, given, register);
+  const ids = (...args: Parameters<typeof notVerified>) => notVerified(...args).map((entry) => entry.requirement);
+
+  it('is what needs a window that is not configured, with how to verify it and at which level', () => {
+    expect(notVerified(['hmac']).slice(0, 1)).toEqual([
+      {
+        requirement: 'handled',
+        text: 'handled.',
+        reason:
+          'The answers do not show it. Verifiable at evidence level 1: give `--effects URL` (its token in ' +
+          'HOOKPROOF_EFFECTS_TOKEN).',
+        verifiable: { level: 1, windows: ['effects'] },
+      },
+    ]);
+    expect(notVerified(['hmac']).find((entry) => entry.requirement === 'private')).toMatchObject({
+      reason: 'The answers do not show it. Verifiable at evidence level 2: give `--log FILE`.',
+      verifiable: { level: 2, windows: ['log'] },
+    });
+  });
+
+  it('shrinks with each window', () => {
+    expect(ids(['hmac'])).toEqual(['handled', 'kept', 'private', 'signed', 'timing']);
+    expect(ids(['hmac', 'effects'])).toEqual(['private', 'timing']);
+    expect(ids(['hmac', 'effects', 'log'])).toEqual(['timing']);
+  });
+
+  it('names the restart command for what only a restart shows', () => {
+    const [restart] = scenarios.filter(({ id }) => id === 'effects/restart');
+    const only = [{ name: 'effects', title: '', scenarios: restart === undefined ? [] : [restart] }];
+    expect(notVerified(['effects'], only)[0]).toMatchObject({
+      reason: 'The answers do not show it. Verifiable at evidence level 2: give `--restart-command COMMAND`.',
+      verifiable: { level: 2, windows: ['restart'] },
+    });
+    expect(notVerified([], only)[0]?.verifiable).toEqual({ level: 2, windows: ['effects', 'restart'] });
+  });
+
+  it('lists nothing that would not apply with a window either', () => {
+    expect(ids([])).toEqual(['handled', 'kept', 'private', 'timing']);
+  });
+
+  it('keeps its reason where no window helps', () => {
+    const [timing] = notVerified(['hmac', 'effects', 'restart', 'log']);
+    expect(timing).toEqual({ requirement: 'timing', text: 'timing.', reason: 'Timing proves nothing.' });
+  });
+});
