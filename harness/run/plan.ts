@@ -9,8 +9,8 @@ import {
   type ObservationScenario,
   type ProbeScenario,
   type Scenario,
-  type Window,
   WINDOW_TEXTS,
+  type Window,
 } from '../../scenarios/index.ts';
 import { type Selection, selectScenarios } from '../config/selection.ts';
 import type { WindowOptions } from '../effects/index.ts';
