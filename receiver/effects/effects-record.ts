@@ -62,7 +62,8 @@ const lineShape = z.object({
 
 /**
  * A record in a file, one JSON object a line, that survives a crash of the process or of the machine. Everything is
- * read at the start; a last line that was cut off is removed. Only one process can have it open.
+ * read at the start; a last line that was cut off is removed. Only one process can have it open: the file FILE.lock
+ * next to it is locked meanwhile, and stays.
  *
  * @throws HookproofError EFFECTS_FILE, EFFECTS_FILE_IN_USE
  */

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { effectsAnswer, effectsQueryText } from '../../../contract/index.ts';
 import {
@@ -106,6 +106,25 @@ describe('the effects window', () => {
     await expect(startEffectsWindow({ record: memoryEffects(), token, port })).rejects.toMatchObject({
       code: 'EFFECTS_LISTEN',
     });
+  });
+
+  it('closes connections beyond 100, and answers again when others have ended', async () => {
+    const { url, port } = await opened();
+    const sockets = Array.from({ length: 110 }, () => connect(port, '127.0.0.1').on('error', () => {}));
+    onTestFinished(() => sockets.forEach((socket) => void socket.destroy()));
+    let closed = 0;
+    await new Promise<void>((resolve) => {
+      for (const socket of sockets) {
+        socket.resume().once('close', () => {
+          closed += 1;
+          if (closed === 10) resolve();
+        });
+      }
+    });
+    const open = sockets.filter(({ closed }) => !closed);
+    expect(open).toHaveLength(100);
+    for (const socket of open) socket.destroy();
+    await expect.poll(async () => (await ask(url, 'transaction=x').catch(() => null))?.status).toBe(200);
   });
 
   it('answers 500 without details when the record cannot be read, and logs why', async () => {

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { expect, inject, it } from 'vitest';
 import { NOTIFICATION_KINDS } from '../../../contract/index.ts';
 import { run } from '../../../harness/index.ts';
-import type { DurableInbox, Handlers } from '../../../receiver/index.ts';
+import { type DurableInbox, effectHandlers, type Handlers, memoryEffects } from '../../../receiver/index.ts';
 import { onEveryDatabase, STORES } from '../inbox/stores.ts';
 import { collectLogs } from '../logs.ts';
 import { receiverForTest } from '../raw-http.ts';
@@ -20,12 +20,14 @@ onEveryDatabase('the receiver', (name) => {
     const accepted = new Set<string>();
     const handled: string[] = [];
     const handle = ({ id }: { id: string }) => void handled.push(id);
+    const handlers = Object.fromEntries([...NOTIFICATION_KINDS, 'UNKNOWN'].map((kind) => [kind, handle])) as Handlers;
+    const record = memoryEffects();
     const { logger, events } = collectLogs();
     const receiver = await receiverForTest({
       signing: { secrets: [secret] },
       apiKey: { keys: [apiKey] },
       inbox,
-      handlers: Object.fromEntries([...NOTIFICATION_KINDS, 'UNKNOWN'].map((kind) => [kind, handle])) as Handlers,
+      handlers: effectHandlers(record, { handlers }),
       handling: { refundWaitMs: 20 },
       observers: [
         ({ outcome, notification }) => void (outcome === 'accepted' && notification && accepted.add(notification.id)),
@@ -43,6 +45,9 @@ onEveryDatabase('the receiver', (name) => {
     await expect.poll(async () => (await inbox.depths()).pending + (await inbox.depths()).running).toBe(0);
     const superseded = events('superseded').map(({ id }) => String(id));
     expect([...handled, ...superseded].toSorted()).toEqual([...accepted].toSorted());
+    const recorded = await record.answer({ notifications: [...accepted] });
+    expect(recorded.handled.map(({ notification }) => notification).toSorted()).toEqual([...accepted].toSorted());
+    expect(recorded.total).toBe(accepted.size);
     const entries = await inbox.list({}, { limit: 100_000 });
     expect(entries.map(({ id }) => id).toSorted()).toEqual([...accepted].toSorted());
     await receiver.close();
