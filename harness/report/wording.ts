@@ -193,7 +193,9 @@ export function windowsOf({ features }: ResultDocument['target']): string {
   return features.filter(isWindow).join(', ');
 }
 
-/** "4 requirements (see --effects), 1 requirement (see --log)": what further windows would verify. Empty without any. */
+/**
+ * "4 requirements (see --effects), 1 requirement (see --log)": what further windows would verify. Empty without any.
+ */
 export function verifiableIn({ notVerified }: Pick<ResultDocument, 'notVerified'>): string {
   const entries = notVerified.flatMap(({ verifiable }) => verifiable ?? []);
   return groupBy(entries, ({ windows }) => windows.map((window) => WINDOW_TEXTS[window].flag).join(' and '))

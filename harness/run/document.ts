@@ -18,6 +18,7 @@ import {
   requirement,
   type Scenario,
   type Suite,
+  WINDOWS,
   type Window,
 } from '../../scenarios/index.ts';
 import { diagnose, type Finding } from '../diagnose/index.ts';
@@ -69,7 +70,9 @@ export async function documentOf(outcome: RunOutcome): Promise<ResultDocument> {
     catalogue: { digest: outcome.digest, scenarios: CATALOGUE_IDS.length },
     target: outcome.target,
     profile: outcome.profile,
-    ...(partialReasons.length === 0 && { evidence: evidenceIn(outcome.plan, results, outcome.target.features) }),
+    ...(partialReasons.length === 0 && {
+      evidence: evidenceIn(outcome.plan, results, outcome.target.features, scoring),
+    }),
     ...(outcome.flags !== undefined && { flags: outcome.flags }),
     ...(scoring && { scoring }),
     ...(retried.size > 0 && { retried: [...retried] }),
@@ -105,21 +108,33 @@ export async function documentOf(outcome: RunOutcome): Promise<ResultDocument> {
 
 export const CATALOGUE_IDS = CATALOGUE.flatMap(({ scenarios }) => scenarios.map(({ id }) => id));
 
-/** The evidence level of a run: a window without any judged check shows nothing, whatever was configured. */
+/**
+ * The evidence level of a run. Only scored checks count: a window without any of them that has a verdict shows nothing,
+ * whatever was configured.
+ */
 export function evidenceIn(
   plan: readonly PlannedScenario[],
   results: readonly ScenarioResult[],
   features: readonly Feature[],
+  scoring?: ResultDocument['scoring'],
 ): NonNullable<ResultDocument['evidence']> {
-  const judged = new Set(results.filter(({ verdict }) => JUDGED.has(verdict)).map(({ id }) => id));
-  const windows = features.filter(isWindow);
-  const seen = windows.filter((window) =>
-    plan.some(({ scenario: { id, needs = [] } }) => judged.has(id) && needs.includes(window)),
+  const verdicts = new Map(
+    results.filter((result) => isScored({ scoring }, result)).map(({ id, verdict }) => [id, verdict]),
   );
-  const level = evidenceLevel(seen);
-  const blind = windows.filter((window) => !seen.includes(window));
-  const without = blind.length === 0 ? '' : `; no check of ${blind.join(', ')} has a verdict`;
-  return { level, statement: `${evidenceStatement(level)}${without}` };
+  const windows = features.filter(isWindow).map((window) => {
+    // A check of several windows is one of the last: after a restart, the effects show what was kept.
+    const members = plan.filter(({ scenario }) => WINDOWS.findLast((one) => scenario.needs?.includes(one)) === window);
+    const found = members.flatMap(({ scenario: { id } }) => verdicts.get(id) ?? []);
+    const applicable = found.filter((verdict) => verdict !== 'not-applicable');
+    return { window, checks: applicable.length, judged: applicable.filter((verdict) => JUDGED.has(verdict)).length };
+  });
+  const level = evidenceLevel(windows.flatMap(({ window, judged }) => (judged > 0 ? window : [])));
+  const noun = scoring === undefined ? 'check' : 'scored check';
+  const open = windows.flatMap(({ window, checks, judged }) => {
+    if (judged === 0) return `no ${noun} of ${window} has a verdict`;
+    return judged < checks ? `${checks - judged} of ${checks} ${noun}s of ${window} without a verdict` : [];
+  });
+  return { level, statement: [evidenceStatement(level), ...open].join('; ') };
 }
 
 const JUDGED: ReadonlySet<ScenarioResult['verdict']> = new Set(['pass', 'warn', 'fail']);

@@ -107,6 +107,7 @@ describe('a certification', () => {
     expect(certified.stdout).toContain('\n  report       out/report.html\n');
     const document = JSON.parse(await text('out/run.json'));
     expect(document).toMatchObject({ profile: 'staging', verdict: 'conformant', scoring: { revision: 1 } });
+    expect(document.evidence).toEqual({ level: 0, statement: 'the answers alone' });
   });
 
   it('writes the HTML report into the default folder, too', async () => {
@@ -137,6 +138,7 @@ describe('a certification', () => {
       'staging',
     );
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^✓ VALID\n/) });
+    expect(stdout).toContain('\n  evidence     level 0: the answers alone\n');
     const { stdout: json } = await verify(CERTIFICATE, '--json');
     const sha256 = expect.stringMatching(/^[0-9a-f]{64}$/);
     expect(JSON.parse(json)).toMatchObject({
@@ -146,6 +148,7 @@ describe('a certification', () => {
       certificate: {
         result: 'PASSED',
         profile: 'staging',
+        evidence: { level: 0, statement: 'the answers alone' },
         endpoint: { url, trust: 'configured' },
         digests: { 'result document': sha256, endpoint: sha256, 'endpoint key': sha256, catalogue: sha256 },
       },
@@ -153,10 +156,14 @@ describe('a certification', () => {
   });
 
   it('lists every reason why it is not valid', async () => {
-    const args = ['--at', '2999-01-01', '--url', 'https://other.example/', '--profile', 'basic', '--result', 'ca.pem'];
+    const dates = ['--at', '2999-01-01', '--url', 'https://other.example/'];
+    const args = [...dates, '--profile', 'basic', '--result', 'ca.pem', '--evidence-level', '1'];
     const { code, stdout } = await verify(CERTIFICATE, ...args, '--json');
     const said = JSON.parse(stdout).reasons.map((reason: { code: string }) => reason.code);
-    expect({ code, said }).toEqual({ code: 1, said: ['expired', 'other-result', 'other-endpoint', 'other-profile'] });
+    expect({ code, said }).toEqual({
+      code: 1,
+      said: ['expired', 'other-result', 'other-endpoint', 'other-profile', 'lower-evidence'],
+    });
   });
 
   it('is not valid with another key, or with a byte changed', async () => {
@@ -172,6 +179,7 @@ describe('a certification', () => {
     ['no key', ['verify', CERTIFICATE], '--key'],
     ['a private key', ['verify', CERTIFICATE, '--key', 'operator.pem'], 'is a private key'],
     ['no such certificate', ['verify', 'none.json', ...PUBLIC], 'none.json does not exist'],
+    ['an invalid evidence level', ['verify', CERTIFICATE, ...PUBLIC, '--evidence-level', 'x'], 'from 0 to 2'],
     ['an invalid time', ['verify', CERTIFICATE, ...PUBLIC, '--at', 'tomorrow'], '`--at tomorrow` is not a time'],
   ])('cannot be verified with %s: exit 2', async (_, args, says) => {
     const { code, stdout, stderr } = await certify(args, {});
@@ -285,6 +293,17 @@ describe('a certification is rejected before anything is sent', () => {
         'NODE_EXTRA_CA_CERTS adds others',
       ],
     ],
+    [
+      'with an evidence level whose windows are not configured',
+      'https',
+      ['--profile', 'staging', ...key, '--evidence-level', '2'],
+      env,
+      [
+        'evidence level 2 is required, and no effects window and no restart command and no log is configured',
+        '`--effects URL` (its token in HOOKPROOF_EFFECTS_TOKEN) and `--restart-command COMMAND` and `--log FILE`',
+      ],
+    ],
+    ['with an unknown evidence level', 'https', [...key, '--evidence-level', '3'], env, ['whole number from 0 to 2']],
     ['without a key', 'https', ['--profile', 'staging'], env, ['no key to sign the certificate with is given']],
     [
       'with a locked key',

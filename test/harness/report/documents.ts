@@ -166,6 +166,7 @@ export function documentOf(text: string): ResultDocument {
   return documentWith({
     results,
     seed: text,
+    evidence: { level: 1, statement: text },
     advice: [text],
     target: { url: text, features: [], tls },
     notVerified: [{ requirement: text, text, reason: text }],

@@ -6,7 +6,7 @@ it('has one line for each partner, quotes values where needed, and contains no f
   const refusals = [{ code: '=cmd|x', message: 'said "no", \x1b[31m\nand more', fix: '' }];
   const csv = await renderFleetCsv(
     fleetWith([
-      partnerWith('acme', 'certified', 1),
+      partnerWith('acme', 'certified', 1, { evidenceLevel: 1 }),
       partnerWith('bad', 'failed', 2, { refusals, diagnosis: { fault: '@SUM(A1)', title: '' } }),
     ]),
   );
@@ -16,4 +16,6 @@ it('has one line for each partner, quotes values where needed, and contains no f
   expect(bad).toContain(`"'=cmd|x: said ""no"", \\x1b[31m\\nand more"`);
   expect(bad).toContain(`"'@SUM(A1)"`);
   expect(end).toBe('');
+  const column = head?.split(',').indexOf('evidence level') ?? -1;
+  expect(acme?.split(',')[column]).toBe('1');
 });

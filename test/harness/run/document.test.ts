@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { ResultDocument } from '../../../harness/report/result-document.ts';
 import { evidenceIn, notVerifiedIn } from '../../../harness/run/document.ts';
 import type { PlannedScenario } from '../../../harness/run/plan.ts';
 import type { Feature, ObservationScenario, Requirement, RequirementId, Suite } from '../../../scenarios/index.ts';
@@ -24,15 +25,17 @@ describe('the evidence level of a run', () => {
   const plan = [
     scenario('valid/plain', []),
     scenario('effects/once', ['effects']),
-    scenario('effects/restart', ['effects', 'restart']),
+    scenario('effects/none', ['effects']),
+    scenario('effects/restart', ['restart', 'effects']),
     scenario('effects/log', ['log']),
   ].map(planned);
   type Verdicts = Readonly<Record<string, 'pass' | 'fail' | 'warn' | 'inconclusive' | 'not-applicable'>>;
-  const evidence = (features: Feature[], verdicts: Verdicts) =>
+  const evidence = (features: Feature[], verdicts: Verdicts, scoring?: ResultDocument['scoring']) =>
     evidenceIn(
       plan,
       Object.entries(verdicts).map(([id, verdict]) => resultWith({ id, verdict })),
       features,
+      scoring,
     );
   const effects = "answers and effects (effects are the receiver's own statement)";
 
@@ -63,6 +66,23 @@ describe('the evidence level of a run', () => {
       level: 1,
       statement: `${effects}; no check of restart has a verdict`,
     });
+  });
+
+  it('counts the checks of a window that have no verdict', () => {
+    const verdicts = { 'effects/once': 'pass', 'effects/none': 'inconclusive' } as const;
+    expect(evidence(['effects'], verdicts)).toEqual({
+      level: 1,
+      statement: `${effects}; 1 of 2 checks of effects without a verdict`,
+    });
+  });
+
+  it('counts no check that is newer than the revision, because its failure would have no effect', () => {
+    const scoring = { revision: 1, digest: 'x', notScored: ['effects/once'] };
+    expect(evidence(['effects'], { 'effects/once': 'fail' }, scoring)).toEqual({
+      level: 0,
+      statement: 'the answers alone; no scored check of effects has a verdict',
+    });
+    expect(evidence(['effects'], { 'effects/once': 'pass' }, { ...scoring, notScored: [] }).level).toBe(1);
   });
 
   it('is 1 with effects and the log, and 0 with the log alone', () => {
