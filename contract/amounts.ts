@@ -4,6 +4,9 @@
  */
 import { HookproofError } from './hookproof-error.ts';
 
+/** The decimals of the assets whose amounts the checks of effects use, unless others are configured. */
+export const EFFECT_DECIMALS: Readonly<Record<string, number>> = { NEO: 0, GUSD: 2, USDC: 6, BTC: 8, ETH: 18 };
+
 /** More decimals than any asset has. */
 const MAX_PRECISION = 255;
 

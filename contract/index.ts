@@ -1,5 +1,4 @@
-export { toAtomicAmount, toDisplayAmount } from './amounts.ts';
-export { EFFECT_DECIMALS } from './assets.ts';
+export { EFFECT_DECIMALS, toAtomicAmount, toDisplayAmount } from './amounts.ts';
 export {
   CONTENT_TYPE,
   DEFAULT_API_KEY_HEADER,
@@ -10,18 +9,6 @@ export {
   RESERVED_HEADERS,
   sameHeaderName,
 } from './delivery.ts';
-export {
-  type EffectsAnswer,
-  type EffectsQuery,
-  type EffectValues,
-  effectsAnswer,
-  effectsQueryText,
-  effectsSchema,
-  type Handled,
-  MAX_EFFECT_IDS,
-  MIN_EFFECTS_TOKEN,
-  readEffectsQuery,
-} from './effects.ts';
 export {
   type BuyNotification,
   type DepositNotification,

@@ -9,7 +9,8 @@
  * the
  * deliveries, and judges the answers by the scenario's {@link Expectation}.
  */
-import type { EffectValues, HeaderLine, JsonObject, JsonValue, OfferedTlsVersion } from '../contract/index.ts';
+import type { EffectValues } from '../contract/effects.ts';
+import type { HeaderLine, JsonObject, JsonValue, OfferedTlsVersion } from '../contract/index.ts';
 import type { ChainExpectation, HelloExpectation, HelloOffer } from './handshake.ts';
 import type { Level, RequirementId } from './requirements.ts';
 

@@ -5,7 +5,7 @@
  *
  * Every `--help` of a command loads this file: nothing here imports zod or yaml.
  */
-import { EFFECT_DECIMALS } from '../../contract/assets.ts';
+import { EFFECT_DECIMALS } from '../../contract/amounts.ts';
 import { STACKS } from '../../contract/stacks.ts';
 import type { ClientFixture, SampleKind } from '../../scenarios/index.ts';
 import { EVIDENCE_LEVELS, PROFILES } from '../../scenarios/profiles.ts';

@@ -5,7 +5,7 @@
  */
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { EffectsAnswer, Handled } from '../../contract/index.ts';
+import type { EffectsAnswer, Handled } from '../../contract/effects.ts';
 import type { EffectsAudit } from '../../scenarios/index.ts';
 import { askForAll, type EffectsWindow, WindowProblem } from './window.ts';
 

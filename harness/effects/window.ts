@@ -9,7 +9,7 @@ import {
   effectsAnswer,
   effectsQueryText,
   MAX_EFFECT_IDS,
-} from '../../contract/index.ts';
+} from '../../contract/effects.ts';
 import type { Partner } from '../partner.ts';
 import { createConnections, exchange, type PinOptions, pinEndpoint } from '../transport/index.ts';
 

@@ -1,5 +1,5 @@
 /** The verdict on what a receiver did, by its effects window. Pure. Specification: Delivery endpoint (processed). */
-import type { EffectsAnswer, EffectValues, Handled } from '../../contract/index.ts';
+import type { EffectsAnswer, EffectValues, Handled } from '../../contract/effects.ts';
 import type { ExpectedEffect, Level } from '../../scenarios/index.ts';
 import type { DecidedBy, Judgement } from './evidence.ts';
 import { atLevel } from './judge.ts';

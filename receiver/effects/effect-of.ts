@@ -1,7 +1,7 @@
 /** What a notification does, as the values of the effects window; and the handlers that record it. */
+import type { EffectValues } from '../../contract/effects.ts';
 import {
   EFFECT_DECIMALS,
-  type EffectValues,
   type JsonObject,
   type JsonValue,
   NOTIFICATION_KINDS,

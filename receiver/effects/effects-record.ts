@@ -6,13 +6,8 @@ import { closeSync, constants, openSync, realpathSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import * as z from 'zod';
-import {
-  type EffectsAnswer,
-  type EffectsQuery,
-  effectsAnswer,
-  type Handled,
-  HookproofError,
-} from '../../contract/index.ts';
+import { type EffectsAnswer, type EffectsQuery, effectsAnswer, type Handled } from '../../contract/effects.ts';
+import { HookproofError } from '../../contract/index.ts';
 import { isSuperseded } from '../handling/attempt.ts';
 import { groupCommit } from '../inbox/group-commit.ts';
 import type { OrderProgress } from '../inbox/inbox.ts';

@@ -4,7 +4,8 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { HookproofError, MIN_EFFECTS_TOKEN, readEffectsQuery } from '../../contract/index.ts';
+import { MIN_EFFECTS_TOKEN, readEffectsQuery } from '../../contract/effects.ts';
+import { HookproofError } from '../../contract/index.ts';
 import { checkApiKey } from '../check-api-key.ts';
 import { errorFields, type ReceiverLogger, silentLogger } from '../logger.ts';
 import { isOwnHost } from '../observe/admin-server.ts';

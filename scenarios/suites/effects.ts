@@ -1,4 +1,5 @@
-import { type EffectValues, type JsonObject, toDisplayAmount } from '../../contract/index.ts';
+import type { EffectValues } from '../../contract/effects.ts';
+import { type JsonObject, toDisplayAmount } from '../../contract/index.ts';
 import { withField } from '../changes/bodies.ts';
 import { accepted, refused } from '../expectations.ts';
 import {

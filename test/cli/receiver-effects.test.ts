@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type EffectsAnswer, effectsAnswer } from '../../contract/index.ts';
+import { type EffectsAnswer, effectsAnswer } from '../../contract/effects.ts';
 import { hookproof } from './hookproof.ts';
 import { endReceivers, startedReceiver } from './receivers.ts';
 

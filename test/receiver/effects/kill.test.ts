@@ -1,7 +1,7 @@
 /** A receiver whose handlers fail at random is killed under load: its record has everything exactly once. */
 import { join } from 'node:path';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
-import { MAX_EFFECT_IDS } from '../../../contract/index.ts';
+import { MAX_EFFECT_IDS } from '../../../contract/effects.ts';
 import { fileEffects } from '../../../receiver/index.ts';
 import { killRounds } from '../../proofs/durability/kill-rounds.ts';
 import { type EffectsSetup, postgresStore, sqliteStore } from '../../proofs/durability/receiver-process.ts';

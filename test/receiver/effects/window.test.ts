@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { effectsAnswer, effectsQueryText } from '../../../contract/index.ts';
+import { effectsAnswer, effectsQueryText } from '../../../contract/effects.ts';
 import {
   type EffectsWindow,
   type EffectsWindowOptions,
