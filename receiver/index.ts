@@ -32,7 +32,12 @@ export {
 } from './inbox/inbox.ts';
 export { memoryInbox } from './inbox/memory-inbox.ts';
 export { openArchive, openInbox } from './inbox/open-inbox.ts';
-export { type InspectorOptions, type RunningInspector, startInspector } from './inspector/index.ts';
+export {
+  type DeliverySummary,
+  type InspectorOptions,
+  type RunningInspector,
+  startInspector,
+} from './inspector/index.ts';
 export { type ReceiverLogger, silentLogger } from './logger.ts';
 export { type AdminOptions, type AdminServer, type ReadinessCheck, startAdminServer } from './observe/admin-server.ts';
 export { createLogger } from './observe/create-logger.ts';

@@ -14,6 +14,7 @@ export {
 } from '../../receiver/inbox/index.ts';
 export type {
   ClientCertificateOption,
+  DeliverySummary as ForwardedDelivery,
   Handlers,
   Inbox,
   ReceiverLogger,

@@ -13,8 +13,11 @@ export {
   defaultStoreFolder,
   listStored,
   openStore,
+  readAnswers,
   readStored,
+  type StoredAnswer,
   type StoredDelivery,
+  whyNothingStored,
 } from './delivery-store.ts';
 export { createTap } from './exchange-tap.ts';
 export type { KeepBudget } from './message-reader.ts';

@@ -4,6 +4,7 @@
  */
 import { CONTENT_TYPE, headerValues, readNotification } from '../../contract/index.ts';
 import { headerShape } from '../../contract/signing/index.ts';
+import { acceptedInWords } from './forwarded.ts';
 import type { RecordedDelivery } from './recorder.ts';
 
 export interface Explanation {
@@ -166,7 +167,7 @@ export function explainOutcome(delivery: RecordedDelivery, names: HeaderNames): 
 
 /** What the answer of another receiver says about it, and then what is wrong with the delivery. */
 function explainForwarded(delivery: RecordedDelivery, names: HeaderNames): Explanation {
-  const { status, reasonCode = '', outcome, forwarded, method } = delivery;
+  const { status, reasonCode = '', outcome, forwarded } = delivery;
   const finding = Object.hasOwn(BY_REASON, reasonCode) ? BY_REASON[reasonCode]?.(delivery, names) : undefined;
   if (outcome === 'aborted') {
     if (finding !== undefined && reasonCode === 'connection-closed') {
@@ -177,16 +178,24 @@ function explainForwarded(delivery: RecordedDelivery, names: HeaderNames): Expla
       ? { title, fix: 'Is the receiver running, and did the sender wait long enough? See the log of the receiver.' }
       : { ...finding, title: `${title} ${finding.title}` };
   }
+  if (finding !== undefined && forwarded?.answered === 'unsafe') {
+    return { ...finding, title: `The receiver ${acceptedInWords(reasonCode)} (${status}).` };
+  }
   const answered = `The receiver answered ${status === 0 ? 'with bytes that are not HTTP' : status}`;
   if (finding !== undefined) {
-    const isSilent = reasonCode === 'body-not-kept' || reasonCode === 'method-not-allowed' || method === '';
-    if (outcome === 'refused' || isSilent) return { ...finding, title: `${answered}. ${finding.title}` };
-    return { ...finding, title: `The receiver accepted (200) a delivery that must be rejected. ${finding.title}` };
+    const expected = forwarded?.answered === 'incorrect' ? ', where a 4xx is expected' : '';
+    return { ...finding, title: `${answered}${expected}. ${finding.title}` };
   }
   if (forwarded?.checked !== true) {
     return {
       title: `${answered}. Neither a secret nor an API key is configured here, so no credentials were checked.`,
       fix: 'Set HOOKPROOF_SECRET or HOOKPROOF_API_KEY for the proxy, to see why a signature or key does not match.',
+    };
+  }
+  if (forwarded.answered === undefined) {
+    return {
+      title: `${answered}. The request has a credential that is not configured here, so it is not known to be valid.`,
+      fix: 'Set both HOOKPROOF_SECRET and HOOKPROOF_API_KEY for the proxy.',
     };
   }
   if (outcome === 'accepted') return { title: `${answered}, as expected: the delivery is valid.` };

@@ -13,12 +13,50 @@ import { DEFAULT_MAX_DEPTH } from '../options.ts';
 import { contentTypeFault, parseBody } from '../stages/payload.ts';
 import { verifySignature } from '../verify-signature.ts';
 import type { SigningConfig } from './credential-findings.ts';
-import { type RecordedDelivery, textIn, weightOf } from './recorder.ts';
+import { type AnswerVerdict, type RecordedDelivery, textIn, weightOf } from './recorder.ts';
 
 /** What the proxy may check. Credentials that are not configured are not checked. */
 export interface CheckedBy {
   readonly signing: SigningConfig | undefined;
   readonly apiKey: { readonly keys: readonly string[]; readonly header: string };
+  readonly names: { readonly signature: string; readonly apiKey: string };
+}
+
+/** Each credential that is not valid, after "accepted a delivery". */
+const NOT_VALID: Readonly<Record<string, string>> = {
+  'api-key-missing': 'without an API key',
+  'api-key-malformed': 'whose API key was sent more than once',
+  'api-key-mismatch': 'whose API key is not the configured one',
+  'signature-missing': 'without a signature',
+  'signature-malformed': 'whose signature is malformed',
+  'signature-mismatch': 'whose signature does not match',
+};
+
+/** "accepted a delivery whose signature does not match", after the name of the receiver. */
+export function acceptedInWords(reasonCode: string | undefined): string {
+  return `accepted a delivery ${NOT_VALID[reasonCode ?? ''] ?? 'that must be rejected'}`;
+}
+
+/** Undefined without an answer, and where what is checked here does not show what was expected. */
+function judgeAnswer(
+  { request, answer }: ForwardedExchange,
+  reasonCode: string | undefined,
+  { signing, apiKey, names }: CheckedBy,
+): AnswerVerdict | undefined {
+  if (answer === undefined) return undefined;
+  const { status } = answer;
+  if (reasonCode !== undefined) {
+    // A signed payload that is malformed may be accepted.
+    if (!Object.hasOwn(NOT_VALID, reasonCode)) return undefined;
+    if (status >= 200 && status <= 299) return 'unsafe';
+    return status >= 400 && status <= 499 ? 'correct' : 'incorrect';
+  }
+  const isUnchecked = (header: string) => headerValues(request.headers, header).length > 0;
+  const checksNothing = signing === undefined && apiKey.keys.length === 0;
+  // A credential without a configured value may be invalid.
+  if (checksNothing || (signing === undefined && isUnchecked(names.signature))) return undefined;
+  if (apiKey.keys.length === 0 && isUnchecked(names.apiKey)) return undefined;
+  return status === 200 ? 'correct' : 'incorrect';
 }
 
 interface Finding {
@@ -64,6 +102,7 @@ export function recordForwarded(
   const { request, answer, receivedAt, durationMs, remoteAddress, replayOf } = exchange;
   const { method, target, httpVersion, headers, body, bodyLength } = request;
   const { reasonCode, notification, secretIndex, keyIndex } = findingOf(exchange, checkedBy);
+  const answered = judgeAnswer(exchange, reasonCode, checkedBy);
   const checked = checkedBy.signing !== undefined || checkedBy.apiKey.keys.length > 0;
   const outcome = answer === undefined ? 'aborted' : answer.status === 200 ? 'accepted' : 'refused';
   // Only credentials that were checked make the ids more than claims.
@@ -74,7 +113,7 @@ export function recordForwarded(
     number,
     outcome,
     status: answer?.status,
-    reason: reasonFor(outcome, reasonCode),
+    reason: reasonFor(outcome, reasonCode, answered),
     reasonCode,
     reasonDetail: undefined,
     duplicate: false,
@@ -93,13 +132,17 @@ export function recordForwarded(
     notificationId: known?.id,
     transactionId: textIn(known?.data, 'transactionId'),
     weight: weightOf(target, [...headers, ...(answer?.headers ?? [])]) + (fits ? size : 0),
-    forwarded: { answer, raw: fits ? request.raw : undefined, replayOf, checked },
+    forwarded: { answer, raw: fits ? request.raw : undefined, replayOf, checked, answered },
   };
 }
 
 /** For the list: what was unexpected of the answer comes first. */
-function reasonFor(outcome: RecordedDelivery['outcome'], code: string | undefined): string | undefined {
+function reasonFor(
+  outcome: RecordedDelivery['outcome'],
+  code: string | undefined,
+  answered: AnswerVerdict | undefined,
+): string | undefined {
   if (outcome === 'aborted') return code === undefined ? 'no-answer' : `no-answer (${code})`;
-  if (outcome === 'refused') return code ?? 'refused-although-valid';
-  return code === undefined ? undefined : `accepted-although-invalid (${code})`;
+  if (answered === 'unsafe') return `accepted-although-invalid (${code})`;
+  return outcome === 'refused' && answered === 'incorrect' ? (code ?? 'refused-although-valid') : code;
 }

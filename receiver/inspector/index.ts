@@ -4,6 +4,7 @@
 import type { InspectorOptions, RunningInspector } from './open-inspector.ts';
 
 export type { InspectorOptions, RunningInspector } from './open-inspector.ts';
+export type { DeliverySummary } from './summary.ts';
 
 /**
  * Starts the inspector on a separate port. Give `observe` to the receiver as one of its `observers`. Throws

@@ -16,7 +16,7 @@ import { createGuard } from './guard.ts';
 import { createMasker } from './masking.ts';
 import { createRecorder } from './recorder.ts';
 import { createRoutes, type Forwarding, readPageFiles } from './routes.ts';
-import { createSummariser } from './summary.ts';
+import { createSummariser, type DeliverySummary } from './summary.ts';
 
 export interface InspectorOptions {
   /**
@@ -51,8 +51,8 @@ export interface RunningInspector {
   readonly port: number;
   /** Records the outcome of a delivery. Fast, and never throws. */
   readonly observe: DeliveryObserver;
-  /** Records an exchange with another receiver, and returns the id that it has on the page. */
-  record(exchange: ForwardedExchange): string;
+  /** Records an exchange with another receiver, and returns its line of the page, masked. */
+  record(exchange: ForwardedExchange): DeliverySummary;
   /** Ends every stream and stops listening. */
   close(): Promise<void>;
 }
@@ -92,7 +92,7 @@ export async function openInspector(options: InspectorOptions): Promise<RunningI
     port: address.port,
     observe: recorder.observe,
     record: (exchange) =>
-      recorder.idOf(recorder.add((number, maxBytes) => recordForwarded(exchange, config, number, maxBytes))),
+      summarise(recorder.add((number, maxBytes) => recordForwarded(exchange, config, number, maxBytes))),
     close() {
       streams.close();
       return new Promise((resolve) => {

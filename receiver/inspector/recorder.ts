@@ -112,6 +112,12 @@ export interface RecordedDelivery
   readonly forwarded?: Forwarded;
 }
 
+/**
+ * Whether another receiver answered as the specification demands: 200 to a valid delivery, 4xx to one whose credentials
+ * are not valid. `unsafe`: 2xx to such a delivery.
+ */
+export type AnswerVerdict = 'correct' | 'incorrect' | 'unsafe';
+
 /** What is kept of an exchange in addition to the delivery. */
 interface Forwarded {
   readonly answer: ForwardedAnswer | undefined;
@@ -120,6 +126,8 @@ interface Forwarded {
   readonly replayOf: string | undefined;
   /** Whether a secret or a key is configured here, so that a request without finding is a valid delivery. */
   readonly checked: boolean;
+  /** Whether the answer is the one that is expected; undefined where this is not known. */
+  readonly answered: AnswerVerdict | undefined;
 }
 
 /** The size of the object itself, in addition to headers and body. */

@@ -1,7 +1,7 @@
 /** A delivery as one line of the list. */
 
 import type { Masker } from './masking.ts';
-import { type RecordedDelivery, type Recorder, textIn } from './recorder.ts';
+import { type AnswerVerdict, type RecordedDelivery, type Recorder, textIn } from './recorder.ts';
 
 export interface DeliverySummary {
   readonly id: string;
@@ -10,6 +10,8 @@ export interface DeliverySummary {
   readonly at: string;
   readonly outcome: 'accepted' | 'duplicate' | 'refused' | 'aborted';
   readonly status?: number | undefined;
+  /** Of another receiver: whether it answered as expected. */
+  readonly answered?: AnswerVerdict | undefined;
   readonly reason?: string | undefined;
   readonly kind?: string | undefined;
   readonly notificationId?: string | undefined;
@@ -50,6 +52,7 @@ function summarise(delivery: RecordedDelivery, id: string, masker: Masker): Deli
     at: receivedAt.toISOString(),
     outcome: outcome === 'accepted' && duplicate ? 'duplicate' : outcome,
     status,
+    answered: delivery.forwarded?.answered,
     reason: short(reason),
     kind: short(kind),
     notificationId: short(ids.notificationId),

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, it, onTestFinished } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { createDeliveryLog, deliveryLine } from '../../harness/cli/proxy/delivery-log.ts';
 import { hookproof } from './hookproof.ts';
 import { endReceivers, startedReceiver } from './receivers.ts';
 import { recording } from './recording.ts';
@@ -35,8 +36,8 @@ it('shows why a delivery is refused, keeps it, and replays it as it was and newl
 
   const folder = join(own.XDG_STATE_HOME ?? '', 'hookproof', 'deliveries');
   // A file that is being written has another ending.
-  await expect.poll(() => readdir(folder)).toEqual([expect.stringMatching(/\.request$/)]);
-  const [file = ''] = await readdir(folder);
+  await expect.poll(() => readdir(folder)).toEqual(['answers.ndjson', expect.stringMatching(/\.request$/)]);
+  const [, file = ''] = await readdir(folder);
   const id = file.replace('.request', '');
   const view = await (await fetch(`${proxy.page}deliveries/${id}`)).json();
   expect(view).toMatchObject({
@@ -58,7 +59,10 @@ it('shows why a delivery is refused, keeps it, and replays it as it was and newl
   expect(digest(same.stdout)).toBeDefined();
   const script = await replay(id, '--curl');
   expect(script).toMatchObject({ code: 0, stdout: expect.stringContaining('curl -i') });
-  expect((await hookproof(['replay', '--list'], { env: own })).stdout).toContain(`${id}  `);
+  const list = (await hookproof(['replay', '--list'], { env: own })).stdout;
+  expect(list).toMatch(new RegExp(`^${id}  .*  401 correct +POST /`));
+  const line = await proxy.says(/\n(\d\d:\d\d:\d\d {2}.*)\n/);
+  expect(line.slice(10)).toBe(`${id}  -  401  correct: signature-mismatch`);
 
   // Nothing is listening on its port any more.
   await receiver.stop();
@@ -99,16 +103,18 @@ it('keeps no more than its limits, or nothing', async () => {
   const endpoint = await recording();
   onTestFinished(() => endpoint.close());
   const folder = join(own.HOME ?? '', 'kept');
+  const requests = async () => (await readdir(folder)).filter((name) => name.endsWith('.request'));
   const few = await proxyTo(endpoint.url, own, '--store', folder, '--keep', '2');
   expect(await helloOf(few.page)).toContain('"storedIn":');
   for (let sent = 0; sent < 4; sent += 1) await hookproof(['trigger', 'buy', few.url], { env });
   await few.stop();
-  expect((await readdir(folder)).map((name) => name.slice(-10)).sort()).toEqual(['-3.request', '-4.request']);
+  expect((await requests()).map((name) => name.slice(-10)).sort()).toEqual(['-3.request', '-4.request']);
   const none = await proxyTo(endpoint.url, own, '--no-store');
   expect(await helloOf(none.page)).toMatch(/"upstream":(?!.*"storedIn")/);
   await hookproof(['trigger', 'buy', none.url], { env });
   await none.stop();
-  expect((await hookproof(['replay', '--list'], { env: own })).stdout).toBe('');
+  const list = await hookproof(['replay', '--list'], { env: own });
+  expect(list).toMatchObject({ code: 0, stdout: '', stderr: expect.stringContaining('The folder does not exist.') });
 });
 
 it.each([
@@ -124,11 +130,45 @@ it.each([
   [['replay', 'abcdef-1', '--all', '--to', 'http://127.0.0.1:1/'], 'either `--all` or `--last`'],
   [['replay', 'abcdef-1'], '`--to` is missing'],
   [['replay', 'abcdef-1', '--to', 'http://127.0.0.1:1/'], 'there is no delivery "abcdef-1"'],
-  [['replay', '--all', '--to', 'http://127.0.0.1:1/'], 'The folder is empty'],
+  [['replay', '--all', '--to', 'http://127.0.0.1:1/'], 'The folder does not exist.'],
 ])('%j is a usage error', async (args, message) => {
   const { code, stderr } = await hookproof(args, { env: await home() });
   expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(message) });
   expect(stderr).not.toContain('user:pass');
+});
+
+it('prints an alarm for a forged delivery that the receiver accepts', async () => {
+  const endpoint = await recording();
+  onTestFinished(() => endpoint.close());
+  const proxy = await proxyTo(endpoint.url, await home(), '--no-store');
+  await hookproof(['trigger', 'buy', proxy.url], { env: wrongEnv });
+  const line = await proxy.says(/ {2}200 {2}(.*)\n/);
+  expect(line).toBe('ALARM: accepted-although-invalid (signature-mismatch)');
+  await proxy.stop();
+});
+
+describe('the log of the proxy', () => {
+  const delivery = { id: 'abcdef-1', number: 1, at: '2026-01-01T00:00:00.000Z', claimed: false, durationMs: 1 };
+  const valid = { ...delivery, outcome: 'accepted', status: 200, kind: 'buy', answered: 'correct' } as const;
+
+  it('prints a line for each delivery, and says when there was no answer', () => {
+    expect(deliveryLine(valid).slice(10)).toBe('abcdef-1  buy  200  correct');
+    const silent = { ...delivery, outcome: 'aborted', reason: 'no-answer' } as const;
+    expect(deliveryLine(silent).slice(10)).toBe('abcdef-1  -  no answer  no-answer');
+  });
+
+  it('counts what is more than twenty in a second, alarms by name', () => {
+    const lines: string[] = [];
+    const log = createDeliveryLog((text) => lines.push(text));
+    for (let sent = 0; sent < 30; sent += 1) log.add(valid);
+    log.add({ ...valid, answered: 'unsafe', reason: 'accepted-although-invalid (signature-mismatch)' });
+    expect(lines).toHaveLength(20);
+    log.close();
+    expect(lines.slice(20)).toEqual(['11 more deliveries, 1 ACCEPTED ALTHOUGH INVALID: see the inspector\n']);
+    log.add(valid);
+    log.close();
+    expect(lines).toHaveLength(22);
+  });
 });
 
 it('asks before it sends to a public host', async () => {

@@ -7,6 +7,9 @@ Requests and answers are forwarded byte for byte, the Host header and malformed 
 the receiver for each connection of a sender, plain HTTP only. The path is not rewritten: senders use the path of the
 receiver, and that of --to is only printed.
 
+Each delivery is a line on standard error: time, id, kind, the status that the receiver answered, and whether that is
+correct: 200 for a valid delivery, 4xx for one whose signature or key is not valid. ALARM: 2xx for such a delivery.
+
 Without a secret or an API key (the same settings as for run), the page cannot say why a signature does not match.
 
 Deliveries are kept as files ID.request with exactly the bytes of the request, in \${XDG_STATE_HOME:-~/.local/state}/

@@ -18,6 +18,7 @@ import { commandConfig } from '../command-input.ts';
 import { loadReceiver, type ReceiverModule } from '../receiver-entry.ts';
 import { firstStopSignal } from '../stop-signals.ts';
 import { printAdvice, shownPath } from '../terminal.ts';
+import { createDeliveryLog } from './delivery-log.ts';
 import { forwardUrl } from './forward-url.ts';
 
 interface ProxyFlags extends ConfigFlags {
@@ -60,6 +61,7 @@ export async function proxyCommand(flags: ProxyFlags): Promise<number> {
   const folder = storeFolder(flags.store);
   const store = folder === undefined ? undefined : await openStore(folder, { maxFiles: maxDeliveries, maxBytes });
   const front = await openFront(flags, { config, url, pin, inspectPort, maxDeliveries, maxBytes, folder });
+  const log = createDeliveryLog((text) => process.stderr.write(text));
   const relay = await startRelay({
     host: flags.host,
     port,
@@ -69,9 +71,11 @@ export async function proxyCommand(flags: ProxyFlags): Promise<number> {
       budget: sharedBudget(MAX_IN_FLIGHT_BYTES),
       maxRequestBytes: Math.min(maxBytes, MAX_REQUEST_BYTES),
       report(exchange) {
-        const id = front.inspector.record(exchange);
+        const delivery = front.inspector.record(exchange);
         const { raw, complete } = exchange.request;
-        if (raw !== undefined && complete) store?.add(id, raw);
+        const { answered, id, status } = delivery;
+        if (raw !== undefined && complete) store?.add(id, raw, { status, answered });
+        log.add(delivery);
       },
     }),
   }).catch(async (error: unknown) => {
@@ -92,6 +96,7 @@ export async function proxyCommand(flags: ProxyFlags): Promise<number> {
   await relay.close();
   await front.inspector.close();
   await store?.settled();
+  log.close();
   if (relay.dropped() > 0) {
     process.stderr.write(
       `${counted(relay.dropped(), 'connection')} closed at once: more than ${maxConnections} open\n`,

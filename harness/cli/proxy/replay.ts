@@ -9,9 +9,12 @@ import {
   curlForCaptured,
   defaultStoreFolder,
   listStored,
+  readAnswers,
   readCaptured,
   readStored,
+  type StoredAnswer,
   sendCaptured,
+  whyNothingStored,
   withNewSignature,
 } from '../../proxy/index.ts';
 import { counted, createRedactor } from '../../report/index.ts';
@@ -20,7 +23,8 @@ import { describeAnswer } from '../answer-line.ts';
 import { commandConfig } from '../command-input.ts';
 import { namedSecrets } from '../conduct.ts';
 import { confirmSending } from '../confirm-sending.ts';
-import { printAdvice } from '../terminal.ts';
+import { printAdvice, shownPath } from '../terminal.ts';
+import { ANSWERED, answerInWord } from './delivery-log.ts';
 import { forwardUrl } from './forward-url.ts';
 
 interface ReplayFlags extends ConfigFlags {
@@ -40,7 +44,7 @@ const BAD_NUMBER = { code: 'REPLAY_BAD_NUMBER', hint: 'Write digits only.' };
 export async function replayCommand(ids: readonly string[], flags: ReplayFlags): Promise<number> {
   const { config: configFile, to, store, all: _all, last: _last, list, sign, curl, yes, ...given } = flags;
   const folder = store ?? defaultStoreFolder(process.env);
-  if (list === true) return printStored(folder);
+  if (list === true) return printStored(folder, store === undefined);
   const wanted = await chosenIds(folder, ids, flags);
   const url = forwardUrl(to, ['http:', 'https:']);
   const config = await commandConfig(url.href, configFile, given);
@@ -49,7 +53,9 @@ export async function replayCommand(ids: readonly string[], flags: ReplayFlags):
       hint: 'Set HOOKPROOF_SECRET, or name a file with `--secret-file`.',
     });
   }
-  const deliveries = await Promise.all(wanted.map(async (id) => ({ id, raw: await readStored(folder, id) })));
+  const deliveries = await Promise.all(
+    wanted.map(async (id) => ({ id, raw: await readStored(folder, id, store === undefined) })),
+  );
   printAdvice(config.advice);
   if (curl === true) return printScripts(deliveries, config.partner);
   await confirmSending(config, yes, () => `${counted(deliveries.length, 'captured request')}`);
@@ -60,7 +66,7 @@ export async function replayCommand(ids: readonly string[], flags: ReplayFlags):
 async function chosenIds(
   folder: string,
   ids: readonly string[],
-  { all, last }: Pick<ReplayFlags, 'all' | 'last'>,
+  { all, last, store }: Pick<ReplayFlags, 'all' | 'last' | 'store'>,
 ): Promise<readonly string[]> {
   const ways = [ids.length > 0, all === true, last !== undefined].filter(Boolean).length;
   if (ways !== 1) {
@@ -71,20 +77,40 @@ async function chosenIds(
   if (ids.length > 0) return ids;
   const count = last === undefined ? Number.POSITIVE_INFINITY : numberOfFlag('--last', last, [1, 100_000], BAD_NUMBER);
   const stored = (await listStored(folder)).map(({ id }) => id);
-  // Without any, this names the folder.
-  if (stored.length === 0) await readStored(folder, '');
+  if (stored.length === 0) {
+    throw new HookproofError('DELIVERY_UNKNOWN', `no delivery is kept in ${folder}`, {
+      hint: await whyNothingStored(folder, store === undefined),
+    });
+  }
   return stored.slice(-Math.min(count, stored.length));
 }
 
-async function printStored(folder: string): Promise<number> {
-  for (const { id, size, receivedAt } of await listStored(folder)) {
+async function printStored(folder: string, isDefault: boolean): Promise<number> {
+  const stored = await listStored(folder);
+  if (stored.length === 0) {
+    process.stderr.write(`no delivery is kept in ${shownPath(folder)}: ${await whyNothingStored(folder, isDefault)}\n`);
+  }
+  const answers = await readAnswers(folder);
+  for (const { id, size, receivedAt } of stored) {
     const captured = readCaptured(await readStored(folder, id));
     const line = captured === null ? 'not an HTTP request' : `${captured.method} ${captured.target}`;
     const when = receivedAt.toISOString();
-    process.stdout.write(`${id}  ${when}  ${counted(size, 'byte').padStart(12)}  ${visible(line.slice(0, 120))}\n`);
+    const answer = answerColumn(answers.get(id));
+    const bytes = counted(size, 'byte').padStart(12);
+    process.stdout.write(`${id}  ${when}  ${bytes}  ${answer}  ${visible(line.slice(0, 120))}\n`);
   }
   return 0;
 }
+
+/** "401 correct", as wide as the widest. */
+function answerColumn(answer: StoredAnswer | undefined): string {
+  if (answer === undefined) return 'not known'.padEnd(ANSWER_WIDTH);
+  const { answered } = answer;
+  const word = answered === undefined ? '' : ` ${ANSWERED[answered]}`;
+  return `${answerInWord(answer)}${word}`.padEnd(ANSWER_WIDTH);
+}
+
+const ANSWER_WIDTH = '401 INCORRECT'.length;
 
 interface Captured {
   readonly id: string;

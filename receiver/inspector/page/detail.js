@@ -1,10 +1,24 @@
 // The details of one delivery: the verdict and its reasons, the headers, the body, and the difference to what was
 // signed.
 import { fromBase64, hexDump, hexOf, jsonNodes, layOut, oddities, plainText, textOf } from './bytes.js';
-import { bytes, clock, commandLine, copyButton, counted, element, isNarrow, took, verdict } from './dom.js';
+import {
+  bytes,
+  clock,
+  commandLine,
+  copyButton,
+  counted,
+  element,
+  isNarrow,
+  judgement,
+  look,
+  took,
+  verdict,
+} from './dom.js';
 
 export function detailView(view, { back, permalink, actions }) {
-  const mark = element('p', { class: `mark ${isWronglyAccepted(view) ? 'refused' : view.outcome}` }, verdict(view));
+  const judged = judgement(view);
+  const said = judged === undefined ? verdict(view) : `${verdict(view)}: ${judged}`;
+  const mark = element('p', { class: `mark ${look(view)}` }, said);
   return element(
     'article',
     {},
@@ -20,11 +34,6 @@ export function detailView(view, { back, permalink, actions }) {
     headersSection(view.headers, 'Headers as received'),
     ...(view.answer === undefined ? [] : answerSections(view.answer)),
   );
-}
-
-/** By another receiver: its answer was 200, although there is a reason to refuse the delivery. */
-function isWronglyAccepted({ outcome, reason }) {
-  return outcome === 'accepted' && reason !== undefined;
 }
 
 /** What a proxy can do with a delivery. */
@@ -143,12 +152,11 @@ function whySection(view) {
     ...rotation.map((text) => element('p', { class: 'note' }, text)),
   ].filter((part) => part !== undefined);
   if (said.length === 0) return undefined;
-  const looks = { accepted: ' fine', duplicate: ' fine', aborted: ' aborted-why' };
-  const look = isWronglyAccepted(view) ? '' : (looks[view.outcome] ?? '');
+  const looks = { accepted: ' fine', duplicate: ' fine', aborted: ' aborted-why', 'answered-correct': ' fine' };
   return element(
     'section',
     { 'aria-label': 'Why' },
-    element('div', { class: `why${look}` }, ...said),
+    element('div', { class: `why${looks[look(view)] ?? ''}` }, ...said),
     diff === undefined || body === undefined
       ? undefined
       : element(

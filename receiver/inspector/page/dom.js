@@ -85,9 +85,20 @@ export function took(ms) {
   return `${ms >= 10 ? ms.toFixed(0) : ms.toFixed(1)} ms`;
 }
 
-/** For example: 401 refused, accepted, duplicate, aborted. */
-export function verdict({ outcome, status }) {
-  return outcome === 'refused' ? `${status} refused` : outcome;
+/** For example: 401 refused, accepted, duplicate, aborted; of another receiver: 200 accepted. */
+export function verdict({ answered, outcome, status }) {
+  const code = outcome === 'refused' || answered !== undefined ? `${status} ` : '';
+  return `${code}${answered === 'unsafe' ? 'accepted' : outcome}`;
+}
+
+/** The class of its mark. Another receiver is judged by whether it answered correctly. */
+export function look({ answered, outcome }) {
+  return answered === undefined ? outcome : `answered-${answered}`;
+}
+
+/** What the look says, for screen readers. */
+export function judgement({ answered }) {
+  return { correct: 'correct answer', incorrect: 'incorrect answer', unsafe: 'alarm' }[answered];
 }
 
 /** The fixed word of a reason, without details in parentheses or after a colon. */

@@ -1,5 +1,5 @@
 // The list of deliveries: its rows, newest first, and the filters that select them.
-import { bytes, clock, element, find, reasonWord, took, verdict } from './dom.js';
+import { bytes, clock, element, find, judgement, look, reasonWord, took, verdict } from './dom.js';
 
 export function createList({ matches, onMove, onOpen }) {
   const list = find('list');
@@ -136,8 +136,8 @@ function rowOf(delivery) {
     element(
       'span',
       { class: 'outcome' },
-      element('span', { class: `mark ${outcome}` }, verdict(delivery)),
-      unseen(', '),
+      element('span', { class: `mark ${look(delivery)}` }, verdict(delivery)),
+      unseen(judgement(delivery) === undefined ? ', ' : `, ${judgement(delivery)}, `),
     ),
     cell('what', what ?? ''),
     cell('id', notificationId ?? '', { before: 'notification', more: claimed ? ' claimed' : '' }),

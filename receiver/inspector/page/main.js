@@ -84,7 +84,9 @@ function announceNew(batch) {
   setTimeout(() => {
     const refused = unannounced.filter(({ outcome }) => outcome === 'refused').length;
     const many = unannounced.length === 1 ? '1 new delivery' : `${unannounced.length} new deliveries`;
-    announce.textContent = refused === 0 ? many : `${many}, ${refused} refused`;
+    const alarms = unannounced.filter(({ answered }) => answered === 'unsafe').length;
+    const alarm = alarms === 0 ? '' : `, ${alarms} accepted although invalid`;
+    announce.textContent = `${many}${refused === 0 ? '' : `, ${refused} refused`}${alarm}`;
     unannounced = [];
   }, 5000);
 }

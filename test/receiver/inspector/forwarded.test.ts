@@ -1,49 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ForwardedExchange, HeaderLine } from '../../../contract/index.ts';
 import { type InspectorOptions, type RunningInspector, startInspector } from '../../../receiver/index.ts';
-import { API_KEY, buy, headersFor, SECRET, sign } from '../deliveries.ts';
-import { apiKey, openEvents, signing } from './inspected.ts';
-
-const BODY = Buffer.from(JSON.stringify(buy('id-1')));
-
-interface Changes {
-  readonly status?: number | undefined;
-  readonly headers?: Record<string, string | undefined>;
-  readonly body?: Buffer;
-  readonly method?: string;
-  readonly complete?: boolean;
-  readonly answer?: { readonly headers?: readonly HeaderLine[]; readonly body?: string };
-}
-
-function exchange({ status = 200, headers = {}, body = BODY, answer = {}, ...rest }: Changes = {}): ForwardedExchange {
-  const { method = 'POST', complete = true } = rest;
-  const raw = Buffer.from('the bytes');
-  const isAnswered = !('status' in rest) && status !== 0;
-  return {
-    receivedAt: new Date(0),
-    durationMs: 1,
-    remoteAddress: '127.0.0.1',
-    request: {
-      method,
-      target: '/',
-      httpVersion: '1.1',
-      headers: Object.entries(headersFor(body, headers)),
-      raw,
-      body,
-      bodyLength: body.length,
-      complete,
-    },
-    answer: isAnswered
-      ? {
-          status,
-          reasonPhrase: '',
-          headers: answer.headers ?? [],
-          body: Buffer.from(answer.body ?? ''),
-          bodyLength: answer.body?.length ?? 0,
-        }
-      : undefined,
-  };
-}
+import { API_KEY, buy, SECRET, sign } from '../deliveries.ts';
+import { apiKey, BODY, exchange, openEvents, signing } from './inspected.ts';
 
 type Replay = NonNullable<InspectorOptions['forwarding']>['replay'];
 
@@ -59,7 +18,7 @@ async function inspector(options: InspectorOptions = { signing, apiKey }, replay
 }
 
 async function viewOf({ url, record }: RunningInspector, one: ForwardedExchange) {
-  const answer = await fetch(`${url}deliveries/${record(one)}`);
+  const answer = await fetch(`${url}deliveries/${record(one).id}`);
   const text = await answer.text();
   return { text, view: JSON.parse(text) };
 }
@@ -75,7 +34,7 @@ describe('a forwarded delivery', () => {
       'signature-missing',
     ],
     [
-      'The receiver accepted (200) a delivery that must be rejected. The API key is not the one configured here.',
+      'The receiver accepted a delivery whose API key is not the configured one (200).',
       exchange({ headers: { 'X-API-Key': 'another' } }),
       'accepted',
       'accepted-although-invalid (api-key-mismatch)',
@@ -103,6 +62,37 @@ describe('a forwarded delivery', () => {
     const { view } = await viewOf(await inspector(), one);
     expect(view).toMatchObject({ outcome, explanation: { title }, replayable: true });
     expect(view.reason).toBe(reason);
+  });
+
+  const forged = { 'X-Service-Signature': sign('other bytes') };
+  it.each([
+    ['200 to a valid delivery', exchange(), 'correct'],
+    ['401 to a valid delivery', exchange({ status: 401 }), 'incorrect'],
+    ['202 to a valid delivery', exchange({ status: 202 }), 'incorrect'],
+    ['401 to a forged one', exchange({ status: 401, headers: forged }), 'correct'],
+    ['403 to one without key', exchange({ status: 403, headers: { 'X-API-Key': undefined } }), 'correct'],
+    ['500 to a forged one', exchange({ status: 500, headers: forged }), 'incorrect'],
+    ['200 to a forged one', exchange({ headers: forged }), 'unsafe'],
+    ['204 to a forged one', exchange({ status: 204, headers: forged }), 'unsafe'],
+    ['200 to a signed body that is not JSON', exchange({ body: Buffer.from('{') }), undefined],
+    ['no answer', exchange({ status: 0 }), undefined],
+  ])('%s is judged', async (_name, one, answered) => {
+    const made = await inspector();
+    expect(made.record(one).answered).toBe(answered);
+    expect((await viewOf(made, one)).view.answered).toBe(answered);
+  });
+
+  it('names the alarm: a forged delivery that was accepted', async () => {
+    const { view } = await viewOf(await inspector(), exchange({ headers: forged }));
+    expect(view.explanation.title).toBe('The receiver accepted a delivery whose signature does not match (200).');
+  });
+
+  it('is not judged by one credential when it carries another that is not configured here', async () => {
+    const made = await inspector({ apiKey });
+    const { view } = await viewOf(made, exchange({ status: 401 }));
+    expect([view.answered, view.reason]).toEqual([undefined, undefined]);
+    expect(view.explanation.title).toContain('has a credential that is not configured here');
+    expect(made.record(exchange({ headers: { 'X-API-Key': 'another' } })).answered).toBe('unsafe');
   });
 
   it('explains a signature as for the reference receiver, with the difference of the bytes', async () => {
@@ -136,7 +126,7 @@ describe('a forwarded delivery', () => {
 
   it('is listed in the stream of events', async () => {
     const made = await inspector();
-    const id = made.record(exchange({ status: 403 }));
+    const { id } = made.record(exchange({ status: 403 }));
     const events = await openEvents(made);
     const all = await events.until((seen) => seen.some((one) => one.event === 'delivery'));
     expect(all.at(-1)).toMatchObject({ id, data: { outcome: 'refused', status: 403 } });
@@ -152,7 +142,7 @@ describe('the replay of a delivery', () => {
       sent.push([String(raw), options.sign]);
       return { ...exchange({ status: 201 }), replayOf: options.id };
     });
-    const id = made.record(exchange());
+    const { id } = made.record(exchange());
     const events = await openEvents(made);
     const hello = (await events.until((seen) => seen.length > 0))[0]?.data as unknown as { actionToken: string };
     events.close();
@@ -204,7 +194,7 @@ describe('the replay of a delivery', () => {
   it('does not exist on the page of a receiver', async () => {
     const made = await startInspector({ signing, apiKey });
     onTestFinished(() => made.close());
-    const id = made.record(exchange());
+    const { id } = made.record(exchange());
     const answer = await fetch(`${made.url}deliveries/${id}/replay`, {
       method: 'POST',
       headers: { Origin: new URL(made.url).origin },
@@ -215,6 +205,6 @@ describe('the replay of a delivery', () => {
 
   it('gives a script with curl, masked', async () => {
     const made = await inspector();
-    expect(await (await fetch(`${made.url}deliveries/${made.record(exchange())}/curl`)).text()).toBe('curl [***]');
+    expect(await (await fetch(`${made.url}deliveries/${made.record(exchange()).id}/curl`)).text()).toBe('curl [***]');
   });
 });

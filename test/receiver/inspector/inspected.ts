@@ -1,6 +1,7 @@
 /** A receiver with its inspector on real sockets, and reports and events for tests. */
 import type { IncomingMessage } from 'node:http';
 import { onTestFinished } from 'vitest';
+import type { ForwardedExchange, HeaderLine } from '../../../contract/index.ts';
 import {
   type DeliveryReport,
   type InspectorOptions,
@@ -9,7 +10,7 @@ import {
   startInspector,
   startReceiver,
 } from '../../../receiver/index.ts';
-import { API_KEY, headersFor, SECRET } from '../deliveries.ts';
+import { API_KEY, buy, headersFor, SECRET } from '../deliveries.ts';
 
 export interface Inspected {
   readonly inspector: RunningInspector;
@@ -115,3 +116,52 @@ export async function openEvents(inspector: RunningInspector, headers: Record<st
 }
 
 export const deliveriesIn = (events: StreamEvent[]) => events.filter(({ event }) => event === 'delivery');
+
+/** Of an exchange, unless another is given. */
+export const BODY = Buffer.from(JSON.stringify(buy('id-1')));
+
+interface Changes {
+  readonly status?: number | undefined;
+  readonly headers?: Record<string, string | undefined>;
+  readonly body?: Buffer;
+  readonly method?: string;
+  readonly complete?: boolean;
+  readonly answer?: { readonly headers?: readonly HeaderLine[]; readonly body?: string };
+}
+
+/** What a proxy saw: a valid delivery that was answered 200, with these changes. */
+export function exchange({
+  status = 200,
+  headers = {},
+  body = BODY,
+  answer = {},
+  ...rest
+}: Changes = {}): ForwardedExchange {
+  const { method = 'POST', complete = true } = rest;
+  const raw = Buffer.from('the bytes');
+  const isAnswered = !('status' in rest) && status !== 0;
+  return {
+    receivedAt: new Date(0),
+    durationMs: 1,
+    remoteAddress: '127.0.0.1',
+    request: {
+      method,
+      target: '/',
+      httpVersion: '1.1',
+      headers: Object.entries(headersFor(body, headers)),
+      raw,
+      body,
+      bodyLength: body.length,
+      complete,
+    },
+    answer: isAnswered
+      ? {
+          status,
+          reasonPhrase: '',
+          headers: answer.headers ?? [],
+          body: Buffer.from(answer.body ?? ''),
+          bodyLength: answer.body?.length ?? 0,
+        }
+      : undefined,
+  };
+}

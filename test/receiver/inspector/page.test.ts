@@ -5,7 +5,7 @@ import { type RunningInspector, startInspector } from '../../../receiver/index.t
 import { launchChromium } from '../../setup/chromium.ts';
 import { lacks } from '../../setup/programs.ts';
 import { buy, sign } from '../deliveries.ts';
-import { apiKey, type Inspected, inspectedForTest, reportOf, signing } from './inspected.ts';
+import { apiKey, exchange, type Inspected, inspectedForTest, reportOf, signing } from './inspected.ts';
 
 const WIDE = { width: 1280, height: 800 };
 const PHONE = { width: 390, height: 844 };
@@ -29,6 +29,8 @@ function watch(made: Page): Page {
   });
   return made;
 }
+
+const NOTHING_CUT = `[...document.querySelectorAll('.row .outcome')].every((cell) => cell.scrollWidth <= cell.clientWidth)`;
 
 /** All tests share one page: opening another takes longer than most tests. */
 async function visit(url: string, viewport = WIDE): Promise<void> {
@@ -356,6 +358,45 @@ describe.skipIf(lacks('chromium'))('the inspector page', () => {
     await looked.keyboard.press('?');
     expect(await violations()).toEqual([]);
     await context.close();
+  });
+
+  it('colours the answers of another receiver by whether they are correct', async () => {
+    const forwarding = { upstream: 'http://127.0.0.1:3000/', replay: async () => exchange(), curl: () => null };
+    const made = await startInspector({ signing, apiKey, forwarding });
+    onTestFinished(() => made.close());
+    const forged = { 'X-Service-Signature': sign('other bytes') };
+    const ids = [
+      exchange(),
+      exchange({ status: 401, headers: forged }),
+      exchange({ status: 401 }),
+      exchange({ headers: forged }),
+    ].map((one) => made.record(one).id);
+    await page.emulateMedia({ colorScheme: 'light' });
+    await visit(made.url);
+    await expect.poll(() => rows().count()).toBe(4);
+    const marks = page.locator('.row .mark');
+    expect(await marks.evaluateAll((all) => all.map((mark) => [mark.textContent, mark.className]))).toEqual([
+      ['200 accepted', 'mark answered-unsafe'],
+      ['401 refused', 'mark answered-incorrect'],
+      ['401 refused', 'mark answered-correct'],
+      ['200 accepted', 'mark answered-correct'],
+    ]);
+    const style = (at: number, name: string) =>
+      page.evaluate<string>(`getComputedStyle(document.querySelectorAll('.row .mark')[${at}]).${name}`);
+    const colour = (at: number) => style(at, 'color');
+    const background = (at: number) => style(at, 'backgroundColor');
+    expect(await page.evaluate<boolean>(NOTHING_CUT)).toBe(true);
+    expect(await colour(2)).toBe(await colour(3));
+    expect(await colour(1)).not.toBe(await colour(2));
+    expect(await background(0)).toBe(await colour(1));
+    for (const viewport of [WIDE, PHONE]) {
+      await visit(`${made.url}#${ids[3]}`, viewport);
+      await title()
+        .filter({ hasText: 'The receiver accepted a delivery whose signature does not match (200).' })
+        .waitFor();
+      expect(await page.locator('article .mark').textContent()).toBe('200 accepted: alarm');
+      expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(viewport.width);
+    }
   });
 
   it('has a theme switch that is remembered', async () => {

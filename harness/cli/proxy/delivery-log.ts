@@ -1,0 +1,66 @@
+/** One line on standard error for each delivery that the proxy forwards. */
+import { counted } from '../../report/index.ts';
+import type { ForwardedDelivery } from '../receiver-entry.ts';
+
+/** Lines in one second; of more deliveries, the others are counted. */
+const MAX_LINES = 20;
+const WINDOW_MS = 1000;
+
+interface DeliveryLog {
+  add(delivery: ForwardedDelivery): void;
+  /** Prints what was only counted. */
+  close(): void;
+}
+
+/** `write` gets whole lines. */
+export function createDeliveryLog(write: (text: string) => void): DeliveryLog {
+  let printed = 0;
+  let left = 0;
+  let alarms = 0;
+  let timer: NodeJS.Timeout | undefined;
+
+  function endWindow(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    if (left > 0) {
+      const more = counted(left, 'more delivery', 'more deliveries');
+      write(`${more}${alarms === 0 ? '' : `, ${alarms} ACCEPTED ALTHOUGH INVALID`}: see the inspector\n`);
+    }
+    printed = 0;
+    left = 0;
+    alarms = 0;
+  }
+
+  return {
+    add(delivery) {
+      timer ??= setTimeout(endWindow, WINDOW_MS).unref();
+      if (printed < MAX_LINES) {
+        printed += 1;
+        write(`${deliveryLine(delivery)}\n`);
+        return;
+      }
+      left += 1;
+      if (delivery.answered === 'unsafe') alarms += 1;
+    },
+    close: endWindow,
+  };
+}
+
+/** "14:02:11  7e57ca-12  buy  401  signature-mismatch". The fields are masked, and hold nothing that a sender chose. */
+export function deliveryLine({ answered, at, id, kind, outcome, reason, status }: ForwardedDelivery): string {
+  const clock = new Date(at).toTimeString().slice(0, 8);
+  const word = answered === undefined ? '' : ANSWERED[answered];
+  const why = reason === undefined ? word : word === '' ? reason : `${word}: ${reason}`;
+  return [clock, id, kind ?? '-', answerInWord({ status: outcome === 'aborted' ? undefined : status }), why]
+    .join('  ')
+    .trimEnd();
+}
+
+/** "401", "no answer". */
+export function answerInWord({ status }: { readonly status?: number | undefined }): string {
+  if (status === undefined) return 'no answer';
+  return status === 0 ? 'not HTTP' : `${status}`;
+}
+
+/** Whether the answer is the expected one, in a word or two. */
+export const ANSWERED = { correct: 'correct', incorrect: 'INCORRECT', unsafe: 'ALARM' } as const;
