@@ -50,7 +50,7 @@ describe('the store of deliveries', () => {
     expect(await readdir(folder)).toContain('notes.txt');
   });
 
-  it('keeps the answers in a file next to the requests, for this user alone, and forgets those of removed deliveries', async () => {
+  it('keeps the answers in another file, for this user alone, and forgets those of removed deliveries', async () => {
     const folder = await newFolder();
     const store = await openStore(folder, { maxFiles: 2, maxBytes: 1e6 });
     store.add('abcdef-1', Buffer.from('x'), { status: 200, answered: 'unsafe' });
