@@ -19,6 +19,7 @@ export interface EffectEvidence {
 }
 
 interface Problem {
+  readonly expected: string;
   readonly decidedBy: DecidedBy;
   /** A code that is the same in every run: `handled-twice`, `amount`, `current-status`. */
   readonly outcome: string;
@@ -41,14 +42,17 @@ const VALUE_NAMES: Readonly<Record<keyof EffectValues, string>> = {
 };
 
 /** Judges the effects of a scenario whose deliveries were answered as expected. The first problem decides. */
-export function judgeEffects(level: Level, evidence: readonly EffectEvidence[]): Judgement {
+export function judgeEffects(
+  level: Level,
+  evidence: readonly EffectEvidence[],
+): Judgement & { readonly expected?: string } {
   for (const one of evidence) {
     const problem = problemOf(one);
     if (problem === null) continue;
-    const { decidedBy, outcome, observed } = problem;
+    const { decidedBy, expected, outcome, observed } = problem;
     const cause = evidence.length > 1 ? { cause: problem.reason } : {};
     const reason = evidence.length > 1 ? `${one.label}: ${problem.reason}` : problem.reason;
-    return { ...atLevel(level, reason), ...cause, decidedBy, outcome, observed, delivery: one.label };
+    return { ...atLevel(level, reason), ...cause, decidedBy, expected, outcome, observed, delivery: one.label };
   }
   const unstated = [...new Set(evidence.flatMap(unstatedOf))];
   return {
@@ -66,6 +70,7 @@ function problemOf(evidence: EffectEvidence): Problem | null {
   if (handled.length < expect.times) {
     return {
       decidedBy: 'effect-missing',
+      expected: 'handled once',
       outcome: 'not-handled',
       observed: 'not handled',
       reason: `accepted, and not handled within ${deadlineMs / 1000} s`,
@@ -75,10 +80,12 @@ function problemOf(evidence: EffectEvidence): Problem | null {
     const times = handled.length === 2 ? 'twice' : `${handled.length} times`;
     if (expect.times === 0) {
       const reason = 'handled, although it was rejected';
-      return { decidedBy: 'effect-of-rejected', outcome: 'handled', observed: `handled ${times}`, reason };
+      const [expected, observed] = ['not handled', `handled ${times}`];
+      return { decidedBy: 'effect-of-rejected', expected, outcome: 'handled', observed, reason };
     }
     const reason = `handled ${times}, expected once`;
-    return { decidedBy: 'effect-repeated', outcome: 'handled-twice', observed: `handled ${times}`, reason };
+    const [expected, observed] = ['handled once', `handled ${times}`];
+    return { decidedBy: 'effect-repeated', expected, outcome: 'handled-twice', observed, reason };
   }
   const [first] = handled;
   for (const [name, wanted] of Object.entries(expect.values ?? {}) as [keyof EffectValues, string | null][]) {
@@ -87,6 +94,7 @@ function problemOf(evidence: EffectEvidence): Problem | null {
     const called = VALUE_NAMES[name];
     return {
       decidedBy: 'effect-value',
+      expected: `${called} ${shown(wanted)}`,
       outcome: called.replace(' ', '-'),
       observed: `${called} ${shown(stated)}`,
       reason: `${called} ${shown(stated)}, expected ${shown(wanted)}`,
@@ -102,8 +110,9 @@ function currentProblemOf({ expect, current }: EffectEvidence): Problem | null {
     if (wanted === undefined || stated === undefined || stated === wanted) continue;
     return {
       decidedBy: 'effect-overwritten',
+      expected: shown(wanted),
       outcome: `current-${name}`,
-      observed: `the transaction has the ${name} ${shown(stated)}`,
+      observed: `the transaction now has the ${name} ${shown(stated)}`,
       reason: `the transaction now has the ${name} ${shown(stated)}, expected ${shown(wanted)}`,
     };
   }

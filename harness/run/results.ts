@@ -106,6 +106,7 @@ export function resultOfEffects(
   const isGood = judgement.verdict === 'pass';
   return resultOf(trial.planned, judgement, {
     durationMs: result.durationMs,
+    ...('expected' in judgement && judgement.expected !== undefined && { expected: judgement.expected }),
     reproduce: isGood ? null : { curl: null, command: commandFor(context, trial.planned.scenario.id) },
     exchanges: isGood && !keepEvidence ? [] : result.exchanges,
     ...(!(evidence instanceof WindowProblem) && {
