@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { renderFleetCsv } from '../../../harness/report/index.ts';
+import { renderFleetCsv, renderFleetHtml } from '../../../harness/report/index.ts';
 import { fleetWith, partnerWith } from '../fleet/documents.ts';
 
 it('has one line for each partner, quotes values where needed, and contains no formula', async () => {
@@ -18,4 +18,12 @@ it('has one line for each partner, quotes values where needed, and contains no f
   expect(end).toBe('');
   const column = head?.split(',').indexOf('evidence level') ?? -1;
   expect(acme?.split(',')[column]).toBe('1');
+});
+
+it('shows the evidence level of a certified partner on the page, where the run had one', async () => {
+  const page = await renderFleetHtml(
+    fleetWith([partnerWith('acme', 'certified', 1, { evidenceLevel: 1 }), partnerWith('older', 'certified', 1)]),
+  );
+  expect(page).toContain('<span>until 2027-02-19, evidence level 1</span>');
+  expect(page).toContain('<span>until 2027-02-19</span>');
 });
