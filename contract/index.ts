@@ -62,7 +62,7 @@ export {
   type ReceivedOf,
   readNotification,
 } from './read-notification.ts';
-export { fixSources, type Recipe, recipeOf, STACKS, type Stack, titleOfStack } from './stacks.ts';
+export { filesOf, fixSources, type Recipe, recipeOf, STACKS, type Stack, titleOfStack } from './stacks.ts';
 export {
   CHAIN_FAULTS,
   type ChainFaultCode,

@@ -19,9 +19,18 @@ export interface Recipe {
   /** Commands in the folder of the recipe: once before the first start, and to start it. */
   readonly install?: string;
   readonly run: string;
+  /** Starts the effects window over the journal of the receiver (contract/effects.ts). */
+  readonly effects?: string;
+  /** Files of `receiver/recipes/` itself: the recipes of a language share them. */
+  readonly shared?: readonly string[];
   /** Why no test runs it. */
   readonly notRun?: string;
 }
+
+const NODE_EFFECTS = { effects: 'node effects.mjs', shared: ['effects.mjs'] } as const;
+const PYTHON_EFFECTS = { effects: 'python3 effects.py', shared: ['effects.py'] } as const;
+const PHP_EFFECTS = { effects: 'php effects.php', shared: ['effects.php'] } as const;
+const RUBY_EFFECTS = { effects: 'ruby effects.rb', shared: ['effects.rb'] } as const;
 
 const nodeRecipe = (packageName: string): Recipe => ({
   files: ['receiver.mjs', 'package.json'],
@@ -29,6 +38,7 @@ const nodeRecipe = (packageName: string): Recipe => ({
   check: `node -e "require.resolve('${packageName}')"`,
   install: 'npm install',
   run: 'node receiver.mjs',
+  ...NODE_EFFECTS,
 });
 
 /** In a separate environment: the Python of a system often allows no other packages. */
@@ -74,6 +84,7 @@ const TABLE = {
       needs: 'Python 3.9',
       check: 'python3 --version',
       run: 'python3 receiver.py',
+      ...PYTHON_EFFECTS,
     },
   },
   flask: {
@@ -86,6 +97,7 @@ const TABLE = {
       check: 'python3 -c "import flask, gunicorn"',
       install: PIP_INSTALL,
       run: 'python3 -m gunicorn receiver:app',
+      ...PYTHON_EFFECTS,
     },
   },
   fastapi: {
@@ -98,6 +110,7 @@ const TABLE = {
       check: 'python3 -c "import fastapi, uvicorn"',
       install: PIP_INSTALL,
       run: 'python3 receiver.py',
+      ...PYTHON_EFFECTS,
     },
   },
   django: {
@@ -110,13 +123,20 @@ const TABLE = {
       check: 'python3 -c "import django, gunicorn"',
       install: PIP_INSTALL,
       run: 'python3 -m gunicorn receiver:application',
+      ...PYTHON_EFFECTS,
     },
   },
   go: {
     title: 'Go net/http',
     language: 'Go',
     fixesOf: [],
-    recipe: { files: ['main.go', 'go.mod'], needs: 'Go 1.19', check: 'go version', run: 'go run .' },
+    recipe: {
+      files: ['main.go', 'go.mod', 'effects.go'],
+      needs: 'Go 1.19',
+      check: 'go version',
+      run: 'go run .',
+      effects: 'go run effects.go',
+    },
   },
   java: {
     title: 'Java JDK',
@@ -150,6 +170,7 @@ const TABLE = {
       needs: 'PHP 8.1',
       check: 'php --version',
       run: 'php receiver.php',
+      ...PHP_EFFECTS,
     },
   },
   laravel: {
@@ -162,6 +183,7 @@ const TABLE = {
       check: 'php --version && composer --version',
       install: 'composer install',
       run: 'php receiver.php',
+      ...PHP_EFFECTS,
     },
   },
   ruby: {
@@ -174,6 +196,7 @@ const TABLE = {
       check: `ruby -e 'require "puma"'`,
       install: 'bundle install',
       run: 'ruby receiver.rb',
+      ...RUBY_EFFECTS,
     },
   },
   rails: {
@@ -186,6 +209,7 @@ const TABLE = {
       check: `ruby -e 'require "puma"; require "action_controller/railtie"'`,
       install: 'bundle install',
       run: 'ruby receiver.rb',
+      ...RUBY_EFFECTS,
     },
   },
   dotnet: {
@@ -221,6 +245,15 @@ export const STACKS = Object.keys(TABLE) as readonly Stack[];
 /** The title and the language of a stack, for people. */
 export function titleOfStack(stack: Stack): { readonly title: string; readonly language: string } {
   return TABLE[stack];
+}
+
+/** The files of a recipe, as paths in `receiver/recipes/` and in the folder that they are copied to. */
+export function filesOf({
+  stack,
+  files,
+  shared = [],
+}: ReturnType<typeof recipeOf>): readonly { from: string; to: string }[] {
+  return [...files.map((to) => ({ from: `${stack}/${to}`, to })), ...shared.map((to) => ({ from: to, to }))];
 }
 
 /** The stack itself, then those whose fixes hold for it too. */

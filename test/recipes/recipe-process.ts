@@ -4,7 +4,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { recipeOf, type Stack } from '../../contract/index.ts';
+import { filesOf, recipeOf, type Stack } from '../../contract/index.ts';
 import { accepting, freePort } from '../endpoints/listen.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -48,12 +48,12 @@ const LARAVEL_OF_DEBIAN = ['Container', 'Events', 'Http', 'Routing']
 /** Copies a recipe into a new folder, with another text of its receiver if given. */
 export function copyRecipe(stack: Stack, source = sourceOf(stack)): string {
   const folder = mkdtempSync(join(tmpdir(), `recipe-${stack}-`));
-  const { files, stack: from } = recipeOf(stack);
-  for (const file of files) {
-    mkdirSync(dirname(join(folder, file)), { recursive: true });
-    copyFileSync(join(ROOT, 'receiver/recipes', from, file), join(folder, file));
+  const recipe = recipeOf(stack);
+  for (const { from, to } of filesOf(recipe)) {
+    mkdirSync(dirname(join(folder, to)), { recursive: true });
+    copyFileSync(join(ROOT, 'receiver/recipes', from), join(folder, to));
   }
-  writeFileSync(join(folder, files[0] ?? ''), source);
+  writeFileSync(join(folder, recipe.files[0] ?? ''), source);
   // Instead of `npm install` and `composer install`.
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   if (stack === 'laravel') {
@@ -86,30 +86,58 @@ export interface RecipeSettings {
 export async function startRecipe(stack: Stack, settings: RecipeSettings): Promise<RecipeProcess> {
   const { folder, secret = '', apiKey = '', maxFileBytes } = settings;
   const port = await freePort();
-  const env = { ...process.env, PATH, PORT: String(port), WEBHOOK_SECRET: secret, WEBHOOK_API_KEY: apiKey };
+  const env = { PORT: String(port), WEBHOOK_SECRET: secret, WEBHOOK_API_KEY: apiKey };
   // A shell counts blocks of 512 bytes.
   const limit = maxFileBytes === undefined ? '' : `trap '' XFSZ; ulimit -f ${Math.ceil(maxFileBytes / 512)}; `;
-  const run = limit + recipeOf(stack).run;
+  const url = `http://127.0.0.1:${port}/hooks`;
+  return startProcess({ run: limit + recipeOf(stack).run, folder, env, port, url, says: `listening on ${url}` });
+}
+
+/** Starts the effects window of a recipe in its folder, on a free port. */
+export async function startEffects(stack: Stack, folder: string, token: string): Promise<RecipeProcess> {
+  const port = await freePort();
+  const env = { WEBHOOK_EFFECTS_PORT: String(port), WEBHOOK_EFFECTS_TOKEN: token };
+  const url = `http://127.0.0.1:${port}/effects`;
+  return startProcess({ run: recipeOf(stack).effects ?? 'false', folder, env, port, url, says: `effects on ${url}` });
+}
+
+interface ProcessSettings {
+  readonly run: string;
+  readonly folder: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly port: number;
+  readonly url: string;
+  /** What it prints when it is ready. */
+  readonly says: string;
+}
+
+async function startProcess({ run, folder, env, port, url, says }: ProcessSettings): Promise<RecipeProcess> {
   // A process group, so that workers and what a build tool starts end with it.
-  const child = spawn(run, { shell: true, cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+  const child = spawn(run, {
+    shell: true,
+    cwd: folder,
+    env: { ...process.env, PATH, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
   let output = '';
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
   await new Promise<void>((resolve, reject) => {
     const read = (data: Buffer) => {
       // Servers log every request.
       output = (output + data).slice(-20_000);
-      if (output.includes(`listening on http://127.0.0.1:${port}/hooks`)) resolve();
+      if (output.includes(says)) resolve();
     };
     child.stdout.on('data', read);
     child.stderr.on('data', read);
-    void ended.then(() => reject(new Error(`${stack} ended with ${child.exitCode ?? child.signalCode}:\n${output}`)));
+    void ended.then(() => reject(new Error(`\`${run}\` ended with ${child.exitCode ?? child.signalCode}:\n${output}`)));
   });
   await accepting(port, child).catch((error) => {
     killGroup(child);
     throw error;
   });
   return {
-    url: `http://127.0.0.1:${port}/hooks`,
+    url,
     output: () => output,
     kill: () => {
       killGroup(child);

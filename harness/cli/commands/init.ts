@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
-import { recipeOf, type Stack, titleOfStack } from '../../../contract/stacks.ts';
+import { filesOf, recipeOf, type Stack, titleOfStack } from '../../../contract/stacks.ts';
 import { CONFIG_FILE, configTemplate, SCHEMA_FILE } from '../../config/index.ts';
 import { stackCalled } from '../did-you-mean.ts';
 import { errorCode } from '../terminal.ts';
@@ -52,9 +52,10 @@ async function writeSchema(folder: string): Promise<string> {
 const RECIPE_URL = 'http://127.0.0.1:3000/hooks';
 
 async function writeRecipe(stack: Stack, folder: string, force: boolean): Promise<string> {
-  const { stack: from, files, needs, install, run } = recipeOf(stack);
+  const recipe = recipeOf(stack);
+  const { stack: from, needs, install, run, effects } = recipe;
   const sources = await Promise.all(
-    files.map(async (file) => [join(folder, file), await readRecipe(`${from}/${file}`)] as const),
+    filesOf(recipe).map(async ({ from: source, to }) => [join(folder, to), await readRecipe(source)] as const),
   );
   // A comment of the template, as a setting.
   const config = configTemplate(RECIPE_URL).replace(/^# stack: \S+ */m, `stack: ${stack} `);
@@ -82,8 +83,14 @@ async function writeRecipe(stack: Stack, folder: string, force: boolean): Promis
     `     WEBHOOK_SECRET=${secret} hookproof run`,
     '',
     'Do not commit webhook-secret.txt.',
+    ...(effects === undefined ? [] : ['', ...effectsHint(effects)]),
   ].join('\n');
 }
+
+const effectsHint = (command: string) => [
+  `In a test environment, \`${command}\` beside the receiver states what it stored (the effects window). It needs`,
+  'WEBHOOK_EFFECTS_TOKEN, at least 16 characters. Never start it in production.',
+];
 
 /** Relative to the sources, and relative to the bundled program. */
 const FOLDERS = ['../../../receiver/recipes/', '../../receiver/recipes/'];
