@@ -27,6 +27,8 @@ describe('init --stack', () => {
     expect(code).toBe(0);
     expect(commandsIn(stdout, 1)).toContain("cd 'my shop'\n");
     expect(readFileSync(join(cwd, 'my shop/WebhookController.php'), 'utf8')).toBe(sourceOf('laravel'));
+    expect(readFileSync(join(cwd, 'my shop/effects.php'), 'utf8')).toContain('WEBHOOK_EFFECTS_TOKEN');
+    expect(stdout).toContain('`php effects.php`');
     const config = readFileSync(join(cwd, 'my shop/hookproof.yaml'), 'utf8');
     expect(config).toMatch(/^url: http:\/\/127\.0\.0\.1:3000\/hooks$/m);
     expect(config).toMatch(/^ {2}secret: \$\{env:WEBHOOK_SECRET\}$/m);

@@ -88,8 +88,8 @@ async function writeRecipe(stack: Stack, folder: string, force: boolean): Promis
 }
 
 const effectsHint = (command: string) => [
-  `In a test environment, \`${command}\` beside the receiver states what it stored (the effects window). It needs`,
-  'WEBHOOK_EFFECTS_TOKEN, at least 16 characters. Never start it in production.',
+  `For test environments only: \`${command}\`, started in the same folder, reports what the receiver stored. It needs`,
+  'WEBHOOK_EFFECTS_TOKEN with at least 16 characters. Do not start it in production.',
 ];
 
 /** Relative to the sources, and relative to the bundled program. */
