@@ -88,8 +88,11 @@ function firstFour(text: string): number {
   return four;
 }
 
-/** A finder without secrets. */
-export function createSecretFinder(): SecretFinder {
+/** A finder without secrets. With `whole`, a part of a value does not count, however long it is. */
+export function createSecretFinder({ whole = false }: { readonly whole?: boolean } = {}): SecretFinder {
+  const enoughOf = (text: string) => (whole ? text.length : Math.max(Math.min(HEAD, text.length), text.length * 0.75));
+  const isEnough = (length: number, enough: number, wording: boolean, text: string, end: number) =>
+    length >= enough || (!whole && length >= HEAD && !wording && isCut(text, end));
   const known = new Set<string>();
   const secrets: string[] = [];
   const forms = new Map<number, Form[]>();
@@ -130,7 +133,7 @@ export function createSecretFinder(): SecretFinder {
           if ((wording && form.weak) || (depth > 0 && !form.decoded)) continue;
           const start = end - HASHED + 1;
           const length = matchingLength(text, start, form.text);
-          if (length < form.enough && (length < HEAD || wording || !isCut(text, start + length))) continue;
+          if (!isEnough(length, form.enough, wording, text, start + length)) continue;
           spans.push({ start, end: start + length, name: form.name });
         }
       }
@@ -143,7 +146,7 @@ export function createSecretFinder(): SecretFinder {
       for (const form of squeezed.get(letters) ?? []) {
         if ((wording && form.weak) || (depth > 0 && !form.decoded)) continue;
         const found = matchLetters(text, start, form.text);
-        if (found.length < form.enough && (found.length < HEAD || wording || !isCut(text, found.end))) continue;
+        if (!isEnough(found.length, form.enough, wording, text, found.end)) continue;
         spans.push({ start, end: found.end, name: form.name });
       }
     }
@@ -189,10 +192,6 @@ export function createSecretFinder(): SecretFinder {
       return secrets.some((secret) => folded.includes(secret));
     },
   };
-}
-
-function enoughOf(text: string): number {
-  return Math.max(Math.min(HEAD, text.length), text.length * 0.75);
 }
 
 /** How many characters of the form are at this position, from its beginning. */

@@ -395,7 +395,8 @@ export interface EffectsAudit {
 export const LOG_LEAKS = {
   secret: 'the signature secret',
   'api-key': 'the API key',
-  signature: 'the valid signature of a delivery',
+  signature: 'the valid signature of a delivery that was sent without it',
+  'sent-signature': 'the valid signature that a delivery had in its header',
   'private-key': 'a private key',
   body: 'the whole body of a delivery',
   personal: 'an address or an id of a customer',

@@ -44,6 +44,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
   'harness/diagnose': { imports: HARNESS, entryPoints: INDEX },
   'harness/doctor': { imports: HARNESS, entryPoints: INDEX },
   'harness/judge': { imports: HARNESS, entryPoints: INDEX },
+  'harness/log': { imports: HARNESS, entryPoints: INDEX },
   'harness/mcp': { imports: HARNESS, entryPoints: INDEX },
   'harness/probe': { imports: HARNESS, entryPoints: INDEX },
   'harness/proxy': { imports: HARNESS, entryPoints: INDEX },
