@@ -328,8 +328,13 @@ export const REQUIREMENTS = [
     level: 'must',
     subject: 'receiver',
     text: 'Secrets are kept out of code and logs, and are rotated regularly.',
-    untested:
-      'How a receiver stores its secrets is not visible from outside. Only their absence from answers is checked.',
+  },
+  {
+    id: 'log-privacy',
+    section: 'ruling',
+    level: 'should',
+    subject: 'receiver',
+    text: 'Logs do not contain whole notifications or personal fields.',
   },
   {
     id: 'no-leak',

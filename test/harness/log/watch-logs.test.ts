@@ -1,0 +1,241 @@
+import { randomBytes } from 'node:crypto';
+import { appendFileSync, mkdtempSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createLogValues, type SentRequest, watchLogs } from '../../../harness/log/index.ts';
+import { type Assembled, assemble } from '../../../harness/run/assemble.ts';
+import { createKit } from '../../../harness/run/kit.ts';
+import { CATALOGUE, type Change } from '../../../scenarios/index.ts';
+import { effectsLog } from '../../../scenarios/suites/effects-log.ts';
+import { API_KEY, assembled, NOW, partnerAt, SECRET } from '../run/parts.ts';
+
+const credentials = {
+  secret: SECRET,
+  apiKey: API_KEY,
+  signatureHeader: 'X-Service-Signature',
+  apiKeyHeader: 'X-API-Key',
+};
+
+function requestOf({ prepared, raw, value, rightSignature }: Assembled): SentRequest {
+  return { ...prepared, raw, value, signatures: rightSignature === null ? [] : [rightSignature] };
+}
+
+let folder: string;
+let file: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'hookproof-log-'));
+  file = join(folder, 'app.log');
+  writeFileSync(file, `before the run ${SECRET}\n`);
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const watch = (path = file) => watchLogs([path], credentials, { intervalMs: 3_600_000 });
+
+/** The leaks of a log, an echo in brackets, of a run that sent these deliveries first. */
+async function leaksOf(log: string, ...sent: readonly Assembled[]): Promise<string[]> {
+  const watched = await watch();
+  for (const one of sent) watched.sending(requestOf(one));
+  appendFileSync(file, log);
+  const { findings = [] } = await watched.finish();
+  for (const { first } of findings) expect(first.text).not.toContain(SECRET);
+  return findings.map(({ leak, isEcho }) => (isEcho ? `(${leak})` : leak)).toSorted();
+}
+
+const changeOf = (id: string): Change => {
+  const scenario = CATALOGUE.flatMap(({ scenarios }) => scenarios).find((one) => one.id === id);
+  return scenario !== undefined && 'change' in scenario ? scenario.change : {};
+};
+const inQuery: Change = {
+  address: {
+    label: 'in the query',
+    make: (head) => ({ ...head, target: `${head.target}?api_key=${API_KEY}` }),
+  },
+};
+const unsigned: Change = { sign: { label: 'no signature', make: () => undefined } };
+
+describe('the findings of a log', () => {
+  const plain = assembled();
+  const forged = assembled(unsigned);
+  const body = Buffer.from(plain.prepared.body).toString();
+  const signature = plain.rightSignature ?? '';
+  const block = `-----BEGIN PRIVATE KEY-----\n${randomBytes(96).toString('base64')}\n-----END PRIVATE KEY-----`;
+  const data = JSON.parse(body).data.metadata.blockchainData;
+  it.each<[string, string, string[]]>([
+    ['nothing', 'POST /hooks 200\n', []],
+    ['the secret', `settings: ${SECRET}\n`, ['secret']],
+    ['the secret in base64, without a line end', `x ${Buffer.from(SECRET).toString('base64')}`, ['secret']],
+    ['headers of pino', `${JSON.stringify({ headers: { 'x-api-key': API_KEY } })}\r\n`, ['api-key']],
+    [
+      'headers of Go',
+      `map[X-Api-Key:[${API_KEY}] X-Service-Signature:[${signature}]]\n`,
+      ['api-key', 'sent-signature'],
+    ],
+    ['an expected signature', `expected ${forged.rightSignature}, got none\n`, ['signature']],
+    ['a private key', `${block}\n`, ['private-key']],
+    ['a private key in JSON', `${JSON.stringify({ key: block })}\n`, ['private-key']],
+    ['a masked private key', '-----BEGIN PRIVATE KEY-----\n[masked]\n-----END PRIVATE KEY-----\n', []],
+    ['a body', `${body}\n`, ['body']],
+    ['a body in JSON', `${JSON.stringify({ msg: body })}\n`, ['body']],
+    ['a body in base64', `${Buffer.from(body).toString('base64')}\n`, ['body']],
+    ['a body in percent-encoding', `${encodeURIComponent(body)}\n`, ['body']],
+    ['a parsed body over several lines', `${inspect(JSON.parse(body), { depth: null })}\n`, ['body']],
+    ['a part of a body', `id=${JSON.parse(body).id} type=CAAS status=COMPLETED\n`, []],
+    ['an address', `to ${data.targetWalletAddress}\n`, ['personal']],
+    ['an address cut short', `to ${data.targetWalletAddress.slice(0, 20)}...\n`, []],
+    ['a key cut short', `key ${API_KEY.slice(0, 10)}...\n`, []],
+  ])('are of %s', async (_, log, leaks) => {
+    expect(await leaksOf(log, plain, forged)).toEqual(leaks);
+  });
+
+  const bearer = assembled(changeOf('api-key/in-authorization'));
+  it.each<[string, string, Assembled]>([
+    ['nginx', `127.0.0.1 - - "POST /hooks?api_key=${API_KEY} HTTP/1.1" 401 0\n`, assembled(inQuery)],
+    ['pino', `${JSON.stringify({ req: { query: { api_key: API_KEY } } })}\n`, assembled(inQuery)],
+    ['Python', `headers={'Authorization': 'Bearer ${API_KEY}'}\n`, bearer],
+    ['Go', `map[Authorization:[Bearer ${API_KEY}]]\n`, bearer],
+    ['Java', `{authorization=Bearer ${API_KEY}, host=x}\n`, bearer],
+    [
+      'PHP',
+      `array(1) {\n  ["Api-Key"]=>\n  string(48) "${API_KEY}"\n}\n`,
+      assembled(changeOf('api-key/in-other-header')),
+    ],
+    ['CGI', `{'HTTP_API_KEY': '${API_KEY}'}\n`, assembled(changeOf('api-key/in-other-header'))],
+    [
+      'a query with the name of the header',
+      `{"query":{"X-API-Key":"${API_KEY}"}}\nPOST /hooks?X-API-Key=${API_KEY}\n`,
+      assembled({ address: { label: '', make: (head) => ({ ...head, target: `/?X-API-Key=${API_KEY}` }) } }),
+    ],
+  ])('are an echo of a key in a wrong place in a log of %s, and no other line is', async (_, log, sent) => {
+    expect(await leaksOf(log, sent)).toEqual(['(api-key)']);
+    writeFileSync(file, '');
+    expect(await leaksOf(log)).toEqual(['api-key']);
+    writeFileSync(file, '');
+    expect(await leaksOf(`${log}{"headers":{"x-api-key":"${API_KEY}"}}\n`, sent)).toEqual(['(api-key)', 'api-key']);
+  });
+
+  it('are an echo of the secret in the signature header, and not next to another name', async () => {
+    const sent = assembled(changeOf('signature/secret-itself'));
+    expect(await leaksOf(`invalid signature, got ${SECRET}\n`, sent)).toEqual(['(secret)']);
+    writeFileSync(file, '');
+    expect(await leaksOf(`secret=${SECRET}\n`, sent)).toEqual(['secret']);
+  });
+
+  it('are no echo before the value was sent', async () => {
+    const watched = await watch();
+    appendFileSync(file, `api_key=${API_KEY}\n`);
+    watched.sending(requestOf(assembled(inQuery)));
+    const { findings } = await watched.finish();
+    expect(findings?.map(({ isEcho }) => isEcho)).toEqual([false]);
+  });
+
+  it('count lines from the start of the run, and show the first one masked', async () => {
+    const watched = await watch();
+    appendFileSync(file, `one\ntwo \u001b[31m key=${API_KEY} ${'x'.repeat(500)}\nkey=${API_KEY}\n`);
+    const { findings } = await watched.finish();
+    expect(findings).toMatchObject([{ leak: 'api-key', lines: 2, first: { line: 2 } }]);
+    expect(findings?.[0]?.first.text).toMatch(/^two \\x1b\[31m key=\[the API key\] x+…$/);
+  });
+});
+
+describe('a watched log', () => {
+  it('is read on after it was emptied or renamed, and the renamed file too', async () => {
+    const watched = await watch();
+    truncateSync(file);
+    appendFileSync(file, `secret ${SECRET}\n`);
+    await watched.read();
+    renameSync(file, `${file}.1`);
+    appendFileSync(`${file}.1`, `key ${API_KEY}\n`);
+    writeFileSync(file, `signature ${SECRET}\n`);
+    const { findings } = await watched.finish();
+    expect(findings).toMatchObject([
+      { leak: 'secret', lines: 2 },
+      { leak: 'api-key', lines: 1 },
+    ]);
+  });
+
+  it('may come into being during the run', async () => {
+    const watched = await watch(join(folder, 'later.log'));
+    writeFileSync(join(folder, 'later.log'), `${SECRET}\n`);
+    expect((await watched.finish()).findings).toHaveLength(1);
+  });
+
+  it('proves nothing when nothing was written', async () => {
+    expect((await (await watch()).finish()).findings).toBeUndefined();
+  });
+
+  it('may have a value across two writes, in a line of megabytes', async () => {
+    const watched = await watch();
+    appendFileSync(file, `${'x'.repeat(1_000_000)} ${API_KEY.slice(0, 9)}`);
+    await watched.read();
+    appendFileSync(file, `${API_KEY.slice(9)} ${'y '.repeat(200_000)}`);
+    expect((await watched.finish()).findings).toMatchObject([{ leak: 'api-key', lines: 1, first: { line: 1 } }]);
+  });
+
+  it('is a regular file', async () => {
+    await expect(watch(folder)).rejects.toMatchObject({ code: 'LOG_NOT_A_FILE', kind: 'usage' });
+    await expect(watch('/dev/null')).rejects.toMatchObject({ code: 'LOG_NOT_A_FILE' });
+  });
+});
+
+describe('misplacedIn', () => {
+  it('names each place of a credential in every delivery of the catalogue', () => {
+    const values = createLogValues(credentials);
+    const partner = partnerAt();
+    const missed: string[] = [];
+    const names = new Set<string>();
+    for (const scenario of CATALOGUE.flatMap(({ scenarios }) => scenarios)) {
+      const kit = createKit(partner, 'seed', scenario.id, NOW);
+      const changes =
+        'change' in scenario
+          ? [scenario.change]
+          : 'flow' in scenario
+            ? scenario
+                .flow(kit)
+                .flat()
+                .map((one) => one.change)
+            : [];
+      for (const change of changes) {
+        const made = assemble(change, kit, partner);
+        const places = values.misplacedIn(requestOf(made));
+        for (const { name } of places) if (name !== undefined) names.add(name);
+        const { target, headers } = made.prepared;
+        const others = headers.filter(([name]) => !['x-api-key', 'x-service-signature'].includes(name.toLowerCase()));
+        const rest = [target, ...others.map(([, value]) => value)].join('\n');
+        if (rest.includes(API_KEY) && !places.some(({ credential }) => credential === 'api-key'))
+          missed.push(scenario.id);
+        if (Object.keys(change).length === 0 && places.length > 0) missed.push(`${scenario.id}: plain`);
+      }
+    }
+    expect(missed).toEqual([]);
+    const expected = [
+      'api_key',
+      'key',
+      'bearer',
+      'authorization',
+      'basic',
+      'cookie',
+      'signature',
+      'x-hub-signature-256',
+    ];
+    expect([...names]).toEqual(expect.arrayContaining(expected));
+  });
+});
+
+describe('the scenarios of the log', () => {
+  const RUN = { answerTimesMs: [], leaks: [], outages: [], failedControls: [] };
+  it.each(effectsLog.map((one) => [one.id, one] as const))('%s', (_, scenario) => {
+    const leaks = ['secret', 'api-key', 'signature', 'sent-signature', 'private-key', 'body', 'personal'] as const;
+    const log = leaks.map((leak) => ({ leak, file: 'a', lines: 1, first: { line: 1, text: '' }, isEcho: false }));
+    const expected = scenario.level === 'must' ? 'fail' : 'warn';
+    expect(scenario.observe(RUN).verdict).toBe('inconclusive');
+    expect(scenario.observe({ ...RUN, log: [] }).verdict).toBe('pass');
+    expect(scenario.observe({ ...RUN, log }).verdict).toBe(expected);
+    const echoes = log.map((one) => ({ ...one, isEcho: true }));
+    expect(scenario.observe({ ...RUN, log: echoes })).toMatchObject({
+      verdict: 'pass',
+      reason: expect.stringContaining('1 line only repeats'),
+    });
+  });
+});
