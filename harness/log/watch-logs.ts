@@ -33,7 +33,7 @@ const READ_BYTES = 65_536;
 const INTERVAL_MS = 250;
 /** Renamed files that are still read, because a process may write to them until it opens the new one. */
 const MAX_RENAMED = 4;
-/** So much of what was read before is compared, to notice that the file was written anew. */
+/** So much of what was read before is compared, to notice that the content of the file was replaced. */
 const MARK_BYTES = 64;
 
 /**
