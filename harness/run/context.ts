@@ -3,6 +3,7 @@
 import type { Kit, RunObservations } from '../../scenarios/index.ts';
 import type { EffectsTracker } from '../effects/index.ts';
 import { type Dialect, STANDARD } from '../judge/index.ts';
+import type { LogWatch } from '../log/index.ts';
 import type { Partner } from '../partner.ts';
 import { createIdentities, type Identities } from '../probe/index.ts';
 import type { RunListener } from '../report/result-document.ts';
@@ -93,6 +94,8 @@ export interface RunContext {
   readonly busy: { limits: boolean; constant: number };
   /** What became of the deliveries; null without an effects window. */
   effects: EffectsTracker | null;
+  /** Reads the logs of the receiver; null without any. */
+  log: LogWatch | null;
   /** Restarts the receiver, and resolves when the command has ended; null without one. */
   restart: (() => Promise<void>) | null;
   readonly pace: Pace;
@@ -122,6 +125,7 @@ export function createContext(
     stopped: null,
     busy: { limits: false, constant: 0 },
     effects: null,
+    log: null,
     restart: null,
     pace: createPace(given.limits),
     families: createFamilies(),

@@ -4,12 +4,14 @@ import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once, setMaxListeners } from 'node:events';
 import { performance } from 'node:perf_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
 import { HookproofError, type Stack } from '../../contract/index.ts';
 import { maskUrl } from '../../contract/masked-url.ts';
 import { catalogueDigest, findScenario } from '../../scenarios/index.ts';
 import type { Finding } from '../diagnose/index.ts';
 import { type EffectsTracker, openWindow, trackEffects, type WindowOptions, WindowProblem } from '../effects/index.ts';
 import { type Baseline, type EffectEvidence, knownIn, PREFLIGHT_SCENARIO, STATUS_SCENARIOS } from '../judge/index.ts';
+import { watchLogs } from '../log/index.ts';
 import type { Partner } from '../partner.ts';
 import type { ClientFixtures, TlsInspection } from '../probe/index.ts';
 import type { PartialReason, ResultDocument, RunListener, ScenarioResult } from '../report/result-document.ts';
@@ -18,7 +20,7 @@ import { version } from '../version.ts';
 import { createContext, DEFAULT_LIMITS, type RunContext, type RunLimits, runBoundMs } from './context.ts';
 import { runDeliveries } from './deliveries.ts';
 import { CATALOGUE_IDS, documentOf } from './document.ts';
-import { lackOfIds } from './kit.ts';
+import { headerNamesOf, lackOfIds } from './kit.ts';
 import { createLane, createLanePool, type LanePool } from './lane.ts';
 import {
   isInDoubt,
@@ -179,6 +181,7 @@ export async function run(options: RunOptions): Promise<ResultDocument> {
     return document;
   } finally {
     context?.effects?.close();
+    await context?.log?.finish();
     deadline.clear();
   }
 }
@@ -189,7 +192,7 @@ async function openWindows(
   { addresses: policy = LOCAL_TOO, resolve, windows = {} }: RunOptions,
   applicable: readonly PlannedScenario[],
 ): Promise<void> {
-  const { effects, restartCommand } = windows;
+  const { effects, restartCommand, logs = [] } = windows;
   const { signal, limits } = context;
   if (effects !== undefined && applicable.some(({ scenario }) => scenario.needs?.includes('effects'))) {
     const window = await openWindow(effects, { policy, resolve, timeoutMs: limits.timeoutMs, signal });
@@ -197,6 +200,17 @@ async function openWindows(
       window.close();
       if (!(cause instanceof WindowProblem)) throw cause;
       throw new HookproofError('EFFECTS_WINDOW', `${cause.message}; nothing was sent`, { hint: cause.hint, cause });
+    });
+  }
+  if (logs.length > 0 && applicable.some(({ scenario }) => scenario.needs?.includes('log'))) {
+    const { signing, apiKey, tls } = context.partner;
+    const names = headerNamesOf(context.partner);
+    context.log = await watchLogs(logs, {
+      secret: signing?.secret,
+      apiKey: apiKey?.value,
+      clientKey: tls?.clientKey,
+      signatureHeader: names.signature,
+      apiKeyHeader: names.apiKey,
     });
   }
   if (restartCommand !== undefined) context.restart = () => runRestart(restartCommand, signal);
@@ -349,6 +363,7 @@ async function deliver(state: RunState, lanes: LanePool, inspection: TlsInspecti
       await runDeliveries(context, lanes, part, { onSettled: onTrial, onDecided });
       await judgeHeld(state, held.splice(0));
     }
+    await readLogs(context, options);
     reportWrongStatuses(state, preflight);
     if (signal.aborted) return { open: true, finding: null };
     for (const planned of open()) if (isObservation(planned.scenario)) report(resultOfObservation(context, planned));
@@ -360,6 +375,22 @@ async function deliver(state: RunState, lanes: LanePool, inspection: TlsInspecti
   const own = sending.find(({ scenario }) => scenario.id === PREFLIGHT_SCENARIO);
   if (own !== undefined) onSettled(trialOfPreflight(own, preflight));
   return { open: false, finding };
+}
+
+/** A receiver that writes its log in batches gets this long after the last answer. In milliseconds. */
+const LOG_PAUSE_MS = 300;
+
+async function readLogs({ log, seen, signal, emit }: RunContext, { windows }: RunOptions): Promise<void> {
+  if (log === null) return;
+  // With effects, the run has waited for the receiver already.
+  if (windows?.effects === undefined) await delay(LOG_PAUSE_MS, undefined, { signal }).catch(() => {});
+  const { findings, files } = await log.finish();
+  seen.log = findings;
+  for (const { file, bytes, problem } of files) {
+    if (problem !== null)
+      emit({ type: 'notice', message: `the log ${file} could not be read to its end (${problem})` });
+    else if (bytes === 0) emit({ type: 'notice', message: `nothing was written to the log ${file} during the run` });
+  }
 }
 
 /** Waits for the effects of these trials, and reports each; and what the window says of all other deliveries. */

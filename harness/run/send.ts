@@ -232,7 +232,8 @@ async function send(
   for (const value of derivedSignatures(assembled)) context.onSignature(value);
   const isSigned = context.partner.signing !== undefined;
   const visible = isSigned ? visibleBodies(assembled) : [];
-  for (const body of visible) assembled.kit.sign(body);
+  const expected = visible.map((body) => assembled.kit.sign(body));
+  registerForLog(context, assembled, expected);
   const { pace, limits } = context;
   // If silence says nothing about a delivery, a longer wait does not either. A check of kept connections always waits.
   const isPatient = options.kept === true || (options.patient === true && !pace.isUnreliable());
@@ -249,6 +250,19 @@ async function send(
   if (isSigned) for (const body of reserialisedBodies(assembled, visible)) assembled.kit.sign(body);
   const leaks = findLeaks(answer, context.partner, assembled.rightSignature, sentValues(assembled));
   return { ...delivery, attempt, leaks, cutShort };
+}
+
+/** What the log must not contain because of this delivery. */
+function registerForLog({ log }: RunContext, assembled: Assembled, expected: readonly string[]): void {
+  const { prepared, raw, rightSignature, value } = assembled;
+  log?.sending({
+    target: prepared.target,
+    headers: prepared.headers,
+    body: prepared.body,
+    raw,
+    value,
+    signatures: rightSignature === null ? expected : [rightSignature, ...expected],
+  });
 }
 
 /** A value that shares this many characters with a spelling of the correct signature was made from it. */

@@ -26,6 +26,7 @@ import type {
   Scenario,
   Suite,
 } from '../scenario.ts';
+import { effectsLog } from './effects-log.ts';
 
 const needs = ['effects'] as const;
 const needsRestart = ['effects', 'restart'] as const;
@@ -87,7 +88,7 @@ function amountOfDigits(digits: string, level: 'must' | 'should'): FlowScenario 
     needs,
     decimals: 18,
     flow: (kit) => [[depositOf(kit, 18, digits)]],
-    why: 'A column such as DECIMAL(38, 18) has room for twenty digits before the point, and rounds or cuts longer ones.',
+    why: 'A column such as DECIMAL(38, 18) has room for twenty digits before the point, and cuts longer ones.',
     fix: 'Keep the atomic amount as text or as an integer of any size, and convert it only to show it.',
   };
 }
@@ -280,7 +281,7 @@ const copies: readonly FlowScenario[] = [
       const effect = once({ hash: hashOf(valid) });
       return inTurn(forged('the forged copy', altered, effect), event('the valid one', valid, effect));
     },
-    why: 'A receiver that stores the id or the values before it verifies the signature lets a forger block or change it.',
+    why: 'A receiver that stores a notification before it verifies the signature lets a forger block or change it.',
     fix: 'Verify the signature before you read, store or remember anything of a body.',
   },
   {
@@ -361,7 +362,7 @@ const values: readonly FlowScenario[] = [
         ],
       ];
     },
-    why: 'The sample of the specification misspells the key. A receiver that reads one spelling has deposits without hash.',
+    why: 'The sample of the specification misspells the key. With one spelling, some deposits have no hash.',
     fix: 'Read `blockchainTransactionId ?? blockchainTransctionId`.',
   },
   {
@@ -422,7 +423,7 @@ const values: readonly FlowScenario[] = [
       const next = order(kit, 'BUY', 'CONFIRMED', { transactionId });
       return inTurn(event('ON_HOLD', unknown), event('CONFIRMED', next, once({ status: 'CONFIRMED' })));
     },
-    why: 'A handler that fails at an unknown status is tried again and again, and the rest of the order waits behind it.',
+    why: 'A handler that fails at an unknown status is tried again and again, and the rest of the order waits.',
     fix: 'Record an unknown status and go on: the lists of the specification are open.',
   },
   {
@@ -532,10 +533,10 @@ const audits: readonly ObservationScenario[] = [
           if (found.length === 0) {
             return { verdict: 'pass', observed: `${rejected.length} rejected, none handled`, reason: '' };
           }
-          const observed = `${found.length} of ${counted(rejected.length, 'rejected delivery').replace(/ys$/, 'ies')} handled`;
+          const observed = `${found.length} of ${rejected.length} rejected deliveries handled`;
           return { verdict: 'fail', observed, reason: `${observed}: ${scenariosOf(found)}`, outcome: 'handled' };
         }),
-      why: 'The sender sees a 401 or 400, and the receiver has credited the amount all the same: a forger needs no answer.',
+      why: 'The answer is 401 or 400, and the amount is credited all the same: a forger needs no answer.',
       fix: 'Do nothing with a delivery before every check has passed: no insert, no queue, no event.',
     }),
   ),
@@ -598,9 +599,9 @@ const audits: readonly ObservationScenario[] = [
   },
 ];
 
-/** What the receiver did, by its effects window. Specification: Delivery endpoint (a valid webhook is processed). */
+/** What the receiver did and logged, by its effects window and its log. Specification: Delivery endpoint (a valid webhook is processed). */
 export const effectsSuite: Suite = {
   name: 'effects',
-  title: 'What the receiver did, by its own effects window',
-  scenarios: [...kinds, ...copies, ...values, ...audits] satisfies readonly Scenario[],
+  title: 'What the receiver did, by its own effects window and its log',
+  scenarios: [...kinds, ...copies, ...values, ...audits, ...effectsLog] satisfies readonly Scenario[],
 };

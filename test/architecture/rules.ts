@@ -17,7 +17,9 @@ export const MODULES: Readonly<Record<string, Module>> = {
     imports: [],
     entryPoints: [
       ...INDEX,
+      'amounts.ts',
       'decoded-readings.ts',
+      'effects.ts',
       'find-secrets.ts',
       'hookproof-error.ts',
       'masked-url.ts',
@@ -43,6 +45,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
   },
   'harness/diagnose': { imports: HARNESS, entryPoints: INDEX },
   'harness/doctor': { imports: HARNESS, entryPoints: INDEX },
+  'harness/effects': { imports: HARNESS, entryPoints: INDEX },
   'harness/judge': { imports: HARNESS, entryPoints: INDEX },
   'harness/log': { imports: HARNESS, entryPoints: INDEX },
   'harness/mcp': { imports: HARNESS, entryPoints: INDEX },

@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { effectsAnswer, effectsQueryText, recipeOf } from '../../contract/index.ts';
+import { effectsAnswer, effectsQueryText } from '../../contract/effects.ts';
+import { recipeOf } from '../../contract/index.ts';
 import { copyRecipe, type RecipeProcess, removeCopy, startEffects, startRecipe, whyNotRun } from './recipe-process.ts';
 
 const token = randomBytes(16).toString('hex');

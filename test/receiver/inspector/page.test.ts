@@ -30,7 +30,8 @@ function watch(made: Page): Page {
   return made;
 }
 
-const NOTHING_CUT = `[...document.querySelectorAll('.row .outcome')].every((one) => one.scrollWidth <= one.clientWidth)`;
+const NOTHING_CUT = `[...document.querySelectorAll('.row .outcome')]
+  .every((one) => one.scrollWidth <= one.clientWidth)`;
 
 /** All tests share one page: opening another takes longer than most tests. */
 async function visit(url: string, viewport = WIDE): Promise<void> {
