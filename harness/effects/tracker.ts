@@ -128,7 +128,8 @@ export async function trackEffects(
       await delay(pause, undefined, { signal }).catch(() => {});
       if (signal.aborted) return new WindowProblem('the run was interrupted', '');
     }
-    const slowest = Math.max(0, ...[...known.values()].map((one) => tookMs(one) ?? 0));
+    // Of those that were polled from their answers on: the others were first asked for now.
+    const slowest = Math.max(0, ...[...expected].map((id) => known.get(id)).map((one) => (one && tookMs(one)) ?? 0));
     await delay(Math.min(deadlineMs, Math.max(MIN_QUIET_MS, slowest)), undefined, { signal }).catch(() => {});
     try {
       await look([...known.keys()]);
