@@ -98,6 +98,8 @@ function exactly(...printed: readonly string[]): Value['confirm'] {
   };
 }
 
+const isCredential = ({ leak }: Value) => leak === 'secret' || leak === 'api-key' || leak === 'signature';
+
 const lettersOf = (text: string) => text.replace(/[^A-Za-z0-9]+/g, '');
 
 function endsWith(value: string): Value['confirm'] {
@@ -254,11 +256,15 @@ export function createLogValues(credentials: LogCredentials): LogValues {
     return wasSent(value.echoes.get(word)) || wasSent(value.echoes.get(withoutDialect(word)));
   };
 
-  const matchesIn = (reading: Reading): { readonly value: Value; readonly span: Span }[] =>
+  const matchesIn = (
+    reading: Reading,
+    isWanted: (value: Value) => boolean = () => true,
+  ): { readonly value: Value; readonly span: Span }[] =>
     finder.find(reading.text, [{ ...reading, origin: (start, end) => [start, end] }]).flatMap(({ name, ...match }) => {
       const value = values[Number(name)];
-      const span = value?.confirm(reading.text, match);
-      return value === undefined || span === undefined ? [] : [{ value, span }];
+      if (value === undefined || !isWanted(value)) return [];
+      const span = value.confirm(reading.text, match);
+      return span === undefined ? [] : [{ value, span }];
     });
 
   const find: LogValues['find'] = (text, log, offset) => {
@@ -290,7 +296,7 @@ export function createLogValues(credentials: LogCredentials): LogValues {
     const places: Misplaced[] = [];
     const search = (text: string, header?: HeaderLine) => {
       for (const reading of readingsOf(text)) {
-        for (const { value, span } of matchesIn(reading)) {
+        for (const { value, span } of matchesIn(reading, isCredential)) {
           const { leak, text: plain } = value;
           if (leak !== 'secret' && leak !== 'api-key' && leak !== 'signature') continue;
           const put = (place: Pick<Misplaced, 'name' | 'text'>) =>
