@@ -70,20 +70,20 @@ export function targetOf(
   windows?: WindowOptions,
 ): Target & { readonly features: Feature[] } {
   const { protocol, hostname } = new URL(partner.url);
-  const features = [...featuresOf(partner, fixtures), ...windowsOf(windows)];
+  const features = featuresOf(partner, fixtures, windows);
   const decimals = Object.values(partner.decimals ?? EFFECT_DECIMALS);
   return { features, decimals, isExposed: protocol === 'http:' && !isLoopback(hostname) };
 }
 
 /** The features of a partner's configuration. */
-export function featuresOf(partner: Partner, fixtures: ClientFixtures = {}): Feature[] {
+export function featuresOf(partner: Partner, fixtures: ClientFixtures = {}, windows?: WindowOptions): Feature[] {
   const features: Feature[] = [];
   if (partner.signing !== undefined) features.push('hmac');
   if (partner.apiKey !== undefined) features.push('api-key');
   if (partner.url.startsWith('https:')) features.push('https');
   if (partner.tls?.clientCert !== undefined) features.push('mtls');
   for (const name of CLIENT_FIXTURES) if (fixtures[name] !== undefined) features.push(`fixture-${name}`);
-  return features;
+  return [...features, ...windowsOf(windows)];
 }
 
 /** The windows that are open. A restart is judged by the effects window, and says nothing without it. */

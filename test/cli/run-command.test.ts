@@ -43,7 +43,9 @@ describe('demo', () => {
     const paths = ['run.json', 'junit.xml', 'report.html'].map((name) => join(cwd, 'hookproof-run', name));
     const document = documentIn(await readFile(paths[0]!, 'utf8'));
     const { verdict, planned, judged, counts, interrupted, target } = document;
-    expect(target.features).toEqual(FEATURES.filter((feature) => feature !== 'fixture-revoked'));
+    expect(target.features).toEqual(
+      FEATURES.filter((feature) => !['fixture-revoked', 'restart', 'log'].includes(feature)),
+    );
     expect({ code, verdict, planned, judged, interrupted, pass: counts.pass }).toEqual({
       code: 0,
       verdict: 'conformant',

@@ -1,6 +1,6 @@
 /**
  * `hookproof demo`: runs every suite against the reference receiver, which is in this process, on a real socket, with
- * every feature on.
+ * every feature on and an effects window.
  */
 import { randomBytes } from 'node:crypto';
 import { makeWorkingSet, WORKING_SET_FIXTURES } from '../../../certs/index.ts';
@@ -18,7 +18,9 @@ export async function demoCommand(flags: ConfigFlags): Promise<number> {
   const secret = randomBytes(32).toString('base64');
   const apiKey = randomBytes(24).toString('base64url');
   const pem = await demoCertificates();
-  const { startReceiver } = await loadReceiver();
+  const { effectHandlers, memoryEffects, startEffectsWindow, startReceiver } = await loadReceiver();
+  const record = memoryEffects();
+  const token = randomBytes(24).toString('base64url');
   const receiver = await startReceiver({
     signing: { secrets: [secret] },
     apiKey: { keys: [apiKey] },
@@ -29,9 +31,13 @@ export async function demoCommand(flags: ConfigFlags): Promise<number> {
       clientCertificate: 'required',
     },
     clientCertificate: { from: 'connection', allowed: [CLIENT_NAME] },
+    handlers: effectHandlers(record),
+    // A refund in the checks has no failed sell before it.
+    handling: { refundWaitMs: 1000 },
     host: '127.0.0.1',
     port: 0,
   });
+  const window = await startEffectsWindow({ record, token });
   try {
     const config = await loadConfig({
       flags: { outputDir: OUTPUT_DIR, ...flags, url: new URL('/hooks', receiver.url).href },
@@ -41,6 +47,8 @@ export async function demoCommand(flags: ConfigFlags): Promise<number> {
         HOOKPROOF_CA: pem('ca.pem'),
         HOOKPROOF_CLIENT_CERT: pem('client.pem'),
         HOOKPROOF_CLIENT_KEY: pem('client-key.pem'),
+        HOOKPROOF_EFFECTS_URL: window.url,
+        HOOKPROOF_EFFECTS_TOKEN: token,
       },
       cwd: process.cwd(),
       // The current folder may hold the hookproof.yaml of another endpoint.
@@ -54,6 +62,7 @@ export async function demoCommand(flags: ConfigFlags): Promise<number> {
     );
     return await conduct({ ...config, clientFixtures });
   } finally {
+    await window.close();
     await receiver.close();
   }
 }
