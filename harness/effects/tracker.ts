@@ -63,19 +63,22 @@ const MAX_PAUSE_MS = 500;
 const MIN_QUIET_MS = 100;
 /** Queries that fail, one after another, before the window counts as gone. */
 const MAX_FAILURES = 3;
+/** For a query about the total alone. */
+const NOT_SENT_ID = '00000000-0000-4000-8000-000000000000';
 
 /** @throws WindowProblem when the window does not answer: nothing should be sent then */
 export async function trackEffects(
   window: EffectsWindow,
   { deadlineMs, signal, now = performance.now.bind(performance) }: TrackerOptions,
 ): Promise<EffectsTracker> {
-  const { total: totalBefore } = await window.ask({ notifications: ['00000000-0000-4000-8000-000000000000'] });
+  const { total: totalBefore } = await window.ask({ notifications: [NOT_SENT_ID] });
   const known = new Map<string, Notification>();
   /** Those that must be handled; of them, those whose effect is judged. */
   const awaited = new Set<string>();
   const expected = new Set<string>();
   let isPolling = false;
   let isSettling = false;
+  let isClosed = false;
   let pollPause = FIRST_PAUSE_MS;
   /** Deliveries whose effect cannot be found by an id. */
   let untraceable = 0;
@@ -84,15 +87,21 @@ export async function trackEffects(
 
   /** @throws WindowProblem */
   async function look(ids: readonly string[]): Promise<void> {
+    const reported = totalAfter;
     const { handled, total } = await askForAll(window, ids);
-    totalAfter = total;
+    if (total < reported) {
+      const hint = 'Its record must survive what the receiver survives: keep it in a file or a database.';
+      throw new WindowProblem(`the effects window forgot handlings: ${total} in all, after ${reported}`, hint);
+    }
+    totalAfter = Math.max(totalAfter, total);
     const byId = new Map<string, Handled[]>();
     for (const one of handled) byId.set(one.notification, [...(byId.get(one.notification) ?? []), one]);
     for (const [id, found] of byId) {
       const one = known.get(id);
       if (one === undefined) continue;
       if (awaited.has(id)) one.seenAt ??= now();
-      one.handled = found;
+      // Answers can overtake each other.
+      if (found.length >= one.handled.length) one.handled = found;
     }
   }
 
@@ -100,7 +109,7 @@ export async function trackEffects(
   async function poll(): Promise<void> {
     if (isPolling) return;
     isPolling = true;
-    while (!isSettling && !signal.aborted) {
+    while (!isSettling && !isClosed && !signal.aborted) {
       const open = [...expected].filter(isOpen);
       if (open.length === 0) break;
       await look(open).catch(() => {});
@@ -114,28 +123,34 @@ export async function trackEffects(
 
   async function settled(): Promise<WindowProblem | null> {
     const until = now() + deadlineMs;
+    const problem = await repeat(async () => {
+      const open = [...awaited].filter(isOpen);
+      if (open.length > 0) await look(open);
+      return !open.some(isOpen) || now() >= until;
+    });
+    if (problem !== null) return problem;
+    // Of those that were polled from their answers on: the others were first asked for now.
+    const slowest = Math.max(0, ...[...expected].map((id) => known.get(id)).map((one) => (one && tookMs(one)) ?? 0));
+    await delay(Math.min(deadlineMs, Math.max(MIN_QUIET_MS, slowest)), undefined, { signal }).catch(() => {});
+    return repeat(async () => {
+      await look(known.size === 0 ? [NOT_SENT_ID] : [...known.keys()]);
+      return true;
+    });
+  }
+
+  /** Until it is done, or has failed several times in a row, or the run is interrupted. */
+  async function repeat(isDone: () => Promise<boolean>): Promise<WindowProblem | null> {
     let failures = 0;
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 1.5, MAX_PAUSE_MS)) {
+      if (signal.aborted) return new WindowProblem('the run was interrupted', '');
       try {
-        const open = [...awaited].filter(isOpen);
-        if (open.length > 0) await look(open);
+        if (await isDone()) return null;
         failures = 0;
-        if (!open.some(isOpen) || now() >= until) break;
       } catch (error) {
         failures += 1;
         if (failures === MAX_FAILURES) return asProblem(error);
       }
       await delay(pause, undefined, { signal }).catch(() => {});
-      if (signal.aborted) return new WindowProblem('the run was interrupted', '');
-    }
-    // Of those that were polled from their answers on: the others were first asked for now.
-    const slowest = Math.max(0, ...[...expected].map((id) => known.get(id)).map((one) => (one && tookMs(one)) ?? 0));
-    await delay(Math.min(deadlineMs, Math.max(MIN_QUIET_MS, slowest)), undefined, { signal }).catch(() => {});
-    try {
-      await look([...known.keys()]);
-      return null;
-    } catch (error) {
-      return asProblem(error);
     }
   }
 
@@ -191,7 +206,10 @@ export async function trackEffects(
         problem: problem?.message ?? null,
       };
     },
-    close: () => window.close(),
+    close() {
+      isClosed = true;
+      window.close();
+    },
   };
 }
 

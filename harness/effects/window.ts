@@ -49,6 +49,7 @@ export class WindowProblem extends Error {
 
 /** Of an answer, in bytes. */
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
+const TOO_LARGE = 'answered more than 8 MiB';
 
 /**
  * Opens the window. Its host is resolved once, under the same rules as that of the endpoint.
@@ -82,8 +83,9 @@ export async function openWindow(source: EffectsSource, options: PinOptions): Pr
       if (answer === null) {
         throw new WindowProblem(`the effects window did not answer: ${error?.message ?? ''}`, 'Check its URL.');
       }
-      if (answer.status === 200 && !answer.truncated) return readAnswer(answer.body, 'window');
-      throw statusProblem(answer.status, token !== undefined);
+      if (answer.status !== 200) throw statusProblem(answer.status, token !== undefined);
+      if (answer.truncated) throw new WindowProblem(`the effects window ${TOO_LARGE}`, SHAPE_HINT);
+      return readAnswer(answer.body, 'window');
     },
     close: () => connections.close(),
   };
@@ -100,49 +102,78 @@ function statusProblem(status: number, hasToken: boolean): WindowProblem {
   );
 }
 
+const SHAPE_HINT = 'The guide describes the answer, and `hookproof list --schemas` prints its JSON Schema.';
+
 function readAnswer(bytes: Uint8Array, source: 'window' | 'command'): EffectsAnswer {
   const what = source === 'window' ? 'the effects window' : '`--effects-command`';
-  const hint =
-    'The answer is described in docs/guide.md, and its JSON Schema is printed by `hookproof schema effects`.';
   let value: unknown;
   try {
     value = JSON.parse(Buffer.from(bytes).toString('utf8'));
   } catch {
-    throw new WindowProblem(`${what} did not answer with JSON`, hint);
+    throw new WindowProblem(`${what} did not answer with JSON`, SHAPE_HINT);
   }
   const read = effectsAnswer.safeParse(value);
   if (read.success) return read.data;
   const [issue] = read.error.issues;
-  throw new WindowProblem(`${what} answered something else: ${issue?.path.join('.')}: ${issue?.message}`, hint);
+  const at = issue === undefined || issue.path.length === 0 ? 'the answer' : `\`${issue.path.join('.')}\``;
+  throw new WindowProblem(`${what} answered in another shape: ${at}: ${issue?.message}`, SHAPE_HINT);
 }
 
 /** Runs the command with the query as its last argument, and gives its standard output. */
-function runCommand(command: string, query: EffectsQuery, options: PinOptions): Promise<Buffer> {
+function runCommand(command: string, query: EffectsQuery, { timeoutMs, signal }: PinOptions): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const shell = ['-c', `${command} "$1"`, 'sh', effectsQueryText(query)];
-    const child = spawn('/bin/sh', shell, { stdio: ['ignore', 'pipe', 'ignore'], timeout: options.timeoutMs });
+    // In a process group of its own: what the command starts ends with it.
+    const child = spawn('/bin/sh', shell, { stdio: ['ignore', 'pipe', 'ignore'], detached: true });
     const parts: Buffer[] = [];
     let size = 0;
-    const fail = (what: string) =>
-      reject(new WindowProblem(`\`--effects-command\` ${what}`, 'Run the command yourself with `notification=x`.'));
+    let problem: string | null = null;
+    const end = (why: string) => {
+      problem ??= why;
+      child.stdout.destroy();
+      try {
+        if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+      } catch {
+        // It has ended.
+      }
+    };
+    const interrupt = () => end('was interrupted');
+    const timer = setTimeout(() => end(`took longer than ${timeoutMs / 1000} s`), timeoutMs);
+    const done = (error: string | null) => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', interrupt);
+      if (error === null) resolve(Buffer.concat(parts));
+      else reject(new WindowProblem(`\`--effects-command\` ${error}`, 'Run it yourself with `notification=x`.'));
+    };
     child.stdout.on('data', (part: Buffer) => {
       size += part.length;
-      if (size > MAX_ANSWER_BYTES) child.kill('SIGKILL');
+      if (size > MAX_ANSWER_BYTES) end(TOO_LARGE);
       else parts.push(part);
     });
-    child.once('error', ({ message }) => fail(`could not be started: ${message}`));
-    child.once('close', (code, signal) => {
-      if (code === 0) resolve(Buffer.concat(parts));
-      else fail(signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`);
+    child.once('error', ({ message }) => done(`could not be started: ${message}`));
+    child.once('close', (code, killedBy) => {
+      const failure = killedBy === null ? `ended with exit code ${code}` : `was ended by ${killedBy}`;
+      done(problem ?? (code === 0 ? null : failure));
     });
+    if (signal?.aborted === true) interrupt();
+    else signal?.addEventListener('abort', interrupt, { once: true });
   });
 }
+
+/** Queries at the same time. */
+const MAX_QUERIES = 4;
 
 /** All handlings of these notifications, in several queries, and the largest total. */
 export async function askForAll(window: EffectsWindow, ids: readonly string[]): Promise<EffectsAnswer> {
   const batches: string[][] = [];
   for (let at = 0; at < ids.length; at += MAX_EFFECT_IDS) batches.push(ids.slice(at, at + MAX_EFFECT_IDS));
-  const answers = await Promise.all(batches.map((notifications) => window.ask({ notifications })));
+  const answers: EffectsAnswer[] = [];
+  const askInTurn = async () => {
+    for (let batch = batches.shift(); batch !== undefined; batch = batches.shift()) {
+      answers.push(await window.ask({ notifications: batch }));
+    }
+  };
+  await Promise.all(Array.from({ length: MAX_QUERIES }, askInTurn));
   return {
     total: Math.max(0, ...answers.map(({ total }) => total)),
     handled: answers.flatMap(({ handled }) => handled),
