@@ -140,9 +140,10 @@ const MAX_AMOUNT_LENGTH = 300;
 
 function plainDecimal(text: string): string {
   if (text.length > MAX_AMOUNT_LENGTH) return text;
-  const [, sign = '', whole = '', fraction = ''] = /^([+-]?)(\d+)(?:\.(\d*))?$/.exec(text) ?? [];
-  if (whole === '') return text;
-  const digits = whole.replace(/^0+(?=\d)/, '');
+  const [, sign = '', whole = '', fraction = ''] = /^([+-]?)(\d*)(?:\.(\d*))?$/.exec(text) ?? [];
+  // Some databases write .5 for 0.5.
+  if (whole === '' && fraction === '') return text;
+  const digits = whole.replace(/^0+(?=\d)/, '') || '0';
   const decimals = fraction.replace(/0+$/, '');
   return `${sign === '-' ? '-' : ''}${digits}${decimals === '' ? '' : `.${decimals}`}`;
 }
