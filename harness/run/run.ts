@@ -359,8 +359,8 @@ async function deliver(state: RunState, lanes: LanePool, inspection: TlsInspecti
     };
     // A receiver that forgets everything when it restarts is asked before it does.
     for (const part of [rest.filter((one) => !isRestarting(one)), rest.filter(isRestarting)]) {
-      if (part.length === 0) continue;
-      await runDeliveries(context, lanes, part, { onSettled: onTrial, onDecided });
+      if (part.length > 0) await runDeliveries(context, lanes, part, { onSettled: onTrial, onDecided });
+      else if (context.seen.effects !== undefined) continue;
       await judgeHeld(state, held.splice(0));
     }
     await readLogs(context, options);

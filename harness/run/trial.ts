@@ -203,13 +203,13 @@ async function restartReceiver(context: RunContext, lane: Lane): Promise<void> {
 function awaitedEffects(
   { effects }: RunContext,
   { label, effect }: Delivery,
-  { assembled: { value } }: SentDelivery,
+  { assembled: { value }, attempt }: SentDelivery,
 ): AwaitedEffect[] {
   if (effect === undefined || effects === null) return [];
   const id = textAt(value, 'id') ?? '';
   const data = isObject(value) ? value.data : undefined;
   const transaction = textAt(data, 'transactionId') ?? textAt(data, 'partnerTransactionId');
-  if (effect.times > 0) effects.expect(id);
+  if (effect.times > 0 && isAccepted(attempt)) effects.expect(id);
   return [{ label, id, transaction, expect: effect }];
 }
 
