@@ -1,11 +1,12 @@
 /**
  * `hookproof demo`: runs every suite against the reference receiver, which is in this process, on a real socket, with
- * every feature on and an effects window.
+ * every feature on that one process can have.
  */
 import { randomBytes } from 'node:crypto';
 import { makeWorkingSet, WORKING_SET_FIXTURES } from '../../../certs/index.ts';
 import { type ConfigFlags, loadConfig } from '../../config/index.ts';
 import { conduct } from '../conduct.ts';
+import { REFUND_WAIT_MS } from '../receiver/effects-window.ts';
 import { loadReceiver } from '../receiver-entry.ts';
 
 /** Where the demo writes its reports without `--output-dir`. */
@@ -21,6 +22,7 @@ export async function demoCommand(flags: ConfigFlags): Promise<number> {
   const { effectHandlers, memoryEffects, startEffectsWindow, startReceiver } = await loadReceiver();
   const record = memoryEffects();
   const token = randomBytes(24).toString('base64url');
+  const window = await startEffectsWindow({ record, token });
   const receiver = await startReceiver({
     signing: { secrets: [secret] },
     apiKey: { keys: [apiKey] },
@@ -32,12 +34,10 @@ export async function demoCommand(flags: ConfigFlags): Promise<number> {
     },
     clientCertificate: { from: 'connection', allowed: [CLIENT_NAME] },
     handlers: effectHandlers(record),
-    // A refund in the checks has no failed sell before it.
-    handling: { refundWaitMs: 1000 },
+    handling: { refundWaitMs: REFUND_WAIT_MS },
     host: '127.0.0.1',
     port: 0,
   });
-  const window = await startEffectsWindow({ record, token });
   try {
     const config = await loadConfig({
       flags: { outputDir: OUTPUT_DIR, ...flags, url: new URL('/hooks', receiver.url).href },
@@ -62,8 +62,8 @@ export async function demoCommand(flags: ConfigFlags): Promise<number> {
     );
     return await conduct({ ...config, clientFixtures });
   } finally {
-    await window.close();
     await receiver.close();
+    await window.close();
   }
 }
 

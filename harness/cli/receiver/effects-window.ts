@@ -25,7 +25,7 @@ interface Effects {
  * How long a REFUND waits for its SELL, in milliseconds: the checks that deliver it alone do not wait for the usual ten
  * minutes.
  */
-const REFUND_WAIT_MS = 1000;
+export const REFUND_WAIT_MS = 1000;
 
 /**
  * Opens the window. The handlers run before their handling is recorded.
