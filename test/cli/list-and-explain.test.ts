@@ -59,10 +59,10 @@ describe('list', () => {
 
   it('--schemas prints JSON Schemas that compile', async () => {
     const { code, stdout } = await hookproof(['list', '--schemas']);
-    const { notifications, result, event } = JSON.parse(stdout);
+    const { notifications, result, event, effects } = JSON.parse(stdout);
     expect(code).toBe(0);
     const ajv = new Ajv2020({ strict: false });
-    for (const schema of [result, event, ...Object.values(notifications)])
+    for (const schema of [result, event, effects, ...Object.values(notifications)])
       expect(ajv.compile(schema as object)).toBeTypeOf('function');
     expect(Object.keys(notifications).length).toBeGreaterThan(0);
   });

@@ -44,7 +44,7 @@ export function addOfflineCommands(program: Command, action: ActionMaker): void 
     )
     .option('--suite <name>', 'only this suite (repeatable)', collect)
     .option('--json', 'print JSON')
-    .option('--schemas', 'print the JSON Schemas of notifications, of the JSON report and of events (ndjson)')
+    .option('--schemas', 'print the JSON Schemas of notifications, the JSON report, events (ndjson) and effects')
     .action(action(async () => (await import('../commands/list.ts')).listCommand));
 
   program

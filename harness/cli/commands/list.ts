@@ -1,5 +1,5 @@
 /** `hookproof list`: scenarios, suites, requirements, faults and error codes, as text or JSON. */
-import { ERROR_CODES, HookproofError, jsonSchemas } from '../../../contract/index.ts';
+import { ERROR_CODES, effectsSchema, HookproofError, jsonSchemas } from '../../../contract/index.ts';
 import { CATALOGUE, catalogueDigest, changedStages, REQUIREMENTS, type Scenario } from '../../../scenarios/index.ts';
 import { type DictionaryFault, loadDictionary } from '../../diagnose/index.ts';
 import { eventSchema, resultSchema } from '../../report/index.ts';
@@ -17,7 +17,8 @@ interface ListFlags {
 
 export async function listCommand(flags: ListFlags): Promise<number> {
   if (flags.schemas === true) {
-    const schemas = { notifications: jsonSchemas(), result: await resultSchema(), event: await eventSchema() };
+    const [result, event] = [await resultSchema(), await eventSchema()];
+    const schemas = { notifications: jsonSchemas(), result, event, effects: effectsSchema() };
     process.stdout.write(`${JSON.stringify(schemas, null, 2)}\n`);
     return 0;
   }
