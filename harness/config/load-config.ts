@@ -29,7 +29,7 @@ import { MAX_DOCUMENT_BYTES, readFile } from './read-file.ts';
 import { type PartnerReading, resolvePartner } from './resolve-partner.ts';
 import { resolveReporters, resolveRun } from './resolve-run.ts';
 import { resolveWindows } from './resolve-windows.ts';
-import type { ConfigFlags, RunSettings } from './settings.ts';
+import { type ConfigFlags, type RunSettings, SETTINGS } from './settings.ts';
 
 /** Everything that `hookproof run` needs, checked. */
 export interface ResolvedConfig {
@@ -126,6 +126,7 @@ export async function collectConfig(options: LoadOptions): Promise<CollectedConf
   const clientFixtures = await resolveFixtures(resolution, partner?.tls?.clientCert);
   const { run, reporters } = resolveRun(resolution);
   const { windows, decimals } = await resolveWindows(resolution, run, partner);
+  resolution.shown.sort((a, b) => placeInTable(a.path) - placeInTable(b.path));
   const profile = givenText(resolution.settings, 'profile');
   if (profile !== undefined && run.profile !== null && complete) {
     checkProfile(run.profile, profile, partner, resolution);
@@ -176,6 +177,13 @@ export async function collectConfig(options: LoadOptions): Promise<CollectedConf
     run,
     secrets: [...new Set(secrets)],
   };
+}
+
+/** Groups of settings are shown as one: `mtls.fixtures`. Each header is shown by itself: `headers.X-Tenant`. */
+function placeInTable(shown: string): number {
+  return SETTINGS.findIndex(
+    ({ path }) => path === shown || path.startsWith(`${shown}.`) || shown.startsWith(`${path}.`),
+  );
 }
 
 /** The settings that select checks. */

@@ -1,5 +1,6 @@
 /** `hookproof list`: scenarios, suites, requirements, faults and error codes, as text or JSON. */
-import { ERROR_CODES, effectsSchema, HookproofError, jsonSchemas } from '../../../contract/index.ts';
+import { effectsSchema } from '../../../contract/effects.ts';
+import { ERROR_CODES, HookproofError, jsonSchemas } from '../../../contract/index.ts';
 import { CATALOGUE, catalogueDigest, changedStages, REQUIREMENTS, type Scenario } from '../../../scenarios/index.ts';
 import { type DictionaryFault, loadDictionary } from '../../diagnose/index.ts';
 import { eventSchema, resultSchema } from '../../report/index.ts';

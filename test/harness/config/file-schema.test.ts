@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { configTemplate, jsonSchema } from '../../../harness/config/index.ts';
-import { SETTINGS } from '../../../harness/config/settings.ts';
+import { SETTINGS, type Setting } from '../../../harness/config/settings.ts';
 import { load } from './workspace.ts';
 
 /** The template with every commented setting enabled. */
@@ -35,8 +35,9 @@ describe('configTemplate', () => {
     // One of the fixtures shows that a passphrase is possible.
     const isFurther = (path: string) => /^mtls\.fixtures\.(?!expired\.)[\w-]+\.passphrase$/.test(path);
     expect(pathsIn(data as object, '').toSorted()).toEqual(
-      SETTINGS.map(({ path }) => path)
-        .filter((path) => path !== 'shard' && !isFurther(path))
+      SETTINGS.filter((setting: Setting) => setting.flagOnly !== true)
+        .map(({ path }) => path)
+        .filter((path) => !isFurther(path))
         .toSorted(),
     );
 
@@ -54,7 +55,7 @@ describe('configTemplate', () => {
       .replace(/^seed: .*/m, 'seed: "1"');
     const config = await load({
       yaml,
-      env: { WEBHOOK_SECRET: 's'.repeat(40), GATEWAY_TOKEN: 't'.repeat(20) },
+      env: { WEBHOOK_SECRET: 's'.repeat(40), GATEWAY_TOKEN: 't'.repeat(20), EFFECTS_TOKEN: 'e'.repeat(20) },
       files: { 'api-key.txt': 'k'.repeat(20) },
       flags: { url: undefined },
     });

@@ -10,6 +10,11 @@ describe('loadConfig', () => {
     expect(config.run).toEqual({
       profile: null,
       revision: null,
+      effectsDeadlineMs: 10_000,
+      effectsDecimals: [],
+      effectsCommand: null,
+      restartCommand: null,
+      logs: [],
       suites: [],
       scenarios: [],
       greps: [],
@@ -28,13 +33,14 @@ describe('loadConfig', () => {
       shard: null,
       outputDir: null,
     });
+    expect(config.windows).toEqual({});
     expect(config.reporters).toEqual([{ name: 'human', file: null }]);
     expect(config.secrets).toEqual([]);
     expect(config.configFile).toBeNull();
   });
 
   it('reads every setting from flags', async () => {
-    const cwd = workspace({ s: 's'.repeat(40), k: 'k'.repeat(20) });
+    const cwd = workspace({ s: 's'.repeat(40), k: 'k'.repeat(20), t: 't'.repeat(20) });
     const config = await loadConfig({
       flags: {
         url: 'https://partner.example/hook',
@@ -57,7 +63,11 @@ describe('loadConfig', () => {
         bail: true,
         evidence: true,
         evidenceLevel: '2',
-        shard: '1/1000',
+        effects: 'http://127.0.0.1:9101/effects',
+        effectsTokenFile: 't',
+        effectsDeadline: '2s',
+        restartCommand: './restart.sh',
+        log: ['a.log'],
         reporter: ['json=out.json', 'ndjson=-'],
         outputDir: 'out',
       },
@@ -73,6 +83,11 @@ describe('loadConfig', () => {
     expect(config.run).toEqual({
       profile: 'production',
       revision: null,
+      effectsDeadlineMs: 2000,
+      effectsDecimals: [],
+      effectsCommand: null,
+      restartCommand: './restart.sh',
+      logs: [join(cwd, 'a.log')],
       suites: ['signature'],
       scenarios: ['signature/missing'],
       greps: ['miss*ing'],
@@ -88,7 +103,7 @@ describe('loadConfig', () => {
       bail: true,
       evidence: true,
       evidenceLevel: 2,
-      shard: { index: 1, of: 1000 },
+      shard: null,
       outputDir: join(cwd, 'out'),
     });
     expect(config.reporters).toEqual([
@@ -98,7 +113,7 @@ describe('loadConfig', () => {
       { name: 'junit', file: join(cwd, 'out/junit.xml') },
       { name: 'html', file: join(cwd, 'out/report.html') },
     ]);
-    expect(config.secrets.toSorted()).toEqual(['k'.repeat(20), 's'.repeat(40)]);
+    expect(config.secrets.toSorted()).toEqual(['k'.repeat(20), 's'.repeat(40), 't'.repeat(20)]);
   });
 
   it('resolves relative paths in the configuration file against its folder', async () => {
@@ -317,6 +332,13 @@ describe('describeConfig', () => {
       ['mtls.fixtures', 'none', 'default'],
       ['profile', 'none', 'default'],
       ['revision', 'the newest', 'default'],
+      ['effects.url', 'none', 'default'],
+      ['effects.token', 'not set', 'default'],
+      ['effects.deadline', '10s', 'default'],
+      ['effects.decimals', 'NEO=0, GUSD=2, USDC=6, BTC=8, ETH=18', 'default'],
+      ['effects-command', 'none', 'default'],
+      ['restart-command', 'none', 'default'],
+      ['log', 'none', 'default'],
       ['suites', 'all', 'default'],
       ['scenarios', 'all', 'default'],
       ['grep', 'all', 'default'],

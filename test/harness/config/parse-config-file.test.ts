@@ -5,8 +5,8 @@ import { BEGIN_PRIVATE_KEY } from '../../certs/material.ts';
 import { load, refusal, workspace } from './workspace.ts';
 
 const KNOWN =
-  'url, hmac, api-key, headers, samples, tls, mtls, profile, revision, suites, scenarios, grep, concurrency, ' +
-  'timeout, recovery, max-time, allow-private, seed, strict, baseline, stack, bail, evidence, ' +
+  'url, hmac, api-key, headers, samples, tls, mtls, profile, revision, effects, suites, scenarios, grep, ' +
+  'concurrency, timeout, recovery, max-time, allow-private, seed, strict, baseline, stack, bail, evidence, ' +
   'evidence-level, reporters, output-dir';
 const REFER = `Write \${env:NAME} for an environment variable, or \${file:PATH} for a file.`;
 const QUOTES = 'Put the value in quotes.';

@@ -5,7 +5,7 @@ import { type Given, load } from './workspace.ts';
 
 interface Row {
   readonly path: Exclude<SettingPath, 'headers'>;
-  readonly flag: string | boolean | readonly string[];
+  readonly flag?: string | boolean | readonly string[];
   readonly env?: string;
   readonly file?: string;
   /** What is shown where nothing is given. */
@@ -32,6 +32,19 @@ const TABLE: readonly Row[] = [
   { path: 'api-key.header', flag: 'X-Flag', env: 'X-Env', file: 'X-File', none: 'X-API-Key' },
   { path: 'profile', flag: 'basic', env: 'staging', file: 'production', none: 'none' },
   { path: 'revision', flag: '2', file: '3', none: 'the newest' },
+  {
+    path: 'effects.url',
+    flag: 'http://flag.example/',
+    env: 'http://env.example/',
+    file: 'http://f.example/',
+    none: 'none',
+  },
+  { path: 'effects.token', ...secret },
+  { path: 'effects.deadline', flag: '90s', file: '1.5s', none: '10s', shown: { file: '1500ms' } },
+  { path: 'effects.decimals', file: '[A=1]', none: 'NEO=0, GUSD=2, USDC=6, BTC=8, ETH=18' },
+  { path: 'effects-command', flag: './effects.sh', none: 'none' },
+  { path: 'restart-command', flag: './restart.sh', none: 'none' },
+  { path: 'log', flag: ['/a.log', '/b.log'], none: 'none' },
   { path: 'suites', flag: ['valid', 'http'], file: '[leaks]', none: 'all' },
   { path: 'scenarios', flag: ['signature/missing'], file: '[valid/plain, valid/buy-failed]', none: 'all' },
   { path: 'grep', flag: ['a*b'], file: '[b]', none: 'all' },
@@ -52,7 +65,8 @@ const TABLE: readonly Row[] = [
   { path: 'output-dir', flag: '/flag', file: '/file', none: 'none' },
 ];
 
-// What the profiles need, so that every row of the table loads.
+// What the profiles and a restart need, so that every row of the table loads.
+const WINDOW = { HOOKPROOF_EFFECTS_URL: 'http://127.0.0.1:9101/effects' };
 const BASE = { HOOKPROOF_SECRET: 's'.repeat(40), HOOKPROOF_API_KEY: 'a'.repeat(20) };
 
 type Layers = readonly ('flag' | 'env' | 'file')[];
@@ -62,14 +76,19 @@ async function shown({ path, flag, env, file }: Row, layers: Layers) {
   const setting = settingAt(path);
   const { HOOKPROOF_SECRET, HOOKPROOF_API_KEY } = BASE;
   const isSecret = path === 'hmac.secret' || path === 'api-key.value';
+  const window = path === 'restart-command' ? WINDOW : {};
   const base = path === 'hmac.secret' ? { HOOKPROOF_API_KEY } : isSecret ? { HOOKPROOF_SECRET } : BASE;
   const [group, key] = path.split('.');
   const given: Given = {
     flags: {
       ...(path === 'url' && { url: undefined }),
-      ...(layers.includes('flag') && { [flagKeyOf(setting) as keyof ConfigFlags]: flag }),
+      ...(layers.includes('flag') && flag !== undefined && { [flagKeyOf(setting) as keyof ConfigFlags]: flag }),
     },
-    env: { ...base, ...(layers.includes('env') && env !== undefined && { [setting.environment ?? '']: env }) },
+    env: {
+      ...base,
+      ...window,
+      ...(layers.includes('env') && env !== undefined && { [setting.environment ?? '']: env }),
+    },
     ...(layers.includes('file') && {
       yaml: key === undefined ? `${path}: ${file}\n` : `${group}:\n  ${key}: ${file}\n`,
     }),
@@ -103,8 +122,10 @@ describe('precedence', () => {
       ...(file === undefined ? [] : (['file'] as const)),
     ];
 
-    expect(await shown(row, ['flag', ...below])).toEqual(fromFlag);
-    expect(await shown(row, ['flag'])).toEqual(fromFlag);
+    if (flag !== undefined) {
+      expect(await shown(row, ['flag', ...below])).toEqual(fromFlag);
+      expect(await shown(row, ['flag'])).toEqual(fromFlag);
+    }
     if (env !== undefined) {
       const source = `environment ${settingAt(path).environment}`;
       expect(await shown(row, below)).toEqual({ value: row.shown?.env ?? env, source });

@@ -1,7 +1,7 @@
 /** Following what a run delivered through an effects window that is a fake: what it answers, and when. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { type EffectsQuery, type Handled, MAX_EFFECT_IDS } from '../../../contract/index.ts';
+import { type EffectsQuery, type Handled, MAX_EFFECT_IDS } from '../../../contract/effects.ts';
 import {
   type EffectsWindow,
   type TrackedDelivery,

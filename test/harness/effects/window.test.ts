@@ -6,7 +6,7 @@ import type { RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { type EffectsQuery, readEffectsQuery } from '../../../contract/index.ts';
+import { type EffectsQuery, readEffectsQuery } from '../../../contract/effects.ts';
 import { type EffectsSource, openWindow, WindowProblem } from '../../../harness/effects/index.ts';
 import { serve } from '../../endpoints/listen.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { EffectValues } from '../../../contract/index.ts';
+import type { EffectValues } from '../../../contract/effects.ts';
 import { type EffectEvidence, judgeEffects } from '../../../harness/judge/index.ts';
 import type { ExpectedEffect } from '../../../scenarios/index.ts';
 
