@@ -218,7 +218,7 @@ const kinds: readonly FlowScenario[] = [
         event('with the hash', later, once({ hash: transactionHash }, { hash: transactionHash })),
       );
     },
-    why: 'Both have the same status and transaction. Without the hash, nobody finds the transfer on the blockchain.',
+    why: 'Both have the same status and transaction. Without the hash, support cannot find the transfer on the blockchain.',
     fix: 'Store the hash whenever a notification has one, also when the status is the same.',
   },
 ];
