@@ -13,17 +13,18 @@ const NO_ANSWER: ReadonlySet<string> = new Set(['closed', 'silence', 'other-prot
  */
 export function defectOf({ title, defect }: Pick<Scenario, 'title' | 'defect'>, outcome: string): string {
   if (defect !== undefined) return defect;
-  if (title.startsWith('Does not reveal ')) return title.replace('Does not reveal ', 'Reveals ');
+  const [, done] = /^Does not (reveal|write) /.exec(title) ?? [];
+  if (done !== undefined) return title.replace(/^Does not \w+/, done === 'write' ? 'Writes' : 'Reveals');
   const { verb, delivery } = ABOUT_A_DELIVERY.exec(title)?.groups ?? {};
   if (delivery === undefined) return title;
   if (NO_ANSWER.has(outcome) || outcome.startsWith('5')) return `Fails on ${delivery}`;
   if (outcome.startsWith('3')) return `Redirects ${delivery}`;
-  const done = outcome === 'granted' || outcome.startsWith('2') ? 'Accepts' : 'Rejects';
-  if (verb !== done) return `${done} ${delivery}`;
-  return `${done} ${delivery} with ${/^\d/.test(outcome) ? 'status ' : ''}${outcome}`;
+  const answer = outcome === 'granted' || outcome.startsWith('2') ? 'Accepts' : 'Rejects';
+  if (verb !== answer) return `${answer} ${delivery}`;
+  return `${answer} ${delivery} with ${/^\d/.test(outcome) ? 'status ' : ''}${outcome}`;
 }
 
 /** Whether {@link defectOf} knows a defect. Scenarios that only record something have none. */
 export function hasDefect({ title, defect }: Pick<Scenario, 'title' | 'defect'>): boolean {
-  return defect !== undefined || /^(?:Accepts|Rejects|Handles|Does not reveal|Records) /.test(title);
+  return defect !== undefined || /^(?:Accepts|Rejects|Handles|Does not reveal|Does not write|Records) /.test(title);
 }

@@ -152,7 +152,10 @@ export const STATEMENTS: readonly Statement[] = [
       ['hmac-raw-body', 'hmac-constant-time', 'hmac-every-delivery'],
     ],
     ['Common faults: secret, encoding, header name, malformed Base64.', ['hmac-invalid', 'hmac-base64']],
-    ['Secrets are kept out of code and logs, and rotated.', ['hmac-secret-custody', 'no-leak', 'no-hints']],
+    [
+      'Secrets are kept out of code and logs, and rotated.',
+      ['hmac-secret-custody', 'no-leak', 'no-hints', 'log-privacy'],
+    ],
   ),
   ...section(
     'TLS',

@@ -218,7 +218,7 @@ const kinds: readonly FlowScenario[] = [
         event('with the hash', later, once({ hash: transactionHash }, { hash: transactionHash })),
       );
     },
-    why: 'Both have the same status and transaction. Without the hash, support cannot find the transfer on the blockchain.',
+    why: 'Both have the same status and transaction. Without the hash, support cannot find the transfer.',
     fix: 'Store the hash whenever a notification has one, also when the status is the same.',
   },
 ];
@@ -599,7 +599,7 @@ const audits: readonly ObservationScenario[] = [
   },
 ];
 
-/** What the receiver did and logged, by its effects window and its log. Specification: Delivery endpoint (a valid webhook is processed). */
+/** What the receiver did and logged. Specification: Delivery endpoint (a valid webhook is processed). */
 export const effectsSuite: Suite = {
   name: 'effects',
   title: 'What the receiver did, by its own effects window and its log',

@@ -31,7 +31,7 @@ describe('the configuration without a file', () => {
 
   it('has the table of settings with little else, for the help of every command', () => {
     expect([...reachable('settings.ts')].toSorted()).toEqual([
-      '../../contract/assets.ts',
+      '../../contract/amounts.ts',
       '../../contract/stacks.ts',
       '../../scenarios/profiles.ts',
       '../report/reporters.ts',
