@@ -103,7 +103,7 @@ describe('over HTTP', () => {
     expect(problem.message).toBe('the effects window answered more than 8 MiB');
   });
 
-  it('does not follow a redirect, and sends the token to nobody else', async () => {
+  it('does not follow a redirect, which would send the token elsewhere', async () => {
     let followed = 0;
     const other = await windowAt((_, response) => {
       followed += 1;
