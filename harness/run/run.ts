@@ -213,17 +213,22 @@ async function openWindows(
       apiKeyHeader: names.apiKey,
     });
   }
-  if (restartCommand !== undefined) context.restart = () => runRestart(restartCommand, signal);
+  if (restartCommand !== undefined) context.restart = () => runRestart(restartCommand, limits, signal);
 }
 
+/** How many times the time limit of a delivery a restart may take. */
+const RESTART_TIMEOUTS = 6;
+
 /** @throws HookproofError RESTART_COMMAND: whether the receiver runs is not known then */
-async function runRestart(command: string, signal: AbortSignal): Promise<void> {
+async function runRestart(command: string, { timeoutMs }: RunContext['limits'], signal: AbortSignal): Promise<void> {
+  const timeout = RESTART_TIMEOUTS * timeoutMs;
   // Not its output: a receiver that goes on in the background would keep it open.
-  const child = spawn('/bin/sh', ['-c', command], { stdio: 'ignore', signal });
+  const child = spawn('/bin/sh', ['-c', command], { stdio: 'ignore', signal, timeout, killSignal: 'SIGKILL' });
   const [code] = await once(child, 'exit').catch((cause: Error) => [cause.message]);
   if (code === 0 || signal.aborted) return;
-  throw new HookproofError('RESTART_COMMAND', `\`--restart-command\` failed (${code ?? 'it was ended by a signal'})`, {
-    hint: 'Run the command yourself: it must end with exit code 0 when the receiver was started again.',
+  const why = code === null ? `it did not end within ${timeout / 1000} s, or was killed` : code;
+  throw new HookproofError('RESTART_COMMAND', `\`--restart-command\` failed (${why})`, {
+    hint: 'It must start the receiver in the background, and end with exit code 0. Run it yourself.',
   });
 }
 

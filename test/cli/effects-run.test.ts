@@ -190,15 +190,15 @@ describe('with a restart', () => {
     });
   });
 
-  it('ends the run when the command fails: whether the receiver runs is not known', async () => {
+  it.each([
+    ['fails', 'exit 5', '`--restart-command` failed (5)'],
+    ['is the receiver itself', 'exec sleep 3600', '`--restart-command` failed (it did not end within 6 s'],
+  ])('ends the run when the command %s: whether the receiver runs is not known', async (_, command, message) => {
     const receiver = await startedReceiver(['--effects', '0'], { env, cwd: folder });
     const window = await receiver.says(WINDOW);
-    const args = ['--effects', window, '--restart-command', 'exit 5', '--scenario', 'effects/survives-kill'];
-    const { code, stderr } = await runSuite(receiver.url, args);
-    expect({ code, stderr }).toEqual({
-      code: 2,
-      stderr: expect.stringContaining('`--restart-command` failed (5)'),
-    });
+    const args = ['--effects', window, '--restart-command', command, '--scenario', 'effects/survives-kill'];
+    const { code, stderr } = await runSuite(receiver.url, [...args, '--timeout', '1s']);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(message) });
     await receiver.stop();
   });
 });

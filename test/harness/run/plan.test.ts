@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { EFFECT_DECIMALS } from '../../../contract/index.ts';
 import { planScenarios, type Selection } from '../../../harness/run/plan.ts';
 import { CATALOGUE, FEATURES, type Feature } from '../../../scenarios/index.ts';
 
 const ALL = { features: ['hmac', 'api-key'] as Feature[], isExposed: false };
 
-function plan(selection: Partial<Selection> = {}, target: { features: Feature[]; isExposed: boolean } = ALL) {
+function plan(selection: Partial<Selection> = {}, target: Parameters<typeof planScenarios>[0] = ALL) {
   return planScenarios(target, { suites: [], scenarios: [], greps: [], shard: null, ...selection });
 }
 
@@ -14,7 +15,8 @@ const total = CATALOGUE.flatMap(({ scenarios }) => scenarios).length;
 describe('the plan of a run', () => {
   it('contains the whole catalogue, in its order, without a selection', () => {
     expect(ids(plan())).toEqual(CATALOGUE.flatMap(({ scenarios }) => scenarios.map(({ id }) => id)));
-    const everything = plan({}, { features: [...FEATURES], isExposed: false });
+    const decimals = Object.values(EFFECT_DECIMALS);
+    const everything = plan({}, { features: [...FEATURES], decimals, isExposed: false });
     expect(everything.filter(({ obstacle }) => obstacle !== null)).toEqual([]);
   });
 
@@ -62,6 +64,17 @@ describe('the plan of a run', () => {
     expect(obstacles(['hmac']).get('tls/not-expired')).toBe('the feature https is not configured');
     expect(obstacles(['https', 'mtls']).get('mtls/tls-1-3-expired')).toBe(
       'the feature fixture-expired is not configured',
+    );
+  });
+
+  it('contains the checks of amounts for which an asset is configured', () => {
+    const target = { features: ['effects'] as const, decimals: [2, 18], isExposed: false };
+    const planned = plan({ greps: ['effects/amount-'] }, target);
+    expect(new Map(planned.map(({ scenario, obstacle }) => [scenario.id, obstacle]))).toEqual(
+      new Map([
+        ...[0, 6, 8].map((n) => [`effects/amount-${n}-decimals`, `no asset with ${n} decimals is configured`] as const),
+        ...['2-decimals', '18-decimals', '38-digits', '78-digits'].map((id) => [`effects/amount-${id}`, null] as const),
+      ]),
     );
   });
 
