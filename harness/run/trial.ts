@@ -56,7 +56,7 @@ export interface Trial {
 }
 
 /** A notification of a trial, and what the receiver should do with it. */
-export interface AwaitedEffect {
+interface AwaitedEffect {
   readonly label: string;
   readonly id: string;
   readonly transaction: string | null;

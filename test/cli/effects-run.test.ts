@@ -31,7 +31,13 @@ async function runSuite(url: string, args: readonly string[], given: NodeJS.Proc
   const { code, stdout, stderr } = await hookproof(all, { env: given, cwd: folder });
   expect(stdout + stderr).not.toContain(TOKEN);
   const { results = [] } = stdout === '' ? {} : JSON.parse(stdout);
-  const list = results as { id: string; verdict: string; reason: string; effects?: { times: number }[] }[];
+  const list = results as {
+    id: string;
+    verdict: string;
+    reason: string;
+    effects?: { times: number }[];
+    reproduce?: { command: string };
+  }[];
   const not = (...verdicts: string[]) =>
     list.filter(({ verdict }) => !verdicts.includes(verdict)).map(({ id, verdict, reason }) => [id, verdict, reason]);
   return { code, stderr, list, not, named: (id: string) => list.find((one) => one.id === id) };
@@ -179,6 +185,10 @@ describe('with a restart', () => {
     const { named } = await runRestarting(name, args, only);
     const reason = verdict === 'fail' ? 'notification 1: accepted, and not handled within 2 s' : '';
     expect(named('effects/survives-kill')).toMatchObject({ verdict, reason });
+    // The command that repeats it opens the same windows.
+    const command =
+      verdict === 'fail' ? expect.stringMatching(/ --effects http:.* --restart-command '.*sh /) : undefined;
+    expect(named('effects/survives-kill')?.reproduce?.command).toEqual(command);
   });
 
   it('has no conclusion with a record in memory: a second handling would not show', async () => {
