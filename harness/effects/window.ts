@@ -27,6 +27,8 @@ export interface WindowOptions {
   readonly effects?: EffectsSource & { readonly deadlineMs: number };
   /** A shell command that ends the receiver, as a crash would, and starts it again. */
   readonly restartCommand?: string;
+  /** The same as a function, instead of the command. */
+  readonly restart?: () => Promise<void>;
   /** Paths of the logs of the receiver. */
   readonly logs?: readonly string[];
 }

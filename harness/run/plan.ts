@@ -87,10 +87,11 @@ export function featuresOf(partner: Partner, fixtures: ClientFixtures = {}, wind
 }
 
 /** The windows that are open. A restart is judged by the effects window, and says nothing without it. */
-function windowsOf({ effects, restartCommand, logs = [] }: WindowOptions = {}): Window[] {
+function windowsOf({ effects, restartCommand, restart, logs = [] }: WindowOptions = {}): Window[] {
+  const canRestart = restartCommand !== undefined || restart !== undefined;
   return [
     ...(effects === undefined ? [] : (['effects'] as const)),
-    ...(effects === undefined || restartCommand === undefined ? [] : (['restart'] as const)),
+    ...(effects === undefined || !canRestart ? [] : (['restart'] as const)),
     ...(logs.length === 0 ? [] : (['log'] as const)),
   ];
 }

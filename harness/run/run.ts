@@ -192,7 +192,7 @@ async function openWindows(
   { addresses: policy = LOCAL_TOO, resolve, windows = {} }: RunOptions,
   applicable: readonly PlannedScenario[],
 ): Promise<void> {
-  const { effects, restartCommand, logs = [] } = windows;
+  const { effects, restartCommand, restart, logs = [] } = windows;
   const { signal, limits } = context;
   if (effects !== undefined && applicable.some(({ scenario }) => scenario.needs?.includes('effects'))) {
     const window = await openWindow(effects, { policy, resolve, timeoutMs: limits.timeoutMs, signal });
@@ -214,6 +214,7 @@ async function openWindows(
     });
   }
   if (restartCommand !== undefined) context.restart = () => runRestart(restartCommand, limits, signal);
+  else if (restart !== undefined) context.restart = restart;
 }
 
 /** How many times the time limit of a delivery a restart may take. */

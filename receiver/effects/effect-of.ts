@@ -120,6 +120,13 @@ function firstText(...values: (JsonValue | undefined)[]): string | undefined {
 
 const HANDLED = [...NOTIFICATION_KINDS, 'UNKNOWN', 'SUPERSEDED'] as const;
 
+type AnyHandler = (notification: ReceivedNotification, context: HandlerContext) => Promise<void> | void;
+
+/** A handler for every kind, and for statuses that arrive too late. */
+export function handlersOfEveryKind(handlerFor: (kind: (typeof HANDLED)[number]) => AnyHandler): Handlers {
+  return Object.fromEntries(HANDLED.map((kind) => [kind, handlerFor(kind)]));
+}
+
 /**
  * Handlers for every kind that record what they handle; a handler of `handlers` runs before its handling is recorded. A
  * record that repeats an id is without effect, so a notification that is handled again after a crash counts once.
@@ -132,14 +139,11 @@ export function effectHandlers(
 ): Handlers {
   const { decimals = EFFECT_DECIMALS, handlers = {} } = options;
   for (const precision of Object.values(decimals)) toDisplayAmount('0', precision);
-  return Object.fromEntries(
-    HANDLED.map((kind) => {
-      const given = handlers[kind] as Handler<ReceivedKind> | undefined;
-      const handle = async (notification: ReceivedNotification, context: HandlerContext) => {
-        await given?.(notification, context);
-        await record.apply(effectOf(notification, decimals), context.idempotencyKey);
-      };
-      return [kind, handle];
-    }),
-  );
+  return handlersOfEveryKind((kind) => {
+    const given = handlers[kind] as Handler<ReceivedKind> | undefined;
+    return async (notification, context) => {
+      await given?.(notification, context);
+      await record.apply(effectOf(notification, decimals), context.idempotencyKey);
+    };
+  });
 }

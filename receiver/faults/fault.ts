@@ -6,7 +6,10 @@ import type { Server } from 'node:http';
 import type { TlsOptions } from 'node:tls';
 import type { Stack } from '../../contract/index.ts';
 import type { Pipeline } from '../create-receiver.ts';
+import type { EffectsRecord } from '../effects/effects-record.ts';
+import type { Handlers, HandlingPolicy } from '../handling/handlers.ts';
 import type { Handling } from '../handling/handling.ts';
+import type { Inbox } from '../inbox/inbox.ts';
 import type { ReceiverConfig } from '../options.ts';
 import type { ServerTls } from '../server/tls.ts';
 import type { Stage } from '../stages/stage.ts';
@@ -20,6 +23,7 @@ export const FAULT_AREAS = [
   'http',
   'delivery',
   'leaks',
+  'effects',
   'tls',
   'mtls',
 ] as const;
@@ -43,7 +47,7 @@ interface FaultText {
   /** Whether the specification (or a ruling at level must) forbids it. Other faults may only warn. */
   readonly forbidden: boolean;
   /** The features without which it does not show; by default those of its area. */
-  readonly needs?: readonly ('hmac' | 'api-key' | 'https' | 'mtls')[];
+  readonly needs?: readonly ('hmac' | 'api-key' | 'https' | 'mtls' | 'effects' | 'restart')[];
   /** The scenarios that show it differ from run to run. Only those that are red in every run count. */
   readonly comesAndGoes?: true;
   /** Another fault that no probe can tell from this one, with the reason. */
@@ -87,7 +91,29 @@ export interface ConnectionFault extends FaultText {
   readonly certificate?: string;
 }
 
-export type Fault = StageFault | ConnectionFault;
+/** What a mutant of the effects changes; the rest is correct. */
+export interface EffectChanges {
+  /** Instead of the handlers that record what each notification does. */
+  readonly handlers?: Handlers;
+  readonly handling?: Partial<HandlingPolicy>;
+  /** Instead of one that survives a restart. */
+  readonly inbox?: Inbox;
+  readonly stages?: (parts: FaultParts) => Partial<Pipeline>;
+}
+
+/**
+ * A mutant of what is done with notifications: only the effects window shows it. `replace` is called for every process,
+ * also after a restart, which the record survives.
+ */
+export interface EffectFault extends FaultText {
+  readonly area: 'effects';
+  readonly stage: 'effects';
+  readonly replace: (record: Pick<EffectsRecord, 'apply'>) => EffectChanges;
+  /** Options of node:https. */
+  readonly options?: TlsOptions;
+}
+
+export type Fault = StageFault | ConnectionFault | EffectFault;
 
 /** The text of a fault without its code, in a fixed order: a line of `scenarios/fault-texts.json`. */
 export function textOf(fault: Fault): Omit<FaultText, 'needs' | 'comesAndGoes'> {

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { NextFunction, Request, Response } from 'express';
 import { answer, type DeliveryState, refuse, type Stage } from '../stages/stage.ts';
-import type { Fault, FaultParts } from './fault.ts';
+import type { ConnectionFault, FaultParts, StageFault } from './fault.ts';
 
 /** Runs before all other request handlers of a server. `pass` forwards the request to them. */
 function intercept(
@@ -142,7 +142,7 @@ const EIGHT_MB = 8 * 1024 * 1024;
 
 const BEFORE_CHECKS = { area: 'http', forbidden: true, stage: 'accept' } as const;
 
-export const httpFramingFaults: readonly Fault[] = [
+export const httpFramingFaults: readonly (StageFault | ConnectionFault)[] = [
   // Receivers that accept methods other than POST, or fail on them.
   {
     ...METHOD,

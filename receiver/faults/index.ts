@@ -7,6 +7,8 @@ import { deliveryDuplicatesFaults } from './delivery-duplicates.ts';
 import { deliveryKeysFaults } from './delivery-keys.ts';
 import { deliveryLoadFaults } from './delivery-load.ts';
 import { deliveryOrderFaults } from './delivery-order.ts';
+import { effectsHandlingFaults } from './effects-handling.ts';
+import { effectsValuesFaults } from './effects-values.ts';
 import type { Fault } from './fault.ts';
 import { httpAnswersFaults } from './http-answers.ts';
 import { httpFramingFaults } from './http-framing.ts';
@@ -76,6 +78,8 @@ export const FAULTS: readonly Fault[] = [
   ...deliveryKeysFaults,
   ...deliveryLoadFaults,
   ...rememberedStateFaults,
+  ...effectsHandlingFaults,
+  ...effectsValuesFaults,
   ...tlsCertificatesFaults,
   ...tlsProtocolsFaults,
   ...mtlsCertificatesFaults,

@@ -4,8 +4,12 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { TlsOptions } from 'node:tls';
 import type { Express } from 'express';
-import { createApp, createPipeline } from '../create-receiver.ts';
+import { createApp, createPipeline, type Pipeline } from '../create-receiver.ts';
+import { effectHandlers } from '../effects/effect-of.ts';
+import { type EffectsRecord, memoryEffects } from '../effects/effects-record.ts';
 import { createHandling } from '../handling/handling.ts';
+import type { AcceptedDelivery, Inbox } from '../inbox/inbox.ts';
+import { memoryInbox } from '../inbox/memory-inbox.ts';
 import { type ReceiverOptions, resolveOptions } from '../options.ts';
 import { createHttpServer, httpsOptions, protectServer, requestListener } from '../server/http-server.ts';
 import { type RunningReceiver, type ServerOptions, serve, withClientCertificateCheck } from '../start-receiver.ts';
@@ -21,20 +25,63 @@ function connectionsOf(server: Server): Set<Socket> {
   return open;
 }
 
-/** Serves a mutant. Takes the options of `startReceiver`, and throws the same errors. */
-export async function startFaultyReceiver(
-  fault: Fault,
-  given: ReceiverOptions & ServerOptions,
-): Promise<RunningReceiver> {
-  const options = withClientCertificateCheck(given);
+type FaultyOptions = ReceiverOptions & ServerOptions & { readonly effects?: EffectsRecord };
+
+interface RunningFaultyReceiver extends RunningReceiver {
+  /** Ends it as a crash would, and starts it again on the same port: only the record and the inbox survive. */
+  restart(): Promise<void>;
+}
+
+/**
+ * Serves a mutant, or with null the reference receiver. Takes the options of `startReceiver`, and throws the same
+ * errors. `effects` is the record of a mutant of the effects; a new one by default.
+ */
+export async function startFaultyReceiver(fault: Fault | null, given: FaultyOptions): Promise<RunningFaultyReceiver> {
+  const { effects, ...options } = withClientCertificateCheck(given);
+  const handlesEffects = effects !== undefined || fault?.stage === 'effects';
+  const record = effects ?? memoryEffects();
+  const openInbox = keptInbox();
+  const open = async (port: number | undefined) =>
+    startProcess(fault, {
+      ...options,
+      ...(port !== undefined && { port }),
+      ...(handlesEffects && { record, inbox: options.inbox ?? (await openInbox()) }),
+    });
+  let current = await open(options.port);
+  return {
+    url: current.running.url,
+    port: current.running.port,
+    settled: () => current.handling.settled(),
+    reloadTls: (tls) => current.running.reloadTls(tls),
+    close: () => current.close(),
+    async restart() {
+      current.kill();
+      current = await open(current.running.port);
+    },
+  };
+}
+
+/** A REFUND that comes alone waits for its SELL no longer than checks wait for its effect. */
+const HANDLING = { refundWaitMs: 500 };
+
+type ProcessOptions = ReceiverOptions & ServerOptions & { readonly record?: EffectsRecord };
+
+/** Everything that a crash ends. */
+async function startProcess(fault: Fault | null, { record, ...options }: ProcessOptions) {
+  let isAlive = true;
+  // What a dead process still does has no effect.
+  const apply: EffectsRecord['apply'] = (effect, key) =>
+    isAlive && record !== undefined ? record.apply(effect, key) : new Promise(() => {});
+  const { stages, ...changes } = fault?.stage === 'effects' ? fault.replace({ apply }) : {};
+  const given = options.handlers === undefined ? {} : { handlers: options.handlers };
+  const effects = record === undefined ? {} : { handlers: effectHandlers({ apply }, given), handling: HANDLING };
   // A fault may need the body of a delivery that the correct receiver rejects by its head.
-  const config = { ...resolveOptions(options), keepsRejectedBodies: true };
+  const config = { ...resolveOptions({ ...options, ...effects, ...changes }), keepsRejectedBodies: true };
   const handling = createHandling(config);
   const correct = createPipeline(config, handling);
   let server: Server | null = null;
   let connections = new Set<Socket>();
   let timer: NodeJS.Timeout | undefined;
-  let closed = false;
 
   const crash = (downMs: number) => {
     const listening = server;
@@ -44,28 +91,65 @@ export async function startFaultyReceiver(
     for (const socket of connections) socket.destroy();
     if (!Number.isFinite(downMs)) return;
     timer = setTimeout(() => {
-      if (!closed) listening.listen(port, address);
+      if (isAlive) listening.listen(port, address);
     }, downMs);
   };
   const parts: FaultParts = { correct, config, handling, tls: options.tls, crash };
-  const pipeline = fault.stage === 'connection' ? correct : { ...correct, [fault.stage]: fault.replace(parts) };
   const receiver = {
-    app: createApp(pipeline, config),
+    app: createApp({ ...correct, ...replacedStages(fault, parts), ...stages?.(parts) }, config),
     settled: () => handling.settled(),
     stop: (timeoutMs: number) => handling.stop(timeoutMs),
   };
-  server = createFaultyServer(receiver.app, options, fault.options);
+  server = createFaultyServer(receiver.app, options, fault?.options);
   connections = connectionsOf(server);
-  if (fault.stage === 'connection') fault.server?.(server, parts);
+  if (fault?.stage === 'connection') fault.server?.(server, parts);
   const running = await serve(receiver, server, options);
+  // What an earlier process stored and did not handle.
+  handling.wake();
   return {
-    ...running,
-    settled: () => handling.settled(),
+    running,
+    handling,
+    kill() {
+      isAlive = false;
+      crash(Number.POSITIVE_INFINITY);
+      clearTimeout(timer);
+      void handling.stop(0);
+    },
     close() {
-      closed = true;
+      isAlive = false;
       clearTimeout(timer);
       return running.close();
     },
+  };
+}
+
+function replacedStages(fault: Fault | null, parts: FaultParts): Partial<Pipeline> {
+  if (fault === null || fault.stage === 'connection' || fault.stage === 'effects') return {};
+  return { [fault.stage]: fault.replace(parts) };
+}
+
+/** Opens an inbox in memory that has what earlier ones stored and did not settle, as one on disk does. */
+function keptInbox(): () => Promise<Inbox> {
+  const stored = new Map<string, AcceptedDelivery>();
+  return async () => {
+    const inbox = memoryInbox();
+    for (const delivery of stored.values()) await inbox.put(delivery);
+    return {
+      ...inbox,
+      async put(delivery) {
+        const result = await inbox.put(delivery);
+        if (result === 'stored') stored.set(delivery.notification.id, delivery);
+        return result;
+      },
+      async settle(settlement) {
+        const isOurs = await inbox.settle(settlement);
+        const delivery = stored.get(settlement.claim.id);
+        if (isOurs && delivery !== undefined && settlement.state !== 'pending') {
+          stored.set(settlement.claim.id, { ...delivery, handle: false });
+        }
+        return isOurs;
+      },
+    };
   };
 }
 

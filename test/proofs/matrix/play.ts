@@ -5,11 +5,12 @@ import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { makeWorkingSet, type ServerFixtureName, serverFixture, WORKING_SET_FIXTURES } from '../../../certs/index.ts';
 import { outcomeOf } from '../../../harness/diagnose/outcome.ts';
+import type { WindowOptions } from '../../../harness/effects/index.ts';
 import type { ClientFixtures } from '../../../harness/probe/identities.ts';
 import type { ResultDocument } from '../../../harness/report/result-document.ts';
 import { run } from '../../../harness/run/index.ts';
 import { FAULTS, type Fault, startFaultyReceiver } from '../../../receiver/faults/index.ts';
-import { startReceiver } from '../../../receiver/index.ts';
+import { memoryEffects, startEffectsWindow, startReceiver } from '../../../receiver/index.ts';
 import { CORRECT_RECEIVERS, type CorrectReceiver, type StartedReceiver } from './correct/index.ts';
 import { behind, type SetUp } from './set-ups.ts';
 
@@ -22,13 +23,43 @@ const LIMITS_OF_RIGHT = { timeoutMs: 30_000, recoveryMs: 10_000 };
 /** Higher than the default, because each delivery takes about 200 ms. */
 const JITTER_CONCURRENCY = 32;
 
+/** How long effects may take: of mutants, which may never show them, and of correct receivers. In milliseconds. */
+const EFFECTS_MS = { fault: 2000, right: 10_000, correct: 10_000 };
+
+const EFFECTS_TOKEN = 'a-token-of-the-matrix';
+
+/** Whether it is asked what it did; the mutants of other areas show without. */
+function hasWindow(subject: Subject): boolean {
+  if (subject.kind === 'fault') return subject.fault.area === 'effects';
+  return subject.kind === 'right' ? subject.hasEffects === true : subject.receiver.hasEffects === true;
+}
+
+/** The reference receiver or a mutant, which can be restarted, with its effects window. */
+async function startWithWindow(
+  fault: Fault | null,
+  options: Parameters<typeof startReceiver>[0],
+): Promise<StartedReceiver> {
+  const record = memoryEffects();
+  const receiver = await startFaultyReceiver(fault, { ...options, effects: record });
+  const window = await startEffectsWindow({ record, token: EFFECTS_TOKEN });
+  return {
+    url: receiver.url,
+    effectsUrl: window.url,
+    restart: receiver.restart,
+    async close() {
+      await receiver.close();
+      await window.close();
+    },
+  };
+}
+
 function start(subject: Subject, material: Material, served: ServedCertificate): Promise<StartedReceiver> {
   const { secret, apiKey, pem } = material;
   const clientCa = pem('client-ca.pem');
   const { cert, key } = served;
   if (subject.kind === 'correct') {
     const tls = { cert, key, clientCa, clientName: CLIENT_NAME };
-    return subject.receiver.start({ secret, apiKey, ...(subject.overTls && { tls }) });
+    return subject.receiver.start({ secret, apiKey, token: EFFECTS_TOKEN, ...(subject.overTls && { tls }) });
   }
   const options = {
     signing: { secrets: [secret] },
@@ -38,7 +69,9 @@ function start(subject: Subject, material: Material, served: ServedCertificate):
       clientCertificate: { from: 'connection' as const, allowed: [CLIENT_NAME] },
     }),
   };
-  return subject.kind === 'right' ? startReceiver(options) : startFaultyReceiver(subject.fault, options);
+  const fault = subject.kind === 'right' ? null : subject.fault;
+  if (hasWindow(subject)) return startWithWindow(fault, options);
+  return fault === null ? startReceiver(options) : startFaultyReceiver(fault, options);
 }
 
 async function certificateFor(subject: Subject, material: Material): Promise<ServedCertificate> {
@@ -47,15 +80,26 @@ async function certificateFor(subject: Subject, material: Material): Promise<Ser
   return certificate === undefined ? rightCertificate(material) : material.faulty(certificate);
 }
 
+/** What a subject shows more than its answers. Only mutants that show after a restart are restarted. */
+function windowsFor(subject: Subject, { effectsUrl, restart }: StartedReceiver): WindowOptions {
+  if (effectsUrl === undefined) return {};
+  const effects = { url: effectsUrl, token: EFFECTS_TOKEN, deadlineMs: EFFECTS_MS[subject.kind] };
+  const isRestarted = subject.kind !== 'fault' || subject.fault.needs?.includes('restart') === true;
+  return { effects, ...(isRestarted && restart !== undefined && { restart }) };
+}
+
 /**
  * The suites for a subject; all if empty. For a mutant of the connection, every delivery meets the correct stages, and
- * over TLS they would take most of the time.
+ * over TLS they would take most of the time. A mutant of the effects answers correctly, and some show only in what
+ * becomes of the deliveries of other suites.
  */
 function suitesFor(subject: Subject): readonly string[] {
-  if (subject.kind !== 'fault' || (subject.fault.area !== 'tls' && subject.fault.area !== 'mtls')) return [];
-  return subject.fault.needs?.includes('hmac') || subject.fault.needs?.includes('api-key')
-    ? []
-    : ['valid', 'tls', 'mtls', 'combination', 'delivery'];
+  if (subject.kind !== 'fault') return [];
+  const { area, needs = [] } = subject.fault;
+  const needsCredentials = needs.includes('hmac') || needs.includes('api-key');
+  if (needsCredentials) return [];
+  if (area === 'effects') return ['valid', 'malformed', 'http', 'effects'];
+  return area === 'tls' || area === 'mtls' ? ['valid', 'tls', 'mtls', 'combination', 'delivery'] : [];
 }
 
 /** The result document of a run of all or the given scenarios. Rejects if the subject cannot be started. */
@@ -68,7 +112,8 @@ export async function runAgainst(
 ): Promise<ResultDocument> {
   const { secret, apiKey, pem, clientFixtures } = material;
   const served = await certificateFor(subject, material);
-  const receiver = await behind(setUp, await start(subject, material, served));
+  const started = await start(subject, material, served);
+  const receiver = await behind(setUp, started);
   const concurrency = subject.kind === 'correct' ? subject.receiver.concurrency : undefined;
   try {
     return await run({
@@ -83,6 +128,7 @@ export async function runAgainst(
       },
       ...(subject.overTls && { clientFixtures }),
       ...(seed !== undefined && { seed }),
+      windows: windowsFor(subject, started),
       selection: { suites: scenarios.length > 0 ? [] : suitesFor(subject), scenarios },
       limits: {
         ...(subject.kind === 'fault' ? LIMITS : LIMITS_OF_RIGHT),
@@ -131,7 +177,7 @@ export function playedOf(subject: Subject, document: ResultDocument): Played {
 /** What the matrix keeps of one run, for the rules, the dictionary and the document. */
 export interface Played {
   /**
-   * The name of the mutant; `none` and `none-over-tls` for the reference receiver; `correct:NAME` for another correct
+   * The name of the mutant; `none`, `none-with-effects` and `none-over-tls` for the reference receiver; `correct:NAME` for another correct
    * one.
    */
   readonly name: string;
@@ -217,10 +263,11 @@ function rightCertificate({ pem }: Material): ServedCertificate {
 type Subject =
   | { readonly kind: 'fault'; readonly name: string; readonly overTls: boolean; readonly fault: Fault }
   | { readonly kind: 'correct'; readonly name: string; readonly overTls: boolean; readonly receiver: CorrectReceiver }
-  | { readonly kind: 'right'; readonly name: string; readonly overTls: boolean };
+  | { readonly kind: 'right'; readonly name: string; readonly overTls: boolean; readonly hasEffects?: true };
 
 const RIGHT: readonly Subject[] = [
   { kind: 'right', name: 'none', overTls: false },
+  { kind: 'right', name: 'none-with-effects', overTls: false, hasEffects: true },
   { kind: 'right', name: 'none-over-tls', overTls: true },
 ];
 

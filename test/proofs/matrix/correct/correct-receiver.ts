@@ -14,6 +14,8 @@ export interface CorrectOptions {
   readonly secret: string;
   /** Expected in `X-API-Key`. */
   readonly apiKey: string;
+  /** Of its effects window, if it has one. */
+  readonly token?: string;
   /** Only for receivers with `tls: true`, as PEM text. */
   readonly tls?: {
     /** The server chain for the host `localhost`, leaf first. */
@@ -31,6 +33,10 @@ export interface StartedReceiver {
    * The URL for deliveries: `http://127.0.0.1:PORT/...`, or `https://localhost:PORT/...` with `tls`, on a free port.
    */
   readonly url: string;
+  /** Its effects window, if it has one. */
+  readonly effectsUrl?: string;
+  /** Ends it as a crash would, and starts it again on the same port. */
+  restart?(): Promise<void>;
   /** Ends it, including connections and child processes. */
   close(): Promise<void>;
 }
@@ -44,6 +50,8 @@ export interface CorrectReceiver {
   readonly needs?: readonly string[];
   /** Served over HTTPS with mutual TLS. */
   readonly tls?: boolean;
+  /** It has an effects window. */
+  readonly hasEffects?: boolean;
   /**
    * Simultaneous deliveries, instead of the 8 of a run: more for receivers that are slow on purpose, fewer for servers
    * that accept one connection at a time.
