@@ -116,7 +116,7 @@ const lost: readonly EffectFault[] = [
   },
   {
     ...LOST,
-    name: 'same-status-taken-for-a-copy',
+    name: 'same-status-not-handled',
     title: 'Takes a notification of an order for a copy when it has the status that the order has',
     seen: 'A unique key on transaction and status.',
     why: 'The notification that brings the hash has the status of the one before, and is dropped.',
@@ -175,8 +175,8 @@ const lost: readonly EffectFault[] = [
     comesAndGoes: true,
     replace: (record) => {
       let isStopped = false;
-      return losing(({ kind }) => {
-        isStopped ||= kind === 'STAKING';
+      return losing((_handled, notification) => {
+        isStopped ||= notification.kind === 'UNKNOWN';
         return isStopped;
       })(record);
     },

@@ -240,4 +240,22 @@ export const UNCERTAIN: readonly Uncertain[] = [
     sure: ['http/content-type-missing', 'signature/missing-without-content-type'],
     reason: 'After three deliveries without an answer the waits are short; which three come first is chance.',
   },
+  {
+    fault: 'every-10th-lost',
+    scenarios: ['*'],
+    sure: ['effects/accepted-handled'],
+    reason: 'Which notification is the tenth depends on their order; a run always has more than ten.',
+  },
+  {
+    fault: 'every-7th-handled-twice',
+    scenarios: ['*'],
+    sure: ['effects/accepted-once'],
+    reason: 'Which notification is the seventh depends on their order; a run always has more than seven.',
+  },
+  {
+    fault: 'unknown-type-stops-the-worker',
+    scenarios: ['*'],
+    sure: ['effects/unknown-type'],
+    reason: 'Which notifications come after the first of an unknown type depends on their order.',
+  },
 ];

@@ -1,6 +1,7 @@
 /** The correct receivers in other styles. None of them may raise an alarm. */
 import { connections } from './connections.ts';
 import type { CorrectReceiver } from './correct-receiver.ts';
+import { withEffects } from './effects.ts';
 import { frameworks } from './frameworks.ts';
 import { answers, bareNode } from './node.ts';
 import { orders } from './orders.ts';
@@ -21,4 +22,5 @@ export const CORRECT_RECEIVERS: readonly CorrectReceiver[] = [
   ...processes,
   ...behindNginx,
   ...otherLanguages,
+  ...withEffects,
 ];

@@ -22,11 +22,11 @@ import {
  */
 async function startProgram(
   [program, ...args]: readonly [string, ...string[]],
-  { secret, apiKey }: CorrectOptions,
+  { secret, apiKey, token = '' }: CorrectOptions,
 ): Promise<StartedReceiver> {
   const { PATH, HOME } = process.env;
   const child = spawn(program, args, {
-    env: { PATH, HOME, HOOKPROOF_SECRET: secret, HOOKPROOF_API_KEY: apiKey },
+    env: { PATH, HOME, HOOKPROOF_SECRET: secret, HOOKPROOF_API_KEY: apiKey, HOOKPROOF_EFFECTS_TOKEN: token },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   });
@@ -99,6 +99,18 @@ export const otherLanguages: readonly CorrectReceiver[] = [
   ]),
   inLanguage('go-net-http', 'Go, net/http.', ['go', 'run', fileOf('receiver.go')]),
 ];
+
+/** Its window is on the same port. */
+export const otherLanguageWithEffects: CorrectReceiver = {
+  name: 'effects-python',
+  title: 'Python, with a queue, one worker, and its effects window on the port for deliveries.',
+  needs: ['python3'],
+  hasEffects: true,
+  start: async (options) => {
+    const started = await startProgram(['python3', fileOf('effects.py')], options);
+    return { ...started, effectsUrl: new URL('/effects', started.url).href };
+  },
+};
 
 /** A receiver of several processes that share only the port. */
 

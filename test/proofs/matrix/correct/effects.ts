@@ -1,0 +1,283 @@
+/** Receivers with an effects window that do what was delivered in other ways. They share no code with the receiver. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import { EFFECT_DECIMALS, type EffectsAnswer, type EffectValues, type Handled } from '../../../../contract/index.ts';
+import {
+  bodyOf,
+  type CorrectOptions,
+  type CorrectReceiver,
+  idOf,
+  isAuthentic,
+  listenOn,
+  sameText,
+} from './correct-receiver.ts';
+import { otherLanguageWithEffects } from './programs.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** Whatever is at a path, as a text. */
+function textAt(value: unknown, path: string): string | undefined {
+  const found = path.split('.').reduce<unknown>((at, key) => {
+    return typeof at === 'object' && at !== null && Object.hasOwn(at, key) ? (at as Json)[key] : undefined;
+  }, value);
+  return typeof found === 'string' && found !== '' ? found : undefined;
+}
+
+function firstAt(value: unknown, ...paths: string[]): string | null {
+  return paths.map((path) => textAt(value, path)).find((text) => text !== undefined) ?? null;
+}
+
+function displayed(atomic: string | null, currency: string | null): string | undefined {
+  const decimals = Object.hasOwn(EFFECT_DECIMALS, currency ?? '') ? EFFECT_DECIMALS[currency ?? ''] : undefined;
+  if (atomic === null || decimals === undefined || !/^\d{1,300}$/.test(atomic)) return undefined;
+  const digits = atomic.padStart(decimals + 1, '0');
+  // The trailing zeros stay: 1.50 is as good as 1.5.
+  return decimals === 0 ? atomic : `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`;
+}
+
+function valuesOf(payload: Json): EffectValues {
+  const type = textAt(payload, 'type') ?? '';
+  const currency = firstAt(
+    payload,
+    ...['data.metadata.asset.currency', 'data.metadata.blockchainData.currency', 'data.metadata.currency'],
+    'data.assetId',
+  );
+  const amount =
+    type === 'REFUND'
+      ? (textAt(payload, 'data.metadata.amount') ?? null)
+      : displayed(firstAt(payload, 'data.metadata.asset.amount'), currency);
+  return {
+    kind: type === 'CAAS' ? `CAAS_${textAt(payload, 'data.type')}` : type,
+    status: firstAt(
+      payload,
+      ...['data.metadata.orderStatus', 'data.metadata.providerTransactionStatus', 'data.status'],
+    ),
+    transaction: firstAt(payload, 'data.transactionId', 'data.partnerTransactionId'),
+    customer: firstAt(payload, 'data.customerId', 'data.accountId'),
+    paymentMethod: firstAt(payload, 'data.paymentMethodId'),
+    address: firstAt(payload, 'data.walletAddress'),
+    hash: firstAt(
+      payload,
+      ...['data.metadata.blockchainData.blockchainTransactionId', 'data.metadata.blockchainTransactionId'],
+      'data.metadata.blockchainTransctionId',
+    ),
+    currency,
+    errorCode: firstAt(payload, 'data.errorData.code', 'data.errorCode'),
+    ...(amount !== undefined && { amount }),
+  };
+}
+
+const STEPS = ['CREATED', 'PENDING', 'BLOCKCHAIN_ACCEPTED'];
+const FINAL = ['CONFIRMED', 'COMPLETED', 'FAILED'];
+
+const rankOf = (status: string | null | undefined) =>
+  FINAL.includes(status ?? '') ? STEPS.length : STEPS.indexOf(status ?? '');
+
+/** What was done, and what each transaction has now. */
+function createLedger({ before = 0 } = {}) {
+  const done: Handled[] = [];
+  const current = new Map<string, { status: string | null; hash: string | null; rank: number }>();
+  const isLate = ({ transaction, status }: EffectValues) =>
+    rankOf(status) < (current.get(transaction ?? '')?.rank ?? rankOf(status));
+  return {
+    done,
+    isLate,
+    book(notification: string, values: EffectValues): void {
+      done.push({ notification, ...values });
+      const { transaction, status = null, hash = null } = values;
+      if (transaction == null) return;
+      const state = current.get(transaction);
+      if (state === undefined) current.set(transaction, { status, hash, rank: rankOf(status) });
+      else {
+        if (!isLate(values)) Object.assign(state, { status, rank: rankOf(status) });
+        state.hash = hash ?? state.hash;
+      }
+    },
+    answer(query: URLSearchParams): EffectsAnswer {
+      const total = before + done.length;
+      const transaction = query.get('transaction');
+      if (transaction !== null) {
+        const { status = null, hash = null } = current.get(transaction) ?? {};
+        return {
+          total,
+          handled: done.filter((one) => one.transaction === transaction),
+          current: current.has(transaction) ? { status, hash } : null,
+        };
+      }
+      const ids = (query.get('notification') ?? '').split(',');
+      return { total, handled: done.filter(({ notification }) => ids.includes(notification)) };
+    },
+  };
+}
+
+type Ledger = ReturnType<typeof createLedger>;
+
+/** Gets each valid delivery, copies too, and may end after the answer. */
+type Accept = (id: string, payload: Json) => void | Promise<void>;
+
+interface Style {
+  readonly name: string;
+  readonly title: string;
+  /** Handlings that were before it started. */
+  readonly before?: number;
+  readonly accept: (ledger: Ledger) => Accept;
+  /** What the window shows instead of the answer of the ledger. */
+  readonly shown?: (answer: EffectsAnswer) => EffectsAnswer;
+}
+
+async function answerDelivery(
+  req: IncomingMessage,
+  res: ServerResponse,
+  options: CorrectOptions,
+  accept: Accept,
+): Promise<void> {
+  const body = await bodyOf(req);
+  const id = idOf(body);
+  if (req.method !== 'POST') res.writeHead(405, { Allow: 'POST' });
+  else if (!isAuthentic(req, body, options)) res.writeHead(401);
+  else if (id === undefined || id === '') res.writeHead(400);
+  else {
+    await accept(id, JSON.parse(body.toString('utf8')));
+    res.writeHead(200);
+  }
+  res.end();
+}
+
+function withWindow({ name, title, before = 0, accept, shown = (answer) => answer }: Style): CorrectReceiver {
+  return {
+    name,
+    title,
+    hasEffects: true,
+    async start(options) {
+      const ledger = createLedger({ before });
+      const handle = accept(ledger);
+      const receiver = await listenOn(
+        createServer((req, res) => {
+          answerDelivery(req, res, options, handle).catch(() => res.destroy());
+        }),
+      );
+      const window = await listenOn(
+        createServer((req, res) => {
+          if (!sameText(req.headers.authorization ?? '', `Bearer ${options.token}`)) return res.writeHead(401).end();
+          const { searchParams } = new URL(req.url ?? '', 'http://window');
+          res.writeHead(200, { 'Content-Type': 'application/json' });
+          return res.end(JSON.stringify(shown(ledger.answer(searchParams))));
+        }),
+      );
+      return {
+        url: receiver.url,
+        effectsUrl: window.url,
+        close: async () => {
+          await receiver.close();
+          await window.close();
+        },
+      };
+    },
+  };
+}
+
+/** Books a notification unless its key is known, at once or by `work`. */
+function once(ledger: Ledger, work: (book: () => void, values: EffectValues) => void | Promise<void>): Accept {
+  const known = new Set<string>();
+  return (id, payload) => {
+    if (known.has(id)) return;
+    known.add(id);
+    const values = valuesOf(payload);
+    return work(() => ledger.book(id, values), values);
+  };
+}
+
+/** Ends with the process. */
+function later(ms: number, run: () => void): void {
+  setTimeout(run, ms).unref();
+}
+
+const KNOWN_TYPES = ['CAAS', 'PAYMENT_METHOD', 'REFUND', 'CAAS_BLOCKCHAIN', 'WALLET'];
+const LONGEST_MS = 2000;
+
+export const withEffects: readonly CorrectReceiver[] = [
+  withWindow({
+    name: 'effects-synchronous',
+    title: 'Handles each notification before it answers.',
+    accept: (ledger) => once(ledger, (book) => book()),
+  }),
+  withWindow({
+    name: 'effects-idempotent',
+    title: 'Handles each notification at least once, twice as a rule, with an effect that counts once.',
+    accept(ledger) {
+      const applied = new Set<string>();
+      const apply = (id: string, payload: Json) => {
+        if (applied.has(id)) return;
+        applied.add(id);
+        ledger.book(id, valuesOf(payload));
+      };
+      return (id, payload) => {
+        later(5, () => apply(id, payload));
+        later(60, () => apply(id, payload));
+      };
+    },
+  }),
+  withWindow({
+    name: 'effects-queued',
+    title: 'Handles notifications from a queue, each up to two seconds later.',
+    accept: (ledger) => once(ledger, (book) => later(Math.random() * LONGEST_MS, book)),
+  }),
+  withWindow({
+    name: 'effects-batched',
+    title: 'Handles what has come every half second.',
+    accept(ledger) {
+      let batch: (() => void)[] = [];
+      const timer = setInterval(() => {
+        const work = batch;
+        batch = [];
+        for (const book of work) book();
+      }, 500);
+      timer.unref();
+      return once(ledger, (book) => void batch.push(book));
+    },
+  }),
+  withWindow({
+    name: 'effects-unordered',
+    title: 'Handles notifications in parallel and without order, before it answers.',
+    accept: (ledger) =>
+      once(ledger, async (book) => {
+        await delay(Math.random() * 40);
+        book();
+      }),
+  }),
+  withWindow({
+    name: 'effects-late-ignored',
+    title: 'Ignores a status that arrives too late, and does not list it as handled.',
+    accept: (ledger) => once(ledger, (book, values) => (ledger.isLate(values) ? undefined : book())),
+  }),
+  withWindow({
+    name: 'effects-without-values',
+    title: 'States only which notifications were handled, without values.',
+    accept: (ledger) => once(ledger, (book) => book()),
+    shown: ({ total, handled }) => ({ total, handled: handled.map(({ notification }) => ({ notification })) }),
+  }),
+  withWindow({
+    name: 'effects-ids-in-upper-case',
+    title: 'Keeps ids in upper case, as a column of SQL Server does.',
+    accept: (ledger) => once(ledger, (book) => book()),
+    shown: ({ handled, ...answer }) => ({
+      ...answer,
+      handled: handled.map((one) => ({ ...one, notification: one.notification.toUpperCase() })),
+    }),
+  }),
+  withWindow({
+    name: 'effects-unknown-aside',
+    title: 'Sets notifications of unknown types aside, and never handles them.',
+    accept(ledger) {
+      const handle = once(ledger, (book) => book());
+      return (id, payload) => (KNOWN_TYPES.includes(String(payload.type)) ? handle(id, payload) : undefined);
+    },
+  }),
+  withWindow({
+    name: 'effects-of-before',
+    title: 'Counts what it handled before the run.',
+    before: 12_345,
+    accept: (ledger) => once(ledger, (book) => book()),
+  }),
+  otherLanguageWithEffects,
+];
