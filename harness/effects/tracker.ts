@@ -18,8 +18,12 @@ export interface TrackedDelivery {
   readonly isValid: boolean;
   /** The plain valid delivery. */
   readonly isControl: boolean;
-  /** `unknown`: no answer, or bytes on the wire that nothing can be said about. */
+  /** `unknown`: no answer, or neither of the two. */
   readonly outcome: 'accepted' | 'rejected' | 'unknown';
+  /** Bytes that no client would send, which may be read in several ways. */
+  readonly isRaw?: boolean;
+  /** The connection was closed before the end of the body. */
+  readonly isCutOff?: boolean;
 }
 
 /** What the window says of one notification. */
@@ -52,6 +56,8 @@ interface Notification {
   readonly scenarios: Set<string>;
   outcomes: Set<'accepted' | 'rejected' | 'unknown'>;
   isControl: boolean;
+  /** It was rejected or not complete each time, and cannot have been handled under another id. */
+  isRejected: boolean;
   answeredAt: number;
   seenAt: number | null;
   handled: readonly Handled[];
@@ -73,6 +79,8 @@ export async function trackEffects(
 ): Promise<EffectsTracker> {
   const { total: totalBefore } = await window.ask({ notifications: [NOT_SENT_ID] });
   const known = new Map<string, Notification>();
+  /** A column of a database may turn ids into upper or lower case. Those that differ only in it stay apart. */
+  const spellings = new Map<string, Set<string>>();
   /** Those that must be handled; of them, those whose effect is judged. */
   const awaited = new Set<string>();
   const expected = new Set<string>();
@@ -95,7 +103,10 @@ export async function trackEffects(
     }
     totalAfter = Math.max(totalAfter, total);
     const byId = new Map<string, Handled[]>();
-    for (const one of handled) byId.set(one.notification, [...(byId.get(one.notification) ?? []), one]);
+    for (const one of handled) {
+      const id = asSent(one.notification);
+      byId.set(id, [...(byId.get(id) ?? []), one]);
+    }
     for (const [id, found] of byId) {
       const one = known.get(id);
       if (one === undefined) continue;
@@ -119,18 +130,24 @@ export async function trackEffects(
     isPolling = false;
   }
 
+  function asSent(id: string): string {
+    const [spelling = id, ...others] = spellings.get(id.toLowerCase()) ?? [];
+    return known.has(id) || others.length > 0 ? id : spelling;
+  }
+
   const isOpen = (id: string) => known.get(id)?.seenAt === null;
 
   async function settled(): Promise<WindowProblem | null> {
-    const until = now() + deadlineMs;
+    const startedAt = now();
+    const until = startedAt + deadlineMs;
     const problem = await repeat(async () => {
       const open = [...awaited].filter(isOpen);
       if (open.length > 0) await look(open);
       return !open.some(isOpen) || now() >= until;
     });
     if (problem !== null) return problem;
-    // Of those that were polled from their answers on: the others were first asked for now.
-    const slowest = Math.max(0, ...[...expected].map((id) => known.get(id)).map((one) => (one && tookMs(one)) ?? 0));
+    // What was not polled during the run may have been handled long before it was seen.
+    const slowest = Math.max(0, ...[...known].map(([id, one]) => tookMs(one, expected.has(id) ? 0 : startedAt) ?? 0));
     await delay(Math.min(deadlineMs, Math.max(MIN_QUIET_MS, slowest)), undefined, { signal }).catch(() => {});
     return repeat(async () => {
       await look(known.size === 0 ? [NOT_SENT_ID] : [...known.keys()]);
@@ -155,15 +172,19 @@ export async function trackEffects(
   }
 
   return {
-    record({ scenario, body, isValid, isControl, outcome }) {
+    record({ scenario, body, isValid, isControl, outcome, isRaw = false, isCutOff = false }) {
       const ids = idsIn(body);
       if (outcome !== 'rejected' && ids.length !== 1) untraceable += 1;
       for (const id of ids) {
         const one = known.get(id) ?? newNotification();
         known.set(id, one);
+        const spelling = id.toLowerCase();
+        spellings.set(spelling, (spellings.get(spelling) ?? new Set()).add(id));
         one.scenarios.add(scenario);
         // Which of several ids a receiver takes is not known, and an accepted forgery is reported by its answer.
-        one.outcomes.add(ids.length > 1 || (outcome === 'accepted' && !isValid) ? 'unknown' : outcome);
+        const isUnclear = isRaw || ids.length > 1 || (outcome === 'accepted' && !isValid);
+        one.outcomes.add(isUnclear ? 'unknown' : outcome);
+        one.isRejected &&= outcome === 'rejected' || isCutOff;
         one.isControl ||= isControl;
         one.answeredAt = now();
         if (isControl && outcome === 'accepted') awaited.add(id);
@@ -199,10 +220,10 @@ export async function trackEffects(
       }));
       const explained = all.reduce((sum, { times }) => sum + times, 0);
       // A receiver may keep an id in another spelling, and handle what it accepts without one.
-      const elsewhere = all.filter(({ outcome, times }) => outcome !== 'rejected' && times === 0).length;
+      const elsewhere = [...known.values()].filter(({ isRejected, handled }) => !isRejected && handled.length === 0);
       return {
         notifications: all.flatMap((one) => (one.outcome === 'unknown' ? [] : [one as AuditedNotification])),
-        unexplained: Math.max(0, totalAfter - totalBefore - explained - elsewhere - untraceable),
+        unexplained: Math.max(0, totalAfter - totalBefore - explained - elsewhere.length - untraceable),
         problem: problem?.message ?? null,
       };
     },
@@ -224,11 +245,19 @@ type AuditedNotification = EffectsAudit['notifications'][number];
 
 function newNotification(): Notification {
   const scenarios = new Set<string>();
-  return { scenarios, outcomes: new Set(), isControl: false, answeredAt: 0, seenAt: null, handled: [] };
+  return {
+    scenarios,
+    outcomes: new Set(),
+    isControl: false,
+    isRejected: true,
+    answeredAt: 0,
+    seenAt: null,
+    handled: [],
+  };
 }
 
-function tookMs({ answeredAt, seenAt }: Notification): number | null {
-  return seenAt === null ? null : Math.max(0, seenAt - answeredAt);
+function tookMs({ answeredAt, seenAt }: Notification, since = 0): number | null {
+  return seenAt === null ? null : Math.max(0, seenAt - Math.max(answeredAt, since));
 }
 
 function asProblem(error: unknown): WindowProblem {

@@ -85,14 +85,16 @@ export async function sendControl(
 function recordEffect({ effects }: RunContext, { assembled, attempt, role }: SentDelivery, isValid: boolean): void {
   const { answer, error } = attempt;
   if (effects === null || error?.code === NOT_SENT) return;
-  const isRaw = assembled.transmission?.kind === 'raw';
+  const kind = assembled.transmission?.kind;
   const isRejected = answer !== null && answer.status >= 400 && answer.status < 500;
   effects.record({
     scenario: assembled.kit.scenario ?? '',
     body: assembled.prepared.body,
     isValid,
     isControl: role === 'control',
-    outcome: isAccepted(attempt) ? 'accepted' : isRejected && !isRaw ? 'rejected' : 'unknown',
+    outcome: isAccepted(attempt) ? 'accepted' : isRejected ? 'rejected' : 'unknown',
+    isRaw: kind === 'raw',
+    isCutOff: kind === 'cut-off',
   });
 }
 

@@ -77,7 +77,8 @@ const rankOf = (status: string | null | undefined) =>
 function createLedger({ before = 0 } = {}) {
   const done: Handled[] = [];
   const current = new Map<string, { status: string | null; hash: string | null; rank: number }>();
-  const isLate = ({ transaction, status }: EffectValues) =>
+  const isLate = ({ kind, transaction, status }: EffectValues) =>
+    (kind === 'CAAS_BUY' || kind === 'CAAS_SELL') &&
     rankOf(status) < (current.get(transaction ?? '')?.rank ?? rankOf(status));
   return {
     done,
@@ -137,7 +138,7 @@ async function answerDelivery(
   else if (!isAuthentic(req, body, options)) res.writeHead(401);
   else if (id === undefined || id === '') res.writeHead(400);
   else {
-    await accept(id, JSON.parse(body.toString('utf8')));
+    await accept(id, JSON.parse(new TextDecoder().decode(body)));
     res.writeHead(200);
   }
   res.end();
