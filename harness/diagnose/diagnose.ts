@@ -127,6 +127,7 @@ const AREA_NEEDS: Readonly<Record<string, readonly Feature[]>> = {
   signature: ['hmac'],
   'api-key': ['api-key'],
   combination: ['hmac', 'api-key'],
+  effects: ['effects'],
   tls: ['https'],
   mtls: ['mtls'],
 };

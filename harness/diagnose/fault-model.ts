@@ -265,6 +265,7 @@ const OWN_SUITES: Readonly<Record<string, readonly string[]>> = {
   delivery: ['delivery'],
   http: ['http', 'valid'],
   leaks: ['leaks'],
+  effects: ['effects'],
   tls: ['tls'],
   mtls: ['mtls'],
 };
