@@ -15,6 +15,7 @@ export {
 export type {
   ClientCertificateOption,
   DeliverySummary as ForwardedDelivery,
+  EffectsRecord,
   Handlers,
   Inbox,
   ReceiverLogger,

@@ -1,5 +1,6 @@
 /** How the mutants of the effects differ from the reference receiver. Shared by their files. */
-import { type Handled, type ReceivedNotification, readNotification } from '../../contract/index.ts';
+import type { Handled } from '../../contract/effects.ts';
+import { type ReceivedNotification, readNotification } from '../../contract/index.ts';
 import type { Pipeline } from '../create-receiver.ts';
 import { effectOf, handlersOfEveryKind } from '../effects/effect-of.ts';
 import type { Effect } from '../effects/effects-record.ts';

@@ -25,7 +25,7 @@ function connectionsOf(server: Server): Set<Socket> {
   return open;
 }
 
-type FaultyOptions = ReceiverOptions & ServerOptions & { readonly effects?: EffectsRecord };
+type FaultyOptions = ReceiverOptions & ServerOptions & { readonly effects?: EffectsRecord | undefined };
 
 interface RunningFaultyReceiver extends RunningReceiver {
   /** Ends it as a crash would, and starts it again on the same port: only the record and the inbox survive. */
@@ -74,9 +74,11 @@ async function startProcess(fault: Fault | null, { record, ...options }: Process
     isAlive && record !== undefined ? record.apply(effect, key) : new Promise(() => {});
   const { stages, ...changes } = fault?.stage === 'effects' ? fault.replace({ apply }) : {};
   const given = options.handlers === undefined ? {} : { handlers: options.handlers };
-  const effects = record === undefined ? {} : { handlers: effectHandlers({ apply }, given), handling: HANDLING };
+  const effects = record === undefined ? {} : { handlers: effectHandlers({ apply }, given) };
+  const policy = record === undefined ? options.handling : { ...HANDLING, ...options.handling, ...changes.handling };
+  const settings = { ...options, ...effects, ...changes, ...(policy !== undefined && { handling: policy }) };
   // A fault may need the body of a delivery that the correct receiver rejects by its head.
-  const config = { ...resolveOptions({ ...options, ...effects, ...changes }), keepsRejectedBodies: true };
+  const config = { ...resolveOptions(settings), keepsRejectedBodies: true };
   const handling = createHandling(config);
   const correct = createPipeline(config, handling);
   let server: Server | null = null;

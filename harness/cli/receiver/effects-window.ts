@@ -16,6 +16,8 @@ export interface EffectsFlags {
 interface Effects {
   readonly handlers: Handlers;
   readonly handling?: { readonly refundWaitMs: number };
+  /** Undefined without `--effects`. */
+  readonly record?: EffectsRecord;
   /** Null without `--effects`. */
   readonly url: string | null;
   close(): Promise<void>;
@@ -55,6 +57,7 @@ export async function openEffects(flags: EffectsFlags, handlers: Handlers, logge
   try {
     const window = await startEffectsWindow({ record, token, port, logger, ...(host === undefined ? {} : { host }) });
     return {
+      record,
       handlers: effectHandlers(record, { handlers }),
       handling: { refundWaitMs: REFUND_WAIT_MS },
       url: window.url,

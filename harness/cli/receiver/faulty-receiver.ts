@@ -70,6 +70,9 @@ function missingFor({ area, needs = [] }: Fault, options: Options): { what: stri
   if (needsSecret && options.signing === undefined) {
     return { what: 'an HMAC secret', hint: 'Set HOOKPROOF_SECRET, or give `--secret-file`.' };
   }
+  if (area === 'effects' && options.effects === undefined) {
+    return { what: 'an effects window', hint: 'Give `--effects`, and a token in HOOKPROOF_EFFECTS_TOKEN.' };
+  }
   const needsKey = ['api-key', 'combination'].includes(area) || needs.includes('api-key');
   if (!needsKey || options.apiKey !== undefined) return null;
   return { what: 'an API key', hint: 'Set HOOKPROOF_API_KEY, or give `--api-key-file`.' };

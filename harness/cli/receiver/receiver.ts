@@ -98,7 +98,9 @@ export async function receiverCommand(flags: ReceiverFlags): Promise<number> {
   };
   const receiver = await openInspected(flags, options, (observers) => {
     const observed = { ...options, observers: metrics === null ? observers : [metrics.deliveries, ...observers] };
-    return fault === null ? startReceiver(observed) : fault.open(observed, flags.tlsQuickStartCa);
+    return fault === null
+      ? startReceiver(observed)
+      : fault.open({ ...observed, effects: effects.record }, flags.tlsQuickStartCa);
   }).catch(async (error: unknown) => {
     await Promise.all([admin?.close(), inbox.close(), effects.close()]);
     throw error;

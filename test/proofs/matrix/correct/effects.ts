@@ -1,7 +1,8 @@
 /** Receivers with an effects window that do what was delivered in other ways. They share no code with the receiver. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { EFFECT_DECIMALS, type EffectsAnswer, type EffectValues, type Handled } from '../../../../contract/index.ts';
+import type { EffectsAnswer, EffectValues, Handled } from '../../../../contract/effects.ts';
+import { EFFECT_DECIMALS } from '../../../../contract/index.ts';
 import {
   bodyOf,
   type CorrectOptions,
