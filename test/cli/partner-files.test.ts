@@ -153,10 +153,12 @@ it('every setting is decided: who sets it for one of many partners', () => {
       (one) => `samples.${one}`,
     ),
     ...['tls.client-cert', 'tls.client-key', 'tls.passphrase', 'tls.ca'],
-    ...['profile', 'concurrency', 'timeout', 'recovery', 'max-time', 'stack'],
+    ...['profile', 'effects.url', 'effects.token', 'effects.deadline', 'effects.decimals'],
+    ...['concurrency', 'timeout', 'recovery', 'max-time', 'stack'],
   ]);
   expect(paths(defaults)).toEqual(['revision', 'seed', 'strict', 'evidence', 'evidence-level']);
   expect(paths(refused)).toEqual([
-    ...['suites', 'scenarios', 'grep', 'allow-private', 'baseline', 'bail', 'shard', 'reporters', 'output-dir'],
+    ...['effects-command', 'restart-command', 'log', 'suites', 'scenarios', 'grep', 'allow-private', 'baseline'],
+    ...['bail', 'shard', 'reporters', 'output-dir'],
   ]);
 });

@@ -106,8 +106,8 @@ function documentProblem(files: Files, { fleet, partner }: Claim): string | null
   return same ? null : differs('version or catalogue');
 }
 
-function factsIn({ counts, diagnosis, suites, verdict }: FleetPartner) {
-  return { verdict, counts, suites, diagnosis };
+function factsIn({ counts, diagnosis, evidenceLevel = null, suites, verdict }: FleetPartner) {
+  return { verdict, counts, suites, diagnosis, evidenceLevel };
 }
 
 /** A partner is certified if, and only if, its certificate is valid for this run, endpoint and profile. */

@@ -2,7 +2,7 @@
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 import { numberOfFlag } from '../../config/index.ts';
 import { credential } from '../command-input.ts';
-import { type Handlers, loadReceiver, type ReceiverLogger } from '../receiver-entry.ts';
+import { type EffectsRecord, type Handlers, loadReceiver, type ReceiverLogger } from '../receiver-entry.ts';
 import { BAD_NUMBER } from './receiver-limits.ts';
 
 export interface EffectsFlags {
