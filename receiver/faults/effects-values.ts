@@ -10,7 +10,7 @@ const AMOUNT = {
   severity: 'critical',
   forbidden: true,
   fix: {
-    rule: 'Keep the atomic amount as text or as an integer of any size, and move the point by the decimals of the asset.',
+    rule: 'Keep the atomic amount as text or an integer of any size, and move the point by the decimals of the asset.',
     express: 'Use BigInt for the atomic amount, and divide it by `10n ** BigInt(decimals)`.',
     python: 'Use `int` for the atomic amount, and insert the point into its text.',
     php: 'Use bcmath or GMP.',

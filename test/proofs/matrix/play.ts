@@ -177,7 +177,8 @@ export function playedOf(subject: Subject, document: ResultDocument): Played {
 /** What the matrix keeps of one run, for the rules, the dictionary and the document. */
 export interface Played {
   /**
-   * The name of the mutant; `none`, `none-with-effects` and `none-over-tls` for the reference receiver; `correct:NAME` for another correct
+   * The name of the mutant; `none`, `none-with-effects` and `none-over-tls` for the reference receiver;
+   * `correct:NAME` for another correct
    * one.
    */
   readonly name: string;
