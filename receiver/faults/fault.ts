@@ -92,7 +92,7 @@ export interface ConnectionFault extends FaultText {
 }
 
 /** What a mutant of the effects changes; the rest is correct. */
-export interface EffectChanges {
+interface EffectChanges {
   /** Instead of the handlers that record what each notification does. */
   readonly handlers?: Handlers;
   readonly handling?: Partial<HandlingPolicy>;

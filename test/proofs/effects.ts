@@ -20,6 +20,8 @@ interface Case {
   readonly name: string;
   /** Flags of `hookproof receiver`. */
   readonly flags: (folder: string) => readonly string[];
+  /** The URL of the inbox, where it has a password. */
+  readonly inbox?: string;
   /** A module with handlers. */
   readonly handlers?: string;
   readonly level: 0 | 1 | 2;
@@ -48,7 +50,8 @@ const CASES: readonly Case[] = [
   },
   {
     name: 'PostgreSQL, handlers that fail at random',
-    flags: (folder) => ['--inbox', database, '--effects-file', join(folder, 'effects')],
+    flags: (folder) => ['--effects-file', join(folder, 'effects')],
+    inbox: database,
     handlers: FAILING,
     level: 2,
     red: [],
@@ -81,7 +84,7 @@ async function scripts(folder: string, { flags, handlers }: Case): Promise<{ url
   ];
   const start = [
     `${words.map((word) => `'${word}'`).join(' ')} >>log 2>&1 & echo $! >pid`,
-    `until curl -s -o /dev/null http://127.0.0.1:${port}/; do sleep 0.05; done`,
+    `for i in $(seq 200); do curl -s -o /dev/null http://127.0.0.1:${port}/ && exit 0; sleep 0.05; done; exit 1`,
   ];
   writeFileSync(join(folder, 'start.sh'), `cd '${folder}'\n${start.join('\n')}\n`);
   writeFileSync(join(folder, 'restart.sh'), `cd '${folder}'\nkill -9 $(cat pid)\nsh start.sh\n`);
@@ -90,10 +93,14 @@ async function scripts(folder: string, { flags, handlers }: Case): Promise<{ url
 
 const env = { ...process.env, HOOKPROOF_SECRET: secret, HOOKPROOF_EFFECTS_TOKEN: token, CI: '1' };
 
-function execute(file: string, args: readonly string[], folder: string): Promise<number> {
+function execute(file: string, args: readonly string[], folder: string, inbox?: string): Promise<number> {
   return new Promise((resolve) => {
     const out = openSync(join(folder, 'output'), 'a');
-    const child = execFile(file, [...args], { cwd: folder, env: { ...env, XDG_STATE_HOME: folder }, maxBuffer: 1e9 });
+    const child = execFile(file, [...args], {
+      cwd: folder,
+      env: { ...env, XDG_STATE_HOME: folder, ...(inbox && { HOOKPROOF_INBOX: inbox }) },
+      maxBuffer: 1e9,
+    });
     child.stderr?.on('data', (data) => writeFileSync(out, data));
     child.once('close', (code) => resolve(code ?? 4));
   });
@@ -103,7 +110,7 @@ async function play(one: Case): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'hookproof-effects-'));
   try {
     const { url, effects } = await scripts(folder, one);
-    await execute('/bin/sh', ['start.sh'], folder);
+    await execute('/bin/sh', ['start.sh'], folder, one.inbox);
     const windows = one.level < 2 ? [] : ['--restart-command', 'sh restart.sh', '--log', 'log'];
     const started = performance.now();
     const code = await execute(
@@ -113,6 +120,7 @@ async function play(one: Case): Promise<void> {
         ...['--reporter', 'json=run.json', '--timeout', '10s'],
       ],
       folder,
+      one.inbox,
     );
     const seconds = ((performance.now() - started) / 1000).toFixed(1);
     process.kill(Number(readFileSync(join(folder, 'pid'), 'utf8')), 'SIGKILL');

@@ -45,6 +45,13 @@ const PROOFS: readonly Proof[] = [
     command: script('test/proofs/tls-matrix/write-document.ts'),
   },
   {
+    name: 'effects',
+    shows: 'level 2 of the reference receiver on each store, with failing handlers and kills; needs PostgreSQL',
+    minutes: 3,
+    command: script('test/proofs/effects.ts'),
+    build: true,
+  },
+  {
     name: 'held-out',
     shows: 'how often the diagnosis names a fault that is not in the dictionary; writes docs/diagnosis.md',
     minutes: 5,
