@@ -26,7 +26,7 @@ const handleAll = {
   express: 'Insert into the inbox, answer 200, and let a worker take rows until their handler succeeded.',
 };
 
-const lostForGood = 'The sender got 200 and does not deliver it again, so nobody notices.';
+const lostForGood = 'The sender got 200 and does not deliver it again, so it is lost.';
 
 const isOrder = ({ kind }: { readonly kind?: string | null | undefined }) =>
   kind === 'CAAS_BUY' || kind === 'CAAS_SELL';

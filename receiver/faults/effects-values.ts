@@ -21,7 +21,7 @@ const AMOUNT = {
   },
 } as const;
 
-const wrongBalance = 'A customer is credited another amount than was deposited, and nobody sees an error.';
+const wrongBalance = 'A customer is credited another amount than was deposited, without an error.';
 
 type Convert = (atomic: string, decimals: number) => string;
 
@@ -104,7 +104,7 @@ const amounts: readonly EffectFault[] = [
     ...AMOUNT,
     name: 'amount-in-128-bits',
     title: 'Keeps atomic amounts in 128 bits, which loses the highest digits of longer ones',
-    seen: 'Rust `u128`, ClickHouse `UInt128`, Java code with two `long`.',
+    seen: 'Rust `u128`, Java code with two `long`.',
     why: 'Amounts on a chain have up to 256 bits: 78 digits.',
     severity: 'medium',
     forbidden: false,
@@ -170,7 +170,7 @@ const HASH = {
   },
 } as const;
 
-const noHash = 'Deposits have no hash, so nobody finds them on the blockchain, and lookups by hash miss them.';
+const noHash = 'Deposits have no hash, so they cannot be found on the blockchain or by their hash.';
 
 /** Reads the hash of a deposit from its `metadata`. */
 function readingHash(read: (metadata: JsonObject) => unknown): EffectFault['replace'] {

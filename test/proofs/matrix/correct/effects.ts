@@ -195,7 +195,7 @@ function later(ms: number, run: () => void): void {
 }
 
 const KNOWN_TYPES = ['CAAS', 'PAYMENT_METHOD', 'REFUND', 'CAAS_BLOCKCHAIN', 'WALLET'];
-const LONGEST_MS = 2000;
+const MAX_MS = 2000;
 
 export const withEffects: readonly CorrectReceiver[] = [
   withWindow({
@@ -222,7 +222,7 @@ export const withEffects: readonly CorrectReceiver[] = [
   withWindow({
     name: 'effects-queued',
     title: 'Handles notifications from a queue, each up to two seconds later.',
-    accept: (ledger) => once(ledger, (book) => later(Math.random() * LONGEST_MS, book)),
+    accept: (ledger) => once(ledger, (book) => later(Math.random() * MAX_MS, book)),
   }),
   withWindow({
     name: 'effects-batched',
