@@ -70,6 +70,16 @@ const STALE_TEXTS: Texts<typeof STALE> = {
 
 /** What was observed, where it is neither a status nor an alert. */
 const OUTCOME_TEXTS: Readonly<Record<string, string>> = {
+  handled: 'a rejected delivery was handled, by the effects window',
+  'handled-twice': 'a notification was handled more than once, by the effects window',
+  'not-handled': 'an accepted notification was not handled in time, by the effects window',
+  amount: 'another amount was taken from a notification than it has',
+  hash: 'another hash was taken from a notification than it has',
+  kind: 'another kind was taken from a notification than it has',
+  status: 'another status was taken from a notification than it has',
+  'error-code': 'another error code was taken from a notification than it has',
+  'current-status': 'a transaction has another status than it should have now',
+  'current-hash': 'a transaction has another hash than it should have now',
   granted: 'the endpoint accepted the handshake',
   closed: 'the connection was closed or reset without an answer',
   silence: 'no answer came in time',
