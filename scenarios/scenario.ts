@@ -385,8 +385,8 @@ export interface EffectsAudit {
     readonly isControl: boolean;
     readonly times: number;
   }[];
-  /** How many handlings have no notification that was delivered with valid credentials; null when it is not known. */
-  readonly unexplained: number | null;
+  /** How many handlings have no notification that was delivered with valid credentials. */
+  readonly unexplained: number;
   /** Why the window gave no answer, as a sentence; null when it did. */
   readonly problem: string | null;
 }

@@ -38,7 +38,7 @@ export async function resolveWindows(
   }
   if (shard !== null) {
     const why = 'a shard sees only its own deliveries';
-    const hint = 'Run the suite `effects` and the log in a run of its own, without `--shard`.';
+    const hint = 'Run the suite `effects` and the log in a separate run, without `--shard`.';
     for (const path of ['effects.url', 'effects-command', 'log'] as const) note(path, why, hint);
   }
   const ca = partner?.tls?.ca;

@@ -105,7 +105,9 @@ export async function trackEffects(
     const byId = new Map<string, Handled[]>();
     for (const one of handled) {
       const id = asSent(one.notification);
-      byId.set(id, [...(byId.get(id) ?? []), one]);
+      const others = byId.get(id);
+      if (others === undefined) byId.set(id, [one]);
+      else others.push(one);
     }
     for (const [id, found] of byId) {
       const one = known.get(id);

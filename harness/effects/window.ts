@@ -125,7 +125,7 @@ function readAnswer(bytes: Uint8Array, source: 'window' | 'command'): EffectsAns
 function runCommand(command: string, query: EffectsQuery, { timeoutMs, signal }: PinOptions): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const shell = ['-c', `${command} "$1"`, 'sh', effectsQueryText(query)];
-    // In a process group of its own: what the command starts ends with it.
+    // In a separate process group: what the command starts ends with it.
     const child = spawn('/bin/sh', shell, { stdio: ['ignore', 'pipe', 'ignore'], detached: true });
     const parts: Buffer[] = [];
     let size = 0;

@@ -61,7 +61,7 @@ export interface LogValues {
   addRequest(request: SentRequest, ends: Ends): void;
   /** Where values are in a text that begins at an offset of a log. Each character of the text is a byte. */
   find(text: string, log: number, offset: number): Hit[];
-  /** The places of credentials in a request, of its own and of those registered before. */
+  /** The places in a request of its credentials and of those registered before. */
   misplacedIn(request: SentRequest): Misplaced[];
 }
 

@@ -386,11 +386,13 @@ async function deliver(state: RunState, lanes: LanePool, inspection: TlsInspecti
 /** A receiver that writes its log in batches gets this long after the last answer. In milliseconds. */
 const LOG_PAUSE_MS = 300;
 
-async function readLogs({ log, seen, signal, emit }: RunContext, { windows }: RunOptions): Promise<void> {
+async function readLogs(context: RunContext, { windows }: RunOptions): Promise<void> {
+  const { log, seen, signal, emit } = context;
   if (log === null) return;
   // With effects, the run has waited for the receiver already.
   if (windows?.effects === undefined) await delay(LOG_PAUSE_MS, undefined, { signal }).catch(() => {});
   const { findings, files } = await log.finish();
+  context.log = null;
   seen.log = findings;
   for (const { file, bytes, problem } of files) {
     if (problem !== null)

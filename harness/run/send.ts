@@ -53,7 +53,7 @@ export async function sendProbe(
   const fault = faultOfProbe(assembled, context.partner, expect.authentic);
   const inBurst = options.inBurst === true && expect.warn?.includes('5xx') === true;
   const sent = await send(context, lane, { role: 'probe', label, assembled, fault }, { ...options, inBurst });
-  recordEffect(context, sent, expect.authentic && change.transmit?.kind !== 'raw');
+  recordEffect(context, sent, expect.authentic);
   return sent;
 }
 

@@ -1,5 +1,5 @@
 /**
- * The effects window: a server of its own that answers what was done with notifications. For test environments only,
+ * The effects window: a separate server that answers what was done with notifications. For test environments only,
  * and never on the port for deliveries.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';

@@ -419,7 +419,7 @@ const rejected: readonly EffectFault[] = [
   {
     ...REJECTED,
     name: 'handles-without-id',
-    title: 'Handles malformed payloads without an id under an id of its own, and answers 400',
+    title: 'Handles malformed payloads without an id under a new id, and answers 400',
     seen: '`id ?? uuid()` in the code that writes, and validation after it.',
     why: 'No copy of it can be recognised.',
     fix: { ...checkFirst, express: 'Validate the payload first, and never invent the id of a notification.' },

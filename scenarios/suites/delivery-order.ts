@@ -21,7 +21,7 @@ function event(label: string, notification: JsonObject): Delivery {
 }
 
 /** The deliveries in sequence. */
-function inTurn(...deliveries: readonly Delivery[]): readonly (readonly Delivery[])[] {
+export function inTurn(...deliveries: readonly Delivery[]): readonly (readonly Delivery[])[] {
   return deliveries.map((delivery) => [delivery]);
 }
 

@@ -9,6 +9,7 @@ import { type Assembled, assemble } from '../../../harness/run/assemble.ts';
 import { createKit } from '../../../harness/run/kit.ts';
 import { CATALOGUE, type Change } from '../../../scenarios/index.ts';
 import { effectsLog } from '../../../scenarios/suites/effects-log.ts';
+import { BEGIN_PRIVATE_KEY } from '../../certs/material.ts';
 import { API_KEY, assembled, NOW, partnerAt, SECRET } from '../run/parts.ts';
 
 const credentials = {
@@ -60,7 +61,7 @@ describe('the findings of a log', () => {
   const forged = assembled(unsigned);
   const body = Buffer.from(plain.prepared.body).toString();
   const signature = plain.rightSignature ?? '';
-  const block = `-----BEGIN PRIVATE KEY-----\n${randomBytes(96).toString('base64')}\n-----END PRIVATE KEY-----`;
+  const block = `${BEGIN_PRIVATE_KEY}\n${randomBytes(96).toString('base64')}\n-----END PRIVATE KEY-----`;
   const data = JSON.parse(body).data.metadata.blockchainData;
   it.each<[string, string, string[]]>([
     ['nothing', 'POST /hooks 200\n', []],
@@ -75,7 +76,7 @@ describe('the findings of a log', () => {
     ['an expected signature', `expected ${forged.rightSignature}, got none\n`, ['signature']],
     ['a private key', `${block}\n`, ['private-key']],
     ['a private key in JSON', `${JSON.stringify({ key: block })}\n`, ['private-key']],
-    ['a masked private key', '-----BEGIN PRIVATE KEY-----\n[masked]\n-----END PRIVATE KEY-----\n', []],
+    ['a masked private key', `${BEGIN_PRIVATE_KEY}\n[masked]\n-----END PRIVATE KEY-----\n`, []],
     ['a body', `${body}\n`, ['body']],
     ['a body in JSON', `${JSON.stringify({ msg: body })}\n`, ['body']],
     ['a body in base64', `${Buffer.from(body).toString('base64')}\n`, ['body']],

@@ -40,9 +40,19 @@ function noAlarms(wanted: (receiver: CorrectReceiver) => boolean): void {
   }
 }
 
+const EFFECTS = ['valid/plain', 'effects/hash-follows', 'effects/copies-in-turn', 'effects/amount-18-decimals'];
+
 describe('correct receivers raise no alarm', () => {
   // `npm run matrix` plays all of them. Here one that answers every URL.
   noAlarms(({ name }) => name === 'catch-all-page');
+
+  it('where their window states ids in another letter case, late, or without values', {
+    timeout: 300_000,
+  }, async () => {
+    for (const name of ['effects-ids-in-upper-case', 'effects-batched', 'effects-without-values']) {
+      expect(await alarmsAgainst(`correct:${name}`, EFFECTS)).toEqual([]);
+    }
+  });
 });
 
 describe('the list of correct receivers', () => {

@@ -33,6 +33,20 @@ it('distinguishes mutants that accept nothing by the finding about the rejection
   expect(sha1.refusal).toBe('hmac-sha1');
 });
 
+const EFFECTS = ['valid/plain', 'effects/copies-in-turn', 'effects/copies-at-once', 'effects/copies-after-restart'];
+
+it.each([
+  ['none-with-effects', {}],
+  ['copies-at-once-handled', { 'effects/copies-at-once': 'fail handled-twice' }],
+  ['known-ids-in-memory', { 'effects/copies-after-restart': 'fail handled-twice' }],
+])('plays %s, which has an effects window and is restarted where that shows something', async (name, outcomes) => {
+  const subject = findSubject(name);
+  const played = playedOf(subject, await runAgainst(subject, material, EFFECTS));
+  expect(played).toMatchObject({ outcomes, undecided: {}, stopped: null });
+  expect(played.features).toContain('effects');
+  expect(played.features.includes('restart')).toBe(name !== 'copies-at-once-handled');
+});
+
 it('rejects an unknown name, and lists missing programs', () => {
   expect(() => findSubject('no-such-mutant')).toThrow('no-such-mutant');
   const node = findSubject('node-http');
