@@ -97,10 +97,7 @@ export async function trackEffects(
   async function look(ids: readonly string[]): Promise<void> {
     const reported = totalAfter;
     const { handled, total } = await askForAll(window, ids);
-    if (total < reported) {
-      const hint = 'Its record must survive what the receiver survives: keep it in a file or a database.';
-      throw new WindowProblem(`the effects window forgot handlings: ${total} in all, after ${reported}`, hint);
-    }
+    if (total < reported) throw forgotten(`${total} in all, after ${reported}`);
     totalAfter = Math.max(totalAfter, total);
     const byId = new Map<string, Handled[]>();
     for (const one of handled) {
@@ -109,12 +106,15 @@ export async function trackEffects(
       if (others === undefined) byId.set(id, [one]);
       else others.push(one);
     }
-    for (const [id, found] of byId) {
+    for (const id of ids) {
       const one = known.get(id);
-      if (one === undefined) continue;
+      const found = byId.get(id) ?? [];
+      // Also when the total has grown since. Of two answers that overtake each other, the older one is not used.
+      if (found.length < (one?.handled.length ?? 0))
+        throw forgotten(`${found.length} of ${id}, after ${one?.handled.length}`);
+      if (one === undefined || found.length === 0) continue;
       if (awaited.has(id)) one.seenAt ??= now();
-      // Answers can overtake each other.
-      if (found.length >= one.handled.length) one.handled = found;
+      one.handled = found;
     }
   }
 
@@ -260,6 +260,11 @@ function newNotification(): Notification {
 
 function tookMs({ answeredAt, seenAt }: Notification, since = 0): number | null {
   return seenAt === null ? null : Math.max(0, seenAt - Math.max(answeredAt, since));
+}
+
+function forgotten(what: string): WindowProblem {
+  const hint = 'Its record must survive what the receiver survives: keep it in a file or a database.';
+  return new WindowProblem(`the effects window forgot handlings: ${what}`, hint);
 }
 
 function asProblem(error: unknown): WindowProblem {

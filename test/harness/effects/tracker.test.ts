@@ -235,6 +235,16 @@ describe('a window', () => {
     expect((await tracker.settle())?.message).toBe('the effects window forgot handlings: 1 in all, after 2');
   });
 
+  it('that forgets one notification is a problem, however many others it reports since', async () => {
+    const handled = ['a'];
+    const { window } = windowOn(handled);
+    const tracker = await track(window, 1000);
+    for (const id of ['a', 'b', 'c']) tracker.record(delivery(id));
+    expect(await tracker.settle()).toBeNull();
+    handled.splice(0, 1, 'b', 'c');
+    expect((await tracker.settle())?.message).toBe('the effects window forgot handlings: 0 of a, after 1');
+  });
+
   it('is not asked any more when the run is interrupted', async () => {
     const interruption = new AbortController();
     const { window, queries } = windowOn([], (_, count) => {
