@@ -48,7 +48,7 @@ describe('the windows', () => {
 });
 
 const FULL = 'Give a full URL without credentials: http://127.0.0.1:9101/effects. The token has its own setting.';
-const SHARD = 'Run the suite `effects` and the log in a run of its own, without `--shard`.';
+const SHARD = 'Run the suite `effects` and the log in a separate run, without `--shard`.';
 const shard = (flag: string) => `--${flag}: a shard sees only its own deliveries`;
 const file = (lines: string): Given => ({ yaml: `url: https://a.example/\neffects:\n  ${lines}\n`, flags: {} });
 
