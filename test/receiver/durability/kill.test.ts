@@ -11,7 +11,7 @@ const server = inject('postgresUrl');
 async function kill(name: 'SQLite' | 'PostgreSQL', rounds: number, fault?: Fault, seed = 7, clockBackMs = 0) {
   const store = name === 'SQLite' ? sqliteStore() : await postgresStore(server ?? '');
   // A kill must interrupt the handler of a faulty receiver, so its handler takes longer.
-  const handlerMs = fault === undefined ? 2 : 30;
+  const handlerMs = fault === undefined ? 2 : 100;
   const setup = { how: 'script', handlerMs, handling: { leaseMs: 500, pollMs: 100 } } as const;
   const options = { store, rounds, seed, clockBackMs, betweenMs: [20, 150] as const };
   const killed = killRounds({ ...options, setup: { ...setup, ...(fault === undefined ? {} : { fault }) } });
