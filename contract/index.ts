@@ -62,7 +62,16 @@ export {
   type ReceivedOf,
   readNotification,
 } from './read-notification.ts';
-export { filesOf, fixSources, type Recipe, recipeOf, STACKS, type Stack, titleOfStack } from './stacks.ts';
+export {
+  effectsServerOf,
+  filesOf,
+  fixSources,
+  type Recipe,
+  recipeOf,
+  STACKS,
+  type Stack,
+  titleOfStack,
+} from './stacks.ts';
 export {
   CHAIN_FAULTS,
   type ChainFaultCode,

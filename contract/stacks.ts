@@ -19,18 +19,24 @@ export interface Recipe {
   /** Commands in the folder of the recipe: once before the first start, and to start it. */
   readonly install?: string;
   readonly run: string;
-  /** Starts the effects window over the journal of the receiver (contract/effects.ts). */
-  readonly effects?: string;
-  /** Files of `receiver/recipes/` itself: the recipes of a language share them. */
-  readonly shared?: readonly string[];
+  /** Answers for the effects window, by the journal of the receiver: a query follows it (contract/effects.ts). */
+  readonly effects: string;
+  /** Once before the first `effects`. */
+  readonly effectsBuild?: string;
+  /** Files of `receiver/recipes/` itself, which recipes share. */
+  readonly shared: readonly string[];
   /** Why no test runs it. */
   readonly notRun?: string;
 }
 
-const NODE_EFFECTS = { effects: 'node effects.mjs', shared: ['effects.mjs'] } as const;
-const PYTHON_EFFECTS = { effects: 'python3 effects.py', shared: ['effects.py'] } as const;
-const PHP_EFFECTS = { effects: 'php effects.php', shared: ['effects.php'] } as const;
-const RUBY_EFFECTS = { effects: 'ruby effects.rb', shared: ['effects.rb'] } as const;
+/** Serves any command over HTTP as an effects window. */
+const NODE_SERVER = 'effects-server.mjs';
+const PYTHON_SERVER = 'effects-server.py';
+
+const NODE_EFFECTS = { effects: 'node effects.mjs', shared: ['effects.mjs', NODE_SERVER] } as const;
+const PYTHON_EFFECTS = { effects: 'python3 effects.py', shared: ['effects.py', PYTHON_SERVER] } as const;
+const PHP_EFFECTS = { effects: 'php effects.php', shared: ['effects.php', PYTHON_SERVER] } as const;
+const RUBY_EFFECTS = { effects: 'ruby effects.rb', shared: ['effects.rb', PYTHON_SERVER] } as const;
 
 const nodeRecipe = (packageName: string): Recipe => ({
   files: ['receiver.mjs', 'package.json'],
@@ -136,6 +142,7 @@ const TABLE = {
       check: 'go version',
       run: 'go run .',
       effects: 'go run effects.go',
+      shared: [PYTHON_SERVER],
     },
   },
   java: {
@@ -143,10 +150,13 @@ const TABLE = {
     language: 'Java',
     fixesOf: [],
     recipe: {
-      files: ['Receiver.java'],
+      files: ['Receiver.java', 'Effects.java'],
       needs: 'JDK 17',
       check: 'javac --version',
       run: 'java Receiver.java',
+      effectsBuild: 'javac -d build Effects.java',
+      effects: 'java -cp build Effects',
+      shared: [PYTHON_SERVER],
     },
   },
   spring: {
@@ -154,10 +164,13 @@ const TABLE = {
     language: 'Java',
     fixesOf: ['java'],
     recipe: {
-      files: ['src/main/java/com/example/Receiver.java', 'pom.xml'],
+      files: ['src/main/java/com/example/Receiver.java', 'src/main/java/com/example/Effects.java', 'pom.xml'],
       needs: 'JDK 17 and Maven',
       check: 'mvn --version',
       run: 'mvn spring-boot:run',
+      effectsBuild: 'mvn dependency:copy-dependencies',
+      effects: 'java -cp "target/dependency/*" src/main/java/com/example/Effects.java',
+      shared: [PYTHON_SERVER],
       notRun: 'Debian has no Spring Boot',
     },
   },
@@ -217,10 +230,13 @@ const TABLE = {
     language: 'C#',
     fixesOf: [],
     recipe: {
-      files: ['Receiver.cs', 'receiver.csproj'],
+      files: ['Receiver.cs', 'Effects.cs', 'receiver.csproj'],
       needs: '.NET 8',
       check: 'dotnet --version',
       run: 'dotnet run',
+      effectsBuild: 'dotnet build',
+      effects: 'dotnet run --no-build -- effects',
+      shared: [PYTHON_SERVER],
       notRun: 'Debian has no .NET',
     },
   },
@@ -229,10 +245,12 @@ const TABLE = {
     language: 'Rust',
     fixesOf: [],
     recipe: {
-      files: ['src/main.rs', 'Cargo.toml'],
+      files: ['src/main.rs', 'src/bin/effects.rs', 'Cargo.toml'],
       needs: 'Cargo',
       check: 'cargo --version',
       run: 'cargo run --release',
+      effects: 'cargo run --release --bin effects',
+      shared: [PYTHON_SERVER],
       notRun: 'Debian 12 has no axum',
     },
   },
@@ -251,9 +269,15 @@ export function titleOfStack(stack: Stack): { readonly title: string; readonly l
 export function filesOf({
   stack,
   files,
-  shared = [],
+  shared,
 }: ReturnType<typeof recipeOf>): readonly { from: string; to: string }[] {
   return [...files.map((to) => ({ from: `${stack}/${to}`, to })), ...shared.map((to) => ({ from: to, to }))];
+}
+
+/** Starts the effects window of a recipe as an endpoint. */
+export function effectsServerOf({ effects, shared }: Recipe): string {
+  const server = shared.includes(NODE_SERVER) ? `node ${NODE_SERVER}` : `python3 ${PYTHON_SERVER}`;
+  return `${server} ${effects}`;
 }
 
 /** The stack itself, then those whose fixes hold for it too. */

@@ -1,85 +1,67 @@
-"""The effects window, for test environments only: what the receiver stored, by its journal. `python3 effects.py`
+"""What the receiver stored, by its journal (WEBHOOK_JOURNAL). For test environments only.
 
-Environment: WEBHOOK_EFFECTS_TOKEN (16 characters or more), WEBHOOK_EFFECTS_PORT (3001), WEBHOOK_JOURNAL.
+`python3 effects.py notification=ID,ID` or `python3 effects.py transaction=ID`
 """
 
-import hmac
 import json
 import os
 import re
 import sys
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import unquote
 
-TOKEN, PORT = os.environ.get("WEBHOOK_EFFECTS_TOKEN", ""), int(os.environ.get("WEBHOOK_EFFECTS_PORT", "3001"))
-JOURNAL = os.environ.get("WEBHOOK_JOURNAL", "journal.ndjson")
 DECIMALS = {"BTC": 8, "ETH": 18, "USDC": 6, "GUSD": 2, "NEO": 0}
-HASH_KEYS = ("blockchainTransactionId", "blockchainTransctionId")
-# Where `data` has a value: the first place that is filled.
-PLACES = {
-    "status": ("metadata.orderStatus", "metadata.providerTransactionStatus", "status"),
-    "transaction": ("transactionId", "partnerTransactionId"),
-    "hash": [f"metadata.{at}{key}" for key in HASH_KEYS for at in ("blockchainData.", "")],
-    "amount": ("metadata.asset.amount", "metadata.amount"),
-    "currency": ("metadata.asset.currency", "metadata.currency", "metadata.blockchainData.currency"),
-    "errorCode": ("errorData.code", "errorCode"),
-}
 
 
 def handling(line):
     # Without numbers: Python raises on integers with more than 4,300 digits.
-    notification = json.loads(json.loads(line)["body"], parse_int=lambda _: None)
-    one = {"notification": notification["id"], "kind": notification["type"]}
-    if one["kind"] == "CAAS" and filled(notification["data"], "type"):
-        one["kind"] += "_" + notification["data"]["type"]
-    for name, places in PLACES.items():
-        one[name] = next(filter(None, (filled(notification["data"], place) for place in places)), None)
-    if filled(notification["data"], PLACES["amount"][0]):
-        one["amount"] = display_amount(one["amount"], DECIMALS.get(one["currency"]))
-    return {name: value for name, value in one.items() if value is not None}
+    body = json.loads(json.loads(line)["body"], parse_int=lambda _: None)
+
+    def first(*paths):
+        return next(filter(None, (text_at(body["data"], path) for path in paths)), None)
+
+    atomic = first("metadata.asset.amount")
+    currency = first("metadata.asset.currency", "metadata.currency", "metadata.blockchainData.currency", "assetId")
+    hashes = [
+        first(f"metadata.blockchainData.{key}", f"metadata.{key}")
+        for key in ("blockchainTransactionId", "blockchainTransctionId")
+    ]
+    values = {
+        "notification": body["id"],
+        "kind": f"CAAS_{first('type')}" if body["type"] == "CAAS" and first("type") else body["type"],
+        "status": first("metadata.orderStatus", "metadata.providerTransactionStatus", "status"),
+        "transaction": first("transactionId", "partnerTransactionId"),
+        "customer": first("customerId", "accountId"),
+        "paymentMethod": first("paymentMethodId"),
+        "address": first("walletAddress"),
+        "hash": hashes[0] or hashes[1],
+        "amount": display_amount(atomic, currency) if atomic else first("metadata.amount"),
+        "currency": currency,
+        "errorCode": first("errorData.code", "errorCode"),
+    }
+    return {name: value for name, value in values.items() if value is not None}
 
 
-def filled(value, path):
+def text_at(value, path):
     for key in path.split("."):
         value = value.get(key) if isinstance(value, dict) else None
-    return value if isinstance(value, str) and value else None
+    return value if isinstance(value, str) else None
 
 
-def display_amount(atomic, decimals):
-    """Moves the point in the text: a float would lose digits. An unknown asset, or what is no number, has no amount."""
-    if decimals is None or not re.fullmatch("[0-9]+", atomic):
+def display_amount(atomic, currency):
+    """Moves the point in the text: a float would lose digits. An asset without known decimals has no amount."""
+    if currency not in DECIMALS or not re.fullmatch("[0-9]+", atomic):
         return None
-    digits = atomic.zfill(decimals + 1)
-    point = len(digits) - decimals
+    digits = atomic.zfill(DECIMALS[currency] + 1)
+    point = len(digits) - DECIMALS[currency]
     return f"{digits[:point]}.{digits[point:]}".rstrip("0").rstrip(".")
 
 
-class Handler(BaseHTTPRequestHandler):
-    def do_GET(self):
-        received = self.headers.get("Authorization", "").encode()
-        if not hmac.compare_digest(received, f"Bearer {TOKEN}".encode()):
-            return self.answer(401, {"error": "unauthorized"})
-        query = re.fullmatch(r"/effects\?(notification|transaction)=([^&=]+)", self.path)
-        ids = [unquote(id) for id in query[2].split(",")] if query else []
-        if not 0 < len(ids) <= 50:
-            return self.answer(400, {"error": "not a query"})
-        journal = b""
-        if os.path.exists(JOURNAL):
-            with open(JOURNAL, "rb") as file:
-                journal = file.read()
-        # What follows the last line is being written.
-        every = [handling(line) for line in journal.split(b"\n")[:-1]]
-        self.answer(200, {"total": len(every), "handled": [one for one in every if one.get(query[1]) in ids]})
-
-    def answer(self, status, answer):
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.end_headers()
-        self.wfile.write(json.dumps(answer).encode())
-
-
-if len(TOKEN) < 16:
-    sys.exit("Set WEBHOOK_EFFECTS_TOKEN to 16 characters or more.")
-with ThreadingHTTPServer(("127.0.0.1", PORT), Handler) as server:
-    print(f"effects on http://127.0.0.1:{PORT}/effects", flush=True)
-    server.serve_forever()
+query = re.fullmatch("(notification|transaction)=(.+)", " ".join(sys.argv[1:]))
+if query is None:
+    sys.exit("Give notification=ID,ID or transaction=ID.")
+ids = [unquote(part) for part in query[2].split(",")]
+with open(os.environ.get("WEBHOOK_JOURNAL", "journal.ndjson"), "rb") as journal:
+    lines = journal.read().split(b"\n")
+# What follows the last line is being written.
+every = [handling(line) for line in lines[:-1]]
+print(json.dumps({"total": len(every), "handled": [one for one in every if one.get(query[1]) in ids]}))

@@ -1,14 +1,23 @@
 /** The effects window of each language, over a real receiver and the journal that it writes. */
 import { randomBytes } from 'node:crypto';
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { effectsAnswer, effectsQueryText } from '../../contract/effects.ts';
-import { recipeOf } from '../../contract/index.ts';
-import { copyRecipe, type RecipeProcess, removeCopy, startEffects, startRecipe, whyNotRun } from './recipe-process.ts';
+import { type EffectsAnswer, type EffectsQuery, effectsAnswer, effectsQueryText } from '../../contract/effects.ts';
+import { effectsServerOf, recipeOf, STACKS, type Stack } from '../../contract/index.ts';
+import {
+  copyRecipe,
+  type RecipeProcess,
+  removeCopy,
+  runInFolder,
+  startEffects,
+  startRecipe,
+  whyNotRun,
+} from './recipe-process.ts';
 
 const token = randomBytes(16).toString('hex');
 const apiKey = randomBytes(24).toString('base64url');
+const ODD_ID = 'a,b &é+%';
 const LONG = '12345678901234567890123456789012345678';
 
 const deposit = (amount: string, currency: string, hash: object = {}) => ({
@@ -33,7 +42,7 @@ const order = (orderStatus: string, hash: string) => ({
 
 /** What is delivered, by its id. */
 const DELIVERED = {
-  'a,b &é': order('PENDING', ''),
+  [ODD_ID]: order('PENDING', ''),
   second: order('CONFIRMED', '0xorder'),
   neo: deposit(LONG, 'NEO', { blockchainTransactionId: '0xright' }),
   gusd: deposit('5', 'GUSD', { blockchainTransctionId: '0xmisspelt' }),
@@ -52,63 +61,71 @@ const DELIVERED = {
     },
   },
   odd: { type: 'NEW', data: { status: 5, metadata: 'text' } },
+  tracking: {
+    type: 'CAAS',
+    data: {
+      type: 'ORDER_TRACKING',
+      transactionId: 'cash',
+      metadata: { orderType: 'BUY', providerTransactionStatus: 'EXPIRED' },
+      errorData: null,
+    },
+  },
+  card: {
+    type: 'PAYMENT_METHOD',
+    data: { status: 'DECLINED', paymentMethodId: 'method', accountId: 'account', errorCode: 'E-2' },
+  },
+  wallet: {
+    type: 'WALLET',
+    data: { customerId: 'customer', walletAddress: 'line\nand "quote" \\ \u0001é', assetId: 'ETH' },
+  },
 };
 
-describe.each(['express', 'python', 'go', 'php', 'ruby'] as const)('the effects window of %s', (stack) => {
+/** The first recipe with each window. */
+const WINDOWS = ['express', 'python', 'go', 'java', 'spring', 'php', 'ruby', 'dotnet', 'rust'] as const;
+
+describe.each(WINDOWS)('the effects window of %s', (stack) => {
   const reason = whyNotRun(stack);
   if (reason !== null) console.log(`Skipped the effects window of ${stack}: ${reason}`);
+  const { effects, effectsBuild } = recipeOf(stack);
   let folder = '';
   let receiver: RecipeProcess;
-  let effects: RecipeProcess;
+  let answered: EffectsAnswer;
 
   beforeAll(async () => {
     if (reason !== null) return;
     folder = copyRecipe(stack);
+    if (effectsBuild !== undefined) expect(runInFolder(folder, effectsBuild).status).toBe(0);
     receiver = await startRecipe(stack, { folder, apiKey });
-    effects = await startEffects(stack, folder, token);
     for (const [id, notification] of Object.entries(DELIVERED)) await delivered(receiver.url, { id, ...notification });
+    const copies = Array.from({ length: 5 }, () => delivered(receiver.url, { id: 'neo', ...DELIVERED.neo }));
+    await Promise.all(copies);
+    answered = asked({ notifications: ['never', ...Object.keys(DELIVERED).reverse()] });
   });
   afterAll(async () => {
     await receiver?.kill();
-    await effects?.kill();
     if (folder !== '') removeCopy(folder);
   });
 
-  const get = (query: string, authorization = `Bearer ${token}`) =>
-    fetch(`${effects.url}?${query}`, { headers: { Authorization: authorization } });
-  const asked = async (query: Parameters<typeof effectsQueryText>[0]) =>
-    effectsAnswer.parse(await (await get(effectsQueryText(query))).json());
-  const handledOf = async (...notifications: string[]) => (await asked({ notifications })).handled;
+  const asked = (query: EffectsQuery) =>
+    effectsAnswer.parse(JSON.parse(runInFolder(folder, effects, effectsQueryText(query)).stdout));
+  const handledOf = (...ids: (keyof typeof DELIVERED)[]) =>
+    answered.handled.filter(({ notification }) => (ids as string[]).includes(notification));
 
-  it.skipIf(reason !== null)('answers 401 without its token, and 400 to another query', async () => {
-    const allowed = effectsQueryText({ notifications: ['neo'] });
-    const statuses = [await fetch(`${effects.url}?${allowed}`), await get(allowed, `Bearer ${token}x`)];
-    expect(statuses.map(({ status }) => status)).toEqual([401, 401]);
-    const many = Array.from({ length: 51 }, (_, n) => n).join(',');
-    for (const query of ['', 'all=1', `notification=${many}`]) expect((await get(query)).status).toBe(400);
+  it.skipIf(reason !== null)('fails for another query', () => {
+    for (const query of ['', 'xnotification=neo']) {
+      const { status, stdout, stderr } = runInFolder(folder, effects, query);
+      expect({ fails: status !== 0, stdout }).toEqual({ fails: true, stdout: '' });
+      expect(stderr).toContain('Give notification=ID,ID or transaction=ID.');
+    }
   });
 
-  it.skipIf(reason !== null)('does not start without a token, and is not on the delivery port', async () => {
-    const start = startEffects(stack, folder, 'too-short');
-    await expect(start).rejects.toThrow(/ended with [1-9][\s\S]*WEBHOOK_EFFECTS_TOKEN/);
-    const served = await fetch(receiver.url.replace('/hooks', '/effects?notification=neo'), {
-      headers: { Authorization: `Bearer ${token}` },
-    });
-    expect(served.status).toBe(404);
+  it.skipIf(reason !== null)('lists a notification once after copies, in order, and nothing of an unknown id', () => {
+    const ids = answered.handled.map(({ notification }) => notification);
+    expect({ total: answered.total, ids }).toEqual({ total: ids.length, ids: Object.keys(DELIVERED) });
   });
 
-  it.skipIf(reason !== null)('lists a notification once after copies, and nothing of an unknown id', async () => {
-    const copies = Array.from({ length: 5 }, () => delivered(receiver.url, { id: 'neo', ...DELIVERED.neo }));
-    await Promise.all(copies);
-    const { total, handled } = await asked({ notifications: ['neo', 'never', 'a,b &é'] });
-    expect({ total, ids: handled.map(({ notification }) => notification) }).toEqual({
-      total: Object.keys(DELIVERED).length,
-      ids: ['a,b &é', 'neo'],
-    });
-  });
-
-  it.skipIf(reason !== null)('keeps every digit at 0, 2, 6, 8 and 18 decimals', async () => {
-    const handled = await handledOf('neo', 'gusd', 'usdc', 'btc', 'eth', 'zero', 'other', 'refund');
+  it.skipIf(reason !== null)('keeps every digit at 0, 2, 6, 8 and 18 decimals', () => {
+    const handled = handledOf('neo', 'gusd', 'usdc', 'btc', 'eth', 'zero', 'other', 'refund');
     expect(handled.map(({ amount }) => amount)).toEqual([
       LONG,
       '0.05',
@@ -121,39 +138,142 @@ describe.each(['express', 'python', 'go', 'php', 'ruby'] as const)('the effects 
     ]);
   });
 
-  it.skipIf(reason !== null)('reads the hash under both spellings, and the correct one wins', async () => {
-    const handled = await handledOf('neo', 'gusd', 'usdc', 'btc');
+  it.skipIf(reason !== null)('reads the hash under both spellings, and the correct one wins', () => {
+    const handled = handledOf('neo', 'gusd', 'usdc', 'btc');
     expect(handled.map(({ hash }) => hash)).toEqual(['0xright', '0xmisspelt', '0xright', undefined]);
   });
 
-  it.skipIf(reason !== null)('states the flow of a transaction, a refund and a type that is not known', async () => {
-    const flow = (await asked({ transaction: 'order' })).handled;
+  it.skipIf(reason !== null)('states the flow of a transaction, a refund and a type that is not known', () => {
+    const flow = asked({ transaction: 'order' }).handled;
     expect(flow.map(({ kind, status, hash }) => ({ kind, status, hash }))).toEqual([
       { kind: 'CAAS_BUY', status: 'PENDING', hash: undefined },
       { kind: 'CAAS_BUY', status: 'CONFIRMED', hash: '0xorder' },
     ]);
-    expect(await handledOf('refund', 'odd')).toEqual([
-      expect.objectContaining({
+    expect(handledOf('refund', 'odd')).toEqual([
+      {
+        notification: 'refund',
         kind: 'REFUND',
         status: 'FAIL',
         transaction: 'sold',
+        amount: '0.10',
         currency: 'BTC',
         errorCode: 'E-1',
-      }),
+      },
       { notification: 'odd', kind: 'NEW' },
     ]);
-    expect((await asked({ transaction: 'deposit' })).handled).toHaveLength(7);
+    expect(asked({ transaction: 'deposit' }).handled).toHaveLength(7);
   });
 
-  it.skipIf(reason !== null)('ignores a last line that is not complete', async () => {
-    appendFileSync(join(folder, 'journal.ndjson'), '{"id":"cut","bo');
-    expect(await asked({ notifications: ['cut'] })).toEqual({ total: Object.keys(DELIVERED).length, handled: [] });
+  it.skipIf(reason !== null)('states the ids and values of the other kinds', () => {
+    const [tracking, card, wallet] = handledOf('tracking', 'card', 'wallet');
+    expect(tracking).toEqual({
+      notification: 'tracking',
+      kind: 'CAAS_ORDER_TRACKING',
+      status: 'EXPIRED',
+      transaction: 'cash',
+    });
+    expect(card).toEqual({
+      notification: 'card',
+      kind: 'PAYMENT_METHOD',
+      status: 'DECLINED',
+      customer: 'account',
+      paymentMethod: 'method',
+      errorCode: 'E-2',
+    });
+    expect(wallet).toEqual({
+      notification: 'wallet',
+      kind: 'WALLET',
+      customer: 'customer',
+      address: 'line\nand "quote" \\ \u0001é',
+      currency: 'ETH',
+    });
+  });
+
+  it.skipIf(reason !== null)('gives the same answer as an endpoint', async () => {
+    const endpoint = await startEffects(stack, folder, token);
+    try {
+      const query = effectsQueryText({ notifications: [ODD_ID, 'eth'] });
+      const response = await fetch(`${endpoint.url}?${query}`, { headers: { Authorization: `Bearer ${token}` } });
+      expect(response.status).toBe(200);
+      expect(effectsAnswer.parse(await response.json()).handled).toEqual(handledOf(ODD_ID, 'eth'));
+    } finally {
+      await endpoint.kill();
+    }
+  });
+
+  it.skipIf(reason !== null)('ignores a last line that is not complete', () => {
+    appendFileSync(join(folder, 'journal.ndjson'), Buffer.from('{"id":"cut","bo\xc3', 'latin1'));
+    expect(asked({ notifications: ['cut'] })).toEqual({ total: Object.keys(DELIVERED).length, handled: [] });
   });
 });
 
-it('has the window of its language in every recipe that the tests run', () => {
-  expect(recipeOf('fastapi').effects).toBe(recipeOf('python').effects);
-  expect(recipeOf('rails').effects).toBe(recipeOf('ruby').effects);
+describe.each(['express', 'python'] as const)('the endpoint of the effects window of %s', (stack) => {
+  const reason = whyNotRun(stack);
+  const [program = '', file = ''] = effectsServerOf(recipeOf(stack)).split(' ');
+  const server = `${program} ${file}`;
+  let folder = '';
+  let endpoint: RecipeProcess;
+
+  beforeAll(async () => {
+    if (reason !== null) return;
+    folder = copyRecipe(stack);
+    // Prints the query as JSON, and fails for one.
+    const command = `if [ "$1" = notification=fail ]; then exit 3; fi; printf '{"query":"%s"}' "$1"`;
+    writeFileSync(join(folder, 'answer.sh'), command);
+    endpoint = await startEffects(stack, folder, token, `${server} sh answer.sh`);
+  });
+  afterAll(async () => {
+    await endpoint?.kill();
+    if (folder !== '') removeCopy(folder);
+  });
+
+  const statusOf = async (target: string, init: RequestInit = {}) =>
+    (await fetch(new URL(target, endpoint.url), { headers: { Authorization: `Bearer ${token}` }, ...init })).status;
+
+  it.skipIf(reason !== null)('answers 401 without its token', async () => {
+    for (const authorization of ['', token, `Bearer ${token}x`, `Bearer ${token.slice(1)}`, 'Bearer é']) {
+      const headers = authorization === '' ? {} : { Authorization: authorization };
+      expect(await statusOf('/effects?notification=neo', { headers })).toBe(401);
+    }
+    expect(await statusOf('/effects?notification=neo')).toBe(200);
+  });
+
+  it.skipIf(reason !== null)('answers 400 to another query or path, and 500 when the command fails', async () => {
+    const ids = (count: number) => Array.from({ length: count }, (_, n) => n).join(',');
+    expect(await statusOf(`/effects?notification=${ids(50)}`)).toBe(200);
+    const others = ['', '?', '?all=1', '?notification=', '?transaction=a&transaction=b', `?notification=${ids(51)}`];
+    for (const other of others) expect(await statusOf(`/effects${other}`)).toBe(400);
+    expect(await statusOf('/hooks?notification=neo')).toBe(400);
+    expect(await statusOf('/effects?notification=neo', { method: 'POST' })).not.toBe(200);
+    expect(await statusOf('/effects?notification=fail')).toBe(500);
+  });
+
+  it.skipIf(reason !== null)('passes the query as one argument, without a shell', async () => {
+    const query = "notification=$(touch%20made);'`touch$IFS'made'`'*";
+    const response = await fetch(`${endpoint.url}?${query}`, { headers: { Authorization: `Bearer ${token}` } });
+    expect(await response.json()).toEqual({ query: new URL(`${endpoint.url}?${query}`).search.slice(1) });
+    expect(existsSync(join(folder, 'made'))).toBe(false);
+  });
+
+  it.skipIf(reason !== null)('does not start without a token, or without a command', async () => {
+    const short = startEffects(stack, folder, 'too-short', `${server} true`);
+    await expect(short).rejects.toThrow(/ended with [1-9][\s\S]*WEBHOOK_EFFECTS_TOKEN/);
+    await expect(startEffects(stack, folder, token, server)).rejects.toThrow(/ended with [1-9][\s\S]*Give the command/);
+  });
+
+  it.skipIf(reason !== null)('is not on the delivery port', async () => {
+    const receiver = await startRecipe(stack, { folder, apiKey });
+    try {
+      expect(await statusOf(receiver.url.replace('/hooks', '/effects?notification=neo'))).toBe(404);
+    } finally {
+      await receiver.kill();
+    }
+  });
+});
+
+it('has tests for the window of every recipe', () => {
+  const effectsOf = (stacks: readonly Stack[]) => new Set(stacks.map((stack) => recipeOf(stack).effects));
+  expect(effectsOf(WINDOWS)).toEqual(effectsOf(STACKS));
 });
 
 async function delivered(url: string, notification: { readonly id: string }): Promise<void> {

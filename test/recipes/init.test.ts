@@ -27,8 +27,10 @@ describe('init --stack', () => {
     expect(code).toBe(0);
     expect(commandsIn(stdout, 1)).toContain("cd 'my shop'\n");
     expect(readFileSync(join(cwd, 'my shop/WebhookController.php'), 'utf8')).toBe(sourceOf('laravel'));
-    expect(readFileSync(join(cwd, 'my shop/effects.php'), 'utf8')).toContain('WEBHOOK_EFFECTS_TOKEN');
-    expect(stdout).toContain('`php effects.php`');
+    expect(readFileSync(join(cwd, 'my shop/effects.php'), 'utf8')).toContain('notification=ID,ID');
+    expect(readFileSync(join(cwd, 'my shop/effects-server.py'), 'utf8')).toContain('WEBHOOK_EFFECTS_TOKEN');
+    expect(commandsIn(stdout, 3)).toContain("hookproof run --effects-command 'php effects.php'");
+    expect(stdout).toContain('`python3 effects-server.py php effects.php`');
     const config = readFileSync(join(cwd, 'my shop/hookproof.yaml'), 'utf8');
     expect(config).toMatch(/^url: http:\/\/127\.0\.0\.1:3000\/hooks$/m);
     expect(config).toMatch(/^ {2}secret: \$\{env:WEBHOOK_SECRET\}$/m);
@@ -64,6 +66,11 @@ describe('init --stack', () => {
       const [code] = await once(shell(commandsIn(stdout, 2)), 'close');
       expect(code).toBe(0);
       expect(readFileSync(join(cwd, 'shop/journal.ndjson'), 'utf8')).not.toBe('');
+      const withEffects = `${commandsIn(stdout, 3)} --suite effects --reporter json=run.json`;
+      expect(await once(shell(withEffects), 'close')).toEqual([0, null]);
+      const { results } = JSON.parse(readFileSync(join(cwd, 'shop/run.json'), 'utf8'));
+      const order = results.find(({ id }: { readonly id: string }) => id === 'effects/order');
+      expect(order.verdict).toBe('pass');
     } finally {
       const ended = once(receiver, 'close');
       process.kill(-(receiver.pid ?? Number.NaN), 'SIGKILL');

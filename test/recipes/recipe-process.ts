@@ -4,7 +4,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { filesOf, recipeOf, type Stack } from '../../contract/index.ts';
+import { effectsServerOf, filesOf, recipeOf, type Stack } from '../../contract/index.ts';
 import { accepting, freePort } from '../endpoints/listen.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -93,12 +93,23 @@ export async function startRecipe(stack: Stack, settings: RecipeSettings): Promi
   return startProcess({ run: limit + recipeOf(stack).run, folder, env, port, url, says: `listening on ${url}` });
 }
 
-/** Starts the effects window of a recipe in its folder, on a free port. */
-export async function startEffects(stack: Stack, folder: string, token: string): Promise<RecipeProcess> {
+/** Runs a command of a recipe in its folder, with more arguments. */
+export function runInFolder(folder: string, command: string, ...args: string[]) {
+  const options = { cwd: folder, encoding: 'utf8', env: { ...process.env, PATH } } as const;
+  return spawnSync('/bin/sh', ['-c', `${command} "$@"`, 'sh', ...args], options);
+}
+
+/** Starts the effects window of a recipe as an endpoint, on a free port; `run` instead of its command if given. */
+export async function startEffects(
+  stack: Stack,
+  folder: string,
+  token: string,
+  run = effectsServerOf(recipeOf(stack)),
+): Promise<RecipeProcess> {
   const port = await freePort();
   const env = { WEBHOOK_EFFECTS_PORT: String(port), WEBHOOK_EFFECTS_TOKEN: token };
   const url = `http://127.0.0.1:${port}/effects`;
-  return startProcess({ run: recipeOf(stack).effects ?? 'false', folder, env, port, url, says: `effects on ${url}` });
+  return startProcess({ run, folder, env, port, url, says: `effects on ${url}` });
 }
 
 interface ProcessSettings {

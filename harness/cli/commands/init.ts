@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
-import { filesOf, recipeOf, type Stack, titleOfStack } from '../../../contract/stacks.ts';
+import { effectsServerOf, filesOf, recipeOf, type Stack, titleOfStack } from '../../../contract/stacks.ts';
 import { CONFIG_FILE, configTemplate, SCHEMA_FILE } from '../../config/index.ts';
 import { stackCalled } from '../did-you-mean.ts';
 import { errorCode } from '../terminal.ts';
@@ -53,7 +53,7 @@ const RECIPE_URL = 'http://127.0.0.1:3000/hooks';
 
 async function writeRecipe(stack: Stack, folder: string, force: boolean): Promise<string> {
   const recipe = recipeOf(stack);
-  const { stack: from, needs, install, run, effects } = recipe;
+  const { stack: from, needs, install, run, effects, effectsBuild } = recipe;
   const sources = await Promise.all(
     filesOf(recipe).map(async ({ from: source, to }) => [join(folder, to), await readRecipe(source)] as const),
   );
@@ -82,15 +82,17 @@ async function writeRecipe(stack: Stack, folder: string, force: boolean): Promis
     ...enter,
     `     WEBHOOK_SECRET=${secret} hookproof run`,
     '',
+    '  3. In a test environment, also check what the receiver stored:',
+    ...enter,
+    ...(effectsBuild === undefined ? [] : [`     ${effectsBuild}`]),
+    `     WEBHOOK_SECRET=${secret} hookproof run --effects-command '${effects}'`,
+    '',
     'Do not commit webhook-secret.txt.',
-    ...(effects === undefined ? [] : ['', ...effectsHint(effects)]),
+    '',
+    `For a receiver on another machine, \`${effectsServerOf(recipe)}\` serves the effects window`,
+    'there as an endpoint. It needs WEBHOOK_EFFECTS_TOKEN with at least 16 characters. Do not start it in production.',
   ].join('\n');
 }
-
-const effectsHint = (command: string) => [
-  `For test environments only: \`${command}\`, started in the same folder, reports what the receiver stored. It needs`,
-  'WEBHOOK_EFFECTS_TOKEN with at least 16 characters. Do not start it in production.',
-];
 
 /** Relative to the sources, and relative to the bundled program. */
 const FOLDERS = ['../../../receiver/recipes/', '../../receiver/recipes/'];

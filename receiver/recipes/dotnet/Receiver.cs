@@ -8,6 +8,10 @@ using System.Text;
 using System.Text.Json;
 using Microsoft.Extensions.Primitives;
 
+var journalPath = Setting("WEBHOOK_JOURNAL", "journal.ndjson");
+// `Effects.cs`, for test environments only.
+if (args is ["effects", var query]) return Effects.Print(journalPath, query);
+
 var secret = Encoding.UTF8.GetBytes(Setting("WEBHOOK_SECRET", ""));
 var apiKey = Setting("WEBHOOK_API_KEY", "");
 if (secret.Length == 0 && apiKey == "")
@@ -15,7 +19,7 @@ if (secret.Length == 0 && apiKey == "")
     Console.Error.WriteLine("Set WEBHOOK_SECRET, WEBHOOK_API_KEY or both: without them anyone could post.");
     return 1;
 }
-var journal = new Journal(Setting("WEBHOOK_JOURNAL", "journal.ndjson"));
+var journal = new Journal(journalPath);
 
 var builder = WebApplication.CreateBuilder();
 builder.Logging.SetMinimumLevel(LogLevel.Warning);

@@ -1,17 +1,12 @@
 //go:build ignore
 
-// The effects window, for test environments only: what the receiver stored, by its journal. `go run effects.go`
-// Environment: WEBHOOK_EFFECTS_TOKEN (16 characters or more), WEBHOOK_EFFECTS_PORT (3001), WEBHOOK_JOURNAL.
+// What the receiver stored, by its journal (WEBHOOK_JOURNAL). For test environments only.
+// `go run effects.go notification=ID,ID` or `go run effects.go transaction=ID`
 package main
 
 import (
-	"crypto/hmac"
-	"crypto/sha256"
 	"encoding/json"
-	"fmt"
 	"log"
-	"net"
-	"net/http"
 	"net/url"
 	"os"
 	"regexp"
@@ -20,15 +15,21 @@ import (
 
 var decimals = map[string]int{"BTC": 8, "ETH": 18, "USDC": 6, "GUSD": 2, "NEO": 0}
 
-// Where `data` has a value: the first place that is filled.
+// places has, for each value, the fields that can have it. The first that is filled is taken.
 var places = map[string][]string{
-	"status":      {"metadata.orderStatus", "metadata.providerTransactionStatus", "status"},
-	"transaction": {"transactionId", "partnerTransactionId"},
-	"hash": {"metadata.blockchainData.blockchainTransactionId", "metadata.blockchainTransactionId",
-		"metadata.blockchainData.blockchainTransctionId", "metadata.blockchainTransctionId"},
-	"amount":    {"metadata.asset.amount", "metadata.amount"},
-	"currency":  {"metadata.asset.currency", "metadata.currency", "metadata.blockchainData.currency"},
-	"errorCode": {"errorData.code", "errorCode"},
+	"notification":  {"id"},
+	"kind":          {"type"},
+	"status":        {"data.metadata.orderStatus", "data.metadata.providerTransactionStatus", "data.status"},
+	"transaction":   {"data.transactionId", "data.partnerTransactionId"},
+	"customer":      {"data.customerId", "data.accountId"},
+	"paymentMethod": {"data.paymentMethodId"},
+	"address":       {"data.walletAddress"},
+	"hash": {"data.metadata.blockchainData.blockchainTransactionId", "data.metadata.blockchainTransactionId",
+		"data.metadata.blockchainData.blockchainTransctionId", "data.metadata.blockchainTransctionId"},
+	"amount": {"data.metadata.asset.amount", "data.metadata.amount"},
+	"currency": {"data.metadata.asset.currency", "data.metadata.currency", "data.metadata.blockchainData.currency",
+		"data.assetId"},
+	"errorCode": {"data.errorData.code", "data.errorCode"},
 }
 
 func handling(line string) map[string]string {
@@ -37,27 +38,27 @@ func handling(line string) map[string]string {
 	if json.Unmarshal([]byte(line), &entry) != nil || json.Unmarshal([]byte(entry.Body), &notification) != nil {
 		log.Fatal("The journal has a line that is not a notification.")
 	}
-	values := map[string]string{"notification": filled(notification, "id"), "kind": filled(notification, "type")}
-	if kind := filled(notification, "data.type"); values["kind"] == "CAAS" && kind != "" {
-		values["kind"] = "CAAS_" + kind
-	}
+	values := map[string]string{}
 	for name, paths := range places {
-		for at := 0; at < len(paths) && values[name] == ""; at++ {
-			values[name] = filled(notification, "data."+paths[at])
+		for at := len(paths) - 1; at >= 0; at-- {
+			if value := textAt(notification, paths[at]); value != "" {
+				values[name] = value
+			}
 		}
 	}
-	if atomic := filled(notification, "data.metadata.asset.amount"); atomic != "" {
-		values["amount"] = displayAmount(atomic, values["currency"])
+	if kind := textAt(notification, "data.type"); values["kind"] == "CAAS" && kind != "" {
+		values["kind"] = "CAAS_" + kind
 	}
-	for name, value := range values {
-		if value == "" {
-			delete(values, name)
+	if atomic := textAt(notification, "data.metadata.asset.amount"); atomic != "" {
+		delete(values, "amount")
+		if places, isKnown := decimals[values["currency"]]; isKnown && strings.Trim(atomic, "0123456789") == "" {
+			values["amount"] = displayAmount(atomic, places)
 		}
 	}
 	return values
 }
 
-func filled(value any, path string) string {
+func textAt(value any, path string) string {
 	for _, key := range strings.Split(path, ".") {
 		object, _ := value.(map[string]any)
 		value = object[key]
@@ -66,74 +67,40 @@ func filled(value any, path string) string {
 	return text
 }
 
-// displayAmount moves the point in the text: a float would lose digits. An unknown asset has no amount.
-func displayAmount(atomic, currency string) string {
-	places, isKnown := decimals[currency]
-	if !isKnown || strings.Trim(atomic, "0123456789") != "" {
-		return ""
-	}
-	if missing := places + 1 - len(atomic); missing > 0 {
+// displayAmount moves the point in the text: a float would lose digits.
+func displayAmount(atomic string, decimals int) string {
+	if missing := decimals + 1 - len(atomic); missing > 0 {
 		atomic = strings.Repeat("0", missing) + atomic
 	}
-	point := len(atomic) - places
+	point := len(atomic) - decimals
 	return strings.TrimSuffix(strings.TrimRight(atomic[:point]+"."+atomic[point:], "0"), ".")
 }
 
-var query = regexp.MustCompile(`^/effects\?(notification|transaction)=([^&=]+)$`)
-
-// answer has the status and the JSON for a request.
-func answer(r *http.Request, token, journal string) (int, any) {
-	received, expected := sha256.Sum256([]byte(r.Header.Get("Authorization"))), sha256.Sum256([]byte("Bearer "+token))
-	if !hmac.Equal(received[:], expected[:]) {
-		return http.StatusUnauthorized, map[string]string{"error": "unauthorized"}
-	}
-	asked := query.FindStringSubmatch(r.RequestURI)
-	if r.Method != http.MethodGet || asked == nil || strings.Count(asked[2], ",") >= 50 {
-		return http.StatusBadRequest, map[string]string{"error": "not a query"}
+func main() {
+	query := regexp.MustCompile("^(notification|transaction)=(.+)$").FindStringSubmatch(strings.Join(os.Args[1:], " "))
+	if query == nil {
+		log.Fatal("Give notification=ID,ID or transaction=ID.")
 	}
 	ids := map[string]bool{}
-	for _, part := range strings.Split(asked[2], ",") {
+	for _, part := range strings.Split(query[2], ",") {
 		id, _ := url.PathUnescape(part)
 		ids[id] = true
 	}
+	journal := os.Getenv("WEBHOOK_JOURNAL")
+	if journal == "" {
+		journal = "journal.ndjson"
+	}
 	content, err := os.ReadFile(journal)
-	if err != nil && !os.IsNotExist(err) {
+	if err != nil {
 		log.Fatal(err)
 	}
 	lines := strings.Split(string(content), "\n")
 	lines = lines[:len(lines)-1] // What follows the last line is being written.
 	handled := []map[string]string{}
 	for _, line := range lines {
-		if one := handling(line); one[asked[1]] != "" && ids[one[asked[1]]] {
+		if one := handling(line); one[query[1]] != "" && ids[one[query[1]]] {
 			handled = append(handled, one)
 		}
 	}
-	return http.StatusOK, map[string]any{"total": len(lines), "handled": handled}
-}
-
-func main() {
-	token, journal := os.Getenv("WEBHOOK_EFFECTS_TOKEN"), env("WEBHOOK_JOURNAL", "journal.ndjson")
-	if len(token) < 16 {
-		log.Fatal("Set WEBHOOK_EFFECTS_TOKEN to 16 characters or more.")
-	}
-	address := "127.0.0.1:" + env("WEBHOOK_EFFECTS_PORT", "3001")
-	http.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		status, value := answer(r, token, journal)
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(status)
-		json.NewEncoder(w).Encode(value)
-	})
-	listener, err := net.Listen("tcp", address)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("effects on http://%s/effects\n", address)
-	log.Fatal(http.Serve(listener, nil))
-}
-
-func env(name, fallback string) string {
-	if value := os.Getenv(name); value != "" {
-		return value
-	}
-	return fallback
+	json.NewEncoder(os.Stdout).Encode(map[string]any{"total": len(lines), "handled": handled})
 }

@@ -146,7 +146,7 @@ public class Receiver {
     }
 
     /** A strict parser, because the JDK has none: an object is a map, a string a string, and everything else null. */
-    private static final class Json {
+    static final class Json {
         private static final Pattern SCALAR =
                 Pattern.compile("-?(0|[1-9]\\d*)(\\.\\d+)?([eE][+-]?\\d+)?|true|false|null");
         private final String text;
