@@ -1,10 +1,14 @@
 /** The effects window of each language, over a real receiver and the journal that it writes. */
+import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { appendFileSync, existsSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type EffectsAnswer, type EffectsQuery, effectsAnswer, effectsQueryText } from '../../contract/effects.ts';
 import { effectsServerOf, recipeOf, STACKS, type Stack } from '../../contract/index.ts';
+import { startPostgres } from '../setup/postgres.ts';
+import { lacks } from '../setup/programs.ts';
 import {
   copyRecipe,
   type RecipeProcess,
@@ -14,6 +18,7 @@ import {
   startRecipe,
   whyNotRun,
 } from './recipe-process.ts';
+import { WINDOWS, windowTable } from './window-table.ts';
 
 const token = randomBytes(16).toString('hex');
 const apiKey = randomBytes(24).toString('base64url');
@@ -79,9 +84,6 @@ const DELIVERED = {
     data: { customerId: 'customer', walletAddress: 'line\nand "quote" \\ \u0001é', assetId: 'ETH' },
   },
 };
-
-/** The first recipe with each window. */
-const WINDOWS = ['express', 'python', 'go', 'java', 'spring', 'php', 'ruby', 'dotnet', 'rust'] as const;
 
 describe.each(WINDOWS)('the effects window of %s', (stack) => {
   const reason = whyNotRun(stack);
@@ -275,6 +277,60 @@ it('has tests for the window of every recipe', () => {
   const effectsOf = (stacks: readonly Stack[]) => new Set(stacks.map((stack) => recipeOf(stack).effects));
   expect(effectsOf(WINDOWS)).toEqual(effectsOf(STACKS));
 });
+
+it('has a page with the lines of every window', () => {
+  const page = readFileSync(new URL('../../docs/recipes.md', import.meta.url), 'utf8');
+  expect(page).toContain(windowTable());
+});
+
+describe('the command of the guide, for receivers with PostgreSQL', () => {
+  it.skipIf(lacks('postgres', 'psql'))('answers from a table of handlings', async () => {
+    const guide = readFileSync(new URL('../../docs/guide.md', import.meta.url), 'utf8');
+    const script = /^#!\/bin\/sh\n# effects\.sh[\s\S]*?(?=^```)/m.exec(guide)?.[0] ?? '';
+    const folder = mkdtempSync(join(tmpdir(), 'effects-command-'));
+    writeFileSync(join(folder, 'effects.sh'), script);
+    const server = await startPostgres();
+    try {
+      const { username, password, hostname, port, pathname } = new URL(server?.url ?? '');
+      const at = {
+        PGHOST: hostname,
+        PGPORT: port,
+        PGUSER: username,
+        PGPASSWORD: password,
+        PGDATABASE: pathname.slice(1),
+      };
+      const options = { cwd: folder, encoding: 'utf8', env: { ...process.env, ...at } } as const;
+      spawnSync('psql', ['-qX', '-v', 'ON_ERROR_STOP=1'], { ...options, input: HANDLED_ROWS });
+      const ask = (query: string) => spawnSync('sh', ['effects.sh', query], options);
+      const handled = (query: string) => effectsAnswer.parse(JSON.parse(ask(query).stdout));
+
+      const { total, handled: entries } = handled('notification=a,c,never');
+      expect({ total, entries: entries.map(({ notification, amount }) => [notification, amount]) }).toEqual({
+        total: 4,
+        entries: [
+          ['c', null],
+          ['a', LONG],
+          ['a', '0.05'],
+        ],
+      });
+      expect(handled('transaction=t1').handled.map(({ notification }) => notification)).toEqual(['b', 'a']);
+      expect(handled('notification=never')).toEqual({ total: 4, handled: [] });
+      expect(handled("notification=x',(select)").handled).toEqual([]);
+      expect(ask('all=1').status).not.toBe(0);
+    } finally {
+      await server?.remove();
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
+
+/** With columns in addition, and rows that are not in the order of their ids. */
+const HANDLED_ROWS = `
+  CREATE TABLE handled (row_number bigserial, notification text, kind text, status text, transaction text, hash text,
+    amount numeric, currency text, error_code text, private text);
+  INSERT INTO handled (notification, kind, transaction, amount) VALUES
+    ('c', 'REFUND', 't0', NULL), ('b', 'CAAS_BUY', 't1', NULL), ('a', 'CAAS_BLOCKCHAIN', 't1', ${LONG}),
+    ('a', 'CAAS_BLOCKCHAIN', 't2', 0.0500);`;
 
 async function delivered(url: string, notification: { readonly id: string }): Promise<void> {
   const body = JSON.stringify({ at: 1_767_225_600, ...notification });

@@ -33,6 +33,7 @@ const PROGRAMS = {
   php: {},
   postgres: { folders: debianPostgres() },
   prlimit: {},
+  psql: {},
   python3: {},
   ruby: {},
   sed: {},

@@ -10,6 +10,7 @@ import { recipeOf, STACKS, type Stack, titleOfStack } from '../../../contract/in
 import { type ResultDocument, run } from '../../../harness/index.ts';
 import { RECIPE_FACTS } from '../../recipes/recipe-facts.ts';
 import { copyRecipe, outputOf, removeCopy, sourceOf, startRecipe, whyNotRun } from '../../recipes/recipe-process.ts';
+import { windowTable } from '../../recipes/window-table.ts';
 import { markdownTable } from '../../setup/markdown-table.ts';
 import { SECRET } from '../durability/deliveries.ts';
 import { FAULTY_JOURNALS, type JournalFault, killRecipe, type RecipeKills } from './kill-rounds.ts';
@@ -113,6 +114,7 @@ Each warning is about the server under the receiver:
 
 ${named.join('\n')}
 ${notRun.length === 0 ? '' : `\nNot run:\n\n${notRun.join('\n')}\n`}
+${windowTable()}
 ## Killed under load
 
 \`kill -9\` at a random moment between 100 and 600 ms after the first answer of a round, under 32 connections; one
