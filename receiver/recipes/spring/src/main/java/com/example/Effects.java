@@ -47,7 +47,7 @@ public class Effects {
                 "/metadata/blockchainData/currency", "/assetId");
         var values = new LinkedHashMap<String, String>();
         values.put("notification", notification.path("id").textValue());
-        values.put("kind", type.equals("CAAS") && kind != null ? "CAAS_" + kind : type);
+        values.put("kind", "CAAS".equals(type) && kind != null ? "CAAS_" + kind : type);
         values.put("status", first(data, "/metadata/orderStatus", "/metadata/providerTransactionStatus", "/status"));
         values.put("transaction", first(data, "/transactionId", "/partnerTransactionId"));
         values.put("customer", first(data, "/customerId", "/accountId"));
