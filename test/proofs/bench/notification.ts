@@ -1,8 +1,12 @@
 /** The notification of the benchmarks: a buy order as in the specification, 745 bytes of JSON. */
 import type { Notification } from '../../../contract/index.ts';
 
-/** `id` must have the 36 characters of a UUID, so that the size is the same for all. */
-export function buyNotification(id: string): Notification {
+const MEMO =
+  'Order 2026-01-01/000172 of the wallet application; ' +
+  'to be shown to the user with the amount, the fees, and the rate of exchange';
+
+/** `id` must have the 36 characters of a UUID, so that the size is the same for all with one memo. */
+export function buyNotification(id: string, memo = MEMO): Notification {
   return {
     id,
     type: 'CAAS',
@@ -15,9 +19,7 @@ export function buyNotification(id: string): Notification {
         orderStatus: 'COMPLETED',
         blockchainData: {
           targetWalletAddress: '0x52908400098527886E0F7030069857D2E4169EE7',
-          blockchainMemo:
-            'Order 2026-01-01/000172 of the wallet application; ' +
-            'to be shown to the user with the amount, the fees, and the rate of exchange',
+          blockchainMemo: memo,
           currency: 'USDC',
           chain: 'ETHEREUM',
           refundWalletAddress: '0x8617E340B3D01FA5F11F306F4090FD50E238070D',

@@ -41,7 +41,7 @@ type Core = 0 | 1 | null;
 
 /** Starts a compiled program with a channel for messages. */
 export function start(program: string, core: Core, env: NodeJS.ProcessEnv): ChildProcess {
-  const command = [process.execPath, join(COMPILED, program.replace(/\.ts$/, '.mjs'))];
+  const command = [process.execPath, compiled(program)];
   const [file = '', ...args] = PINNED && core !== null ? ['taskset', '-c', String(core), ...command] : command;
   return spawn(file, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
 }
@@ -82,6 +82,11 @@ export const CREDENTIALS: NodeJS.ProcessEnv = {
   HOOKPROOF_SECRET: randomBytes(32).toString('base64'),
   HOOKPROOF_API_KEY: randomBytes(24).toString('base64url'),
 };
+
+/** The file of a compiled program. */
+export function compiled(program: string): string {
+  return join(COMPILED, program.replace(/\.ts$/, '.mjs'));
+}
 
 /** How long a Node process takes from start to exit, in milliseconds. Throws when it fails. */
 export function time(args: readonly string[], env: NodeJS.ProcessEnv = process.env): number {
