@@ -1,7 +1,6 @@
 /** The layout of terminal output: width, signs, colour. Colour never carries a meaning alone. */
+import { createRequire } from 'node:module';
 import { styleText } from 'node:util';
-import stringWidth from 'string-width';
-import wrapAnsi from 'wrap-ansi';
 import { visible } from '../../contract/visible.ts';
 import type { Verdict } from './result-document.ts';
 import { visibleAscii } from './visible.ts';
@@ -100,23 +99,45 @@ export function counted(count: number, singular: string, plural = `${singular}s`
   return `${count} ${count === 1 ? singular : plural}`;
 }
 
+/** Characters that take one column each: those of nearly all texts. */
+const NARROW = /^[ -~…·✓✗]*$/;
+
+/** For other characters. The tables of Unicode behind them take longer to load than most reports to render. */
+const require = createRequire(import.meta.url);
+const libraries = {
+  get stringWidth(): typeof import('string-width').default {
+    return (require('string-width') as typeof import('string-width')).default;
+  },
+  get wrapAnsi(): typeof import('wrap-ansi').default {
+    return (require('wrap-ansi') as typeof import('wrap-ansi')).default;
+  },
+};
+
 /** Columns that visible text takes in a terminal: combining marks take none, wide characters two. */
 export function displayWidth(text: string): number {
-  return stringWidth(text);
+  return NARROW.test(text) ? text.length : libraries.stringWidth(text);
 }
 
 /** Shortens to a display width and marks the end. */
 export function truncate(text: string, width: number, mark = '…'): string {
   if (displayWidth(text) <= width) return text;
-  const [head = ''] = brokenAt(text, Math.max(1, width - displayWidth(mark)), false);
+  const left = Math.max(1, width - displayWidth(mark));
+  if (NARROW.test(text)) return text.slice(0, left) + mark;
+  const [head = ''] = libraries.wrapAnsi(text, left, { hard: true, wordWrap: false, trim: false }).split('\n');
   return head + mark;
 }
 
 /** Lines of at most `width` columns, broken at spaces, and inside words that are wider than a line. Never empty. */
 export function wrap(text: string, width: number): string[] {
-  return brokenAt(text, width, true);
-}
-
-function brokenAt(text: string, width: number, atSpaces: boolean): string[] {
-  return wrapAnsi(text, width, { hard: true, wordWrap: atSpaces, trim: atSpaces }).split('\n');
+  const words = text.split(' ');
+  const isPlain = text === '' || (NARROW.test(text) && words.every(({ length }) => length > 0 && length <= width));
+  if (!isPlain) return libraries.wrapAnsi(text, width, { hard: true, wordWrap: true, trim: true }).split('\n');
+  const [first = '', ...rest] = words;
+  const lines = [first];
+  for (const word of rest) {
+    const line = lines.at(-1) ?? '';
+    if (line.length + 1 + word.length <= width) lines[lines.length - 1] = `${line} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
 }

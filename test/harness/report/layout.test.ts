@@ -1,5 +1,7 @@
 import fc from 'fast-check';
+import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
+import wrapAnsi from 'wrap-ansi';
 import { visible } from '../../../contract/visible.ts';
 import { describeBytes } from '../../../harness/report/index.ts';
 import { displayWidth, truncate, wrap } from '../../../harness/report/layout.ts';
@@ -17,6 +19,20 @@ describe('wrapping', () => {
     expect(displayWidth('e\u0301')).toBe(1);
     expect(wrap('漢字漢字', 5)).toEqual(['漢字', '漢字']);
     expect(truncate('漢字漢字', 5)).toBe('漢字…');
+  });
+
+  it('breaks plain text where wrap-ansi breaks it', () => {
+    const words = fc.array(fc.string({ unit: fc.constantFrom('a', 'B', '7', '-', '…', '✓'), maxLength: 6 }));
+    fc.assert(
+      fc.property(words, fc.integer({ min: 2, max: 12 }), (given, width) => {
+        const text = given.join(' ');
+        const broken = (atSpaces: boolean) =>
+          wrapAnsi(text, width, { hard: true, wordWrap: atSpaces, trim: atSpaces }).split('\n');
+        expect(wrap(text, width)).toEqual(broken(true));
+        expect(displayWidth(text)).toBe(stringWidth(text));
+        if (text.length > width + 1) expect(truncate(text, width, '')).toBe(broken(false)[0]);
+      }),
+    );
   });
 
   it('loses no character and keeps to the width', () => {
