@@ -84,8 +84,39 @@ function hashOf(four: number): number {
 
 function firstFour(text: string): number {
   let four = 0;
-  for (let at = 0; at < HASHED; at += 1) four = nextFour(four, text.charCodeAt(at));
+  for (let at = 0; at < HASHED; at += 1) four = nextFour(four, foldedCode(text, at));
   return four;
+}
+
+/**
+ * A spelling of a signature. A run makes thousands of signatures and few texts contain one, so the spelling is computed
+ * only where a text has its first characters.
+ */
+class SignatureForm implements Form {
+  readonly weak = false;
+  readonly decoded = true;
+  readonly enough = SIGNATURE_HEAD;
+  readonly #digest: Buffer;
+  readonly #encoding: 'base64' | 'base64url' | 'hex';
+  readonly name: string;
+  #text: string | undefined;
+
+  constructor(name: string, digest: Buffer, encoding: 'base64' | 'base64url' | 'hex') {
+    this.name = name;
+    this.#digest = digest;
+    this.#encoding = encoding;
+  }
+
+  /** Three bytes are the first four characters of base64, two those of hexadecimal. */
+  get hash(): number {
+    return hashOf(firstFour(this.#digest.toString(this.#encoding, 0, this.#encoding === 'hex' ? 2 : 3)));
+  }
+
+  get text(): string {
+    const padding = this.#encoding === 'base64url' ? '='.repeat((3 - (this.#digest.length % 3)) % 3) : '';
+    this.#text ??= foldCase(this.#digest.toString(this.#encoding)) + padding;
+    return this.#text;
+  }
 }
 
 /** A finder without secrets. With `whole`, a part of a value does not count, however long it is. */
@@ -105,7 +136,9 @@ export function createSecretFinder({ whole = false }: { readonly whole?: boolean
     const id = `${bit} ${form.name} ${form.text}`;
     if (known.has(id)) return;
     known.add(id);
-    const hash = hashOf(firstFour(form.text));
+    put(to, bit, hashOf(firstFour(form.text)), form);
+  };
+  const put = (to: Map<number, Form[]>, bit: number, hash: number, form: Form) => {
     used[hash] = (used[hash] ?? 0) | bit;
     const others = to.get(hash);
     if (others === undefined) to.set(hash, [form]);
@@ -176,13 +209,15 @@ export function createSecretFinder({ whole = false }: { readonly whole?: boolean
     },
     addSpelling: (name, spelling) => add(name, spelling, spelling.length),
     addSignature(name, base64) {
+      const id = `signature ${name} ${base64}`;
+      if (known.has(id)) return;
       const digest = Buffer.from(base64, 'base64');
       // Shorter digests are not signatures, and would match by chance.
       if (digest.length < SIGNATURE_HEAD) return;
-      const form = { name, weak: false, decoded: true, enough: SIGNATURE_HEAD };
+      known.add(id);
       for (const encoding of ['base64', 'base64url', 'hex'] as const) {
-        const padding = encoding === 'base64url' ? '='.repeat((3 - (digest.length % 3)) % 3) : '';
-        register(forms, 1, { ...form, text: foldCase(digest.toString(encoding)) + padding });
+        const form = new SignatureForm(name, digest, encoding);
+        put(forms, 1, form.hash, form);
       }
     },
     find: (text, readings) => findIn(text, false, readings),
