@@ -5,17 +5,15 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { headerValues, LIMITS } from '../../contract/index.ts';
-import {
-  type Attempt,
-  type ConnectionOptions,
-  createConnections,
-  type ExchangeLimits,
-  type ExchangeOptions,
-  type Prepared,
-  transmit,
-} from '../transport/index.ts';
+import { type Attempt, Pool, type PoolOptions, type PoolState, type Prepared } from '../transport/index.ts';
 
-export interface SenderOptions extends ExchangeLimits, ConnectionOptions {}
+export interface SenderOptions extends PoolOptions {
+  /**
+   * Called with each attempt before its delivery ends, also with the failed one of a request that is sent once more:
+   * for metrics and records. It must not throw.
+   */
+  readonly onAttempt?: (attempt: Attempt, prepared: Prepared) => void;
+}
 
 export interface DeliverOptions {
   /** Cancels the delivery; the attempt then has an error of kind `local`. */
@@ -30,51 +28,59 @@ const MIN_IDLE_MS = 200;
 export interface Sender {
   /** Sends a prepared request and reads the answer. Never rejects: a failure is in the attempt. */
   deliver(prepared: Prepared, options?: DeliverOptions): Promise<Attempt>;
-  /** Closes all connections. Deliveries in progress end as reset. */
+  /** Resolves when a delivery to this URL would not have to wait for a connection, or when the signal is aborted. */
+  room(url: string, signal?: AbortSignal): Promise<void>;
+  /** The connections and the queue at the moment. */
+  state(): PoolState;
+  /** Closes all connections. Deliveries in progress end as reset, and later ones as `local`. */
   close(): void;
 }
 
 /**
- * Creates a sender for one partner. It makes one attempt per delivery; {@link deliverWithRetry} makes more.
+ * Creates a sender for one partner, or for all partners that share its options. It makes one attempt per delivery;
+ * {@link deliverWithRetry} makes more. Connections are kept and bounded for each endpoint, and so is the queue of
+ * deliveries that wait for one.
  *
  * If the endpoint has closed a kept connection before any byte of an answer arrived, the request is sent once more on a
  * new connection, and both count as one attempt. The endpoint may see the request twice, as at-least-once delivery
- * allows. Unless the connection had been idle, the attempt says so (`resetInUse`).
+ * allows: the attempt says so (`sentAgain`), and also if the connection had not been idle (`resetInUse`).
+ *
+ * @example
+ * const sender = createSender({ maxSockets: 32, onAttempt: ({ timings }) => histogram.record(timings.totalMs) });
+ * for await (const notification of queue) {
+ *   await sender.room(partner.url, signal); // as fast as the partner answers
+ *   void sender.deliver(prepare(notification, partner), { signal }).then(store);
+ * }
  *
  * @throws HookproofError PARTNER_TLS if the TLS material cannot be used
  */
 export function createSender(options: SenderOptions = {}): Sender {
-  const connections = createConnections(options);
-  const { timeoutMs = LIMITS.answerTimeoutMs } = options;
-  let cached: ExchangeOptions | undefined;
-
-  /**
-   * Reuses one object for all deliveries to the same kind of endpoint, because this runs tens of thousands of times a
-   * second.
-   */
-  function optionsFor(url: string): ExchangeOptions {
-    const agent = connections.agentFor(url);
-    if (cached?.agent !== agent) cached = { ...options, timeoutMs, agent };
-    return cached;
-  }
+  const { onAttempt } = options;
+  const pool = new Pool(options, LIMITS.answerTimeoutMs);
 
   return {
     deliver(prepared, { signal, replaceClosed = true } = {}) {
-      const common = optionsFor(prepared.url);
-      const request = signal === undefined ? common : { ...common, signal };
       return new Promise((resolve) => {
-        transmit(prepared, request, (attempt, idleMs) => {
-          if (!replaceClosed || !wasStale(attempt)) return resolve(attempt);
-          connections.dropIdle(prepared.url);
-          const timeLeft = Math.max(1, timeoutMs - attempt.timings.totalMs);
-          const wasIdle = idleMs >= MIN_IDLE_MS;
-          transmit(prepared, { ...request, timeoutMs: timeLeft }, (again) =>
-            resolve(wasIdle ? again : { ...again, resetInUse: true }),
+        const end = (attempt: Attempt) => {
+          onAttempt?.(attempt, prepared);
+          resolve(attempt);
+        };
+        pool.send(prepared, { signal }, (attempt, idleMs) => {
+          if (!replaceClosed || !wasStale(attempt)) return end(attempt);
+          onAttempt?.(attempt, prepared);
+          // When one was closed by the other side, the others probably were too.
+          pool.dropIdle(prepared.url);
+          const timeoutMs = Math.max(1, pool.limits.timeoutMs - attempt.timings.totalMs);
+          const isUnexpected = idleMs < MIN_IDLE_MS;
+          pool.send(prepared, { signal, timeoutMs }, (again) =>
+            end({ ...again, sentAgain: true, ...(isUnexpected && { resetInUse: true }) }),
           );
         });
       });
     },
-    close: connections.close,
+    room: (url, signal) => pool.room(url, signal),
+    state: () => pool.state(),
+    close: () => pool.close(),
   };
 }
 

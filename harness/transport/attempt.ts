@@ -76,6 +76,8 @@ export interface Attempt {
   readonly timings: Timings;
   readonly answer: Answer | null;
   readonly error: TransportError | null;
+  /** The endpoint had closed the kept connection, and the request was sent once more: it may have arrived twice. */
+  readonly sentAgain?: true;
   /**
    * The endpoint reset the kept connection while it was in use, and the request was sent once more on a new one. After
    * a pause, the endpoint may have closed an idle connection, which is not reported.

@@ -1,7 +1,7 @@
-/** The connections of a sender. Proxy variables in the environment do not apply: only Node's global agents use them. */
+/** Node's agents for exchanges with their own connections, and the parsed URL. Proxy variables in the environment do not apply: only Node's global agents use them. */
 import http from 'node:http';
 import https from 'node:https';
-import type { LookupFunction, Socket } from 'node:net';
+import type { LookupFunction } from 'node:net';
 import type { Partner } from '../partner.ts';
 import { tlsOptionsFor } from './tls-options.ts';
 
@@ -9,7 +9,7 @@ import { tlsOptionsFor } from './tls-options.ts';
  * Milliseconds for each address but the last of a name that has several. Node's default of 250 ms is shorter than a
  * connection to the other side of the world takes.
  */
-const ADDRESS_TIMEOUT_MS = 1_000;
+export const ADDRESS_TIMEOUT_MS = 1_000;
 
 export interface ConnectionOptions {
   /**
@@ -17,7 +17,10 @@ export interface ConnectionOptions {
    * session.
    */
   readonly keepAlive?: boolean;
-  /** Connections to one endpoint at the same time; further deliveries wait. No limit by default. */
+  /**
+   * Connections to one endpoint at the same time; further deliveries wait. 256 by default in a sender, and no limit in
+   * agents.
+   */
   readonly maxSockets?: number;
   /** The TLS material of the partner. */
   readonly tls?: Partner['tls'];
@@ -28,14 +31,12 @@ export interface ConnectionOptions {
 export interface Connections {
   /** The agent for an http or https URL. */
   agentFor(url: string): http.Agent;
-  /** Drops the idle connections to an endpoint: when one was closed by the other side, the others probably were too. */
-  dropIdle(url: string): void;
   /** Closes every connection, including busy ones. */
   close(): void;
 }
 
 /**
- * Makes the connections of one partner. Nothing is opened before the first delivery.
+ * Makes the agents of one partner. Nothing is opened before the first delivery.
  *
  * @throws HookproofError PARTNER_TLS when the TLS material cannot be used
  */
@@ -67,15 +68,6 @@ export function createConnections(options: ConnectionOptions = {}): Connections 
 
   return {
     agentFor,
-    dropIdle(url) {
-      const { hostname, port } = endpointOf(url);
-      // An agent names its pools "host:port:..."; what follows is the TLS material, the same for all of them here.
-      const pool = `${hostname}:${port}:`;
-      const pools = Object.entries(agentFor(url).freeSockets as Record<string, Socket[]>);
-      for (const [name, sockets] of pools) {
-        if (name.startsWith(pool)) for (const socket of sockets) socket.destroy();
-      }
-    },
     close() {
       plain?.destroy();
       secure?.destroy();

@@ -1,5 +1,4 @@
 /** How far an attempt has got, and which exchange reads from a kept connection: both from the events of its socket. */
-import type { ClientRequest } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import type { Timings, TransportPhase } from './attempt.ts';
@@ -18,22 +17,21 @@ function isoNow(): string {
 export class Progress {
   readonly startedAt: string = isoNow();
   readonly #start: number = performance.now();
-  #request: ClientRequest | undefined;
   #phase: TransportPhase = 'dns';
   #connectMs: number | null = null;
   #tlsMs: number | null = null;
   #firstByteMs: number | null = null;
   #reused = false;
+  /** Whether the whole request has been written. */
+  isSent: () => boolean = () => false;
 
-  /** Follows a request from now on. */
-  follow(request: ClientRequest, { hostname }: Endpoint): void {
-    this.#request = request;
+  /** An address needs no look-up. */
+  startAt({ hostname }: Endpoint): void {
     if (isIP(hostname) !== 0) this.#phase = 'connect';
   }
 
   /** The request has its socket, which may still have to connect. */
   useSocket(socket: Socket, { secure }: Endpoint): void {
-    // request.reusedSocket is not enough: the agent does not set it for a request that waited for a connection.
     this.#reused = !socket.connecting;
     if (this.#reused) this.#phase = 'send';
     else this.#followConnection(socket, secure);
@@ -41,12 +39,12 @@ export class Progress {
 
   /** The first byte of the answer was received. */
   firstByte(): void {
-    this.#firstByteMs ??= this.#elapsed();
+    this.#firstByteMs ??= this.elapsedMs();
     this.#phase = 'answer';
   }
 
   phase(): TransportPhase {
-    return this.#request?.writableFinished === true ? 'answer' : this.#phase;
+    return this.isSent() ? 'answer' : this.#phase;
   }
 
   timings(): Timings {
@@ -54,7 +52,7 @@ export class Progress {
       connectMs: this.#connectMs,
       tlsMs: this.#tlsMs,
       firstByteMs: this.#firstByteMs,
-      totalMs: this.#elapsed(),
+      totalMs: this.elapsedMs(),
       reused: this.#reused,
     };
   }
@@ -64,16 +62,17 @@ export class Progress {
       if (error === null) this.#phase = 'connect';
     });
     socket.once('connect', () => {
-      this.#connectMs = this.#elapsed();
+      this.#connectMs = this.elapsedMs();
       this.#phase = secure ? 'tls' : 'send';
     });
     socket.once('secureConnect', () => {
-      this.#tlsMs = this.#elapsed();
+      this.#tlsMs = this.elapsedMs();
       this.#phase = 'send';
     });
   }
 
-  #elapsed(): number {
+  /** Since the start. */
+  elapsedMs(): number {
     return performance.now() - this.#start;
   }
 }
@@ -85,14 +84,11 @@ export interface Reader {
 }
 
 /**
- * Watches one connection for as long as it lives: adding and removing listeners with each delivery would be a tenth of
- * its cost. Bytes received while no exchange is under way are not an answer to the next request, although Node would
- * take them for one, so the connection is closed.
+ * Watches one connection of Node's agents for as long as it lives. Bytes received while no exchange is under way are
+ * not an answer to the next request, although Node would take them for one, so the connection is closed.
  */
 export class ConnectionWatch {
   #reader: Reader | undefined;
-  /** When the last exchange ended; before that, when the connection was made. */
-  #endedAt = performance.now();
 
   private constructor(socket: Socket) {
     // Before Node's parser, which may already have ended the answer when the next listener is called.
@@ -114,19 +110,13 @@ export class ConnectionWatch {
     return watch;
   }
 
-  /**
-   * From now on the bytes received belong to this exchange.
-   *
-   * @returns milliseconds since the exchange before it ended
-   */
-  begin(reader: Reader): number {
+  /** From now on the bytes received belong to this exchange. */
+  begin(reader: Reader): void {
     this.#reader = reader;
-    return performance.now() - this.#endedAt;
   }
 
   /** Ends the exchange. Node gives the connection to the next one only afterwards. */
   end(): void {
     this.#reader = undefined;
-    this.#endedAt = performance.now();
   }
 }

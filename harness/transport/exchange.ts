@@ -4,10 +4,11 @@ import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import http from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
-import { type HeaderLine, LIMITS } from '../../contract/index.ts';
+import { type HeaderLine, headerValues, LIMITS } from '../../contract/index.ts';
 import type { Answer, Attempt, Prepared, TransportError } from './attempt.ts';
 import { type Endpoint, endpointOf } from './connections.ts';
 import { ConnectionWatch, Progress, type Reader } from './exchange-progress.ts';
+import { type NodeStream, NodeStreamAgent } from './node-stream.ts';
 import { classifyTransportError, TIMEOUT_CODE } from './transport-error.ts';
 
 /**
@@ -36,8 +37,8 @@ export interface ExchangeOptions extends ExchangeLimits {
   readonly localAddress?: string | undefined;
 }
 
-const DEFAULT_BODY_CAP_BYTES = 64 * 1024;
-const DEFAULT_MAX_HEADER_BYTES = 16 * 1024;
+export const DEFAULT_BODY_CAP_BYTES = 64 * 1024;
+export const DEFAULT_MAX_HEADER_BYTES = 16 * 1024;
 /** Up to this size a body is sent together with the head. The conversion of a larger one takes longer than it saves. */
 const ONE_PIECE_BYTES = 16 * 1024;
 /** Interim answers (1xx) before the final one. Well-behaved servers send one or two. */
@@ -55,15 +56,37 @@ const MAX_PIECES = 10_000;
  * Never rejects.
  */
 export function exchange(prepared: Prepared, options: ExchangeOptions): Promise<Attempt> {
-  return new Promise((resolve) => transmit(prepared, options, resolve));
+  return new Promise((resolve) => new Exchange(prepared, options, resolve).start());
 }
 
-/** Called once with the result. `idleMs` is how long a kept connection had been unused before. */
-type Done = (attempt: Attempt, idleMs: number) => void;
+type Done = (attempt: Attempt) => void;
 
-/** {@link exchange} without a promise. */
-export function transmit(prepared: Prepared, options: ExchangeOptions, done: Done): void {
-  new Exchange(prepared, options, done).start();
+/** An exchange that began without Node's HTTP client. */
+export interface Continuation {
+  /** The connection, in use by nothing else. */
+  readonly stream: NodeStream;
+  readonly progress: Progress;
+  readonly keepAlive: boolean;
+  readonly limits: ExchangeLimits;
+  readonly signal: AbortSignal | undefined;
+  /** The connection can be used again. Called after `done`, with the header `Keep-Alive` of the answer. */
+  readonly onKept: (keepAliveHeader: string) => void;
+  readonly done: (attempt: Attempt) => void;
+}
+
+/** Sends a request and reads the answer, or only the rest, with Node's HTTP client on a given connection. */
+export function continueWithNode(prepared: Prepared, continuation: Continuation): void {
+  const { stream, progress, keepAlive, limits, signal, onKept, done } = continuation;
+  const agent = new NodeStreamAgent(stream, keepAlive);
+  let keepAliveHeader = '';
+  stream.once('free', () => onKept(keepAliveHeader));
+  const exchange = new Exchange(prepared, { ...limits, agent, signal }, (attempt) => {
+    keepAliveHeader = headerValues(attempt.answer?.headers ?? [], 'Keep-Alive').join(', ');
+    // An exchange that failed before it had the connection leaves it to nobody.
+    if (attempt.answer === null) stream.destroy();
+    done(attempt);
+  });
+  exchange.start(progress);
 }
 
 /** The state of one exchange. It ends in `#settle`, once. */
@@ -71,13 +94,13 @@ class Exchange implements Reader {
   readonly #prepared: Prepared;
   readonly #options: ExchangeOptions;
   readonly #resolve: Done;
-  readonly #progress = new Progress();
+  #progress = new Progress();
+  #isContinued = false;
   #timer: NodeJS.Timeout | undefined;
   #writing: AbortController | undefined;
   #request: ClientRequest | undefined;
   #response: IncomingMessage | undefined;
   #watch: ConnectionWatch | undefined;
-  #idleMs = 0;
   /** Bytes received on the wire. */
   #received = 0;
   #interim = 0;
@@ -93,7 +116,12 @@ class Exchange implements Reader {
     this.#resolve = resolve;
   }
 
-  start(): void {
+  /** @param begun the progress of an exchange that began without Node */
+  start(begun?: Progress): void {
+    if (begun !== undefined) {
+      this.#progress = begun;
+      this.#isContinued = true;
+    }
     const { signal, write, timeoutMs = LIMITS.answerTimeoutMs } = this.#options;
     try {
       signal?.throwIfAborted();
@@ -102,7 +130,8 @@ class Exchange implements Reader {
       this.#request = request;
       this.#timer = setTimeout(() => this.#fail({ code: TIMEOUT_CODE, hostname: endpoint.hostname }), timeoutMs);
       signal?.addEventListener('abort', this.#abort);
-      this.#progress.follow(request, endpoint);
+      if (begun === undefined) this.#progress.startAt(endpoint);
+      this.#progress.isSent = () => request.writableFinished;
       request.on('response', (response) => this.#read(request, response));
       request.on('socket', (socket) => this.#connected(socket, endpoint));
       request.on('information', this.#countInterim);
@@ -130,7 +159,7 @@ class Exchange implements Reader {
       maxHeaderSize: maxHeaderBytes,
       localAddress,
     };
-    return secure ? https.request(request) : http.request(request);
+    return secure && !this.#isContinued ? https.request(request) : http.request(request);
   }
 
   /** Node writes the head and a string in one piece, the head and a buffer in two. Latin-1 preserves every byte. */
@@ -140,9 +169,9 @@ class Exchange implements Reader {
   }
 
   #connected(socket: Socket, endpoint: Endpoint): void {
-    this.#progress.useSocket(socket, endpoint);
+    if (!this.#isContinued) this.#progress.useSocket(socket, endpoint);
     this.#watch = ConnectionWatch.of(socket);
-    this.#idleMs = this.#watch.begin(this);
+    this.#watch.begin(this);
   }
 
   /** A byte in a separate chunk takes six on the wire, so a longer answer is not a normal one. */
@@ -217,8 +246,7 @@ class Exchange implements Reader {
     const request = this.#request;
     // A connection with an unread answer or an unsent request cannot be reused.
     if (request !== undefined && (!request.writableFinished || !this.#response?.complete)) request.destroy();
-    const attempt = { startedAt: this.#progress.startedAt, timings: this.#progress.timings(), answer, error };
-    this.#resolve(attempt, this.#idleMs);
+    this.#resolve({ startedAt: this.#progress.startedAt, timings: this.#progress.timings(), answer, error });
   }
 }
 

@@ -16,8 +16,9 @@ export {
   type Endpoint,
   endpointOf,
 } from './connections.ts';
-export { type BodyWriter, type ExchangeLimits, type ExchangeOptions, exchange, transmit } from './exchange.ts';
+export { type BodyWriter, type ExchangeLimits, type ExchangeOptions, exchange } from './exchange.ts';
 export { type Pin, type PinOptions, pinEndpoint, pinTo, type Resolve, type ResolvedAddress } from './pin-endpoint.ts';
+export { Pool, type PoolOptions, type PoolState } from './pool.ts';
 export {
   checkTlsMaterial,
   createTrustingContext,

@@ -3,6 +3,10 @@ import type { TransportError, TransportErrorKind, TransportPhase } from './attem
 
 /** The code of an attempt that exceeded its time limit. */
 export const TIMEOUT_CODE = 'HOOKPROOF_TIMEOUT';
+/** The code of a delivery for which there was no room in the queue of the sender. */
+export const QUEUE_FULL_CODE = 'HOOKPROOF_QUEUE_FULL';
+/** The code of a delivery that began after the sender was closed. */
+export const CLOSED_CODE = 'HOOKPROOF_CLOSED';
 
 /** The codes of an attempt that the caller aborted. */
 const ABORT_CODES: ReadonlySet<string> = new Set(['ABORT_ERR', 'AbortError']);
@@ -79,6 +83,8 @@ function classify(thrown: Thrown, phase: TransportPhase): Classification {
     return ['headers-too-large', 'The headers of the answer are larger than the limit of the sender.', 'answer'];
   }
   if (code.startsWith('HPE_')) return ['invalid-http', invalidHttpSentence(thrown), 'answer'];
+  if (code === QUEUE_FULL_CODE) return ['local', 'Too many deliveries to this endpoint wait for a connection.'];
+  if (code === CLOSED_CODE) return ['local', 'The sender was closed before the delivery began.'];
   if (ABORT_CODES.has(code)) return ['local', 'The caller aborted the delivery.'];
   return ['local', `The request could not be sent from here (${code}).`];
 }

@@ -1,8 +1,13 @@
 import { HttpResponse, http } from 'msw';
 import { setupServer } from 'msw/node';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { createSender, deliverWithRetry, isRetryable, type RetryPolicy } from '../../../harness/sender/index.ts';
-import type { Attempt, TransportErrorKind } from '../../../harness/transport/index.ts';
+import { deliverWithRetry, isRetryable, type RetryPolicy, type Sender } from '../../../harness/sender/index.ts';
+import {
+  type Attempt,
+  createConnections,
+  exchange,
+  type TransportErrorKind,
+} from '../../../harness/transport/index.ts';
 import { request } from '../transport/servers.ts';
 
 const URL = 'http://partner.test/hooks';
@@ -10,6 +15,11 @@ const partner = setupServer();
 beforeAll(() => partner.listen({ onUnhandledRequest: 'error' }));
 afterEach(() => partner.resetHandlers());
 afterAll(() => partner.close());
+
+/** Sends with Node's HTTP client, which msw intercepts. */
+const sender: Pick<Sender, 'deliver'> = {
+  deliver: (prepared, { signal } = {}) => exchange(prepared, { agent: createConnections().agentFor(URL), signal }),
+};
 
 type Reply = number | { readonly status: number; readonly retryAfter: string };
 
@@ -26,7 +36,6 @@ async function run(replies: readonly Reply[], policy?: RetryPolicy, random = 1) 
     }),
   );
   const waits: number[] = [];
-  const sender = createSender();
   const { attempts, last } = await deliverWithRetry(sender, request(URL, { signing: { secret: 'for msw' } }), policy, {
     random: () => random,
     now: () => Date.parse('2026-01-01T00:00:00Z'),
@@ -34,7 +43,6 @@ async function run(replies: readonly Reply[], policy?: RetryPolicy, random = 1) 
       waits.push(ms);
     },
   });
-  sender.close();
   expect(last).toBe(attempts.at(-1));
   return { statuses: attempts.map(({ answer }) => answer?.status), waits, bodies };
 }
@@ -107,7 +115,6 @@ describe('deliverWithRetry', () => {
   it('stops during a wait when the signal is aborted, and keeps the attempts', async () => {
     partner.use(http.post(URL, () => new HttpResponse(null, { status: 503 })));
     const controller = new AbortController();
-    const sender = createSender();
     const policy = { attempts: 5, baseDelayMs: 3_600_000, maxDelayMs: 3_600_000 };
     const running = deliverWithRetry(
       {
@@ -119,7 +126,6 @@ describe('deliverWithRetry', () => {
       { signal: controller.signal, random: () => 1 },
     );
     expect((await running).attempts.map(({ answer }) => answer?.status)).toEqual([503]);
-    sender.close();
   });
 });
 
@@ -166,7 +172,6 @@ describe('the default waits', () => {
 
   it('use the real clock and random jitter', async () => {
     partner.use(http.post(URL, () => new HttpResponse(null, { status: 503 })));
-    const sender = createSender();
     const began = performance.now();
     const { attempts } = await deliverWithRetry(
       sender,
@@ -181,17 +186,14 @@ describe('the default waits', () => {
     await deliverWithRetry(sender, request(URL), { attempts: 6, baseDelayMs: 1_000, maxDelayMs: 1_000 }, { sleep });
     expect(new Set(waits).size).toBeGreaterThan(1);
     expect(waits.every((ms) => ms >= 0 && ms < 1_000)).toBe(true);
-    sender.close();
   });
 
   it('count a date from the current time', async () => {
     const retryAfter = new Date(Date.now() + 30_000).toUTCString();
     partner.use(http.post(URL, () => new HttpResponse(null, { status: 503, headers: { 'Retry-After': retryAfter } })));
-    const sender = createSender();
     const waits: number[] = [];
     const sleep = async (ms: number) => void waits.push(ms);
     await deliverWithRetry(sender, request(URL), { attempts: 2 }, { sleep });
-    sender.close();
     expect(waits[0]).toBeGreaterThan(5_000);
     expect(waits[0]).toBeLessThanOrEqual(30_000);
   });
@@ -201,10 +203,7 @@ describe('the default waits', () => {
     const given: unknown[] = [];
     const deliver = async (_prepared: unknown, options: unknown) => {
       given.push(options);
-      return await createSender().deliver(
-        { ...request(URL), url: 'http://127.0.0.1:1/' },
-        { signal: AbortSignal.abort() },
-      );
+      return await sender.deliver({ ...request(URL), url: 'http://127.0.0.1:1/' }, { signal: AbortSignal.abort() });
     };
     await deliverWithRetry({ deliver }, request(URL), {}, { signal });
     await deliverWithRetry({ deliver }, request(URL));

@@ -65,35 +65,21 @@ describe('connections', () => {
     const open = { one: 0, other: 0 };
     const serve = (name: 'one' | 'other') =>
       rawServer((socket) => {
+        const isFirst = open[name] === 0;
         open[name] += 1;
-        socket.on('close', () => {
-          open[name] -= 1;
+        let requests = 0;
+        socket.on('data', () => {
+          requests += 1;
+          if (name === 'one' && isFirst && requests === 2) socket.resetAndDestroy();
+          else socket.write(OK);
         });
-        socket.on('data', () => socket.write(OK));
       });
     const [one, other] = [await serve('one'), await serve('other')];
-    const connections = createConnections();
-    for (const url of [one, one, other]) await exchange(request(url), { agent: connections.agentFor(url) });
-    const [kept] = Object.values(connections.agentFor(one).freeSockets).flat();
-    connections.dropIdle(one);
-    await once(kept as Socket, 'close');
-    const again = await exchange(request(other), { agent: connections.agentFor(other) });
-    expect(again.timings.reused).toBe(true);
-    const fresh = await exchange(request(one), { agent: connections.agentFor(one) });
-    expect(fresh.timings.reused).toBe(false);
-    expect(open.other).toBe(1);
-    connections.close();
-  });
-
-  it('to one endpoint over TLS are dropped as well', async () => {
-    const leaf = await certificate('localhost');
-    const url = `https://localhost:${await httpsServer(leaf)}/hooks`;
-    const connections = createConnections({ tls: { ca: leaf.cert } });
-    const reused = async () => (await exchange(request(url), { agent: connections.agentFor(url) })).timings.reused;
-    expect([await reused(), await reused()]).toEqual([false, true]);
-    connections.dropIdle(url);
-    expect(await reused()).toBe(false);
-    connections.close();
+    const sender = createSender();
+    for (const url of [one, other, one]) await sender.deliver(request(url));
+    expect((await sender.deliver(request(other))).timings.reused).toBe(true);
+    expect(open).toEqual({ one: 2, other: 1 });
+    sender.close();
   });
 
   it.each(['http', 'https'])('over %s are closed with the sender', async (protocol) => {

@@ -5,6 +5,7 @@ import { ENVELOPE_TARGETS } from './envelopes.ts';
 import { HTTP_TARGETS } from './http.ts';
 import { NOTIFICATION_TARGETS } from './notifications.ts';
 import { REPORT_TARGETS } from './reports.ts';
+import { SENDER_TARGETS } from './sender.ts';
 import type { FuzzTarget } from './target.ts';
 import { TLS_TARGETS } from './tls.ts';
 
@@ -16,4 +17,5 @@ export const FUZZ_TARGETS: readonly FuzzTarget[] = [
   ...TLS_TARGETS,
   ...ENVELOPE_TARGETS,
   ...REPORT_TARGETS,
+  ...SENDER_TARGETS,
 ];

@@ -1,0 +1,79 @@
+/** Lets Node's HTTP client work on a connection of the pool, also when the request has been written already. */
+import http, { type ClientRequest } from 'node:http';
+import type { Socket } from 'node:net';
+import { Duplex } from 'node:stream';
+
+/** A connection as Node's HTTP client sees it. Destroying it destroys the connection, unless it was detached. */
+export class NodeStream extends Duplex {
+  readonly #socket: Socket;
+  readonly #isWritten: boolean;
+  readonly #listeners: readonly (readonly [string, (...args: never[]) => void])[];
+  #isDetached = false;
+  #hasEnded = false;
+
+  /**
+   * @param isWritten the request is on its way: what Node writes is dropped
+   * @param received what came of the answer
+   */
+  constructor(socket: Socket, isWritten: boolean, received: Buffer | undefined) {
+    super();
+    this.#socket = socket;
+    this.#isWritten = isWritten;
+    this.#listeners = [
+      ['data', (piece: Buffer) => void (this.push(piece) || socket.pause())],
+      ['end', () => this.#end()],
+      ['error', (error: Error) => this.destroy(error)],
+      // What came before the end is read first.
+      [
+        'close',
+        () => (this.#hasEnded && !this.readableEnded ? this.once('end', () => this.destroy()) : this.destroy()),
+      ],
+    ];
+    for (const [event, listener] of this.#listeners) socket.on(event, listener as () => void);
+    if (received !== undefined) this.push(received);
+  }
+
+  /** The connection has another use from now on. */
+  detach(): void {
+    this.#isDetached = true;
+    for (const [event, listener] of this.#listeners) this.#socket.off(event, listener as () => void);
+    this.#socket.resume();
+    this.destroy();
+  }
+
+  override _read(): void {
+    this.#socket.resume();
+  }
+
+  override _write(piece: Uint8Array, _encoding: BufferEncoding, done: () => void): void {
+    if (!this.#isWritten) this.#socket.write(piece, done);
+    else if (this.#socket.writableLength === 0) done();
+    // Until then the request counts as not sent, and its connection is not kept.
+    else this.#socket.once('drain', done);
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    if (!this.#isDetached) this.#socket.destroy();
+    done(error);
+  }
+
+  #end(): void {
+    this.#hasEnded = true;
+    this.push(null);
+  }
+}
+
+/** An agent whose only connection is this stream. */
+export class NodeStreamAgent extends http.Agent {
+  readonly #stream: NodeStream;
+
+  constructor(stream: NodeStream, keepAlive: boolean) {
+    super({ keepAlive });
+    this.#stream = stream;
+  }
+
+  /** Node calls it for each request; its types do not know it. */
+  addRequest(request: ClientRequest): void {
+    request.onSocket(this.#stream as unknown as Socket);
+  }
+}

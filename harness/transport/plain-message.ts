@@ -1,0 +1,183 @@
+/**
+ * The ordinary request and the ordinary answer as text. Both functions decline everything else: Node's HTTP client
+ * then writes the request, or reads the answer, and decides what is wrong with it.
+ */
+import type { HeaderLine } from '../../contract/index.ts';
+import type { Answer, Prepared } from './attempt.ts';
+
+/** Up to this size a body is sent together with the head. The conversion of a larger one takes longer than it saves. */
+const ONE_PIECE_BYTES = 16 * 1024;
+
+const PLAIN_METHOD = /^(?:POST|PUT|PATCH|DELETE|GET)$/;
+const PLAIN_TARGET = /^\/[\x21-\xff]*$/;
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const NOT_A_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
+
+/** Header names that change how Node sends a request. */
+const SPECIAL_NAMES = /^(?:connection|keep-alive|proxy-connection|transfer-encoding|te|trailer|upgrade|expect)$/i;
+
+type NameKind = 'plain' | 'length' | 'other';
+/** Names are few, and the same for every delivery. */
+const nameKinds = new Map<string, NameKind>();
+const MAX_NAMES = 1_000;
+
+function kindOfName(name: string): NameKind {
+  let kind = nameKinds.get(name);
+  if (kind === undefined) {
+    const isPlain = TOKEN.test(name) && !SPECIAL_NAMES.test(name);
+    kind = !isPlain ? 'other' : name.toLowerCase() === 'content-length' ? 'length' : 'plain';
+    if (nameKinds.size < MAX_NAMES) nameKinds.set(name, kind);
+  }
+  return kind;
+}
+
+/** The head of a request, and its body when that is sent in one piece with it, in Latin-1, which preserves bytes. */
+export interface RequestText {
+  readonly text: string;
+  /** What follows the text. */
+  readonly body: Uint8Array | null;
+}
+
+/** @returns null for a request that Node would write in another way, or refuse */
+export function plainRequest({ method, target, headers, body }: Prepared, connection: string): RequestText | null {
+  if (!PLAIN_METHOD.test(method) || !PLAIN_TARGET.test(target)) return null;
+  let head = `${method} ${target} HTTP/1.1\r\n`;
+  let hasLength = false;
+  for (const [name, value] of headers) {
+    const kind = kindOfName(name);
+    if (kind === 'other' || NOT_A_VALUE.test(value)) return null;
+    if (kind === 'length') {
+      if (hasLength || value !== String(body.length)) return null;
+      hasLength = true;
+    }
+    head += `${name}: ${value}\r\n`;
+  }
+  if (!hasLength) return null;
+  head += `Connection: ${connection}\r\n\r\n`;
+  if (body.length > ONE_PIECE_BYTES) return { text: head, body };
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
+  return { text: head + bytes.toString('latin1'), body: null };
+}
+
+/** An answer, and whether its connection can be kept. */
+export interface PlainAnswer {
+  readonly answer: Answer;
+  readonly keeps: boolean;
+}
+
+interface AnswerLimits {
+  readonly bodyCapBytes: number;
+  readonly maxHeaderBytes: number;
+}
+
+interface Head {
+  readonly text: string;
+  readonly status: number;
+  readonly reasonPhrase: string;
+  readonly headers: readonly HeaderLine[];
+  /** Bytes of the body. */
+  readonly length: number;
+  readonly keeps: boolean;
+}
+
+/** The heads of an endpoint's answers are often equal, as long as their `Date` is. */
+let lastHead: Head | undefined;
+
+const HEAD_END = '\r\n\r\n';
+const STATUS_LINE =
+  /^HTTP\/1\.1 ([2-5]\d\d)(?: ((?:[\x21-\x7e\x80-\xff](?:[\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff])?)?))?$/;
+const LENGTH = /^\d{1,9}$/;
+const MAX_HEADER_LINES = 100;
+const EMPTY = Buffer.alloc(0);
+
+/**
+ * Reads an answer from the bytes that came so far.
+ *
+ * @returns `incomplete` when the rest of an ordinary body has yet to come; null for any other answer than an ordinary
+ *   one: final, HTTP/1.1, with a length and nothing behind it, within the limits
+ */
+export function plainAnswer(bytes: Buffer, limits: AnswerLimits): PlainAnswer | 'incomplete' | null {
+  const head = readHead(bytes, limits.maxHeaderBytes);
+  if (head === null || head.length > limits.bodyCapBytes) return null;
+  const start = head.text.length;
+  const end = start + head.length;
+  if (bytes.length !== end) return bytes.length < end ? 'incomplete' : null;
+  const { status, reasonPhrase, headers, keeps } = head;
+  // A copy, because a piece retains the whole buffer it was read with.
+  const body = head.length === 0 ? EMPTY : Buffer.from(bytes.subarray(start, end));
+  return { answer: { status, reasonPhrase, headers, body, truncated: false }, keeps };
+}
+
+function readHead(bytes: Buffer, maxHeaderBytes: number): Head | null {
+  const known = lastHead?.text;
+  if (known !== undefined && known.length < maxHeaderBytes && bytes.toString('latin1', 0, known.length) === known) {
+    return lastHead ?? null;
+  }
+  const text = bytes.toString('latin1', 0, maxHeaderBytes);
+  const end = text.indexOf(HEAD_END);
+  if (end === -1) return null;
+  const head = parseHead(text.slice(0, end + HEAD_END.length));
+  if (head !== null) lastHead = head;
+  return head;
+}
+
+function parseHead(text: string): Head | null {
+  const [statusLine = '', ...lines] = text.slice(0, -HEAD_END.length).split('\r\n');
+  const [, code, reasonPhrase = ''] = STATUS_LINE.exec(statusLine) ?? [];
+  if (code === undefined || code === '304' || lines.length > MAX_HEADER_LINES) return null;
+  const headers: HeaderLine[] = [];
+  let length: number | undefined;
+  let keeps: boolean | undefined;
+  for (const line of lines) {
+    const colon = line.indexOf(':');
+    const name = line.slice(0, Math.max(0, colon));
+    const value = trimmed(line.slice(colon + 1));
+    if (!TOKEN.test(name) || NOT_A_VALUE.test(value)) return null;
+    headers.push([name, value]);
+    switch (name.toLowerCase()) {
+      case 'content-length':
+        if (length !== undefined || !LENGTH.test(value)) return null;
+        length = Number(value);
+        break;
+      case 'connection':
+        if (keeps !== undefined || !/^(?:keep-alive|close)$/i.test(value)) return null;
+        keeps = value.toLowerCase() === 'keep-alive';
+        break;
+      case 'transfer-encoding':
+      case 'upgrade':
+      case 'proxy-connection':
+      case 'trailer':
+        return null;
+    }
+  }
+  // Node has its own rule for a 204 with a length; any other answer without one ends with its connection.
+  if ((code === '204') === (length !== undefined)) return null;
+  const hints = headers.filter(([name]) => name.toLowerCase() === 'keep-alive').map(([, value]) => value);
+  return {
+    text,
+    status: Number(code),
+    reasonPhrase,
+    headers,
+    length: length ?? 0,
+    keeps: keeps !== false && mayKeep(hints.join(', ')),
+  };
+}
+
+/** A server that closes after a second or less would close the connection while the next request is on its way. */
+export function mayKeep(keepAliveHeader: string): boolean {
+  const seconds = /^timeout=(\d+)/.exec(keepAliveHeader)?.[1];
+  return seconds === undefined || Number(seconds) > 1;
+}
+
+/** Without the white space that HTTP allows around a value; `trim` would remove more. */
+function trimmed(value: string): string {
+  let start = 0;
+  let end = value.length;
+  while (start < end && isBlank(value.charCodeAt(start))) start++;
+  while (end > start && isBlank(value.charCodeAt(end - 1))) end--;
+  return value.slice(start, end);
+}
+
+function isBlank(code: number): boolean {
+  return code === 0x20 || code === 0x09;
+}
