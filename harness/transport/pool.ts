@@ -41,6 +41,8 @@ export interface SendOptions {
 
 const MAX_SOCKETS = 256;
 const MAX_WAITING = 10_000;
+/** Endpoints without a connection that are remembered, with their TLS sessions. */
+const MAX_EMPTY_ENDPOINTS = 1_000;
 const KEEP_ALIVE_PROBE_MS = 1_000;
 /** An ordinary answer arrives in one piece, or its head and its body in one each. */
 const MAX_PIECES = 4;
@@ -98,10 +100,20 @@ export class Pool {
     if (this.#last?.url === url) return this.#last.pool;
     const endpoint = endpointOf(url);
     const name = `${endpoint.secure}:${endpoint.hostname}:${endpoint.port}`;
-    const pool = this.#endpoints.get(name) ?? new EndpointPool(endpoint, this.#options, this.keepAlive);
-    this.#endpoints.set(name, pool);
+    let pool = this.#endpoints.get(name);
+    if (pool === undefined) {
+      pool = new EndpointPool(endpoint, this.#options, this.keepAlive, () => this.#forget(name));
+      this.#endpoints.set(name, pool);
+    }
     this.#last = { url, pool };
     return pool;
+  }
+
+  /** Of many endpoints, only those that have a connection take memory. */
+  #forget(name: string): void {
+    if (this.#endpoints.size < MAX_EMPTY_ENDPOINTS) return;
+    if (this.#last?.pool === this.#endpoints.get(name)) this.#last = undefined;
+    this.#endpoints.delete(name);
   }
 }
 
@@ -110,6 +122,7 @@ class EndpointPool {
   readonly #endpoint: Endpoint;
   readonly #options: PoolOptions;
   readonly #keepAlive: boolean;
+  readonly #onEmpty: () => void;
   readonly #idle: Connection[] = [];
   readonly #open = new Set<Connection>();
   readonly #waiting = new Set<PoolExchange>();
@@ -118,7 +131,8 @@ class EndpointPool {
   #isClosed = false;
   #willUnref = false;
 
-  constructor(endpoint: Endpoint, options: PoolOptions, keepAlive: boolean) {
+  constructor(endpoint: Endpoint, options: PoolOptions, keepAlive: boolean, onEmpty: () => void) {
+    this.#onEmpty = onEmpty;
     this.#endpoint = endpoint;
     this.#options = options;
     this.#keepAlive = keepAlive;
@@ -158,6 +172,7 @@ class EndpointPool {
     const next = this.#isClosed ? undefined : this.#nextWaiting();
     if (next !== undefined) this.give(next);
     else this.#announceRoom();
+    if (this.#open.size === 0) this.#onEmpty();
   }
 
   async room(signal?: AbortSignal): Promise<void> {
