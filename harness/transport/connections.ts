@@ -1,4 +1,7 @@
-/** Node's agents for exchanges with their own connections, and the parsed URL. Proxy variables in the environment do not apply: only Node's global agents use them. */
+/**
+ * Node's agents for exchanges with their own connections, and the parsed URL. Proxy variables in the environment do not
+ * apply: only Node's global agents use them.
+ */
 import http from 'node:http';
 import https from 'node:https';
 import type { LookupFunction } from 'node:net';

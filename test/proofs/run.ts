@@ -165,6 +165,12 @@ const PROOFS: readonly Proof[] = [
     env: { HOOKPROOF_TEST_CASES: 'all' },
   },
   {
+    name: 'sender-soak',
+    shows: 'a million deliveries to an endpoint that is slow, resets and hangs: none lost, memory flat; --deliveries N',
+    minutes: 2,
+    command: script('test/proofs/sender-soak.ts'),
+  },
+  {
     name: 'bench',
     shows: 'ratios to bare node:http, when nothing else is running; writes docs/performance.md',
     minutes: 5,

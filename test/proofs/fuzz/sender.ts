@@ -9,8 +9,10 @@ import { edited, type FuzzTarget, fuzzTarget, must } from './target.ts';
 const LIMITS = { bodyCapBytes: 200, maxHeaderBytes: 1_000 };
 
 const ORDINARY = [
-  'HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 2\r\nDate: x\r\nConnection: keep-alive\r\nKeep-Alive: timeout=5\r\n\r\nok',
-  'HTTP/1.1 401 Unauthorized\r\nX-Empty:\r\nX-Blank:  \t a b \t\r\nX-High: \xff\xe9\r\nContent-Length: 0\r\nConnection: close\r\n\r\n',
+  'HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 2\r\nDate: x\r\n' +
+    'Connection: keep-alive\r\nKeep-Alive: timeout=5\r\n\r\nok',
+  'HTTP/1.1 401 Unauthorized\r\nX-Empty:\r\nX-Blank:  \t a b \t\r\nX-High: \xff\xe9\r\nContent-Length: 0\r\n' +
+    'Connection: close\r\n\r\n',
   'HTTP/1.1 204 No Content\r\n\r\n',
   'HTTP/1.1 304 Not Modified\r\nContent-Length: 2\r\n\r\n',
   `HTTP/1.1 200 OK\r\nContent-Length: 210\r\n\r\n${'x'.repeat(210)}`,
