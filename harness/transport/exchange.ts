@@ -82,7 +82,7 @@ export function continueWithNode(prepared: Prepared, continuation: Continuation)
   stream.once('free', () => onKept(keepAliveHeader));
   const exchange = new Exchange(prepared, { ...limits, agent, signal }, (attempt) => {
     keepAliveHeader = headerValues(attempt.answer?.headers ?? [], 'Keep-Alive').join(', ');
-    // An exchange that failed before it had the connection leaves it to nobody.
+    // Also when the exchange failed before Node had the connection.
     if (attempt.answer === null) stream.destroy();
     done(attempt);
   });

@@ -171,6 +171,13 @@ const PROOFS: readonly Proof[] = [
     command: script('test/proofs/sender-soak.ts'),
   },
   {
+    name: 'same-requests',
+    shows: 'another checkout, FOLDER, sends the same requests, byte for byte but for ids and times',
+    minutes: 1,
+    command: script('test/proofs/same-requests.ts'),
+    build: true,
+  },
+  {
     name: 'bench',
     shows: 'ratios to bare node:http, when nothing else is running; writes docs/performance.md',
     minutes: 5,
