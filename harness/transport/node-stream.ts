@@ -52,6 +52,12 @@ export class NodeStream extends Duplex {
     else this.#socket.once('drain', done);
   }
 
+  /** Node ends a connection that it does not keep. */
+  override _final(done: () => void): void {
+    done();
+    this.destroy();
+  }
+
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     if (!this.#isDetached) this.#socket.destroy();
     done(error);

@@ -99,11 +99,14 @@ describe('connections', () => {
     await gone;
   });
 
-  it('of a single delivery are closed behind it', async () => {
+  it.each([
+    ['a length', OK],
+    ['chunks', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
+  ])('of a single delivery are closed after an answer in %s', async (_what, answer) => {
     let closed: Promise<unknown> | undefined;
     const url = await rawServer((socket) => {
       closed = once(socket, 'close');
-      socket.on('data', () => socket.write(OK));
+      socket.on('data', () => socket.write(answer));
     });
     expect((await deliver(request(url))).answer?.status).toBe(200);
     await closed;
