@@ -65,8 +65,10 @@ export function createLane(
   identities: () => Identities = () => createIdentities(partner, {}, false),
 ): Lane {
   const connected = { lookup: partner.lookup, ...(partner.tls === undefined ? {} : { tls: partner.tls }) };
-  const kept = createSender({ timeoutMs: limits.timeoutMs, bodyCapBytes: BODY_CAP_BYTES, maxSockets: 1, ...connected });
-  const fresh = createConnections({ keepAlive: false, ...connected });
+  const common = { timeoutMs: limits.timeoutMs, bodyCapBytes: BODY_CAP_BYTES, ...connected };
+  const kept = createSender({ ...common, maxSockets: 1 });
+  const fresh = createSender({ ...common, maxSockets: Number.POSITIVE_INFINITY, keepAlive: false });
+  const others = createConnections({ keepAlive: false, ...connected });
   const closing = new AbortController();
   const { signal } = closing;
   // All deliveries of a group listen to it at the same time.
@@ -85,20 +87,23 @@ export function createLane(
       if (change.connect !== undefined) {
         return connectedExchange(prepared, partner, change.connect, identities(), limitsOfThis);
       }
-      const { localAddress, hold } = options;
+      const { localAddress, hold, timeoutMs } = options;
       const write = writerFor(transmission, hold);
-      const isOrdinary = options.timeoutMs === undefined && options.bodyCapBytes === undefined && write === undefined;
-      if (isOrdinary && options.fresh !== true && localAddress === undefined) {
-        return kept.deliver(prepared, { signal, replaceClosed: options.kept !== true });
+      if (write === undefined && localAddress === undefined && options.bodyCapBytes === undefined) {
+        const isFresh = options.fresh === true || timeoutMs !== undefined;
+        return isFresh
+          ? fresh.deliver(prepared, { signal, ...(timeoutMs !== undefined && { timeoutMs }) })
+          : kept.deliver(prepared, { signal, replaceClosed: options.kept !== true });
       }
       const request = { ...prepared, headers: headersFor(transmission, prepared.headers) };
-      const agent = fresh.agentFor(prepared.url);
+      const agent = others.agentFor(prepared.url);
       return exchange(request, { agent, localAddress, ...limitsOfThis, ...(write === undefined ? {} : { write }) });
     },
     close() {
       closing.abort();
       kept.close();
       fresh.close();
+      others.close();
     },
   };
 }

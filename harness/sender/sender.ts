@@ -18,6 +18,8 @@ export interface SenderOptions extends PoolOptions {
 export interface DeliverOptions {
   /** Cancels the delivery; the attempt then has an error of kind `local`. */
   readonly signal?: AbortSignal | undefined;
+  /** Milliseconds, instead of the limit of the sender. */
+  readonly timeoutMs?: number;
   /** False: when the endpoint has closed the kept connection, this is the result, and nothing is sent again. */
   readonly replaceClosed?: boolean;
 }
@@ -59,20 +61,20 @@ export function createSender(options: SenderOptions = {}): Sender {
   const pool = new Pool(options, LIMITS.answerTimeoutMs);
 
   return {
-    deliver(prepared, { signal, replaceClosed = true } = {}) {
+    deliver(prepared, { signal, replaceClosed = true, timeoutMs = pool.limits.timeoutMs } = {}) {
       return new Promise((resolve) => {
         const end = (attempt: Attempt) => {
           onAttempt?.(attempt, prepared);
           resolve(attempt);
         };
-        pool.send(prepared, { signal }, (attempt, idleMs) => {
+        pool.send(prepared, { signal, timeoutMs }, (attempt, idleMs) => {
           if (!replaceClosed || !wasStale(attempt)) return end(attempt);
           onAttempt?.(attempt, prepared);
           // When one was closed by the other side, the others probably were too.
           pool.dropIdle(prepared.url);
-          const timeoutMs = Math.max(1, pool.limits.timeoutMs - attempt.timings.totalMs);
+          const timeLeft = Math.max(1, timeoutMs - attempt.timings.totalMs);
           const isUnexpected = idleMs < MIN_IDLE_MS;
-          pool.send(prepared, { signal, timeoutMs }, (again) =>
+          pool.send(prepared, { signal, timeoutMs: timeLeft }, (again) =>
             end({ ...again, sentAgain: true, ...(isUnexpected && { resetInUse: true }) }),
           );
         });
