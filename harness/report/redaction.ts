@@ -8,7 +8,23 @@ import type { ResultDocument, RunEvent } from './result-document.ts';
  * with a closed list of values are unchanged, so the result is a valid document. Redacting is idempotent.
  */
 export function redactDocument(document: ResultDocument, redactor: Redactor): ResultDocument {
-  return redactValue(document, '', redactor, false) as ResultDocument;
+  return redactValue(document, '', remembering(redactor), false) as ResultDocument;
+}
+
+/** Most texts of the catalogue are in a document several times. */
+function remembering(redactor: Redactor): Redactor {
+  const known = new Map<string, string>();
+  return {
+    ...redactor,
+    wording(input) {
+      let redacted = known.get(input);
+      if (redacted === undefined) {
+        redacted = redactor.wording(input);
+        known.set(input, redacted);
+      }
+      return redacted;
+    },
+  };
 }
 
 /** An event without secrets, for the progress display and the ndjson reporter. */

@@ -80,6 +80,19 @@ function plainWithSuitableId(kit: Kit, suits: Suits): { value: JsonValue; body: 
   }
 }
 
+/** What a changed sign stage makes, and the bytes it was made from. */
+function signChanged(change: SignChange, body: Uint8Array, kit: Kit) {
+  const signed = new Map<string, Uint8Array>();
+  const sign: Kit['sign'] = (bytes) => {
+    const made = kit.sign(bytes);
+    signed.set(made, bytes);
+    return made;
+  };
+  const recordingKit: Kit = Object.create(kit, { sign: { value: sign } });
+  const signature = change.make(body, recordingKit);
+  return { signature, signedBytes: signature === undefined ? null : (signed.get(signature) ?? null) };
+}
+
 /**
  * Assembles one delivery. Pure except for the fresh id. `suits` selects the signature of a plain delivery; it has no
  * effect when HMAC is off.
@@ -88,14 +101,10 @@ export function assemble(change: Change, kit: Kit, partner: Partner, suits?: Sui
   const isChosen = suits !== undefined && partner.signing !== undefined;
   const { value, body } = isChosen ? plainWithSuitableId(kit, suits) : composeAndSerialise(change, kit);
   const rightSignature = partner.signing === undefined ? null : kit.sign(body);
-  const signed = new Map<string, Uint8Array>();
-  const sign: Kit['sign'] = (bytes) => {
-    const made = kit.sign(bytes);
-    signed.set(made, bytes);
-    return made;
-  };
-  const recordingKit: Kit = Object.create(kit, { sign: { value: sign } });
-  const signature = change.sign === undefined ? (rightSignature ?? undefined) : change.sign.make(body, recordingKit);
+  const { signature, signedBytes } =
+    change.sign === undefined
+      ? { signature: rightSignature ?? undefined, signedBytes: null }
+      : signChanged(change.sign, body, kit);
   const plain: RequestHead = address({ partner, body, ...(signature === undefined ? {} : { signature }) });
   const head = change.address === undefined ? plain : change.address.make(plain, kit, body);
   const prepared = { url: partner.url, ...head, body };
@@ -106,7 +115,7 @@ export function assemble(change: Change, kit: Kit, partner: Partner, suits?: Sui
     raw: transmit?.kind === 'raw' ? transmit.make(requestBytes(prepared), kit) : null,
     value,
     rightSignature,
-    signedBytes: signature === undefined ? null : (signed.get(signature) ?? null),
+    signedBytes,
     changes: changedStages(change).map((stage) => ({ stage, label: labelOf(change, stage) })),
     change,
     kit,

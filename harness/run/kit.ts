@@ -1,5 +1,5 @@
 /** The kit of a scenario: seeded values, fresh ids, and the partner's credentials. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { certificateBlocks } from '../../certs/index.ts';
 import { DEFAULT_API_KEY_HEADER, DEFAULT_SIGNATURE_HEADER, EFFECT_DECIMALS } from '../../contract/index.ts';
 import { type Kit, newTestId, ownersOf, type Scenario, samples } from '../../scenarios/index.ts';
@@ -10,7 +10,7 @@ const ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789';
 
 /** A reproducible stream of bytes: the generator sfc32, seeded with the digest of the words. */
 function seededBytes(...words: string[]): (length: number) => Buffer {
-  const seed = createHash('sha256').update(JSON.stringify(words)).digest();
+  const seed = hash('sha256', JSON.stringify(words), 'buffer');
   let a = seed.readUInt32LE(0);
   let b = seed.readUInt32LE(4);
   let c = seed.readUInt32LE(8);

@@ -116,7 +116,7 @@ export function findLeaks(
   }
   // What was sent is known to the sender in every spelling.
   if (isNew(signatures, secretSpellings)) leaks.push('signature');
-  const echoes = [...new Set(sent.flatMap((value) => [value, unescaped(value)]))];
+  const echoes = once(() => [...new Set(sent.flatMap((value) => [value, unescaped(value)]))]);
   const showsAnEnd = (value: string | undefined) => value !== undefined && showsEnd(read, value, echoes);
   const showsAPart = () => rightSignature !== null && showsPart(read, rightSignature, echoes);
   if (leaks.length === 0 && (showsAnEnd(apiKey) || showsAnEnd(partner.signing?.secret) || showsAPart())) {
@@ -126,19 +126,30 @@ export function findLeaks(
   const showsNothing = () =>
     !showsCredentials &&
     !signatures.some((spelling) => folded.includes(spelling)) &&
-    ![apiKey, partner.signing?.secret].some((value) => value !== undefined && showsEnd(read, value, [])) &&
-    (rightSignature === null || !showsPart(read, rightSignature, []));
+    ![apiKey, partner.signing?.secret].some((value) => value !== undefined && showsEnd(read, value, NONE)) &&
+    (rightSignature === null || !showsPart(read, rightSignature, NONE));
   if (found.length === 0 && text.length <= MAX_HARMLESS_LENGTH && known.size < MAX_HARMLESS && showsNothing()) {
     harmless.set(partner, known.add(withoutDate(text)));
   }
   return found;
 }
 
+const NONE = (): readonly string[] => [];
+
+/** What is made when it is first needed. */
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
+
 /** This many Base64 characters of a signature in a row are not chance. Hexadecimal needs 1.5 times as many. */
 const MIN_SIGNATURE_PART = 12;
 
 /** Whether a text contains a part of the signature that the request did not contain. */
-function showsPart(text: string, base64: string, sent: readonly string[]): boolean {
+function showsPart(text: string, base64: string, sent: () => readonly string[]): boolean {
   const digest = Buffer.from(base64, 'base64');
   const hexLength = Math.ceil((MIN_SIGNATURE_PART * 6) / 4);
   const spellings = [
@@ -150,7 +161,7 @@ function showsPart(text: string, base64: string, sent: readonly string[]): boole
   return spellings.some(([spelling, length]) => {
     for (let at = 0; at + length <= spelling.length; at++) {
       const part = spelling.slice(at, at + length);
-      if (text.includes(part) && !sent.some((value) => value.includes(part))) return true;
+      if (text.includes(part) && !sent().some((value) => value.includes(part))) return true;
     }
     return false;
   });
@@ -163,12 +174,12 @@ const MIN_ENDED = 16;
 const LETTER_OR_DIGIT = /[A-Za-z0-9]/;
 
 /** Whether a text contains the beginning or the end of a secret as a separate word, and it was not sent. */
-function showsEnd(text: string, secret: string, sent: readonly string[]): boolean {
+function showsEnd(text: string, secret: string, sent: () => readonly string[]): boolean {
   if (secret.length < MIN_ENDED) return false;
   const isWord = (start: number, end: number) =>
     !LETTER_OR_DIGIT.test(text[start - 1] ?? ' ') && !LETTER_OR_DIGIT.test(text[end] ?? ' ');
   const isShown = (part: string, grow: (start: number, end: number) => readonly [number, number]) => {
-    if (!isUnlikelyWord(part) || sent.some((value) => value.includes(part))) return false;
+    if (!isUnlikelyWord(part) || !text.includes(part) || sent().some((value) => value.includes(part))) return false;
     for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + 1)) {
       if (isWord(...grow(at, at + part.length))) return true;
     }

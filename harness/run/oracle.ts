@@ -16,19 +16,24 @@ function sha256(...parts: Uint8Array[]): Buffer {
   return hash('sha256', parts.length === 1 ? (parts[0] ?? '') : Buffer.concat(parts), 'buffer');
 }
 
-/** HMAC-SHA256 by its definition, as base64. */
-export function oracleSignature(secret: string, body: Uint8Array): string {
+/** The two keys of the definition, cached because every request of a run has the same secret. */
+const paddedKeys = new Map<string, { readonly inner: Uint8Array; readonly outer: Uint8Array }>();
+
+function paddedKeysOf(secret: string) {
+  const known = paddedKeys.get(secret);
+  if (known !== undefined) return known;
   const text = Buffer.from(secret, 'utf8');
   const key = Buffer.alloc(BLOCK_BYTES);
   (text.length > BLOCK_BYTES ? sha256(text) : text).copy(key);
-  const inner = sha256(
-    key.map((byte) => byte ^ 0x36),
-    body,
-  );
-  return sha256(
-    key.map((byte) => byte ^ 0x5c),
-    inner,
-  ).toString('base64');
+  const made = { inner: key.map((byte) => byte ^ 0x36), outer: key.map((byte) => byte ^ 0x5c) };
+  paddedKeys.set(secret, made);
+  return made;
+}
+
+/** HMAC-SHA256 by its definition, as base64. */
+export function oracleSignature(secret: string, body: Uint8Array): string {
+  const { inner, outer } = paddedKeysOf(secret);
+  return sha256(outer, sha256(inner, body)).toString('base64');
 }
 
 /** The single value of a header without surrounding white space, or null when it is missing or repeated. */
