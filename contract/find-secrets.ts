@@ -34,6 +34,8 @@ interface Form {
   readonly decoded: boolean;
   /** So many characters from its beginning are enough, anywhere in a text. */
   readonly enough: number;
+  /** Its first four characters: see {@link firstFour}. */
+  readonly head: number;
 }
 
 export interface SecretFinder {
@@ -99,17 +101,15 @@ class SignatureForm implements Form {
   readonly #digest: Buffer;
   readonly #encoding: 'base64' | 'base64url' | 'hex';
   readonly name: string;
+  readonly head: number;
   #text: string | undefined;
 
   constructor(name: string, digest: Buffer, encoding: 'base64' | 'base64url' | 'hex') {
     this.name = name;
     this.#digest = digest;
     this.#encoding = encoding;
-  }
-
-  /** Three bytes are the first four characters of base64, two those of hexadecimal. */
-  get hash(): number {
-    return hashOf(firstFour(this.#digest.toString(this.#encoding, 0, this.#encoding === 'hex' ? 2 : 3)));
+    // Three bytes are the first four characters of base64, two those of hexadecimal.
+    this.head = firstFour(digest.toString(encoding, 0, encoding === 'hex' ? 2 : 3));
   }
 
   get text(): string {
@@ -132,13 +132,15 @@ export function createSecretFinder({ whole = false }: { readonly whole?: boolean
   /** Bit 0: there are forms with this hash. Bit 1: there are squeezed forms. */
   const used = new Uint8Array(1 << HASH_BITS);
 
-  const register = (to: Map<number, Form[]>, bit: number, form: Form) => {
+  const register = (to: Map<number, Form[]>, bit: number, given: Omit<Form, 'head'>) => {
+    const form = { ...given, head: firstFour(given.text) };
     const id = `${bit} ${form.name} ${form.text}`;
     if (known.has(id)) return;
     known.add(id);
-    put(to, bit, hashOf(firstFour(form.text)), form);
+    put(to, bit, form);
   };
-  const put = (to: Map<number, Form[]>, bit: number, hash: number, form: Form) => {
+  const put = (to: Map<number, Form[]>, bit: number, form: Form) => {
+    const hash = hashOf(form.head);
     used[hash] = (used[hash] ?? 0) | bit;
     const others = to.get(hash);
     if (others === undefined) to.set(hash, [form]);
@@ -163,7 +165,7 @@ export function createSecretFinder({ whole = false }: { readonly whole?: boolean
       const hash = hashOf(four);
       if (((used[hash] ?? 0) & 1) !== 0 && end >= HASHED - 1) {
         for (const form of forms.get(hash) ?? []) {
-          if ((wording && form.weak) || (depth > 0 && !form.decoded)) continue;
+          if (form.head !== four || (wording && form.weak) || (depth > 0 && !form.decoded)) continue;
           const start = end - HASHED + 1;
           const length = matchingLength(text, start, form.text);
           if (!isEnough(length, form.enough, wording, text, start + length)) continue;
@@ -177,7 +179,7 @@ export function createSecretFinder({ whole = false }: { readonly whole?: boolean
       const start = backOver(text, end);
       if (start === undefined) continue;
       for (const form of squeezed.get(letters) ?? []) {
-        if ((wording && form.weak) || (depth > 0 && !form.decoded)) continue;
+        if (form.head !== fourLetters || (wording && form.weak) || (depth > 0 && !form.decoded)) continue;
         const found = matchLetters(text, start, form.text);
         if (!isEnough(found.length, form.enough, wording, text, found.end)) continue;
         spans.push({ start, end: found.end, name: form.name });
@@ -216,8 +218,7 @@ export function createSecretFinder({ whole = false }: { readonly whole?: boolean
       if (digest.length < SIGNATURE_HEAD) return;
       known.add(id);
       for (const encoding of ['base64', 'base64url', 'hex'] as const) {
-        const form = new SignatureForm(name, digest, encoding);
-        put(forms, 1, form.hash, form);
+        put(forms, 1, new SignatureForm(name, digest, encoding));
       }
     },
     find: (text, readings) => findIn(text, false, readings),
