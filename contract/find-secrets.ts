@@ -205,7 +205,7 @@ export function createSecretFinder({ whole = false }: { readonly whole?: boolean
       for (const part of secretParts(value)) {
         if (part.length < MIN_ANYWHERE) continue;
         const spellings = secretSpellings(part);
-        secrets.push(...spellings.map(foldCase));
+        secrets.push(...spellings);
         for (const spelling of spellings) add(name, spelling, part.length);
       }
     },
@@ -225,7 +225,7 @@ export function createSecretFinder({ whole = false }: { readonly whole?: boolean
     findInWording: (text) => findIn(text, true),
     isIn(text) {
       const folded = foldCase(text);
-      return secrets.some((secret) => folded.includes(secret));
+      return secrets.some((secret) => folded.includes(foldCase(secret)));
     },
   };
 }
