@@ -26,18 +26,8 @@ async function main(argv: readonly string[]): Promise<number> {
     process.stdout.write(completionText(await complete(argv.slice(1))));
     return 0;
   }
-  if (first === 'run') await optimiseLater();
   const { runProgram } = await import('./program.ts');
   return runProgram(argv);
-}
-
-/**
- * Makes V8 optimise a function only when it has run four times as long as usual. A run ends after a second or two: most
- * of what V8 optimises meanwhile, on a second core that the receiver may need, is not used for long enough to pay.
- */
-async function optimiseLater(): Promise<void> {
-  const { setFlagsFromString } = await import('node:v8');
-  setFlagsFromString('--interrupt-budget=300000');
 }
 
 /**
