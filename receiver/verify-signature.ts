@@ -32,12 +32,12 @@ export function verifySignature(input: {
   readonly secrets: readonly string[];
 }): SignatureCheck {
   const { rawBody, header, secrets } = input;
-  if (header === undefined || header === '') return { ok: false, reason: 'missing' };
-  if (typeof header !== 'string' || !SIGNATURE.test(header)) return { ok: false, reason: 'malformed' };
+  const fault = signatureFault(header);
+  if (fault !== undefined) return { ok: false, reason: fault };
 
   // The pattern guarantees 32 bytes, the length of a SHA-256 digest. timingSafeEqual throws on different lengths, so do
   // not call it without such a check.
-  const presented = Buffer.from(header, 'base64');
+  const presented = Buffer.from(header as string, 'base64');
   let secretIndex = -1;
   for (const [index, secret] of secrets.entries()) {
     // Anyone can compute the HMAC under an empty key: an unset variable must not become a secret.
@@ -47,4 +47,10 @@ export function verifySignature(input: {
     if (timingSafeEqual(presented, expected) && secretIndex === -1) secretIndex = index;
   }
   return secretIndex === -1 ? { ok: false, reason: 'mismatch' } : { ok: true, secretIndex };
+}
+
+/** Why a header cannot be a signature, whatever the body and the secrets are. Undefined when it can be one. */
+export function signatureFault(header: string | readonly string[] | undefined): 'missing' | 'malformed' | undefined {
+  if (header === undefined || header === '') return 'missing';
+  return typeof header === 'string' && SIGNATURE.test(header) ? undefined : 'malformed';
 }

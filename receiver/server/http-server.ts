@@ -3,7 +3,7 @@ import { createServer, IncomingMessage, type RequestListener, type Server, Serve
 import { createServer as createTlsServer } from 'node:https';
 import { Socket } from 'node:net';
 import type { TlsOptions } from 'node:tls';
-import type { Express } from 'express';
+import type { Express, Response } from 'express';
 import { HookproofError } from '../../contract/index.ts';
 import { type ConnectionObserver, resolveLimits, type ServerLimits, silentConnectionObserver } from '../budget.ts';
 import { type ReceiverLogger, silentLogger } from '../logger.ts';
@@ -100,6 +100,12 @@ export function listen(
   });
 }
 
+/** As Express creates `res.locals`, without properties of `Object`, but not as the hash table that V8 makes of that. */
+class Locals {
+  [name: string]: unknown;
+}
+Object.setPrototypeOf(Locals.prototype, null);
+
 /**
  * Makes Express fast on Node 20 and 22. Express replaces the prototype of every request and response, and an object
  * whose prototype was replaced is slow from then on. The classes returned here create objects that have the prototype
@@ -116,6 +122,7 @@ export function matchedClasses(
   }
   function MatchedResponse(this: ServerResponse, request: IncomingMessage, options: unknown) {
     callable(ServerResponse).call(this, request, options);
+    (this as Response).locals = new Locals();
   }
   MatchedRequest.prototype = app.request;
   skipAfterClose(app.request);

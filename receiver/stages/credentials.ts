@@ -14,7 +14,7 @@ import {
   describeTlsError,
 } from '../check-client-certificate.ts';
 import type { ClientCertificateConfig, ReceiverConfig } from '../options.ts';
-import { verifySignature } from '../verify-signature.ts';
+import { signatureFault, verifySignature } from '../verify-signature.ts';
 import { discardBody, type HeadCheck } from './request.ts';
 import { refuseUnauthorized, requestHeader, required, type Stage } from './stage.ts';
 
@@ -33,8 +33,6 @@ export function requireClientCertificate(config: ClientCertificateConfig, budget
   };
 }
 
-const NO_BODY = Buffer.alloc(0);
-
 /**
  * Checks what the head of a request shows of its credentials, so that a body is kept only for a sender that can know
  * them: the API key, and the form of the signature. The answer is the same, after the body, as if the next two stages
@@ -48,9 +46,8 @@ export function checkHead({ apiKey, signing }: Pick<ReceiverConfig, 'apiKey' | '
       locals.keyIndex = result.keyIndex;
     }
     if (signing === undefined) return undefined;
-    // Without a secret nothing matches, and only the form is checked.
-    const result = verifySignature({ rawBody: NO_BODY, header: requestHeader(req, signing.header), secrets: [] });
-    return result.ok || result.reason === 'mismatch' ? undefined : `signature-${result.reason}`;
+    const fault = signatureFault(requestHeader(req, signing.header));
+    return fault === undefined ? undefined : `signature-${fault}`;
   };
 }
 
