@@ -25,6 +25,8 @@ export interface Phase {
    * the most expensive part of a write, and the server would be charged for it.
    */
   readonly awake: boolean;
+  /** Whether the ids ascend. Otherwise their order is as if they were random, as those of a real sender. */
+  readonly ascending: boolean;
 }
 
 export interface PhaseResult {
@@ -39,6 +41,9 @@ export interface PhaseResult {
 const HEAD_END = Buffer.from('\r\n\r\n');
 /** Answers to these requests are a few hundred bytes long. */
 const MAX_ANSWER_BYTES = 16 * 1024;
+
+/** A prime that does not divide the number of requests: each of them is sent once before the first is sent again. */
+const SCATTER = 61_843;
 
 const settings = JSON.parse(process.env.BENCH_LOAD ?? '{}') as LoadSettings;
 const requests = signedRequests(settings.requests, settings.credentials);
@@ -55,7 +60,10 @@ async function runPhase(phase: Phase): Promise<PhaseResult> {
   const end = start + phase.durationMs;
   let last = start;
 
-  const take = () => requests.at(next++ % requests.count);
+  const take = () => {
+    const number = next++;
+    return requests.at((phase.ascending ? number : number * SCATTER) % requests.count);
+  };
   const connection = async () => {
     let sentAt = performance.now();
     await openConnection(phase.port, take(), (status) => {

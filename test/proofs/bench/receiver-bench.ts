@@ -49,7 +49,7 @@ export async function measureReceivers(): Promise<ReceiverResults> {
   const server = await startPostgres();
   const sqlite = onSqlite(folder);
   const postgres = server === null ? undefined : onPostgres(server.url);
-  const variants = [REPLY, CREDENTIALS, EVERYTHING, OURS, FASTIFY, EXPRESS, sqlite.ours, sqlite.express];
+  const variants = [REPLY, CREDENTIALS, EVERYTHING, OURS, FASTIFY, EXPRESS, sqlite.ours, sqlite.random, sqlite.express];
   if (postgres !== undefined) variants.push(postgres);
   await compile(['load.ts', ...new Set(variants.map(({ program }) => program))]);
   const settings: LoadSettings = { requests: REQUESTS, credentials };
@@ -78,7 +78,8 @@ async function measure(
     const awake = PINNED && variant.hasDatabaseServer === undefined;
     let from = 0;
     const phase = async (durationMs: number) => {
-      const wanted: Phase = { port, connections: CONNECTIONS, durationMs, from, awake };
+      const ascending = variant.hasRandomIds === undefined;
+      const wanted: Phase = { port, connections: CONNECTIONS, durationMs, from, awake, ascending };
       const result = await ask<PhaseResult>(load, wanted);
       from += result.count + CONNECTIONS;
       return result;
@@ -183,6 +184,8 @@ interface ReceiverVariant {
   readonly env?: NodeJS.ProcessEnv;
   /** Creates an empty inbox and returns its URL. */
   readonly inbox?: () => Promise<string> | string;
+  /** Gets ids in random order, each of which changes another page of an index. */
+  readonly hasRandomIds?: true;
   /** Has a database server, which needs CPU time too: the load then sleeps between answers. */
   readonly hasDatabaseServer?: true;
 }
@@ -200,10 +203,11 @@ const EXPRESS: ReceiverVariant = {
 };
 
 /** Our receiver and the usual Express receiver, each with a SQLite file. */
-function onSqlite(folder: string): { ours: ReceiverVariant; express: ReceiverVariant } {
+function onSqlite(folder: string): Record<'ours' | 'random' | 'express', ReceiverVariant> {
   const inbox = () => `file:${join(folder, `${randomUUID()}.db`)}`;
   return {
     ours: { ...OURS, name: 'ours, SQLite', inbox },
+    random: { ...OURS, name: 'ours, SQLite, ids in random order', inbox, hasRandomIds: true },
     express: { ...EXPRESS, name: 'Express as most people write it, SQLite, one commit a request', inbox },
   };
 }
