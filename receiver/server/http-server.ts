@@ -105,6 +105,7 @@ class Locals {
   [name: string]: unknown;
 }
 Object.setPrototypeOf(Locals.prototype, null);
+Reflect.deleteProperty(Locals.prototype, 'constructor');
 
 /**
  * Makes Express fast on Node 20 and 22. Express replaces the prototype of every request and response, and an object

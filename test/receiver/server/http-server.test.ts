@@ -22,10 +22,12 @@ afterAll(() => {
 async function lookAt(classesFor: (app: Express) => Classes) {
   const app = express();
   for (let layer = 0; layer < 10; layer++) app.use((_req, _res, next) => next());
-  let seen: { matched: boolean; request: boolean; response: boolean } | undefined;
+  let seen: Record<'matched' | 'request' | 'response' | 'locals' | 'inherits', boolean> | undefined;
   app.use((req, res) => {
+    res.locals.rawBody = 'body';
     res.on('close', () => {
-      seen = { matched, request: isFast(req), response: isFast(res) };
+      const inherits = 'constructor' in res.locals || 'toString' in res.locals;
+      seen = { matched, request: isFast(req), response: isFast(res), locals: isFast(res.locals), inherits };
     });
     res.end();
   });
@@ -45,11 +47,12 @@ async function lookAt(classesFor: (app: Express) => Classes) {
 
 describe('the classes of requests and responses', () => {
   it('have the prototypes of the app, and fast properties', async () => {
-    expect(await lookAt(matchedClasses)).toEqual({ matched: true, request: true, response: true });
+    const expected = { matched: true, request: true, response: true, locals: true, inherits: false };
+    expect(await lookAt(matchedClasses)).toEqual(expected);
   });
 
   it('differ from those of node:http, whose prototype Express changes', async () => {
-    expect(await lookAt(() => ({}))).toMatchObject({ matched: false });
+    expect(await lookAt(() => ({}))).toMatchObject({ matched: false, locals: false, inherits: false });
   });
 
   it('differ from plain functions, whose objects become slow', async () => {
