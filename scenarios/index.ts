@@ -50,6 +50,7 @@ export {
   LEAKS,
   type Leak,
   LOG_LEAKS,
+  type LogFile,
   type LogFinding,
   type LogLeak,
   type Observation,

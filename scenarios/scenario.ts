@@ -371,6 +371,8 @@ export interface RunObservations {
   readonly effects?: EffectsAudit | undefined;
   /** What the log of the receiver contains; absent where none was given. */
   readonly log?: readonly LogFinding[] | undefined;
+  /** What was read of each file of the log. */
+  readonly logFiles?: readonly LogFile[] | undefined;
 }
 
 /** The notifications of a run, and what the effects window says of them. */
@@ -388,6 +390,17 @@ export interface EffectsAudit {
   /** How many handlings have no notification that was delivered with valid credentials. */
   readonly unexplained: number;
   /** Why the window gave no answer, as a sentence; null when it did. */
+  readonly problem: string | null;
+}
+
+/** What was read of a file of the log. */
+export interface LogFile {
+  readonly file: string;
+  /** Written during the run, and read. */
+  readonly bytes: number;
+  /** It did not exist at any time. */
+  readonly isMissing: boolean;
+  /** The code of the error of the last attempt to read it, or null. */
   readonly problem: string | null;
 }
 

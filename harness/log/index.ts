@@ -7,4 +7,4 @@ export {
   type Misplaced,
   type SentRequest,
 } from './log-values.ts';
-export { type LogFile, type LogResult, type LogWatch, watchLogs } from './watch-logs.ts';
+export { type LogResult, type LogWatch, watchLogs } from './watch-logs.ts';

@@ -3,20 +3,11 @@ import { constants, fstatSync } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { HookproofError } from '../../contract/index.ts';
 import { visible } from '../../contract/visible.ts';
-import { LOG_LEAKS, type LogFinding } from '../../scenarios/index.ts';
+import { LOG_LEAKS, type LogFile, type LogFinding } from '../../scenarios/index.ts';
 import { createLogValues, type Hit, type LogCredentials, type SentRequest } from './log-values.ts';
 
-export interface LogFile {
-  readonly file: string;
-  /** What was read of it. */
-  readonly bytes: number;
-  /** The code of the error of the last attempt to read it, or null. */
-  readonly problem: string | null;
-}
-
 export interface LogResult {
-  /** Undefined when nothing was found and it is unknown whether anything was logged: nothing could be read. */
-  readonly findings: readonly LogFinding[] | undefined;
+  readonly findings: readonly LogFinding[];
   readonly files: readonly LogFile[];
 }
 
@@ -83,10 +74,7 @@ export async function watchLogs(
       timer = undefined;
       await read();
       for (const log of logs) await log.close();
-      const findings = logs.flatMap((log) => log.findings());
-      const state = logs.map((log) => log.state());
-      const isUnknown = findings.length === 0 && state.some(({ bytes, problem }) => bytes === 0 || problem !== null);
-      return { findings: isUnknown ? undefined : findings, files: state };
+      return { findings: logs.flatMap((log) => log.findings()), files: logs.map((log) => log.state()) };
     },
   };
 }
@@ -158,6 +146,7 @@ async function openLog(path: string, find: Find): Promise<Log> {
   const renamed: OpenFile[] = [];
   const scan = createScan(path, find);
   let [bytes, problem]: [number, string | null] = [0, null];
+  let isMissing = current === null;
 
   const drain = async (file: OpenFile): Promise<void> => {
     const { size } = await file.handle.stat();
@@ -191,6 +180,7 @@ async function openLog(path: string, find: Find): Promise<Log> {
     if (current !== null) renamed.push(current);
     if (renamed.length > MAX_RENAMED) await renamed.shift()?.handle.close();
     current = next;
+    isMissing = false;
     await drain(next);
   };
 
@@ -208,7 +198,7 @@ async function openLog(path: string, find: Find): Promise<Log> {
       return scan.end() + Math.max(0, left);
     },
     findings: scan.findings,
-    state: () => ({ file: path, bytes, problem }),
+    state: () => ({ file: path, bytes, isMissing, problem }),
     async close() {
       scan.finish();
       for (const file of current === null ? renamed : [...renamed, current]) await file.handle.close();

@@ -51,14 +51,14 @@ export function runBoundMs(
 
 /** Why a run sends nothing more. */
 export interface Stop {
-  readonly code: 'bail' | 'preflight-failed' | 'receiver-down' | 'rate-limited' | 'silence';
+  readonly code: 'bail' | 'preflight-failed' | 'receiver-down' | 'rate-limited' | 'silence' | 'restart-failed';
   readonly reason: string;
 }
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer Item)[] ? Item[] : T[K] };
 
 /** What is known only where the partner opens a window. */
-type Windows = 'effects' | 'log';
+type Windows = 'effects' | 'log' | 'logFiles';
 
 export interface RunContext {
   readonly partner: Partner;

@@ -13,6 +13,7 @@ import { GATEWAY_ERRORS, type OutageSign, type SentDelivery, sendControl } from 
 import {
   closeTrials,
   isLast,
+  isRestarting,
   leavesNothing,
   mayStayOpen,
   type OpenTrial,
@@ -267,9 +268,13 @@ async function runLanes(
       const planned = next();
       if (planned === undefined) break;
       const last = open.at(-1);
-      const mayFollow = last === undefined || (!isLast(planned) && (isAlone || leavesNothing(context, last, planned)));
+      // A restart is not between two controls of another check: it may fail.
+      const isSeparate = isLast(planned) || isRestarting(planned);
+      const mayFollow = last === undefined || (!isSeparate && (isAlone || leavesNothing(context, last, planned)));
       if (!mayFollow) await close();
       const trial: OpenTrial = await openTrial(context, lane, planned, before);
+      // The run is stopped, which is the reason of every check that is left.
+      if (trial.restartFailed) break;
       open.push(trial);
       if (open.length < most() && mayStayOpen(trial)) before = firstControl(trial);
       else await close();

@@ -29,6 +29,7 @@ export const RUN_DECISIONS = {
   'receiver-down': 'the receiver had stopped answering and did not come back in time',
   'rate-limited': 'the endpoint limits the rate of deliveries',
   silence: 'the endpoint had stopped answering valid deliveries',
+  'restart-failed': 'the receiver could not be restarted (`--restart-command`)',
   'not-applicable': 'the check does not apply to this endpoint',
   observation: 'the check examines the whole run',
   interrupted: 'the run was interrupted',

@@ -1,8 +1,7 @@
 /** A run in its phases: TLS, preflight, deliveries, observations, result document. */
 
-import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once, setMaxListeners } from 'node:events';
+import { setMaxListeners } from 'node:events';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { HookproofError, type Stack } from '../../contract/index.ts';
@@ -30,16 +29,9 @@ import {
   MIN_LEARNT_TO_SHARE,
   recordRejections,
 } from './learn-dialect.ts';
-import {
-  isObservation,
-  isSending,
-  type PlannedScenario,
-  planScenarios,
-  type Selection,
-  type SendingPlan,
-  targetOf,
-} from './plan.ts';
+import { isObservation, isSending, type PlannedScenario, planScenarios, type Selection, targetOf } from './plan.ts';
 import { diagnosePreflight, type Preflight, runPreflight, stopAfterPreflight, trialOfPreflight } from './preflight.ts';
+import { runRestartCommand } from './restart.ts';
 import {
   hasExpectedAnswers,
   notApplicable,
@@ -50,7 +42,7 @@ import {
 } from './results.ts';
 import type { SentDelivery } from './send.ts';
 import { describeTls, inspectWhenNeeded, isTlsCheck, runTlsChecks, unsupportedVersion } from './tls-checks.ts';
-import { reusableControl, type Trial } from './trial.ts';
+import { isRestarting, reusableControl, type Trial } from './trial.ts';
 
 /** The part of a revision of the catalogue that a run needs. */
 export interface ScoringRevision {
@@ -213,24 +205,8 @@ async function openWindows(
       apiKeyHeader: names.apiKey,
     });
   }
-  if (restartCommand !== undefined) context.restart = () => runRestart(restartCommand, limits, signal);
+  if (restartCommand !== undefined) context.restart = () => runRestartCommand(restartCommand, limits, signal);
   else if (restart !== undefined) context.restart = restart;
-}
-
-/** How many times the time limit of a delivery a restart may take. */
-const RESTART_TIMEOUTS = 6;
-
-/** @throws HookproofError RESTART_COMMAND: whether the receiver runs is not known then */
-async function runRestart(command: string, { timeoutMs }: RunContext['limits'], signal: AbortSignal): Promise<void> {
-  const timeout = RESTART_TIMEOUTS * timeoutMs;
-  // Not its output: a receiver that goes on in the background would keep it open.
-  const child = spawn('/bin/sh', ['-c', command], { stdio: 'ignore', signal, timeout, killSignal: 'SIGKILL' });
-  const [code] = await once(child, 'exit').catch((cause: Error) => [cause.message]);
-  if (code === 0 || signal.aborted) return;
-  const why = code === null ? `it did not end within ${timeout / 1000} s, or was killed` : code;
-  throw new HookproofError('RESTART_COMMAND', `\`--restart-command\` failed (${why})`, {
-    hint: 'It must start the receiver in the background, and end with exit code 0. Run it yourself.',
-  });
 }
 
 /** Ends the run on interruption and at its time limit. */
@@ -357,9 +333,9 @@ async function deliver(state: RunState, lanes: LanePool, inspection: TlsInspecti
     context.pace.startConcurrency();
     context.sharesControls = learnt.length >= MIN_LEARNT_TO_SHARE;
     const rest = sending.filter((planned) => !settled.some((trial) => trial.planned === planned));
-    const isRestarting = ({ scenario: { needs = [] } }: SendingPlan) => needs.includes('restart');
     const held: Trial[] = [];
     const onTrial = (trial: Trial) => {
+      if (trial.restartFailed) return;
       if (trial.effects !== undefined && hasExpectedAnswers(context, trial)) held.push(trial);
       else onSettled(trial);
     };
@@ -387,18 +363,14 @@ async function deliver(state: RunState, lanes: LanePool, inspection: TlsInspecti
 const LOG_PAUSE_MS = 300;
 
 async function readLogs(context: RunContext, { windows }: RunOptions): Promise<void> {
-  const { log, seen, signal, emit } = context;
+  const { log, seen, signal } = context;
   if (log === null) return;
   // With effects, the run has waited for the receiver already.
   if (windows?.effects === undefined) await delay(LOG_PAUSE_MS, undefined, { signal }).catch(() => {});
   const { findings, files } = await log.finish();
   context.log = null;
   seen.log = findings;
-  for (const { file, bytes, problem } of files) {
-    if (problem !== null)
-      emit({ type: 'notice', message: `the log ${file} could not be read to its end (${problem})` });
-    else if (bytes === 0) emit({ type: 'notice', message: `nothing was written to the log ${file} during the run` });
-  }
+  seen.logFiles = files;
 }
 
 /** Waits for the effects of these trials, and reports each; and what the window says of all other deliveries. */

@@ -26,6 +26,7 @@ import type { RunContext } from './context.ts';
 import { createKit } from './kit.ts';
 import type { Lane } from './lane.ts';
 import { credentialsOf, type SendingPlan, versionOf } from './plan.ts';
+import { restartReceiver } from './restart.ts';
 import {
   evidenceOf,
   isSilent,
@@ -51,6 +52,8 @@ export interface Trial {
   readonly cutShort: boolean;
   /** How the receiver stopped accepting plain valid deliveries after the probes, or null. */
   readonly outage: OutageSign | null;
+  /** The receiver may not be running, and not because of a delivery: the trial allows no verdict. */
+  readonly restartFailed?: true;
   /** The notifications whose effects are judged; absent where none are. */
   readonly effects?: readonly AwaitedEffect[];
 }
@@ -79,6 +82,7 @@ export async function tryScenario(
   fresh = false,
 ): Promise<Trial> {
   const open = await openTrial(context, lane, planned, before, fresh);
+  if (open.restartFailed) return open;
   const [closed = open] = await closeTrials(context, lane, [open]);
   return closed;
 }
@@ -117,6 +121,7 @@ export async function openTrial(
   const effects: AwaitedEffect[] = [];
   let stopped: OutageSign | null = null;
   let groupNumber = 0;
+  let restartFailed = false;
 
   const isKept = 'kept' in scenario && scenario.kept === true;
   const otherAddress = otherAddressFor(context.partner);
@@ -133,7 +138,14 @@ export async function openTrial(
   if (isAccepted(control.attempt)) {
     answered.push(control.attempt);
     for (const group of groups()) {
-      if ('restartBefore' in scenario && scenario.restartBefore === groupNumber) await restartReceiver(context, lane);
+      if ('restartBefore' in scenario && scenario.restartBefore === groupNumber) {
+        const reason = await restartReceiver(context, lane);
+        if (reason !== null) {
+          context.stopped ??= { code: 'restart-failed', reason };
+          restartFailed = true;
+          break;
+        }
+      }
       groupNumber += 1;
       const options = isKept
         ? { kept: true, patient: true }
@@ -177,26 +189,12 @@ export async function openTrial(
     startMs,
     endMs: performance.now(),
     cutShort: deliveries.some(({ role, cutShort }) => role === 'probe' && cutShort),
-    outage: stopped,
+    outage: restartFailed ? null : stopped,
+    ...(restartFailed && { restartFailed }),
     ...(effects.length > 0 && { effects }),
     version,
     versionRefused,
   };
-}
-
-/** Pauses between the deliveries to a receiver that restarts, in milliseconds. */
-const RESTART_PAUSE_MS = 100;
-
-/** Runs the operator's command, and waits until the receiver accepts deliveries again, as long as for an outage. */
-async function restartReceiver(context: RunContext, lane: Lane): Promise<void> {
-  const { limits, restart, signal } = context;
-  await restart?.();
-  const until = performance.now() + limits.recoveryMs;
-  while (!signal.aborted && performance.now() < until) {
-    const { attempt } = await sendControl(context, lane, 'control after the restart', { fresh: true });
-    if (isAccepted(attempt)) return;
-    await delay(RESTART_PAUSE_MS);
-  }
 }
 
 /** What is expected of the notification of a delivery. An accepted one is waited for from now on. */
@@ -250,6 +248,11 @@ export async function closeTrials(context: RunContext, lane: Lane, open: readonl
       outage: versionRefused || end === undefined ? null : (outageAfter(end) ?? trial.outage),
     };
   });
+}
+
+/** Whether the receiver is restarted between the deliveries of a scenario. */
+export function isRestarting({ scenario }: SendingPlan): boolean {
+  return 'restartBefore' in scenario;
 }
 
 /** Whether a scenario runs after all others, with no control after it. */

@@ -1,23 +1,46 @@
 /** What the log of the receiver contains after the run. */
-import type { LogFinding, LogLeak, Observation, ObservationScenario, RunObservations } from '../scenario.ts';
+import type { LogFile, LogFinding, LogLeak, Observation, ObservationScenario, RunObservations } from '../scenario.ts';
 
 const linesText = (count: number) => `${count} ${count === 1 ? 'line' : 'lines'}`;
 const sumOf = (findings: readonly LogFinding[]) => findings.reduce((sum, { lines }) => sum + lines, 0);
 
-function judgeLog({ log }: RunObservations, leak: LogLeak, verdict: 'fail' | 'warn'): Observation {
-  if (log === undefined) {
-    return { verdict: 'inconclusive', observed: 'no log', reason: 'nothing was read of the log of the receiver' };
+const inconclusive = (observed: string, reason: string): Observation => ({ verdict: 'inconclusive', observed, reason });
+
+/** Why the absence of a value proves nothing; null when it does. An error log may stay empty next to another one. */
+function unreadReason(files: readonly LogFile[]): string | null {
+  const broken = files.find(({ problem }) => problem !== null);
+  if (broken !== undefined) {
+    return `\`--log ${broken.file}\`: could not be read to its end (${broken.problem}): check its permissions`;
   }
+  const missing = files.find(({ isMissing }) => isMissing);
+  if (missing !== undefined) {
+    return `\`--log ${missing.file}\`: there was no such file during the run: check the path`;
+  }
+  const [empty] = files;
+  if (empty === undefined || files.some(({ bytes }) => bytes > 0)) return null;
+  const names = files.map(({ file }) => `\`--log ${file}\``).join(', ');
+  return (
+    `${names}: nothing was written during the run, expected at least one line: check that this receiver writes ` +
+    'there, and without a buffer (`PYTHONUNBUFFERED=1` for Python). A receiver that logs nothing can log the id and ' +
+    'the status of each delivery'
+  );
+}
+
+function judgeLog({ log, logFiles = [] }: RunObservations, leak: LogLeak, verdict: 'fail' | 'warn'): Observation {
+  if (log === undefined) return inconclusive('no log', 'the log of the receiver was not read');
   const findings = log.filter((finding) => finding.leak === leak);
   const echoes = sumOf(findings.filter(({ isEcho }) => isEcho));
   const [first, ...more] = findings.filter(({ isEcho }) => !isEcho);
   if (first === undefined) {
-    const reason = echoes === 0 ? '' : `${linesText(echoes)} only repeat what hookproof itself sent in a wrong place`;
-    return {
-      verdict: 'pass',
-      observed: 'none in the log',
-      reason: echoes === 1 ? reason.replace('repeat', 'repeats') : reason,
-    };
+    const unread = unreadReason(logFiles);
+    if (unread !== null) return inconclusive('nothing', unread);
+    const empty = logFiles.filter(({ bytes }) => bytes === 0).map(({ file }) => file);
+    const repeats = `${linesText(echoes)} only ${echoes === 1 ? 'repeats' : 'repeat'}`;
+    const notes = [
+      ...(echoes === 0 ? [] : [`${repeats} what hookproof itself sent in a wrong place`]),
+      ...(empty.length === 0 ? [] : [`nothing was written to ${empty.join(', ')} during the run`]),
+    ];
+    return { verdict: 'pass', observed: 'none in the log', reason: notes.join('; ') };
   }
   const count = linesText(sumOf([first, ...more]));
   const place = `${first.file}, line ${first.first.line} of the run: ${first.first.text}`;

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CATALOGUE } from '../../scenarios/index.ts';
 import { freePort } from '../endpoints/listen.ts';
@@ -201,15 +202,58 @@ describe('with a restart', () => {
     });
   });
 
-  it.each([
-    ['fails', 'exit 5', '`--restart-command` failed (5)'],
-    ['is the receiver itself', 'exec sleep 3600', '`--restart-command` failed (it did not end within 6 s'],
-  ])('ends the run when the command %s: whether the receiver runs is not known', async (_, command, message) => {
-    const receiver = await startedReceiver(['--effects', '0'], { env, cwd: folder });
-    const window = await receiver.says(WINDOW);
-    const args = ['--effects', window, '--restart-command', command, '--scenario', 'effects/survives-kill'];
-    const { code, stderr } = await runSuite(receiver.url, [...args, '--timeout', '1s']);
-    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(message) });
-    await receiver.stop();
+  describe('that fails', () => {
+    let receiver: Awaited<ReturnType<typeof startedReceiver>>;
+    let window = '';
+    beforeAll(async () => {
+      receiver = await startedReceiver(['--effects', '0'], { env, cwd: folder });
+      window = await receiver.says(WINDOW);
+    });
+
+    const BACKGROUND = 'it must start the receiver in the background';
+    it.each([
+      ['ends with an error', 'exit 5', '`--restart-command` ended with exit code 5, expected 0: run it yourself'],
+      ['is missing', './no-such-program', 'ended with exit code 127 (command not found), expected 0'],
+      ['does not end', 'sleep 3600; true', `\`--restart-command\` did not end within 3 s: ${BACKGROUND}`],
+      ['is killed', 'kill -9 $$', '`--restart-command` was ended by SIGKILL, expected 0'],
+    ])('has a whole report without a conclusion across restarts when the command %s', async (_, command, reason) => {
+      const only = [...RESTARTING, 'effects/order', 'effects/accepted-once'].flatMap((id) => ['--scenario', id]);
+      const args = ['--effects', window, '--restart-command', command, ...only, '--timeout', '500ms'];
+      const { code, stderr, list } = await runSuite(receiver.url, args);
+      const open = { verdict: 'inconclusive', reason: expect.stringContaining(reason) };
+      expect({ code, list }).toMatchObject({
+        code: 3,
+        list: list.map(({ id }) => ({ id, ...(RESTARTING.includes(id) ? open : { verdict: 'pass' }) })),
+      });
+      expect(list).toHaveLength(RESTARTING.length + 2);
+      expect(stderr.replace(/\s+/g, ' ')).toContain(reason);
+    });
+
+    it('ends what a command that does not end has started', async () => {
+      const ticks = inFolder('ticks');
+      const command = `while :; do echo >> '${ticks}'; sleep 0.05; done & wait`;
+      const args = ['--effects', window, '--restart-command', command, '--scenario', 'effects/survives-kill'];
+      expect((await runSuite(receiver.url, [...args, '--timeout', '500ms'])).code).toBe(3);
+      const written = await readFile(ticks, 'utf8');
+      await delay(300);
+      expect(await readFile(ticks, 'utf8')).toBe(written);
+    });
+
+    it('has no failure when the receiver does not come back', async () => {
+      const { PATH, HOME } = process.env;
+      const gone = await startedReceiver(['--effects', '0'], { env, cwd: folder });
+      const args = ['--effects', await gone.says(WINDOW), '--restart-command', `kill -9 ${gone.child.pid}`];
+      const more = ['--recovery', '1s', '--reporter', 'json=gone.json', '--log', 'gone.log'];
+      const run = ['run', gone.url, ...args, ...more];
+      const { code } = await hookproof(run, { env: { PATH, HOME, ...env }, cwd: folder });
+      const { counts, evidence, partial, results } = JSON.parse(await readFile(inFolder('gone.json'), 'utf8'));
+      const named = (id: string) => results.find((one: { id: string }) => one.id === id);
+      expect({ code, partial, evidence }).toMatchObject({ code: 3, partial: false, evidence: { level: 1 } });
+      expect(counts).toMatchObject({ fail: 0, inconclusive: RESTARTING.length + LOGS.length - 1 });
+      expect(named('effects/survives-kill').reason).toMatch(
+        /^after `--restart-command`, the receiver did not accept a valid delivery within 1 s\. The connection was refu/,
+      );
+      expect(named('effects/log-secret').reason).toMatch(/^`--log \/.*gone.log`: there was no such file/);
+    });
   });
 });

@@ -162,8 +162,14 @@ describe('a watched log', () => {
     expect((await watched.finish()).findings).toHaveLength(1);
   });
 
-  it('proves nothing when nothing was written', async () => {
-    expect((await (await watch()).finish()).findings).toBeUndefined();
+  it('states for each file how much was written, and whether there was one', async () => {
+    const watched = await watch();
+    appendFileSync(file, 'a line\n');
+    const missing = await watch(join(folder, 'missing.log'));
+    expect([...(await watched.finish()).files, ...(await missing.finish()).files]).toEqual([
+      { file, bytes: 7, isMissing: false, problem: null },
+      { file: join(folder, 'missing.log'), bytes: 0, isMissing: true, problem: null },
+    ]);
   });
 
   it('may have a value across two writes, in a line of megabytes', async () => {
@@ -237,6 +243,30 @@ describe('the scenarios of the log', () => {
     expect(scenario.observe({ ...RUN, log: echoes })).toMatchObject({
       verdict: 'pass',
       reason: expect.stringContaining('1 line only repeats'),
+    });
+  });
+
+  const [scenario] = effectsLog;
+  const read = { file: 'app.log', bytes: 9, isMissing: false, problem: null };
+  const empty = { ...read, bytes: 0 };
+  it.each([
+    ['nothing was written', [empty], '`--log app.log`: nothing was written during the run, expected at least one line'],
+    ['a file is missing', [read, { ...empty, file: 'x', isMissing: true }], '`--log x`: there was no such file'],
+    ['a file cannot be read', [{ ...read, problem: 'EACCES' }], 'could not be read to its end (EACCES)'],
+  ])('have no verdict when %s, unless a value was found', (_, logFiles, reason) => {
+    expect(scenario?.observe({ ...RUN, log: [], logFiles })).toMatchObject({
+      verdict: 'inconclusive',
+      reason: expect.stringContaining(reason),
+    });
+    const found = { leak: 'secret', file: 'app.log', lines: 1, first: { line: 1, text: '' }, isEcho: false } as const;
+    expect(scenario?.observe({ ...RUN, log: [found], logFiles })).toMatchObject({ verdict: 'fail' });
+  });
+
+  it('pass with a note when one of several logs stays empty', () => {
+    const logFiles = [read, { ...empty, file: 'error.log' }];
+    expect(scenario?.observe({ ...RUN, log: [], logFiles })).toMatchObject({
+      verdict: 'pass',
+      reason: 'nothing was written to error.log during the run',
     });
   });
 });
