@@ -10,8 +10,9 @@ import {
   effectsQueryText,
   MAX_EFFECT_IDS,
 } from '../../contract/effects.ts';
+import { HookproofError } from '../../contract/index.ts';
 import type { Partner } from '../partner.ts';
-import { createConnections, exchange, type PinOptions, pinEndpoint } from '../transport/index.ts';
+import { type Attempt, createConnections, exchange, type PinOptions, pinEndpoint } from '../transport/index.ts';
 
 export interface EffectsSource {
   /** One of the two. */
@@ -64,7 +65,11 @@ export async function openWindow(source: EffectsSource, options: PinOptions): Pr
     return { ask: async (query) => readAnswer(await runCommand(command, query, options), 'command'), close() {} };
   }
   const base = url ?? '';
-  const { lookup } = await pinEndpoint(base, options);
+  const { lookup } = await pinEndpoint(base, options).catch((cause: unknown) => {
+    if (!(cause instanceof HookproofError)) throw cause;
+    const { code, message, hint } = cause;
+    throw new HookproofError(code, `the effects window: ${message}`, { hint, cause });
+  });
   const connections = createConnections({ maxSockets: 4, tls: source.tls, lookup });
   return {
     async ask(query) {
@@ -82,15 +87,22 @@ export async function openWindow(source: EffectsSource, options: PinOptions): Pr
           signal: options.signal,
         },
       );
-      if (answer === null) {
-        throw new WindowProblem(`the effects window did not answer: ${error?.message ?? ''}`, 'Check its URL.');
-      }
+      if (answer === null) throw unansweredProblem(error, options.timeoutMs);
       if (answer.status !== 200) throw statusProblem(answer.status, token !== undefined);
       if (answer.truncated) throw new WindowProblem(`the effects window ${TOO_LARGE}`, SHAPE_HINT);
       return readAnswer(answer.body, 'window');
     },
     close: () => connections.close(),
   };
+}
+
+function unansweredProblem(error: Attempt['error'], timeoutMs: number): WindowProblem {
+  const why =
+    error?.kind === 'timeout'
+      ? ` within ${timeoutMs / 1000} s`
+      : `: ${(error?.message ?? 'no reason is known').replace(/^The /, 'the ').replace(/\.$/, '')}`;
+  const hint = 'Check its URL (`--effects` or `effects.url`), and that it is running.';
+  return new WindowProblem(`the effects window did not answer${why}`, hint);
 }
 
 function statusProblem(status: number, hasToken: boolean): WindowProblem {
@@ -104,7 +116,9 @@ function statusProblem(status: number, hasToken: boolean): WindowProblem {
   );
 }
 
-const SHAPE_HINT = 'The guide describes the answer, and `hookproof list --schemas` prints its JSON Schema.';
+const SHAPE_HINT =
+  'Expected: `{"total": 412, "handled": [{"notification": "ID", ...}]}`. The guide describes the answer (section 8), ' +
+  'and `hookproof list --schemas` prints its JSON Schema.';
 
 function readAnswer(bytes: Uint8Array, source: 'window' | 'command'): EffectsAnswer {
   const what = source === 'window' ? 'the effects window' : '`--effects-command`';
@@ -112,13 +126,14 @@ function readAnswer(bytes: Uint8Array, source: 'window' | 'command'): EffectsAns
   try {
     value = JSON.parse(Buffer.from(bytes).toString('utf8'));
   } catch {
-    throw new WindowProblem(`${what} did not answer with JSON`, SHAPE_HINT);
+    throw new WindowProblem(`${what} answered with a body that is not JSON`, SHAPE_HINT);
   }
   const read = effectsAnswer.safeParse(value);
   if (read.success) return read.data;
   const [issue] = read.error.issues;
   const at = issue === undefined || issue.path.length === 0 ? 'the answer' : `\`${issue.path.join('.')}\``;
-  throw new WindowProblem(`${what} answered in another shape: ${at}: ${issue?.message}`, SHAPE_HINT);
+  const wrong = issue?.message.replace(/^Invalid input: /, '');
+  throw new WindowProblem(`${what} answered with JSON of another shape: ${at}: ${wrong}`, SHAPE_HINT);
 }
 
 /** Runs the command with the query as its last argument, and gives its standard output. */

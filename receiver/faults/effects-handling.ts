@@ -184,8 +184,8 @@ const lost: readonly EffectFault[] = [
   {
     ...LOST,
     name: 'queue-in-memory',
-    title: 'Keeps accepted notifications in memory until they are handled, and loses them when it is killed',
-    seen: 'Answers before the insert, `setImmediate`, goroutines, `@Async`, and background tasks of FastAPI.',
+    title: 'Loses accepted notifications that it has not handled yet when it is killed',
+    seen: 'Answers before the insert, `setImmediate`, goroutines, `@Async`, and rows marked as done before they are handled.',
     why: 'Each deployment and each crash loses what was acknowledged.',
     fix: handleAll,
     needs: ['effects', 'restart'],

@@ -109,7 +109,12 @@ describe('with the window of the reference receiver', () => {
       ['another path', () => ['--effects', `${window}/x`], {}, 'answered 404, expected 200; nothing was sent'],
       ['the endpoint itself', () => ['--effects', receiver.url], {}, 'expected 200; nothing was sent'],
       ['a command that fails', () => ['--effects-command', 'exit 4;'], {}, 'ended with exit code 4; nothing was sent'],
-      ['a metadata address', () => ['--effects', 'http://169.254.169.254/'], {}, '169.254.169.254'],
+      [
+        'a metadata address',
+        () => ['--effects', 'http://169.254.169.254/'],
+        {},
+        'the effects window: will not connect to 169.254',
+      ],
     ])('%s', async (_, args, more, message) => {
       const { code, stderr, list } = await runSuite(receiver.url, args(), { ...env, ...more });
       expect({ code, list, stderr }).toEqual({ code: 2, list: [], stderr: expect.stringContaining(message) });

@@ -46,9 +46,9 @@ const PROOFS: readonly Proof[] = [
   },
   {
     name: 'effects',
-    shows: 'level 2 of the reference receiver on each store, with failing handlers and kills; needs PostgreSQL',
-    minutes: 3,
-    command: script('test/proofs/effects.ts'),
+    shows: 'evidence levels of stores, faulty receivers, recipes and certificates, with kills; writes docs/effects.md',
+    minutes: 12,
+    command: script('test/proofs/effects/write-document.ts'),
     build: true,
   },
   {

@@ -4,11 +4,13 @@ import { randomBytes } from 'node:crypto';
 import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type EffectsAnswer, type EffectsQuery, effectsAnswer, effectsQueryText } from '../../contract/effects.ts';
 import { effectsServerOf, recipeOf, STACKS, type Stack } from '../../contract/index.ts';
+import { run } from '../../harness/index.ts';
 import { startPostgres } from '../setup/postgres.ts';
 import { lacks } from '../setup/programs.ts';
+import { RECIPE_FACTS } from './recipe-facts.ts';
 import {
   copyRecipe,
   type RecipeProcess,
@@ -21,6 +23,7 @@ import {
 import { WINDOWS, windowTable } from './window-table.ts';
 
 const token = randomBytes(16).toString('hex');
+const secret = randomBytes(32).toString('base64');
 const apiKey = randomBytes(24).toString('base64url');
 const ODD_ID = 'a,b &é+%';
 const LONG = '12345678901234567890123456789012345678';
@@ -276,6 +279,33 @@ describe.each(['express', 'python'] as const)('the endpoint of the effects windo
     } finally {
       await receiver.kill();
     }
+  });
+});
+
+describe('a run with the effects window of a recipe', () => {
+  const stack = 'python';
+  const reason = whyNotRun(stack);
+  if (reason !== null) console.log(`Skipped the run with the effects window of ${stack}: ${reason}`);
+
+  // `npm run proofs -- effects` runs the other languages.
+  it.skipIf(reason !== null)('reaches level 1', async () => {
+    const folder = copyRecipe(stack);
+    onTestFinished(() => removeCopy(folder));
+    const receiver = await startRecipe(stack, { folder, secret, apiKey });
+    onTestFinished(() => receiver.kill());
+    const effects = await startEffects(stack, folder, token);
+    onTestFinished(() => effects.kill());
+    const { verdict, evidence, results } = await run({
+      partner: { url: receiver.url, signing: { secret }, apiKey: { value: apiKey } },
+      windows: { effects: { url: effects.url, token, deadlineMs: 10_000 } },
+    });
+    const red = results.filter(({ verdict }) => verdict !== 'pass' && verdict !== 'not-applicable');
+    expect({ verdict, level: evidence?.level, red: red.map(({ id }) => id) }).toEqual({
+      verdict: 'conformant',
+      level: 1,
+      red: Object.keys(RECIPE_FACTS[stack]?.warnings ?? {}),
+    });
+    expect(results.find(({ id }) => id === 'effects/copies-at-once')?.verdict).toBe('pass');
   });
 });
 

@@ -80,10 +80,10 @@ describe('over HTTP', () => {
   });
 
   it.each([
-    ['not JSON', '<html>', 'the effects window did not answer with JSON'],
-    ['nothing', '', 'the effects window did not answer with JSON'],
-    ['a list', '[]', 'the effects window answered in another shape: the answer: '],
-    ['without a total', '{"handled":[]}', 'the effects window answered in another shape: `total`: '],
+    ['not JSON', '<html>', 'the effects window answered with a body that is not JSON'],
+    ['nothing', '', 'the effects window answered with a body that is not JSON'],
+    ['a list', '[]', 'the effects window answered with JSON of another shape: the answer: '],
+    ['without a total', '{"handled":[]}', 'the effects window answered with JSON of another shape: `total`: '],
     ['a number for an amount', '{"total":1,"handled":[{"notification":"a","amount":1}]}', '`handled.0.amount`: '],
     ['a fraction', '{"total":1.5,"handled":[]}', '`total`: '],
   ])('%s is a problem', async (_, body, message) => {
@@ -116,13 +116,17 @@ describe('over HTTP', () => {
 
   it('does not wait for an answer longer than the time limit', async () => {
     const url = await windowAt(() => {});
-    expect((await problemOf({ url, token: TOKEN }, 100)).message).toMatch(/^the effects window did not answer: /);
+    expect((await problemOf({ url, token: TOKEN }, 100)).message).toBe(
+      'the effects window did not answer within 0.1 s',
+    );
   });
 
   it('is a problem when nothing is listening', async () => {
     const { url, close } = await serve(() => {});
     await close();
-    expect((await problemOf({ url, token: TOKEN })).message).toMatch(/^the effects window did not answer: /);
+    expect((await problemOf({ url, token: TOKEN })).message).toMatch(
+      /^the effects window did not answer: the connection was refused: .*\d$/,
+    );
   });
 
   it('is not opened at an address that the endpoint may not have either', async () => {
@@ -175,8 +179,8 @@ describe('by a command', () => {
     ['exit 3;', '`--effects-command` ended with exit code 3'],
     ['/nonexistent/command', '`--effects-command` ended with exit code 127'],
     ['kill -KILL $$;', '`--effects-command` was ended by SIGKILL'],
-    ['echo', '`--effects-command` did not answer with JSON'],
-    ['echo []; true', '`--effects-command` answered in another shape: the answer: '],
+    ['echo', '`--effects-command` answered with a body that is not JSON'],
+    ['echo []; true', '`--effects-command` answered with JSON of another shape: the answer: '],
     ['yes x; true', '`--effects-command` answered more than 8 MiB'],
   ])('%s is a problem', async (command, message) => {
     expect(await problemWith(command)).toContain(message);

@@ -1,6 +1,8 @@
 /** Receivers with one known fault each. A proof that does not catch its faulty receiver proves nothing. */
 import { fileURLToPath } from 'node:url';
+import type { ReceivedKind } from '../../../contract/index.ts';
 import type { Pipeline } from '../../../receiver/create-receiver.ts';
+import type { Handler } from '../../../receiver/handling/handlers.ts';
 import type { Handling } from '../../../receiver/handling/handling.ts';
 import { toInboxRow } from '../../../receiver/inbox/inbox-row.ts';
 import { SQLITE } from '../../../receiver/inbox/schema.ts';
@@ -26,17 +28,18 @@ export function faultyPipeline(
     readonly inbox: Inbox;
     readonly handling: Handling;
     readonly handlers: Handlers;
+    /** How long after the answer it stores, in milliseconds: like background work under load. */
+    readonly backgroundMs?: number | undefined;
   },
 ): Pipeline {
-  const { correct, inbox, handling, handlers } = parts;
+  const { correct, inbox, handling, handlers, backgroundMs = 10 } = parts;
   if (way === 'acknowledges first') {
     return {
       ...correct,
       store(_req, res, next) {
         const delivery = { notification: required(res, 'notification'), rawBody: required(res, 'rawBody') };
         const put = () => inbox.put({ ...delivery, receivedAt: new Date(), ...handling.plan(delivery.notification) });
-        // With a delay, like background work under load.
-        res.once('finish', () => setTimeout(() => void put().then(handling.wake, () => {}), 10));
+        res.once('finish', () => setTimeout(() => void put().then(handling.wake, () => {}), backgroundMs));
         next();
       },
       reply: (_req, res) => answer(res, 200, { status: 'accepted' }),
@@ -48,10 +51,9 @@ export function faultyPipeline(
       ...correct,
       async store(req, res, next) {
         const notification = required(res, 'notification');
-        if (notification.kind === 'CAAS_ORDER_TRACKING') {
-          const context = { logger, idempotencyKey: notification.id, attempt: 1, sellMissing: false };
-          await handlers.CAAS_ORDER_TRACKING?.(notification, { ...context, signal: new AbortController().signal });
-        }
+        const context = { logger, idempotencyKey: notification.id, attempt: 1, sellMissing: false };
+        const handle = handlers[notification.kind] as Handler<ReceivedKind> | undefined;
+        await handle?.(notification, { ...context, signal: new AbortController().signal });
         await correct.store(req, res, next);
       },
     };

@@ -42,6 +42,11 @@ export interface EffectsSetup {
   readonly failures: number;
   /** A faulty receiver: it records an effect again each time that the handler runs. */
   readonly ignoresKeys?: true;
+  /** How long the handler works before it records, and after it, in milliseconds. */
+  readonly beforeMs?: number;
+  readonly afterMs?: number;
+  /** Serves an effects window on this port. */
+  readonly windowPort?: number;
 }
 
 export interface ReceiverSetup {
@@ -151,7 +156,7 @@ export async function startReceiverProcess(setup: ReceiverSetup): Promise<Receiv
 let bundle: Promise<string> | undefined;
 
 /** The script bundled to one JavaScript file: it starts five times as fast, and has no compiler in memory. */
-function bundledScript(): Promise<string> {
+export function bundledScript(): Promise<string> {
   bundle ??= (async () => {
     mkdirSync(BUNDLES, { recursive: true });
     const outfile = join(mkdtempSync(BUNDLES), 'receiver.mjs');

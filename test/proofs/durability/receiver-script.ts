@@ -2,6 +2,7 @@
  * A receiver with settings for which the command line has no flags: short leases, and faults. It reads its settings
  * from the environment, prints its URL at the start, and its counts at the end.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import { createApp, createPipeline } from '../../../receiver/create-receiver.ts';
 import type { HandlingPolicy } from '../../../receiver/handling/handlers.ts';
 import { createHandling } from '../../../receiver/handling/handling.ts';
@@ -13,6 +14,7 @@ import {
   type InboxMeter,
   openInbox,
   startAdminServer,
+  startEffectsWindow,
 } from '../../../receiver/index.ts';
 import { resolveOptions } from '../../../receiver/options.ts';
 import { createHttpServer } from '../../../receiver/server/http-server.ts';
@@ -25,10 +27,13 @@ interface Settings {
   readonly handling?: Partial<HandlingPolicy>;
   readonly withHandlers: boolean;
   readonly effects?: EffectsSetup;
+  readonly backgroundMs?: number;
+  /** 0 takes a free port. */
+  readonly port?: number;
 }
 
 const { HOOKPROOF_SECRET = '', HOOKPROOF_INBOX = '', HANDLERS = '', SETTINGS = '{}' } = process.env;
-const { fault, handling: policy, withHandlers, effects } = JSON.parse(SETTINGS) as Settings;
+const { fault, handling: policy, withHandlers, effects, backgroundMs, port = 0 } = JSON.parse(SETTINGS) as Settings;
 const given = withHandlers ? ((await import(HANDLERS)) as { handlers: Handlers }).handlers : {};
 const record = effects === undefined ? undefined : await fileEffects(effects.file);
 
@@ -45,7 +50,9 @@ const handlers =
           async apply(effect, key) {
             failAtRandom();
             applied += 1;
+            await delay(effects?.beforeMs ?? 0);
             const isNew = await record.apply(effect, effects?.ignoresKeys ? `${key} ${process.pid} ${applied}` : key);
+            await delay(effects?.afterMs ?? 0);
             // The handler runs again although its effect is recorded.
             failAtRandom();
             return isNew;
@@ -69,15 +76,26 @@ const inbox = await faultyInbox(fault, opened, HOOKPROOF_INBOX);
 const options = { signing: { secrets: [HOOKPROOF_SECRET] }, inbox, handlers, handling: policy ?? {}, meter, logger };
 const config = resolveOptions(options);
 const handling = createHandling(config);
-const pipeline = faultyPipeline(fault, { correct: createPipeline(config, handling), inbox, handling, handlers });
+const pipeline = faultyPipeline(fault, {
+  correct: createPipeline(config, handling),
+  inbox,
+  handling,
+  handlers,
+  backgroundMs,
+});
 const app = createApp(pipeline, config);
 const receiver = { app, settled: () => handling.settled(), stop: (ms: number) => handling.stop(ms) };
-const server = await serve(receiver, createHttpServer(app, { logger }), { logger });
+const server = await serve(receiver, createHttpServer(app, { logger }), { logger, port });
 const admin = await startAdminServer({ checks: [{ name: 'inbox', check: () => inbox.ping() }] });
 admin.setState('serving');
+const window =
+  record !== undefined && effects?.windowPort !== undefined
+    ? await startEffectsWindow({ record, token: process.env.HOOKPROOF_EFFECTS_TOKEN ?? '', port: effects.windowPort })
+    : undefined;
 process.once('SIGTERM', async () => {
   await server.close();
   await admin.close();
+  await window?.close();
   await inbox.close();
   await record?.close();
   process.stderr.write(`counted ${JSON.stringify(counts)}\n`);

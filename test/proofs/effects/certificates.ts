@@ -1,0 +1,112 @@
+/** A certificate at each evidence level, and refusals of runs that reach less. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { makeCertificate } from '../../../certs/index.ts';
+import { MAIN } from '../../cli/hookproof.ts';
+import type { Case } from './cases.ts';
+import { execute, startCase } from './play.ts';
+
+export interface Certified {
+  readonly windows: string;
+  readonly demanded: number;
+  /** The exit code of `certify`, and of `certify verify` when there is a certificate. */
+  readonly code: number;
+  readonly verified: number | null;
+  /** The line about the evidence, or why there is no certificate. */
+  readonly said: string;
+  readonly problems: readonly string[];
+}
+
+const RECEIVER: Case = {
+  name: 'for certificates',
+  part: 'reference',
+  receiver: { how: 'program' },
+  store: 'SQLite',
+  level: 2,
+  red: [],
+};
+
+const STATEMENT = "effects are the receiver's own statement";
+
+interface Expected {
+  readonly windows: string;
+  /** Of the flags of the run: the first 0, 2, 4 or 6. */
+  readonly flags: number;
+  readonly demanded: number;
+  readonly code: number;
+}
+
+const RUNS: readonly Expected[] = [
+  { windows: 'none', flags: 0, demanded: 0, code: 0 },
+  { windows: 'effects', flags: 2, demanded: 1, code: 0 },
+  { windows: 'effects, restart, log', flags: 6, demanded: 2, code: 0 },
+  { windows: 'none', flags: 0, demanded: 1, code: 2 },
+  { windows: 'effects, restart', flags: 4, demanded: 2, code: 2 },
+  { windows: 'effects, restart, a log that stays empty', flags: 6, demanded: 2, code: 3 },
+];
+
+export async function* certifyLevels(): AsyncGenerator<Certified> {
+  const folder = mkdtempSync(join(tmpdir(), 'hookproof-effects-'));
+  const ca = await makeCertificate({ subject: 'CN=CA', authority: true });
+  const options = { subject: 'CN=localhost', issuer: ca, hosts: ['localhost'], usages: ['serverAuth'] } as const;
+  const { cert, key } = await makeCertificate({ ...options, hosts: ['localhost'], usages: ['serverAuth'] });
+  for (const [name, text] of Object.entries({ ca: ca.cert, cert, key }))
+    writeFileSync(join(folder, `${name}.pem`), text);
+  writeFileSync(join(folder, 'empty.log'), '');
+  const target = await startCase(RECEIVER, folder, '', ['--tls-cert', 'cert.pem', '--tls-key', 'key.pem']);
+  const certify = async (...args: string[]) => {
+    writeFileSync(join(folder, 'output'), '');
+    const code = await execute(process.execPath, [MAIN, 'certify', ...args], folder);
+    return { code, output: readFileSync(join(folder, 'output'), 'utf8').replace(/\s+/g, ' ') };
+  };
+  try {
+    await certify('keygen', 'operator.pem');
+    for (const [at, { windows, flags, demanded, code: expected }] of RUNS.entries()) {
+      const given = target.flags
+        .slice(0, flags)
+        .map((flag) => (windows.includes('empty') && flag === 'log' ? 'empty.log' : flag));
+      const where = [
+        '--ca',
+        'ca.pem',
+        '--allow-private',
+        'localhost',
+        '--allow-private',
+        '127.0.0.1',
+        '--key',
+        'operator.pem',
+        '-o',
+        `out${at}`,
+      ];
+      const level = ['--evidence-level', `${demanded}`];
+      const { code, output } = await certify(target.url, '--profile', 'staging', ...where, ...level, ...given);
+      const problems = code === expected ? [] : [`exit code ${code}, expected ${expected}: ${output.slice(-600)}`];
+      if (expected !== 0) {
+        const [refusal = ''] = /evidence level \d is required, and [^()]*/.exec(output) ?? [];
+        if (refusal === '') problems.push(`no reason: ${output.slice(-600)}`);
+        yield { windows, demanded, code, verified: null, said: refusal.trim(), problems };
+        continue;
+      }
+      const verified = await certify(
+        ...['verify', `out${at}/certificate.dsse.json`, '--key', 'operator.pub.pem', ...level],
+        ...['--result', `out${at}/run.json`],
+      );
+      if (verified.code !== 0) problems.push(`verify: exit code ${verified.code}: ${verified.output.slice(-600)}`);
+      const [, said = ''] = /evidence (level \d: .*?) checks /.exec(verified.output) ?? [];
+      if (!said.startsWith(`level ${demanded}: `)) problems.push(`verify says "${said}"`);
+      if (verified.code !== 0) {
+        yield { windows, demanded, code, verified: verified.code, said: '', problems };
+        continue;
+      }
+      const html = readFileSync(join(folder, `out${at}/report.html`), 'utf8').replaceAll(/&#(39|x27);/g, "'");
+      const renderings = { certify: output, verify: verified.output, 'report.html': html };
+      for (const [name, text] of Object.entries(renderings)) {
+        if (demanded > 0 && !text.includes(STATEMENT)) problems.push(`${name} does not say whose statement it is`);
+      }
+      yield { windows, demanded, code, verified: verified.code, said, problems };
+    }
+  } finally {
+    await target.end();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
