@@ -40,11 +40,12 @@ export interface EffectsTracker {
   expect(id: string): void;
   /**
    * Waits until all expected and accepted notifications are handled, at the latest until the deadline, and then for as
-   * long again as the slowest took.
+   * long again as the slowest took. After a restart it waits until the deadline: a receiver handles what a kill has
+   * interrupted again when a lease ends.
    *
    * @returns why the window gave no answer; null when it did
    */
-  settle(): Promise<WindowProblem | null>;
+  settle(options?: { readonly isAfterRestart?: boolean }): Promise<WindowProblem | null>;
   /** After {@link settle}. */
   effectsOf(id: string): SeenEffects;
   currentOf(transaction: string): Promise<EffectsAnswer['current']>;
@@ -139,7 +140,7 @@ export async function trackEffects(
 
   const isOpen = (id: string) => known.get(id)?.seenAt === null;
 
-  async function settled(): Promise<WindowProblem | null> {
+  async function settled(isAfterRestart: boolean): Promise<WindowProblem | null> {
     const startedAt = now();
     const until = startedAt + deadlineMs;
     const problem = await repeat(async () => {
@@ -150,7 +151,9 @@ export async function trackEffects(
     if (problem !== null) return problem;
     // What was not polled during the run may have been handled long before it was seen.
     const slowest = Math.max(0, ...[...known].map(([id, one]) => tookMs(one, expected.has(id) ? 0 : startedAt) ?? 0));
-    await delay(Math.min(deadlineMs, Math.max(MIN_QUIET_MS, slowest)), undefined, { signal }).catch(() => {});
+    const quietMs = Math.min(deadlineMs, Math.max(MIN_QUIET_MS, slowest));
+    const leftMs = isAfterRestart ? until - now() : 0;
+    await delay(Math.max(quietMs, leftMs), undefined, { signal }).catch(() => {});
     return repeat(async () => {
       await look(known.size === 0 ? [NOT_SENT_ID] : [...known.keys()]);
       return true;
@@ -198,9 +201,9 @@ export async function trackEffects(
       pollPause = FIRST_PAUSE_MS;
       void poll();
     },
-    async settle() {
+    async settle({ isAfterRestart = false } = {}) {
       isSettling = true;
-      const found = await settled();
+      const found = await settled(isAfterRestart);
       isSettling = false;
       problem = found;
       return found;

@@ -70,21 +70,21 @@ function problemOf(evidence: EffectEvidence): Problem | null {
   if (handled.length < expect.times) {
     return {
       decidedBy: 'effect-missing',
-      expected: 'handled once',
+      expected: 'one handling',
       outcome: 'not-handled',
       observed: 'not handled',
       reason: `accepted, and not handled within ${deadlineMs / 1000} s`,
     };
   }
   if (handled.length > expect.times) {
-    const times = handled.length === 2 ? 'twice' : `${handled.length} times`;
+    const times = ['', 'once', 'twice'][handled.length] ?? `${handled.length} times`;
     if (expect.times === 0) {
       const reason = 'handled, although it was rejected';
-      const [expected, observed] = ['not handled', `handled ${times}`];
+      const [expected, observed] = ['no handling', `handled ${times}`];
       return { decidedBy: 'effect-of-rejected', expected, outcome: 'handled', observed, reason };
     }
     const reason = `handled ${times}, expected once`;
-    const [expected, observed] = ['handled once', `handled ${times}`];
+    const [expected, observed] = ['one handling', `handled ${times}`];
     return { decidedBy: 'effect-repeated', expected, outcome: 'handled-twice', observed, reason };
   }
   const [first] = handled;

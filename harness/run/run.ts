@@ -377,7 +377,8 @@ async function readLogs(context: RunContext, { windows }: RunOptions): Promise<v
 async function judgeHeld({ context, report, options }: RunState, held: readonly Trial[]): Promise<void> {
   const { effects, seen, signal } = context;
   if (effects === null || signal.aborted) return;
-  const problem = await effects.settle();
+  const isAfterRestart = held.some(({ planned }) => isRestarting(planned));
+  const problem = await effects.settle({ isAfterRestart });
   seen.effects ??= effects.audit();
   for (const trial of held) {
     const evidence = problem === null ? await effectEvidenceOf(trial, effects, options) : problem;

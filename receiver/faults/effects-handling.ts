@@ -185,7 +185,7 @@ const lost: readonly EffectFault[] = [
     ...LOST,
     name: 'queue-in-memory',
     title: 'Loses accepted notifications that it has not handled yet when it is killed',
-    seen: 'Answers before the insert, `setImmediate`, goroutines, `@Async`, and rows marked as done before they are handled.',
+    seen: 'Answers before the insert, `setImmediate`, `@Async`, and rows marked as done before they are handled.',
     why: 'Each deployment and each crash loses what was acknowledged.',
     fix: handleAll,
     needs: ['effects', 'restart'],
@@ -262,8 +262,8 @@ const twice: readonly EffectFault[] = [
   {
     ...TWICE,
     name: 'handler-fails-after-its-effect',
-    title: 'Handles every notification twice, because its handler fails after the effect and is retried',
-    seen: 'Handlers that credit and then send an e-mail, whose failure repeats all of it.',
+    title: 'Handles every notification twice, also when it is delivered once',
+    seen: 'Handlers that fail after the effect and run again; a call in the request, and another one from the queue.',
     why: creditedAgain,
     fix: { ...onceById, rule: 'Put the effect and the record of the id into one transaction, and the rest after it.' },
     replace: ({ apply }) => ({

@@ -158,7 +158,7 @@ describe('with a restart', () => {
     expect(status).toBe(0);
     try {
       const first = await readFile(pid, 'utf8');
-      const result = await runSuite(url, [...restart, ...runArgs]);
+      const result = await runSuite(url, [...restart, '--effects-deadline', '3s', ...runArgs]);
       // It was restarted.
       expect(await readFile(pid, 'utf8')).not.toBe(first);
       return result;
@@ -188,7 +188,7 @@ describe('with a restart', () => {
     );
     const record = ['--effects-file', inFolder(`${name}.ndjson`)];
     const args = ['--handlers', inFolder(`${name}.mjs`), ...record, ...inbox];
-    const only = ['--effects-deadline', verdict === 'fail' ? '2s' : '2m', '--scenario', 'effects/survives-kill'];
+    const only = ['--effects-deadline', verdict === 'fail' ? '2s' : '15s', '--scenario', 'effects/survives-kill'];
     const { named } = await runRestarting(name, args, only);
     const reason = verdict === 'fail' ? 'notification 1: accepted, and not handled within 2 s' : '';
     expect(named('effects/survives-kill')).toMatchObject({ verdict, reason });

@@ -84,6 +84,20 @@ describe('an accepted notification', () => {
     expect(tracker.audit().notifications).toMatchObject([{ id: 'a', times: 2, isControl: true }]);
   });
 
+  it.each([
+    ['until the deadline after a restart: a lease may have to end first', true, 2],
+    ['only shortly without a restart', false, 1],
+  ])('is watched %s', async (_, isAfterRestart, times) => {
+    const handled = ['a'];
+    const { window } = windowOn(handled);
+    const tracker = await trackEffects(window, { deadlineMs: 600, signal: new AbortController().signal });
+    tracker.record(delivery('a', { isControl: true }));
+    const timer = setTimeout(() => handled.push('a'), 350);
+    expect(await tracker.settle({ isAfterRestart })).toBeNull();
+    clearTimeout(timer);
+    expect(tracker.effectsOf('a').handled).toHaveLength(times);
+  });
+
   it('keeps what was seen when an answer that was asked for earlier arrives later', async () => {
     const late: { answer: () => void } = { answer: () => {} };
     let asked = 0;

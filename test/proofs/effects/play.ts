@@ -140,8 +140,8 @@ export async function play(one: Case, database: string): Promise<Played> {
   const folder = mkdtempSync(join(tmpdir(), 'hookproof-effects-'));
   try {
     const { url, flags, env, end } = await startCase(one, folder, database);
-    // What is lost is waited for in vain; failing handlers are tried again for longer.
-    const deadline = one.red.length > 0 ? '5s' : '90s';
+    // What is lost is waited for in vain; failing handlers are tried again for longer. A lease lasts 4 s.
+    const deadline = one.red.length > 0 ? '8s' : '30s';
     const started = performance.now();
     const report = ['--reporter', 'json=run.json', '--timeout', '10s'];
     const args = [MAIN, 'run', url, ...flags, '--effects-deadline', deadline, ...report];
