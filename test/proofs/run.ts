@@ -47,7 +47,7 @@ const PROOFS: readonly Proof[] = [
   {
     name: 'effects',
     shows: 'evidence levels of stores, faulty receivers, recipes and certificates, with kills; writes docs/effects.md',
-    minutes: 12,
+    minutes: 15,
     command: script('test/proofs/effects/write-document.ts'),
     build: true,
   },
