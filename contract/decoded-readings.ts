@@ -5,6 +5,7 @@
  * The time is linear in the length of the text: the depth is limited, and a step reads each character a few times at
  * most.
  */
+import { constants, gunzipSync } from 'node:zlib';
 
 export interface Reading {
   readonly text: string;
@@ -161,11 +162,18 @@ const IN_RUN = Uint8Array.from({ length: 128 }, (_, code) => Number(/[\w+/-]/.te
 const BASE32 = /[A-Z2-7]{16,}|[a-z2-7]{16,}/g;
 const HEX = /[0-9a-f]{20,}/gi;
 const HEX_LIST = /[0-9a-f]{2}(?:[\s:.,;_=-]{1,3}(?:0x)?[0-9a-f]{2}){9,}/gi;
-const DECIMAL_LIST = /[0-9]{1,3}(?:[\s,;]{1,12}[0-9]{1,3}){9,}/g;
+/** Bytes are signed in Java. */
+const DECIMAL_LIST = /-?[0-9]{1,3}(?:[\s,;]{1,12}-?[0-9]{1,3}){9,}/g;
 
 const HEX_ITEM = /(?:0x)?([0-9a-f]{2})/gi;
-const DECIMAL_ITEM = /([0-9]+)/g;
+const DECIMAL_ITEM = /(-?[0-9]+)/g;
 const HEX_ONLY = /^[0-9a-f]+$/i;
+
+/** A row of `hexdump -C`, `xxd` and the like: an offset, up to 16 bytes, and their letters. */
+const DUMP_ROW = /([0-9a-f]{4,8})[:|]? {1,2}([0-9a-f]{2}(?: {0,2}[0-9a-f]{2}){0,15})/gi;
+const ROW_BYTES = 16;
+/** A row of fewer bytes counts only after the row before it. */
+const MIN_FIRST_ROW = 8;
 
 /** Between two pieces. It is what stands for a part that was cut off, so the beginning of a secret before it counts. */
 const BETWEEN = '...';
@@ -176,8 +184,13 @@ function bytesIn(source: Source): Source | undefined {
   const composed = composer(source);
   /** `scale` is how many characters make a byte. */
   const add = (bytes: Buffer, from: number, scale: number) => {
-    composed.add(bytes.toString('latin1'), from, bytes.length * scale);
-    composed.add(BETWEEN, from + Math.ceil(bytes.length * scale), 0);
+    const length = bytes.length * scale;
+    composed.add(bytes.toString('latin1'), from, length);
+    composed.add(BETWEEN, from + Math.ceil(length), 0);
+    const inflated = inflate(bytes);
+    if (inflated === undefined) return;
+    composed.add(inflated.toString('latin1'), from, length);
+    composed.add(BETWEEN, from + Math.ceil(length), 0);
   };
   for (const [index, run] of runsIn(text)) {
     // What precedes an encoded value may be of the same alphabet, so that it may begin at any character.
@@ -195,14 +208,43 @@ function bytesIn(source: Source): Source | undefined {
   const addList = (lists: RegExp, items: RegExp, base: number) => {
     for (const { 0: list, index: at } of text.matchAll(lists)) {
       for (const { 0: written, 1: digits = '', index } of list.matchAll(items)) {
-        composed.add(String.fromCharCode(Number.parseInt(digits, base)), at + index, written.length);
+        const code = Number.parseInt(digits, base);
+        composed.add(String.fromCharCode(code < 0 ? code & 0xff : code), at + index, written.length);
       }
       composed.add(BETWEEN, at + list.length, 0);
     }
   };
   addList(HEX_LIST, HEX_ITEM, 16);
   addList(DECIMAL_LIST, DECIMAL_ITEM, 10);
+  addDumps(text, composed);
   return composed.finish();
+}
+
+/** The bytes of hexadecimal dumps, whose rows have an offset before them and letters after them. */
+function addDumps(text: string, composed: ReturnType<typeof composer>): void {
+  let expected: number | undefined;
+  for (const { 0: row, 1: offset = '', 2: written = '', index } of text.matchAll(DUMP_ROW)) {
+    const bytes = Buffer.from(written.replaceAll(' ', ''), 'hex').subarray(0, ROW_BYTES);
+    const place = Number.parseInt(offset, 16);
+    const isNext = place === expected;
+    if (!isNext && bytes.length < MIN_FIRST_ROW) continue;
+    if (!isNext) composed.add(BETWEEN, index, 0);
+    composed.add(bytes.toString('latin1'), index, row.length);
+    expected = place + bytes.length;
+  }
+}
+
+/** JSON becomes about a tenth; more is not decompressed, so that the time stays linear. */
+const MAX_RATIO = 16;
+
+/** What gzip compressed, also where its end is missing; undefined for other bytes. */
+function inflate(bytes: Buffer): Buffer | undefined {
+  if (bytes.length < MIN_RUN || bytes[0] !== 0x1f || bytes[1] !== 0x8b) return undefined;
+  try {
+    return gunzipSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: bytes.length * MAX_RATIO });
+  } catch {
+    return undefined;
+  }
 }
 
 /** The longest parts in the alphabets of base64 and base64url, with their positions. */

@@ -65,6 +65,8 @@ export interface LogValues {
   misplacedIn(request: SentRequest): Misplaced[];
 }
 
+/** So many bytes of a Buffer does Node print; they are most of a secret. */
+const INSPECTED_BYTES = 50;
 /** Shorter values occur by chance. */
 const MIN_VALUE = 8;
 /** So many characters at the end of an id or an address find it. Their beginnings are the same in many values. */
@@ -168,6 +170,38 @@ function personalIn(value: JsonValue | undefined, name = ''): string[] {
 const PRIVATE_KEY =
   /-----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY-----.{0,200}?[A-Za-z0-9+/=]{40}[A-Za-z0-9+/=\s\\]*/gs;
 
+/**
+ * The beginnings of private keys in DER, in Base64: PKCS #8 with RSA, an elliptic curve and Ed25519, PKCS #1 and SEC 1.
+ * They are constant except for lengths.
+ */
+const DER_KEY = new RegExp(
+  `(?:${[
+    'MII[A-Za-z0-9+/]{3}IBADANBgkqhkiG9w0BAQEFAASC',
+    'MI[GH][A-Za-z0-9+/]AgEAM[BC][A-Z]GByqGSM49AgEG',
+    'MC4CAQAwBQYDK2VwBCIEI',
+    'MII[A-Za-z0-9+/]{3}IBAAKCA',
+    'MHcCAQEEI',
+  ].join('|')})[A-Za-z0-9+/]{30}[A-Za-z0-9+/=]*`,
+  'g',
+);
+
+/** The private part of a JSON Web Key. Its other parts are around it. */
+const JWK_PRIVATE = /(["'])d\1\s*(?:=>|:)\s*\1[A-Za-z0-9_-]{40,}\1/g;
+const JWK_TYPE = /(["'])kty\1\s*(?:=>|:)\s*\1(?:EC|RSA|OKP)\1/;
+const JWK_REACH = 4096;
+
+function privateKeysIn(text: string): Span[] {
+  const spans: Span[] = [];
+  for (const pattern of [...(text.includes('PRIVATE KEY') ? [PRIVATE_KEY] : []), DER_KEY, JWK_PRIVATE]) {
+    for (const { 0: found, index: start } of text.matchAll(pattern)) {
+      const end = start + found.length;
+      const around = pattern === JWK_PRIVATE ? text.slice(Math.max(0, start - JWK_REACH), end + JWK_REACH) : null;
+      if (around === null || JWK_TYPE.test(around)) spans.push({ start, end });
+    }
+  }
+  return spans;
+}
+
 /** The word before a position, behind up to eight other characters, and where it begins. */
 function wordBefore(text: string, at: number): { readonly word: string; readonly start: number } | undefined {
   const from = Math.max(0, at - 200);
@@ -213,7 +247,9 @@ export function createLogValues(credentials: LogCredentials): LogValues {
   const addSecret = (leak: Value['leak'], text: string | undefined) => {
     if (text === undefined || text.length < MIN_VALUE) return;
     finder.addSecret(String(values.length), text);
-    add(leak, text, exactly(text, Buffer.from(text).toString('base64')), []);
+    const bytes = Buffer.from(text);
+    const inspected = bytes.length > INSPECTED_BYTES ? [bytes.toString('hex', 0, INSPECTED_BYTES)] : [];
+    add(leak, text, exactly(text, bytes.toString('base64')), inspected);
   };
   const addSignature = (base64: string) => {
     const digest = Buffer.from(base64, 'base64');
@@ -281,9 +317,8 @@ export function createLogValues(credentials: LogCredentials): LogValues {
         const leak = wasSent ? 'sent-signature' : value.leak;
         found.push({ value, leak, start, end, isEcho: echo });
       }
-      if (!reading.text.includes('PRIVATE KEY')) continue;
-      for (const { 0: block, index } of reading.text.matchAll(PRIVATE_KEY)) {
-        const [start, end] = reading.origin(index, index + block.length);
+      for (const span of privateKeysIn(reading.text)) {
+        const [start, end] = reading.origin(span.start, span.end);
         found.push({ value: null, leak: 'private-key', start, end, isEcho: false });
       }
     }
