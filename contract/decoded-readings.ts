@@ -192,6 +192,8 @@ function bytesIn(source: Source): Source | undefined {
     composed.add(inflated.toString('latin1'), from, length);
     composed.add(BETWEEN, from + Math.ceil(length), 0);
   };
+  // First, so that no row of a dump, which also is a list, comes between an earlier and a later part of it.
+  addDumps(text, composed);
   for (const [index, run] of runsIn(text)) {
     // What precedes an encoded value may be of the same alphabet, so that it may begin at any character.
     const skips = HEX_ONLY.test(run) ? 0 : 4;
@@ -216,7 +218,6 @@ function bytesIn(source: Source): Source | undefined {
   };
   addList(HEX_LIST, HEX_ITEM, 16);
   addList(DECIMAL_LIST, DECIMAL_ITEM, 10);
-  addDumps(text, composed);
   return composed.finish();
 }
 

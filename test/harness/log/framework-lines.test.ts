@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { watchLogs } from '../../../harness/log/index.ts';
-import { type Assembled } from '../../../harness/run/assemble.ts';
+import type { Assembled } from '../../../harness/run/assemble.ts';
 import { sign } from '../../../harness/sender/index.ts';
-import { samples, type Change } from '../../../scenarios/index.ts';
-import { API_KEY, SECRET, assembled, partnerAt } from '../run/parts.ts';
-import { harmlessLines, leakingLines, type FrameworkLine } from './framework-lines.ts';
+import { type Change, samples } from '../../../scenarios/index.ts';
+import { API_KEY, assembled, partnerAt, SECRET } from '../run/parts.ts';
+import { type FrameworkLine, harmlessLines, leakingLines } from './framework-lines.ts';
 
 /** With characters that each format escapes in another way. */
 const secret = `${SECRET.slice(0, 20)}"/\\é&<>'=+ ${SECRET.slice(20)}`;

@@ -106,7 +106,9 @@ function arrows(value: Json, arrow: string, open = '{', nil = 'nil'): string {
 function printR(value: Json, indent = ''): string {
   if (value === null) return '';
   if (typeof value !== 'object') return String(value);
-  const rows = entriesOf(value).map(([name, inner]) => `${indent}    [${name}] => ${printR(inner, `${indent}        `)}`);
+  const rows = entriesOf(value).map(
+    ([name, inner]) => `${indent}    [${name}] => ${printR(inner, `${indent}        `)}`,
+  );
   return `Array\n${indent}(\n${rows.join('\n')}\n${indent})\n`;
 }
 
@@ -171,23 +173,63 @@ export function leakingLines(known: Known): FrameworkLine[] {
   const checksummed = address.replace(/[a-f]/g, (letter, at: number) => (at % 2 === 0 ? letter : letter.toUpperCase()));
   const rows: [string, string, LogLeak[]][] = [
     // Requests
-    ['morgan, a key in the query', `::1 - - [02/Jan/2026:03:04:05 +0000] "POST /h?token=${apiKey} HTTP/1.1" 200 2`, ['api-key']],
+    [
+      'morgan, a key in the query',
+      `::1 - - [02/Jan/2026:03:04:05 +0000] "POST /h?token=${apiKey} HTTP/1.1" 200 2`,
+      ['api-key'],
+    ],
     ['morgan, :req[x-api-key]', `POST /hooks 200 - 1.3 ms ${apiKey}`, ['api-key']],
     ['pino-http', toJson({ level: 30, req: { id: 1, method: 'POST', headers }, msg: 'request completed' }), both],
-    ['pino-pretty', `[03:04:05.000] INFO (1): request\n    req: ${JSON.stringify({ headers }, null, 2).replaceAll('\n', '\n    ')}`, both],
+    [
+      'pino-pretty',
+      `[03:04:05.000] INFO (1): request\n    req: ${JSON.stringify({ headers }, null, 2).replaceAll('\n', '\n    ')}`,
+      both,
+    ],
     ['winston, a request inspected', `info: ${inspect({ headers }, { breakLength: 80 })}`, both],
-    ['gunicorn DEBUG', `[${TIME} +0000] [7] [DEBUG] Headers: [('HOST', 'a'), ('X-API-KEY', '${apiKey}'), ('X-SERVICE-SIGNATURE', '${signature}')]`, both],
+    [
+      'gunicorn DEBUG',
+      `[${TIME} +0000] [7] [DEBUG] Headers: [('HOST', 'a'), ('X-API-KEY', '${apiKey}'), ('X-SERVICE-SIGNATURE', '${signature}')]`,
+      both,
+    ],
     ['Django DEBUG page', `HTTP_X_API_KEY = '${apiKey}'\nHTTP_X_SERVICE_SIGNATURE = '${signature}'`, both],
-    ['ASGI scope of uvicorn', `{'type': 'http', 'headers': [(b'x-api-key', b'${apiKey}'), (b'x-service-signature', b'${signature}')]}`, both],
-    ['Spring CommonsRequestLoggingFilter', `DEBUG o.s.w.f.CommonsRequestLoggingFilter : After request [POST /hooks, client=127.0.0.1, headers=[x-api-key:"${apiKey}", x-service-signature:"${signature}"], payload=${body}]`, all],
+    [
+      'ASGI scope of uvicorn',
+      `{'type': 'http', 'headers': [(b'x-api-key', b'${apiKey}'), (b'x-service-signature', b'${signature}')]}`,
+      both,
+    ],
+    [
+      'Spring CommonsRequestLoggingFilter',
+      `DEBUG o.s.w.f.CommonsRequestLoggingFilter : After request [POST /hooks, client=127.0.0.1, headers=[x-api-key:"${apiKey}", x-service-signature:"${signature}"], payload=${body}]`,
+      all,
+    ],
     ['Go httputil.DumpRequest %s', `${TIME} ${rawRequest}`, all],
     ['Go httputil.DumpRequest %q', `${TIME} ${quoted(rawRequest)}`, all],
-    ['PHP error_log(print_r($_SERVER))', `PHP Notice: ${printR({ HTTP_X_API_KEY: apiKey, HTTP_X_SERVICE_SIGNATURE: signature })}`, both],
-    ['PHP var_dump of getallheaders', `array(2) {\n  ["X-Api-Key"]=>\n  string(${apiKey.length}) "${apiKey}"\n}`, ['api-key']],
-    ['nginx, $http_x_api_key', `{"time":"1","request":"POST /hooks HTTP/1.1","key":"${apiKey}","status":200}`, ['api-key']],
+    [
+      'PHP error_log(print_r($_SERVER))',
+      `PHP Notice: ${printR({ HTTP_X_API_KEY: apiKey, HTTP_X_SERVICE_SIGNATURE: signature })}`,
+      both,
+    ],
+    [
+      'PHP var_dump of getallheaders',
+      `array(2) {\n  ["X-Api-Key"]=>\n  string(${apiKey.length}) "${apiKey}"\n}`,
+      ['api-key'],
+    ],
+    [
+      'nginx, $http_x_api_key',
+      `{"time":"1","request":"POST /hooks HTTP/1.1","key":"${apiKey}","status":200}`,
+      ['api-key'],
+    ],
     ['nginx, $request_body', `127.0.0.1 "POST /hooks" 200 "${body.replaceAll('"', '\\x22')}"`, ['body']],
-    ['Apache, %{X-API-Key}i', `127.0.0.1 - - [02/Jan/2026:03:04:05 +0000] "POST /hooks" 200 2 "${apiKey}"`, ['api-key']],
-    ['.NET HttpLogging', `info: Microsoft.AspNetCore.HttpLogging.HttpLoggingMiddleware[1]\n      Request:\n      Protocol: HTTP/1.1\n      X-API-Key: ${apiKey}\n      X-Service-Signature: ${signature}\ninfo: Microsoft.AspNetCore.HttpLogging.HttpLoggingMiddleware[3]\n      RequestBody: ${body}`, all],
+    [
+      'Apache, %{X-API-Key}i',
+      `127.0.0.1 - - [02/Jan/2026:03:04:05 +0000] "POST /hooks" 200 2 "${apiKey}"`,
+      ['api-key'],
+    ],
+    [
+      '.NET HttpLogging',
+      `info: Microsoft.AspNetCore.HttpLogging.HttpLoggingMiddleware[1]\n      Request:\n      Protocol: HTTP/1.1\n      X-API-Key: ${apiKey}\n      X-Service-Signature: ${signature}\ninfo: Microsoft.AspNetCore.HttpLogging.HttpLoggingMiddleware[3]\n      RequestBody: ${body}`,
+      all,
+    ],
     ['HeaderMap of Rust', `DEBUG headers={"x-api-key": "${apiKey}", "x-service-signature": "${signature}"}`, both],
     ['ECS', toJson({ http: { request: { headers: { 'x-api-key': [apiKey] } } } }), ['api-key']],
     ['rack.input of Rails', `  Parameters: ${arrows(parsed, '=>')}`, ['body']],
@@ -212,11 +254,23 @@ export function leakingLines(known: Known): FrameworkLine[] {
     ['logfmt', `level=info msg="credited" wallet=${address}`, ['personal']],
     ['a checksummed address', `credited ${checksummed}`, ['personal']],
     ['Hibernate TRACE', `binding parameter (1:VARCHAR) <- [${address}]`, ['personal']],
-    ['ActiveRecord', `  Wallet Create (0.3ms)  INSERT ... RETURNING "id"  [["customer_id", "${customer}"]]`, ['personal']],
+    [
+      'ActiveRecord',
+      `  Wallet Create (0.3ms)  INSERT ... RETURNING "id"  [["customer_id", "${customer}"]]`,
+      ['personal'],
+    ],
     // Signatures
-    ['log4j, an exception', `java.lang.SecurityException: expected=${expected} but was=null\n\tat com.example.Hooks.verify(Hooks.java:7)`, ['signature']],
+    [
+      'log4j, an exception',
+      `java.lang.SecurityException: expected=${expected} but was=null\n\tat com.example.Hooks.verify(Hooks.java:7)`,
+      ['signature'],
+    ],
     ['Python, a traceback', `AssertionError: assert b'${expected}' == b''`, ['signature']],
-    ['a digest in hexadecimal', `computed ${Buffer.from(expected, 'base64').toString('hex')}, header missing`, ['signature']],
+    [
+      'a digest in hexadecimal',
+      `computed ${Buffer.from(expected, 'base64').toString('hex')}, header missing`,
+      ['signature'],
+    ],
     ['Go, a digest in %v', `mac mismatch: want [${[...Buffer.from(expected, 'base64')].join(' ')}]`, ['signature']],
     ['Node, a digest inspected', `computed ${inspect(Buffer.from(expected, 'base64'))}`, ['signature']],
     // The secret
@@ -232,7 +286,13 @@ export function leakingLines(known: Known): FrameworkLine[] {
     ['Go, JSON', `{"Secret":${goJson(secret)}}`, ['secret']],
     ['Go, %v of bytes', `key=[${bytesOf(secret).join(' ')}]`, ['secret']],
     ['Go, %x', `key=${mapped(secret, hexByte)}`, ['secret']],
-    ['Java, Arrays.toString', `key=[${bytesOf(secret).map((byte) => (byte << 24) >> 24).join(', ')}]`, ['secret']],
+    [
+      'Java, Arrays.toString',
+      `key=[${bytesOf(secret)
+        .map((byte) => (byte << 24) >> 24)
+        .join(', ')}]`,
+      ['secret'],
+    ],
     ['.NET, BitConverter', `key=${bytesOf(secret).map(hexByte).join('-').toUpperCase()}`, ['secret']],
     ['Elixir, a binary', `key: <<${bytesOf(secret).join(', ')}>>`, ['secret']],
     ['Rust, a byte string', `key: ${pythonBytes(secret).replaceAll("'", '"')}`, ['secret']],
@@ -245,7 +305,11 @@ export function leakingLines(known: Known): FrameworkLine[] {
     ['Node, TLS options inspected', `tls: ${inspect({ key: PEM, minVersion: 'TLSv1.2' })}`, ['private-key']],
     ['a container, a key', prefixed(EC_PEM), ['private-key']],
     ['rsyslog, a key', `key=${PEM.replaceAll('\n', '#012')}`, ['private-key']],
-    ['Java, getEncoded in Base64', `key=${rsa.export({ type: 'pkcs8', format: 'der' }).toString('base64')}`, ['private-key']],
+    [
+      'Java, getEncoded in Base64',
+      `key=${rsa.export({ type: 'pkcs8', format: 'der' }).toString('base64')}`,
+      ['private-key'],
+    ],
     ['a JWK', toJson({ keys: [createPrivateKey(EC_PEM).export({ format: 'jwk' })] }), ['private-key']],
   ];
   return rows.map(([name, text, leaks]) => ({ name, text: `${text}\n`, leaks }));
@@ -263,18 +327,27 @@ export function harmlessLines(known: Known): FrameworkLine[] {
   const masked = { host: 'a', 'x-api-key': '[Redacted]', 'x-service-signature': '***' };
   const rows: [string, string][] = [
     ['morgan', '::1 - - [02/Jan/2026:03:04:05 +0000] "POST /hooks HTTP/1.1" 200 2 "-" "-"'],
-    ['pino-http with redact', toJson({ level: 30, req: { headers: masked }, res: { statusCode: 200 }, responseTime: 3 })],
+    [
+      'pino-http with redact',
+      toJson({ level: 30, req: { headers: masked }, res: { statusCode: 200 }, responseTime: 3 }),
+    ],
     ['.NET HttpLogging', '      X-API-Key: [Redacted]\n      X-Service-Signature: [Redacted]'],
     ['Django DEBUG page', "HTTP_X_API_KEY = '********************'"],
     ['Spring, masked', 'After request [POST /hooks, headers=[x-api-key:"masked", x-service-signature:"masked"]]'],
-    ['Rails', '  Parameters: {"data"=>"[FILTERED]", "api_key"=>"[FILTERED]"}\nCompleted 200 OK in 3ms (ActiveRecord: 0.3ms)'],
+    [
+      'Rails',
+      '  Parameters: {"data"=>"[FILTERED]", "api_key"=>"[FILTERED]"}\nCompleted 200 OK in 3ms (ActiveRecord: 0.3ms)',
+    ],
     ['a key cut short', `key ${apiKey.slice(0, 4)}…${apiKey.slice(-4)}`],
     ['a fingerprint of the key', `key-id=${digest(apiKey).slice(0, 12)} secret-id=${digest(secret).slice(0, 12)}`],
     ['a hash of the body', `sha256=${digest(body)} length=${Buffer.byteLength(body)}`],
     ['a hash of the body in Base64', `digest: SHA-256=${createHash('sha256').update(body).digest('base64')}`],
     ['id, type and status', `notification ${parsed.id} type=CAAS/BUY status=COMPLETED duration=3ms`],
     ['id and transaction in JSON', toJson({ id: parsed.id, type: 'CAAS', transactionId: parsed.data.transactionId })],
-    ['the first characters of ids', `id=${parsed.id.slice(0, 8)} customer=${customer.slice(0, 8)} wallet=${address.slice(0, 8)}`],
+    [
+      'the first characters of ids',
+      `id=${parsed.id.slice(0, 8)} customer=${customer.slice(0, 8)} wallet=${address.slice(0, 8)}`,
+    ],
     ['an address cut short', `to ${address.slice(0, 6)}…${address.slice(-4)}`],
     ['the hash of a blockchain transaction', `confirmed ${hash} on ETHEREUM`],
     ['a certificate', '-----BEGIN CERTIFICATE-----\nMIIBszCCAVmgAwIBAgIUZ2\n-----END CERTIFICATE-----'],
@@ -282,14 +355,20 @@ export function harmlessLines(known: Known): FrameworkLine[] {
     ['paths of keys', "{ keyFile: '/etc/ssl/private/server.key', secretFile: '/run/secrets/hmac' }"],
     ['a failed verification', 'invalid signature: expected 44 characters, got 40\n    at verify (/app/verify.js:7:9)'],
     ['the signature of an attacker', `rejected signature ${forged}`],
-    ['an error of OpenSSL', 'error:0909006C:PEM routines:get_name:no start line: expecting -----BEGIN PRIVATE KEY-----'],
+    [
+      'an error of OpenSSL',
+      'error:0909006C:PEM routines:get_name:no start line: expecting -----BEGIN PRIVATE KEY-----',
+    ],
     ['a field that is missing', 'data.metadata.blockchainData.targetWalletAddress: Required, expected string'],
     ['an address of somebody else', 'gas paid by 0x00000000219ab540356cbb839cbe05303d7705fa'],
     ['trace ids', 'traceparent=00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01 commit=899ececf1c2f'],
     ['numbers of bytes', 'chunk lengths: [97, 66, 51, 104, 12, 255, 255, 97, 66, 51, 104, 12, 255, 255, 3, 1]'],
     ['a dump of something else', hexDump('GET /healthz HTTP/1.1\r\nHost: partner.example\r\n', 'hexdump')],
     ['a hash of a build in Base64', `integrity sha512-${createHash('sha512').update('a').digest('base64')}`],
-    ['a JWK of a public key', toJson({ kty: 'EC', crv: 'P-256', x: digest('x').slice(0, 43), y: digest('y').slice(0, 43) })],
+    [
+      'a JWK of a public key',
+      toJson({ kty: 'EC', crv: 'P-256', x: digest('x').slice(0, 43), y: digest('y').slice(0, 43) }),
+    ],
     ['the first bytes of a body', `body: ${body.slice(0, 30)}... (${body.length} bytes)`],
     ['gzip of something else', `snapshot ${gzipSync('{"ok":true}').toString('base64')}`],
   ];
