@@ -20,7 +20,14 @@ import { FLAWS, type FlawName, SHAPES, type ShapeName } from '../scenarios/dimen
 import {
   CATALOGUE,
   changedStages,
+  configureWindows,
+  EVIDENCE_LEVELS,
+  EVIDENCE_RULES,
+  type EvidenceLevel,
+  isWindow,
+  levelWith,
   REQUIREMENTS,
+  type Requirement,
   requirement,
   type Scenario,
   STATEMENTS,
@@ -144,11 +151,49 @@ function scenarios(): string {
   );
 }
 
+/** The evidence levels at which scenarios verify a requirement. The windows that a scenario needs decide. */
+function levelsOf(by: readonly Scenario[]): readonly EvidenceLevel[] {
+  const found = by.map(({ needs = [] }) => levelWith(needs.filter(isWindow)));
+  return EVIDENCE_LEVELS.filter((level) => found.includes(level));
+}
+
+const scenariosFor = ({ id }: Pick<Requirement, 'id'>): readonly Scenario[] =>
+  CATALOGUE.flatMap(({ scenarios: list }) =>
+    list.filter((scenario) => (scenario.requirements as readonly string[]).includes(id)),
+  );
+
+/** How many requirements of the receiver are verified at each level, and what no level verifies. */
+function evidenceTables(): string[] {
+  const ofReceiver: readonly Requirement[] = REQUIREMENTS.filter(({ subject }) => subject === 'receiver');
+  const untested = ofReceiver.filter((entry) => entry.untested !== undefined);
+  const levels = new Map(ofReceiver.map((entry) => [entry.id, levelsOf(scenariosFor(entry))]));
+  const idsWhere = (isMeant: (found: readonly EvidenceLevel[]) => boolean) =>
+    ofReceiver.flatMap(({ id }) => (isMeant(levels.get(id) ?? []) ? [`[${id}](#${id})`] : []));
+  const rows = EVIDENCE_LEVELS.map((level) => {
+    const verified = idsWhere((found) => found.some((one) => one <= level)).length;
+    const first = idsWhere((found) => found[0] === level);
+    const further = idsWhere((found) => found[0] !== undefined && found[0] < level && found.includes(level));
+    const shown = level === 0 ? counted(first.length, 'requirement') : first.join(', ') || 'none';
+    const { title, windows } = EVIDENCE_RULES[level];
+    const how = windows.length === 0 ? '' : configureWindows(windows);
+    return [`${level}: ${title}`, how, `${verified} of ${ofReceiver.length}`, shown, further.join(', ') || 'none'];
+  });
+  return [
+    '## Evidence levels',
+    `${ofReceiver.length} requirements bind the receiver. A run verifies those of its evidence level and of the levels ` +
+      "below. Effects are the receiver's own statement.",
+    table(['level', 'configure', 'verified', 'first verified here', 'further checks here'], rows),
+    `${counted(untested.length, 'requirement')} of the receiver cannot be verified by a black-box test at any level:`,
+    table(
+      ['requirement', 'reason'],
+      untested.map(({ id, untested: reason = '' }) => [`[${id}](#${id})`, reason]),
+    ),
+  ];
+}
+
 function requirements(): string {
   const rows = REQUIREMENTS.map((entry) => {
-    const by = CATALOGUE.flatMap(({ scenarios: list }) =>
-      list.filter((scenario) => scenario.requirements.includes(entry.id)),
-    );
+    const by = scenariosFor(entry);
     const proof =
       'untested' in entry
         ? entry.untested
@@ -156,12 +201,15 @@ function requirements(): string {
             .slice(0, 6)
             .map(({ id }) => `\`${id}\``)
             .join(', ')}${by.length > 6 ? ', …' : ''}`;
-    const facts = `Level ${entry.level}; binds the ${entry.subject}; source: ${entry.section}. ${cell(proof)}`;
+    const levels = levelsOf(by);
+    const verified = levels.length === 0 ? '' : ` Verified at evidence level ${levels.join(', ')}.`;
+    const facts = `Level ${entry.level}; binds the ${entry.subject}; source: ${entry.section}.${verified} ${cell(proof)}`;
     return `### ${entry.id}\n\n${cell(entry.text)}\n\n${facts}`;
   });
   return page(
     'Requirements',
     'Every normative statement of the specification and every ruling where it is silent, with the scenarios for it.',
+    ...evidenceTables(),
     '## Entries',
     ...rows,
     '## The specification, statement by statement',

@@ -133,19 +133,36 @@ function withWords(head: string): Value['confirm'] {
     const words = new Set(wordsOf(head));
     const reach = head.length * 2 + 400;
     const from = Math.max(0, match.start - reach);
-    const nearest = new Map<string, Span>();
-    const distanceOf = (span: Span) => Math.max(match.start - span.end, span.start - match.end, 0);
-    for (const { 0: found, index } of text.slice(from, match.end + reach).matchAll(WORD)) {
-      const word = found.slice(0, MAX_WORD).toLowerCase();
-      if (!words.has(word)) continue;
-      const span = { start: from + index, end: from + index + found.length };
-      const known = nearest.get(word);
-      if (known === undefined || distanceOf(span) < distanceOf(known)) nearest.set(word, span);
+    const found: (Span & { readonly word: string })[] = [];
+    for (const { 0: written, index } of text.slice(from, match.end + reach).matchAll(WORD)) {
+      const word = written.slice(0, MAX_WORD).toLowerCase();
+      if (words.has(word)) found.push({ word, start: from + index, end: from + index + written.length });
     }
-    if (nearest.size < words.size * MIN_SHARE) return undefined;
-    const spans = [...nearest.values()];
-    return { start: Math.min(...spans.map(({ start }) => start)), end: Math.max(...spans.map(({ end }) => end)) };
+    const line = linesOf(match, text);
+    const inLine = found.filter(({ start, end }) => line.start <= start && end <= line.end);
+    for (const these of [inLine, found]) {
+      const total = new Set(these.map(({ word }) => word)).size;
+      if (total >= words.size * MIN_SHARE) return shortestWith(these, total, match);
+    }
+    return undefined;
   };
+}
+
+/** The shortest part of a text around a match that has so many different words; the match where there is none. */
+function shortestWith(found: readonly (Span & { readonly word: string })[], total: number, match: Span): Span {
+  const inside = new Map<string, number>();
+  let [first, best] = [0, match];
+  for (const { word, end } of found) {
+    inside.set(word, (inside.get(word) ?? 0) + 1);
+    for (let next = found[first]; next !== undefined && (inside.get(next.word) ?? 0) > 1; next = found[first]) {
+      inside.set(next.word, (inside.get(next.word) ?? 0) - 1);
+      first += 1;
+    }
+    const start = found[first]?.start ?? match.start;
+    if (inside.size < total || start > match.start || end < match.end) continue;
+    if (best === match || end - start < best.end - best.start) best = { start, end };
+  }
+  return best;
 }
 
 /** A part of a body that other bodies do not have: the end of its id, or some of its middle. */
@@ -235,6 +252,8 @@ export function createLogValues(credentials: LogCredentials): LogValues {
   const finder = createSecretFinder({ whole: true });
   const values: Value[] = [];
   const known = new Map<string, Value>();
+  /** What was sent in the header of the signature. It may be the valid signature of a request that follows. */
+  const sentTexts = new Map<string, Ends>();
 
   const add = (leak: Value['leak'], text: string, confirm: Value['confirm'], spellings: readonly string[]) => {
     const id = `${leak} ${text}`;
@@ -256,7 +275,11 @@ export function createLogValues(credentials: LogCredentials): LogValues {
     const printed = [digest.toString('base64').replace(/=+$/, ''), digest.toString('base64url')];
     // The digest itself is in lists of numbers.
     const spellings = [...printed, digest.toString('hex'), digest.toString('latin1')];
-    if (digest.length >= 16) add('signature', base64, exactly(...printed), spellings);
+    if (digest.length < 16) return;
+    add('signature', base64, exactly(...printed), spellings);
+    const value = known.get(`signature ${base64}`);
+    const sentAt = [base64, ...spellings].map((text) => sentTexts.get(text)).find((ends) => ends !== undefined);
+    if (value !== undefined && sentAt !== undefined) value.sentAt ??= sentAt;
   };
   const addBody = (body: Uint8Array) => {
     const head = Buffer.from(body.subarray(0, MAX_HEAD)).toString('latin1');
@@ -322,7 +345,7 @@ export function createLogValues(credentials: LogCredentials): LogValues {
         found.push({ value: null, leak: 'private-key', start, end, isEcho: false });
       }
     }
-    return merged(found);
+    return withoutEchoesOfSettings(merged(found, text));
   };
 
   const misplacedIn: LogValues['misplacedIn'] = (request) => {
@@ -369,7 +392,8 @@ export function createLogValues(credentials: LogCredentials): LogValues {
         if (echo !== undefined && echoTexts?.has(echo) === false) echoTexts.set(echo, ends);
       }
       for (const [name, sent] of partsOf(request).headers) {
-        if (!sameHeaderName(name, credentials.signatureHeader)) continue;
+        if (withoutDialect(name) !== withoutDialect(credentials.signatureHeader)) continue;
+        if (!sentTexts.has(sent.trim())) sentTexts.set(sent.trim(), ends);
         for (const reading of readingsOf(sent)) {
           for (const { value } of matchesIn(reading)) if (value.leak === 'signature') value.sentAt ??= ends;
         }
@@ -402,16 +426,36 @@ function partsOf({ target, headers, body, raw }: SentRequest): Pick<SentRequest,
 
 /** Where the encoded text around a position begins. */
 function encodedRunAt(text: string, at: number): number {
-  const before = text.slice(Math.max(0, at - MAX_SEARCHED), at);
-  return at - (/[A-Za-z0-9+/_-]*$/.exec(before)?.[0].length ?? 0);
+  const first = Math.max(0, at - MAX_SEARCHED);
+  let start = at;
+  // Not a regular expression for the end of the text, which would be tried at each of its characters.
+  while (start > first && /[A-Za-z0-9+/_-]/.test(text.charAt(start - 1))) start -= 1;
+  return start;
 }
 
 interface Found extends Hit {
   readonly value: object | null;
 }
 
-/** A value that several readings show counts once, and what a whole body contains not at all. */
-function merged(found: readonly Found[]): Hit[] {
+/** The whole lines of a part of a text. */
+function linesOf({ start, end }: Span, text: string): Span {
+  const next = text.indexOf('\n', end);
+  return { start: text.lastIndexOf('\n', start - 1) + 1, end: next === -1 ? text.length : next };
+}
+
+/** Nothing that was sent has the secret next to the API key, as settings have. */
+const SETTINGS_REACH = 400;
+
+/** A credential next to the secret of the receiver is no echo, whatever its name is. */
+function withoutEchoesOfSettings(hits: readonly Hit[]): Hit[] {
+  const secrets = hits.filter(({ leak, isEcho }) => leak === 'secret' && !isEcho);
+  const isNear = ({ start, end }: Span) =>
+    secrets.some((secret) => secret.start < end + SETTINGS_REACH && start < secret.end + SETTINGS_REACH);
+  return hits.map((one) => (one.isEcho && secrets.length > 0 && isNear(one) ? { ...one, isEcho: false } : one));
+}
+
+/** A value that several readings show counts once, and what the lines of a whole body contain not at all. */
+function merged(found: readonly Found[], text: string): Hit[] {
   const groups = new Map<object | null, { leak: LogLeak; start: number; end: number; isEcho: boolean }[]>();
   for (const { value, ...hit } of found.toSorted((a, b) => a.start - b.start)) {
     const others = groups.get(value) ?? [];
@@ -425,10 +469,15 @@ function merged(found: readonly Found[]): Hit[] {
     }
   }
   const hits = [...groups.values()].flat();
-  const bodies = hits.filter(({ leak }) => leak === 'body');
+  const bodies = hits.flatMap((body) => (body.leak === 'body' ? { body, lines: linesOf(body, text) } : []));
   return hits
-    .filter(({ leak, start, end }) => {
-      return leak !== 'personal' || !bodies.some((body) => body.start <= start && end <= body.end);
+    .filter((hit) => {
+      if (hit.leak !== 'personal') return true;
+      const around = bodies.find(({ lines }) => lines.start <= hit.start && hit.end <= lines.end)?.body;
+      if (around === undefined) return true;
+      // It is masked with the body.
+      [around.start, around.end] = [Math.min(around.start, hit.start), Math.max(around.end, hit.end)];
+      return false;
     })
     .toSorted((a, b) => a.start - b.start);
 }

@@ -11,7 +11,7 @@ import { groupBy } from './causes.ts';
 import { details, incompleteness, message, type Outcome, outcomeOf, whySkipped } from './outcome.ts';
 import type { ResultDocument, ScenarioResult } from './result-document.ts';
 import { isPartial } from './verdict.ts';
-import { closeness, NOTHING_FITS, namesOf, notExplained } from './wording.ts';
+import { closeness, NOTHING_FITS, namesOf, notExplained, verifiableIn } from './wording.ts';
 
 /** JUnit XML, ending with a newline: well-formed whatever bytes the endpoint answered. Times are in seconds. */
 export function renderJunit(document: ResultDocument): string {
@@ -70,10 +70,12 @@ function propertiesOf(document: ResultDocument): string {
         ['evidence', document.evidence.statement],
       ]
     : [];
+  const verifiable = verifiableIn(document);
   const values: (readonly [name: string, value: string])[] = [
     ['url', target.url],
     ['features', target.features.join(', ')],
     ...evidence,
+    ...(verifiable === '' ? [] : [['evidence.more', verifiable] as const]),
     ['verdict', isPartial(document) ? 'none' : verdict],
     ['partial', String(isPartial(document))],
     ['seed', seed],

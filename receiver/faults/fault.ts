@@ -6,6 +6,7 @@ import type { Server } from 'node:http';
 import type { TlsOptions } from 'node:tls';
 import type { Stack } from '../../contract/index.ts';
 import type { Pipeline } from '../create-receiver.ts';
+import type { DeliveryReport } from '../delivery-report.ts';
 import type { EffectsRecord } from '../effects/effects-record.ts';
 import type { Handlers, HandlingPolicy } from '../handling/handlers.ts';
 import type { Handling } from '../handling/handling.ts';
@@ -24,6 +25,7 @@ export const FAULT_AREAS = [
   'delivery',
   'leaks',
   'effects',
+  'log',
   'tls',
   'mtls',
 ] as const;
@@ -113,7 +115,35 @@ export interface EffectFault extends FaultText {
   readonly options?: TlsOptions;
 }
 
-export type Fault = StageFault | ConnectionFault | EffectFault;
+/** What a receiver could log of its settings. What is not configured is the empty string. */
+export interface LoggedSettings {
+  readonly secret: string;
+  readonly apiKey: string;
+  /** Names of headers in lower case. */
+  readonly signatureHeader: string;
+  readonly apiKeyHeader: string;
+  /** The private key of the server, PEM. */
+  readonly tlsKey: string;
+}
+
+/** What a mutant writes to its log, without the last line end. */
+interface LogText {
+  /** When it starts, also after a restart. */
+  readonly start?: string;
+  /** When a delivery is over; undefined for nothing. */
+  readonly delivery?: (report: DeliveryReport) => string | undefined;
+}
+
+/** A mutant that answers and handles correctly, and whose log contains what must not be there. */
+export interface LogFault extends FaultText {
+  readonly area: 'log';
+  readonly stage: 'log';
+  readonly logs: (settings: LoggedSettings) => LogText;
+  /** Options of node:https. */
+  readonly options?: TlsOptions;
+}
+
+export type Fault = StageFault | ConnectionFault | EffectFault | LogFault;
 
 /** The text of a fault without its code, in a fixed order: a line of `scenarios/fault-texts.json`. */
 export function textOf(fault: Fault): Omit<FaultText, 'needs' | 'comesAndGoes'> {

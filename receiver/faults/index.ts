@@ -15,6 +15,8 @@ import { httpFramingFaults } from './http-framing.ts';
 import { httpHeadersFaults } from './http-headers.ts';
 import { leaksCredentialsFaults } from './leaks-credentials.ts';
 import { leaksInternalsFaults } from './leaks-internals.ts';
+import { logDeliveriesFaults } from './log-deliveries.ts';
+import { logSecretsFaults } from './log-secrets.ts';
 import { mtlsCertificatesFaults } from './mtls-certificates.ts';
 import { mtlsConditionsFaults } from './mtls-conditions.ts';
 import { mtlsRefusalsFaults } from './mtls-refusals.ts';
@@ -80,6 +82,8 @@ export const FAULTS: readonly Fault[] = [
   ...rememberedStateFaults,
   ...effectsHandlingFaults,
   ...effectsValuesFaults,
+  ...logSecretsFaults,
+  ...logDeliveriesFaults,
   ...tlsCertificatesFaults,
   ...tlsProtocolsFaults,
   ...mtlsCertificatesFaults,

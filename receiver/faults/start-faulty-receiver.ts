@@ -5,15 +5,16 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { TlsOptions } from 'node:tls';
 import type { Express } from 'express';
 import { createApp, createPipeline, type Pipeline } from '../create-receiver.ts';
+import type { DeliveryObserver } from '../delivery-report.ts';
 import { effectHandlers } from '../effects/effect-of.ts';
 import { type EffectsRecord, memoryEffects } from '../effects/effects-record.ts';
 import { createHandling } from '../handling/handling.ts';
 import type { AcceptedDelivery, Inbox } from '../inbox/inbox.ts';
 import { memoryInbox } from '../inbox/memory-inbox.ts';
-import { type ReceiverOptions, resolveOptions } from '../options.ts';
+import { type ReceiverConfig, type ReceiverOptions, resolveOptions } from '../options.ts';
 import { createHttpServer, httpsOptions, protectServer, requestListener } from '../server/http-server.ts';
 import { type RunningReceiver, type ServerOptions, serve, withClientCertificateCheck } from '../start-receiver.ts';
-import type { Fault, FaultParts } from './fault.ts';
+import type { Fault, FaultParts, LogFault } from './fault.ts';
 
 /** Tracks the connections of a server, so that a crash can close them. */
 function connectionsOf(server: Server): Set<Socket> {
@@ -25,7 +26,13 @@ function connectionsOf(server: Server): Set<Socket> {
   return open;
 }
 
-type FaultyOptions = ReceiverOptions & ServerOptions & { readonly effects?: EffectsRecord | undefined };
+interface RecordOptions {
+  readonly effects?: EffectsRecord | undefined;
+  /** Writes to the log of a mutant of the log; to standard output by default. */
+  readonly log?: ((text: string) => void) | undefined;
+}
+
+type FaultyOptions = ReceiverOptions & ServerOptions & RecordOptions;
 
 interface RunningFaultyReceiver extends RunningReceiver {
   /** Ends it as a crash would, and starts it again on the same port: only the record and the inbox survive. */
@@ -37,13 +44,14 @@ interface RunningFaultyReceiver extends RunningReceiver {
  * errors. `effects` is the record of a mutant of the effects; a new one by default.
  */
 export async function startFaultyReceiver(fault: Fault | null, given: FaultyOptions): Promise<RunningFaultyReceiver> {
-  const { effects, ...options } = withClientCertificateCheck(given);
+  const { effects, log = (text: string) => process.stdout.write(text), ...options } = withClientCertificateCheck(given);
   const handlesEffects = effects !== undefined || fault?.stage === 'effects';
   const record = effects ?? memoryEffects();
   const openInbox = keptInbox();
   const open = async (port: number | undefined) =>
     startProcess(fault, {
       ...options,
+      log,
       ...(port !== undefined && { port }),
       ...(handlesEffects && { record, inbox: options.inbox ?? (await openInbox()) }),
     });
@@ -64,10 +72,11 @@ export async function startFaultyReceiver(fault: Fault | null, given: FaultyOpti
 /** A REFUND that comes alone waits for its SELL no longer than checks wait for its effect. */
 const HANDLING = { refundWaitMs: 500 };
 
-type ProcessOptions = ReceiverOptions & ServerOptions & { readonly record?: EffectsRecord };
+type ProcessOptions = ReceiverOptions &
+  ServerOptions & { readonly record?: EffectsRecord; readonly log: (text: string) => void };
 
 /** Everything that a crash ends. */
-async function startProcess(fault: Fault | null, { record, ...options }: ProcessOptions) {
+async function startProcess(fault: Fault | null, { record, log, ...options }: ProcessOptions) {
   let isAlive = true;
   // What a dead process still does has no effect.
   const apply: EffectsRecord['apply'] = (effect, key) =>
@@ -78,7 +87,9 @@ async function startProcess(fault: Fault | null, { record, ...options }: Process
   const policy = record === undefined ? options.handling : { ...HANDLING, ...options.handling, ...changes.handling };
   const settings = { ...options, ...effects, ...changes, ...(policy !== undefined && { handling: policy }) };
   // A fault may need the body of a delivery that the correct receiver rejects by its head.
-  const config = { ...resolveOptions(settings), keepsRejectedBodies: true };
+  const resolved = { ...resolveOptions(settings), keepsRejectedBodies: true };
+  const observers = fault?.stage === 'log' ? [logObserver(fault, resolved, options, log)] : [];
+  const config = { ...resolved, observers: [...resolved.observers, ...observers] };
   const handling = createHandling(config);
   const correct = createPipeline(config, handling);
   let server: Server | null = null;
@@ -126,8 +137,29 @@ async function startProcess(fault: Fault | null, { record, ...options }: Process
 }
 
 function replacedStages(fault: Fault | null, parts: FaultParts): Partial<Pipeline> {
-  if (fault === null || fault.stage === 'connection' || fault.stage === 'effects') return {};
+  if (fault === null || fault.stage === 'connection' || fault.stage === 'effects' || fault.stage === 'log') return {};
   return { [fault.stage]: fault.replace(parts) };
+}
+
+/** Writes what a mutant of the log logs in addition to the log of the receiver. */
+function logObserver(
+  fault: LogFault,
+  { signing, apiKey }: ReceiverConfig,
+  { tls }: ServerOptions,
+  log: (text: string) => void,
+): DeliveryObserver {
+  const { start, delivery } = fault.logs({
+    secret: signing?.secrets[0] ?? '',
+    apiKey: apiKey?.keys[0] ?? '',
+    signatureHeader: signing?.header ?? '',
+    apiKeyHeader: apiKey?.header ?? '',
+    tlsKey: tls?.key ?? '',
+  });
+  if (start !== undefined) log(`${start}\n`);
+  return (report) => {
+    const text = delivery?.(report);
+    if (text !== undefined) log(`${text}\n`);
+  };
 }
 
 /** Opens an inbox in memory that has what earlier ones stored and did not settle, as one on disk does. */

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { appendFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -38,6 +39,19 @@ describe('receiver --fault', () => {
     expect(rest.replace(/\s+/g, ' ')).toContain(`. Possibly: ${title}`);
     expect(rest).toMatch(/missing-signature-accepted \d+ %/);
     expect(rest.replace(/\s+/g, ' ')).toContain(`${fix.rule} ${fix.express}`);
+  });
+
+  it('writes what a mutant of the log logs to standard output, which a run with --log reads', async () => {
+    const { child, url, stop } = await startedReceiver(['--fault', 'logs-secret-on-rejection'], { env, cwd });
+    const log = join(cwd, 'receiver.log');
+    child.stdout?.on('data', (data) => appendFileSync(log, data));
+    const suites = ['--suite', 'valid', '--suite', 'signature', '--suite', 'effects'];
+    const { code, stdout } = await hookproof(['run', url, ...suites, '--log', log], { env });
+    await stop();
+    expect(code).toBe(1);
+    expect(stdout).toContain('effects/log-secret');
+    expect(stdout).toContain('logs-secret-on-rejection');
+    expect(stdout).not.toContain(env.HOOKPROOF_SECRET);
   });
 
   it('prints no warning without a fault; a run reports none', async () => {

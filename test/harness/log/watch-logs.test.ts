@@ -123,6 +123,40 @@ describe('the findings of a log', () => {
     expect(await leaksOf(`secret=${SECRET}\n`, sent)).toEqual(['secret']);
   });
 
+  it('are of a sent signature that belongs to another delivery, also before that one is sent', async () => {
+    const later = assembled();
+    const sign = { label: 'of another delivery', make: () => later.rightSignature };
+    const replayed = assembled({ sign } as Change);
+    expect(await leaksOf(`got ${later.rightSignature}\n`, replayed, later)).toEqual(['sent-signature']);
+  });
+
+  it('are of a sent signature where the name of its header has underscores', async () => {
+    const sent = assembled(changeOf('signature/in-underscore-name'));
+    expect(await leaksOf(`{"X_Service_Signature":"${sent.rightSignature}"}\n`, sent)).toEqual(['sent-signature']);
+  });
+
+  it('mask an address on the line of a body with the body', async () => {
+    const watched = await watch();
+    watched.sending(requestOf(plain));
+    appendFileSync(file, `credited ${data.targetWalletAddress} for ${body} to ${data.targetWalletAddress}\n`);
+    const { findings = [] } = await watched.finish();
+    expect(findings.map(({ leak }) => leak)).toEqual(['body']);
+    expect(findings[0]?.first.text).not.toContain(data.targetWalletAddress);
+  });
+
+  it('are no echo next to the secret, because settings have the names of parameters', async () => {
+    const log = `{ path: '/hooks', secret: '${SECRET}', api_key: '${API_KEY}' }\n`;
+    expect(await leaksOf(log, assembled(inQuery))).toEqual(['api-key', 'secret']);
+  });
+
+  it('are found behind many encoded values, each of which is looked at a few times only', async () => {
+    const lines = Array.from(
+      { length: 300 },
+      () => `${'QUJD'.repeat(150)} ${Buffer.from(`k ${API_KEY}`).toString('base64')}\n`,
+    );
+    expect(await leaksOf(lines.join(''))).toEqual(['api-key']);
+  });
+
   it('are no echo before the value was sent', async () => {
     const watched = await watch();
     appendFileSync(file, `api_key=${API_KEY}\n`);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type DictionaryFault, loadDictionary } from '../../../harness/diagnose/index.ts';
 import { FAULTS, type Fault, textOf } from '../../../receiver/faults/index.ts';
 import { catalogueDigest, findScenario } from '../../../scenarios/index.ts';
-import { isAsKnown, makeOutcomes, outcomesText, subsetFor, subsetsOf } from './dictionary.ts';
+import { isAsKnown, makeOutcomes, outcomesText, playedBefore, subsetFor, subsetsOf } from './dictionary.ts';
 import type { Played } from './play.ts';
 
 const [one, other] = FAULTS as [Fault, Fault];
@@ -46,6 +46,11 @@ describe('the recorded outcomes', () => {
     expect(outcomesText(makeOutcomes(second, 'digest'))).toBe(text);
     expect(JSON.parse(text)).toEqual(makeOutcomes(first, 'digest'));
     expect(text.trimEnd().split('\n')).toHaveLength(4);
+  });
+
+  it('stay the same where a mutant is not played again', () => {
+    const made = makeOutcomes([played(one.name, { 'a/one': 'fail 200' }, { refusal: 'hex' })], 'digest');
+    expect(makeOutcomes(playedBefore(made.faults), 'digest')).toEqual(made);
   });
 
   it('leave out correct receivers', () => {

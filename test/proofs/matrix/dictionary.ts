@@ -37,6 +37,14 @@ export function makeOutcomes(
   };
 }
 
+/** What is recorded of mutants, as if it had just been played. */
+export function playedBefore(faults: readonly FaultOutcomes[]): Played[] {
+  return faults.map(({ name, features, outcomes, refusal = null }) => {
+    const nothing = { durationMs: 0, undecided: {}, stopped: null, judged: 0 };
+    return { name, kind: 'fault', features, outcomes, refusal, ...nothing };
+  });
+}
+
 /** One line per mutant, so that a change of one shows as a change of one. */
 export function outcomesText({ faults, ...head }: OutcomesFile): string {
   const lines = faults.map((fault) => JSON.stringify(fault)).join(',\n');

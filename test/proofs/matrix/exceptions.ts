@@ -2,21 +2,11 @@ import { isMeant } from '../../../harness/diagnose/index.ts';
 import { STATUS_SCENARIOS } from '../../../harness/judge/index.ts';
 import type { Played } from './play.ts';
 
-const NO_LOG =
-  'The receivers of the matrix write no log; the tests of harness/log have logs with and without each value.';
-
 /**
  * The scenarios that do not have to turn a mutant red, each with the reason. Level `info` is never red and is not
  * listed.
  */
 export const EXEMPT_PROBES: Readonly<Record<string, string>> = {
-  'effects/log-secret': NO_LOG,
-  'effects/log-api-key': NO_LOG,
-  'effects/log-signature': NO_LOG,
-  'effects/log-sent-signature': NO_LOG,
-  'effects/log-private-key': NO_LOG,
-  'effects/log-bodies': NO_LOG,
-  'effects/log-personal': NO_LOG,
   'raw-body/first-byte-alone':
     'Whether the first byte is read separately depends on the load of the machine; in-pieces and ' +
     'large-in-pieces always find the same mutants.',

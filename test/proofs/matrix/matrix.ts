@@ -1,7 +1,8 @@
 /**
  * The kill matrix: plays every mutant and every correct receiver, writes
  * `scenarios/fault-dictionary.json` and docs/kill-matrix.md, and exits with 1 if a rule is violated. Run by
- * `npm run matrix`. Options: --subset plays a part of each mutant (see dictionary.ts); --check writes
+ * `npm run matrix`. Options: --suite NAME plays only the receivers of one suite, takes the recorded outcomes of the
+ * other mutants, and prints how many mutants and scenarios of the suite there are; --subset plays a part of each mutant (see dictionary.ts); --check writes
  * nothing and fails if a file is stale; --runs N plays everything N times, and an outcome that differs fails; --jobs N
  * sets the number of processes (default: one per core); --without-missing leaves out correct receivers whose programs
  * are not installed.
@@ -11,12 +12,12 @@ import { parseArgs } from 'node:util';
 import { loadDictionary } from '../../../harness/diagnose/index.ts';
 import { FAULTS } from '../../../receiver/faults/index.ts';
 import { catalogueDigest } from '../../../scenarios/index.ts';
-import { isAsKnown, makeOutcomes, outcomesText, subsetsOf } from './dictionary.ts';
+import { isAsKnown, makeOutcomes, outcomesText, playedBefore, subsetsOf } from './dictionary.ts';
 import { killMatrixDocument, PROBES } from './document.ts';
 import { EXEMPT_PROBES, UNCERTAIN, withoutUncertain } from './exceptions.ts';
-import { missingPrograms, type Played, SUBJECTS } from './play.ts';
+import { isOfSuite, missingPrograms, type Played, SUBJECTS } from './play.ts';
 import { playAll, type Task } from './play-all.ts';
-import { type Complaint, complaintsAbout, type Matrix, RULE_TITLES } from './rules.ts';
+import { type Complaint, complaintsAbout, isIdleByLevel, killsOf, type Matrix, RULE_TITLES } from './rules.ts';
 
 const FILES = {
   dictionary: new URL('../../../scenarios/fault-dictionary.json', import.meta.url),
@@ -27,6 +28,7 @@ const { values } = parseArgs({
   options: {
     check: { type: 'boolean', default: false },
     subset: { type: 'boolean', default: false },
+    suite: { type: 'string' },
     runs: { type: 'string', default: '1' },
     jobs: { type: 'string' },
     'without-missing': { type: 'boolean', default: false },
@@ -87,13 +89,27 @@ function print(complaints: readonly Complaint[]): void {
   }
 }
 
+const { suite } = values;
+if (suite !== undefined && !PROBES.some((probe) => probe.suite === suite)) throw new Error(`no suite ${suite}`);
+const subjects = SUBJECTS.filter((subject) => suite === undefined || isOfSuite(subject, suite));
+
+/** The recorded outcomes of the mutants that are not played. */
+async function notPlayed(): Promise<readonly Played[]> {
+  const { catalogue, faults } = await loadDictionary();
+  if (suite === undefined) return [];
+  if (catalogue !== catalogueDigest()) throw new Error('the dictionary is of another catalogue: play the whole matrix');
+  return playedBefore(faults.filter(({ name }) => !subjects.some((subject) => subject.name === name)));
+}
+
 const started = performance.now();
-const missing = SUBJECTS.map((subject) => ({ name: subject.name, missing: missingPrograms(subject) })).filter(
-  (one) => one.missing.length > 0,
-);
+const before = await notPlayed();
+const missing = subjects
+  .map((subject) => ({ name: subject.name, missing: missingPrograms(subject) }))
+  .filter((one) => one.missing.length > 0);
 for (const one of missing) process.stdout.write(`left out: ${one.name} needs ${one.missing.join(' and ')}\n`);
 const isHere = (name: string) => !missing.some((one) => one.name === name);
-const runs = await playRuns(SUBJECTS.map(({ name }) => name).filter(isHere), Number(values.runs));
+const names = subjects.map(({ name }) => name).filter(isHere);
+const runs = (await playRuns(names, Number(values.runs))).map((run) => [...run, ...before]);
 const seconds = (performance.now() - started) / 1000;
 
 const matrix: Matrix = {
@@ -120,6 +136,22 @@ for (const [what, text] of Object.entries(texts)) {
 }
 if (values.check && stale > 0) await printDifferences();
 
+/** Prints how much of a suite is proved. */
+function printSuite(name: string): void {
+  const mutants = played.filter(({ kind }) => kind === 'fault');
+  const correct = played.filter(({ kind }) => kind !== 'fault');
+  const kills = killsOf({ faults: FAULTS, probes: PROBES, runs });
+  const probes = PROBES.filter((probe) => probe.suite === name && !isIdleByLevel(probe));
+  const found = mutants.filter(({ outcomes }) => Object.keys(outcomes).length > 0);
+  const working = probes.filter(({ id }) => (kills.get(id)?.length ?? 0) > 0);
+  const silent = correct.filter(({ outcomes, undecided }) => Object.keys({ ...outcomes, ...undecided }).length === 0);
+  process.stdout.write(
+    `\n${name}: ${found.length} of ${mutants.length} mutants found, ` +
+      `${working.length} of ${probes.length} scenarios find a mutant, ` +
+      `${silent.length} of ${correct.length} correct receivers without a finding\n`,
+  );
+}
+
 /** Prints each outcome that differs from the dictionary, to distinguish random variation from a real change. */
 async function printDifferences(): Promise<void> {
   const known = new Map((await loadDictionary()).faults.map(({ name, outcomes }) => [name, outcomes]));
@@ -132,7 +164,8 @@ async function printDifferences(): Promise<void> {
   }
 }
 
-const played = runs[0] ?? [];
+const played = (runs[0] ?? []).filter(({ name }) => names.includes(name));
+if (suite !== undefined) printSuite(suite);
 process.stdout.write(
   `\n${played.length} receivers times ${matrix.probes.length} scenarios in ${seconds.toFixed(0)} s, ` +
     `${complaints.length} complaints\n`,

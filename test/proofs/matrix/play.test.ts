@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { findSubject, makeMaterial, missingPrograms, playedOf, runAgainst } from './play.ts';
+import { findSubject, isOfSuite, makeMaterial, missingPrograms, playedOf, runAgainst, SUBJECTS } from './play.ts';
 
 const material = await makeMaterial();
 const SCENARIOS = ['valid/plain', 'signature/missing', 'api-key/missing'];
@@ -45,6 +45,30 @@ it.each([
   expect(played).toMatchObject({ outcomes, undecided: {}, stopped: null });
   expect(played.features).toContain('effects');
   expect(played.features.includes('restart')).toBe(name !== 'copies-at-once-handled');
+});
+
+const LOG = ['valid/plain', 'signature/missing', 'effects/log-secret', 'effects/log-bodies', 'effects/log-personal'];
+
+it.each([
+  ['none-with-effects', {}],
+  ['correct:effects-batched', {}],
+  ['logs-secret-as-hex', { 'effects/log-secret': 'fail secret' }],
+  ['logs-parsed-bodies', { 'effects/log-bodies': 'warn body' }],
+])('plays %s, whose log is read', async (name, outcomes) => {
+  const subject = findSubject(name);
+  const played = playedOf(subject, await runAgainst(subject, material, LOG));
+  expect(played).toMatchObject({ outcomes, undecided: {}, stopped: null });
+  expect(played.features).toContain('log');
+});
+
+it('knows the subjects of a suite', () => {
+  const ofEffects = SUBJECTS.filter((subject) => isOfSuite(subject, 'effects')).map(({ name }) => name);
+  expect(ofEffects).toEqual(expect.arrayContaining(['none-with-effects', 'copies-handled', 'logs-bodies']));
+  expect(ofEffects).toContain('correct:effects-queued');
+  expect(ofEffects).not.toContain('signature-not-checked');
+  const ofSignature = SUBJECTS.filter((subject) => isOfSuite(subject, 'signature')).map(({ name }) => name);
+  expect(ofSignature).toContain('correct:node-http');
+  expect(ofSignature).not.toContain('copies-handled');
 });
 
 it('rejects an unknown name, and lists missing programs', () => {

@@ -1,7 +1,9 @@
 /** Plays the catalogue against one subject, as `hookproof run` does. */
 
 import { randomBytes } from 'node:crypto';
-import { accessSync, constants } from 'node:fs';
+import { accessSync, appendFileSync, constants } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { makeWorkingSet, type ServerFixtureName, serverFixture, WORKING_SET_FIXTURES } from '../../../certs/index.ts';
 import { outcomeOf } from '../../../harness/diagnose/outcome.ts';
@@ -10,14 +12,14 @@ import type { ClientFixtures } from '../../../harness/probe/identities.ts';
 import type { ResultDocument } from '../../../harness/report/result-document.ts';
 import { run } from '../../../harness/run/index.ts';
 import { FAULTS, type Fault, startFaultyReceiver } from '../../../receiver/faults/index.ts';
-import { memoryEffects, startEffectsWindow, startReceiver } from '../../../receiver/index.ts';
+import { createLogger, memoryEffects, startEffectsWindow, startReceiver } from '../../../receiver/index.ts';
 import { CORRECT_RECEIVERS, type CorrectReceiver, type StartedReceiver } from './correct/index.ts';
 import { behind, type SetUp } from './set-ups.ts';
 
 /** Long enough for any answer of a receiver on this machine, short enough for one that hangs. */
 const LIMITS = { timeoutMs: 5000, recoveryMs: 5000 };
 
-/** Correct receivers never hang, so they get more time: a busy machine must not make them fail. */
+/** Receivers that answer correctly never hang, so they get more time: a busy machine must not make them fail. */
 const LIMITS_OF_RIGHT = { timeoutMs: 30_000, recoveryMs: 10_000 };
 
 /** Higher than the default, because each delivery takes about 200 ms. */
@@ -28,16 +30,26 @@ const EFFECTS_MS = { fault: 2000, right: 10_000, correct: 10_000 };
 
 const EFFECTS_TOKEN = 'a-token-of-the-matrix';
 
+function answersCorrectly(subject: Subject): boolean {
+  return subject.kind !== 'fault' || subject.fault.area === 'effects' || subject.fault.area === 'log';
+}
+
+/** Whether its log is read; reading takes time, so that the mutants of other areas have none. */
+function hasLog(subject: Subject): boolean {
+  if (subject.kind === 'fault') return subject.fault.area === 'log';
+  return subject.kind === 'right' ? subject.hasEffects === true : subject.receiver.hasLog === true;
+}
+
 /** Whether it is asked what it did; the mutants of other areas show without. */
 function hasWindow(subject: Subject): boolean {
-  if (subject.kind === 'fault') return subject.fault.area === 'effects';
+  if (subject.kind === 'fault') return subject.fault.area === 'effects' || isRestarted(subject);
   return subject.kind === 'right' ? subject.hasEffects === true : subject.receiver.hasEffects === true;
 }
 
 /** The reference receiver or a mutant, which can be restarted, with its effects window. */
 async function startWithWindow(
   fault: Fault | null,
-  options: Parameters<typeof startReceiver>[0],
+  options: Parameters<typeof startFaultyReceiver>[1],
 ): Promise<StartedReceiver> {
   const record = memoryEffects();
   const receiver = await startFaultyReceiver(fault, { ...options, effects: record });
@@ -53,17 +65,20 @@ async function startWithWindow(
   };
 }
 
-function start(subject: Subject, material: Material, served: ServedCertificate): Promise<StartedReceiver> {
+type Log = (text: string) => void;
+
+function start(subject: Subject, material: Material, served: ServedCertificate, log?: Log): Promise<StartedReceiver> {
   const { secret, apiKey, pem } = material;
   const clientCa = pem('client-ca.pem');
   const { cert, key } = served;
   if (subject.kind === 'correct') {
     const tls = { cert, key, clientCa, clientName: CLIENT_NAME };
-    return subject.receiver.start({ secret, apiKey, token: EFFECTS_TOKEN, ...(subject.overTls && { tls }) });
+    return subject.receiver.start({ secret, apiKey, token: EFFECTS_TOKEN, ...(subject.overTls && { tls }), log });
   }
   const options = {
     signing: { secrets: [secret] },
     apiKey: { keys: [apiKey] },
+    ...(log !== undefined && { log, logger: createLogger({ destination: { write: log } }) }),
     ...(subject.overTls && {
       tls: { cert, key, ca: clientCa, clientCertificate: 'required' as const },
       clientCertificate: { from: 'connection' as const, allowed: [CLIENT_NAME] },
@@ -80,22 +95,35 @@ async function certificateFor(subject: Subject, material: Material): Promise<Ser
   return certificate === undefined ? rightCertificate(material) : material.faulty(certificate);
 }
 
-/** What a subject shows more than its answers. Only mutants that show after a restart are restarted. */
-function windowsFor(subject: Subject, { effectsUrl, restart }: StartedReceiver): WindowOptions {
-  if (effectsUrl === undefined) return {};
-  const effects = { url: effectsUrl, token: EFFECTS_TOKEN, deadlineMs: EFFECTS_MS[subject.kind] };
-  const isRestarted = subject.kind !== 'fault' || subject.fault.needs?.includes('restart') === true;
-  return { effects, ...(isRestarted && restart !== undefined && { restart }) };
+/** Only mutants that show after a restart are restarted. */
+function isRestarted(subject: Subject): boolean {
+  return subject.kind !== 'fault' || subject.fault.needs?.includes('restart') === true;
+}
+
+/** What a subject shows more than its answers. */
+function windowsFor(
+  subject: Subject,
+  { effectsUrl, restart }: StartedReceiver,
+  logs: readonly string[],
+): WindowOptions {
+  return {
+    logs,
+    ...(effectsUrl !== undefined && {
+      effects: { url: effectsUrl, token: EFFECTS_TOKEN, deadlineMs: EFFECTS_MS[subject.kind] },
+      ...(isRestarted(subject) && restart !== undefined && { restart }),
+    }),
+  };
 }
 
 /**
  * The suites for a subject; all if empty. For a mutant of the connection, every delivery meets the correct stages, and
  * over TLS they would take most of the time. A mutant of the effects answers correctly, and some show only in what
- * becomes of the deliveries of other suites.
+ * becomes of the deliveries of other suites. A mutant of the log answers correctly too, and logs what it rejects.
  */
 function suitesFor(subject: Subject): readonly string[] {
   if (subject.kind !== 'fault') return [];
   const { area, needs = [] } = subject.fault;
+  if (area === 'log') return ['valid', 'signature', 'api-key', 'effects'];
   const needsCredentials = needs.includes('hmac') || needs.includes('api-key');
   if (needsCredentials) return [];
   if (area === 'effects') return ['valid', 'malformed', 'http', 'effects'];
@@ -112,7 +140,10 @@ export async function runAgainst(
 ): Promise<ResultDocument> {
   const { secret, apiKey, pem, clientFixtures } = material;
   const served = await certificateFor(subject, material);
-  const started = await start(subject, material, served);
+  const folder = hasLog(subject) ? await mkdtemp(join(tmpdir(), 'hookproof-matrix-')) : null;
+  const file = folder === null ? null : join(folder, 'receiver.log');
+  const log: Log | undefined = file === null ? undefined : (text) => appendFileSync(file, text);
+  const started = await start(subject, material, served, log);
   const receiver = await behind(setUp, started);
   const concurrency = subject.kind === 'correct' ? subject.receiver.concurrency : undefined;
   try {
@@ -128,16 +159,17 @@ export async function runAgainst(
       },
       ...(subject.overTls && { clientFixtures }),
       ...(seed !== undefined && { seed }),
-      windows: windowsFor(subject, started),
+      windows: windowsFor(subject, started, file === null ? [] : [file]),
       selection: { suites: scenarios.length > 0 ? [] : suitesFor(subject), scenarios },
       limits: {
-        ...(subject.kind === 'fault' ? LIMITS : LIMITS_OF_RIGHT),
+        ...(answersCorrectly(subject) ? LIMITS_OF_RIGHT : LIMITS),
         ...(setUp === 'jitter' && { concurrency: JITTER_CONCURRENCY }),
         ...(concurrency !== undefined && { concurrency }),
       },
     });
   } finally {
     await receiver.close();
+    if (folder !== null) await rm(folder, { recursive: true });
   }
 }
 
@@ -290,6 +322,15 @@ export const SUBJECTS: readonly Subject[] = [
   ...CORRECT_RECEIVERS.map(subjectOfCorrect),
   ...FAULTS.map(subjectOfFault),
 ];
+
+/**
+ * Whether a subject is of the matrix of one suite: for `effects`, all that have an effects window or a log; for another
+ * suite, the mutants of its area, and every correct receiver.
+ */
+export function isOfSuite(subject: Subject, suite: string): boolean {
+  if (suite === 'effects') return hasWindow(subject) || hasLog(subject);
+  return subject.kind !== 'fault' || subject.fault.area === suite;
+}
 
 /** Throws if there is no such subject. */
 export function findSubject(name: string): Subject {

@@ -16,6 +16,8 @@ export interface CorrectOptions {
   readonly apiKey: string;
   /** Of its effects window, if it has one. */
   readonly token?: string;
+  /** Writes to its log, if it has one. */
+  readonly log?: ((text: string) => void) | undefined;
   /** Only for receivers with `tls: true`, as PEM text. */
   readonly tls?: {
     /** The server chain for the host `localhost`, leaf first. */
@@ -52,6 +54,8 @@ export interface CorrectReceiver {
   readonly tls?: boolean;
   /** It has an effects window. */
   readonly hasEffects?: boolean;
+  /** It writes a log, which the matrix reads. */
+  readonly hasLog?: boolean;
   /**
    * Simultaneous deliveries, instead of the 8 of a run: more for receivers that are slow on purpose, fewer for servers
    * that accept one connection at a time.

@@ -1,4 +1,5 @@
 /** Receivers with an effects window that do what was delivered in other ways. They share no code with the receiver. */
+import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EffectsAnswer, EffectValues, Handled } from '../../../../contract/effects.ts';
@@ -117,12 +118,21 @@ type Ledger = ReturnType<typeof createLedger>;
 /** Gets each valid delivery, copies too, and may end after the answer. */
 type Accept = (id: string, payload: Json) => void | Promise<void>;
 
+interface Logged {
+  readonly req: IncomingMessage;
+  readonly body: Buffer;
+  readonly status: number;
+  readonly durationMs: number;
+}
+
 interface Style {
   readonly name: string;
   readonly title: string;
   /** Handlings that were before it started. */
   readonly before?: number;
   readonly accept: (ledger: Ledger) => Accept;
+  /** What it logs of each delivery, if it has a log. */
+  readonly logs?: (delivery: Logged) => string;
   /** What the window shows instead of the answer of the ledger. */
   readonly shown?: (answer: EffectsAnswer) => EffectsAnswer;
 }
@@ -131,8 +141,9 @@ async function answerDelivery(
   req: IncomingMessage,
   res: ServerResponse,
   options: CorrectOptions,
-  accept: Accept,
+  { accept, logs }: { readonly accept: Accept; readonly logs?: Style['logs'] },
 ): Promise<void> {
+  const started = performance.now();
   const body = await bodyOf(req);
   const id = idOf(body);
   if (req.method !== 'POST') res.writeHead(405, { Allow: 'POST' });
@@ -143,19 +154,22 @@ async function answerDelivery(
     res.writeHead(200);
   }
   res.end();
+  const durationMs = performance.now() - started;
+  if (logs !== undefined) options.log?.(`${logs({ req, body, status: res.statusCode, durationMs })}\n`);
 }
 
-function withWindow({ name, title, before = 0, accept, shown = (answer) => answer }: Style): CorrectReceiver {
+function withWindow({ name, title, before = 0, accept, logs, shown = (answer) => answer }: Style): CorrectReceiver {
   return {
     name,
     title,
     hasEffects: true,
+    hasLog: logs !== undefined,
     async start(options) {
       const ledger = createLedger({ before });
-      const handle = accept(ledger);
+      const handling = { accept: accept(ledger), ...(logs !== undefined && { logs }) };
       const receiver = await listenOn(
         createServer((req, res) => {
-          answerDelivery(req, res, options, handle).catch(() => res.destroy());
+          answerDelivery(req, res, options, handling).catch(() => res.destroy());
         }),
       );
       const window = await listenOn(
@@ -194,18 +208,44 @@ function later(ms: number, run: () => void): void {
   setTimeout(run, ms).unref();
 }
 
+/** What careful receivers log of a delivery. */
+const lineOf = ({ body, status, durationMs }: Logged) => {
+  const type = /"type"\s*:\s*"([A-Z_]{1,20})"/.exec(body.toString())?.[1] ?? '-';
+  return `${new Date().toISOString()} ${idOf(body)?.slice(0, 64) ?? '-'} ${type} ${status} ${durationMs.toFixed(1)} ms`;
+};
+
+const withMaskedHeaders = ({ req, status }: Logged) => {
+  const isMasked = (name: string) => !/^(?:host|accept|content-|connection|user-agent)/.test(name);
+  const headers = Object.entries(req.headers).map(([name, value]) => [name, isMasked(name) ? '[Redacted]' : value]);
+  return JSON.stringify({ level: 30, req: { method: req.method, headers: Object.fromEntries(headers) }, status });
+};
+
+const fingerprintOf = (data: string | Buffer) => createHash('sha256').update(data).digest('hex');
+
+const withFingerprints = ({ req, body, status }: Logged) =>
+  `status=${status} body=sha256:${fingerprintOf(body)} key=${fingerprintOf(String(req.headers['x-api-key'])).slice(0, 12)}`;
+
+const withBeginnings = ({ body, status }: Logged) => {
+  const fields = Array.from(body.toString('latin1').matchAll(/"(\w{1,40}(?:Id|Address))"\s*:\s*"([^"]{8})/g));
+  return `${status} ${fields.map(([, name, beginning]) => `${name}=${beginning}***`).join(' ')}`;
+};
+
 const KNOWN_TYPES = ['CAAS', 'PAYMENT_METHOD', 'REFUND', 'CAAS_BLOCKCHAIN', 'WALLET'];
 const MAX_MS = 2000;
 
 export const withEffects: readonly CorrectReceiver[] = [
   withWindow({
     name: 'effects-synchronous',
-    title: 'Handles each notification before it answers.',
+    title: 'Handles each notification before it answers, and logs its id, type, status and duration.',
+    logs: lineOf,
     accept: (ledger) => once(ledger, (book) => book()),
   }),
   withWindow({
     name: 'effects-idempotent',
-    title: 'Handles each notification at least once, twice as a rule, with an effect that counts once.',
+    title:
+      'Handles each notification at least once, twice as a rule, with an effect that counts once, and logs requests ' +
+      'with masked headers.',
+    logs: withMaskedHeaders,
     accept(ledger) {
       const applied = new Set<string>();
       const apply = (id: string, payload: Json) => {
@@ -226,7 +266,8 @@ export const withEffects: readonly CorrectReceiver[] = [
   }),
   withWindow({
     name: 'effects-batched',
-    title: 'Handles what has come every half second.',
+    title: 'Handles what has come every half second, and logs fingerprints of bodies and keys.',
+    logs: withFingerprints,
     accept(ledger) {
       let batch: (() => void)[] = [];
       const timer = setInterval(() => {
@@ -240,7 +281,10 @@ export const withEffects: readonly CorrectReceiver[] = [
   }),
   withWindow({
     name: 'effects-unordered',
-    title: 'Handles notifications in parallel and without order, before it answers.',
+    title:
+      'Handles notifications in parallel and without order, before it answers, and logs the first characters of ids ' +
+      'and addresses.',
+    logs: withBeginnings,
     accept: (ledger) =>
       once(ledger, async (book) => {
         await delay(Math.random() * 40);
