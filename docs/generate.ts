@@ -180,8 +180,8 @@ function evidenceTables(): string[] {
   });
   return [
     '## Evidence levels',
-    `${ofReceiver.length} requirements bind the receiver. A run verifies those of its evidence level and of the levels ` +
-      "below. Effects are the receiver's own statement.",
+    `${ofReceiver.length} requirements bind the receiver. A run verifies those of its evidence level and of the ` +
+      "levels below. Effects are the receiver's own statement.",
     table(['level', 'configure', 'verified', 'first verified here', 'further checks here'], rows),
     `${counted(untested.length, 'requirement')} of the receiver cannot be verified by a black-box test at any level:`,
     table(
@@ -203,7 +203,8 @@ function requirements(): string {
             .join(', ')}${by.length > 6 ? ', …' : ''}`;
     const levels = levelsOf(by);
     const verified = levels.length === 0 ? '' : ` Verified at evidence level ${levels.join(', ')}.`;
-    const facts = `Level ${entry.level}; binds the ${entry.subject}; source: ${entry.section}.${verified} ${cell(proof)}`;
+    const source = `source: ${entry.section}.${verified}`;
+    const facts = `Level ${entry.level}; binds the ${entry.subject}; ${source} ${cell(proof)}`;
     return `### ${entry.id}\n\n${cell(entry.text)}\n\n${facts}`;
   });
   return page(

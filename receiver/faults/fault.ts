@@ -116,7 +116,7 @@ export interface EffectFault extends FaultText {
 }
 
 /** What a receiver could log of its settings. What is not configured is the empty string. */
-export interface LoggedSettings {
+interface LoggedSettings {
   readonly secret: string;
   readonly apiKey: string;
   /** Names of headers in lower case. */

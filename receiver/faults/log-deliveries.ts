@@ -60,7 +60,7 @@ const headers: readonly LogFault[] = [
     ...HEADERS,
     name: 'logs-api-key-of-deliveries',
     title: 'Logs the API key of each delivery',
-    seen: '`:req[x-api-key]` of morgan, `$http_x_api_key` of nginx and `%{X-API-Key}i` of Apache, to tell clients apart.',
+    seen: '`:req[x-api-key]` of morgan, `$http_x_api_key` of nginx and `%{X-API-Key}i` of Apache, to know the client.',
     fix: { ...maskHeaders, rule: 'Log the name of the client or the id of the key instead of the key.' },
     needs: ['api-key'],
     logs: ({ apiKeyHeader }) => ({

@@ -30,16 +30,13 @@ const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
 const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
 const PEM = rsa.export({ type: 'pkcs8', format: 'pem' }).toString();
 const EC_PEM = ec.export({ type: 'sec1', format: 'pem' }).toString();
-const PUBLIC_PEM = createPrivateKeyPublic();
-
-function createPrivateKeyPublic(): string {
-  const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  return publicKey.export({ type: 'spki', format: 'pem' }).toString();
-}
+const PUBLIC_PEM = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  .publicKey.export({ type: 'spki', format: 'pem' })
+  .toString();
 
 const bytesOf = (text: string) => [...Buffer.from(text)];
 const base64 = (text: string) => Buffer.from(text).toString('base64');
-const quoted = (text: string) => JSON.stringify(text);
+const toJson = (value: unknown) => JSON.stringify(value);
 const mapped = (text: string, of: (byte: number) => string) => bytesOf(text).map(of).join('');
 const hexByte = (byte: number) => byte.toString(16).padStart(2, '0');
 const isPrintable = (byte: number) => byte >= 0x20 && byte < 0x7f;
@@ -58,10 +55,10 @@ function pythonBytes(text: string): string {
 
 /** json.dumps of Python and json_encode of PHP escape what is not ASCII, and PHP slashes too. */
 const asciiJson = (text: string) =>
-  quoted(text).replace(/[^ -~]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  toJson(text).replace(/[^ -~]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`);
 const phpJson = (text: string) => asciiJson(text).replaceAll('/', '\\/');
 const goJson = (text: string) =>
-  quoted(text).replace(/[<>&]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  toJson(text).replace(/[<>&]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`);
 const html = (text: string) =>
   text
     .replaceAll('&', '&amp;')
@@ -96,9 +93,9 @@ function goMap(value: Json): string {
 /** Hash#inspect of Ruby until 3.3 and since 3.4, and inspect of Elixir. */
 function arrows(value: Json, arrow: string, open = '{', nil = 'nil'): string {
   if (value === null) return nil;
-  if (typeof value !== 'object') return quoted(String(value));
+  if (typeof value !== 'object') return toJson(String(value));
   return `${open}${entriesOf(value)
-    .map(([name, inner]) => `${quoted(name)}${arrow}${arrows(inner, arrow, open, nil)}`)
+    .map(([name, inner]) => `${toJson(name)}${arrow}${arrows(inner, arrow, open, nil)}`)
     .join(', ')}}`;
 }
 
@@ -188,7 +185,8 @@ export function leakingLines(known: Known): FrameworkLine[] {
     ['winston, a request inspected', `info: ${inspect({ headers }, { breakLength: 80 })}`, both],
     [
       'gunicorn DEBUG',
-      `[${TIME} +0000] [7] [DEBUG] Headers: [('HOST', 'a'), ('X-API-KEY', '${apiKey}'), ('X-SERVICE-SIGNATURE', '${signature}')]`,
+      `[${TIME} +0000] [7] [DEBUG] Headers: [('HOST', 'a'), ('X-API-KEY', '${apiKey}'), ` +
+        `('X-SERVICE-SIGNATURE', '${signature}')]`,
       both,
     ],
     ['Django DEBUG page', `HTTP_X_API_KEY = '${apiKey}'\nHTTP_X_SERVICE_SIGNATURE = '${signature}'`, both],
@@ -199,11 +197,12 @@ export function leakingLines(known: Known): FrameworkLine[] {
     ],
     [
       'Spring CommonsRequestLoggingFilter',
-      `DEBUG o.s.w.f.CommonsRequestLoggingFilter : After request [POST /hooks, client=127.0.0.1, headers=[x-api-key:"${apiKey}", x-service-signature:"${signature}"], payload=${body}]`,
+      'DEBUG o.s.w.f.CommonsRequestLoggingFilter : After request [POST /hooks, client=127.0.0.1, ' +
+        `headers=[x-api-key:"${apiKey}", x-service-signature:"${signature}"], payload=${body}]`,
       all,
     ],
     ['Go httputil.DumpRequest %s', `${TIME} ${rawRequest}`, all],
-    ['Go httputil.DumpRequest %q', `${TIME} ${quoted(rawRequest)}`, all],
+    ['Go httputil.DumpRequest %q', `${TIME} ${toJson(rawRequest)}`, all],
     [
       'PHP error_log(print_r($_SERVER))',
       `PHP Notice: ${printR({ HTTP_X_API_KEY: apiKey, HTTP_X_SERVICE_SIGNATURE: signature })}`,
@@ -227,7 +226,15 @@ export function leakingLines(known: Known): FrameworkLine[] {
     ],
     [
       '.NET HttpLogging',
-      `info: Microsoft.AspNetCore.HttpLogging.HttpLoggingMiddleware[1]\n      Request:\n      Protocol: HTTP/1.1\n      X-API-Key: ${apiKey}\n      X-Service-Signature: ${signature}\ninfo: Microsoft.AspNetCore.HttpLogging.HttpLoggingMiddleware[3]\n      RequestBody: ${body}`,
+      [
+        'info: Microsoft.AspNetCore.HttpLogging.HttpLoggingMiddleware[1]',
+        '      Request:',
+        '      Protocol: HTTP/1.1',
+        `      X-API-Key: ${apiKey}`,
+        `      X-Service-Signature: ${signature}`,
+        'info: Microsoft.AspNetCore.HttpLogging.HttpLoggingMiddleware[3]',
+        `      RequestBody: ${body}`,
+      ].join('\n'),
       all,
     ],
     ['HeaderMap of Rust', `DEBUG headers={"x-api-key": "${apiKey}", "x-service-signature": "${signature}"}`, both],
@@ -313,10 +320,6 @@ export function leakingLines(known: Known): FrameworkLine[] {
     ['a JWK', toJson({ keys: [createPrivateKey(EC_PEM).export({ format: 'jwk' })] }), ['private-key']],
   ];
   return rows.map(([name, text, leaks]) => ({ name, text: `${text}\n`, leaks }));
-}
-
-function toJson(value: unknown): string {
-  return JSON.stringify(value);
 }
 
 /** Lines that a careful receiver logs. */

@@ -2,10 +2,10 @@
  * The kill matrix: plays every mutant and every correct receiver, writes
  * `scenarios/fault-dictionary.json` and docs/kill-matrix.md, and exits with 1 if a rule is violated. Run by
  * `npm run matrix`. Options: --suite NAME plays only the receivers of one suite, takes the recorded outcomes of the
- * other mutants, and prints how many mutants and scenarios of the suite there are; --subset plays a part of each mutant (see dictionary.ts); --check writes
- * nothing and fails if a file is stale; --runs N plays everything N times, and an outcome that differs fails; --jobs N
- * sets the number of processes (default: one per core); --without-missing leaves out correct receivers whose programs
- * are not installed.
+ * other mutants, and prints how much of the suite is proved; --subset plays a part of each mutant (see dictionary.ts);
+ * --check writes nothing and fails if a file is stale; --runs N plays everything N times, and an outcome that differs
+ * fails; --jobs N sets the number of processes (default: one per core); --without-missing leaves out correct receivers
+ * whose programs are not installed.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';

@@ -222,8 +222,10 @@ const withMaskedHeaders = ({ req, status }: Logged) => {
 
 const fingerprintOf = (data: string | Buffer) => createHash('sha256').update(data).digest('hex');
 
-const withFingerprints = ({ req, body, status }: Logged) =>
-  `status=${status} body=sha256:${fingerprintOf(body)} key=${fingerprintOf(String(req.headers['x-api-key'])).slice(0, 12)}`;
+const withFingerprints = ({ req, body, status }: Logged) => {
+  const key = fingerprintOf(String(req.headers['x-api-key'])).slice(0, 12);
+  return `status=${status} body=sha256:${fingerprintOf(body)} key=${key}`;
+};
 
 const withBeginnings = ({ body, status }: Logged) => {
   const fields = Array.from(body.toString('latin1').matchAll(/"(\w{1,40}(?:Id|Address))"\s*:\s*"([^"]{8})/g));
