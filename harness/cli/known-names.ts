@@ -9,7 +9,14 @@ import {
   sentence,
   VALUE_MISTAKES,
 } from '../../contract/signing/index.ts';
-import { type AnswerMatch, CLIENT_FIXTURES, type Feature, LEAKS, PROFILE_RULES } from '../../scenarios/index.ts';
+import {
+  type AnswerMatch,
+  CLIENT_FIXTURES,
+  type Feature,
+  LEAKS,
+  LOG_LEAKS,
+  PROFILE_RULES,
+} from '../../scenarios/index.ts';
 import { namedFindings } from '../diagnose/index.ts';
 import { DOCTOR_FINDINGS, DOCTOR_SECTIONS } from '../doctor/index.ts';
 import { DECISIONS } from '../judge/index.ts';
@@ -134,6 +141,7 @@ function knownTexts(): [name: string, text: NameText][] {
     ]),
     ...kind('what decided a verdict', { ...DECISIONS, ...RUN_DECISIONS }),
     ...kind('what an answer must not contain', LEAKS),
+    ...kind('what a log must not contain', LOG_LEAKS),
     ...kind('a verdict of a check', VERDICT_TEXTS),
     ...kind('a verdict of a run', RUN_VERDICT_TEXTS),
     ...kind('a class of answers', ANSWER_TEXTS),
