@@ -16,18 +16,16 @@ function sha256(...parts: Uint8Array[]): Buffer {
   return hash('sha256', parts.length === 1 ? (parts[0] ?? '') : Buffer.concat(parts), 'buffer');
 }
 
-/** The two keys of the definition, cached because every request of a run has the same secret. */
-const paddedKeys = new Map<string, { readonly inner: Uint8Array; readonly outer: Uint8Array }>();
+/** The two keys of the definition. The last ones are cached, because every request of a run has the same secret. */
+let last: { readonly secret: string; readonly inner: Uint8Array; readonly outer: Uint8Array } | undefined;
 
 function paddedKeysOf(secret: string) {
-  const known = paddedKeys.get(secret);
-  if (known !== undefined) return known;
+  if (last?.secret === secret) return last;
   const text = Buffer.from(secret, 'utf8');
   const key = Buffer.alloc(BLOCK_BYTES);
   (text.length > BLOCK_BYTES ? sha256(text) : text).copy(key);
-  const made = { inner: key.map((byte) => byte ^ 0x36), outer: key.map((byte) => byte ^ 0x5c) };
-  paddedKeys.set(secret, made);
-  return made;
+  last = { secret, inner: key.map((byte) => byte ^ 0x36), outer: key.map((byte) => byte ^ 0x5c) };
+  return last;
 }
 
 /** HMAC-SHA256 by its definition, as base64. */

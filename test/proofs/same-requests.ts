@@ -1,8 +1,8 @@
 /**
- * Two checkouts send the same requests: `npm run proofs -- same-requests OTHER`, where OTHER is another checkout that is
- * built. Both run the catalogue with one seed against one receiver, through a proxy that records every byte. Requests
- * are compared but for ids, times, signatures, lengths and `Connection`; exits with 1 when a request of one has no
- * equal in the other. How often the plain valid delivery is sent depends on time: its counts are printed only.
+ * Two checkouts send the same requests: `npm run proofs -- same-requests OTHER`, where OTHER is another checkout that
+ * is built. Both run the catalogue with one seed against one receiver, through a proxy that records every byte.
+ * Requests are compared but for ids, times, signatures, lengths and `Connection`; exits with 1 when a request of one
+ * has no equal in the other. How often the plain valid delivery is sent depends on time: its counts are printed only.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

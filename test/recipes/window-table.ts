@@ -26,11 +26,12 @@ export function windowTable(): string {
     const tested = notRun === undefined ? 'yes' : `no: ${notRun}`;
     return [titleOfStack(stack).language, `\`${file}\``, linesOf(file), `\`${effects}\``, tested];
   });
+  const lines = (file: string) => `\`${file}\` (${linesOf(file)} lines)`;
   return `## The effects window
 
 A command prints what the receiver stored for a query; \`npm test\` runs those whose toolchain is installed. The lines
 are those that are not blank, with comments. Two programs serve any of the commands as an endpoint:
-\`effects-server.mjs\` (${linesOf('effects-server.mjs')} lines) and \`effects-server.py\` (${linesOf('effects-server.py')} lines).
+${lines('effects-server.mjs')} and ${lines('effects-server.py')}.
 
 ${markdownTable(['language', 'file', 'lines', 'command', 'run by the tests'], rows)}
 `;

@@ -55,8 +55,8 @@ interface RunResults {
 }
 
 /**
- * The whole catalogue over HTTP and over HTTPS with mutual TLS, and the bare client, interleaved; and the catalogue over
- * a slow connection. The bare client sends to the receiver of the runs over HTTP, as many requests as such a run.
+ * The whole catalogue over HTTP and over HTTPS with mutual TLS, and the bare client, interleaved; and the catalogue
+ * over a slow connection. The bare client sends to the receiver of the runs over HTTP, as many requests as such a run.
  */
 export async function measureRuns(): Promise<RunResults> {
   const folder = mkdtempSync(join(tmpdir(), 'hookproof-bench-'));
