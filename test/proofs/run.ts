@@ -178,6 +178,14 @@ const PROOFS: readonly Proof[] = [
     build: true,
   },
   {
+    name: 'growth',
+    shows:
+      'how time, memory and storage grow, when nothing else is running; --only PART, --quick; writes docs/growth.md',
+    minutes: 30,
+    command: script('test/proofs/growth/growth.ts'),
+    build: true,
+  },
+  {
     name: 'bench',
     shows: 'ratios to bare node:http, when nothing else is running; writes docs/performance.md',
     minutes: 5,

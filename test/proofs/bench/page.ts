@@ -31,16 +31,26 @@ export function targetTable(targets: readonly Target[]): Table {
 
 /** Prints the tables of a section, and writes them to the page. */
 export function report(section: string, libraries: readonly string[], tables: readonly Table[]): void {
-  const conditions = [`Node ${process.version}`, ...libraries.map(versionOf), machine()].join(', ');
   for (const table of tables) process.stdout.write(`${asText(table)}\n`);
-  const part = [`Measured on ${new Date().toISOString().slice(0, 10)}: ${conditions}.`, ...tables.map(asMarkdown)];
-  writePart(section, part.join('\n\n'));
+  const pinned = PINNED ? 'each process on its own core' : 'processes not pinned to cores';
+  const part = [`Measured on ${today()}: ${conditions(libraries)}, ${pinned}.`, ...tables.map(asMarkdown)];
+  const page = readFileSync(PAGE, 'utf8');
+  writeFileSync(PAGE, withPart(page, section, 'npm run bench', part.join('\n\n')));
+}
+
+/** The date in UTC: `2026-01-31`. */
+export function today(): string {
+  return new Date().toISOString().slice(0, 10);
+}
+
+/** What figures depend on: the versions and the machine. */
+export function conditions(libraries: readonly string[]): string {
+  return [`Node ${process.version}`, ...libraries.map(versionOf), machine()].join(', ');
 }
 
 function machine(): string {
   const model = cpus()[0]?.model.trim() ?? 'unknown processor';
-  const pinned = PINNED ? 'each process on its own core' : 'processes not pinned to cores';
-  return `${availableParallelism()} cores of ${model}, ${process.platform}, ${pinned}`;
+  return `${availableParallelism()} cores of ${model}, ${process.platform}`;
 }
 
 function versionOf(library: string): string {
@@ -48,7 +58,7 @@ function versionOf(library: string): string {
   return `${library} ${version}`;
 }
 
-function asText({ title, columns, rows, notes = [] }: Table): string {
+export function asText({ title, columns, rows, notes = [] }: Table): string {
   const lines = [columns, ...rows].map((row) => row.map((cell) => cell.replaceAll('**', '')));
   const widths = columns.map((_, at) => Math.max(...lines.map((line) => line[at]?.length ?? 0)));
   const aligned = lines.map((line) =>
@@ -60,14 +70,14 @@ function asText({ title, columns, rows, notes = [] }: Table): string {
   return [`\n${title}`, ...aligned, ...notes].join('\n');
 }
 
-function asMarkdown({ title, columns, rows, notes = [] }: Table): string {
+export function asMarkdown({ title, columns, rows, notes = [] }: Table): string {
   return [`### ${title}`, markdownTable(columns, rows), ...notes].join('\n\n');
 }
 
-function writePart(section: string, part: string): void {
-  const page = readFileSync(PAGE, 'utf8');
-  const [begin, end] = [`<!-- ${section}: written by npm run bench -->`, `<!-- end of ${section} -->`];
+/** The page with a section replaced: what is between its two comments. Throws when it has none. */
+export function withPart(page: string, section: string, command: string, part: string): string {
+  const [begin, end] = [`<!-- ${section}: written by ${command} -->`, `<!-- end of ${section} -->`];
   const [from, to] = [page.indexOf(begin), page.indexOf(end)];
-  if (from === -1 || to < from) throw new Error(`${PAGE} has no part ${section}`);
-  writeFileSync(PAGE, `${page.slice(0, from + begin.length)}\n\n${part}\n\n${page.slice(to)}`);
+  if (from === -1 || to < from) throw new Error(`the page has no part ${section}`);
+  return `${page.slice(0, from + begin.length)}\n\n${part}\n\n${page.slice(to)}`;
 }

@@ -15,12 +15,15 @@ const SOURCE = 'test/proofs/bench';
 /** Inside the repository, where Node finds the libraries. */
 const COMPILED = resolve('node_modules/.cache/hookproof-bench');
 
-/** Compiles the programs (`servers/ours.ts`) with the build settings of the product, so that no loader is measured. */
-export async function compile(programs: readonly string[]): Promise<void> {
+/**
+ * Compiles the programs (`servers/ours.ts`) of a folder with the build settings of the product, so that no loader is
+ * measured.
+ */
+export async function compile(programs: readonly string[], folder = SOURCE): Promise<void> {
   mkdirSync(COMPILED, { recursive: true });
   await build({
-    entryPoints: programs.map((program) => join(SOURCE, program)),
-    outbase: SOURCE,
+    entryPoints: programs.map((program) => join(folder, program)),
+    outbase: folder,
     outdir: COMPILED,
     outExtension: { '.js': '.mjs' },
     bundle: true,
@@ -69,6 +72,7 @@ export async function ask<T>(child: ChildProcess, question: object | string): Pr
 }
 
 export async function stop(child: ChildProcess): Promise<void> {
+  if (!child.connected) return; // it has ended by itself
   const exited = once(child, 'exit');
   child.disconnect();
   await exited;
@@ -106,8 +110,14 @@ export async function startReceiver(
     env,
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  const [line] = (await once(createInterface(receiver.stderr), 'line')) as [string];
-  const url = new URL('/hooks', line.replace('listening at ', '')).href;
+  const url = await new Promise<string>((resolve, reject) => {
+    // A faulty receiver says first what is wrong with it.
+    createInterface(receiver.stderr).on('line', (line) => {
+      const listening = /^listening at (\S+)/.exec(line)?.[1];
+      if (listening !== undefined) resolve(new URL('/hooks', listening).href);
+    });
+    receiver.once('exit', (code) => reject(new Error(`the receiver ended with ${code}`)));
+  });
   return { url, close: () => void receiver.kill('SIGTERM') };
 }
 
