@@ -18,7 +18,7 @@ export interface Measured {
 export type Part = keyof Measured;
 /** Each part with the date and the machine. */
 type Stored = { readonly [P in Part]: { readonly conditions: string; readonly figures: Measured[P] } } & {
-  /** From docs/performance.md at the time of the last measurement, so that a new benchmark does not change this page. */
+  /** From docs/performance.md at the last measurement, so that a new benchmark does not change this page. */
   readonly storedASecond: number;
 };
 
