@@ -1,6 +1,7 @@
 /**
- * The benchmarks: `npm run bench`, or one part with `npm run bench -- --only receiver`. Prints its tables and
- * writes them to docs/performance.md. No test depends on a figure.
+ * The benchmarks: `npm run bench`, or one part with `npm run bench -- --only receiver`; `--old FOLDER` measures
+ * another checkout in the same rounds. Prints its tables and writes them to docs/performance.md. No test depends on a
+ * figure.
  */
 import { parseArgs } from 'node:util';
 import { report, targetTable } from './page.ts';
@@ -29,7 +30,7 @@ const PARTS = {
   },
 };
 
-const { values } = parseArgs({ options: { only: { type: 'string' } } });
+const { values } = parseArgs({ options: { only: { type: 'string' }, old: { type: 'string' } } });
 const names = Object.keys(PARTS) as (keyof typeof PARTS)[];
 const wanted = names.filter((name) => values.only === undefined || values.only === name);
 if (wanted.length === 0) {

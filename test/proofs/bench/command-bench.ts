@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { ResultDocument } from '../../../harness/report/result-document.ts';
 import { DEFAULT_CONCURRENCY } from '../../../harness/run/pace.ts';
 import type { Table, Target } from './page.ts';
-import { CLI, CREDENTIALS, compile, compiled, startProxy, startReceiver, stop, time } from './processes.ts';
+import { CLI, CREDENTIALS, compile, compiled, OLD, startProxy, startReceiver, stop, time } from './processes.ts';
 import { interleaved, median, pairedRatio, type Ratio, ratioInWords } from './rounds.ts';
 
 const HELP_ROUNDS = 15;
@@ -35,7 +35,8 @@ export function measureHelp(): HelpResult {
 }
 
 /** What is measured in each round: a run, or the bare client. */
-type Variant = 'bare' | 'plain' | 'secure';
+type Variant = 'bare' | 'plain' | 'secure' | 'oldPlain' | 'oldSecure';
+const ALL: readonly Variant[] = ['bare', 'plain', 'secure', 'oldPlain', 'oldSecure'];
 
 /** One run of the whole catalogue. */
 interface RunSample {
@@ -52,6 +53,9 @@ interface RunResults {
   readonly plain: readonly RunSample[];
   readonly secure: readonly RunSample[];
   readonly distant: readonly RunSample[];
+  /** Of another checkout, which may have none. */
+  readonly oldPlain: readonly RunSample[];
+  readonly oldSecure: readonly RunSample[];
 }
 
 /**
@@ -66,12 +70,14 @@ export async function measureRuns(): Promise<RunResults> {
   const securePort = new URL(secure.url).port;
   const proxy = await startProxy(Number(securePort), ONE_WAY_MS);
   const file = join(folder, 'run.json');
-  const run = (url: string, ...args: string[]): RunSample => {
-    const wallMs = time([CLI, 'run', url, '--reporter', `json=${file}`, ...args], CREDENTIALS);
+  const runOf = (root: string, url: string, ...args: string[]): RunSample => {
+    const wallMs = time([join(root, CLI), 'run', url, '--reporter', `json=${file}`, ...args], CREDENTIALS);
     const { requests, judged, planned, durationMs } = readRun(file);
     return { wallMs, requests, judged, planned, runMs: durationMs };
   };
-  const overTls = (port: number | string) => run(`https://localhost:${port}/hooks`, '--config', config);
+  const run = (url: string, ...args: string[]) => runOf('.', url, ...args);
+  const tls = (port: number | string) => [`https://localhost:${port}/hooks`, '--config', config] as const;
+  const overTls = (port: number | string) => run(...tls(port));
   try {
     run(plain.url, '--evidence');
     const sizes = bodySizes(readRun(file));
@@ -84,18 +90,27 @@ export async function measureRuns(): Promise<RunResults> {
       BENCH_IN_FLIGHT: String(DEFAULT_CONCURRENCY),
     };
     writeFileSync(bareClient.BENCH_SIZES, JSON.stringify(sizes));
-    const samples = { bare: [] as number[], plain: [] as RunSample[], secure: [] as RunSample[] };
+    const samples = {
+      bare: [] as number[],
+      ...{ plain: [] as RunSample[], secure: [] as RunSample[] },
+      ...{ oldPlain: [] as RunSample[], oldSecure: [] as RunSample[] },
+    };
     const measures: Readonly<Record<Variant, () => void>> = {
       bare: () => void samples.bare.push(time([compiled('bare-run.ts')], bareClient)),
       plain: () => void samples.plain.push(run(plain.url)),
       secure: () => void samples.secure.push(overTls(securePort)),
+      oldPlain: () => void samples.oldPlain.push(runOf(OLD ?? '.', plain.url)),
+      oldSecure: () => void samples.oldSecure.push(runOf(OLD ?? '.', ...tls(securePort))),
     };
+    const variants: readonly Variant[] = OLD === undefined ? ['bare', 'plain', 'secure'] : ALL;
     // The first round is the warm-up.
-    await interleaved(['bare', 'plain', 'secure'] as const, 1 + RUN_ROUNDS, async (variant) => measures[variant]());
+    await interleaved(variants, 1 + RUN_ROUNDS, async (variant) => measures[variant]());
     return {
       bare: { wallMs: samples.bare.slice(1), requests: sizes.length },
       plain: samples.plain.slice(1),
       secure: samples.secure.slice(1),
+      oldPlain: samples.oldPlain.slice(1),
+      oldSecure: samples.oldSecure.slice(1),
       distant: Array.from({ length: DISTANT_ROUNDS }, () => overTls(proxy.port)),
     };
   } finally {
@@ -190,13 +205,25 @@ function inSeconds(wallMs: readonly number[]): string {
 }
 
 export function runTable(results: RunResults): Table {
-  const rows = (['plain', 'secure', 'distant'] as const).map((name) => {
-    const { runMs, requests, judged, planned } = results[name].at(-1) ?? fail();
-    return [NAMES[name], `${(runMs / 1000).toFixed(2)} s`, String(requests), `${judged} of ${planned}`];
+  const rows = (['plain', 'secure', 'distant', 'oldPlain', 'oldSecure'] as const).flatMap((name) => {
+    const last = results[name].at(-1);
+    if (last === undefined) return [];
+    const { runMs, requests, judged, planned } = last;
+    const wallMs = results[name].map(wallOf);
+    const against = name === 'distant' ? '' : ratioInWords(pairedRatio(wallMs, results.bare.wallMs));
+    const counts = [String(requests), `${judged} of ${planned}`];
+    return [[NAMES[name], inSeconds(wallMs), against, `${(runMs / 1000).toFixed(2)} s`, ...counts]];
   });
   return {
-    title: 'The last run of each',
-    columns: ['whole catalogue', 'the run without start and end of the process', 'requests', 'judged'],
+    title: 'Runs',
+    columns: [
+      'whole catalogue',
+      'wall time',
+      'against the bare client',
+      'the last without start and end of the process',
+      'requests',
+      'judged',
+    ],
     rows,
   };
 }
@@ -205,4 +232,6 @@ const NAMES = {
   plain: 'loopback HTTP',
   secure: 'loopback HTTPS and mutual TLS',
   distant: 'HTTPS and mutual TLS, 50 ms away',
+  oldPlain: 'loopback HTTP, at the old commit',
+  oldSecure: 'loopback HTTPS and mutual TLS, at the old commit',
 };

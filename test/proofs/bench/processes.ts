@@ -9,22 +9,30 @@ import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { createInterface } from 'node:readline';
+import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
 
 const SOURCE = 'test/proofs/bench';
 /** Inside the repository, where Node finds the libraries. */
-const COMPILED = resolve('node_modules/.cache/hookproof-bench');
+const COMPILED = 'node_modules/.cache/hookproof-bench';
+
+/** Another checkout, built and with its libraries, whose rows are measured in the same rounds: `--old FOLDER`. */
+export const OLD = parseArgs({ options: { old: { type: 'string' } }, strict: false }).values.old as string | undefined;
+
+/** What a row of {@link OLD} is called. */
+export const atOld = (name: string) => `${name}, at the old commit`;
 
 /**
  * Compiles the programs (`servers/ours.ts`) of a folder with the build settings of the product, so that no loader is
  * measured.
  */
-export async function compile(programs: readonly string[], folder = SOURCE): Promise<void> {
-  mkdirSync(COMPILED, { recursive: true });
+export async function compile(programs: readonly string[], folder = SOURCE, root = '.'): Promise<void> {
+  const outdir = resolve(root, COMPILED);
+  mkdirSync(outdir, { recursive: true });
   await build({
-    entryPoints: programs.map((program) => join(folder, program)),
-    outbase: folder,
-    outdir: COMPILED,
+    entryPoints: programs.map((program) => resolve(root, folder, program)),
+    outbase: resolve(root, folder),
+    outdir,
     outExtension: { '.js': '.mjs' },
     bundle: true,
     splitting: true,
@@ -43,8 +51,8 @@ export const PINNED = availableParallelism() > 1 && spawnSync('taskset', ['--ver
 type Core = 0 | 1 | null;
 
 /** Starts a compiled program with a channel for messages. */
-export function start(program: string, core: Core, env: NodeJS.ProcessEnv): ChildProcess {
-  const command = [process.execPath, compiled(program)];
+export function start(program: string, core: Core, env: NodeJS.ProcessEnv, root = '.'): ChildProcess {
+  const command = [process.execPath, compiled(program, root)];
   const [file = '', ...args] = PINNED && core !== null ? ['taskset', '-c', String(core), ...command] : command;
   return spawn(file, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
 }
@@ -88,8 +96,8 @@ export const CREDENTIALS: NodeJS.ProcessEnv = {
 };
 
 /** The file of a compiled program. */
-export function compiled(program: string): string {
-  return join(COMPILED, program.replace(/\.ts$/, '.mjs'));
+export function compiled(program: string, root = '.'): string {
+  return join(resolve(root, COMPILED), program.replace(/\.ts$/, '.mjs'));
 }
 
 /** How long a Node process takes from start to exit, in milliseconds. Throws when it fails. */

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { newDatabase, startPostgres } from '../../setup/postgres.ts';
 import type { LoadSettings, Phase, PhaseResult } from './load.ts';
 import type { Table, Target } from './page.ts';
-import { ask, compile, message, PINNED, start, stop } from './processes.ts';
+import { ask, atOld, compile, message, OLD, PINNED, start, stop } from './processes.ts';
 import {
   compare,
   interleaved,
@@ -51,6 +51,11 @@ export async function measureReceivers(): Promise<ReceiverResults> {
   const postgres = server === null ? undefined : onPostgres(server.url);
   const variants = [REPLY, CREDENTIALS, EVERYTHING, OURS, FASTIFY, EXPRESS, sqlite.ours, sqlite.random, sqlite.express];
   if (postgres !== undefined) variants.push(postgres);
+  if (OLD !== undefined) {
+    const root = OLD;
+    variants.push(...[OURS, sqlite.ours].map((ours) => ({ ...ours, name: atOld(ours.name), root })));
+    await compile([OURS.program], undefined, root);
+  }
   await compile(['load.ts', ...new Set(variants.map(({ program }) => program))]);
   const settings: LoadSettings = { requests: REQUESTS, credentials };
   const load = start('load.ts', 1, { BENCH_LOAD: JSON.stringify(settings) });
@@ -72,7 +77,7 @@ async function measure(
   credentials: NodeJS.ProcessEnv,
 ): Promise<ReceiverSample> {
   const inbox = variant.inbox === undefined ? {} : { BENCH_INBOX: await variant.inbox() };
-  const server = start(variant.program, 0, { ...credentials, ...variant.env, ...inbox });
+  const server = start(variant.program, 0, { ...credentials, ...variant.env, ...inbox }, variant.root);
   try {
     const { port } = await message<{ port: number }>(server);
     const awake = PINNED && variant.hasDatabaseServer === undefined;
@@ -184,6 +189,8 @@ interface ReceiverVariant {
   readonly env?: NodeJS.ProcessEnv;
   /** Creates an empty inbox and returns its URL. */
   readonly inbox?: () => Promise<string> | string;
+  /** The checkout of the program. */
+  readonly root?: string;
   /** Gets ids in random order, each of which changes another page of an index. */
   readonly hasRandomIds?: true;
   /** Has a database server, which needs CPU time too: the load then sleeps between answers. */

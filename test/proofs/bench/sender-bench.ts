@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { quickStartCertificate } from '../../../certs/index.ts';
 import type { ClientName, ClientPhase, ClientResult } from './client.ts';
 import type { Table, Target } from './page.ts';
-import { ask, compile, message, PINNED, start, stop } from './processes.ts';
+import { ask, atOld, compile, message, OLD, PINNED, start, stop } from './processes.ts';
 import { compare, interleaved, median, ratioInWords, type Sample, type Series, sampleOf } from './rounds.ts';
 
 const ROUNDS = 9;
@@ -18,6 +18,8 @@ export interface SenderVariant {
   readonly name: string;
   readonly client: ClientName;
   readonly scheme: 'http' | 'https';
+  /** The checkout of the client. */
+  readonly root?: string;
 }
 
 const CLIENTS: Readonly<Record<ClientName, string>> = {
@@ -35,8 +37,12 @@ function sendersOver(scheme: 'http' | 'https'): Record<ClientName, SenderVariant
 const SENDERS = { http: sendersOver('http'), https: sendersOver('https') };
 
 export async function measureSenders(): Promise<Series<SenderVariant>> {
-  const variants = [...Object.values(SENDERS.http), ...Object.values(SENDERS.https)];
+  const variants = Object.values(SENDERS).flatMap((senders) => [
+    ...Object.values(senders),
+    ...(OLD === undefined ? [] : [{ ...senders.ours, name: atOld(CLIENTS.ours), root: OLD }]),
+  ]);
   await compile(['servers/sink.ts', 'client.ts']);
+  if (OLD !== undefined) await compile(['client.ts'], undefined, OLD);
   const folder = mkdtempSync(join(tmpdir(), 'hookproof-bench-'));
   const { ca, cert, key } = await quickStartCertificate();
   const authority = join(folder, 'ca.pem');
@@ -55,14 +61,14 @@ export async function measureSenders(): Promise<Series<SenderVariant>> {
 }
 
 async function measure(
-  { client: name, scheme }: SenderVariant,
+  { client: name, scheme, root }: SenderVariant,
   credentials: NodeJS.ProcessEnv,
   tls: NodeJS.ProcessEnv,
 ): Promise<Sample> {
   const server = start('servers/sink.ts', 1, { ...(scheme === 'https' && tls), ...(PINNED && { BENCH_AWAKE: '1' }) });
   const { port } = await message<{ port: number }>(server);
   const url = `${scheme}://127.0.0.1:${port}/hooks`;
-  const client = start('client.ts', 0, { ...credentials, BENCH_CLIENT: name, BENCH_URL: url });
+  const client = start('client.ts', 0, { ...credentials, BENCH_CLIENT: name, BENCH_URL: url }, root);
   try {
     await message(client);
     const phase = (durationMs: number) => ask<ClientResult>(client, { durationMs } satisfies ClientPhase);
@@ -75,7 +81,7 @@ async function measure(
   }
 }
 
-const MIN_RATE = 0.75;
+const MIN_RATE = 1;
 
 export function senderTable(series: Series<SenderVariant>): Table {
   const rows = [...series].map(([{ name, scheme }, samples]) => {
