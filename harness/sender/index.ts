@@ -7,6 +7,7 @@ export {
   type Attempt,
   type Pin,
   type PinOptions,
+  type PoolState,
   type Prepared,
   pinEndpoint,
   type Timings,
