@@ -253,6 +253,13 @@ export const UNCERTAIN: readonly Uncertain[] = [
     reason: 'Which notification is the seventh depends on their order; a run always has more than seven.',
   },
   {
+    fault: 'handles-malformed',
+    scenarios: ['effects/nothing-else'],
+    reason:
+      'It counts handlings that no id explains, less the deliveries that may explain them; with about three of each, ' +
+      'which were answered in time decides.',
+  },
+  {
     fault: 'unknown-type-stops-the-worker',
     scenarios: ['*'],
     sure: ['effects/unknown-type'],
