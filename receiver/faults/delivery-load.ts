@@ -473,6 +473,10 @@ export const deliveryLoadFaults: readonly StageFault[] = [
     },
     severity: 'critical',
     forbidden: true,
+    equivalentTo: {
+      name: 'refusals-keep-their-connection',
+      reason: 'Both stop answering in the middle of a run; which check is the first without an answer is chance.',
+    },
     replace: (parts) => {
       let kept = 0;
       const accept = whenCutOff(() => () => {
