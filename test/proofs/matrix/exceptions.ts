@@ -253,6 +253,11 @@ export const UNCERTAIN: readonly Uncertain[] = [
     reason: 'Which notification is the seventh depends on their order; a run always has more than seven.',
   },
   {
+    fault: 'compares-last-8',
+    scenarios: ['signature/same-as-text'],
+    reason: 'Whether the other text ends in the same eight characters depends on the signature.',
+  },
+  {
     fault: 'cut-off-requests-keep-their-worker',
     scenarios: ['malformed/cut-off-many-times', 'malformed/pollution-proto'],
     reason: 'Whether the last of sixteen aborted requests is counted before or after the next delivery is chance.',
