@@ -31,7 +31,7 @@ export interface Sender {
   /** Sends a prepared request and reads the answer. Never rejects: a failure is in the attempt. */
   deliver(prepared: Prepared, options?: DeliverOptions): Promise<Attempt>;
   /** Resolves when a delivery to this URL would not have to wait for a connection, or when the signal is aborted. */
-  room(url: string, signal?: AbortSignal): Promise<void>;
+  ready(url: string, signal?: AbortSignal): Promise<void>;
   /** The connections and the queue at the moment. */
   state(): PoolState;
   /** Closes all connections. Deliveries in progress end as reset, and later ones as `local`. */
@@ -50,7 +50,7 @@ export interface Sender {
  * @example
  * const sender = createSender({ maxSockets: 32, onAttempt: ({ timings }) => histogram.record(timings.totalMs) });
  * for await (const notification of queue) {
- *   await sender.room(partner.url, signal); // as fast as the partner answers
+ *   await sender.ready(partner.url, signal); // as fast as the partner answers
  *   void sender.deliver(prepare(notification, partner), { signal }).then(store);
  * }
  *
@@ -80,7 +80,7 @@ export function createSender(options: SenderOptions = {}): Sender {
         });
       });
     },
-    room: (url, signal) => pool.room(url, signal),
+    ready: (url, signal) => pool.ready(url, signal),
     state: () => pool.state(),
     close: () => pool.close(),
   };

@@ -75,8 +75,8 @@ export class Pool {
   }
 
   /** Resolves when a delivery to this URL would not have to wait, or when the signal is aborted. */
-  async room(url: string, signal?: AbortSignal): Promise<void> {
-    await this.#poolFor(url).room(signal);
+  async ready(url: string, signal?: AbortSignal): Promise<void> {
+    await this.#poolFor(url).ready(signal);
   }
 
   /** Closes the idle connections to an endpoint. */
@@ -126,7 +126,7 @@ class EndpointPool {
   readonly #idle: Connection[] = [];
   readonly #open = new Set<Connection>();
   readonly #waiting = new Set<PoolExchange>();
-  readonly #roomWanted = new Set<() => void>();
+  readonly #readyWanted = new Set<() => void>();
   #session: Buffer | undefined;
   #isClosed = false;
   #willUnref = false;
@@ -160,7 +160,7 @@ class EndpointPool {
     if (next === undefined) {
       this.#idle.push(connection);
       this.#unrefIdle();
-      this.#announceRoom();
+      this.#announceReady();
     } else connection.begin(next, this.#endpoint);
   }
 
@@ -171,19 +171,19 @@ class EndpointPool {
     if (at !== -1) this.#idle.splice(at, 1);
     const next = this.#isClosed ? undefined : this.#nextWaiting();
     if (next !== undefined) this.give(next);
-    else this.#announceRoom();
+    else this.#announceReady();
     if (this.#open.size === 0) this.#onEmpty();
   }
 
-  async room(signal?: AbortSignal): Promise<void> {
-    while (!this.#hasRoom() && signal?.aborted !== true && !this.#isClosed) {
+  async ready(signal?: AbortSignal): Promise<void> {
+    while (!this.#isReady() && signal?.aborted !== true && !this.#isClosed) {
       await new Promise<void>((resolve) => {
         const done = () => {
-          this.#roomWanted.delete(done);
+          this.#readyWanted.delete(done);
           signal?.removeEventListener('abort', done);
           resolve();
         };
-        this.#roomWanted.add(done);
+        this.#readyWanted.add(done);
         signal?.addEventListener('abort', done);
       });
     }
@@ -202,17 +202,17 @@ class EndpointPool {
     for (const exchange of this.#waiting) exchange.fail({ code: 'ECONNRESET' });
     this.#waiting.clear();
     for (const connection of this.#open) connection.destroy();
-    this.#announceRoom();
+    this.#announceReady();
   }
 
-  #hasRoom(): boolean {
+  #isReady(): boolean {
     const { maxSockets = MAX_SOCKETS } = this.#options;
     return this.#waiting.size === 0 && (this.#idle.length > 0 || this.#open.size < maxSockets);
   }
 
-  #announceRoom(): void {
-    if (this.#roomWanted.size === 0 || (!this.#isClosed && !this.#hasRoom())) return;
-    for (const resolve of [...this.#roomWanted]) resolve();
+  #announceReady(): void {
+    if (this.#readyWanted.size === 0 || (!this.#isClosed && !this.#isReady())) return;
+    for (const resolve of [...this.#readyWanted]) resolve();
   }
 
   #nextWaiting(): PoolExchange | undefined {

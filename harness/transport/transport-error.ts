@@ -3,7 +3,7 @@ import type { TransportError, TransportErrorKind, TransportPhase } from './attem
 
 /** The code of an attempt that exceeded its time limit. */
 export const TIMEOUT_CODE = 'HOOKPROOF_TIMEOUT';
-/** The code of a delivery for which there was no room in the queue of the sender. */
+/** The code of a delivery for which there was no place in the queue of the sender. */
 export const QUEUE_FULL_CODE = 'HOOKPROOF_QUEUE_FULL';
 /** The code of a delivery that began after the sender was closed. */
 export const CLOSED_CODE = 'HOOKPROOF_CLOSED';

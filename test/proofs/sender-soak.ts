@@ -126,7 +126,7 @@ async function soak(deliveries: number): Promise<void> {
     ended += 1;
   };
   for (let number = 0; number < deliveries; number++) {
-    await sender.room(url);
+    await sender.ready(url);
     void deliver(number);
     mostWaiting = Math.max(mostWaiting, sender.state().waiting);
     if (number % Math.floor(deliveries / SAMPLES) === 0) {

@@ -182,21 +182,21 @@ describe('the connections to an endpoint', () => {
   });
 });
 
-describe('room', () => {
+describe('ready', () => {
   it('is there at once, and later when a connection is free', async () => {
     const { url, has, release } = await holding();
     const sender = createSender({ maxSockets: 2 });
-    await sender.room(url);
+    await sender.ready(url);
     const running = [sender.deliver(request(url)), sender.deliver(request(url))];
     await has(2);
     let isThere = false;
-    const room = sender.room(url).then(() => {
+    const free = sender.ready(url).then(() => {
       isThere = true;
     });
     await new Promise(setImmediate);
     expect(isThere).toBe(false);
     release(1);
-    await room;
+    await free;
     release();
     await Promise.all(running);
     sender.close();
@@ -218,7 +218,7 @@ describe('room', () => {
     const sender = createSender({ maxSockets: 3, maxWaiting: 0 });
     const running: Promise<Attempt>[] = [];
     for (let at = 0; at < 40; at++) {
-      await sender.room(url);
+      await sender.ready(url);
       running.push(sender.deliver(request(url)));
     }
     expect(new Set(await statuses(running))).toEqual(new Set([200]));
@@ -233,9 +233,9 @@ describe('room', () => {
       void sender.deliver(request(url));
       await has(1);
       const controller = new AbortController();
-      const room = sender.room(url, controller.signal);
+      const free = sender.ready(url, controller.signal);
       end(sender, controller);
-      await room;
+      await free;
       sender.close();
     };
     await wait((_sender, controller) => controller.abort());
