@@ -71,10 +71,10 @@ const headers: readonly LogFault[] = [
   {
     ...HEADERS,
     name: 'logs-api-key-in-url',
-    title: 'Logs the URL of a request of its own, with the API key in the query',
+    title: 'Logs the URL of its request to another service, with the API key in the query',
     seen: 'Calls of an internal service with the same key, logged by the HTTP client.',
     fix: {
-      rule: 'Send credentials in headers, and give each service a key of its own.',
+      rule: 'Send credentials in headers, and give each service its own key.',
       express: 'Set the header `Authorization` instead of a query parameter.',
     },
     needs: ['api-key'],

