@@ -92,9 +92,10 @@ export async function perform(
     signal: interruption.signal,
     onSignature: (signature) => redactor.addSignature(signature),
     listener: (event) => {
-      // Progress shows only numbers of a pass and of the finished run: nothing in them needs redaction.
+      // Progress shows only numbers of these: nothing in them needs redaction.
       const onlyNumbers =
-        event.type === 'run-finished' || (event.type === 'scenario-finished' && event.result.verdict === 'pass');
+        event.type === 'run-finished' ||
+        (event.type === 'scenario-finished' && ['pass', 'not-applicable'].includes(event.result.verdict));
       const clean = onlyNumbers && events === null ? event : redactEvent(event, redactor);
       progress(clean);
       events?.tell(clean);

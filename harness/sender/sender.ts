@@ -3,6 +3,7 @@
  * Retries are off unless a policy is given, because the specification names none.
  */
 
+import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { headerValues, LIMITS } from '../../contract/index.ts';
 import { type Attempt, Pool, type PoolOptions, type PoolState, type Prepared } from '../transport/index.ts';
@@ -62,6 +63,7 @@ export function createSender(options: SenderOptions = {}): Sender {
 
   return {
     deliver(prepared, { signal, replaceClosed = true, timeoutMs = pool.limits.timeoutMs } = {}) {
+      mayBeShared(signal);
       return new Promise((resolve) => {
         const end = (attempt: Attempt) => {
           onAttempt?.(attempt, prepared);
@@ -80,10 +82,18 @@ export function createSender(options: SenderOptions = {}): Sender {
         });
       });
     },
-    ready: (url, signal) => pool.ready(url, signal),
+    ready(url, signal) {
+      mayBeShared(signal);
+      return pool.ready(url, signal);
+    },
     state: () => pool.state(),
     close: () => pool.close(),
   };
+}
+
+/** Without this, Node warns of a leak when more than ten deliveries listen to one signal. */
+function mayBeShared(signal: AbortSignal | undefined): void {
+  if (signal !== undefined) setMaxListeners(0, signal);
 }
 
 /**

@@ -61,6 +61,7 @@ try {
   await lint(place);
   importAll(place);
   runCommand();
+  runExample();
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
@@ -146,6 +147,24 @@ function runCommand(): void {
   const { counts } = JSON.parse(readFileSync(join(folder, 'out', 'run.json'), 'utf8'));
   if (counts.fail > 0 || counts.pass === 0) problems.push(`a run of the installed command: ${JSON.stringify(counts)}`);
   console.log(`command: version ${version}, a run of one suite with ${counts.pass} checks passed`);
+}
+
+/** The program of the page about the sender, against a receiver of the package. */
+function runExample(): void {
+  const page = readFileSync(join(ROOT, 'docs', 'sender.md'), 'utf8');
+  writeFileSync(join(folder, 'send.mjs'), /```js\n(.*?)```/s.exec(page)?.[1] ?? '');
+  const script = `
+    import { startReceiver } from 'hookproof/receiver';
+    process.env.HOOKPROOF_SECRET = 'secret-of-the-example';
+    const { port, close } = await startReceiver({ signing: { secrets: [process.env.HOOKPROOF_SECRET] } });
+    process.env.PARTNER_URL = 'http://127.0.0.1:' + port + '/';
+    await import('./send.mjs');
+    await close();`;
+  writeFileSync(join(folder, 'example.mjs'), script);
+  const printed = inProject(process.execPath, ['example.mjs']).trim();
+  const isPrinted = page.includes(`It prints \`${printed}\``);
+  if (!isPrinted) problems.push(`the program of docs/sender.md prints ${JSON.stringify(printed)}`);
+  console.log(`docs/sender.md: ${printed}`);
 }
 
 /** Runs a program in the project that has installed the package. */

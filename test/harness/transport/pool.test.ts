@@ -88,6 +88,25 @@ describe('the connections to an endpoint', () => {
     sender.close();
   });
 
+  it('serve any number of deliveries that share a signal, without a warning about a leak', async () => {
+    const warnings: string[] = [];
+    const onWarning = ({ name }: Error) => warnings.push(name);
+    process.on('warning', onWarning);
+    const { url, has } = await holding();
+    const sender = createSender({ maxSockets: 3 });
+    const stop = new AbortController();
+    const running = Array.from({ length: 20 }, () => sender.deliver(request(url), { signal: stop.signal }));
+    const waiting = Array.from({ length: 20 }, () => sender.ready(url, stop.signal));
+    await has(3);
+    stop.abort();
+    expect(new Set(await statuses(running))).toEqual(new Set(['ABORT_ERR']));
+    await Promise.all(waiting);
+    await new Promise(setImmediate);
+    process.off('warning', onWarning);
+    expect(warnings).toEqual([]);
+    sender.close();
+  });
+
   it('let a delivery that is aborted while it waits go at once', async () => {
     const { url, has, release } = await holding();
     const sender = createSender({ maxSockets: 1 });
