@@ -178,6 +178,13 @@ const PROOFS: readonly Proof[] = [
     build: true,
   },
   {
+    name: 'same-errors',
+    shows: 'another checkout, FOLDER, sees the same transport errors at every hostile endpoint',
+    minutes: 12,
+    command: script('test/proofs/hostile/same-errors.ts'),
+    build: true,
+  },
+  {
     name: 'growth',
     shows:
       'how time, memory and storage grow, when nothing else is running; --only PART, --quick; writes docs/growth.md',

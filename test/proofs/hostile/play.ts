@@ -37,11 +37,16 @@ interface Ended {
   readonly wallMs: number;
 }
 
-function spawnRun(args: readonly string[], env: NodeJS.ProcessEnv, cwd: string, killAfterMs: number): Promise<Ended> {
+function spawnRun(
+  [program, ...args]: readonly [program: string, ...string[]],
+  env: NodeJS.ProcessEnv,
+  cwd: string,
+  killAfterMs: number,
+): Promise<Ended> {
   const { PATH, HOME } = process.env;
   const began = performance.now();
   const preload = new URL('./measure-peak.mjs', import.meta.url).href;
-  const child = spawn(process.execPath, ['--import', preload, MAIN, ...args], { env: { PATH, HOME, ...env }, cwd });
+  const child = spawn(process.execPath, ['--import', preload, program, ...args], { env: { PATH, HOME, ...env }, cwd });
   const out: Buffer[] = [];
   const err: Buffer[] = [];
   child.stdout.on('data', (piece: Buffer) => out.push(piece));
@@ -68,6 +73,7 @@ export async function runAgainst(
   behaviour: Behaviour,
   material: Material,
   selection: readonly string[] = [],
+  program = MAIN,
 ): Promise<Outcome> {
   const endpoint = await behaviour.start(material);
   const { folder, secret, apiKey } = material;
@@ -82,7 +88,7 @@ export async function runAgainst(
     ...flags,
   ];
   const env = { HOOKPROOF_SECRET: secret, HOOKPROOF_API_KEY: apiKey, HOOKPROOF_TEST_PEAK_FILE: fileOf('peak') };
-  const ended = await spawnRun(args, env, folder, boundOf(null, flags) + OVERHEAD_MS);
+  const ended = await spawnRun([program, ...args], env, folder, boundOf(null, flags) + OVERHEAD_MS);
   const complaints = [endpoint.complaint?.() ?? null].filter((text) => text !== null);
   await endpoint.close();
 

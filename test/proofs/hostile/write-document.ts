@@ -78,7 +78,8 @@ For every run:
   answers, and decompresses nothing.
 - The JSON report matches its schema, the JUnit report is well-formed XML, every line of the events parses, and no
   report, nor the terminal, contains a control character, an invisible one, a CI command, or a credential.
-- No error is unhandled, no redirect is followed, and no cookie is sent back.
+- No error is unhandled, no redirect is followed, and no cookie is sent back but in the forged deliveries that try it as
+  a credential.
 
 ${GROUPS.map(([title, behaviours]) => `## ${title}\n\n${table(outcomes, behaviours)}`).join('\n\n')}
 `;

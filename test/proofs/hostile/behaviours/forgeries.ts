@@ -6,7 +6,7 @@ import type { Socket } from 'node:net';
 import { hmacOf } from '../../../endpoints/verifying.ts';
 import { answer, type Behaviour, flood, onConnection, onRequests } from '../behaviour.ts';
 
-function isCorrectlySigned(piece: Buffer, secret: string): boolean {
+export function isCorrectlySigned(piece: Buffer, secret: string): boolean {
   const [head = '', body = ''] = piece.toString('latin1').split('\r\n\r\n');
   const [, signature] = /^x-service-signature: (\S+)\r?$/im.exec(head) ?? [];
   return signature === hmacOf(secret, Buffer.from(body, 'latin1')).toString('base64');

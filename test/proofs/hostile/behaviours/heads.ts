@@ -2,6 +2,7 @@
 import { createServer } from 'node:net';
 import { listen } from '../../../endpoints/listen.ts';
 import { answer, type Behaviour, flood, onConnection, onRequest, onRequests } from '../behaviour.ts';
+import { isCorrectlySigned } from './forgeries.ts';
 
 const STATUS_LINE = 'HTTP/1.1 200 OK\r\n';
 const STATUSES = [200, 401, 500, 302, 404, 204, 418, 503];
@@ -30,22 +31,23 @@ const redirectToTrap: Behaviour = {
   },
 };
 
-/** Cookies, and a complaint when one is sent back. */
+/** Cookies, and a complaint when one is sent back with valid credentials. */
 const setsCookies: Behaviour = {
   name: 'sets-cookies',
-  what: 'sets forty cookies with each 200; none may be sent back',
-  start: async () => {
+  what: 'sets forty cookies with each 200; only forged deliveries may try them as a credential',
+  start: async ({ secret, apiKey }) => {
     let returned = 0;
     const lines = Array.from({ length: 40 }, (_, at) => `Set-Cookie: c${at}=${'v'.repeat(50)}; Path=/`);
     const endpoint = await listen(
       createServer((socket) =>
         onRequests(socket, (_nth, piece) => {
-          if (/^cookie:.*c\d+=v/im.test(piece.toString('latin1'))) returned += 1;
+          const isValid = isCorrectlySigned(piece, secret) && piece.includes(apiKey);
+          if (isValid && /^cookie:.*c\d+=v/im.test(piece.toString('latin1'))) returned += 1;
           socket.write(answer(200, 'ok', lines));
         }),
       ),
     );
-    return { ...endpoint, complaint: () => (returned === 0 ? null : `${returned} requests sent cookies back`) };
+    return { ...endpoint, complaint: () => (returned === 0 ? null : `${returned} valid requests sent cookies back`) };
   },
 };
 
