@@ -188,7 +188,7 @@ const PROOFS: readonly Proof[] = [
     name: 'growth',
     shows:
       'how time, memory and storage grow, when nothing else is running; --only PART, --quick; writes docs/growth.md',
-    minutes: 30,
+    minutes: 60,
     command: script('test/proofs/growth/growth.ts'),
     build: true,
   },

@@ -19,7 +19,7 @@ const RECEIVERS_A_PROCESS = 250;
 /** How many times the largest fleet is the list of partners that is only read and checked. */
 const LONGER_LIST = 8;
 /** A fleet that would take longer is replaced by a smaller one. */
-const MAX_FLEET_MINUTES = 20;
+const MAX_FLEET_MINUTES = 45;
 const SIGNATURES = 2_000;
 
 interface WithWorkers {
