@@ -1,11 +1,12 @@
 /** Sends a delivery with a changed connect stage, on a new connection. */
 
-import { type ConnectionOptions, checkServerIdentity, connect, type TLSSocket } from 'node:tls';
+import { type ConnectionOptions, checkServerIdentity, type TLSSocket } from 'node:tls';
 import type { ClientCertificate, ConnectChange } from '../../scenarios/index.ts';
 import type { Partner } from '../partner.ts';
 import {
   type Attempt,
   classifyTransportError,
+  connectTls,
   endpointOf,
   type Prepared,
   TIMEOUT_CODE,
@@ -82,7 +83,7 @@ function fetchSession(
 ): Promise<Buffer | undefined | null> {
   const { hostname, port } = endpointOf(url);
   return new Promise((resolve) => {
-    const socket: TLSSocket = connect({
+    const socket: TLSSocket = connectTls({
       host: hostname,
       port,
       servername: serverNameFor(hostname),

@@ -2,12 +2,13 @@
 
 import { connect as connectTcp, type Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
-import { type ConnectionOptions, connect as connectTls } from 'node:tls';
+import type { ConnectionOptions } from 'node:tls';
 import type { Partner } from '../partner.ts';
 import {
   type Answer,
   type Attempt,
   classifyTransportError,
+  connectTls,
   endpointOf,
   TIMEOUT_CODE,
   type TransportError,

@@ -5,8 +5,10 @@
 import http from 'node:http';
 import https from 'node:https';
 import type { LookupFunction } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { TLSSocket } from 'node:tls';
 import type { Partner } from '../partner.ts';
-import { tlsOptionsFor } from './tls-options.ts';
+import { tlsOptionsFor, withLeafOnly } from './tls-options.ts';
 
 /**
  * Milliseconds for each address but the last of a name that has several. Node's default of 250 ms is shorter than a
@@ -61,7 +63,7 @@ export function createConnections(options: ConnectionOptions = {}): Connections 
       plain ??= new http.Agent(common);
       return plain;
     }
-    secure ??= new https.Agent({
+    secure ??= new LeafOnlyAgent({
       ...common,
       ...(given ?? tlsOptionsFor({})),
       ...(!keepAlive && { maxCachedSessions: 0 }),
@@ -76,6 +78,13 @@ export function createConnections(options: ConnectionOptions = {}): Connections 
       secure?.destroy();
     },
   };
+}
+
+class LeafOnlyAgent extends https.Agent {
+  override createConnection(...args: Parameters<https.Agent['createConnection']>): Duplex | null | undefined {
+    const socket = super.createConnection(...args);
+    return socket instanceof TLSSocket ? withLeafOnly(socket) : socket;
+  }
 }
 
 /** A registered URL, parsed for sending. */

@@ -21,6 +21,7 @@ export { type Pin, type PinOptions, pinEndpoint, pinTo, type Resolve, type Resol
 export { Pool, type PoolOptions, type PoolState } from './pool.ts';
 export {
   checkTlsMaterial,
+  connectTls,
   createTrustingContext,
   type TlsOptions,
   tlsOptionsFor,

@@ -5,14 +5,13 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
-import { connect as connectTls } from 'node:tls';
 import type { Answer, Attempt, Prepared } from './attempt.ts';
 import { ADDRESS_TIMEOUT_MS, type ConnectionOptions, type Endpoint, endpointOf } from './connections.ts';
 import { continueWithNode, DEFAULT_BODY_CAP_BYTES, DEFAULT_MAX_HEADER_BYTES, type ExchangeLimits } from './exchange.ts';
 import { Progress } from './exchange-progress.ts';
 import { NodeStream } from './node-stream.ts';
 import { mayKeep, plainAnswer, plainRequest, type RequestText } from './plain-message.ts';
-import { tlsOptionsFor } from './tls-options.ts';
+import { connectTls, tlsOptionsFor } from './tls-options.ts';
 import { CLOSED_CODE, classifyTransportError, QUEUE_FULL_CODE, TIMEOUT_CODE } from './transport-error.ts';
 
 export interface PoolOptions extends ConnectionOptions, ExchangeLimits {

@@ -1,10 +1,12 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { TLSSocket } from 'node:tls';
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { makeCertificate } from '../../../certs/index.ts';
 import type { Partner } from '../../../harness/partner.ts';
-import { createSender, deliver } from '../../../harness/sender/index.ts';
+import { createSender, deliver, type Sender } from '../../../harness/sender/index.ts';
 import {
   type Attempt,
+  type Connections,
   checkTlsMaterial,
   createConnections,
   exchange,
@@ -96,6 +98,60 @@ describe('the certificate of the endpoint', () => {
     } finally {
       vi.unstubAllEnvs();
     }
+  });
+});
+
+/** Kept, new, and with the agent of Node's client: every way in which the transport opens a connection. */
+const WAYS: readonly [string, (port: number, tls: Partner['tls']) => Promise<Attempt>][] = [
+  ['of a sender that keeps connections', (port, tls) => sendWith(createSender({ tls }), port)],
+  ['of a sender that does not', (port, tls) => sendWith(createSender({ tls, keepAlive: false }), port)],
+  ['of an agent', (port, tls) => exchangeWith(createConnections({ tls, keepAlive: false }), port)],
+];
+
+async function sendWith(sender: Sender, port: number): Promise<Attempt> {
+  onTestFinished(() => sender.close());
+  return await sender.deliver(request(`https://localhost:${port}/`));
+}
+
+async function exchangeWith(connections: Connections, port: number): Promise<Attempt> {
+  onTestFinished(() => connections.close());
+  const prepared = request(`https://localhost:${port}/`);
+  return await exchange(prepared, { agent: connections.agentFor(prepared.url) });
+}
+
+describe.each(WAYS)('a connection %s', (_way, attemptAt) => {
+  it('is verified again after others to the same name, and each leaf by what it contains', async () => {
+    const tls = { ca: root.cert };
+    const other = await certificate('other.example', { ca: root, names: ['other.example'] });
+    const expired = await certificate('localhost', { ca: root, from: daysFromNow(-9), to: daysFromNow(-1) });
+    const outcomes: unknown[] = [];
+    for (const pair of [leaf, other, leaf, expired, await certificate('localhost'), leaf]) {
+      const { answer, error } = await attemptAt(await httpsServer(pair), tls);
+      outcomes.push(answer?.status ?? error?.code);
+    }
+    expect(outcomes).toEqual([
+      200,
+      'ERR_TLS_CERT_ALTNAME_INVALID',
+      200,
+      'CERT_HAS_EXPIRED',
+      'DEPTH_ZERO_SELF_SIGNED_CERT',
+      200,
+    ]);
+  });
+
+  it('is refused for the name of an issuer that the endpoint sends along', async () => {
+    const issuer = await certificate('localhost', { isCa: true, ca: root, names: ['localhost'] });
+    const other = await certificate('other.example', { ca: issuer, names: ['other.example'] });
+    const server = httpsServer({ ...other, cert: `${other.cert}\n${issuer.cert}` });
+    const { error } = await attemptAt(await server, { ca: root.cert });
+    expect(error).toMatchObject({ kind: 'tls-untrusted', code: 'ERR_TLS_CERT_ALTNAME_INVALID' });
+  });
+
+  it('translates the leaf alone', async () => {
+    const detailed = vi.spyOn(TLSSocket.prototype, 'getPeerCertificate');
+    onTestFinished(() => detailed.mockRestore());
+    expect((await attemptAt(await httpsServer(leaf), { ca: root.cert })).answer?.status).toBe(200);
+    expect(detailed.mock.calls).toEqual([[false]]);
   });
 });
 
