@@ -48,8 +48,8 @@ export class NodeStream extends Duplex {
   override _write(piece: Uint8Array, _encoding: BufferEncoding, done: () => void): void {
     if (!this.#isWritten) this.#socket.write(piece, done);
     else if (this.#socket.writableLength === 0) done();
-    // Until then the request counts as not sent, and its connection is not kept.
-    else this.#socket.once('drain', done);
+    // Nothing, behind the request. Until then it counts as not sent, and its connection is not kept.
+    else this.#socket.write('', done);
   }
 
   /** Node ends a connection that it does not keep. */

@@ -10,7 +10,7 @@ import { ADDRESS_TIMEOUT_MS, type ConnectionOptions, type Endpoint, endpointOf }
 import { continueWithNode, DEFAULT_BODY_CAP_BYTES, DEFAULT_MAX_HEADER_BYTES, type ExchangeLimits } from './exchange.ts';
 import { Progress } from './exchange-progress.ts';
 import { NodeStream } from './node-stream.ts';
-import { mayKeep, plainAnswer, plainRequest, type RequestText } from './plain-message.ts';
+import { mayKeep, type PlainAnswer, plainAnswer, plainRequest, type RequestText } from './plain-message.ts';
 import { connectTls, tlsOptionsFor } from './tls-options.ts';
 import { CLOSED_CODE, classifyTransportError, QUEUE_FULL_CODE, TIMEOUT_CODE } from './transport-error.ts';
 
@@ -354,6 +354,8 @@ class PoolExchange {
   #connection: Connection | undefined;
   #request: RequestText | null = null;
   #received: Buffer | undefined;
+  /** The whole answer, while it is not known whether the request was sent before it. */
+  #early: Answer | undefined;
   #pieces = 0;
   #idleMs = 0;
   #isSettled = false;
@@ -403,18 +405,38 @@ class PoolExchange {
   }
 
   read(piece: Buffer): void {
+    if (this.#early !== undefined) {
+      // Bytes behind an answer.
+      this.#settle(this.#early, null, false);
+      return;
+    }
     this.#progress.firstByte();
     this.#pieces += 1;
     this.#received = this.#received === undefined ? piece : Buffer.concat([this.#received, piece]);
-    // An answer that comes before the whole request was sent is Node's, too.
-    const isSent = (this.#connection as Connection).socket.writableLength === 0;
-    const plain = isSent ? plainAnswer(this.#received, this.#pool.limits) : null;
-    if (plain === null || (plain === 'incomplete' && this.#pieces >= MAX_PIECES)) this.#continueWithNode(true);
-    else if (plain !== 'incomplete') this.#settle(plain.answer, null, plain.keeps);
+    const plain = plainAnswer(this.#received, this.#pool.limits);
+    if (plain === null) this.#continueWithNode(true);
+    else if (plain !== 'incomplete') this.#settleWhenSent(plain);
+    // A part of an answer that comes before the whole request was sent is Node's, too.
+    else if (!this.#progress.isSent() || this.#pieces >= MAX_PIECES) this.#continueWithNode(true);
   }
 
   fail(cause: unknown): void {
-    this.#settle(null, classifyTransportError(cause, this.#progress.phase()), false);
+    if (this.#early !== undefined) this.#settle(this.#early, null, false);
+    else this.#settle(null, classifyTransportError(cause, this.#progress.phase()), false);
+  }
+
+  /**
+   * Over TLS, Node reports at the end of a turn of the event loop what it has written, and may read the answer before
+   * that: while many connections are busy, or after other work. A request that is not sent in the next turn either was
+   * answered early. Its answer counts, and its connection is not kept.
+   */
+  #settleWhenSent({ answer, keeps }: PlainAnswer): void {
+    if (this.#progress.isSent()) {
+      this.#settle(answer, null, keeps);
+      return;
+    }
+    this.#early = answer;
+    setImmediate(() => this.#settle(answer, null, keeps && this.#progress.isSent()));
   }
 
   #abort = (): void => this.fail({ code: 'ABORT_ERR' });

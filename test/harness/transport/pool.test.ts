@@ -1,10 +1,12 @@
 /** The connections of a sender: how many, who waits, who may go on, and what is observed. */
+import { once } from 'node:events';
 import type { RequestListener, ServerResponse } from 'node:http';
 import type { TLSSocket } from 'node:tls';
-import { describe, expect, it } from 'vitest';
+import { Worker } from 'node:worker_threads';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createSender, type Sender } from '../../../harness/sender/index.ts';
 import type { Attempt } from '../../../harness/transport/index.ts';
-import { certificate, httpServer, httpsServer, ok, rawServer, replying, request } from './servers.ts';
+import { certificate, httpServer, httpsServer, ok, type Pair, rawServer, replying, request } from './servers.ts';
 
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n';
 
@@ -198,6 +200,57 @@ describe('the connections to an endpoint', () => {
     release();
     expect((await second).timings.reused).toBe(true);
     sender.close();
+  });
+});
+
+/** A server over HTTPS that answers while this thread is busy; each answer comes in so many pieces. */
+async function independentServer(pair: Pair, pieces: 1 | 2): Promise<number> {
+  const program = `
+    const { parentPort, workerData } = require('node:worker_threads');
+    const server = require('node:tls').createServer({ ...workerData.pair, noDelay: true }, (socket) => {
+      socket.on('error', () => socket.destroy());
+      socket.on('data', () => {
+        const [first, ...rest] = workerData.answer;
+        socket.write(first);
+        for (const piece of rest) setTimeout(() => socket.write(piece), 200);
+      });
+    });
+    server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));`;
+  const whole = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
+  const answer = pieces === 1 ? [whole] : [whole.slice(0, -1), whole.slice(-1)];
+  const worker = new Worker(program, { eval: true, workerData: { pair, answer } });
+  onTestFinished(async () => void (await worker.terminate()));
+  const [port] = await once(worker, 'message');
+  return port as number;
+}
+
+const BUSY_MS = 100;
+
+/** Sends from a timer, and keeps this thread busy until the answer is there: Node reads it before it reports the write. */
+async function sendBeforeLongWork(send: () => Promise<Attempt>): Promise<Attempt> {
+  return await new Promise((resolve) => {
+    setTimeout(() => {
+      void send().then(resolve);
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BUSY_MS);
+    });
+  });
+}
+
+describe('a connection whose answer is read before Node reports that the request was written', () => {
+  it.each([1, 2] as const)('is kept, with an answer in %s pieces', async (pieces) => {
+    const root = await certificate('root', { isCa: true });
+    const port = await independentServer(await certificate('localhost', { ca: root }), pieces);
+    const sender = createSender({ tls: { ca: root.cert } });
+    onTestFinished(() => sender.close());
+    const send = () => sender.deliver(request(`https://localhost:${port}/`));
+    await send();
+    const attempts = [await sendBeforeLongWork(send), await sendBeforeLongWork(send), await send()];
+    expect(attempts.map(({ answer, timings }) => [answer?.status, answer?.body.length, timings.reused])).toEqual([
+      [200, 2, true],
+      [200, 2, true],
+      [200, 2, true],
+    ]);
+    expect(sender.state()).toEqual({ open: 1, idle: 1, waiting: 0 });
   });
 });
 
