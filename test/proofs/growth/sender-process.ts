@@ -9,7 +9,7 @@ import { createSender, prepare, type Sender, type SenderOptions } from '../../..
 import { buyNotification, idOf } from '../bench/notification.ts';
 
 export type Order =
-  /** Keeps so many deliveries in flight to each endpoint, on as many connections. */
+  /** Keeps so many deliveries in flight to each endpoint, on as many connections; at least one on each. */
   | {
       readonly kind: 'deliver';
       readonly endpoints: readonly string[];
@@ -26,6 +26,8 @@ export interface Load {
   readonly elapsedMs: number;
   /** User and system time of the whole process, in microseconds. */
   readonly cpuUs: number;
+  /** Deliveries for which a connection was made. */
+  readonly opened: number;
 }
 
 /** Growth of the memory of the process, in bytes, after a garbage collection; and the CPU time. */
@@ -72,16 +74,18 @@ async function deliver({ endpoints, connections, ms }: Extract<Order, { kind: 'd
   const start = performance.now();
   const end = start + ms;
   let count = 0;
+  let opened = 0;
   const lane = async (url: string) => {
     do {
-      const { answer, error } = await sender.deliver(nextTo(url));
+      const { answer, error, timings } = await sender.deliver(nextTo(url));
       if (answer?.status !== 200) throw new Error(`a delivery ended with ${answer?.status ?? error?.message}`);
       count += 1;
+      if (!timings.reused) opened += 1;
     } while (performance.now() < end);
   };
   await Promise.all(endpoints.flatMap((url) => Array.from({ length: connections }, () => lane(url))));
   const { user, system } = process.cpuUsage(before);
-  return { count, elapsedMs: performance.now() - start, cpuUs: user + system };
+  return { count, elapsedMs: performance.now() - start, cpuUs: user + system, opened };
 }
 
 async function hold(fill: (sender: Sender) => Promise<unknown>, options: SenderOptions): Promise<Held> {

@@ -94,9 +94,14 @@ export async function measureSender(settings: Settings): Promise<SenderMeasured>
         await withSender(client, server(scheme), async (send, port) => {
           const urls = urlsOf(scheme, port, endpoints);
           const phase = (ms: number) => send<Load>({ kind: 'deliver', endpoints: urls, connections, ms });
+          // A thousand handshakes take longer than the warm-up, which is for deliveries on open connections.
+          await phase(0);
           await phase(settings.warmUpMs);
           const slices: Load[] = [];
           while (slices.length < SLICES) slices.push(await phase(settings.sliceMs));
+          const opened = slices.reduce((total, slice) => total + slice.opened, 0);
+          if (opened > 0)
+            throw new Error(`${opened} connections were made while deliveries on kept ones were measured`);
           const { rate, cpuUs } = sampleOf(slices);
           rates.push({ scheme, endpoints, connections, rate, cpuUs });
         });
