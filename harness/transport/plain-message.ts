@@ -136,7 +136,8 @@ function parseHead(text: string): Head | null {
     headers.push([name, value]);
     switch (name.toLowerCase()) {
       case 'content-length':
-        if (length !== undefined || !LENGTH.test(value)) return null;
+        // Behind a length, Node accepts spaces and no tab.
+        if (length !== undefined || !LENGTH.test(value) || line.includes('\t')) return null;
         length = Number(value);
         break;
       case 'connection':

@@ -117,6 +117,13 @@ describe('the body of an answer', () => {
     expect(timings.firstByteMs).not.toBeNull();
   });
 
+  it('with a tab behind its length is not HTTP, and with a space it is', async () => {
+    const behind = async (blank: string) =>
+      await deliver(request(await replying(`HTTP/1.1 200 OK\r\nContent-Length: 2${blank}\r\n\r\nok`)));
+    expect((await behind('\t')).error?.code).toBe('HPE_INVALID_CONTENT_LENGTH');
+    expect((await behind(' ')).answer?.status).toBe(200);
+  });
+
   it('that ends before its stated length is a reset', async () => {
     const url = await replying('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort');
     expect(await deliver(request(url))).toMatchObject({ answer: null, error: { kind: 'reset', phase: 'answer' } });
