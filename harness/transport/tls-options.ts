@@ -65,7 +65,8 @@ function secureContextOf(material: TlsMaterial): tls.SecureContext {
 export function createTrustingContext(ca: string | undefined, options: tls.SecureContextOptions): tls.SecureContext {
   const context = tls.createSecureContext(options);
   if (ca === undefined) return context;
-  // Not documented (nodejs/node#27079). Node 20 then forgets the file that NODE_EXTRA_CA_CERTS names (#32010).
+  // Not documented (nodejs/node#27079); ignores what is not a certificate. Node 20 then forgets the file that
+  // NODE_EXTRA_CA_CERTS names (#32010).
   const { context: native } = context as unknown as { context: { addCACert(pem: string): void } };
   for (const pem of [...extraRoots(), ca]) native.addCACert(pem);
   return context;
@@ -150,7 +151,8 @@ let rootsOfFile: readonly string[] | undefined;
 
 /**
  * The CAs that are trusted without `ca`, as PEM: those of Node or of the system, as Node is configured, and those of
- * the file that NODE_EXTRA_CA_CERTS names. Read once, as Node does.
+ * the file that NODE_EXTRA_CA_CERTS names. Read once, as Node does. A damaged certificate in that file is included:
+ * parsing them all takes 25 ms when the file is the store of the system.
  */
 export function trustedRoots(): readonly string[] {
   defaultRoots ??= readDefaultRoots();
@@ -173,7 +175,7 @@ function extraRoots(): readonly string[] {
 function readExtraRoots(path: string | undefined): string[] {
   if (path === undefined) return [];
   try {
-    return certificateBlocks(readFileSync(path, 'latin1')).filter(parseCertificate);
+    return certificateBlocks(readFileSync(path, 'latin1'));
   } catch {
     // Node warns about a file that it cannot read, and goes on without it.
     return [];

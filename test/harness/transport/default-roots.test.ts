@@ -55,9 +55,16 @@ describe('below Node 22.15', () => {
     expect(fingerprints(roots)).toEqual(fingerprints(tls.rootCertificates));
   });
 
-  it.each(['one.pem', 'damaged.pem'])('are joined by those of the file %s', async (name) => {
-    vi.stubEnv('NODE_EXTRA_CA_CERTS', at(name));
+  it('are joined by those of the file', async () => {
+    vi.stubEnv('NODE_EXTRA_CA_CERTS', at('one.pem'));
     expect(added((await trustedRootsOn())())).toEqual(fingerprints([own]));
+  });
+
+  it('are joined by those behind a damaged one', async () => {
+    vi.stubEnv('NODE_EXTRA_CA_CERTS', at('damaged.pem'));
+    const [damaged, ...others] = (await trustedRootsOn())().slice(tls.rootCertificates.length);
+    expect(() => new X509Certificate(damaged ?? '')).toThrow();
+    expect(fingerprints(others)).toEqual(fingerprints([own]));
   });
 
   it('are each listed once', async () => {

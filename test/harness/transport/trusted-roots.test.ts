@@ -28,6 +28,8 @@ beforeAll(async () => {
   leaves = [await certificate('localhost', { ca: one }), await certificate('localhost', { ca: other })];
   writeFileSync(join(directory, 'one.pem'), `a CA of the company\n${one.cert}`);
   writeFileSync(join(directory, 'nonsense.pem'), 'nonsense');
+  const damaged = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n';
+  writeFileSync(join(directory, 'damaged.pem'), `${damaged}${one.cert}`);
 });
 
 /**
@@ -71,6 +73,7 @@ describe('the trusted CAs', () => {
     ['ca', undefined, () => other.cert, [UNKNOWN, 200], 0],
     ['both', 'one.pem', () => other.cert, [200, 200], 1],
     ['ca next to a file that is not PEM', 'nonsense.pem', () => other.cert, [UNKNOWN, 200], 0],
+    ['ca next to a file with a damaged certificate', 'damaged.pem', () => other.cert, [200, 200], 2],
     ['ca next to a missing file', 'none.pem', () => other.cert, [UNKNOWN, 200], 0],
   ])('with %s', async (_, extra, ca, answers, more) => {
     const { roots } = await trusted(undefined, undefined);
