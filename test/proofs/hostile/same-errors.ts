@@ -1,8 +1,8 @@
 /**
- * Two checkouts see the same errors: `npm run proofs -- same-errors OTHER [NAME...]`, where OTHER is another checkout
+ * Two checkouts classify errors alike: `npm run proofs -- same-errors OTHER [NAME...]`, where OTHER is another checkout
  * that is built. Both run against every hostile endpoint, at the same time and each against a server for it alone, until
- * the kinds, phases and codes of their transport errors are the same sets. Some endpoints end a connection by chance, so
- * several runs count together. Exits with 1 when one sees an error after so many runs that the other never saw.
+ * the kinds and phases of their transport errors are the same sets. Some endpoints end a connection by chance, so
+ * several runs count together. Exits with 1 when one still sees an error that the other never saw.
  */
 import { resolve } from 'node:path';
 import { CLI } from '../bench/processes.ts';
@@ -10,7 +10,7 @@ import { type Behaviour, makeMaterial } from './behaviour.ts';
 import { BEHAVIOURS, behaviourNamed } from './behaviours/index.ts';
 import { runAgainst } from './play.ts';
 
-const MAX_RUNS = 3;
+const MAX_RUNS = 6;
 
 interface Seen {
   readonly errors: Map<string, number>;
@@ -24,7 +24,7 @@ async function play(program: string, behaviour: Behaviour, { errors, outcomes }:
     outcomes.add(`${document?.verdict} (${exitCode})`);
     for (const { error } of document?.results.flatMap(({ exchanges }) => exchanges) ?? []) {
       if (error === null) continue;
-      const name = `${error.kind}/${error.phase}/${error.code}`;
+      const name = `${error.kind} (${error.phase})`;
       errors.set(name, (errors.get(name) ?? 0) + 1);
     }
   } finally {
@@ -33,7 +33,7 @@ async function play(program: string, behaviour: Behaviour, { errors, outcomes }:
 }
 
 const missingIn = (one: Seen, other: Seen) =>
-  [...one.errors].filter(([name]) => !other.errors.has(name)).map(([name, times]) => `${name} (${times})`);
+  [...one.errors].filter(([name]) => !other.errors.has(name)).map(([name, times]) => `${name}, ${times} times`);
 
 const [other, ...names] = process.argv.slice(2);
 if (other === undefined) throw new Error('name the folder of the other checkout');
