@@ -140,7 +140,10 @@ describe('with a restart', () => {
       : > '${log}'
       '${process.execPath}' '${MAIN}' receiver ${args.map((arg) => `'${arg}'`).join(' ')} > /dev/null 2> '${log}' &
       echo $! > '${pid}'
-      until grep -q 'effects window' '${log}'; do kill -0 $! || exit 1; done`,
+      until case "$(cat '${log}')" in *'effects window'*) ;; *) false ;; esac; do
+        kill -0 $! || exit 1
+        sleep 0.05
+      done`,
     );
     const command = `sh '${file}'`;
     const url = `http://127.0.0.1:${port}/hooks`;

@@ -47,9 +47,11 @@ export function startReadOnly(folder: Folder): ReadOnlyResult[] {
 function onDisk(folder: Folder, start: (what: string, file: string) => ReadOnlyResult): ReadOnlyResult[] {
   const disk = join(folder.path, 'disk');
   mkdirSync(disk);
-  const { status, stderr } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'ro', 'tmpfs', disk], { encoding: 'utf8' });
+  const args = ['-t', 'tmpfs', '-o', 'ro', 'tmpfs', disk];
+  const { status, stderr, error } = spawnSync('mount', args, { encoding: 'utf8' });
   if (status !== 0) {
-    process.stdout.write(`not tested: a read-only disk, because nothing can be mounted here (${stderr.trim()})\n`);
+    const reason = error?.message ?? stderr.trim();
+    process.stdout.write(`not tested: a read-only disk, because nothing can be mounted here (${reason})\n`);
     return [];
   }
   try {
