@@ -75,6 +75,8 @@ function rightBut(wrong: Parameters<typeof verifying>[2]) {
 const SHORT = ['--timeout', '1s'];
 /** The suites that show the fault; or every suite. */
 const only = (...suites: string[]) => (inject('whole') ? [] : suites.flatMap((suite) => ['--suite', suite]));
+/** Each delivery of the suite starts a process. */
+const DEADLY = ['valid/plain', 'malformed/truncated', 'malformed/empty', 'malformed/null'];
 /** Longer than the default time limit; or a shorter pair of both. */
 const LATE = inject('whole') ? { seconds: 12, args: [] } : { seconds: 6, args: ['--timeout', '5s'] };
 
@@ -262,7 +264,7 @@ const WRONG: readonly Wrong[] = [
     url: () => fragile(true),
     code: 1,
     says: 'Single deliveries stop the receiver until it is restarted',
-    args: only('valid', 'malformed'),
+    args: inject('whole') ? [] : DEADLY.flatMap((id) => ['--scenario', id]),
   },
   {
     name: 'dies and stays down',
