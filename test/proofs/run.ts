@@ -21,6 +21,7 @@ const SAMPLED = [
   'cli/wrong-as-a-whole',
   'explain-by-faults',
   'handling/catalogue',
+  'proxy/verdicts',
   'run/dialect',
   'proofs/stateful',
 ];
