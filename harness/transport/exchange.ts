@@ -43,6 +43,8 @@ export const DEFAULT_MAX_HEADER_BYTES = 16 * 1024;
 const ONE_PIECE_BYTES = 16 * 1024;
 /** Interim answers (1xx) before the final one. Well-behaved servers send one or two. */
 const MAX_INTERIM = 16;
+/** Header lines of an answer; Node ignores most of the further ones. 2,000 short ones would take 200 kB each time. */
+const MAX_HEADER_LINES = 256;
 /** Pieces of a body; a body in more pieces is truncated. */
 const MAX_PIECES = 10_000;
 
@@ -159,7 +161,9 @@ class Exchange implements Reader {
       maxHeaderSize: maxHeaderBytes,
       localAddress,
     };
-    return secure && !this.#isContinued ? https.request(request) : http.request(request);
+    const made = secure && !this.#isContinued ? https.request(request) : http.request(request);
+    made.maxHeadersCount = MAX_HEADER_LINES;
+    return made;
   }
 
   /** Node writes the head and a string in one piece, the head and a buffer in two. Latin-1 preserves every byte. */

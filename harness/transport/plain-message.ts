@@ -122,7 +122,7 @@ function readHead(bytes: Buffer, maxHeaderBytes: number): Head | null {
 }
 
 function parseHead(text: string): Head | null {
-  const [statusLine = '', ...lines] = text.slice(0, -HEAD_END.length).split('\r\n');
+  const [statusLine = '', ...lines] = text.slice(0, -HEAD_END.length).split('\r\n', MAX_HEADER_LINES + 2);
   const [, code, reasonPhrase = ''] = STATUS_LINE.exec(statusLine) ?? [];
   if (code === undefined || code === '304' || lines.length > MAX_HEADER_LINES) return null;
   const headers: HeaderLine[] = [];

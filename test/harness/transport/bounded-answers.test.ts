@@ -51,6 +51,14 @@ describe('an answer without end', () => {
     ).toEqual(expected);
   });
 
+  it('of 900 lines of headers is read, and about 256 of them are kept', async () => {
+    const url = await replying(`HTTP/1.1 200 OK\r\nContent-Length: 2\r\n${'A: 1\r\n'.repeat(900)}\r\nok`);
+    const { answer } = await deliver(request(url));
+    expect(answer?.body.toString()).toBe('ok');
+    expect(answer?.headers.length).toBeGreaterThanOrEqual(256);
+    expect(answer?.headers.length).toBeLessThan(300);
+  });
+
   it.each([
     [16, 200, undefined],
     [17, undefined, 'headers-too-large'],
