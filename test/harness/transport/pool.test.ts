@@ -226,7 +226,7 @@ async function independentServer(pair: Pair, pieces: 1 | 2): Promise<number> {
 
 const BUSY_MS = 100;
 
-/** Sends from a timer, and keeps this thread busy until the answer is there: Node reads it before it reports the write. */
+/** Sends from a timer, and keeps this thread busy until the answer came: Node reads it before it reports the write. */
 async function sendBeforeLongWork(send: () => Promise<Attempt>): Promise<Attempt> {
   return await new Promise((resolve) => {
     setTimeout(() => {

@@ -1,6 +1,6 @@
 /**
  * Two checkouts classify errors alike: `npm run proofs -- same-errors OTHER [NAME...]`, where OTHER is another checkout
- * that is built. Both run against every hostile endpoint, at the same time and each against a server for it alone, until
+ * that is built. Both run against every hostile endpoint, at the same time and each against a separate server, until
  * the kinds and phases of their transport errors are the same sets. Some endpoints end a connection by chance, so
  * several runs count together. Exits with 1 when one still sees an error that the other never saw.
  */
@@ -49,10 +49,9 @@ for (const behaviour of chosen) {
   const [only, lost] = [missingIn(ours, theirs), missingIn(theirs, ours)];
   const isSame = only.length + lost.length === 0;
   if (!isSame) different += 1;
-  const verdicts = [ours, theirs].map(({ outcomes }) => [...outcomes].join(', '));
-  process.stdout.write(
-    `${isSame ? '✓' : '✗'} ${behaviour.name.padEnd(28)} ${ours.errors.size} errors, ${runs} runs; ${verdicts.join(' | ')}\n`,
-  );
+  const verdicts = [ours, theirs].map(({ outcomes }) => [...outcomes].join(', ')).join(' | ');
+  const lead = `${isSame ? '✓' : '✗'} ${behaviour.name.padEnd(28)}`;
+  process.stdout.write(`${lead} ${ours.errors.size} errors, ${runs} runs; ${verdicts}\n`);
   for (const name of only) process.stdout.write(`    only here: ${name}\n`);
   for (const name of lost) process.stdout.write(`    only there: ${name}\n`);
 }
