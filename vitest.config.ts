@@ -1,12 +1,12 @@
 import { defineConfig } from 'vitest/config';
-import { LongestFirst } from './test/setup/longest-first.ts';
 
+/**
+ * Two projects. `npm test` runs `fast`: what needs no database, no browser and no whole catalogue against a slow
+ * receiver. `slow` has the rest (`NAME.slow.test.ts`). A file `NAME.sampled.test.ts` belongs to both: it runs a sample
+ * of its cases in `fast`, and all of them in `slow`.
+ */
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    // Some tests run a sample of their cases; `npm run proofs -- sampled-tests` runs all of them.
-    provide: { whole: process.env.HOOKPROOF_TEST_CASES === 'all' },
-    globalSetup: ['test/setup/global-setup.ts'],
     // They end a test that hangs. A slow machine must not make one fail.
     testTimeout: 300_000,
     hookTimeout: 300_000,
@@ -16,7 +16,27 @@ export default defineConfig({
     isolate: false,
     // Another run takes what was compiled before, by the hash of each file, which saves a fifteenth of the time.
     experimental: { fsModuleCache: true },
-    sequence: { sequencer: LongestFirst },
     coverage: { provider: 'v8', include: ['contract/**', 'receiver/**', 'scenarios/**', 'harness/**', 'certs/**'] },
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'fast',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/**/*.slow.test.ts'],
+          globalSetup: ['test/setup/global-setup.ts'],
+          provide: { whole: false, postgresUrl: null },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'slow',
+          include: ['test/**/*.{slow,sampled}.test.ts'],
+          globalSetup: ['test/setup/global-setup.ts', 'test/setup/postgres-setup.ts'],
+          provide: { whole: true },
+        },
+      },
+    ],
   },
 });

@@ -129,7 +129,8 @@ export function longLines(path: string, source: string): string[] {
 }
 
 export function isKebabCase(path: string): boolean {
-  return path.split('/').every((part) => /^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.test)?(?:\.d)?(?:\.[a-z]+)?$/.test(part));
+  const kebabCase = /^[a-z0-9]+(?:-[a-z0-9]+)*(?:(?:\.(?:slow|sampled))?\.test)?(?:\.d)?(?:\.[a-z]+)?$/;
+  return path.split('/').every((part) => kebabCase.test(part));
 }
 
 export function isCatchAll(path: string): boolean {

@@ -7,25 +7,11 @@ interface Proof {
   /** Duration on two cores. */
   readonly minutes: number;
   readonly command: readonly string[];
-  readonly env?: Readonly<Record<string, string>>;
   /** Whether it runs the compiled program, which is built first. */
   readonly build?: true;
 }
 
 const script = (path: string) => ['tsx', path];
-/** The test files whose cases `npm test` samples. */
-const SAMPLED = [
-  'cli/receiver-and-trigger',
-  'cli/reproduce',
-  'cli/secrets',
-  'cli/wrong-as-a-whole',
-  'explain-by-faults',
-  'handling/catalogue',
-  'proxy/verdicts',
-  'run/dialect',
-  'proofs/stateful',
-];
-
 const PROOFS: readonly Proof[] = [
   {
     name: 'matrix',
@@ -159,13 +145,6 @@ const PROOFS: readonly Proof[] = [
     build: true,
   },
   {
-    name: 'sampled-tests',
-    shows: 'all cases of the tests of which `npm test` runs a sample',
-    minutes: 6,
-    command: ['vitest', 'run', ...SAMPLED],
-    env: { HOOKPROOF_TEST_CASES: 'all' },
-  },
-  {
     name: 'sender-soak',
     shows: 'a million deliveries to an endpoint that is slow, resets and hangs: none lost, memory flat; --deliveries N',
     minutes: 2,
@@ -210,10 +189,10 @@ function list(): string {
   return ['npm run proofs -- NAME [ARGUMENT...]', '', ...rows].join('\n');
 }
 
-function run({ command, env, build }: Proof, args: readonly string[]): number {
+function run({ command, build }: Proof, args: readonly string[]): number {
   // npm puts node_modules/.bin on the PATH.
   const start = ([program = '', ...words]: readonly string[]) =>
-    spawnSync(program, words, { stdio: 'inherit', env: { ...process.env, ...env } }).status ?? 1;
+    spawnSync(program, words, { stdio: 'inherit' }).status ?? 1;
   const built = build === true ? start(['npm', 'run', '--silent', 'build']) : 0;
   return built === 0 ? start([...command, ...args]) : built;
 }

@@ -7,7 +7,7 @@ export interface FuzzTarget {
   readonly name: string;
   /** The parsers, and what holds for every input. */
   readonly shows: string;
-  /** How many inputs `npm test` tries. */
+  /** How many inputs `npm run test:slow` tries. */
   readonly shortRuns: number;
   start(): Promise<StartedTarget>;
 }

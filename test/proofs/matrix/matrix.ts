@@ -2,7 +2,9 @@
  * The kill matrix: plays every mutant and every correct receiver, writes
  * `scenarios/fault-dictionary.json` and docs/kill-matrix.md, and exits with 1 if a rule is violated. Run by
  * `npm run matrix`. Options: --suite NAME plays only the receivers of one suite, takes the recorded outcomes of the
- * other mutants, and prints how much of the suite is proved; --subset plays a part of each mutant (see dictionary.ts);
+ * other mutants, and prints how much of the suite is proved; --part plays what has changed and a rotating share of the
+ * rest (see part.ts), and takes the recorded outcomes of the others; --subset plays a part of each mutant (see
+ * dictionary.ts);
  * --check writes nothing and fails if a file is stale; --runs N plays everything N times, and an outcome that differs
  * fails; --jobs N sets the number of processes (default: one per core); --without-missing leaves out correct receivers
  * whose programs are not installed.
@@ -15,6 +17,7 @@ import { catalogueDigest } from '../../../scenarios/index.ts';
 import { isAsKnown, makeOutcomes, outcomesText, playedBefore, subsetsOf } from './dictionary.ts';
 import { killMatrixDocument, PROBES } from './document.ts';
 import { EXEMPT_PROBES, UNCERTAIN, withoutUncertain } from './exceptions.ts';
+import { changedEntries, currentShare, isInShare, isTouched } from './part.ts';
 import { isOfSuite, missingPrograms, type Played, SUBJECTS } from './play.ts';
 import { playAll, type Task } from './play-all.ts';
 import { type Complaint, complaintsAbout, isIdleByLevel, killsOf, type Matrix, RULE_TITLES } from './rules.ts';
@@ -29,6 +32,7 @@ const { values } = parseArgs({
     check: { type: 'boolean', default: false },
     subset: { type: 'boolean', default: false },
     suite: { type: 'string' },
+    part: { type: 'boolean', default: false },
     runs: { type: 'string', default: '1' },
     jobs: { type: 'string' },
     'without-missing': { type: 'boolean', default: false },
@@ -89,14 +93,24 @@ function print(complaints: readonly Complaint[]): void {
   }
 }
 
-const { suite } = values;
+const { suite, part } = values;
 if (suite !== undefined && !PROBES.some((probe) => probe.suite === suite)) throw new Error(`no suite ${suite}`);
-const subjects = SUBJECTS.filter((subject) => suite === undefined || isOfSuite(subject, suite));
+const subjects = (await chosen()).filter((subject) => suite === undefined || isOfSuite(subject, suite));
+
+async function chosen(): Promise<typeof SUBJECTS> {
+  if (!part) return SUBJECTS;
+  const share = currentShare();
+  const changed = await changedEntries();
+  const known = new Map((await loadDictionary()).faults.map((fault) => [fault.name, fault]));
+  return SUBJECTS.filter(
+    ({ name }) => isInShare(name, share) || isTouched(known.get(name) ?? { name, outcomes: {} }, changed),
+  );
+}
 
 /** The recorded outcomes of the mutants that are not played. */
 async function notPlayed(): Promise<readonly Played[]> {
   const { catalogue, faults } = await loadDictionary();
-  if (suite === undefined) return [];
+  if (suite === undefined && !part) return [];
   if (catalogue !== catalogueDigest()) throw new Error('the dictionary is of another catalogue: play the whole matrix');
   return playedBefore(faults.filter(({ name }) => !subjects.some((subject) => subject.name === name)));
 }

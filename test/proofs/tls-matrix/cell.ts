@@ -19,8 +19,6 @@ export interface Cell {
   readonly tlsVersions: TlsVersions;
   /** The program that the cell needs. */
   readonly program?: 'nginx' | 'openssl';
-  /** Measured only for the document, because it takes long or repeats another cell. */
-  readonly documentOnly?: boolean;
   readonly suites: readonly ('tls' | 'mtls')[];
   /** Only these scenarios; the whole suites by default. */
   readonly scenarios?: readonly string[];
@@ -79,29 +77,4 @@ export async function measure(cell: Cell): Promise<Measured> {
 /** The messages of an error and of its causes. */
 function reasonsOf(error: unknown): string[] {
   return error instanceof Error ? [error.message, ...reasonsOf(error.cause)] : [];
-}
-
-/** What a cell covers: its expected outcomes, its server, its versions of TLS. */
-export function traitsOf({ expected, server, tlsVersions, program }: Cell): string[] {
-  const expectedOutcome = isCannotServe(expected)
-    ? ['cannot serve']
-    : Object.entries(expected).map(([id, word]) => `${word} ${id}`);
-  return [...expectedOutcome, `server ${server}`, tlsVersions, `program ${program ?? 'none'}`];
-}
-
-/**
- * The cells for `npm test`: as few as cover every expected outcome of every scenario, every server and every choice of
- * versions, and none that takes long. `npm run proofs -- tls-matrix` measures all cells.
- */
-export function testedSample(cells: readonly Cell[]): readonly Cell[] {
-  const quick = cells.filter(({ documentOnly }) => documentOnly !== true);
-  const counts = new Map<string, number>();
-  for (const kind of quick.flatMap(traitsOf)) counts.set(kind, (counts.get(kind) ?? 0) + 1);
-  // Leaves out a cell when the remaining ones cover all of its traits.
-  return quick.filter((cell) => {
-    const kinds = traitsOf(cell);
-    if (kinds.some((kind) => counts.get(kind) === 1)) return true;
-    for (const kind of kinds) counts.set(kind, (counts.get(kind) ?? 0) - 1);
-    return false;
-  });
 }

@@ -14,35 +14,6 @@ import type { Upstreams } from './matrix.ts';
 import type { Nginx } from './nginx.ts';
 import { openNode, openReceiver, receiving, withDelay } from './servers.ts';
 
-/**
- * The setups that `npm test` may use, over both versions: one of each kind. A test checks that they cover everything.
- */
-const TESTED: ReadonlySet<string> = new Set([
-  'Node https: required',
-  'Node https: requested, and not checked',
-  'Node https: no mutual TLS',
-  'Node https: any RSA certificate is accepted, and no other can be presented',
-  'Node https: required, with the revocation list',
-  'Node https: an unknown CA is accepted one time in five',
-  'Node https: X-SSL-Client-Verify is trusted',
-  'Node https: a resumed session is accepted',
-  'Node https: the id is recorded before the certificate is checked',
-  'Node https: an invalid certificate gets 500',
-  'Node https: an invalid certificate gets 503',
-  'Node https: with a certificate, the signature is not checked',
-  'Node https: with a certificate, the API key is not checked',
-  'reference receiver: required, one name allowed',
-  'nginx: on, without the revocation list',
-  'nginx: optional_no_ca, and not checked',
-  'nginx: the receiver trusts this proxy, which forwards the header of any client',
-]);
-/** The setups that `npm test` may use over one version: those over both versions cover nearly everything. */
-const TESTED_ALONE: ReadonlySet<string> = new Set(['Node https: any certificate is accepted']);
-
-function isTested(setup: MutualTlsSetup, tlsVersions: TlsVersions): boolean {
-  return (tlsVersions === 'both' ? TESTED : TESTED_ALONE).has(`${SERVER_OF[setup.on]}: ${setup.name}`);
-}
-
 const SERVER_OF: Readonly<Record<MutualTlsSetup['on'], string>> = {
   node: 'Node https',
   receiver: 'reference receiver',
@@ -123,7 +94,6 @@ export function clientCells(nginx: Nginx, upstreams: Upstreams): Cell[] {
         server: SERVER_OF[setup.on],
         tlsVersions,
         ...(setup.on === 'nginx' && { program: 'nginx' as const }),
-        ...(!isTested(setup, tlsVersions) && { documentOnly: true }),
         ...whatIsRun(setup),
         expected: expectedOf(setup, tlsVersions),
         open: () => openSetup(setup, tlsVersions, port),

@@ -32,7 +32,6 @@ function certified(name: ServerFixtureName, tlsVersions: TlsVersions = 'both'): 
     server: 'reference receiver',
     expected: correctServer(tlsVersions, RSA.has(name) ? 'rsa' : 'ec'),
     // The table of server certificates has them too, on Node's https server.
-    documentOnly: ['rsa4096', 'direct', 'p384'].includes(name),
     open,
   };
 }
@@ -149,7 +148,6 @@ function mutual(name: ClientMaterialName, what: string, options: ServerOptions =
     server: 'Node https',
     suites: ['tls', 'mtls'],
     expected: withoutFixtures(),
-    documentOnly: name !== 'intermediate',
     open,
   };
 }
@@ -165,7 +163,6 @@ function mutualReceiver(name: ClientMaterialName, what: string): Row {
     server: 'reference receiver',
     suites: ['tls', 'mtls'],
     expected: withoutFixtures(),
-    documentOnly: name !== 'intermediate',
     open,
   };
 }
@@ -182,7 +179,7 @@ const MUTUAL: readonly Row[] = [
 const SITES: readonly (readonly [
   row: string,
   lines: string,
-  more: { readonly http2?: true; readonly mutual?: ClientMaterialName; readonly documentOnly?: boolean },
+  more: { readonly http2?: true; readonly mutual?: ClientMaterialName },
   TlsVersions?,
 ])[] = [
   ['behind nginx', '', {}],
@@ -192,18 +189,13 @@ const SITES: readonly (readonly [
   ['behind nginx, without session tickets', 'ssl_session_tickets off;', {}],
   ['behind nginx, with a session cache', 'ssl_session_cache shared:one:1m;', { mutual: 'right' }],
   ...CLIENT_NAMES.map(
-    (name) =>
-      [
-        `behind nginx, mutual TLS, ${CLIENTS[name]}`,
-        'ssl_verify_depth 2;',
-        { mutual: name, documentOnly: name !== 'intermediate' },
-      ] as const,
+    (name) => [`behind nginx, mutual TLS, ${CLIENTS[name]}`, 'ssl_verify_depth 2;', { mutual: name }] as const,
   ),
   ['behind nginx, mutual TLS and HTTP/2', '', { mutual: 'right', http2: true }],
 ];
 
 function behindNginx(nginx: Nginx, { plain }: Upstreams): Row[] {
-  return SITES.map(([row, lines, { http2: h2, mutual: client, documentOnly }, tlsVersions = 'both']) => {
+  return SITES.map(([row, lines, { http2: h2, mutual: client }, tlsVersions = 'both']) => {
     const port = nginx.add(async () => {
       const [{ served }, { authority }, behind] = await Promise.all([material(), clientMaterial('right'), plain()]);
       const verify =
@@ -234,7 +226,6 @@ function behindNginx(nginx: Nginx, { plain }: Upstreams): Row[] {
       program: 'nginx',
       suites: client !== undefined ? ['tls', 'mtls'] : ['tls'],
       expected: client !== undefined ? withoutFixtures(tlsVersions) : correctServer(tlsVersions),
-      ...(documentOnly === true && { documentOnly }),
       open,
     };
   });

@@ -23,7 +23,6 @@ const TABLES = {
 } as const satisfies Record<string, (nginx: Nginx, upstreams: Upstreams) => Cell[]>;
 
 export type TableName = keyof typeof TABLES;
-export const TABLE_NAMES = Object.keys(TABLES) as TableName[];
 
 export interface OpenTable {
   readonly cells: readonly Cell[];

@@ -14,7 +14,7 @@ import type { Upstreams } from './matrix.ts';
 import type { Nginx } from './nginx.ts';
 import { openNode, openServer, openSServer, receiving } from './servers.ts';
 
-type Row = Pick<Cell, 'row' | 'server' | 'expected' | 'open' | 'limits' | 'program' | 'documentOnly'>;
+type Row = Pick<Cell, 'row' | 'server' | 'expected' | 'open' | 'limits' | 'program'>;
 
 const OLD = ['tls/tls-1-0-refused', 'tls/tls-1-1-refused'];
 const ALPN = ['tls/tls-1-2-http-1-1', 'tls/tls-1-3-http-1-1'];
@@ -202,7 +202,6 @@ const NO_ANSWER: readonly Row[] = [
     row: 'connections are accepted, but not answered',
     server: 'scripted',
     // Takes twelve seconds.
-    documentOnly: true,
     expected: all('inconclusive', ALL_TLS),
     limits: SHORT_TIMEOUT,
     open: async () => open(createServer((socket) => void socket.resume()))(),

@@ -96,18 +96,6 @@ async function openCell(
   }
 }
 
-/** All three servers use OpenSSL, so `npm test` may leave out most certificates on the other servers and versions. */
-const ON_EACH_SERVER: ReadonlySet<ServerFixtureName> = new Set([
-  ...(['p256', 'rsa2048', 'expired', 'sha1', 'misordered'] as const),
-  ...(REFUSES_WEAK_KEYS ? (['rsa1024'] as const) : []),
-]);
-const OVER_ONE_VERSION: ReadonlySet<ServerFixtureName> = new Set(['p256', 'rsa2048', 'misordered']);
-
-function isTested(name: ServerFixtureName, server: ServerName, tlsVersions: TlsVersions): boolean {
-  if (tlsVersions === 'both') return server === 'Node https' || ON_EACH_SERVER.has(name);
-  return server === 'Node https' && OVER_ONE_VERSION.has(name);
-}
-
 export function serverCells(nginx: Nginx, { plain }: Upstreams): Cell[] {
   return SERVER_FIXTURE_NAMES.flatMap((name) =>
     SERVERS.flatMap((server) =>
@@ -125,7 +113,6 @@ export function serverCells(nginx: Nginx, { plain }: Upstreams): Cell[] {
           server,
           tlsVersions,
           ...(server === 'nginx' && { program: 'nginx' as const }),
-          ...(!isTested(name, server, tlsVersions) && { documentOnly: true }),
           suites: ['tls'],
           expected: rejection === null ? expectedOf(name, tlsVersions) : { cannotServe: rejection },
           open: () => openCell(name, server, tlsVersions, port),

@@ -35,20 +35,27 @@ export const STORES: Readonly<Record<StoreName, () => Promise<Store>>> = {
 };
 
 /** Whether the tests of a store are skipped. */
-export function lacks(store: StoreName): boolean {
+function lacks(store: StoreName): boolean {
   return store === 'postgres' && inject('postgresUrl') === null;
 }
 
+/** The stores that outlive the process; `npm test` leaves out PostgreSQL. */
+const DATABASES: readonly ('sqlite' | 'postgres')[] = inject('whole') ? ['sqlite', 'postgres'] : ['sqlite'];
+
 /** Describes the same behaviour of every store. */
 export function onEveryStore(title: string, tests: (name: StoreName) => void): void {
-  for (const name of ['memory', 'sqlite', 'postgres'] as const)
-    describe.skipIf(lacks(name))(`${title}, ${name}`, () => tests(name));
+  describe(`${title}, memory`, () => tests('memory'));
+  onEveryDatabase(title, tests);
 }
 
 /** Describes the same behaviour of every store that outlives the process. */
 export function onEveryDatabase(title: string, tests: (name: 'sqlite' | 'postgres') => void): void {
-  for (const name of ['sqlite', 'postgres'] as const)
-    describe.skipIf(lacks(name))(`${title}, ${name}`, () => tests(name));
+  for (const name of DATABASES) describe.skipIf(lacks(name))(`${title}, ${name}`, () => tests(name));
+}
+
+/** Describes the behaviour of PostgreSQL alone. */
+export function onPostgres(title: string, tests: () => void): void {
+  if (DATABASES.includes('postgres')) describe.skipIf(lacks('postgres'))(title, tests);
 }
 
 /** A notification as the stages pass it on. `at` in seconds. */

@@ -1,15 +1,12 @@
 /** The catalogue against the durable receiver. `lift-out.test.ts` plays the whole catalogue in memory. */
 import { randomBytes } from 'node:crypto';
-import { expect, inject, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { NOTIFICATION_KINDS } from '../../../contract/index.ts';
 import { run } from '../../../harness/index.ts';
 import { type DurableInbox, effectHandlers, type Handlers, memoryEffects } from '../../../receiver/index.ts';
 import { onEveryDatabase, STORES } from '../inbox/stores.ts';
 import { collectLogs } from '../logs.ts';
 import { receiverForTest } from '../raw-http.ts';
-
-/** The checks whose deliveries are stored, or all. */
-const PLAYED = inject('whole') ? {} : { suites: ['valid', 'delivery', 'malformed'] };
 
 onEveryDatabase('the receiver', (name) => {
   it('passes the catalogue, and stores and handles exactly what it accepts', async () => {
@@ -35,7 +32,7 @@ onEveryDatabase('the receiver', (name) => {
       logger,
     });
     const partner = { url: receiver.url, signing: { secret }, apiKey: { value: apiKey } };
-    const document = await run({ partner, selection: PLAYED });
+    const document = await run({ partner });
     const findings = document.results.filter(({ verdict }) => verdict !== 'pass' && verdict !== 'not-applicable');
     expect(findings.map(({ id, verdict, reason }) => `${verdict} ${id}: ${reason}`)).toEqual([]);
     expect([document.verdict, document.judged]).toEqual(['conformant', document.planned]);

@@ -17,11 +17,10 @@ import {
 } from '../../proofs/durability/receiver-process.ts';
 import { addressOf, startProxy, throughProxy } from '../../proofs/durability/tcp-proxy.ts';
 import { startPostgres } from '../../setup/postgres.ts';
-import { lacks as lacksProgram } from '../../setup/programs.ts';
-import { lacks } from '../inbox/stores.ts';
+import { lacks } from '../../setup/programs.ts';
 import { startReadOnly } from './read-only-start.ts';
 
-const skip = lacks('postgres');
+const skip = inject('postgresUrl') === null;
 const setup = { how: 'script', handling: { leaseMs: 1000, pollMs: 100 } } as const;
 
 async function expectNothingLost(options: OutageOptions) {
@@ -35,7 +34,7 @@ async function expectNothingLost(options: OutageOptions) {
 }
 
 describe.concurrent('an inbox that fails under load', () => {
-  it.skipIf(lacksProgram('prlimit'))('on a full disk causes a 503 until there is space', async () => {
+  it.skipIf(lacks('prlimit'))('on a full disk causes a 503 until there is space', async () => {
     const store = sqliteStore();
     const disk = openSmallDisk(store.folder.path);
     const inside = { ...setup, commandPrefix: disk.commandPrefix };

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { type DurableInbox, type Inbox, memoryInbox, openInbox } from '../../../receiver/index.ts';
 import { query } from '../../proofs/durability/stored-state.ts';
 import { newDatabase } from '../../setup/postgres.ts';
-import { lacks, onEveryDatabase, received, STORES, type Store } from './stores.ts';
+import { onEveryDatabase, onPostgres, received, STORES, type Store } from './stores.ts';
 
 let store: Store;
 let inbox: DurableInbox;
@@ -99,7 +99,7 @@ describe('an inbox in memory', () => {
   });
 });
 
-describe.skipIf(lacks('postgres'))('a PostgreSQL database whose encoding is not UTF8', () => {
+onPostgres('a PostgreSQL database whose encoding is not UTF8', () => {
   for (const encoding of ['LATIN1', 'SQL_ASCII']) {
     it(`is an error at the start: ${encoding}`, async () => {
       const options = `ENCODING '${encoding}' LOCALE 'C' TEMPLATE template0`;

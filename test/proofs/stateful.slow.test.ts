@@ -1,4 +1,4 @@
-import { expect, inject, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { CATALOGUE } from '../../scenarios/index.ts';
 import { makeMaterial } from './matrix/play.ts';
 import { exitCodeFor, STATEFUL } from './stateful.ts';
@@ -19,9 +19,6 @@ const SCENARIOS = CATALOGUE.flatMap(({ scenarios }) => scenarios)
   .filter((scenario) => OF_STATE.some((pattern) => pattern.test(scenario.id)) || OTHERS.includes(scenario))
   .map(({ id }) => id);
 
-/** All of them, or every fourth one. */
-const PLAYED = STATEFUL.filter((_, at) => inject('whole') || at % 4 === 3);
-
-it.each(PLAYED)('%s, which depends on earlier requests, ends with exit code %i', async (name, code) => {
+it.each(STATEFUL)('%s, which depends on earlier requests, ends with exit code %i', async (name, code) => {
   expect(await exitCodeFor(name, material, SCENARIOS)).toBe(code);
 });

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Partner } from '../../harness/partner.ts';
 import { type Assembled, assemble } from '../../harness/run/assemble.ts';
 import { createKit } from '../../harness/run/kit.ts';
@@ -45,21 +45,6 @@ function bash(script: string, cwd: string, url: string): Promise<string> {
   });
 }
 
-/** The form of a script without its values: its commands, and the stages that the probe changes. */
-function formOf({ change, id }: ProbeScenario): string {
-  const partner = partnerAt('http://127.0.0.1:9/hooks');
-  const script = curlScript(assembled({ change, id } as ProbeScenario, partner), partner) ?? 'none';
-  const commands = script.replace(/('[^']*' ?)+/g, "''").replace(/\d+/g, '0');
-  return `${Object.keys(change).toSorted()} ${commands}`;
-}
-
-/** The first probe of each form and some of the others, or every one. */
-function sentByCurl(): readonly ProbeScenario[] {
-  if (inject('whole')) return PROBES;
-  const first = new Map(PROBES.toReversed().map((probe) => [formOf(probe), probe]));
-  return PROBES.filter((probe, at) => first.get(formOf(probe)) === probe || at % 8 === 0);
-}
-
 /** Headers in which curl and the harness may differ. */
 const OWN = /^(host|user-agent|accept|connection|content-length)$/i;
 
@@ -94,7 +79,7 @@ describe.skipIf(lacks('bash', 'curl', 'openssl', 'xxd', 'python3'))('the curl sc
   afterAll(() => rm(cwd, { recursive: true, force: true }));
 
   it('sends the same request as the harness, for every form of probe that has one', async () => {
-    const played = sentByCurl();
+    const played = PROBES;
     const queue = [...played];
     const differences: unknown[] = [];
     let scripts = 0;

@@ -28,8 +28,8 @@ function copied(stack: Stack, source?: string): string {
   return folder;
 }
 
-const checked = (stack: Stack, url: string) =>
-  run({ partner: { url, signing: { secret }, apiKey: { value: apiKey } }, stack });
+const checked = (stack: Stack, url: string, suites: readonly string[] = []) =>
+  run({ partner: { url, signing: { secret }, apiKey: { value: apiKey } }, stack, selection: { suites } });
 
 const journalOf = (folder: string) =>
   readFileSync(join(folder, 'journal.ndjson'), 'utf8')
@@ -69,14 +69,12 @@ describe.each(RUN)('the recipe for %s', (stack) => {
     const faulty = source.replace(find, () => replace);
     expect(faulty).not.toBe(source);
     const { url } = await started(stack, copied(stack, faulty));
-    const document = await checked(stack, url);
-    const main = document.diagnosis.find(({ relation }) => relation === 'main');
-    expect({ verdict: document.verdict, fault: main?.fault }).toEqual({
-      verdict: 'nonconformant',
-      fault: expect.stringMatching(/^verifies-.*json$/),
-    });
+    const document = await checked(stack, url, ['raw-body', 'signature']);
+    const [main] = document.diagnosis;
+    // The two suites that show the fault name it as the first candidate, unless the first delivery is enough.
+    expect(main?.candidates?.[0]?.fault ?? main?.fault).toMatch(/^verifies-.*json$/);
     expect(main?.fix).toContain(facts?.fixSays);
-    expect(main?.fix).toContain(`hookproof init --stack ${stack}`);
+    expect(document.verdict).not.toBe('conformant');
   });
 
   it.skipIf(reason !== null)(

@@ -6,7 +6,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type DurableInbox, type EntryFilter, type InboxArchive, openArchive } from '../../../receiver/index.ts';
 import { newDatabase } from '../../setup/postgres.ts';
-import { filledInbox, lacks, onEveryDatabase, received, STORES, type Store } from './stores.ts';
+import { filledInbox, onEveryDatabase, onPostgres, received, STORES, type Store } from './stores.ts';
 
 onEveryDatabase('an archive', (name) => {
   let store: Store;
@@ -168,15 +168,17 @@ describe('openArchive', () => {
     expect(statSync(join(folder, 'empty.db')).size).toBe(0);
   });
 
-  it.skipIf(lacks('postgres'))('reports a database without an inbox, and creates no table', async () => {
-    const url = await newDatabase(inject('postgresUrl') ?? '');
-    for (const readOnly of [true, false]) {
-      await expect(openArchive(url, { readOnly })).rejects.toMatchObject({ code: 'INBOX_MISSING' });
-    }
-    const client = new pg.Client({ connectionString: url });
-    await client.connect();
-    const { rows } = await client.query("SELECT 1 FROM pg_tables WHERE tablename LIKE 'hookproof%'");
-    await client.end();
-    expect(rows).toEqual([]);
+  onPostgres('an archive of a database', () => {
+    it('reports a database without an inbox, and creates no table', async () => {
+      const url = await newDatabase(inject('postgresUrl') ?? '');
+      for (const readOnly of [true, false]) {
+        await expect(openArchive(url, { readOnly })).rejects.toMatchObject({ code: 'INBOX_MISSING' });
+      }
+      const client = new pg.Client({ connectionString: url });
+      await client.connect();
+      const { rows } = await client.query("SELECT 1 FROM pg_tables WHERE tablename LIKE 'hookproof%'");
+      await client.end();
+      expect(rows).toEqual([]);
+    });
   });
 });

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { displayWidth } from '../../harness/report/index.ts';
 import type { DurableInbox } from '../../receiver/index.ts';
-import { BINARY, filledInbox, HOSTILE, lacks, STORES, type Store } from '../receiver/inbox/stores.ts';
-import { lacks as lacksProgram } from '../setup/programs.ts';
+import { BINARY, filledInbox, HOSTILE, onEveryDatabase, STORES, type Store } from '../receiver/inbox/stores.ts';
+import { lacks } from '../setup/programs.ts';
 import { hookproof, MAIN } from './hookproof.ts';
 import { inTerminal } from './in-terminal.ts';
 
@@ -17,8 +17,7 @@ const jsonLines = (text: string) =>
     .split('\n')
     .map((line) => JSON.parse(line));
 
-describe.each(['sqlite', 'postgres'] as const)('inbox on %s', (name) => {
-  const skip = lacks(name);
+onEveryDatabase('inbox', (name) => {
   let store: Store;
   let inbox: DurableInbox;
   let bodies: Map<string, Buffer>;
@@ -27,7 +26,6 @@ describe.each(['sqlite', 'postgres'] as const)('inbox on %s', (name) => {
   const run = (...args: string[]) => hookproof(['inbox', ...args], { env, cwd: folder });
 
   beforeAll(async () => {
-    if (skip) return;
     folder = mkdtempSync(join(tmpdir(), 'hookproof-inbox-command-'));
     store = await STORES[name]();
     inbox = (await store.open()) as DurableInbox;
@@ -35,13 +33,12 @@ describe.each(['sqlite', 'postgres'] as const)('inbox on %s', (name) => {
     env = { HOOKPROOF_INBOX: store.url };
   });
   afterAll(async () => {
-    if (skip) return;
     await inbox.close();
     store.remove();
     rmSync(folder, { recursive: true });
   });
 
-  it.skipIf(skip)('list shows the newest first, says how many there are, and that some are dead', async () => {
+  it('list shows the newest first, says how many there are, and that some are dead', async () => {
     const { code, stdout, stderr } = await run('list', '--limit', '3');
     expect(code).toBe(0);
     const [head, ...lines] = stdout.trimEnd().split('\n');
@@ -51,7 +48,7 @@ describe.each(['sqlite', 'postgres'] as const)('inbox on %s', (name) => {
     expect(stderr).toContain('hookproof inbox replay --state dead');
   });
 
-  it.skipIf(skip)('list takes filters, and --json has every field but the body', async () => {
+  it('list takes filters, and --json has every field but the body', async () => {
     const filters = ['--state', 'pending', '--state', 'dead', '--kind', 'refund', '--transaction', 'order-4'];
     const { code, stdout, stderr } = await run('list', ...filters, '--since', '1h', '--until', '2100-01-01', '--json');
     expect([code, stderr]).toEqual([0, '1 of 1 entry (1 pending), newest first\n']);
@@ -75,7 +72,7 @@ describe.each(['sqlite', 'postgres'] as const)('inbox on %s', (name) => {
     ]);
   });
 
-  it.skipIf(skip)('show tells everything, and takes the beginning of an id', async () => {
+  it('show tells everything, and takes the beginning of an id', async () => {
     const [whole, short] = await Promise.all([run('show', 'dead-buy'), run('show', 'dead-b')]);
     expect({ ...whole, stdout: '' }).toEqual({ code: 0, stdout: '', stderr: '' });
     const words = [
@@ -92,21 +89,21 @@ describe.each(['sqlite', 'postgres'] as const)('inbox on %s', (name) => {
     expect(short).toEqual(whole);
   });
 
-  it.skipIf(skip)('show --raw writes the bytes as they came', () => {
+  it('show --raw writes the bytes as they came', () => {
     const bytes = execFileSync(process.execPath, [MAIN, 'inbox', 'show', 'not-text', '--raw'], {
       env: { ...process.env, ...env },
     });
     expect(bytes.equals(BINARY)).toBe(true);
   });
 
-  it.skipIf(skip)('show names the entries that are near when there is none, or more than one', async () => {
+  it('show names the entries that are near when there is none, or more than one', async () => {
     const [none, several] = await Promise.all([run('show', 'dead-bye'), run('show', 'dead')]);
     expect([none.code, several.code]).toEqual([2, 2]);
     expect(none.stderr).toMatch(/there is no entry "dead-bye"\n.*dead-buy/);
     expect(several.stderr).toContain('dead-buy, dead-wallet');
   });
 
-  it.skipIf(skip)('export gives every entry once, in the order of arrival, with its bytes', async () => {
+  it('export gives every entry once, in the order of arrival, with its bytes', async () => {
     const { code, stdout, stderr } = await run('export');
     expect([code, stderr]).toEqual([0, 'exported 87 entries\n']);
     const lines = jsonLines(stdout);
@@ -120,7 +117,7 @@ describe.each(['sqlite', 'postgres'] as const)('inbox on %s', (name) => {
     expect([id, state, lastError]).toEqual(['dead-buy', 'dead', `Error: broke ${HOSTILE}`]);
   });
 
-  it.skipIf(skip)('replay needs a selection and a confirmation', async () => {
+  it('replay needs a selection and a confirmation', async () => {
     const [nothing, unasked, missing] = await Promise.all([
       run('replay', '--yes'),
       run('replay', '--state', 'dead'),
@@ -133,7 +130,7 @@ describe.each(['sqlite', 'postgres'] as const)('inbox on %s', (name) => {
     expect((await inbox.depths()).dead).toBe(2);
   });
 
-  it.skipIf(skip)('replay makes dead entries pending again with all attempts, and skips running ones', async () => {
+  it('replay makes dead entries pending again with all attempts, and skips running ones', async () => {
     const { code, stdout, stderr } = await run('replay', 'dead-wallet', 'dead-buy', 'runs', '--yes');
     expect([code, stdout]).toEqual([0, 'replayed 2 entries\n']);
     expect(stderr).toContain('not replayed, still being handled: runs');
@@ -147,7 +144,7 @@ describe.each(['sqlite', 'postgres'] as const)('inbox on %s', (name) => {
     for (const claim of claims) await inbox.settle({ claim, state: 'done', order: null });
   });
 
-  it.skipIf(skip)('prune removes settled entries, explains the consequence, and needs a confirmation', async () => {
+  it('prune removes settled entries, explains the consequence, and needs a confirmation', async () => {
     const refused = await run('prune', '--before', '2100-01-01');
     expect(refused.code).toBe(2);
     expect(refused.stderr).toContain('counts as new if it is delivered again');
@@ -179,7 +176,7 @@ describe('on any store', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it.skipIf(lacksProgram('python3'))('list fits a terminal', async () => {
+  it.skipIf(lacks('python3'))('list fits a terminal', async () => {
     const { code, screen } = await inTerminal(['inbox', 'list', '--limit', '300'], { columns: 60, env });
     expect(code).toBe(0);
     const lines = screen
@@ -210,13 +207,13 @@ describe('on any store', () => {
     expect(outputs[7]?.stdout).toContain('"id":"not-text"');
   });
 
-  it.skipIf(lacksProgram('python3'))('show --raw writes nothing to a terminal', async () => {
+  it.skipIf(lacks('python3'))('show --raw writes nothing to a terminal', async () => {
     const { code, screen } = await inTerminal(['inbox', 'show', 'not-text', '--raw'], { columns: 80, env });
     expect([code, screen.includes('\u001b[2J')]).toEqual([2, false]);
     expect(screen).toContain('INBOX_RAW_TO_TERMINAL');
   });
 
-  it.skipIf(lacksProgram('python3'))('replay asks in a terminal, and accepts only yes', async () => {
+  it.skipIf(lacks('python3'))('replay asks in a terminal, and accepts only yes', async () => {
     const answer = (typed: string) => inTerminal(['inbox', 'replay', 'dead-buy'], { columns: 80, typed, env });
     for (const typed of ['\n', 'n\n', 'yesterday\n', '\u0004']) {
       const { code, screen } = await answer(typed);
@@ -248,7 +245,7 @@ describe('on any store', () => {
     expect(readdirSync(folder)).toEqual(['refunds.ndjson']);
   });
 
-  it.skipIf(lacksProgram('bash'))('a reader that closes the pipe is not an error', () => {
+  it.skipIf(lacks('bash'))('a reader that closes the pipe is not an error', () => {
     const script = '"$0" "$1" inbox export | head -n 1 >/dev/null; echo "$PIPESTATUS"';
     const said = execFileSync('bash', ['-c', `{ ${script}; } 2>&1`, process.execPath, MAIN], {
       env: { ...process.env, ...env },

@@ -1,0 +1,43 @@
+/**
+ * The part of the matrix that `.ci/run` plays: the mutants that a change touches, and a share of all receivers that
+ * rotates with the number of commits. The nightly workflow plays the whole matrix.
+ */
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import type { FaultOutcomes } from '../../../harness/diagnose/fault-dictionary.ts';
+
+/** Every receiver is in one share. */
+const SHARES = 4;
+
+const DICTIONARY = 'scenarios/fault-dictionary.json';
+/** A module of one of these folders exports literals: mutants with a name, or scenarios with an id. */
+const TABLES = /^(?:receiver\/faults|scenarios\/suites)\/[a-z0-9-]+\.ts$/;
+
+const git = (...args: string[]) => execFileSync('git', args, { encoding: 'utf8' }).trim();
+
+/** The share of this commit. A shallow clone always has the same one. */
+export function currentShare(): number {
+  return Number(git('rev-list', '--count', 'HEAD')) % SHARES;
+}
+
+export function isInShare(name: string, share: number): boolean {
+  return (createHash('sha256').update(name).digest()[0] ?? 0) % SHARES === share;
+}
+
+/** The names and ids in the tables that have changed since outcomes were last recorded, committed or not. */
+export async function changedEntries(): Promise<ReadonlySet<string>> {
+  const recorded = git('log', '-1', '--format=%H', '--', DICTIONARY);
+  const files = git('diff', '--name-only', '--diff-filter=d', recorded).split('\n');
+  const modules = files.filter((file) => TABLES.test(file)).map((file) => import(`../../../${file}`));
+  const exported = (await Promise.all(modules)).flatMap((module: object) => Object.values(module)).flat();
+  return new Set(exported.flatMap((entry) => (isEntry(entry) ? [entry.name ?? entry.id ?? ''] : [])));
+}
+
+function isEntry(value: unknown): value is { readonly name?: string; readonly id?: string } {
+  return typeof value === 'object' && value !== null;
+}
+
+/** Whether a mutant has changed, or is found by a scenario that has. */
+export function isTouched({ name, outcomes }: Pick<FaultOutcomes, 'name' | 'outcomes'>, changed: ReadonlySet<string>) {
+  return changed.has(name) || Object.keys(outcomes).some((id) => changed.has(id));
+}
