@@ -29,8 +29,8 @@ export function windowTable(): string {
   const lines = (file: string) => `\`${file}\` (${linesOf(file)} lines)`;
   return `## The effects window
 
-A command prints what the receiver stored for a query; \`npm run test:slow\` runs those whose toolchain is installed. The
-lines are those that are not blank, with comments. Two programs serve any of the commands as an endpoint:
+A command prints what the receiver stored for a query; \`npm run test:slow\` runs those whose toolchain is installed.
+The lines are those that are not blank, with comments. Two programs serve any of the commands as an endpoint:
 ${lines('effects-server.mjs')} and ${lines('effects-server.py')}.
 
 ${markdownTable(['language', 'file', 'lines', 'command', 'run by the tests'], rows)}

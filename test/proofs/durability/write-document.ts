@@ -143,8 +143,8 @@ async function renderDocument(proofs: Proofs): Promise<string> {
 The reference receiver answers 200 when a notification is on disk, and runs the handlers afterwards from what is stored.
 Each claim below is tested by an experiment in \`test/proofs/durability/\`, and each experiment also runs against a
 faulty receiver, which it must catch. Short forms of all of them run in \`npm run test:slow\`. The receiver is a
-separate process; the test reads the stored rows with SQL, and what the handlers did from a file that they write, each line with
-one \`write\`.
+separate process; the test reads the stored rows with SQL, and what the handlers did from a file that they write, each
+line with one \`write\`.
 
 Measured on ${proofs.machine.join('; ')}. The machine was shared, so times are upper bounds.
 
