@@ -20,11 +20,11 @@ import { FLAWS, type FlawName, SHAPES, type ShapeName } from '../scenarios/dimen
 import {
   CATALOGUE,
   changedStages,
-  configureWindows,
+  configureSources,
   EVIDENCE_LEVELS,
   EVIDENCE_RULES,
   type EvidenceLevel,
-  isWindow,
+  isEvidenceSource,
   levelWith,
   REQUIREMENTS,
   type Requirement,
@@ -151,9 +151,9 @@ function scenarios(): string {
   );
 }
 
-/** The evidence levels at which scenarios verify a requirement. The windows that a scenario needs decide. */
+/** The evidence levels at which scenarios verify a requirement. The sources that a scenario needs decide. */
 function levelsOf(by: readonly Scenario[]): readonly EvidenceLevel[] {
-  const found = by.map(({ needs = [] }) => levelWith(needs.filter(isWindow)));
+  const found = by.map(({ needs = [] }) => levelWith(needs.filter(isEvidenceSource)));
   return EVIDENCE_LEVELS.filter((level) => found.includes(level));
 }
 
@@ -174,8 +174,8 @@ function evidenceTables(): string[] {
     const first = idsWhere((found) => found[0] === level);
     const further = idsWhere((found) => found[0] !== undefined && found[0] < level && found.includes(level));
     const shown = level === 0 ? counted(first.length, 'requirement') : first.join(', ') || 'none';
-    const { title, windows } = EVIDENCE_RULES[level];
-    const how = windows.length === 0 ? '' : configureWindows(windows);
+    const { title, sources } = EVIDENCE_RULES[level];
+    const how = sources.length === 0 ? '' : configureSources(sources);
     return [`${level}: ${title}`, how, `${verified} of ${ofReceiver.length}`, shown, further.join(', ') || 'none'];
   });
   return [

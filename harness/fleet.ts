@@ -45,8 +45,8 @@ const partner = z.strictObject({
   suites: z.record(text, counts),
   /** The fault of the endpoint: `hookproof explain FAULT` describes it. */
   diagnosis: z.strictObject({ fault: text, title: text }).nullable(),
-  /** The evidence level of the run; null without one. Absent in documents of earlier versions. */
-  evidenceLevel: z.literal(EVIDENCE_LEVELS).nullable().optional(),
+  /** The evidence level of the run; null without one. */
+  evidenceLevel: z.literal(EVIDENCE_LEVELS).nullable(),
   certificate: z.strictObject({ issuedAt: time, expiresAt: time }).nullable(),
   /** Every reason why there is no certificate. */
   refusals: z.array(z.strictObject({ code: text, message: text, fix: text })),
@@ -67,8 +67,7 @@ export const fleetDocument = z.strictObject({
   asked: z.strictObject({
     profile: text.nullable(),
     revision: text.nullable(),
-    /** Absent in documents of earlier versions. */
-    evidenceLevel: text.nullable().optional(),
+    evidenceLevel: text.nullable(),
     strict: z.boolean(),
     validForDays: whole,
     partners: whole,
@@ -227,7 +226,7 @@ const MUST_BE_EQUAL = [
   ['the catalogue', ({ catalogue }: FleetDocument) => catalogue.digest],
   ['--profile', ({ asked }: FleetDocument) => asked.profile],
   ['--revision', ({ asked }: FleetDocument) => asked.revision],
-  ['--evidence-level', ({ asked }: FleetDocument) => asked.evidenceLevel ?? null],
+  ['--evidence-level', ({ asked }: FleetDocument) => asked.evidenceLevel],
   ['--strict', ({ asked }: FleetDocument) => asked.strict],
   ['--valid-for', ({ asked }: FleetDocument) => asked.validForDays],
   ['the list of partners', ({ asked }: FleetDocument) => asked.names],

@@ -9,19 +9,19 @@ export type {
   SuiteGroup,
 } from './handshake.ts';
 export {
-  configureWindows,
+  configureSources,
   EVIDENCE_LEVELS,
   EVIDENCE_RULES,
   type EvidenceLevel,
   evidenceLevel,
   evidenceStatement,
-  isWindow,
+  isEvidenceSource,
   levelWith,
   PROFILE_RULES,
   PROFILES,
   type Profile,
   type ProfileRules,
-  WINDOW_TEXTS,
+  SOURCE_TEXTS,
 } from './profiles.ts';
 export { type Level, REQUIREMENTS, type Requirement, type RequirementId, requirement } from './requirements.ts';
 export * as samples from './samples.ts';
@@ -38,6 +38,8 @@ export {
   changedStages,
   type Delivery,
   type EffectsAudit,
+  EVIDENCE_SOURCES,
+  type EvidenceSource,
   type Expectation,
   type ExpectedEffect,
   FEATURES,
@@ -66,7 +68,5 @@ export {
   type SignChange,
   type Suite,
   type Transmission,
-  WINDOWS,
-  type Window,
 } from './scenario.ts';
 export { STATEMENTS, type Statement } from './statements.ts';

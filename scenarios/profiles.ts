@@ -3,7 +3,7 @@
  * judged in addition to the answers.
  * Specification: Authentication (recommended combinations).
  */
-import { type Feature, WINDOWS, type Window } from './scenario.ts';
+import { EVIDENCE_SOURCES, type EvidenceSource, type Feature } from './scenario.ts';
 
 export const PROFILES = ['basic', 'staging', 'production'] as const;
 export type Profile = (typeof PROFILES)[number];
@@ -30,15 +30,15 @@ export const PROFILE_RULES: Readonly<Record<Profile, ProfileRules>> = {
 export const EVIDENCE_LEVELS = [0, 1, 2] as const;
 export type EvidenceLevel = (typeof EVIDENCE_LEVELS)[number];
 
-/** What a run of a level has judged, and the windows that show it. */
-export const EVIDENCE_RULES: Readonly<Record<EvidenceLevel, { title: string; windows: readonly Window[] }>> = {
-  0: { title: 'the answers alone', windows: [] },
-  1: { title: 'answers and effects', windows: ['effects'] },
-  2: { title: 'answers, effects across restarts, and the log', windows: ['effects', 'restart', 'log'] },
+/** What a run of a level has judged, and the sources that show it. */
+export const EVIDENCE_RULES: Readonly<Record<EvidenceLevel, { title: string; sources: readonly EvidenceSource[] }>> = {
+  0: { title: 'the answers alone', sources: [] },
+  1: { title: 'answers and effects', sources: ['effects'] },
+  2: { title: 'answers, effects across restarts, and the log', sources: ['effects', 'restart', 'log'] },
 };
 
 /** How each window is configured: the flags, and what a report calls it where it is missing. */
-export const WINDOW_TEXTS: Readonly<Record<Window, { noun: string; flag: string; configure: string }>> = {
+export const SOURCE_TEXTS: Readonly<Record<EvidenceSource, { noun: string; flag: string; configure: string }>> = {
   effects: {
     noun: 'effects window',
     flag: '--effects',
@@ -48,17 +48,17 @@ export const WINDOW_TEXTS: Readonly<Record<Window, { noun: string; flag: string;
   log: { noun: 'log', flag: '--log', configure: '`--log FILE`' },
 };
 
-/** The highest level whose windows are all among the given features. */
+/** The highest level whose sources are all among the given features. */
 export function evidenceLevel(features: readonly Feature[]): EvidenceLevel {
   return (
-    EVIDENCE_LEVELS.findLast((level) => EVIDENCE_RULES[level].windows.every((window) => features.includes(window))) ?? 0
+    EVIDENCE_LEVELS.findLast((level) => EVIDENCE_RULES[level].sources.every((source) => features.includes(source))) ?? 0
   );
 }
 
-/** The lowest level that includes all of these windows. */
-export function levelWith(windows: readonly Window[]): EvidenceLevel {
+/** The lowest level that includes all of these sources. */
+export function levelWith(sources: readonly EvidenceSource[]): EvidenceLevel {
   return (
-    EVIDENCE_LEVELS.find((level) => windows.every((window) => EVIDENCE_RULES[level].windows.includes(window))) ?? 2
+    EVIDENCE_LEVELS.find((level) => sources.every((source) => EVIDENCE_RULES[level].sources.includes(source))) ?? 2
   );
 }
 
@@ -69,11 +69,11 @@ export function evidenceStatement(level: EvidenceLevel): string {
     : `${EVIDENCE_RULES[level].title} (effects are the receiver's own statement)`;
 }
 
-export function isWindow(feature: Feature): feature is Window {
-  return (WINDOWS as readonly Feature[]).includes(feature);
+export function isEvidenceSource(feature: Feature): feature is EvidenceSource {
+  return (EVIDENCE_SOURCES as readonly Feature[]).includes(feature);
 }
 
-/** How to configure windows: "`--restart-command COMMAND` and `--log FILE`". */
-export function configureWindows(windows: readonly Window[]): string {
-  return windows.map((window) => WINDOW_TEXTS[window].configure).join(' and ');
+/** How to configure sources: "`--restart-command COMMAND` and `--log FILE`". */
+export function configureSources(sources: readonly EvidenceSource[]): string {
+  return sources.map((source) => SOURCE_TEXTS[source].configure).join(' and ');
 }

@@ -22,11 +22,11 @@ export const CLIENT_FIXTURES = ['expired', 'not-yet-valid', 'wrong-purpose', 're
 export type ClientFixture = (typeof CLIENT_FIXTURES)[number];
 
 /** What shows more than the answers: the effects window, a command that restarts the receiver, and its log. */
-export const WINDOWS = ['effects', 'restart', 'log'] as const;
-export type Window = (typeof WINDOWS)[number];
+export const EVIDENCE_SOURCES = ['effects', 'restart', 'log'] as const;
+export type EvidenceSource = (typeof EVIDENCE_SOURCES)[number];
 
 /** A feature of the endpoint under test. A scenario that needs a disabled feature is `not-applicable`, by name. */
-export type Feature = 'hmac' | 'api-key' | 'https' | 'mtls' | `fixture-${ClientFixture}` | Window;
+export type Feature = 'hmac' | 'api-key' | 'https' | 'mtls' | `fixture-${ClientFixture}` | EvidenceSource;
 
 /** Every feature, for schemas. */
 export const FEATURES: readonly Feature[] = [
@@ -35,7 +35,7 @@ export const FEATURES: readonly Feature[] = [
   'https',
   'mtls',
   ...CLIENT_FIXTURES.map((name) => `fixture-${name}` as const),
-  ...WINDOWS,
+  ...EVIDENCE_SOURCES,
 ];
 
 /** What an id in a notification identifies. A receiver may look ids up, and reject those that it does not know. */

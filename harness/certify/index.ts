@@ -10,4 +10,4 @@ export { keyIdOf, makeKeyPair, readPrivateKey, readPublicKey } from './keys.ts';
 export { type Drift, missingFeatures, recheck } from './recheck.ts';
 export { type CertificationPlan, exitCodeOfRefusals, type Refusal, refusalsAfter, refusalsBefore } from './refusals.ts';
 export { CURRENT_REVISION, KNOWN_REVISIONS, loadRevision, type Revision } from './revision.ts';
-export { certifiedEvidence, type Reason, type Verification, verifyCertificate } from './verify.ts';
+export { type Reason, type Verification, verifyCertificate } from './verify.ts';

@@ -1,7 +1,7 @@
 /** Issues a certificate for a run. Pure and deterministic, because Ed25519 needs no randomness. */
 
 import type { KeyObject } from 'node:crypto';
-import { PROFILE_RULES, type Profile } from '../../scenarios/index.ts';
+import { evidenceStatement, PROFILE_RULES, type Profile } from '../../scenarios/index.ts';
 import type { ResultDocument, Verdict } from '../report/result-document.ts';
 import { isScored } from '../report/verdict.ts';
 import { canonicalJson, type Json, sha256 } from './canonical-json.ts';
@@ -81,7 +81,7 @@ function statementOf(input: CertificateInput): Statement {
       hookproofCertificate: {
         format: 1,
         endpoint: { url: withoutQuery(target.url), tls: target.tls.protocol as 'TLSv1.3', trust },
-        ...(document.evidence && { evidence: { ...document.evidence } }),
+        evidence: document.evidence ?? { level: 0, statement: evidenceStatement(0) },
         expiresAt: timeText(issuedAt.getTime() + validForMs),
         features: [...target.features],
         issuedAt: timeText(issuedAt.getTime()),

@@ -1,6 +1,6 @@
 /** Rechecks a certified endpoint: its key, and a few of the checks that it passed. */
 
-import { type Feature, isWindow } from '../../scenarios/index.ts';
+import { type Feature, isEvidenceSource } from '../../scenarios/index.ts';
 import type { ResultDocument } from '../report/result-document.ts';
 import { type RunOptions, run } from '../run/index.ts';
 import { createIdentityProbe, type EndpointIdentity, pinAddress, withExtraCas } from './certification-run.ts';
@@ -49,8 +49,8 @@ export type RecheckOptions = Pick<
  * The features in the certificate that this configuration lacks. Without them, the canary would prove something else.
  */
 export function missingFeatures({ predicate }: Statement, configured: readonly Feature[]): Feature[] {
-  // The canary uses neither fixtures nor windows.
-  const isNotUsed = (feature: Feature) => feature.startsWith('fixture-') || isWindow(feature);
+  // The canary uses neither fixtures nor sources.
+  const isNotUsed = (feature: Feature) => feature.startsWith('fixture-') || isEvidenceSource(feature);
   return predicate.hookproofCertificate.features.filter((one) => !configured.includes(one) && !isNotUsed(one));
 }
 

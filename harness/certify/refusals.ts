@@ -1,14 +1,14 @@
 /** The reasons not to issue a certificate: before the run, from its settings; after the run, from its results. Pure. */
 
 import {
-  configureWindows,
+  configureSources,
   EVIDENCE_LEVELS,
   EVIDENCE_RULES,
+  type EvidenceSource,
   type Feature,
   PROFILE_RULES,
   type Profile,
-  WINDOW_TEXTS,
-  type Window,
+  SOURCE_TEXTS,
 } from '../../scenarios/index.ts';
 import type { ResultDocument, ScenarioResult } from '../report/result-document.ts';
 import { isScored } from '../report/verdict.ts';
@@ -66,9 +66,9 @@ export function refusalsBefore(plan: CertificationPlan): Refusal[] {
   }
   const missing = missingFor(evidenceLevel, features);
   if (missing.length > 0) {
-    const nouns = missing.map((window) => `no ${WINDOW_TEXTS[window].noun}`).join(' and ');
+    const nouns = missing.map((source) => `no ${SOURCE_TEXTS[source].noun}`).join(' and ');
     const message = `evidence level ${evidenceLevel} is required, and ${nouns} is configured`;
-    refusals.push(usageRefusal('evidence-level', message, `Give ${configureWindows(missing)}.`));
+    refusals.push(usageRefusal('evidence-level', message, `Give ${configureSources(missing)}.`));
   }
   if (selected.length > 0) {
     const fix = 'Remove --suite, --scenario and --grep, and suites, scenarios and grep in hookproof.yaml.';
@@ -235,7 +235,7 @@ function evidenceRefusals({ evidence, target }: ResultDocument, evidenceLevel: n
   const message = `evidence level ${evidenceLevel} is required, and the run has reached level ${level}`;
   const missing = missingFor(evidenceLevel, target.features);
   return missing.length > 0
-    ? [usageRefusal('evidence-level', message, `Give ${configureWindows(missing)}.`)]
+    ? [usageRefusal('evidence-level', message, `Give ${configureSources(missing)}.`)]
     : [
         {
           code: 'evidence-level',
@@ -248,10 +248,10 @@ function evidenceRefusals({ evidence, target }: ResultDocument, evidenceLevel: n
       ];
 }
 
-/** The windows of an evidence level that are not configured. */
-function missingFor(evidenceLevel: number, features: readonly Feature[]): Window[] {
+/** The sources of an evidence level that are not configured. */
+function missingFor(evidenceLevel: number, features: readonly Feature[]): EvidenceSource[] {
   const level = EVIDENCE_LEVELS.find((one) => one === evidenceLevel) ?? 0;
-  return EVIDENCE_RULES[level].windows.filter((window) => !features.includes(window));
+  return EVIDENCE_RULES[level].sources.filter((source) => !features.includes(source));
 }
 
 function endpointRefusals({ profile }: ResultDocument, identities: CertificationRun['identities']): Refusal[] {

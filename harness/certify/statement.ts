@@ -32,11 +32,8 @@ const certificate = z.strictObject({
     /** `public`: the chain ends at a CA that Node trusts by default; `configured`: at a CA that the operator added. */
     trust: z.enum(['public', 'configured']),
   }),
-  /**
-   * What the run has judged in addition to the answers; effects are the receiver's own statement. Absent in
-   * certificates of earlier versions: level 0.
-   */
-  evidence: z.strictObject({ level: z.literal(EVIDENCE_LEVELS), statement: z.string().max(400) }).optional(),
+  /** What the run has judged in addition to the answers; effects are the receiver's own statement. */
+  evidence: z.strictObject({ level: z.literal(EVIDENCE_LEVELS), statement: z.string().max(400) }),
   expiresAt: time,
   /** The features that were on, including those beyond the profile. */
   features: z.array(z.enum(FEATURES)),
@@ -90,7 +87,7 @@ export function readStatement(payload: Uint8Array): Statement | string {
   if ((result === 'WARNED') !== warnedTests.length > 0) return 'has a result that contradicts its warned tests';
   const { issuedAt, expiresAt } = hookproofCertificate;
   if (!(Date.parse(issuedAt) < Date.parse(expiresAt))) return 'has invalid dates';
-  if ((hookproofCertificate.evidence?.level ?? 0) > evidenceLevel(hookproofCertificate.features))
+  if (hookproofCertificate.evidence.level > evidenceLevel(hookproofCertificate.features))
     return 'has an evidence level that its features do not allow';
   return data;
 }

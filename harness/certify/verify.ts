@@ -1,7 +1,7 @@
 /** Verifies a certificate offline. Pure. */
 
 import type { KeyObject } from 'node:crypto';
-import { evidenceStatement, type Profile } from '../../scenarios/index.ts';
+import type { Profile } from '../../scenarios/index.ts';
 import { sha256 } from './canonical-json.ts';
 import { type Envelope, isSignedBy, readEnvelope } from './dsse.ts';
 import { profileDigest, urlDigest } from './issue.ts';
@@ -130,13 +130,6 @@ function checkDates({ predicate: { hookproofCertificate } }: Statement, at: Date
   return [];
 }
 
-/** The evidence of a certificate; one of an earlier version has level 0. */
-export function certifiedEvidence({ predicate }: Statement): NonNullable<Certificate['evidence']> {
-  return predicate.hookproofCertificate.evidence ?? { level: 0, statement: evidenceStatement(0) };
-}
-
-type Certificate = Statement['predicate']['hookproofCertificate'];
-
 function checkSubjects(statement: Statement, { evidenceLevel = 0, profile, result, url }: VerifyOptions): Reason[] {
   const { predicate, subject } = statement;
   const [document, endpoint] = subject;
@@ -162,7 +155,7 @@ function checkSubjects(statement: Statement, { evidenceLevel = 0, profile, resul
     const message = `the certificate is for the profile ${certificate.profile}, not for ${profile}`;
     reasons.push({ code: 'other-profile', message, fix: `Certify the endpoint with --profile ${profile}.` });
   }
-  const { level } = certifiedEvidence(statement);
+  const { level } = certificate.evidence;
   if (level < evidenceLevel) {
     const message = `the certificate has evidence level ${level}, and level ${evidenceLevel} is required`;
     const fix = `Certify the endpoint with --evidence-level ${evidenceLevel}.`;

@@ -17,7 +17,7 @@ import {
   writeReports,
 } from '../report/index.ts';
 import type { ResultDocument } from '../report/result-document.ts';
-import { exitCodeOf, isPartial } from '../report/verdict.ts';
+import { exitCodeOf } from '../report/verdict.ts';
 import { type RunOptions, run } from '../run/index.ts';
 import { keptReportPath, readLastRun, rememberRun } from './last-run.ts';
 import { type Interruption, interruptible } from './stop-signals.ts';
@@ -37,7 +37,7 @@ export async function conduct(
     const performed = await perform(config, interruption, (options) => run({ ...options, flags }));
     const document = remembers ? await remember(config, performed.document) : performed.document;
     const { partner, reporters } = config;
-    const kept = remembers && !isPartial(document) ? keptReport(document, partner.url, reporters) : [];
+    const kept = remembers && !document.partial ? keptReport(document, partner.url, reporters) : [];
     await report({ reporters: [...reporters, ...kept] }, { ...performed, document }, verbose);
     return interruption.exitCode() ?? exitCodeOf(document);
   } finally {
@@ -48,7 +48,7 @@ export async function conduct(
 /** Remembers the run, and returns its document; that of a partial run with the last full one. */
 export async function remember({ partner: { url } }: ResolvedConfig, given: ResultDocument): Promise<ResultDocument> {
   // In CI the memory of a machine is that of other jobs.
-  const isKnown = isPartial(given) && !isCi();
+  const isKnown = given.partial && !isCi();
   const full = isKnown ? (await readLastRun(url))?.full : null;
   const document = full == null ? given : { ...given, lastFullRun: full };
   await rememberRun(document, url);
@@ -152,7 +152,7 @@ export function reportOutputs(verbose = false) {
 }
 
 /** What every kind of run takes from the configuration: the endpoint, the limits, and how the run is judged. */
-export function runOptions({ run, partner, clientFixtures, advice, windows }: ResolvedConfig): RunOptions {
+export function runOptions({ run, partner, clientFixtures, advice, evidenceSources }: ResolvedConfig): RunOptions {
   return {
     partner,
     clientFixtures,
@@ -162,7 +162,7 @@ export function runOptions({ run, partner, clientFixtures, advice, windows }: Re
     strict: run.strict,
     stack: run.stack,
     evidence: run.evidence,
-    windows,
+    evidenceSources,
     advice,
   };
 }

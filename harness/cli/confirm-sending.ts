@@ -58,7 +58,7 @@ async function isPublic({ partner, run: { timeoutMs } }: ResolvedConfig): Promis
   return error !== null || allowed.some((address) => scopeOf(address) === 'public');
 }
 
-function outlineOf({ clientFixtures, partner, run, windows }: ResolvedConfig) {
+function outlineOf({ clientFixtures, partner, run, evidenceSources }: ResolvedConfig) {
   const { concurrency, maxMs, profile, recoveryMs, timeoutMs, suites, scenarios, greps, shard } = run;
   return outlineRun({
     partner,
@@ -66,7 +66,7 @@ function outlineOf({ clientFixtures, partner, run, windows }: ResolvedConfig) {
     selection: { suites, scenarios, greps, shard },
     limits: { concurrency, timeoutMs, recoveryMs, maxMs },
     profile,
-    windows,
+    evidenceSources,
   });
 }
 

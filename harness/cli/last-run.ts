@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { findScenario } from '../../scenarios/index.ts';
 import { readFile, utf8Text } from '../config/read-file.ts';
 import type { FullRun, ResultDocument } from '../report/result-document.ts';
-import { failsTheRun, isPartial } from '../report/verdict.ts';
+import { failsTheRun } from '../report/verdict.ts';
 import { stateFolder } from '../state-folder.ts';
 
 export interface LastRun {
@@ -42,7 +42,7 @@ export async function readLastRun(url: string): Promise<LastRun | null> {
  */
 export async function rememberRun(document: ResultDocument, url: string): Promise<void> {
   const path = pathFor(url);
-  const isWhole = !isPartial(document) && document.counts.inconclusive === 0;
+  const isWhole = !document.partial && document.counts.inconclusive === 0;
   const before = isWhole ? null : await readLastRun(url);
   const temporary = `${path}.${randomUUID()}.tmp`;
   try {
@@ -59,7 +59,7 @@ export async function rememberRun(document: ResultDocument, url: string): Promis
 function updated(before: LastRun | null, document: ResultDocument): LastRun {
   const { counts, startedAt, tool, verdict } = document;
   const failed = stillFailing(before?.failed ?? [], document);
-  if (isPartial(document)) return { schemaVersion: 1, full: before?.full ?? null, failed };
+  if (document.partial) return { schemaVersion: 1, full: before?.full ?? null, failed };
   return { schemaVersion: 1, full: { startedAt, version: tool.version, verdict, counts }, failed };
 }
 

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { HookproofError } from '../../contract/index.ts';
 import { visible } from '../../contract/visible.ts';
 import { PROFILE_RULES, type Profile } from '../../scenarios/profiles.ts';
-import type { WindowOptions } from '../effects/index.ts';
+import type { SourceOptions } from '../effects/index.ts';
 import type { Partner } from '../partner.ts';
 import type { Reporter } from '../report/reporters.ts';
 import { isLoopback } from '../sender/index.ts';
@@ -28,7 +28,7 @@ import { type Advice, adviceText, inOrder, type Problem, throwIfAny } from './pr
 import { MAX_DOCUMENT_BYTES, readFile } from './read-file.ts';
 import { type PartnerReading, resolvePartner } from './resolve-partner.ts';
 import { resolveReporters, resolveRun } from './resolve-run.ts';
-import { resolveWindows } from './resolve-windows.ts';
+import { resolveSources } from './resolve-sources.ts';
 import { type ConfigFlags, type RunSettings, SETTINGS } from './settings.ts';
 
 /** Everything that `hookproof run` needs, checked. */
@@ -37,7 +37,7 @@ export interface ResolvedConfig {
   readonly clientFixtures: ClientFixtures;
   readonly run: RunSettings;
   /** What shows more than the answers. */
-  readonly windows: WindowOptions;
+  readonly evidenceSources: SourceOptions;
   /** Never empty; at most one writes to standard output. */
   readonly reporters: readonly Reporter[];
   /** What the user should know, one sentence each. */
@@ -125,7 +125,7 @@ export async function collectConfig(options: LoadOptions): Promise<CollectedConf
   const { partner } = values;
   const clientFixtures = await resolveFixtures(resolution, partner?.tls?.clientCert);
   const { run, reporters } = resolveRun(resolution);
-  const { windows, decimals } = await resolveWindows(resolution, run, partner);
+  const { evidenceSources, decimals } = await resolveSources(resolution, run, partner);
   resolution.shown.sort((a, b) => placeInTable(a.path) - placeInTable(b.path));
   const profile = givenText(resolution.settings, 'profile');
   if (profile !== undefined && run.profile !== null && complete) {
@@ -156,7 +156,7 @@ export async function collectConfig(options: LoadOptions): Promise<CollectedConf
           partner: { ...partner, ...(decimals && { decimals }) },
           clientFixtures,
           run,
-          windows,
+          evidenceSources,
           reporters,
           advice: [...new Set(advice.map(adviceText))],
           sources: Object.fromEntries(resolution.shown.map(({ path, source }) => [path, source])),

@@ -52,7 +52,7 @@ export async function diagnose(run: ToDiagnose): Promise<Diagnosis[]> {
 /** The same with a given dictionary. */
 function diagnoseWith(dictionary: FaultDictionary, run: ToDiagnose): Diagnosis[] {
   const { preflight, results } = run;
-  const stack = run.stack === null ? guessStack(results) : { name: run.stack, told: '--stack' };
+  const stack = run.stack === null ? guessStack(results) : { name: run.stack, source: '--stack' };
   const [first, ...others] =
     preflight === null
       ? explainRun(run, dictionary, stack)

@@ -46,7 +46,7 @@ export interface FaultOutcomes {
 export type DictionaryFault = FaultText & FaultOutcomes;
 
 export interface OutcomesFile {
-  readonly schemaVersion: 2;
+  readonly schemaVersion: 1;
   /** The digest of the catalogue with which it was recorded. */
   readonly catalogue: string;
   /** Sorted by name. */

@@ -5,7 +5,7 @@ import type { Exchange, ScenarioResult } from '../report/result-document.ts';
 export interface KnownStack {
   readonly name: Stack;
   /** The source: `Server: Werkzeug/3.1`, or `--stack`. */
-  readonly told: string;
+  readonly source: string;
 }
 
 /**
@@ -40,10 +40,10 @@ function stackOf(headers: NonNullable<Exchange['response']>['headers']): KnownSt
     for (const [name, value] of headers) {
       if (name.toLowerCase() !== wanted) continue;
       // Ruby's X-Runtime is the time that the application took; ASP.NET's header is its version.
-      if (wanted === 'x-runtime' && /^\d+\.\d+$/.test(value)) return { name: 'rails', told: `${name}: ${value}` };
-      if (wanted === 'x-aspnet-version') return { name: 'dotnet', told: `${name}: ${value}` };
+      if (wanted === 'x-runtime' && /^\d+\.\d+$/.test(value)) return { name: 'rails', source: `${name}: ${value}` };
+      if (wanted === 'x-aspnet-version') return { name: 'dotnet', source: `${name}: ${value}` };
       const found = SIGNS.find(([pattern]) => pattern.test(value));
-      if (found !== undefined) return { name: found[1], told: `${name}: ${value.slice(0, 80)}` };
+      if (found !== undefined) return { name: found[1], source: `${name}: ${value.slice(0, 80)}` };
     }
   }
   return null;

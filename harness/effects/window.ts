@@ -24,7 +24,7 @@ export interface EffectsSource {
 }
 
 /** What shows more than the answers. */
-export interface WindowOptions {
+export interface SourceOptions {
   readonly effects?: EffectsSource & { readonly deadlineMs: number };
   /** A shell command that ends the receiver, as a crash would, and starts it again. */
   readonly restartCommand?: string;

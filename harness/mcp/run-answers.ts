@@ -19,7 +19,7 @@ import {
   withFindings,
 } from '../report/index.ts';
 import type { Exchange, ResultDocument, ScenarioResult } from '../report/result-document.ts';
-import { failsTheRun, isPartial } from '../report/verdict.ts';
+import { failsTheRun } from '../report/verdict.ts';
 import { answerFields, type Contents, type Entry, type Marker, maybeUntrusted } from './answer.ts';
 
 /** A run of this server. Its document is redacted. */
@@ -131,7 +131,7 @@ export async function summaryOf(past: PastRun, marker: Marker): Promise<Contents
   const failed = failedIn(document).length;
   const at = groups.findIndex(({ members }) => members.length > 0);
   const first = groups[at]?.members[0]?.id;
-  const partial = isPartial(document);
+  const partial = document.partial;
   const url = shortened(target.url);
   const notes = caveats(document).map(shortened);
   return {

@@ -14,7 +14,6 @@ import { readFile } from '../config/read-file.ts';
 import { type DoctorDocument, examine } from '../doctor/index.ts';
 import type { Redactor } from '../report/index.ts';
 import type { ResultDocument, RunListener } from '../report/result-document.ts';
-import { isPartial } from '../report/verdict.ts';
 import { type AddressPolicy, pinEndpoint } from '../transport/index.ts';
 import type { Row } from './look-ups.ts';
 import type { PastRun } from './run-answers.ts';
@@ -136,8 +135,8 @@ export async function createSession({ allowHosts, commands, sources, stopping }:
     const document = await commands.run({ ...loaded, run }, { signal, addresses, listener });
     made++;
     const full = fullRuns.get(document.target.url);
-    const past = { id: `r${made}`, document, request, ...(isPartial(document) && full !== undefined && { full }) };
-    if (!isPartial(document)) fullRuns.set(document.target.url, past);
+    const past = { id: `r${made}`, document, request, ...(document.partial && full !== undefined && { full }) };
+    if (!document.partial) fullRuns.set(document.target.url, past);
     runs.push(past);
     if (runs.length > MAX_RUNS) runs.shift();
     return past;

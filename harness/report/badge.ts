@@ -1,6 +1,5 @@
 /** The verdict as a small SVG picture for a page or a README. It contains only words of ours and numbers. */
 import type { ResultDocument } from './result-document.ts';
-import { isPartial } from './verdict.ts';
 import { headline } from './wording.ts';
 
 const LABEL = 'hookproof';
@@ -28,7 +27,7 @@ function widthOf(text: string): number {
 function message(document: ResultDocument): string {
   const { counts, profile, verdict } = document;
   const parts = [
-    isPartial(document) ? 'partial run' : headline(document).toLowerCase(),
+    document.partial ? 'partial run' : headline(document).toLowerCase(),
     verdict === 'nonconformant' && counts.fail > 0 && `${counts.fail} failed`,
     profile,
   ];
@@ -37,7 +36,7 @@ function message(document: ResultDocument): string {
 
 function colourOf(document: ResultDocument): string {
   const { verdict } = document;
-  return COLOURS[isPartial(document) && verdict === 'conformant' ? 'inconclusive' : verdict];
+  return COLOURS[document.partial && verdict === 'conformant' ? 'inconclusive' : verdict];
 }
 
 /** The picture, ending with a newline: 20 pixels high, without references to fonts, styles or addresses. */

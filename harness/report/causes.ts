@@ -18,7 +18,7 @@ export interface Cause {
 export function causesOf(results: readonly ScenarioResult[], diagnosis: ResultDocument['diagnosis']): Cause[] {
   const left = new Set(results);
   const explained = diagnosis
-    .filter(({ relation, fault }) => relation !== 'or' && fault !== NOT_KNOWN)
+    .filter(({ fault }) => fault !== NOT_KNOWN)
     .map((one): Cause => {
       const evidence = new Set(one.evidence);
       const members = [...left].filter(({ id }) => evidence.has(id));
@@ -36,7 +36,7 @@ export function causesOf(results: readonly ScenarioResult[], diagnosis: ResultDo
 /** With what was found without a failed check, as when nothing is listening on the port: what to fix first. */
 export function withFindings(causes: readonly Cause[], diagnoses: readonly Diagnosis[]): Cause[] {
   const shown = new Set(causes.map(({ diagnosis }) => diagnosis));
-  const others = diagnoses.filter((one) => one.relation !== 'or' && one.fault !== NOT_KNOWN && !shown.has(one));
+  const others = diagnoses.filter((one) => one.fault !== NOT_KNOWN && !shown.has(one));
   const added = others.map((diagnosis): Cause => ({ diagnosis, title: diagnosis.title, members: [] }));
   return [
     ...added.filter(({ diagnosis }) => diagnosis?.relation === 'main'),

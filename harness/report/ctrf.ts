@@ -13,7 +13,7 @@ import { visible } from '../../contract/visible.ts';
 import { visibleJson } from './json.ts';
 import { details, incompleteness, message, outcomeOf, whySkipped } from './outcome.ts';
 import type { ResultDocument, ScenarioResult } from './result-document.ts';
-import { exitCodeOf, isPartial } from './verdict.ts';
+import { exitCodeOf } from './verdict.ts';
 
 /** The version of the specification, which is a working draft. */
 const SPECIFICATION = '0.0.0';
@@ -110,8 +110,8 @@ export function renderCtrf(document: ResultDocument): string {
       environment: { appName: visible(target.url), ...(profile !== null && { testEnvironment: profile }) },
       extra: {
         'hookproof.run': {
-          verdict: isPartial(document) ? null : document.verdict,
-          partial: isPartial(document),
+          verdict: document.partial ? null : document.verdict,
+          partial: document.partial,
           seed,
           shard,
           catalogue: catalogue.digest,

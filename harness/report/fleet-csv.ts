@@ -16,7 +16,7 @@ const COLUMNS: readonly (readonly [name: string, of: (partner: FleetPartner) => 
   ['verdict', ({ verdict }) => verdict],
   ...NUMBERS.map((name) => [name, ({ counts }: FleetPartner) => counts?.[name] ?? null] as const),
   ['diagnosis', ({ diagnosis }) => diagnosis?.fault ?? null],
-  ['evidence level', ({ evidenceLevel }) => evidenceLevel ?? null],
+  ['evidence level', ({ evidenceLevel }) => evidenceLevel],
   ['expires', ({ certificate }) => certificate?.expiresAt ?? null],
   ['reasons', ({ refusals }) => refusals.map(({ code, message }) => `${code}: ${message}`).join('; ')],
   ['started', ({ startedAt }) => startedAt],

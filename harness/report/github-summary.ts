@@ -53,11 +53,11 @@ function opening(document: ResultDocument): string[] {
 }
 
 function aboutDiagnosis(one: Diagnosis): string[] {
-  const lead = one.relation === 'or' ? 'Or: ' : '';
   const fix = one.stack === null ? 'Fix' : `Fix for ${prose(one.stack.name)}`;
   return [
-    `- ${lead}**${prose(one.title)}** (${prose(closeness(one))})`,
-    ...(one.relation === 'or' ? [] : [`  - ${prose(one.why)}`, `  - **${fix}:** ${prose(one.fix)}`]),
+    `- **${prose(one.title)}** (${prose(closeness(one))})`,
+    `  - ${prose(one.why)}`,
+    `  - **${fix}:** ${prose(one.fix)}`,
     ...(one.evidence.length === 0 ? [] : [`  - Seen in ${code(namesOf(one.evidence))}`]),
   ];
 }

@@ -32,18 +32,15 @@ export function renderDetails(document: ResultDocument, scored: readonly Scenari
   ];
 }
 
-/** The best match and the faults in addition to it in full, the alternatives in a line each. */
+/** The best match, and the faults in addition to it. */
 function renderDiagnosis(document: ResultDocument, layout: Layout): string[] {
   const { diagnosis, results } = document;
   const failed = results.filter(({ verdict }) => verdict === 'fail').length;
   if (diagnosis.length === 0) return failed < 2 ? [] : layout.paragraph('', NOTHING_FITS, 'bold');
-  const found = diagnosis.filter(({ relation }) => relation !== 'or');
-  const alternatives = diagnosis.filter(({ relation }) => relation === 'or');
   const others = notExplained(document);
   return [
     layout.paint('Diagnosis', 'bold'),
-    ...found.flatMap((fault, at) => [...(at === 0 ? [] : ['', '  in addition']), ...renderFault(fault, layout)]),
-    ...alternatives.flatMap((fault) => layout.paragraph('  or        ', `${fault.title} (${closeness(fault)})`, 'dim')),
+    ...diagnosis.flatMap((fault, at) => [...(at === 0 ? [] : ['', '  in addition']), ...renderFault(fault, layout)]),
     ...(others === '' ? [] : layout.paragraph('  also      ', others)),
   ];
 }
@@ -59,7 +56,7 @@ function renderFault(fault: Diagnosis, layout: Layout): string[] {
     ...field('seen in', seen),
     ...field('why', why),
     ...field('fix', fix, 'cyan'),
-    ...field('for', stack === null ? '' : `${stack.name} (${stack.told})`, 'dim'),
+    ...field('for', stack === null ? '' : `${stack.name} (${stack.source})`, 'dim'),
     // Only faults of the dictionary have more text.
     ...field('more', seen === '' ? '' : `hookproof explain ${fault.fault}`),
     ...field('same as', alike.length === 0 ? '' : `${namesOf(alike)}: this run cannot distinguish them`, 'dim'),

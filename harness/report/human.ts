@@ -4,7 +4,7 @@ import { type Cause, causesOf, groupBy, withFindings } from './causes.ts';
 import { renderDetails, renderGroups } from './human-details.ts';
 import { counted, createLayout, displayWidth, formatDuration, type Layout, type ReportOptions } from './layout.ts';
 import type { ResultDocument, ScenarioResult } from './result-document.ts';
-import { decisionOf, failsTheRun, isPartial, isScored } from './verdict.ts';
+import { decisionOf, failsTheRun, isScored } from './verdict.ts';
 import {
   caveats,
   closeness,
@@ -188,14 +188,14 @@ function renderOmitted(document: ResultDocument, scored: readonly ScenarioResult
   const notScored = results.length - scored.length;
   const notes = results.filter(({ reason, verdict }) => verdict === 'pass' && reason !== '').length;
   const unverifiable = notVerified.filter(({ verifiable }) => verifiable === undefined).length;
-  const verifiable = isPartial(document) ? '' : verifiableIn(document);
+  const verifiable = document.partial ? '' : verifiableIn(document);
   const off = groupBy(
     results.filter(({ verdict }) => verdict === 'not-applicable'),
     ({ reason }) => reason,
   );
   const count = [
     unverifiable > 0 &&
-      !isPartial(document) &&
+      !document.partial &&
       `${counted(unverifiable, 'requirement')} not verifiable by black-box tests`,
     notes > 0 && `${notes} passed with a note`,
     notScored > 0 && `${notScored} newer than revision ${scoring?.revision}, without effect on the verdict`,
@@ -226,7 +226,7 @@ function renderToDo(document: ResultDocument, causes: readonly Cause[], layout: 
   const flags = document.flags === undefined ? '' : ` ${layout.safe(document.flags)}`;
   const run = `hookproof run ${layout.safe(quotedUrl(document.target.url))}${flags}`;
   if (causes.length === 0) {
-    const isGreen = isPartial(document) && document.counts.pass > 0 && document.counts.inconclusive === 0;
+    const isGreen = document.partial && document.counts.pass > 0 && document.counts.inconclusive === 0;
     return isGreen ? [layout.paint('Next', 'bold'), `  all       ${run}`] : [];
   }
   const shown = causes.slice(0, MAX_CAUSES);
@@ -236,7 +236,7 @@ function renderToDo(document: ResultDocument, causes: readonly Cause[], layout: 
   ).length;
   const explained = causes.find(({ diagnosis }) => diagnosis !== null && diagnosis.seen !== '')?.diagnosis?.fault;
   return [
-    ...layout.paragraph('', `To do${stack == null ? '' : `, with fixes for ${stack.name} (${stack.told})`}`, 'bold'),
+    ...layout.paragraph('', `To do${stack == null ? '' : `, with fixes for ${stack.name} (${stack.source})`}`, 'bold'),
     ...shown.flatMap((cause, at) => {
       const { diagnosis, members } = cause;
       const fix = diagnosis?.fix ?? members[0]?.fix ?? '';

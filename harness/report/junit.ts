@@ -10,7 +10,6 @@ import { escapeCharacter } from '../../contract/visible.ts';
 import { groupBy } from './causes.ts';
 import { details, incompleteness, message, type Outcome, outcomeOf, whySkipped } from './outcome.ts';
 import type { ResultDocument, ScenarioResult } from './result-document.ts';
-import { isPartial } from './verdict.ts';
 import { closeness, NOTHING_FITS, namesOf, notExplained, verifiableIn } from './wording.ts';
 
 /** JUnit XML, ending with a newline: well-formed whatever bytes the endpoint answered. Times are in seconds. */
@@ -76,8 +75,8 @@ function propertiesOf(document: ResultDocument): string {
     ['features', target.features.join(', ')],
     ...evidence,
     ...(verifiable === '' ? [] : [['evidence.more', verifiable] as const]),
-    ['verdict', isPartial(document) ? 'none' : verdict],
-    ['partial', String(isPartial(document))],
+    ['verdict', document.partial ? 'none' : verdict],
+    ['partial', String(document.partial)],
     ['seed', seed],
     ['catalogue.digest', catalogue.digest],
     ['hookproof.version', tool.version],
@@ -94,7 +93,6 @@ function diagnosisProperties(document: ResultDocument): [name: string, value: st
   const unexplained: [string, string][] = rest === '' ? [] : [['diagnosis.unexplained', rest]];
   const found = diagnosis.flatMap((fault, at): [string, string][] => {
     const name = at === 0 ? 'diagnosis' : `diagnosis.${at + 1}`;
-    if (fault.relation === 'or') return [[name, `or: ${fault.title} (${closeness(fault)})`]];
     const values: [string, string][] = [
       [name, `${fault.title} (${closeness(fault)})`],
       [`${name}.evidence`, namesOf(fault.evidence)],

@@ -81,7 +81,7 @@ const CLOSED: ReadonlySet<string> = new Set([
   'stackGiven',
   'type',
   'verdict',
-  'windows',
+  'sources',
 ]);
 
 /** Texts of the catalogue and of hookproof, which are the same in every run. */

@@ -5,7 +5,7 @@
  */
 import * as z from 'zod';
 import { type JsonObject, STACKS } from '../../contract/index.ts';
-import { EVIDENCE_LEVELS, FEATURES, LEAKS, type Leak, WINDOWS } from '../../scenarios/index.ts';
+import { EVIDENCE_LEVELS, EVIDENCE_SOURCES, FEATURES, LEAKS, type Leak } from '../../scenarios/index.ts';
 
 export const VERDICTS = ['pass', 'fail', 'warn', 'inconclusive', 'not-applicable', 'harness-error'] as const;
 /** What happened to a delivery, whatever status the endpoint uses for it. */
@@ -63,20 +63,17 @@ const result = z.strictObject({
   requirements: z.array(text),
   verdict: z.enum(VERDICTS),
   expected: text,
-  /**
-   * The outcomes that pass, as codes: a status, a class such as `4xx`, `closed`, ... Absent in documents of earlier
-   * versions, and where no single delivery is judged.
-   */
+  /** The outcomes that pass, as codes: a status, a class such as `4xx`, `closed`, ... Absent where no delivery is judged. */
   expectedOutcomes: z.array(text).optional(),
   observed: text,
   /** Why this verdict; empty when a pass needs no comment. */
   reason: text,
   /** `reason` without the name of the delivery, the same for the same cause; absent when `reason` names none. */
   cause: text.optional(),
-  /** What decided the verdict, as a code. Absent in documents of earlier versions, like the next two. */
-  decidedBy: text.optional(),
+  /** What decided the verdict, as a code. */
+  decidedBy: text,
   /** The label of the exchange that decided, of several; null when none did alone. */
-  delivery: text.nullable().optional(),
+  delivery: text.nullable(),
   /**
    * `observed` without what differs from run to run: a status, a TLS alert, `closed`, `silence`, a code, or `seen`.
    * Where the endpoint consistently uses another status, this is the status of the specification: 200 for acceptances,
@@ -85,7 +82,7 @@ const result = z.strictObject({
   outcome: text.optional(),
   /**
    * The class of the decisive answer, whatever status the endpoint uses for it, and the status as received. Absent when
-   * no delivery decided, and in documents of earlier versions.
+   * no delivery decided.
    */
   answered: z.strictObject({ class: z.enum(ANSWER_CLASSES), status: z.int().nullable() }).optional(),
   /**
@@ -110,8 +107,8 @@ const result = z.strictObject({
 });
 
 const diagnosis = z.strictObject({
-  /** `main`: the first finding; `also`: another finding of the run; `or`: an alternative, only in earlier documents. */
-  relation: z.enum(['main', 'also', 'or']),
+  /** `main`: the first finding; `also`: another finding of the run. */
+  relation: z.enum(['main', 'also']),
   /**
    * Stable name of the fault: `hookproof explain NAME` describes it when it is in the fault dictionary. `one-of` when
    * the run does not separate the `candidates`, `not-known` for failures that no known fault explains.
@@ -133,8 +130,8 @@ const diagnosis = z.strictObject({
   seen: text,
   why: text,
   fix: text,
-  /** The stack that `fix` is for, and how it was recognised; null when `fix` holds for every stack. */
-  stack: z.strictObject({ name: text, told: text }).nullable(),
+  /** The stack that `fix` is for, and what it was recognised by; null when `fix` holds for every stack. */
+  stack: z.strictObject({ name: text, source: text }).nullable(),
 });
 
 const baseline = z.strictObject({
@@ -153,9 +150,9 @@ const baseline = z.strictObject({
 /** What a shard holds in addition to its results, so that shards can be joined as if they had been one run. */
 const shardRecord = z.strictObject({
   /** Whether the first valid delivery was accepted, and why not; null when nothing had to be delivered. */
-  gate: z
+  preflight: z
     .strictObject({
-      open: z.boolean(),
+      accepted: z.boolean(),
       finding: z.strictObject({ fault: text, title: text, why: text, fix: text }).nullable(),
     })
     .nullable(),
@@ -185,18 +182,15 @@ const shardRecord = z.strictObject({
     failedControls: z.array(
       z.strictObject({ scenario: text, observed: text, again: z.boolean(), outcome: text.optional() }),
     ),
-    /** Absent in documents of earlier versions. */
-    rejections: z
-      .array(
-        z.strictObject({
-          credential: z.enum(['signature', 'api-key']),
-          status: z.int(),
-          isUsual: z.boolean(),
-          deliveries: z.int().positive(),
-          isMissing: z.boolean().optional(),
-        }),
-      )
-      .optional(),
+    rejections: z.array(
+      z.strictObject({
+        credential: z.enum(['signature', 'api-key']),
+        status: z.int(),
+        isUsual: z.boolean(),
+        deliveries: z.int().positive(),
+        isMissing: z.boolean().optional(),
+      }),
+    ),
   }),
 });
 
@@ -256,7 +250,7 @@ export const resultDocument = z.strictObject({
   profile: z.enum(['basic', 'staging', 'production']).nullable(),
   /**
    * What the run has judged: 0 the answers alone, 1 the effects window too, 2 effects across restarts and the log. A
-   * window without any judged check does not count. Absent in a partial run, and in documents of earlier versions.
+   * window without any judged check does not count. Absent in a partial run.
    */
   evidence: z.strictObject({ level: z.literal(EVIDENCE_LEVELS), statement: text }).optional(),
   /** The flags of the run that its commands repeat, quoted for a shell; absent without any. */
@@ -284,8 +278,8 @@ export const resultDocument = z.strictObject({
   durationMs: milliseconds,
   /** Of the checks that were run. A partial run has no verdict about the endpoint, and no report shows one. */
   verdict: z.enum(RUN_VERDICTS),
-  /** Whether a part of the catalogue was not run. Absent in documents of earlier versions. */
-  partial: z.boolean().optional(),
+  /** Whether a part of the catalogue was not run. */
+  partial: z.boolean(),
   /** Why a run is partial; absent for a whole one. */
   partialReasons: z.array(z.enum(PARTIAL_REASONS)).optional(),
   /** Only in a partial run: what the last full run from this machine found. Absent when none is known. */
@@ -298,8 +292,8 @@ export const resultDocument = z.strictObject({
   requests: z.int().nonnegative(),
   counts,
   /**
-   * The fault found when the first valid delivery was not accepted, as a code. Absent when it was, when nothing
-   * explains it, and in documents of earlier versions. The diagnosis names the same fault or a more specific one.
+   * The fault found when the first valid delivery was not accepted, as a code. Absent when it was, and when nothing
+   * explains it. The diagnosis names the same fault or a more specific one.
    */
   preflightFinding: text.optional(),
   /** Advice on the configuration: a short secret, plain HTTP outside loopback, ... */
@@ -313,8 +307,10 @@ export const resultDocument = z.strictObject({
       requirement: text,
       text: text,
       reason: text,
-      /** Where more evidence can verify it: the lowest level that does, and the windows that this run had not. */
-      verifiable: z.strictObject({ level: z.literal(EVIDENCE_LEVELS), windows: z.array(z.enum(WINDOWS)) }).optional(),
+      /** Where more evidence can verify it: the lowest level that does, and the sources that this run had not. */
+      verifiable: z
+        .strictObject({ level: z.literal(EVIDENCE_LEVELS), sources: z.array(z.enum(EVIDENCE_SOURCES)) })
+        .optional(),
     }),
   ),
   results: z.array(result),

@@ -2,7 +2,7 @@
 import { type Cause, causesOf, groupBy } from './causes.ts';
 import { counted, formatDuration, type Layout } from './layout.ts';
 import type { ResultDocument, ScenarioResult } from './result-document.ts';
-import { failsTheRun, isPartial } from './verdict.ts';
+import { failsTheRun } from './verdict.ts';
 import { headline, namesOf, numbers, VERDICT_SIGN } from './wording.ts';
 
 /** Of more causes, the rest is counted. */
@@ -77,7 +77,7 @@ function lastLine(
   layout: Layout,
 ): string[] {
   const { counts, verdict } = document;
-  if (!isPartial(document)) {
+  if (!document.partial) {
     const sign = VERDICT_SIGN[verdict];
     const word = layout.paint(headline(document), 'bold', layout.style(sign));
     return [`${layout.sign(sign)} ${word}`, ...layout.paragraph('  ', `${numbers(document)}; ${took}`)];

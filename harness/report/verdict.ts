@@ -34,11 +34,6 @@ export function isScored({ scoring }: Pick<ResultDocument, 'scoring'>, { id }: P
   return scoring?.notScored.includes(id) !== true;
 }
 
-/** Whether a part of the catalogue was not run, so that the run has no verdict about the endpoint. */
-export function isPartial({ interrupted, partial, shard }: ResultDocument): boolean {
-  return partial ?? (interrupted || shard !== null);
-}
-
 /** Whether this result fails the run, unless it is known. */
 export function failsTheRun(verdict: ScenarioResult['verdict'], strict: boolean): boolean {
   return verdict === 'fail' || (strict && verdict === 'warn');

@@ -1,9 +1,9 @@
 /** The wording that all reports share: verdict, numbers, what was tested, caveats, and the diagnosis. */
-import { isWindow, WINDOW_TEXTS } from '../../scenarios/profiles.ts';
+import { isEvidenceSource, SOURCE_TEXTS } from '../../scenarios/profiles.ts';
 import { groupBy } from './causes.ts';
 import { counted } from './layout.ts';
 import type { Diagnosis, FullRun, PartialReason, ResultDocument, RunVerdict } from './result-document.ts';
-import { decisionOf, isPartial, isScored } from './verdict.ts';
+import { decisionOf, isScored } from './verdict.ts';
 
 const VERDICT_WORDS: Readonly<Record<RunVerdict, string>> = {
   conformant: 'CONFORMANT',
@@ -24,7 +24,7 @@ function runCounts({ counts, planned, results }: ResultDocument): { run: number;
 
 /** "NOT CONFORMANT"; for a partial run "3 of 680 checks run, all passed (partial run, no verdict)". */
 export function headline(document: ResultDocument): string {
-  if (!isPartial(document)) return VERDICT_WORDS[document.verdict];
+  if (!document.partial) return VERDICT_WORDS[document.verdict];
   const { catalogue, counts } = document;
   const { run } = runCounts(document);
   const warned =
@@ -55,12 +55,12 @@ export function caveats(document: ResultDocument): string[] {
   const lines: string[] = [];
   const fallback = document.interrupted ? ('interruption' as const) : ('shard' as const);
   const because = (document.partialReasons ?? [fallback]).map((reason) => PARTIAL_WORDS[reason]);
-  if (isPartial(document)) lines.push(`${because.join(', ')}: only a run of the whole catalogue gives a verdict`);
+  if (document.partial) lines.push(`${because.join(', ')}: only a run of the whole catalogue gives a verdict`);
   if (document.lastFullRun !== undefined) lines.push(`last full run: ${fullRunInWords(document.lastFullRun)}`);
   if (!checksAuthentication(document)) lines.push('no secret and no API key: authentication was not checked');
   if (document.verdict === 'harness-error')
     lines.push('internal error of hookproof: nothing can be said about the endpoint');
-  if (document.verdict === 'inconclusive' && !isPartial(document)) lines.push('nothing can be said about the endpoint');
+  if (document.verdict === 'inconclusive' && !document.partial) lines.push('nothing can be said about the endpoint');
   if (document.strict && document.counts.warn > 0) lines.push('strict: warnings fail the run');
   return [...lines, ...aboutBaseline(document)];
 }
@@ -90,7 +90,7 @@ export function decisionInWords(document: ResultDocument): string {
   const words = {
     'harness-errors': `${counted(count, 'harness error')}: nothing can be said about the endpoint`,
     'stale-baseline': `${counted(count, 'stale entry', 'stale entries')} in ${file}`,
-    failures: `${counted(count, 'check')} failed${also}${isPartial(document) ? ' (partial run)' : ''}`,
+    failures: `${counted(count, 'check')} failed${also}${document.partial ? ' (partial run)' : ''}`,
     warnings: `${counted(count, 'warning')} with --strict${also}`,
     inconclusive: `${counted(count, 'check')} without a conclusion, none failed`,
     'nothing-judged': 'no check was evaluated',
@@ -101,7 +101,7 @@ export function decisionInWords(document: ResultDocument): string {
 
 function passedInWords(document: ResultDocument, known: number, file: string): string {
   const { counts } = document;
-  const partial = isPartial(document) ? ' (partial run, no verdict)' : '';
+  const partial = document.partial ? ' (partial run, no verdict)' : '';
   const selected = partial === '' ? 'check' : 'selected check';
   if (known > 0) return `${known === 1 ? 'the failure is' : `all ${known} failures are`} in ${file}${partial}`;
   if (counts.fail > 0) return `the ${counted(counts.fail, 'failure')} ${counts.fail === 1 ? 'is' : 'are'} not scored`;
@@ -169,18 +169,18 @@ export function featuresOf(target: ResultDocument['target']): string {
 
 /** "hmac, api-key" or "none". Windows are no security features. */
 export function featureNames({ features }: ResultDocument['target']): string {
-  const on = features.filter((feature) => !feature.startsWith(FIXTURE) && !isWindow(feature));
+  const on = features.filter((feature) => !feature.startsWith(FIXTURE) && !isEvidenceSource(feature));
   return on.length === 0 ? 'none' : on.join(', ');
 }
 
 /**
  * "evidence level 1: answers and effects (effects are the receiver's own statement)". A partial run states no level:
- * "windows: effects, log". Empty where there is neither.
+ * "evidence sources: effects, log". Empty where there is neither.
  */
 export function evidenceOf({ evidence, target }: Pick<ResultDocument, 'evidence' | 'target'>): string {
   if (evidence !== undefined) return `evidence ${levelInWords(evidence)}`;
-  const windows = windowsOf(target);
-  return windows === '' ? '' : `windows: ${windows}`;
+  const sources = sourcesOf(target);
+  return sources === '' ? '' : `evidence sources: ${sources}`;
 }
 
 /** "level 0: the answers alone". */
@@ -189,16 +189,16 @@ export function levelInWords({ level, statement }: NonNullable<ResultDocument['e
 }
 
 /** "effects, log"; empty without any. */
-export function windowsOf({ features }: ResultDocument['target']): string {
-  return features.filter(isWindow).join(', ');
+export function sourcesOf({ features }: ResultDocument['target']): string {
+  return features.filter(isEvidenceSource).join(', ');
 }
 
 /**
- * "4 requirements (see --effects), 1 requirement (see --log)": what further windows would verify. Empty without any.
+ * "4 requirements (see --effects), 1 requirement (see --log)": what further sources of evidence would verify. Empty without any.
  */
 export function verifiableIn({ notVerified }: Pick<ResultDocument, 'notVerified'>): string {
   const entries = notVerified.flatMap(({ verifiable }) => verifiable ?? []);
-  return groupBy(entries, ({ windows }) => windows.map((window) => WINDOW_TEXTS[window].flag).join(' and '))
+  return groupBy(entries, ({ sources }) => sources.map((source) => SOURCE_TEXTS[source].flag).join(' and '))
     .map(([flags, group]) => `${counted(group.length, 'requirement')} (see ${flags})`)
     .join(', ');
 }
@@ -235,7 +235,7 @@ export function namesOf(names: readonly string[]): string {
 
 /** "2 other failures that this does not explain: NAME, NAME". Empty when nothing is left or there is no diagnosis. */
 export function notExplained({ diagnosis, results }: Pick<ResultDocument, 'diagnosis' | 'results'>): string {
-  const said = new Set(diagnosis.filter(({ relation }) => relation !== 'or').flatMap(({ evidence }) => evidence));
+  const said = new Set(diagnosis.flatMap(({ evidence }) => evidence));
   const failed = results.filter(({ verdict }) => verdict === 'fail').map(({ id }) => id);
   const rest = failed.filter((id) => !said.has(id));
   if (rest.length === 0 || diagnosis.length === 0) return '';

@@ -11,7 +11,6 @@ import { redactDocument } from './redaction.ts';
 import type { Redactor } from './redactor.ts';
 import { type Reporter, render } from './reporters.ts';
 import type { ResultDocument } from './result-document.ts';
-import { isPartial } from './verdict.ts';
 
 export interface WriteOptions {
   readonly stdout: Writable;
@@ -158,7 +157,7 @@ export async function writeReports(
 ): Promise<WrittenReport[]> {
   const { cwd, redactor, stdout, streamed = [], summaryFile } = options;
   const redacted = redactDocument(document, redactor);
-  const isSkipped = ({ name }: Reporter): boolean => name === 'badge' && isPartial(document);
+  const isSkipped = ({ name }: Reporter): boolean => name === 'badge' && document.partial;
   if (reporters.some(isSkipped)) options.notice?.('No badge is written: a partial run has no verdict.');
   const written: WrittenReport[] = [];
   const failures: HookproofError[] = [];

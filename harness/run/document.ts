@@ -6,11 +6,13 @@
 import type { Stack } from '../../contract/index.ts';
 import {
   CATALOGUE,
-  configureWindows,
+  configureSources,
+  EVIDENCE_SOURCES,
+  type EvidenceSource,
   evidenceLevel,
   evidenceStatement,
   type Feature,
-  isWindow,
+  isEvidenceSource,
   levelWith,
   REQUIREMENTS,
   type Requirement,
@@ -18,8 +20,6 @@ import {
   requirement,
   type Scenario,
   type Suite,
-  WINDOWS,
-  type Window,
 } from '../../scenarios/index.ts';
 import { diagnose, type Finding } from '../diagnose/index.ts';
 import { type Baseline, baselineOutcome } from '../judge/index.ts';
@@ -121,18 +121,20 @@ export function evidenceIn(
   const verdicts = new Map(
     results.filter((result) => isScored({ scoring }, result)).map(({ id, verdict }) => [id, verdict]),
   );
-  const windows = features.filter(isWindow).map((window) => {
-    // A check of several windows is one of the last: after a restart, the effects show what was kept.
-    const members = plan.filter(({ scenario }) => WINDOWS.findLast((one) => scenario.needs?.includes(one)) === window);
+  const sources = features.filter(isEvidenceSource).map((source) => {
+    // A check of several sources is one of the last: after a restart, the effects show what was kept.
+    const members = plan.filter(
+      ({ scenario }) => EVIDENCE_SOURCES.findLast((one) => scenario.needs?.includes(one)) === source,
+    );
     const found = members.flatMap(({ scenario: { id } }) => verdicts.get(id) ?? []);
     const applicable = found.filter((verdict) => verdict !== 'not-applicable');
-    return { window, checks: applicable.length, judged: applicable.filter((verdict) => JUDGED.has(verdict)).length };
+    return { source, checks: applicable.length, judged: applicable.filter((verdict) => JUDGED.has(verdict)).length };
   });
-  const level = evidenceLevel(windows.flatMap(({ window, judged }) => (judged > 0 ? window : [])));
+  const level = evidenceLevel(sources.flatMap(({ source, judged }) => (judged > 0 ? source : [])));
   const noun = scoring === undefined ? 'check' : 'scored check';
-  const open = windows.flatMap(({ window, checks, judged }) => {
-    if (judged === 0) return `no ${noun} of ${window} has a verdict`;
-    return judged < checks ? `${checks - judged} of ${checks} ${noun}s of ${window} without a verdict` : [];
+  const open = sources.flatMap(({ source, checks, judged }) => {
+    if (judged === 0) return `no ${noun} of ${source} has a verdict`;
+    return judged < checks ? `${checks - judged} of ${checks} ${noun}s of ${source} without a verdict` : [];
   });
   return { level, statement: [evidenceStatement(level), ...open].join('; ') };
 }
@@ -151,18 +153,18 @@ export function notVerifiedIn(
     const { id, subject, text, untested: reason } = entry;
     if (subject !== 'receiver') return [];
     if (reason !== undefined) return [{ requirement: id, text, reason }];
-    const windows = missingWindows(
+    const sources = missingSources(
       scenarios.filter((scenario) => (scenario.requirements as readonly string[]).includes(id)),
       features,
     );
-    if (windows === null) return [];
-    const level = levelWith(windows);
+    if (sources === null) return [];
+    const level = levelWith(sources);
     return [
       {
         requirement: id,
         text,
-        reason: `The answers do not show it. Verifiable at evidence level ${level}: give ${configureWindows(windows)}.`,
-        verifiable: { level, windows },
+        reason: `The answers do not show it. Verifiable at evidence level ${level}: give ${configureSources(sources)}.`,
+        verifiable: { level, sources },
       },
     ];
   });
@@ -177,13 +179,13 @@ export function notVerifiedIn(
 }
 
 /**
- * The windows without which nothing verifies a requirement, the fewest that would do; null when one of its scenarios
- * needs no other window, and when none of them would apply with all windows.
+ * The sources without which nothing verifies a requirement, the fewest that would do; null when one of its scenarios
+ * needs no other window, and when none of them would apply with all sources.
  */
-function missingWindows(scenarios: readonly Scenario[], features: readonly Feature[]): Window[] | null {
+function missingSources(scenarios: readonly Scenario[], features: readonly Feature[]): EvidenceSource[] | null {
   const lacking = scenarios
-    .filter(({ needs = [] }) => needs.every((need) => isWindow(need) || features.includes(need)))
-    .map(({ needs = [] }) => needs.filter(isWindow).filter((window) => !features.includes(window)))
+    .filter(({ needs = [] }) => needs.every((need) => isEvidenceSource(need) || features.includes(need)))
+    .map(({ needs = [] }) => needs.filter(isEvidenceSource).filter((source) => !features.includes(source)))
     .toSorted((one, other) => levelWith(one) - levelWith(other) || one.length - other.length);
   const [fewest] = lacking;
   return fewest === undefined || fewest.length === 0 ? null : fewest;

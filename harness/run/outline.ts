@@ -59,12 +59,20 @@ export interface RunOutline {
 export async function outlineRun(
   options: Pick<
     RunOptions,
-    'partner' | 'clientFixtures' | 'selection' | 'limits' | 'profile' | 'seed' | 'addresses' | 'resolve' | 'windows'
+    | 'partner'
+    | 'clientFixtures'
+    | 'selection'
+    | 'limits'
+    | 'profile'
+    | 'seed'
+    | 'addresses'
+    | 'resolve'
+    | 'evidenceSources'
   >,
 ): Promise<RunOutline> {
   const { partner, clientFixtures = {}, addresses: policy = LOCAL_TOO, resolve } = options;
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
-  const target = targetOf(partner, clientFixtures, options.windows);
+  const target = targetOf(partner, clientFixtures, options.evidenceSources);
   const plan = planScenarios(target, options.selection);
   const pinning = { policy, resolve, timeoutMs: limits.timeoutMs, chooses: false };
   const { allowed, error } = await pinEndpoint(partner.url, pinning);

@@ -3,17 +3,17 @@
 import { EFFECT_DECIMALS, type OfferedTlsVersion } from '../../contract/index.ts';
 import {
   CLIENT_FIXTURES,
+  type EvidenceSource,
   type Feature,
   type FlowScenario,
-  isWindow,
+  isEvidenceSource,
   type ObservationScenario,
   type ProbeScenario,
   type Scenario,
-  WINDOW_TEXTS,
-  type Window,
+  SOURCE_TEXTS,
 } from '../../scenarios/index.ts';
 import { type Selection, selectScenarios } from '../config/selection.ts';
-import type { WindowOptions } from '../effects/index.ts';
+import type { SourceOptions } from '../effects/index.ts';
 import type { Credential } from '../judge/index.ts';
 import type { Partner } from '../partner.ts';
 import type { ClientFixtures } from '../probe/index.ts';
@@ -67,27 +67,27 @@ interface Target {
 export function targetOf(
   partner: Partner,
   fixtures?: ClientFixtures,
-  windows?: WindowOptions,
+  sources?: SourceOptions,
 ): Target & { readonly features: Feature[] } {
   const { protocol, hostname } = new URL(partner.url);
-  const features = featuresOf(partner, fixtures, windows);
+  const features = featuresOf(partner, fixtures, sources);
   const decimals = Object.values(partner.decimals ?? EFFECT_DECIMALS);
   return { features, decimals, isExposed: protocol === 'http:' && !isLoopback(hostname) };
 }
 
 /** The features of a partner's configuration. */
-export function featuresOf(partner: Partner, fixtures: ClientFixtures = {}, windows?: WindowOptions): Feature[] {
+export function featuresOf(partner: Partner, fixtures: ClientFixtures = {}, sources?: SourceOptions): Feature[] {
   const features: Feature[] = [];
   if (partner.signing !== undefined) features.push('hmac');
   if (partner.apiKey !== undefined) features.push('api-key');
   if (partner.url.startsWith('https:')) features.push('https');
   if (partner.tls?.clientCert !== undefined) features.push('mtls');
   for (const name of CLIENT_FIXTURES) if (fixtures[name] !== undefined) features.push(`fixture-${name}`);
-  return [...features, ...windowsOf(windows)];
+  return [...features, ...sourcesOf(sources)];
 }
 
-/** The windows that are open. A restart is judged by the effects window, and says nothing without it. */
-function windowsOf({ effects, restartCommand, restart, logs = [] }: WindowOptions = {}): Window[] {
+/** The sources that are open. A restart is judged by the effects window, and says nothing without it. */
+function sourcesOf({ effects, restartCommand, restart, logs = [] }: SourceOptions = {}): EvidenceSource[] {
   const canRestart = restartCommand !== undefined || restart !== undefined;
   return [
     ...(effects === undefined ? [] : (['effects'] as const)),
@@ -111,8 +111,8 @@ export function planScenarios(target: Target, selection: Partial<Selection> = {}
 function obstacleFor(scenario: Scenario, { features, isExposed, decimals: known = [] }: Target): string | null {
   const { needs = [], sendsSecret } = scenario;
   const missing = needs.find((feature) => !features.includes(feature));
-  if (missing !== undefined && isWindow(missing))
-    return `no ${WINDOW_TEXTS[missing].noun}, see ${WINDOW_TEXTS[missing].flag}`;
+  if (missing !== undefined && isEvidenceSource(missing))
+    return `no ${SOURCE_TEXTS[missing].noun}, see ${SOURCE_TEXTS[missing].flag}`;
   if (missing !== undefined) return `the feature ${missing} is not configured`;
   const decimals = 'decimals' in scenario ? scenario.decimals : undefined;
   if (decimals !== undefined && !known.includes(decimals)) return `no asset with ${decimals} decimals is configured`;

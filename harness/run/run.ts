@@ -8,7 +8,7 @@ import { HookproofError, type Stack } from '../../contract/index.ts';
 import { maskUrl } from '../../contract/masked-url.ts';
 import { catalogueDigest, findScenario } from '../../scenarios/index.ts';
 import type { Finding } from '../diagnose/index.ts';
-import { type EffectsTracker, openWindow, trackEffects, type WindowOptions, WindowProblem } from '../effects/index.ts';
+import { type EffectsTracker, openWindow, type SourceOptions, trackEffects, WindowProblem } from '../effects/index.ts';
 import { type Baseline, type EffectEvidence, knownIn, PREFLIGHT_SCENARIO, STATUS_SCENARIOS } from '../judge/index.ts';
 import { watchLogs } from '../log/index.ts';
 import type { Partner } from '../partner.ts';
@@ -86,7 +86,7 @@ export interface RunOptions {
   readonly signal?: AbortSignal;
   readonly onSignature?: (signature: string) => void;
   /** What shows more than the answers. A shard has none of it. */
-  readonly windows?: WindowOptions;
+  readonly evidenceSources?: SourceOptions;
 }
 
 /**
@@ -99,7 +99,7 @@ export interface RunOptions {
  */
 export async function run(options: RunOptions): Promise<ResultDocument> {
   const { clientFixtures = {}, listener = () => {}, onSignature = () => {}, signal } = options;
-  const target = targetOf(options.partner, clientFixtures, options.windows);
+  const target = targetOf(options.partner, clientFixtures, options.evidenceSources);
   const plan = [...planScenarios(target, options.selection)];
   const applicable = plan.filter(({ obstacle }) => obstacle === null);
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
@@ -178,13 +178,13 @@ export async function run(options: RunOptions): Promise<ResultDocument> {
   }
 }
 
-/** Opens the windows that a planned check needs. @throws HookproofError when the effects window does not answer */
+/** Opens the sources of evidence that a planned check needs. @throws HookproofError when the effects window does not answer */
 async function openWindows(
   context: RunContext,
-  { addresses: policy = LOCAL_TOO, resolve, windows = {} }: RunOptions,
+  { addresses: policy = LOCAL_TOO, resolve, evidenceSources = {} }: RunOptions,
   applicable: readonly PlannedScenario[],
 ): Promise<void> {
-  const { effects, restartCommand, restart, logs = [] } = windows;
+  const { effects, restartCommand, restart, logs = [] } = evidenceSources;
   const { signal, limits } = context;
   if (effects !== undefined && applicable.some(({ scenario }) => scenario.needs?.includes('effects'))) {
     const window = await openWindow(effects, { policy, resolve, timeoutMs: limits.timeoutMs, signal });
@@ -362,11 +362,11 @@ async function deliver(state: RunState, lanes: LanePool, inspection: TlsInspecti
 /** A receiver that writes its log in batches gets this long after the last answer. In milliseconds. */
 const LOG_PAUSE_MS = 300;
 
-async function readLogs(context: RunContext, { windows }: RunOptions): Promise<void> {
+async function readLogs(context: RunContext, { evidenceSources }: RunOptions): Promise<void> {
   const { log, seen, signal } = context;
   if (log === null) return;
   // With effects, the run has waited for the receiver already.
-  if (windows?.effects === undefined) await delay(LOG_PAUSE_MS, undefined, { signal }).catch(() => {});
+  if (evidenceSources?.effects === undefined) await delay(LOG_PAUSE_MS, undefined, { signal }).catch(() => {});
   const { findings, files } = await log.finish();
   context.log = null;
   seen.log = findings;
@@ -389,9 +389,9 @@ async function judgeHeld({ context, report, options }: RunState, held: readonly 
 async function effectEvidenceOf(
   { effects: awaited = [] }: Trial,
   effects: EffectsTracker,
-  { windows }: RunOptions,
+  { evidenceSources }: RunOptions,
 ): Promise<readonly EffectEvidence[] | WindowProblem> {
-  const deadlineMs = windows?.effects?.deadlineMs ?? 0;
+  const deadlineMs = evidenceSources?.effects?.deadlineMs ?? 0;
   try {
     return await Promise.all(
       awaited.map(async ({ label, id, transaction, expect }) => ({
@@ -467,7 +467,7 @@ function shardRecordOf(
 ): Pick<ResultDocument, 'shardRecord'> {
   if (options.selection?.shard == null) return {};
   const shardRecord = {
-    gate: preflight,
+    preflight: preflight === null ? null : { accepted: preflight.open, finding: preflight.finding },
     stackGiven: options.stack ?? null,
     entries: options.baseline?.entries.map((entry) => ({ ...entry })) ?? null,
     seen: {

@@ -106,8 +106,8 @@ function planOf(results: readonly ScenarioResult[]): PlannedScenario[] {
 
 /** The preflight of the run as a whole: it failed when it failed in every shard that had one. */
 function preflightOf(shards: readonly Shard[]) {
-  const preflights = shards.flatMap(({ shardRecord: { gate } }) => gate ?? []);
-  const failed = preflights.length > 0 && preflights.every(({ open }) => !open);
+  const preflights = shards.flatMap(({ shardRecord: { preflight } }) => preflight ?? []);
+  const failed = preflights.length > 0 && preflights.every(({ accepted }) => !accepted);
   return { failed, finding: failed ? (preflights.find(({ finding }) => finding !== null)?.finding ?? null) : null };
 }
 
@@ -117,10 +117,12 @@ interface Problem {
 }
 
 /** Why a shard has not observed all of its part; empty when it has. */
-function problemOf({ interrupted, shard, shardRecord: { gate } }: Shard): Problem[] {
+function problemOf({ interrupted, shard, shardRecord: { preflight } }: Shard): Problem[] {
   const name = `shard ${shard.index} of ${shard.of}`;
   if (interrupted) return [{ code: 'interrupted', text: `${name} was interrupted` }];
-  return gate?.open === false ? [{ code: 'preflight-failed', text: `${name} could not deliver anything` }] : [];
+  return preflight?.accepted === false
+    ? [{ code: 'preflight-failed', text: `${name} could not deliver anything` }]
+    : [];
 }
 
 function baselineOf({ baseline, shardRecord }: Shard): Baseline | null {
@@ -153,7 +155,7 @@ function withFailedPreflights(
   const found = [...diagnosis];
   for (const { shardRecord, diagnosis: own } of shards) {
     const [main] = own;
-    if (shardRecord.gate?.open !== false || main === undefined) continue;
+    if (shardRecord.preflight?.accepted !== false || main === undefined) continue;
     if (!found.some(({ fault }) => fault === main.fault)) {
       found.push({ ...main, relation: found.length === 0 ? 'main' : 'also' });
     }
@@ -177,7 +179,7 @@ const COMMON: readonly (readonly [what: string, of: (shard: Shard) => unknown, h
   [
     'set of features',
     ({ target }) => target.features,
-    'Give every shard the same credentials, certificates and windows.',
+    'Give every shard the same credentials, certificates and sources.',
   ],
   ['profile', ({ profile }) => profile, 'Run every shard with the same --profile.'],
   [

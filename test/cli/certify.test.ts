@@ -294,7 +294,7 @@ describe('a certification is rejected before anything is sent', () => {
       ],
     ],
     [
-      'with an evidence level whose windows are not configured',
+      'with an evidence level whose sources are not configured',
       'https',
       ['--profile', 'staging', ...key, '--evidence-level', '2'],
       env,

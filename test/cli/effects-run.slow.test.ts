@@ -195,7 +195,7 @@ describe('with a restart', () => {
     const { named } = await runRestarting(name, args, only);
     const reason = verdict === 'fail' ? 'notification 1: accepted, and not handled within 2 s' : '';
     expect(named('effects/survives-kill')).toMatchObject({ verdict, reason });
-    // The command that repeats it opens the same windows.
+    // The command that repeats it opens the same sources.
     const command =
       verdict === 'fail' ? expect.stringMatching(/ --effects http:.* --restart-command '.*sh /) : undefined;
     expect(named('effects/survives-kill')?.reproduce?.command).toEqual(command);

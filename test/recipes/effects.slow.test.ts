@@ -300,7 +300,7 @@ describe('a run with the effects window of a recipe', () => {
     onTestFinished(() => effects.kill());
     const { verdict, evidence, results } = await run({
       partner: { url: receiver.url, signing: { secret }, apiKey: { value: apiKey } },
-      windows: { effects: { url: effects.url, token, deadlineMs: 10_000 } },
+      evidenceSources: { effects: { url: effects.url, token, deadlineMs: 10_000 } },
     });
     const red = results.filter(({ verdict }) => verdict !== 'pass' && verdict !== 'not-applicable');
     expect({ verdict, level: evidence?.level, red: red.map(({ id }) => id) }).toEqual({

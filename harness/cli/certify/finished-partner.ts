@@ -106,7 +106,7 @@ function documentProblem(files: Files, { fleet, partner }: Claim): string | null
   return same ? null : differs('version or catalogue');
 }
 
-function factsIn({ counts, diagnosis, evidenceLevel = null, suites, verdict }: FleetPartner) {
+function factsIn({ counts, diagnosis, evidenceLevel, suites, verdict }: FleetPartner) {
   return { verdict, counts, suites, diagnosis, evidenceLevel };
 }
 

@@ -16,10 +16,10 @@ import type { AddressPolicy } from '../../transport/index.ts';
 import { CERTIFICATE_FILES, writeNew } from './certify-files.ts';
 
 /** Every reason in the configuration that prevents a certificate, before anything is sent. */
-export function configurationRefusals({ run, partner, clientFixtures, windows }: ResolvedConfig): Refusal[] {
+export function configurationRefusals({ run, partner, clientFixtures, evidenceSources }: ResolvedConfig): Refusal[] {
   return refusalsBefore({
     profile: run.profile,
-    features: featuresOf(partner, clientFixtures, windows),
+    features: featuresOf(partner, clientFixtures, evidenceSources),
     selected: [...run.suites, ...run.scenarios, ...run.greps],
     shard: run.shard !== null,
     bail: run.bail,

@@ -1,5 +1,5 @@
 /** What the certification commands print. */
-import { certifiedEvidence, type Refusal, type Verification } from '../../certify/index.ts';
+import type { Refusal, Verification } from '../../certify/index.ts';
 import type { ResolvedConfig } from '../../config/index.ts';
 import { createLayout } from '../../report/index.ts';
 import { displayOf } from '../terminal.ts';
@@ -15,7 +15,7 @@ export function outputLayout(): Layout {
 /** The content of a certificate, one line for each field. */
 export function certificateLines(statement: Statement, layout: Layout): string[] {
   const { predicate, subject } = statement;
-  const evidence = certifiedEvidence(statement);
+  const evidence = statement.predicate.hookproofCertificate.evidence;
   const { passedTests, warnedTests, hookproofCertificate: certificate } = predicate;
   const counts = [
     `${passedTests.length} passed`,
@@ -58,7 +58,7 @@ export function certificateJson(statement: Statement | null): unknown {
   const digests = [...subject, ...configuration].map(({ name, digest }) => [name, digest.sha256]);
   return {
     ...hookproofCertificate,
-    evidence: certifiedEvidence(statement),
+    evidence: statement.predicate.hookproofCertificate.evidence,
     ...tests,
     digests: Object.fromEntries(digests),
   };

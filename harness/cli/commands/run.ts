@@ -150,7 +150,7 @@ async function dryRun(config: ResolvedConfig, json: boolean): Promise<number> {
     selection: { suites: options.suites, scenarios: options.scenarios, greps: options.greps, shard: options.shard },
     limits: { concurrency, timeoutMs, recoveryMs, maxMs },
     profile: options.profile,
-    windows: config.windows,
+    evidenceSources: config.evidenceSources,
     ...(options.seed === null ? {} : { seed: options.seed }),
   });
   const redactor = createRedactor({ values: namedSecrets(config.secrets) });

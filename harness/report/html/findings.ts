@@ -13,16 +13,9 @@ export function diagnosis(document: ResultDocument): Markup | '' {
   const { counts, diagnosis: faults } = document;
   const rest = notExplained(document);
   if (faults.length === 0 && counts.fail < 2) return '';
-  const others = faults.filter(({ relation }) => relation === 'or');
-  const found = faults.filter(({ relation }) => relation !== 'or');
-  return html`<section><h2>Diagnosis</h2>${faults.length === 0 && html`<p>${NOTHING_FITS}</p>`}${found.map(
+  return html`<section><h2>Diagnosis</h2>${faults.length === 0 && html`<p>${NOTHING_FITS}</p>`}${faults.map(
     (fault, at) => faultInFull(fault, at, counts.fail > 0),
-  )}${
-    others.length > 0 &&
-    html`<details class="fold"><summary>${counted(others.length, 'less likely explanation')}</summary><ul>${others.map(
-      (fault) => html`<li>${prose(fault.title)} <span class="close">${closeness(fault)}</span></li>`,
-    )}</ul></details>`
-  }${rest !== '' && html`<p>${prose(rest)}</p>`}</section>`;
+  )}${rest !== '' && html`<p>${prose(rest)}</p>`}</section>`;
 }
 
 function faultInFull(fault: Diagnosis, at: number, failed: boolean): Markup {
@@ -30,7 +23,7 @@ function faultInFull(fault: Diagnosis, at: number, failed: boolean): Markup {
   return html`<article class="fault${!failed && ' open'}">${at > 0 && html`<p class="label">in addition</p>`}
 <h3>${prose(title)}</h3><p class="close">${closeness(fault)}</p><dl>${[
     field('Fix', fix === '' ? '' : prose(fix)),
-    field('For', stack === null ? '' : `${stack.name} (${stack.told})`),
+    field('For', stack === null ? '' : `${stack.name} (${stack.source})`),
     field('Why', why === '' ? '' : prose(why)),
     field('Seen in', seen === '' ? '' : prose(seen)),
     field('Same as', alike.length === 0 ? '' : `${namesOf(alike)}: this run cannot distinguish them`),

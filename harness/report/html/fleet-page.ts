@@ -125,7 +125,7 @@ function row(partner: FleetPartner, suites: readonly string[]): Markup {
 
 function why({ certificate, counts, diagnosis, evidenceLevel, refusals }: FleetPartner): string {
   if (certificate !== null) {
-    const level = evidenceLevel == null ? '' : `, evidence level ${evidenceLevel}`;
+    const level = evidenceLevel === null ? '' : `, evidence level ${evidenceLevel}`;
     return `until ${certificate.expiresAt.slice(0, 10)}${level}`;
   }
   if (diagnosis !== null) return diagnosis.title;

@@ -1,7 +1,6 @@
 /** The HTML report of a run: the verdict, the diagnosis, what to fix, what is not verified, and then every check. */
 import { counted, formatDuration } from '../layout.ts';
 import type { ResultDocument } from '../result-document.ts';
-import { isPartial } from '../verdict.ts';
 import {
   caveats,
   connectionOf,
@@ -12,8 +11,8 @@ import {
   judgedLine,
   levelInWords,
   numbers,
+  sourcesOf,
   VERDICT_SIGN,
-  windowsOf,
 } from '../wording.ts';
 import { type Anchors, anchorsOf, checks, requirementList } from './checks.ts';
 import { evidenceOf } from './exchanges.ts';
@@ -77,7 +76,7 @@ ${
 
 /** Whether the endpoint passed the whole catalogue without a warning. */
 function isFlawless(document: ResultDocument): boolean {
-  return document.verdict === 'conformant' && document.counts.warn === 0 && !isPartial(document);
+  return document.verdict === 'conformant' && document.counts.warn === 0 && !document.partial;
 }
 
 const NOTHING_TO_FIX = html`<section><h2>What to fix</h2>
@@ -93,7 +92,7 @@ function facts(document: ResultDocument): Markup {
     field('Security features', featureNames(target)),
     field('Test certificates', fixturesOf(target)),
     field('Evidence', evidence === undefined ? '' : levelInWords(evidence)),
-    field('Windows', windowsOf(target)),
+    field('Evidence sources', sourcesOf(target)),
     field('Profile', profile ?? ''),
     field('Connection', target.tls === null ? 'plain HTTP' : connectionOf(target.tls)),
     field('Trusted by', target.tls?.trustedBy ?? ''),

@@ -57,7 +57,7 @@ describe('refusalsBefore', () => {
       { evidenceLevel: 2, features: ['hmac', 'https', 'effects'] },
       ['evidence-level'],
     ],
-    ['all windows at level 2', { evidenceLevel: 2, features: ['hmac', 'https', 'effects', 'restart', 'log'] }, []],
+    ['all sources at level 2', { evidenceLevel: 2, features: ['hmac', 'https', 'effects', 'restart', 'log'] }, []],
     ['verification turned off', { environment: { NODE_TLS_REJECT_UNAUTHORIZED: '0' } }, ['insecure-environment']],
     [
       'verification turned off in staging',

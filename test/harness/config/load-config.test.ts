@@ -33,7 +33,7 @@ describe('loadConfig', () => {
       shard: null,
       outputDir: null,
     });
-    expect(config.windows).toEqual({});
+    expect(config.evidenceSources).toEqual({});
     expect(config.reporters).toEqual([{ name: 'human', file: null }]);
     expect(config.secrets).toEqual([]);
     expect(config.configFile).toBeNull();

@@ -52,7 +52,7 @@ describe('the diagnosis', () => {
     const fault = faultCalled(dictionary, 'verifies-reserialised-json');
     const [given] = await diagnosed(redOutcomes(fault), { stack: 'rails' });
     expect([given?.stack, given?.fix]).toEqual([
-      { name: 'rails', told: '--stack' },
+      { name: 'rails', source: '--stack' },
       `${fault.fix.rule} ${fault.fix.rails} A whole receiver: \`hookproof init --stack rails\`.`,
     ]);
     const headers: [string, string][] = [['Server', 'Werkzeug/3.1.3 Python/3.13.5']];

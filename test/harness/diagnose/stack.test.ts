@@ -28,7 +28,7 @@ describe('the stack', () => {
     ['Server', 'Kestrel', 'dotnet'],
     ['X-Powered-By', 'ASP.NET', 'dotnet'],
   ])('is guessed from %s: %s', (name, value, stack) => {
-    expect(guessed([name, value])).toEqual({ name: stack, told: `${name}: ${value}` });
+    expect(guessed([name, value])).toEqual({ name: stack, source: `${name}: ${value}` });
   });
 
   it.each([
@@ -53,7 +53,7 @@ describe('the stack', () => {
 
 describe('the fix', () => {
   const fix = { rule: 'The rule.', express: 'In Express.', python: 'In Python.', django: 'In Django.' };
-  const told = 'Server: x';
+  const source = 'Server: x';
 
   it.each([
     ['express', 'In Express.'],
@@ -63,12 +63,12 @@ describe('the fix', () => {
     ['nestjs', 'In Express.'],
     ['node', 'In Express.'],
   ] as const)('for %s is: %s', (name, text) => {
-    const stack = { name, told };
+    const stack = { name, source };
     expect(fixFor(fix, stack)).toEqual({ fix: `The rule. ${text}`, stack });
   });
 
   it.each(['go', null] as const)('for %s is the rule alone', (name) => {
-    expect(fixFor(fix, name === null ? null : { name, told })).toEqual({ fix: 'The rule.', stack: null });
+    expect(fixFor(fix, name === null ? null : { name, source })).toEqual({ fix: 'The rule.', stack: null });
   });
 
   it('for a stack never names another language', async () => {
@@ -76,7 +76,7 @@ describe('the fix', () => {
     const foreign = faults.flatMap(({ name, fix: texts }) =>
       STACKS.flatMap((stack) => {
         const { language } = titleOfStack(stack);
-        const { fix: text } = fixFor(texts, { name: stack, told });
+        const { fix: text } = fixFor(texts, { name: stack, source });
         return FOREIGN.filter(([pattern, own]) => own !== language && pattern.test(text)).map(
           ([pattern]) => `${name}, ${stack}: ${pattern.source}`,
         );

@@ -52,6 +52,7 @@ export function partnerWith(
             title: 'It verifies the signature of re-serialised JSON, not of the bytes that came.',
           }
         : null,
+    evidenceLevel: verdict === null ? null : 0,
     certificate:
       outcome === 'certified' ? { issuedAt: '2026-11-21T20:00:00.000Z', expiresAt: '2027-02-19T20:00:00.000Z' } : null,
     refusals:
@@ -85,6 +86,7 @@ export function fleetWith(partners: readonly FleetPartner[], parts: Partial<Flee
     asked: {
       profile: null,
       revision: null,
+      evidenceLevel: null,
       strict: false,
       validForDays: 90,
       partners: partners.length,

@@ -21,13 +21,13 @@ const answersOnly = documentWith({
       requirement,
       text: 'Handled once.',
       reason: 'Verifiable at evidence level 1: give `--effects URL`.',
-      verifiable: { level: 1 as const, windows: ['effects' as const] },
+      verifiable: { level: 1 as const, sources: ['effects' as const] },
     })),
     {
       requirement: 'hmac-secret-custody',
       text: 'Secrets are kept out of logs.',
       reason: 'Verifiable at evidence level 2: give `--log FILE`.',
-      verifiable: { level: 2, windows: ['log'] },
+      verifiable: { level: 2, sources: ['log'] },
     },
   ],
 });
@@ -50,10 +50,10 @@ describe('the evidence level', () => {
     },
   );
 
-  it('is missing in a partial run, which lists its windows, and in documents of earlier versions', () => {
-    expect(renderHuman(partial, PLAIN)).toContain('security features: hmac; windows: effects\n');
-    expect(renderHuman(partial, PLAIN)).not.toContain('evidence');
-    expect(renderHuman(documentWith(), PLAIN)).not.toMatch(/evidence|windows/);
+  it('is missing in a partial run, which lists its sources', () => {
+    expect(renderHuman(partial, PLAIN)).toContain('security features: hmac; evidence sources: effects\n');
+    expect(renderHuman(partial, PLAIN)).not.toContain('evidence level');
+    expect(renderHuman(documentWith(), PLAIN)).not.toMatch(/evidence|sources/);
     expect(renderJunit(documentWith())).not.toContain('evidence');
   });
 
@@ -75,7 +75,7 @@ describe('the evidence level', () => {
     const page = await renderHtml(withEffects);
     expect(page).toMatch(/<dt>Evidence<\/dt><dd>level 1: answers and effects/);
     expect(page).toMatch(/<dt>Security features<\/dt><dd>hmac<\/dd>/);
-    expect(page).toMatch(/<dt>Windows<\/dt><dd>effects<\/dd>/);
+    expect(page).toMatch(/<dt>Evidence sources<\/dt><dd>effects<\/dd>/);
   });
 
   it('is separate from the checks that do not apply, by reason', () => {

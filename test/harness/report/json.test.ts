@@ -46,15 +46,15 @@ describe('JSON', () => {
   });
 
   it('has a published schema that agrees with the zod schema', async () => {
-    const seen = { answerTimesMs: [1.5], leaks: [], outages: [], failedControls: [] };
+    const seen = { answerTimesMs: [1.5], leaks: [], outages: [], failedControls: [], rejections: [] };
     expectValidity(await resultSchema(), resultDocument, [
       [failed, true],
       [JSON.parse(renderJson(failed)), true],
       [{ ...failed, scoring: { revision: 1, digest: 'x', notScored: [] }, retried: ['valid/plain'] }, true],
       [{ ...failed, scoring: { revision: 0, digest: 'x', notScored: [] } }, false],
       [{ ...failed, scoring: null }, false],
-      [{ ...failed, shardRecord: { gate: null, stackGiven: null, entries: null, seen } }, true],
-      [{ ...failed, shardRecord: { gate: null, stackGiven: 'cobol', entries: null, seen } }, false],
+      [{ ...failed, shardRecord: { preflight: null, stackGiven: null, entries: null, seen } }, true],
+      [{ ...failed, shardRecord: { preflight: null, stackGiven: 'cobol', entries: null, seen } }, false],
       [{ ...failed, schemaVersion: 2 }, false],
       [{ ...failed, extra: 1 }, false],
       [{ ...failed, verdict: 'fine' }, false],

@@ -18,8 +18,8 @@ const oneOfEach = documentWith({
 
 describe('the JUnit report', () => {
   it('has the diagnosis in its properties', () => {
-    const stack = { name: 'flask', told: 'Server: Werkzeug' };
-    const diagnosis = [diagnosisWith({ stack }), diagnosisWith({ relation: 'or', fault: 'other', title: 'Other' })];
+    const stack = { name: 'flask', source: 'Server: Werkzeug' };
+    const diagnosis = [diagnosisWith({ stack }), diagnosisWith({ relation: 'also', fault: 'other', title: 'Other' })];
     const [suite] = parseXml(renderJunit(documentWith({ diagnosis }))).children;
     const properties = suite?.children[0]?.children.map(({ attributes }) => [attributes.name, attributes.value]);
     expect(Object.fromEntries(properties ?? [])).toMatchObject({
@@ -27,7 +27,7 @@ describe('the JUnit report', () => {
       'diagnosis.evidence': 'signature/missing',
       'diagnosis.why': 'A sender that omits the header is accepted.',
       'diagnosis.fix': 'Treat a missing header like an invalid one. (for flask)',
-      'diagnosis.2': 'or: Other (other, matches 1 of 1 outcome)',
+      'diagnosis.2': 'Other (other, matches 1 of 1 outcome)',
     });
   });
 

@@ -39,7 +39,7 @@ function fullDocument(): ResultDocument {
   ];
   return {
     ...document,
-    diagnosis: [diagnosisWith({ stack: { name: 'express', told: 'Server: x' } })],
+    diagnosis: [diagnosisWith({ stack: { name: 'express', source: 'Server: x' } })],
     baseline: { ...BASELINE, unfilled: ['a'], notJudged: ['a'] },
     results: [...document.results, resultWith({ verdict: 'fail', exchanges })],
   };

@@ -39,7 +39,7 @@ describe('the evidence level of a run', () => {
     );
   const effects = "answers and effects (effects are the receiver's own statement)";
 
-  it('is 0 without windows', () => {
+  it('is 0 without sources', () => {
     const verdicts = { 'valid/plain': 'pass', 'effects/once': 'not-applicable' } as const;
     expect(evidence(['hmac'], verdicts)).toEqual({ level: 0, statement: 'the answers alone' });
   });
@@ -128,12 +128,12 @@ describe('what a run did not verify', () => {
         reason:
           'The answers do not show it. Verifiable at evidence level 1: give `--effects URL` (its token in ' +
           'HOOKPROOF_EFFECTS_TOKEN).',
-        verifiable: { level: 1, windows: ['effects'] },
+        verifiable: { level: 1, sources: ['effects'] },
       },
     ]);
     expect(notVerified(['hmac']).find((entry) => entry.requirement === 'private')).toMatchObject({
       reason: 'The answers do not show it. Verifiable at evidence level 2: give `--log FILE`.',
-      verifiable: { level: 2, windows: ['log'] },
+      verifiable: { level: 2, sources: ['log'] },
     });
   });
 
@@ -148,9 +148,9 @@ describe('what a run did not verify', () => {
     const only = [{ name: 'effects', title: '', scenarios: restart === undefined ? [] : [restart] }];
     expect(notVerified(['effects'], only)[0]).toMatchObject({
       reason: 'The answers do not show it. Verifiable at evidence level 2: give `--restart-command COMMAND`.',
-      verifiable: { level: 2, windows: ['restart'] },
+      verifiable: { level: 2, sources: ['restart'] },
     });
-    expect(notVerified([], only)[0]?.verifiable).toEqual({ level: 2, windows: ['effects', 'restart'] });
+    expect(notVerified([], only)[0]?.verifiable).toEqual({ level: 2, sources: ['effects', 'restart'] });
   });
 
   it('lists nothing that would not apply with a window either', () => {

@@ -79,7 +79,10 @@ describe('shards that are joined', () => {
 
   it('are documents of the published schema, with a record that a whole run does not have', () => {
     for (const shard of shards) expect(resultDocument.parse(shard)).toEqual(shard);
-    expect([whole.shardRecord, shards[0]?.shardRecord?.gate]).toEqual([undefined, { open: true, finding: null }]);
+    expect([whole.shardRecord, shards[0]?.shardRecord?.preflight]).toEqual([
+      undefined,
+      { accepted: true, finding: null },
+    ]);
   });
 
   it('are judged together in scenarios that observe the whole run', async () => {

@@ -8,7 +8,7 @@ import type { Case } from './cases.ts';
 import { execute, startCase } from './play.ts';
 
 export interface Certified {
-  readonly windows: string;
+  readonly sources: string;
   readonly demanded: number;
   /** The exit code of `certify`, and of `certify verify` when there is a certificate. */
   readonly code: number;
@@ -30,7 +30,7 @@ const RECEIVER: Case = {
 const STATEMENT = "effects are the receiver's own statement";
 
 interface Expected {
-  readonly windows: string;
+  readonly sources: string;
   /** Of the flags of the run: the first 0, 2, 4 or 6. */
   readonly flags: number;
   readonly demanded: number;
@@ -38,12 +38,12 @@ interface Expected {
 }
 
 const RUNS: readonly Expected[] = [
-  { windows: 'none', flags: 0, demanded: 0, code: 0 },
-  { windows: 'effects', flags: 2, demanded: 1, code: 0 },
-  { windows: 'effects, restart, log', flags: 6, demanded: 2, code: 0 },
-  { windows: 'none', flags: 0, demanded: 1, code: 2 },
-  { windows: 'effects, restart', flags: 4, demanded: 2, code: 2 },
-  { windows: 'effects, restart, a log that stays empty', flags: 6, demanded: 2, code: 3 },
+  { sources: 'none', flags: 0, demanded: 0, code: 0 },
+  { sources: 'effects', flags: 2, demanded: 1, code: 0 },
+  { sources: 'effects, restart, log', flags: 6, demanded: 2, code: 0 },
+  { sources: 'none', flags: 0, demanded: 1, code: 2 },
+  { sources: 'effects, restart', flags: 4, demanded: 2, code: 2 },
+  { sources: 'effects, restart, a log that stays empty', flags: 6, demanded: 2, code: 3 },
 ];
 
 export async function* certifyLevels(): AsyncGenerator<Certified> {
@@ -62,10 +62,10 @@ export async function* certifyLevels(): AsyncGenerator<Certified> {
   };
   try {
     await certify('keygen', 'operator.pem');
-    for (const [at, { windows, flags, demanded, code: expected }] of RUNS.entries()) {
+    for (const [at, { sources, flags, demanded, code: expected }] of RUNS.entries()) {
       const given = target.flags
         .slice(0, flags)
-        .map((flag) => (windows.includes('empty') && flag === 'log' ? 'empty.log' : flag));
+        .map((flag) => (sources.includes('empty') && flag === 'log' ? 'empty.log' : flag));
       const where = [
         '--ca',
         'ca.pem',
@@ -84,7 +84,7 @@ export async function* certifyLevels(): AsyncGenerator<Certified> {
       if (expected !== 0) {
         const [refusal = ''] = /evidence level \d is required, and [^()]*/.exec(output) ?? [];
         if (refusal === '') problems.push(`no reason: ${output.slice(-600)}`);
-        yield { windows, demanded, code, verified: null, said: refusal.trim(), problems };
+        yield { sources, demanded, code, verified: null, said: refusal.trim(), problems };
         continue;
       }
       const verified = await certify(
@@ -95,7 +95,7 @@ export async function* certifyLevels(): AsyncGenerator<Certified> {
       const [, said = ''] = /evidence (level \d: .*?) checks /.exec(verified.output) ?? [];
       if (!said.startsWith(`level ${demanded}: `)) problems.push(`verify says "${said}"`);
       if (verified.code !== 0) {
-        yield { windows, demanded, code, verified: verified.code, said: '', problems };
+        yield { sources, demanded, code, verified: verified.code, said: '', problems };
         continue;
       }
       const html = readFileSync(join(folder, `out${at}/report.html`), 'utf8').replaceAll(/&#(39|x27);/g, "'");
@@ -103,7 +103,7 @@ export async function* certifyLevels(): AsyncGenerator<Certified> {
       for (const [name, text] of Object.entries(renderings)) {
         if (demanded > 0 && !text.includes(STATEMENT)) problems.push(`${name} does not say whose statement it is`);
       }
-      yield { windows, demanded, code, verified: verified.code, said, problems };
+      yield { sources, demanded, code, verified: verified.code, said, problems };
     }
   } finally {
     await target.end();

@@ -94,10 +94,10 @@ export async function startCase(
   const all = { ...env, HOOKPROOF_SECRET: SECRET };
   const code = await execute('/bin/sh', ['start.sh'], folder, all);
   if (code !== 0) throw new Error(`the receiver does not start: ${readFileSync(join(folder, 'log'), 'utf8')}`);
-  const windows = level < 2 ? [] : ['--restart-command', 'sh restart.sh', '--log', 'log'];
+  const sources = level < 2 ? [] : ['--restart-command', 'sh restart.sh', '--log', 'log'];
   return {
     url: `${scheme}://${scheme === 'https' ? 'localhost' : '127.0.0.1'}:${port}/hooks`,
-    flags: ['--effects', `http://127.0.0.1:${windowPort}/effects`, ...windows],
+    flags: ['--effects', `http://127.0.0.1:${windowPort}/effects`, ...sources],
     env: all,
     async end() {
       try {

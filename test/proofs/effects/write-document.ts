@@ -52,14 +52,14 @@ function table(lines: readonly Line[], part: Case['part']): string {
 }
 
 function certificates(all: readonly Certified[]): string {
-  const rows = all.map(({ windows, demanded, code, verified, said }) => [
-    windows,
+  const rows = all.map(({ sources, demanded, code, verified, said }) => [
+    sources,
     demanded,
     code,
     verified === null ? '' : `exit code ${verified}`,
     said,
   ]);
-  return markdownTable(['windows of the run', 'demanded level', '`certify`', '`certify verify`', 'says'], rows);
+  return markdownTable(['sources of the run', 'demanded level', '`certify`', '`certify verify`', 'says'], rows);
 }
 
 function render(lines: readonly Line[], certified: readonly Certified[]): string {
@@ -137,7 +137,7 @@ try {
   if (isWanted('certificates')) {
     for await (const one of certifyLevels()) {
       certified.push(one);
-      print(`certificate, ${one.windows}, level ${one.demanded} demanded`, one.problems, `${one.code}: ${one.said}`);
+      print(`certificate, ${one.sources}, level ${one.demanded} demanded`, one.problems, `${one.code}: ${one.said}`);
     }
   }
   if (wanted.length === 0) writeFileSync(PAGE, render(lines, certified));

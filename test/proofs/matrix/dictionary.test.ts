@@ -26,7 +26,7 @@ describe('the recorded outcomes', () => {
   it('hold what each mutant did and the features that were on', () => {
     const run = played(one.name, { 'b/two': 'warn 400', 'a/one': 'fail 200' }, { refusal: 'hex' });
     expect(makeOutcomes([run], 'digest')).toEqual({
-      schemaVersion: 2,
+      schemaVersion: 1,
       catalogue: 'digest',
       faults: [
         {

@@ -22,7 +22,7 @@ export function makeOutcomes(
 ): OutcomesFile {
   const mutants = played.filter(({ kind }) => kind === 'fault').toSorted((a, b) => (a.name < b.name ? -1 : 1));
   return {
-    schemaVersion: 2,
+    schemaVersion: 1,
     catalogue,
     faults: mutants.map(({ name, features, outcomes, refusal }): FaultOutcomes => {
       const chance = uncertain.find(({ fault }) => fault === name);

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { makeWorkingSet, type ServerFixtureName, serverFixture, WORKING_SET_FIXTURES } from '../../../certs/index.ts';
 import { outcomeOf } from '../../../harness/diagnose/outcome.ts';
-import type { WindowOptions } from '../../../harness/effects/index.ts';
+import type { SourceOptions } from '../../../harness/effects/index.ts';
 import type { ClientFixtures } from '../../../harness/probe/identities.ts';
 import type { ResultDocument } from '../../../harness/report/result-document.ts';
 import { run } from '../../../harness/run/index.ts';
@@ -105,7 +105,7 @@ function windowsFor(
   subject: Subject,
   { effectsUrl, restart }: StartedReceiver,
   logs: readonly string[],
-): WindowOptions {
+): SourceOptions {
   return {
     logs,
     ...(effectsUrl !== undefined && {
@@ -159,7 +159,7 @@ export async function runAgainst(
       },
       ...(subject.overTls && { clientFixtures }),
       ...(seed !== undefined && { seed }),
-      windows: windowsFor(subject, started, file === null ? [] : [file]),
+      evidenceSources: windowsFor(subject, started, file === null ? [] : [file]),
       selection: { suites: scenarios.length > 0 ? [] : suitesFor(subject), scenarios },
       limits: {
         ...(answersCorrectly(subject) ? LIMITS_OF_RIGHT : LIMITS),

@@ -102,13 +102,9 @@ function diagnosisOf(
   failures: number,
 ): Diagnosis {
   const main = diagnosis.find(({ relation }) => relation === 'main');
-  const others = diagnosis.filter(({ relation }) => relation === 'or');
-  const alike = [...others.map(({ fault }) => fault), ...(main?.alike ?? [])];
+  const alike = main?.alike ?? [];
   const isTrue = (name: string) => possible.includes(name);
-  if (main === undefined) {
-    if (alike.length > 0) return { state: 'candidates', names: alike };
-    return { state: failures > 0 ? 'not known' : 'nothing to name', names: [] };
-  }
+  if (main === undefined) return { state: failures > 0 ? 'not known' : 'nothing to name', names: [] };
   if (main.fault === NOT_KNOWN) return { state: 'not known', names: [] };
   const candidates = (main.candidates ?? []).map(({ fault }) => fault);
   if (candidates.length > 0) return { state: candidates.some(isTrue) ? 'candidates' : 'not known', names: candidates };

@@ -38,7 +38,6 @@ describe('the HTML report', () => {
     const order = [
       'Not conformant',
       'Diagnosis The signature is verified over re-serialised JSON',
-      '1 less likely explanation Something else',
       'What to fix',
       'See the fix above.',
       'What should be fixed 1 check, 1 cause',

@@ -1,4 +1,4 @@
-/** The settings of the windows: the effects window, its command, the restart, the logs. */
+/** The settings of the sources of evidence: the effects window, its command, the restart, the logs. */
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { findConfigFile } from '../../../harness/config/config-file.ts';
@@ -9,14 +9,14 @@ import { type Given, load, refusal, workspace } from './workspace.ts';
 const URL_OF_WINDOW = 'http://127.0.0.1:9101/effects';
 const TOKEN = 'a-token-of-the-window-in-tests';
 
-describe('the windows', () => {
+describe('the sources of evidence', () => {
   it('are what flags, environment and file say', async () => {
     const effects = `  url: ${URL_OF_WINDOW}\n  deadline: 2s\n  decimals: [DOGE=8, X=0]\n`;
     const yaml = `url: https://a.example/\neffects:\n${effects}`;
     const flags = { url: undefined, restartCommand: 'systemctl restart receiver', log: ['a.log', '/b.log'] };
     const env = { HOOKPROOF_EFFECTS_TOKEN: TOKEN };
     const config = await load({ flags, env, yaml });
-    expect(config.windows).toEqual({
+    expect(config.evidenceSources).toEqual({
       effects: { url: URL_OF_WINDOW, token: TOKEN, deadlineMs: 2000 },
       restartCommand: 'systemctl restart receiver',
       logs: [expect.stringMatching(/^\/.*\/a\.log$/), '/b.log'],
@@ -26,14 +26,14 @@ describe('the windows', () => {
   });
 
   it('are closed by default, also when only a token is set', async () => {
-    const { windows, partner } = await load({ env: { HOOKPROOF_EFFECTS_TOKEN: TOKEN } });
-    expect(windows).toEqual({});
+    const { evidenceSources, partner } = await load({ env: { HOOKPROOF_EFFECTS_TOKEN: TOKEN } });
+    expect(evidenceSources).toEqual({});
     expect(partner).not.toHaveProperty('decimals');
   });
 
   it('take a command instead of a URL, which sees no shell before it runs', async () => {
     const command = './effects.sh --for "a b"; echo $HOME';
-    expect((await load({ flags: { effectsCommand: command } })).windows).toEqual({
+    expect((await load({ flags: { effectsCommand: command } })).evidenceSources).toEqual({
       effects: { command, deadlineMs: 10_000 },
     });
   });
@@ -42,8 +42,8 @@ describe('the windows', () => {
     const { makeCertificate } = await import('../../../certs/index.ts');
     const { cert: ca } = await makeCertificate({ subject: 'CN=CA', authority: true });
     const flags = { ca: 'ca.pem', effects: 'https://a.example/effects' };
-    const { windows } = await load({ flags, files: { 'ca.pem': ca } });
-    expect(windows.effects?.tls?.ca).toContain('BEGIN CERTIFICATE');
+    const { evidenceSources } = await load({ flags, files: { 'ca.pem': ca } });
+    expect(evidenceSources.effects?.tls?.ca).toContain('BEGIN CERTIFICATE');
   });
 });
 
@@ -158,7 +158,12 @@ describe('a file', () => {
 
   it('is not asked for a log that a flag names: it is relative to the current folder', async () => {
     const cwd = workspace({ 'etc/partner.yaml': 'url: https://a.example/\n' });
-    const { windows } = await loadConfig({ flags: { log: ['a.log'] }, env: {}, cwd, configFile: 'etc/partner.yaml' });
-    expect(windows.logs).toEqual([join(cwd, 'a.log')]);
+    const { evidenceSources } = await loadConfig({
+      flags: { log: ['a.log'] },
+      env: {},
+      cwd,
+      configFile: 'etc/partner.yaml',
+    });
+    expect(evidenceSources.logs).toEqual([join(cwd, 'a.log')]);
   });
 });

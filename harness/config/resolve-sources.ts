@@ -1,6 +1,6 @@
 /** What shows more than the answers: the effects window, a command that restarts the receiver, its logs. */
 import { maskUrl, secretsInUrl } from '../../contract/masked-url.ts';
-import type { WindowOptions } from '../effects/index.ts';
+import type { SourceOptions } from '../effects/index.ts';
 import type { Partner } from '../partner.ts';
 import { givenText, givenTexts, problemWith, type Resolution, redacted, show } from './given.ts';
 import { quoted } from './problems.ts';
@@ -8,7 +8,7 @@ import { readSecret } from './secrets.ts';
 import { defaultText, type RunSettings, type SettingPath, settingAt } from './settings.ts';
 
 interface Windows {
-  readonly windows: WindowOptions;
+  readonly evidenceSources: SourceOptions;
   /** undefined where none are configured. */
   readonly decimals: Partner['decimals'];
 }
@@ -16,7 +16,7 @@ interface Windows {
 /** The most decimals that an asset can have. */
 const MAX_DECIMALS = 77;
 
-export async function resolveWindows(
+export async function resolveSources(
   resolution: Resolution,
   { effectsDeadlineMs, effectsCommand, restartCommand, logs, shard }: RunSettings,
   partner: Partner | undefined,
@@ -43,7 +43,7 @@ export async function resolveWindows(
   }
   const ca = partner?.tls?.ca;
   return {
-    windows: {
+    evidenceSources: {
       ...(isOpen && {
         effects: {
           ...(url !== undefined && { url }),
