@@ -1,6 +1,7 @@
 /**
  * Writes the reference pages and the texts of the faults from the tables in the code, or with `--check` fails when
- * one of them is stale. Run by `npm run docs` and `npm run check:docs`.
+ * one of them is stale. The pages of more than 100 kB are written to reports/, and docs/ has a summary of them. Run by
+ * `npm run docs` and `npm run check:docs`.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import {
@@ -94,7 +95,7 @@ function dimensions(): string {
     return `### ${sentence(dimension).slice(0, -1)}\n\n${table(['shape', ...flaws], labels)}`;
   });
   const sent = CROSSINGS.map(({ id, flaw, shapes: all }) => [
-    `[\`${id}\`](reference/scenarios.md#${id.replace('/', '')})`,
+    `\`${id}\``,
     flaw,
     all.map((name) => SHAPES[name].label).join('; '),
   ]);
@@ -123,20 +124,31 @@ function dimensions(): string {
   );
 }
 
-function scenarios(): string {
+/** A line for each scenario. */
+function scenarioTable(list: readonly Scenario[]): string {
+  return table(
+    ['scenario', 'level', 'what it checks'],
+    list.map(({ id, level, title }) => [`\`${id}\``, level, title]),
+  );
+}
+
+function scenarioTexts(list: readonly Scenario[]): string {
+  const text = (scenario: Scenario) => [
+    `### \`${scenario.id}\``,
+    `**${cell(scenario.title)}.** ${factsOf(scenario)}`,
+    cell(scenario.why),
+    `*Fix:* ${cell(scenario.fix)}`,
+  ];
+  return list.flatMap(text).join('\n\n');
+}
+
+function scenarios(listed: (list: readonly Scenario[]) => string): string {
   const all = CATALOGUE.flatMap((suite) => suite.scenarios);
   const suites = CATALOGUE.map((suite) =>
     [
       `## ${suite.name}`,
       `${suite.title}. ${counted(suite.scenarios.length, 'scenario')}.`,
-      ...suite.scenarios.map((scenario) =>
-        [
-          `### \`${scenario.id}\``,
-          `**${cell(scenario.title)}.** ${factsOf(scenario)}`,
-          cell(scenario.why),
-          `*Fix:* ${cell(scenario.fix)}`,
-        ].join('\n\n'),
-      ),
+      listed(suite.scenarios),
     ].join('\n\n'),
   );
   const summary = table(
@@ -145,7 +157,8 @@ function scenarios(): string {
   );
   return page(
     'Scenarios',
-    `${all.length} scenarios in ${CATALOGUE.length} suites, in the order in which they run.`,
+    `${all.length} scenarios in ${CATALOGUE.length} suites, in the order in which they run. ` +
+      '`hookproof explain ID` prints what one sends and expects, why it matters, and the fix.',
     summary,
     ...suites,
   );
@@ -316,28 +329,34 @@ function faultTexts(): string {
 }
 
 /** From the outcomes that `npm run matrix` recorded. */
-function killMatrix(): string {
+function killMatrix(extent: 'summary' | 'whole'): string {
   const file = new URL('../scenarios/fault-dictionary.json', import.meta.url);
   const { faults }: OutcomesFile = JSON.parse(readFileSync(file, 'utf8'));
-  return killMatrixDocument(faults);
+  return killMatrixDocument(faults, extent);
 }
 
 const FILES = {
-  'docs/reference/scenarios.md': scenarios,
+  'docs/reference/scenarios.md': () => scenarios(scenarioTable),
   'docs/reference/requirements.md': requirements,
   'docs/reference/error-codes.md': errorCodes,
   'docs/reference/statuses.md': statuses,
   'docs/reference/command-line.md': commandLine,
-  'docs/kill-matrix.md': killMatrix,
+  'docs/kill-matrix.md': () => killMatrix('summary'),
   'docs/dimensions.md': dimensions,
   'scenarios/fault-texts.json': faultTexts,
+};
+
+/** Too large for the repository: CI keeps them. */
+const REPORTS = {
+  'reports/scenarios.md': () => scenarios(scenarioTexts),
+  'reports/kill-matrix.md': () => killMatrix('whole'),
 };
 
 const root = new URL('../', import.meta.url);
 const check = process.argv.includes('--check');
 const stale: string[] = [];
-mkdirSync(new URL('docs/reference/', root), { recursive: true });
-for (const [name, make] of Object.entries(FILES)) {
+for (const folder of ['docs/reference/', 'reports/']) mkdirSync(new URL(folder, root), { recursive: true });
+for (const [name, make] of Object.entries(check ? FILES : { ...FILES, ...REPORTS })) {
   const file = new URL(name, root);
   const text = make();
   if (!check) writeFileSync(file, text);

@@ -1,3 +1,5 @@
+import { distance } from 'fastest-levenshtein';
+
 /**
  * The candidate that a mistyped word was most likely meant to be, or null when none is near. Letter case does not
  * count, and `_` is as good as `-`. Near is: at most one mistake (a letter too many, too few, wrong, or two swapped)
@@ -11,7 +13,7 @@ export function nearestName(word: string, candidates: Iterable<string>): string 
   let containing: string | undefined;
   for (const name of candidates) {
     const candidate = fold(name);
-    const mistakes = editDistance(wanted, candidate);
+    const mistakes = mistakesBetween(wanted, candidate);
     const allowed = Math.max(1, Math.floor(Math.max(wanted.length, candidate.length) / 3));
     // The word has to share something with the name: "b" is one mistake away from "a", and is not "a".
     if (mistakes <= allowed && mistakes < candidate.length && (best === undefined || mistakes < best.mistakes)) {
@@ -28,29 +30,9 @@ function fold(name: string): string {
   return name.trim().toLowerCase().replaceAll('_', '-');
 }
 
-/**
- * Insertions, deletions, substitutions and swaps of neighbours that turn one word into the other (optimal string
- * alignment).
- */
-function editDistance(a: string, b: string): number {
-  let beforeLast: number[] = [];
-  let last = Array.from({ length: b.length + 1 }, (_, column) => column);
-  for (let i = 1; i <= a.length; i++) {
-    const row = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const same = a[i - 1] === b[j - 1];
-      let cost = Math.min(at(last, j) + 1, at(row, j - 1) + 1, at(last, j - 1) + (same ? 0 : 1));
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
-        cost = Math.min(cost, at(beforeLast, j - 2) + 1);
-      }
-      row.push(cost);
-    }
-    beforeLast = last;
-    last = row;
-  }
-  return at(last, b.length);
-}
-
-function at(row: readonly number[], index: number): number {
-  return row[index] ?? Number.POSITIVE_INFINITY;
+/** Insertions, deletions and substitutions; two letters in the wrong order are one mistake. */
+function mistakesBetween(a: string, b: string): number {
+  const mistakes = distance(a, b);
+  const sorted = (text: string) => [...text].toSorted().join('');
+  return mistakes === 2 && sorted(a) === sorted(b) ? 1 : mistakes;
 }

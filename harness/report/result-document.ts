@@ -63,7 +63,7 @@ const result = z.strictObject({
   requirements: z.array(text),
   verdict: z.enum(VERDICTS),
   expected: text,
-  /** The outcomes that pass, as codes: a status, a class such as `4xx`, `closed`, ... Absent where no delivery is judged. */
+  /** The outcomes that pass, as codes: a status, a class such as `4xx`, `closed`. Absent where no delivery is judged. */
   expectedOutcomes: z.array(text).optional(),
   observed: text,
   /** Why this verdict; empty when a pass needs no comment. */

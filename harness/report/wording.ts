@@ -194,7 +194,8 @@ export function sourcesOf({ features }: ResultDocument['target']): string {
 }
 
 /**
- * "4 requirements (see --effects), 1 requirement (see --log)": what further sources of evidence would verify. Empty without any.
+ * "4 requirements (see --effects), 1 requirement (see --log)": what further sources of evidence would verify. Empty
+ * without any.
  */
 export function verifiableIn({ notVerified }: Pick<ResultDocument, 'notVerified'>): string {
   const entries = notVerified.flatMap(({ verifiable }) => verifiable ?? []);

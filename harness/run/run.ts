@@ -178,7 +178,11 @@ export async function run(options: RunOptions): Promise<ResultDocument> {
   }
 }
 
-/** Opens the sources of evidence that a planned check needs. @throws HookproofError when the effects window does not answer */
+/**
+ * Opens the sources of evidence that a planned check needs.
+ *
+ * @throws HookproofError when the effects window does not answer
+ */
 async function openWindows(
   context: RunContext,
   { addresses: policy = LOCAL_TOO, resolve, evidenceSources = {} }: RunOptions,

@@ -71,7 +71,7 @@ export const junkSignatures: readonly Scenario[] = [
   },
   {
     id: 'signature/43-characters',
-    title: 'Rejects a random signature of 43 characters without padding',
+    title: 'Rejects a signature of 43 characters without padding',
     level: 'must',
     requirements: ['hmac-invalid'],
     needs: ['hmac'],

@@ -273,41 +273,8 @@ describe('the alert', () => {
     }
   });
 
-  /** RFC 8446 (6), RFC 5246 (7.2), RFC 7507 and what SSL 3.0 and the early TLS versions have left behind. */
-  it.each([
-    [0, 'close_notify'],
-    [10, 'unexpected_message'],
-    [20, 'bad_record_mac'],
-    [21, 'decryption_failed'],
-    [22, 'record_overflow'],
-    [30, 'decompression_failure'],
-    [40, 'handshake_failure'],
-    [41, 'no_certificate'],
-    [42, 'bad_certificate'],
-    [43, 'unsupported_certificate'],
-    [44, 'certificate_revoked'],
-    [45, 'certificate_expired'],
-    [46, 'certificate_unknown'],
-    [47, 'illegal_parameter'],
-    [48, 'unknown_ca'],
-    [49, 'access_denied'],
-    [50, 'decode_error'],
-    [51, 'decrypt_error'],
-    [60, 'export_restriction'],
-    [70, 'protocol_version'],
-    [71, 'insufficient_security'],
-    [80, 'internal_error'],
-    [86, 'inappropriate_fallback'],
-    [90, 'user_canceled'],
-    [100, 'no_renegotiation'],
-    [109, 'missing_extension'],
-    [110, 'unsupported_extension'],
-    [112, 'unrecognized_name'],
-    [115, 'unknown_psk_identity'],
-    [116, 'certificate_required'],
-    [120, 'no_application_protocol'],
-    [99, 'number 99'],
-  ])('%i is %s', (number, name) => expect(alertNameOf(number)).toBe(name));
+  it('has a number where it has no name', () =>
+    expect([alertNameOf(48), alertNameOf(99)]).toEqual(['unknown_ca', 'number 99']));
 });
 
 describe('of several addresses', () => {

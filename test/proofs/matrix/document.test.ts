@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FAULTS, type Fault } from '../../../receiver/faults/index.ts';
-import { type DocumentInput, renderDocument } from './document.ts';
+import { type DocumentInput, renderDocument, renderSummary } from './document.ts';
 
 const [one, other] = FAULTS as [Fault, Fault];
 const twin: Fault = { ...other, equivalentTo: { name: one.name, reason: 'The same | from outside.' } };
@@ -44,6 +44,12 @@ describe('the document of the kill matrix', () => {
   it('gives the reasons of exempt scenarios and of equivalent mutants', () => {
     expect(text).toContain('| `made/idle` | It is a control. |');
     expect(text).toContain(`| \`${twin.name}\` | \`${one.name}\` | The same \\| from outside. |`);
+  });
+
+  it('is summed up by area and by suite', () => {
+    const summary = renderSummary(INPUT);
+    expect(summary).toContain('| made | 5 | 3 | 2 |');
+    expect(summary).not.toContain('`made/once`');
   });
 
   it('does not depend on the order of the mutants', () => {

@@ -1,4 +1,4 @@
-/** Renders docs/kill-matrix.md from the recorded outcomes and the texts. Pure. */
+/** Renders the kill matrix from the recorded outcomes and the texts, whole or as docs/kill-matrix.md. Pure. */
 import type { FaultOutcomes } from '../../../harness/diagnose/fault-dictionary.ts';
 import { FAULT_AREAS, FAULTS, type Fault } from '../../../receiver/faults/index.ts';
 import { CATALOGUE } from '../../../scenarios/index.ts';
@@ -37,10 +37,48 @@ export const PROBES: readonly MatrixProbe[] = CATALOGUE.flatMap(({ name, scenari
   scenarios.map(({ id, level, needs = [] }) => ({ id, suite: name, level, needs })),
 );
 
-/** The document of the whole matrix. */
-export function killMatrixDocument(outcomes: readonly Recorded[]): string {
-  const receivers = CORRECT_RECEIVERS;
-  return renderDocument({ faults: FAULTS, outcomes, probes: PROBES, exempt: EXEMPT_PROBES, receivers });
+/** The document of the whole catalogue. */
+export function killMatrixDocument(outcomes: readonly Recorded[], extent: 'summary' | 'whole'): string {
+  const input = { faults: FAULTS, outcomes, probes: PROBES, exempt: EXEMPT_PROBES, receivers: CORRECT_RECEIVERS };
+  return extent === 'whole' ? renderDocument(input) : renderSummary(input);
+}
+
+export function renderSummary(input: DocumentInput): string {
+  const kills = killsOf({ faults: input.faults, probes: input.probes, runs: [input.outcomes] });
+  return `${[
+    '# The kill matrix',
+    NOTE,
+    INTRODUCTION,
+    summary(input, kills),
+    'The tables by mutant and by scenario are in `reports/kill-matrix.md`, which `npm run docs` writes and CI keeps.',
+    '## Mutants',
+    areaTable(input),
+    ...correctReceivers(input),
+    '## Scenarios',
+    suiteTable(input, kills),
+    ...exemptions(input),
+  ].join('\n\n')}\n`;
+}
+
+function areaTable({ faults, outcomes }: DocumentInput): string {
+  const recorded = new Map(outcomes.map((one) => [one.name, countsOf(one)]));
+  const rows = FAULT_AREAS.map((area) => {
+    const mutants = faults.filter((fault) => fault.area === area);
+    const failing = mutants.filter(({ name }) => (recorded.get(name)?.failed ?? 0) > 0).length;
+    const critical = mutants.filter(({ severity }) => severity === 'critical').length;
+    return [area, String(mutants.length), String(critical), String(failing), String(mutants.length - failing)];
+  });
+  return table(['area', 'mutants', 'critical', 'fail', 'only warn'], rows);
+}
+
+function suiteTable({ probes }: DocumentInput, kills: Kills): string {
+  const rows = [...new Set(probes.map(({ suite }) => suite))].map((suite) => {
+    const members = probes.filter((probe) => probe.suite === suite);
+    const found = new Set(members.flatMap(({ id }) => kills.get(id) ?? []));
+    const working = members.filter(({ id }) => (kills.get(id)?.length ?? 0) > 0);
+    return [suite, String(members.length), String(working.length), String(found.size)];
+  });
+  return table(['suite', 'scenarios', 'find a mutant', 'mutants found'], rows);
 }
 
 export function renderDocument(input: DocumentInput): string {

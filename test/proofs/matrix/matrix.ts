@@ -138,7 +138,7 @@ const complaints = complaintsAbout(matrix);
 print(complaints);
 
 const recorded = makeOutcomes(runs[0] ?? [], catalogueDigest(), UNCERTAIN);
-const texts = { dictionary: outcomesText(recorded), document: killMatrixDocument(recorded.faults) };
+const texts = { dictionary: outcomesText(recorded), document: killMatrixDocument(recorded.faults, 'summary') };
 let stale = 0;
 for (const [what, text] of Object.entries(texts)) {
   const file = FILES[what as keyof typeof FILES];
