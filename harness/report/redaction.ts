@@ -1,14 +1,56 @@
-/** The output boundary: documents, events and errors without secrets. */
+/**
+ * The output boundary: documents, events and errors without secrets. How a field is redacted follows from its schema:
+ * see `text`, `wording` and `base64` of the result document. What has no schema is untrusted text.
+ */
+import * as z from 'zod';
 import { HookproofError } from '../../contract/index.ts';
 import type { Redactor } from './redactor.ts';
-import type { ResultDocument, RunEvent } from './result-document.ts';
+import {
+  base64,
+  type ResultDocument,
+  type RunEvent,
+  resultDocument,
+  wording,
+  writtenEvent,
+} from './result-document.ts';
+
+/** How a value is redacted. `closed`: a number, a boolean or one of a list of values, which no secret changes. */
+type Plan =
+  | 'closed'
+  | 'untrusted'
+  | 'wording'
+  | 'base64'
+  | { readonly item: Plan }
+  | { readonly fields: ReadonlyMap<string, Plan> };
+
+function planOf(schema: z.core.$ZodType): Plan {
+  if (schema === wording) return 'wording';
+  if (schema === base64) return 'base64';
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return planOf(schema.unwrap());
+  if (schema instanceof z.ZodDefault) return planOf(schema.unwrap());
+  if (schema instanceof z.ZodArray) return { item: planOf(schema.element) };
+  if (schema instanceof z.ZodObject) {
+    return { fields: new Map(Object.entries(schema.shape).map(([name, field]) => [name, planOf(field)])) };
+  }
+  const isClosed = [z.ZodEnum, z.ZodLiteral, z.ZodNumber, z.ZodBoolean].some((kind) => schema instanceof kind);
+  return isClosed ? 'closed' : 'untrusted';
+}
+
+let documentPlan: Plan | undefined;
+let eventPlans: ReadonlyMap<string, Plan> | undefined;
+
+/** Of each event by its type. */
+function plansOfEvents(): ReadonlyMap<string, Plan> {
+  return new Map(writtenEvent.options.map((option) => [option.shape.type.value, planOf(option)]));
+}
 
 /**
  * The document without secrets and valid signatures in any string, bodies in base64 included. Keys, numbers and fields
  * with a closed list of values are unchanged, so the result is a valid document. Redacting is idempotent.
  */
 export function redactDocument(document: ResultDocument, redactor: Redactor): ResultDocument {
-  return redactValue(document, '', remembering(redactor, document), false) as ResultDocument;
+  documentPlan ??= planOf(resultDocument);
+  return redactValue(document, documentPlan, remembering(redactor, document, documentPlan)) as ResultDocument;
 }
 
 /** Part of no encoding, escape or line break, so that each text is read as if it were alone. */
@@ -20,9 +62,9 @@ const MAY_BE_LIST = /(?:[0-9a-f]{1,3}[\s:.,;_=-]{1,12}(?:0x)?){9}/i;
  * The redactor for one document: most texts of the catalogue are in it several times, and hardly ever does one contain
  * a secret. All of them together are searched first, which takes a fraction of the time of as many searches.
  */
-function remembering(redactor: Redactor, document: ResultDocument): Redactor {
+function remembering(redactor: Redactor, document: ResultDocument, plan: Plan): Redactor {
   const wordings = new Set<string>();
-  collectWording(document, '', false, wordings);
+  collectWording(document, plan, wordings);
   const joined = [...wordings].filter((text) => !MAY_BE_LIST.test(text)).join(SEPARATOR);
   const isClean = redactor.wording(joined) === joined;
   const text = remembered(redactor.text);
@@ -42,21 +84,28 @@ function remembered(redact: (input: string) => string): (input: string) => strin
   };
 }
 
-function collectWording(value: unknown, key: string, wording: boolean, into: Set<string>): void {
+function collectWording(value: unknown, plan: Plan, into: Set<string>): void {
   if (typeof value === 'string') {
-    if (wording && key !== 'base64') into.add(value);
+    if (plan === 'wording') into.add(value);
   } else if (Array.isArray(value)) {
-    for (const item of value) collectWording(item, key, wording, into);
+    for (const item of value) collectWording(item, itemOf(plan), into);
   } else if (typeof value === 'object' && value !== null) {
-    for (const [name, item] of Object.entries(value)) {
-      if (!isClosed(key, name)) collectWording(item, name, wording || WORDING.has(name), into);
-    }
+    for (const [name, item] of Object.entries(value)) collectWording(item, fieldOf(plan, name), into);
   }
+}
+
+function itemOf(plan: Plan): Plan {
+  return typeof plan === 'object' && 'item' in plan ? plan.item : 'untrusted';
+}
+
+function fieldOf(plan: Plan, name: string): Plan {
+  return (typeof plan === 'object' && 'fields' in plan ? plan.fields.get(name) : undefined) ?? 'untrusted';
 }
 
 /** An event without secrets, for the progress display and the ndjson reporter. */
 export function redactEvent(event: RunEvent, redactor: Redactor): RunEvent {
-  return redactValue(event, '', redactor, false) as RunEvent;
+  eventPlans ??= plansOfEvents();
+  return redactValue(event, eventPlans.get(event.type) ?? 'untrusted', redactor) as RunEvent;
 }
 
 /**
@@ -68,80 +117,22 @@ export function redactError(error: unknown, redactor: Redactor): Error {
   return redactDeep(error, redactor, 0);
 }
 
-/** Fields with a closed list of values: they are never changed, whatever the secrets are. */
-const CLOSED: ReadonlySet<string> = new Set([
-  'features',
-  'leak',
-  'level',
-  'partialReasons',
-  'problem',
-  'profile',
-  'relation',
-  'role',
-  'stackGiven',
-  'type',
-  'verdict',
-  'sources',
-]);
-
-/** Texts of the catalogue and of hookproof, which are the same in every run. */
-const WORDING: ReadonlySet<string> = new Set([
-  'alike',
-  'catalogue',
-  'cipher',
-  'code',
-  'defect',
-  'decidedBy',
-  'evidence',
-  'expected',
-  'expectedOutcomes',
-  'fault',
-  'fix',
-  'id',
-  'kind',
-  'method',
-  'notVerified',
-  'outcome',
-  'phase',
-  'preflightFinding',
-  'protocol',
-  'requirements',
-  'retried',
-  'scoring',
-  'seen',
-  'stage',
-  'startedAt',
-  'statement',
-  'suite',
-  'title',
-  'version',
-  'why',
-]);
-
-function redactBase64(base64: string, redactor: Redactor): string {
-  return Buffer.from(redactor.bytes(Buffer.from(base64, 'base64'))).toString('base64');
-}
-
-/** Whether a field of this object is never changed. */
-function isClosed(key: string, name: string): boolean {
-  return CLOSED.has(name) || (key === 'tool' && name === 'name');
-}
-
-/** Keys and numbers are unchanged; a string belongs to its nearest key. What has no secret is not copied. */
-function redactValue(value: unknown, key: string, redactor: Redactor, wording: boolean): unknown {
+/** What has no secret is not copied. */
+function redactValue(value: unknown, plan: Plan, redactor: Redactor): unknown {
+  if (plan === 'closed') return value;
   if (typeof value === 'string') {
-    if (key === 'base64') return redactBase64(value, redactor);
-    return wording ? redactor.wording(value) : redactor.text(value);
+    if (plan === 'wording') return redactor.wording(value);
+    if (plan === 'base64') return Buffer.from(redactor.bytes(Buffer.from(value, 'base64'))).toString('base64');
+    return redactor.text(value);
   }
   if (Array.isArray(value)) {
-    const items = value.map((item) => redactValue(item, key, redactor, wording));
+    const items = value.map((item) => redactValue(item, itemOf(plan), redactor));
     return items.some((item, at) => item !== value[at]) ? items : value;
   }
   if (typeof value === 'object' && value !== null) {
     let copy: Record<string, unknown> | undefined;
     for (const [name, item] of Object.entries(value)) {
-      if (isClosed(key, name)) continue;
-      const redacted = redactValue(item, name, redactor, wording || WORDING.has(name));
+      const redacted = redactValue(item, fieldOf(plan, name), redactor);
       if (redacted === item) continue;
       copy ??= { ...value };
       copy[name] = redacted;

@@ -22,7 +22,15 @@ export const STALE = ['passes', 'unknown-scenario', 'expired'] as const;
 export const PARTIAL_REASONS = ['selection', 'shard', 'bail', 'time-limit', 'interruption'] as const;
 export const RUN_VERDICTS = ['conformant', 'nonconformant', 'inconclusive', 'harness-error'] as const;
 
+/** A text that the endpoint may have sent or that quotes it. Every secret is redacted in it. */
 const text = z.string();
+/**
+ * A text of the catalogue or of hookproof, the same in every run. A short secret that is a plain word stays in it: see
+ * `Redactor.wording`. Enumerations and literals are never changed.
+ */
+export const wording = z.string();
+/** Bytes in base64: secrets are redacted in the bytes. */
+export const base64 = z.string();
 const milliseconds = z.number().nonnegative();
 const headerLines = z.array(z.tuple([text, text]));
 
@@ -30,7 +38,7 @@ const headerLines = z.array(z.tuple([text, text]));
 const bytes = z.strictObject({
   length: z.int().nonnegative(),
   text: text.nullable(),
-  base64: text.nullable(),
+  base64: base64.nullable(),
   truncated: z.boolean(),
 });
 
@@ -39,10 +47,10 @@ const exchange = z.strictObject({
   /** What this delivery is, for example "control before", "probe", "the second copy". */
   label: text,
   /** The differences from a valid delivery, stage by stage; empty for a control. */
-  changes: z.array(z.strictObject({ stage: text, label: text })),
-  request: z.strictObject({ method: text, target: text, headers: headerLines, body: bytes }),
+  changes: z.array(z.strictObject({ stage: wording, label: text })),
+  request: z.strictObject({ method: wording, target: text, headers: headerLines, body: bytes }),
   response: z.strictObject({ status: z.int(), headers: headerLines, body: bytes }).nullable(),
-  error: z.strictObject({ kind: text, phase: text, code: text, message: text }).nullable(),
+  error: z.strictObject({ kind: wording, phase: wording, code: wording, message: text }).nullable(),
   timings: z.strictObject({
     connectMs: milliseconds.nullable(),
     tlsMs: milliseconds.nullable(),
@@ -53,25 +61,25 @@ const exchange = z.strictObject({
 });
 
 const result = z.strictObject({
-  id: text,
-  suite: text,
+  id: wording,
+  suite: wording,
   /** What is checked. */
-  title: text,
+  title: wording,
   /** What is wrong, as a sentence; only when the verdict is `fail` or `warn`. */
-  defect: text.optional(),
+  defect: wording.optional(),
   level: z.enum(['must', 'should', 'info']),
-  requirements: z.array(text),
+  requirements: z.array(wording),
   verdict: z.enum(VERDICTS),
-  expected: text,
-  /** The outcomes that pass, as codes: a status, a class such as `4xx`, `closed`. Absent where no delivery is judged. */
-  expectedOutcomes: z.array(text).optional(),
+  expected: wording,
+  /** The outcomes that pass, as codes: a status, a class such as `4xx`, `closed`. Absent where none is judged. */
+  expectedOutcomes: z.array(wording).optional(),
   observed: text,
   /** Why this verdict; empty when a pass needs no comment. */
   reason: text,
   /** `reason` without the name of the delivery, the same for the same cause; absent when `reason` names none. */
   cause: text.optional(),
   /** What decided the verdict, as a code. */
-  decidedBy: text,
+  decidedBy: wording,
   /** The label of the exchange that decided, of several; null when none did alone. */
   delivery: text.nullable(),
   /**
@@ -79,7 +87,7 @@ const result = z.strictObject({
    * Where the endpoint consistently uses another status, this is the status of the specification: 200 for acceptances,
    * 401 for rejected credentials.
    */
-  outcome: text.optional(),
+  outcome: wording.optional(),
   /**
    * The class of the decisive answer, whatever status the endpoint uses for it, and the status as received. Absent when
    * no delivery decided.
@@ -92,8 +100,8 @@ const result = z.strictObject({
   effects: z
     .array(z.strictObject({ delivery: text, times: z.int().nonnegative(), tookMs: milliseconds.nullable() }))
     .optional(),
-  why: text,
-  fix: text,
+  why: wording,
+  fix: wording,
   /** The baseline's entry for this failure; null without an entry or a baseline. */
   known: z.strictObject({ reason: text, owner: text, expires: text }).nullable(),
   durationMs: milliseconds,
@@ -113,23 +121,25 @@ const diagnosis = z.strictObject({
    * Stable name of the fault: `hookproof explain NAME` describes it when it is in the fault dictionary. `one-of` when
    * the run does not separate the `candidates`, `not-known` for failures that no known fault explains.
    */
-  fault: text,
-  title: text,
+  fault: wording,
+  title: wording,
   /** The probability that the endpoint has this fault. Absent for findings that are observed, not inferred. */
   posterior: z.number().nonnegative().optional(),
   /** The faults of which one probably is the cause, the most probable first. Absent when the fault is named. */
-  candidates: z.array(z.strictObject({ fault: text, title: text, posterior: z.number().nonnegative() })).optional(),
+  candidates: z
+    .array(z.strictObject({ fault: wording, title: wording, posterior: z.number().nonnegative() }))
+    .optional(),
   /** How many of the `outcomes` that this fault (or the first candidate) predicts agree with the run. */
   agreement: z.int().nonnegative(),
   outcomes: z.int().nonnegative(),
   /** The checks that did not pass and that this fault explains. */
-  evidence: z.array(text),
+  evidence: z.array(wording),
   /** Other faults that this run cannot distinguish from this one. */
-  alike: z.array(text),
+  alike: z.array(wording),
   /** Code and products in which the fault occurs; empty when unknown. */
-  seen: text,
-  why: text,
-  fix: text,
+  seen: wording,
+  why: wording,
+  fix: wording,
   /** The stack that `fix` is for, and what it was recognised by; null when `fix` holds for every stack. */
   stack: z.strictObject({ name: text, source: text }).nullable(),
 });
@@ -153,7 +163,7 @@ const shardRecord = z.strictObject({
   preflight: z
     .strictObject({
       accepted: z.boolean(),
-      finding: z.strictObject({ fault: text, title: text, why: text, fix: text }).nullable(),
+      finding: z.strictObject({ fault: wording, title: wording, why: wording, fix: wording }).nullable(),
     })
     .nullable(),
   /** The stack given by the user; null when it is guessed. */
@@ -166,21 +176,21 @@ const shardRecord = z.strictObject({
     leaks: z.array(
       z.strictObject({
         leak: z.enum(Object.keys(LEAKS) as [Leak, ...Leak[]]),
-        scenario: text,
+        scenario: wording,
       }),
     ),
     outages: z.array(
       z.strictObject({
-        inFlight: z.array(text),
-        culprit: text.nullable(),
+        inFlight: z.array(wording),
+        culprit: wording.nullable(),
         recovered: z.boolean().nullable(),
         looksDead: z.boolean().default(false),
         sign: text,
-        outcome: text.optional(),
+        outcome: wording.optional(),
       }),
     ),
     failedControls: z.array(
-      z.strictObject({ scenario: text, observed: text, again: z.boolean(), outcome: text.optional() }),
+      z.strictObject({ scenario: wording, observed: text, again: z.boolean(), outcome: wording.optional() }),
     ),
     rejections: z.array(
       z.strictObject({
@@ -204,7 +214,7 @@ const counts = z.strictObject({
 });
 
 /** The last run of the whole catalogue against an endpoint. `startedAt` is ISO 8601, `version` that of hookproof. */
-const fullRun = z.strictObject({ startedAt: text, version: text, verdict: z.enum(RUN_VERDICTS), counts });
+const fullRun = z.strictObject({ startedAt: wording, version: wording, verdict: z.enum(RUN_VERDICTS), counts });
 
 /** What is remembered of the runs against an endpoint, schema version 1. */
 export const lastRunDocument = z.strictObject({
@@ -215,16 +225,16 @@ export const lastRunDocument = z.strictObject({
 
 export const resultDocument = z.strictObject({
   schemaVersion: z.literal(1),
-  tool: z.strictObject({ name: z.literal('hookproof'), version: text }),
-  catalogue: z.strictObject({ digest: text, scenarios: z.int().nonnegative() }),
+  tool: z.strictObject({ name: z.literal('hookproof'), version: wording }),
+  catalogue: z.strictObject({ digest: wording, scenarios: z.int().nonnegative() }),
   target: z.strictObject({
     url: text,
     features: z.array(z.enum(FEATURES)),
     /** Null for plain HTTP. The certificates are in the order sent, the leaf first. */
     tls: z
       .strictObject({
-        protocol: text.nullable(),
-        cipher: text.nullable(),
+        protocol: wording.nullable(),
+        cipher: wording.nullable(),
         versions: z.array(text),
         trustedBy: text.nullable(),
         /** Null when it cannot be seen, as over TLS 1.3. */
@@ -252,7 +262,7 @@ export const resultDocument = z.strictObject({
    * What the run has judged: 0 the answers alone, 1 the effects window too, 2 effects across restarts and the log. A
    * window without any judged check does not count. Absent in a partial run.
    */
-  evidence: z.strictObject({ level: z.literal(EVIDENCE_LEVELS), statement: text }).optional(),
+  evidence: z.strictObject({ level: z.literal(EVIDENCE_LEVELS), statement: wording }).optional(),
   /** The flags of the run that its commands repeat, quoted for a shell; absent without any. */
   flags: text.optional(),
   /**
@@ -262,19 +272,19 @@ export const resultDocument = z.strictObject({
     .strictObject({
       revision: z.int().positive(),
       /** SHA-256 of the revision's file, in hex. */
-      digest: text,
+      digest: wording,
       /** Checks of this run that are newer than the revision: reported, but without effect on verdict and exit code. */
-      notScored: z.array(text),
+      notScored: z.array(wording),
     })
     .optional(),
   /** Checks that were repeated because deliveries in flight may have caused the first failure. Absent: none. */
-  retried: z.array(text).optional(),
+  retried: z.array(wording).optional(),
   seed: text,
   /** The position of this shard; null when the run is not sharded. */
   shard: z.strictObject({ index: z.int().positive(), of: z.int().positive() }).nullable(),
   /** Only in a shard: what is needed to join it with the others. */
   shardRecord: shardRecord.optional(),
-  startedAt: text,
+  startedAt: wording,
   durationMs: milliseconds,
   /** Of the checks that were run. A partial run has no verdict about the endpoint, and no report shows one. */
   verdict: z.enum(RUN_VERDICTS),
@@ -295,7 +305,7 @@ export const resultDocument = z.strictObject({
    * The fault found when the first valid delivery was not accepted, as a code. Absent when it was, and when nothing
    * explains it. The diagnosis names the same fault or a more specific one.
    */
-  preflightFinding: text.optional(),
+  preflightFinding: wording.optional(),
   /** Advice on the configuration: a short secret, plain HTTP outside loopback, ... */
   advice: z.array(text),
   /** The faults that explain the results, the best match first; empty when nothing failed or no known fault fits. */
@@ -304,9 +314,9 @@ export const resultDocument = z.strictObject({
   baseline: baseline.nullable(),
   notVerified: z.array(
     z.strictObject({
-      requirement: text,
-      text: text,
-      reason: text,
+      requirement: wording,
+      text: wording,
+      reason: wording,
       /** Where more evidence can verify it: the lowest level that does, and the sources that this run had not. */
       verifiable: z
         .strictObject({ level: z.literal(EVIDENCE_LEVELS), sources: z.array(z.enum(EVIDENCE_SOURCES)) })
@@ -327,7 +337,7 @@ export const writtenEvent = z.discriminatedUnion('type', [
     url: text,
     seed: text,
     planned: count,
-    startedAt: text,
+    startedAt: wording,
   }),
   z.strictObject({
     schemaVersion,

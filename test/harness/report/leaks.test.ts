@@ -200,6 +200,18 @@ describe('no output contains a secret, a key or a valid signature,', () => {
     );
   });
 
+  it('and in a field that the schema does not know, whatever its name', () => {
+    const value = 'short';
+    const redactor = createRedactor({ values: [{ name: 'API key', value }] });
+    const names = ['type', 'level', 'title', 'role', 'problem', 'constructor'];
+    const added = Object.fromEntries(names.map((name) => [name, { kind: [`key=${value}`] }]));
+    const document = { ...documentWith(), added, results: [{ ...resultWith(), added }] };
+    expect(JSON.stringify(redactDocument(document, redactor))).not.toContain(value);
+    expect(JSON.stringify(redactEvent({ type: 'notice', message: 'x', added } as RunEvent, redactor))).not.toContain(
+      value,
+    );
+  });
+
   it('and the document stays valid when the secrets are words of the schema and of the catalogue', () => {
     const words = 'pass fail must hmac probe conformant hookproof staging signature 2026 type'.split(' ');
     const redactor = createRedactor({ values: words.map((value) => ({ name: 'API key', value })) });
