@@ -115,7 +115,9 @@ interface Page {
  *
  * @throws HookproofError MCP_PAGE for a page after the last one
  */
-export function answerOf(contents: Contents, { maxBytes, page, marker, redact }: AnswerOptions): CallToolResult {
+export function answerOf(given: Contents, { maxBytes, page, marker, redact }: AnswerOptions): CallToolResult {
+  // Before it is measured: what replaces a secret may be longer.
+  const contents = { ...(mapTexts(given, redact) as Contents), list: given.list };
   const pages = paginate(contents, marker, maxBytes);
   const shown = pages[page - 1];
   if (shown === undefined) {
@@ -124,7 +126,7 @@ export function answerOf(contents: Contents, { maxBytes, page, marker, redact }:
     });
   }
   const later = pages.slice(page).reduce((sum, { entries, tooLarge }) => sum + entries.length + tooLarge.length, 0);
-  return mapTexts(render(contents, marker, shown, { page, pages: pages.length, later }), redact) as CallToolResult;
+  return render(contents, marker, shown, { page, pages: pages.length, later });
 }
 
 /** Fills one page after the other. An entry that fits on no page is replaced by its name and size. */
