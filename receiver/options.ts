@@ -183,26 +183,28 @@ export function resolveOptions(options: ReceiverOptions): ReceiverConfig {
 
 function checkProtection({ signing, apiKey, clientCertificate, open }: ReceiverOptions): void {
   if (signing === undefined && apiKey === undefined && clientCertificate === undefined && open !== true) {
-    throw new HookproofError('RECEIVER_UNPROTECTED', 'Neither an HMAC secret nor an API key is configured.', {
-      hint: 'Set signing.secrets or apiKey.keys, or set open: true to accept deliveries from anyone.',
-    });
+    throw new HookproofError(
+      'RECEIVER_UNPROTECTED',
+      'No HMAC secret, no API key and no client certificate is configured.',
+      {
+        hint: 'Set signing.secrets, apiKey.keys or clientCertificate, or open: true to accept deliveries from anyone.',
+      },
+    );
   }
-  if (open === true && (signing !== undefined || apiKey !== undefined)) {
+  if (open === true && (signing !== undefined || apiKey !== undefined || clientCertificate !== undefined)) {
     throw new HookproofError(
       'RECEIVER_OPEN_CONFLICT',
-      'open: true is set together with an HMAC secret or an API key.',
-      {
-        hint: 'Leave out open: true; what is configured is then required.',
-      },
+      'open: true is set together with an HMAC secret, an API key or a client certificate.',
+      { hint: 'Leave out open: true; what is configured is then required.' },
     );
   }
 }
 
-function warningsAbout({ signing, clientCertificate, open }: ReceiverOptions): string[] {
+function warningsAbout({ signing, open }: ReceiverOptions): string[] {
   const secrets = signing?.secrets ?? [];
   const minLength = LIMITS.recommendedSecretLength;
   const warnings: string[] = [];
-  if (open === true && clientCertificate === undefined) warnings.push('open: anyone can deliver');
+  if (open === true) warnings.push('open: anyone can deliver');
   if (secrets.some((secret) => secret.length < minLength)) {
     warnings.push(`an HMAC secret is shorter than ${minLength} characters`);
   }

@@ -72,7 +72,8 @@ export async function sqliteInbox(
       if (byWriting) await queue.write(() => database.exec(sql.probe));
     },
     async close() {
-      queue.flush();
+      // The last write of the queue: those before it are on the disk, or were rejected because another process writes.
+      await queue.write(() => {}).catch(() => {});
       prepared.clear();
       database.close();
     },
@@ -172,9 +173,6 @@ function writeQueue(database: SqliteDatabase, checkFiles: () => void, meter: Inb
         });
         schedule();
       });
-    },
-    flush() {
-      while (waiting.length > 0) commit();
     },
   };
 }

@@ -32,6 +32,11 @@ describe('the configuration of a receiver', () => {
     ['both undefined', { signing: undefined, apiKey: undefined }, 'RECEIVER_UNPROTECTED'],
     ['open with a secret', { open: true, signing: { secrets: [SECRET] } }, 'RECEIVER_OPEN_CONFLICT'],
     ['open with a key', { open: true, apiKey: { keys: [API_KEY] } }, 'RECEIVER_OPEN_CONFLICT'],
+    [
+      'open with a client certificate',
+      { open: true, clientCertificate: { from: 'connection', allowed: ['CN=partner'] } },
+      'RECEIVER_OPEN_CONFLICT',
+    ],
     ['no secrets', { signing: { secrets: [] } }, 'RECEIVER_SECRET_MISSING'],
     ['secrets that are not a list', { signing: { secrets: SECRET } }, 'RECEIVER_SECRET_MISSING'],
     ['secrets absent', { signing: {} }, 'RECEIVER_SECRET_MISSING'],

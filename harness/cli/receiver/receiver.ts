@@ -53,11 +53,15 @@ export async function receiverCommand(flags: ReceiverFlags): Promise<number> {
   printAdvice(first?.advice ?? []);
   const checksClients = tls?.clientCertificate !== undefined || clientCertificate !== undefined;
   if (secrets.length + keys.length === 0 && !checksClients && flags.open !== true) {
-    throw new HookproofError('RECEIVER_UNPROTECTED', 'neither an HMAC secret nor an API key was given', {
-      hint:
-        'Set HOOKPROOF_SECRET or HOOKPROOF_API_KEY, name a file with `--secret-file` or `--api-key-file`, or give ' +
-        '`--open` to accept deliveries from anyone.',
-    });
+    throw new HookproofError(
+      'RECEIVER_UNPROTECTED',
+      'no HMAC secret, no API key and no CA of client certificates was given',
+      {
+        hint:
+          'Set HOOKPROOF_SECRET or HOOKPROOF_API_KEY, name a file with `--secret-file`, `--api-key-file` or `--client-ca`, ' +
+          'or give `--open` to accept deliveries from anyone.',
+      },
+    );
   }
   const limits = limitSettings(flags);
   const port = portOf('--port', flags.port);

@@ -46,6 +46,24 @@ async function withDatabase<T>(path: string, use: (database: SqliteDatabase) => 
   }
 }
 
+it('an inbox that is closed while another process writes finishes what is under way', async () => {
+  const inbox = await openInbox(`file:${file}`);
+  const { DatabaseSync } = await loadSqlite();
+  const other = new DatabaseSync(file);
+  other.exec('BEGIN IMMEDIATE');
+  const stored = inbox.put(received('BUY', { id: 'late' }));
+  const closed = inbox.close();
+  // Runs only while closing does not block the event loop.
+  setTimeout(() => {
+    other.exec('COMMIT');
+    other.close();
+  }, 20);
+  expect(await stored).toBe('stored');
+  await closed;
+  const count = 'SELECT count(*) AS stored FROM hookproof_inbox';
+  expect(await withDatabase(file, (database) => database.prepare(count).all())).toEqual([{ stored: 1 }]);
+});
+
 /** The files as they are when the receiver is killed at this moment, in another folder. */
 function afterKill(): string {
   const copy = join(mkdtempSync(join(folder, 'killed-')), 'inbox.db');
