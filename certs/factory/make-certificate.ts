@@ -1,5 +1,6 @@
 /** Creates certificates at run time for tests, demos and probes, never for production. Specification: TLS. */
 
+import { randomBytes } from 'node:crypto';
 import type { CertificateOptions, IssuedCertificate } from './certificate-options.ts';
 
 /**
@@ -24,46 +25,25 @@ export interface QuickStartCertificate extends KeyedCertificate {
   readonly ca: KeyedCertificate;
 }
 
-const VALID_DAYS = 7;
+const VALID_MS = 7 * 24 * 3_600_000;
 const HOUR_MS = 3_600_000;
 
 /**
  * Creates a new pair in memory at each call: P-256 keys, SHA-256 signatures, valid from an hour ago (clocks differ) for
- * a week. Takes 10 to 50 milliseconds.
+ * a week. Each CA has a name and a key identifier of its own, so that a client can trust several. Takes 10 to 50
+ * milliseconds.
  */
 export async function quickStartCertificate(): Promise<QuickStartCertificate> {
-  const notBeforeDate = new Date(Date.now() - HOUR_MS);
-  const notAfterDate = new Date(Date.now() + VALID_DAYS * 24 * HOUR_MS);
-  // Loaded on demand, because few importers of this file need it.
-  const { generate } = await import('selfsigned');
-  // By default, the library signs with SHA-1, which OpenSSL 3 rejects.
-  const common = { keyType: 'ec', curve: 'P-256', algorithm: 'sha256', notBeforeDate, notAfterDate } as const;
-
-  const issuer = await generate([{ name: 'commonName', value: 'hookproof quick-start CA' }], {
-    ...common,
-    extensions: [
-      { name: 'basicConstraints', cA: true, pathLenConstraint: 0, critical: true },
-      { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true },
-    ],
+  const validity = { notBefore: new Date(Date.now() - HOUR_MS), notAfter: new Date(Date.now() + VALID_MS) };
+  const subject = `CN=hookproof quick-start CA ${randomBytes(3).toString('hex')}`;
+  const ca = await makeCertificate({ subject, authority: true, pathLength: 0, ...validity });
+  const hosts = ['localhost', '127.0.0.1', '::1'];
+  const leaf = await makeCertificate({
+    subject: 'CN=localhost',
+    issuer: ca,
+    hosts,
+    usages: ['serverAuth'],
+    ...validity,
   });
-  const ca: KeyedCertificate = { cert: issuer.cert, key: issuer.private };
-
-  const leaf = await generate([{ name: 'commonName', value: 'localhost' }], {
-    ...common,
-    ca,
-    extensions: [
-      { name: 'basicConstraints', cA: false, critical: true },
-      { name: 'keyUsage', digitalSignature: true, critical: true },
-      { name: 'extKeyUsage', serverAuth: true },
-      {
-        name: 'subjectAltName',
-        altNames: [
-          { type: 2, value: 'localhost' },
-          { type: 7, ip: '127.0.0.1' },
-          { type: 7, ip: '::1' },
-        ],
-      },
-    ],
-  });
-  return { cert: leaf.cert, key: leaf.private, ca };
+  return { cert: leaf.cert, key: leaf.key, ca: { cert: ca.cert, key: ca.key } };
 }

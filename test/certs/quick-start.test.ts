@@ -1,9 +1,22 @@
+import 'reflect-metadata';
 import { X509Certificate } from 'node:crypto';
+import { get, type RequestOptions } from 'node:https';
+import {
+  AuthorityKeyIdentifierExtension,
+  X509Certificate as Certificate,
+  SubjectKeyIdentifierExtension,
+} from '@peculiar/x509';
 import { describe, expect, it } from 'vitest';
-import { quickStartCertificate } from '../../certs/index.ts';
+import { quickStartCertificate, readCertificates } from '../../certs/index.ts';
+import { tlsServer } from './talk.ts';
 
 /** The DER of the algorithm identifier of ecdsa-with-SHA256 (1.2.840.10045.4.3.2). */
 const ECDSA_SHA256 = Buffer.from('06082a8648ce3d040302', 'hex');
+
+const request = (options: RequestOptions): Promise<number | undefined> =>
+  new Promise((resolve, reject) => {
+    get({ ...options, agent: false }, (response) => resolve(response.resume().statusCode)).on('error', reject);
+  });
 
 describe('the quick-start certificate', () => {
   it('is a P-256 authority and a leaf for this machine, signed with SHA-256, valid now and not for long', async () => {
@@ -27,6 +40,27 @@ describe('the quick-start certificate', () => {
       expect(Date.parse(certificate.validTo)).toBeGreaterThan(now + 6 * 86_400_000);
       expect(Date.parse(certificate.validTo)).toBeLessThan(now + 8 * 86_400_000);
     }
+  });
+
+  it('is trusted next to others: four CAs in one file, whose texts were joined', async () => {
+    const all = await Promise.all(Array.from({ length: 4 }, () => quickStartCertificate()));
+    const bundle = all.map(({ ca }) => ca.cert).join('');
+    expect(readCertificates(Buffer.from(bundle), { file: 'all-ca.pem' }).problems).toEqual([]);
+    for (const { cert, key } of all) {
+      const server = await tlsServer({ cert, key });
+      const answer = await request({ host: 'localhost', port: server.port, ca: bundle });
+      expect(answer).toBe(200);
+      await server.close();
+    }
+  });
+
+  it('has key identifiers: that of the leaf names its CA', async () => {
+    const { ca, cert } = await quickStartCertificate();
+    const [leaf, authority] = [cert, ca.cert].map((pem) => new Certificate(pem));
+    const issuer = leaf!.getExtension(AuthorityKeyIdentifierExtension)?.keyId;
+    expect(issuer).toMatch(/^[0-9a-f]{40}$/);
+    expect(authority!.getExtension(SubjectKeyIdentifierExtension)?.keyId).toBe(issuer);
+    expect(leaf!.getExtension(SubjectKeyIdentifierExtension)?.keyId).not.toBe(issuer);
   });
 
   it('is new at each call', async () => {
