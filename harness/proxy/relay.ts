@@ -106,14 +106,13 @@ function forward(from: Socket, to: Socket, seen: (piece: Buffer) => void, ended:
 }
 
 /**
- * Resets a connection at once. `resetAndDestroy` of Node sends what is left and a FIN before it, which a client that
- * does not read would hold up, and which looks like an orderly end. A socket that is just sending its FIN cannot be
- * reset, and is closed.
+ * Resets a connection at once. Where Node would first wait, until a socket is connected or until the other side has
+ * taken what is left or the FIN, the connection is closed instead.
  */
 function reset(socket: Socket): void {
   const isShuttingDown = socket.writableEnded && !socket.writableFinished;
-  if (!socket.connecting && !isShuttingDown) Object.assign(socket, { resetAndClosing: true });
-  socket.destroy();
+  if (socket.connecting || socket.writableLength > 0 || isShuttingDown) socket.destroy();
+  else socket.resetAndDestroy();
 }
 
 /** Resets a connection as soon as it has taken what was forwarded before. */

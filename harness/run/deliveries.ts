@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Expectation } from '../../scenarios/index.ts';
 import { isAccepted } from '../judge/index.ts';
-import type { Attempt } from '../transport/index.ts';
+import { type Attempt, retryAfterMs } from '../transport/index.ts';
 import { isPassExhausted, type RunContext, silenceStop } from './context.ts';
 import { createKit } from './kit.ts';
 import type { Lane, LanePool } from './lane.ts';
@@ -508,7 +508,7 @@ async function isRefusedForGood(context: RunContext, lane: Lane): Promise<boolea
   if (localAddress === undefined) return false;
   const isLimitedThere = async () => {
     const { attempt } = await sendControl(context, lane, 'control from another address', { localAddress });
-    return attempt.answer?.status === 429 && !asksToWait(attempt, rateWindowMs(context));
+    return attempt.answer?.status === 429 && (retryAfterMs(attempt.answer.headers, Date.now()) ?? 0) <= rateWindowMs(context);
   };
   if (!(await isLimitedThere())) return false;
   context.emit({
@@ -517,12 +517,6 @@ async function isRefusedForGood(context: RunContext, lane: Lane): Promise<boolea
   });
   if (await waitForRecovery(context, lane, null, rateWindowMs(context))) return false;
   return !context.signal.aborted && (await isLimitedThere());
-}
-
-/** Whether an answer names a longer time to wait. A date counts as longer. */
-function asksToWait({ answer }: Attempt, ms: number): boolean {
-  const value = answer?.headers.find(([name]) => name.toLowerCase() === 'retry-after')?.[1];
-  return value !== undefined && !(Number(value) * 1000 <= ms);
 }
 
 /** Records that an endpoint is up but no longer accepts valid deliveries, and stops the run. */

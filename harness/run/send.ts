@@ -8,7 +8,7 @@ import { type OfferedTlsVersion, tlsVersionName } from '../../contract/index.ts'
 import { printedSignatures } from '../../contract/secret-spellings.ts';
 import type { Change, Expectation, Kit, Leak } from '../../scenarios/index.ts';
 import { type Credential, describeAttempt, isAccepted, outcomeOfAttempt, type ProbeEvidence } from '../judge/index.ts';
-import type { Answer, Attempt } from '../transport/index.ts';
+import { type Attempt, retryAfterMs } from '../transport/index.ts';
 import { type Assembled, assemble } from './assemble.ts';
 import type { RunContext } from './context.ts';
 import type { Lane, SendOptions } from './lane.ts';
@@ -344,7 +344,8 @@ async function sendRepeating(
       return attempt;
     }
     const isPointless = is503 && !busy.limits && busy.constant >= MAX_PAUSED_503;
-    const pause = isPointless ? 0 : pauseBeforeRepeat(attempt.answer, turn, context.limits.backoffMs);
+    const asked = retryAfterMs(attempt.answer.headers, Date.now()) ?? context.limits.backoffMs * 2 ** turn;
+    const pause = isPointless ? 0 : Math.min(asked, MAX_PAUSE_MS);
     await delay(pause, undefined, { signal: context.signal }).catch(() => {});
   }
 }
@@ -356,12 +357,6 @@ function continueSerially(context: RunContext, status: number): void {
     context.emit({ type: 'notice', message });
   }
   context.serial = true;
-}
-
-function pauseBeforeRepeat(answer: Answer, turn: number, firstMs: number): number {
-  const header = answer.headers.find(([name]) => name.toLowerCase() === 'retry-after')?.[1];
-  const asked = header !== undefined && /^\d+$/.test(header) ? Number(header) * 1000 : firstMs * 2 ** turn;
-  return Math.min(asked, MAX_PAUSE_MS);
 }
 
 const NOT_SENT = 'HOOKPROOF_NOT_SENT';

@@ -5,8 +5,15 @@
 
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { headerValues, LIMITS } from '../../contract/index.ts';
-import { type Attempt, Pool, type PoolOptions, type PoolState, type Prepared } from '../transport/index.ts';
+import { LIMITS } from '../../contract/index.ts';
+import {
+  type Attempt,
+  Pool,
+  type PoolOptions,
+  type PoolState,
+  type Prepared,
+  retryAfterMs,
+} from '../transport/index.ts';
 
 export interface SenderOptions extends PoolOptions {
   /**
@@ -178,16 +185,8 @@ function delayAfter(attempt: Attempt, made: number, policy: RetryPolicy, clock: 
   const { baseDelayMs = 500, maxDelayMs = 30_000, maxRetryAfterMs = 60_000 } = policy;
   const { now = Date.now, random = Math.random } = clock;
   const backoff = random() * Math.min(maxDelayMs, baseDelayMs * 2 ** (made - 1));
-  return Math.max(backoff, Math.min(maxRetryAfterMs, retryAfterMs(attempt, now())));
-}
-
-/** Milliseconds that the answer's `Retry-After` asks for, the longest of several; 0 if none can be parsed. */
-function retryAfterMs({ answer }: Attempt, now: number): number {
-  if (answer === null) return 0;
-  const waits = headerValues(answer.headers, 'Retry-After').map((value) =>
-    Number.isNaN(Number(value)) ? Date.parse(value) - now : Number(value) * 1000,
-  );
-  return Math.max(0, ...waits.filter((ms) => !Number.isNaN(ms)));
+  const asked = retryAfterMs(attempt.answer?.headers ?? [], now()) ?? 0;
+  return Math.max(backoff, Math.min(maxRetryAfterMs, asked));
 }
 
 async function sleepFor(ms: number, signal: AbortSignal | undefined): Promise<void> {

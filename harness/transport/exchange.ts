@@ -79,9 +79,8 @@ export interface Continuation {
 /** Sends a request and reads the answer, or only the rest, with Node's HTTP client on a given connection. */
 export function continueWithNode(prepared: Prepared, continuation: Continuation): void {
   const { stream, progress, keepAlive, limits, signal, onKept, done } = continuation;
-  const agent = new NodeStreamAgent(stream, keepAlive);
   let keepAliveHeader = '';
-  stream.once('free', () => onKept(keepAliveHeader));
+  const agent = new NodeStreamAgent(stream, keepAlive, () => onKept(keepAliveHeader));
   const exchange = new Exchange(prepared, { ...limits, agent, signal }, (attempt) => {
     keepAliveHeader = headerValues(attempt.answer?.headers ?? [], 'Keep-Alive').join(', ');
     // Also when the exchange failed before Node had the connection.

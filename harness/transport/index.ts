@@ -19,6 +19,7 @@ export {
 export { type BodyWriter, type ExchangeLimits, type ExchangeOptions, exchange } from './exchange.ts';
 export { type Pin, type PinOptions, pinEndpoint, pinTo, type Resolve, type ResolvedAddress } from './pin-endpoint.ts';
 export { Pool, type PoolOptions, type PoolState } from './pool.ts';
+export { retryAfterMs } from './retry-after.ts';
 export {
   checkTlsMaterial,
   connectTls,

@@ -1,5 +1,5 @@
 /** Lets Node's HTTP client work on a connection of the pool, also when the request has been written already. */
-import http, { type ClientRequest } from 'node:http';
+import http from 'node:http';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 
@@ -72,14 +72,21 @@ export class NodeStream extends Duplex {
 /** An agent whose only connection is this stream. */
 export class NodeStreamAgent extends http.Agent {
   readonly #stream: NodeStream;
+  readonly #onKept: () => void;
 
-  constructor(stream: NodeStream, keepAlive: boolean) {
+  /** @param onKept called when Node keeps the connection, after the end of the answer */
+  constructor(stream: NodeStream, keepAlive: boolean, onKept: () => void) {
     super({ keepAlive });
     this.#stream = stream;
+    this.#onKept = onKept;
   }
 
-  /** Node calls it for each request; its types do not know it. */
-  addRequest(request: ClientRequest): void {
-    request.onSocket(this.#stream as unknown as Socket);
+  override createConnection(): Duplex {
+    return this.#stream;
+  }
+
+  /** The pool keeps the connection, and Node lets go of it. */
+  override keepSocketAlive(): void {
+    this.#onKept();
   }
 }
