@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Tests that open sockets or draw many samples. A mutant that a quick one finds never gets to them. */
-const SLOW = /\/(verify-signature|check-api-key|check-partner|retry|tls|failures|keep-alive|connections|answers)\./;
+const SLOW = /\/(verify-signature|check-api-key|check-partner|retry|tls|failures|keep-alive|connections|answers|pool)\./;
 
 class QuickFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -22,6 +22,7 @@ export default defineConfig({
     include: [
       'test/harness/judge/**/*.test.ts',
       'test/harness/{sender,transport}/**/*.test.ts',
+      'test/harness/probe/answer-reader.test.ts',
       'test/receiver/{verify-signature,check-api-key,check-client-certificate}.test.ts',
       'test/receiver/{forwarded-headers,mutual-tls,stages/credentials}.test.ts',
     ],

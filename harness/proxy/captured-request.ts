@@ -11,7 +11,7 @@ import { signatureOf } from '../../contract/signing/index.ts';
 import type { Partner } from '../partner.ts';
 import { rawExchange } from '../probe/index.ts';
 import type { Attempt } from '../transport/index.ts';
-import { declaredFraming, type Message, MessageReader } from './message-reader.ts';
+import { declaredFraming, type Message, MessageReader } from '../transport/index.ts';
 
 /** A captured request in its parts. */
 export interface CapturedRequest {

@@ -8,7 +8,7 @@ import {
   type KeepBudget,
   type Message,
   MessageReader,
-} from './message-reader.ts';
+} from '../transport/index.ts';
 import type { ConnectionTap } from './relay.ts';
 
 export interface TapOptions {
@@ -143,7 +143,7 @@ function methodOf({ startLine }: Head): string {
   return startLine.split(' ', 1)[0] ?? '';
 }
 
-function statusOf({ startLine }: Head): number {
+function statusOf({ startLine }: Pick<Head, 'startLine'>): number {
   return Number(/^HTTP\/1\.\d (\d{3})(?: |$)/.exec(startLine)?.[1] ?? 0);
 }
 

@@ -1,4 +1,6 @@
 /** Between a sender and a receiver: forwards connections byte for byte, and shows, keeps and repeats deliveries. */
+
+export type { KeepBudget } from '../transport/index.ts';
 export { curlForCaptured } from './captured-curl.ts';
 export {
   bodyDigest,
@@ -20,5 +22,4 @@ export {
   whyNothingStored,
 } from './delivery-store.ts';
 export { createTap } from './exchange-tap.ts';
-export type { KeepBudget } from './message-reader.ts';
 export { type ConnectionTap, type Relay, startRelay } from './relay.ts';

@@ -508,7 +508,9 @@ async function isRefusedForGood(context: RunContext, lane: Lane): Promise<boolea
   if (localAddress === undefined) return false;
   const isLimitedThere = async () => {
     const { attempt } = await sendControl(context, lane, 'control from another address', { localAddress });
-    return attempt.answer?.status === 429 && (retryAfterMs(attempt.answer.headers, Date.now()) ?? 0) <= rateWindowMs(context);
+    return (
+      attempt.answer?.status === 429 && (retryAfterMs(attempt.answer.headers, Date.now()) ?? 0) <= rateWindowMs(context)
+    );
   };
   if (!(await isLimitedThere())) return false;
   context.emit({

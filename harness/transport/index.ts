@@ -17,6 +17,14 @@ export {
   endpointOf,
 } from './connections.ts';
 export { type BodyWriter, type ExchangeLimits, type ExchangeOptions, exchange } from './exchange.ts';
+export {
+  declaredFraming,
+  type Framing,
+  type Head,
+  type KeepBudget,
+  type Message,
+  MessageReader,
+} from './message-reader.ts';
 export { type Pin, type PinOptions, pinEndpoint, pinTo, type Resolve, type ResolvedAddress } from './pin-endpoint.ts';
 export { Pool, type PoolOptions, type PoolState } from './pool.ts';
 export { retryAfterMs } from './retry-after.ts';

@@ -4,6 +4,7 @@
  */
 import type { HeaderLine } from '../../contract/index.ts';
 import type { Answer, Prepared } from './attempt.ts';
+import { headOf } from './message-reader.ts';
 
 /** Up to this size a body is sent together with the head. The conversion of a larger one takes longer than it saves. */
 const ONE_PIECE_BYTES = 16 * 1024;
@@ -122,22 +123,18 @@ function readHead(bytes: Buffer, maxHeaderBytes: number): Head | null {
 }
 
 function parseHead(text: string): Head | null {
-  const [statusLine = '', ...lines] = text.slice(0, -HEAD_END.length).split('\r\n', MAX_HEADER_LINES + 2);
-  const [, code, reasonPhrase = ''] = STATUS_LINE.exec(statusLine) ?? [];
-  if (code === undefined || code === '304' || lines.length > MAX_HEADER_LINES) return null;
-  const headers: HeaderLine[] = [];
+  const { startLine, headers, isStrict } = headOf(text);
+  const [, code, reasonPhrase = ''] = STATUS_LINE.exec(startLine) ?? [];
+  if (code === undefined || code === '304' || !isStrict || headers.length > MAX_HEADER_LINES) return null;
+  // Next to a length, Node accepts spaces and no tab.
+  if (/\r\ncontent-length:[^\r]*\t/i.test(text)) return null;
   let length: number | undefined;
   let keeps: boolean | undefined;
-  for (const line of lines) {
-    const colon = line.indexOf(':');
-    const name = line.slice(0, Math.max(0, colon));
-    const value = trimmed(line.slice(colon + 1));
+  for (const [name, value] of headers) {
     if (!TOKEN.test(name) || NOT_A_VALUE.test(value)) return null;
-    headers.push([name, value]);
     switch (name.toLowerCase()) {
       case 'content-length':
-        // Behind a length, Node accepts spaces and no tab.
-        if (length !== undefined || !LENGTH.test(value) || line.includes('\t')) return null;
+        if (length !== undefined || !LENGTH.test(value)) return null;
         length = Number(value);
         break;
       case 'connection':
@@ -168,17 +165,4 @@ function parseHead(text: string): Head | null {
 export function mayKeep(keepAliveHeader: string): boolean {
   const seconds = /^timeout=(\d+)/.exec(keepAliveHeader)?.[1];
   return seconds === undefined || Number(seconds) > 1;
-}
-
-/** Without the white space that HTTP allows around a value; `trim` would remove more. */
-function trimmed(value: string): string {
-  let start = 0;
-  let end = value.length;
-  while (start < end && isBlank(value.charCodeAt(start))) start++;
-  while (end > start && isBlank(value.charCodeAt(end - 1))) end--;
-  return value.slice(start, end);
-}
-
-function isBlank(code: number): boolean {
-  return code === 0x20 || code === 0x09;
 }

@@ -38,6 +38,13 @@ describe('an endless answer', () => {
     expect(read.taken).toBeLessThan(20_000);
   });
 
+  it.each([
+    ['a header line without a colon', `${HEAD}X-Ab\r\n\r\n`],
+    ['lines that end without a carriage return', 'HTTP/1.1 200 OK\nX-A: b\n\n'],
+  ])('with %s is not HTTP', (_, bytes) => {
+    expect(reading([bytes]).got).toBe('invalid');
+  });
+
   it('with many interim answers in one piece is ended', () => {
     expect(statusOf(reading(['HTTP/1.1 100 Continue\r\n\r\n'.repeat(100_000)]))).toBe('too-large');
   });

@@ -1,6 +1,7 @@
 /**
- * Finds the HTTP/1 messages in the bytes of one direction of a connection, for display. It keeps a bounded copy, takes
- * linear time, and never fails: bytes that it does not understand become one message that ends with the connection.
+ * Finds the HTTP/1 messages in the bytes of one direction of a connection: of the proxy, of a probe, and of an ordinary
+ * answer to the sender. It keeps a bounded copy, takes linear time, and never fails: bytes that it does not understand
+ * become one message that ends with the connection.
  */
 import type { HeaderLine } from '../../contract/index.ts';
 
@@ -25,7 +26,14 @@ export interface Message {
   readonly complete: boolean;
 }
 
-export type Head = Pick<Message, 'startLine' | 'headers'>;
+export interface Head extends Pick<Message, 'startLine' | 'headers'> {
+  /** Bytes. */
+  readonly length: number;
+  /** Whether it ends with a blank line. Otherwise it is too large, or was cut off. */
+  readonly isComplete: boolean;
+  /** Whether every line ends with CR and LF, and has a colon unless it is the first. */
+  readonly isStrict: boolean;
+}
 
 /** How the body ends: after so many bytes, with the last chunk, with the connection. */
 export type Framing = number | 'chunked' | 'to-the-end';
@@ -34,6 +42,8 @@ export interface ReaderOptions {
   readonly budget: KeepBudget;
   /** Of one message, in bytes. */
   readonly maxKept: number;
+  /** Of a head, in bytes: a larger one is a message without a head. */
+  readonly maxHead?: number;
   /** Keeps the beginning of a message that is larger, instead of nothing. */
   readonly keepsBeginning?: boolean;
   /** Called with each head. Says how the body is framed. */
@@ -41,7 +51,7 @@ export interface ReaderOptions {
   readonly onMessage: (message: Message) => void;
 }
 
-const MAX_HEAD = 32 * 1024;
+const DEFAULT_MAX_HEAD = 32 * 1024;
 /** The line with the size of a chunk, with extensions. */
 const MAX_SIZE_LINE = 1024;
 const LF = 0x0a;
@@ -86,6 +96,11 @@ export class MessageReader {
     this.#stopped = true;
   }
 
+  /** How much of the body of the current message has arrived, in bytes. */
+  get bodyLength(): number {
+    return this.#bodyLength;
+  }
+
   /** The connection sends no more. */
   end(): void {
     if (this.#seen > 0) this.#finish(this.#state === 'to-the-end' && this.#head !== undefined);
@@ -123,12 +138,12 @@ export class MessageReader {
       return at + 1;
     }
     this.#keep(rest, false);
-    if (this.#seen > MAX_HEAD) this.#startBody('to-the-end');
+    if (this.#seen > (this.#options.maxHead ?? DEFAULT_MAX_HEAD)) this.#startBody('to-the-end');
     return rest.length;
   }
 
   #startBody(forced?: Framing): void {
-    this.#head = headOf(Buffer.concat(this.#parts));
+    this.#head = headOf(Buffer.concat(this.#parts).toString('latin1'));
     const declared = this.#options.onHead(this.#head);
     const framing = forced ?? declared;
     if (framing === 0) this.#finish(true);
@@ -195,7 +210,7 @@ export class MessageReader {
 
   #finish(complete: boolean): void {
     const { keepsBeginning = false, onMessage } = this.#options;
-    const head = this.#head ?? headOf(Buffer.concat(this.#parts));
+    const head = this.#head ?? headOf(Buffer.concat(this.#parts).toString('latin1'));
     const raw = this.#cut || keepsBeginning ? undefined : Buffer.concat(this.#parts);
     const message = {
       ...head,
@@ -217,21 +232,30 @@ export class MessageReader {
   }
 }
 
-function headOf(bytes: Buffer): Head {
-  const [startLine = '', ...lines] = bytes
-    .toString('latin1')
-    .replace(/^[\r\n]+/, '')
-    .split(/\r?\n/);
+/** Reads a head, with the blank line at its end or cut off. */
+export function headOf(text: string): Head {
+  const [startLine = '', ...lines] = text.replace(/^[\r\n]+/, '').split(/\r?\n/);
   const end = lines.indexOf('');
+  let isStrict = !/(?:^|[^\r])\n|\r(?!\n)/.test(text);
   const headers = lines.slice(0, end === -1 ? undefined : end).map((line): HeaderLine => {
     const colon = line.indexOf(':');
-    return colon === -1 ? [line, ''] : [line.slice(0, colon), trimSpace(line.slice(colon + 1))];
+    if (colon === -1) isStrict = false;
+    return colon === -1 ? [line, ''] : [line.slice(0, colon), trimmed(line, colon + 1)];
   });
-  return { startLine, headers };
+  return { startLine, headers, length: text.length, isComplete: end !== -1, isStrict };
 }
 
-function trimSpace(text: string): string {
-  return text.replace(/^[\t ]+/, '').replace(/[\t ]+$/, '');
+/** The rest of a line without the white space that HTTP allows around a value; a pattern would take quadratic time. */
+function trimmed(line: string, from: number): string {
+  let start = from;
+  let end = line.length;
+  while (start < end && isBlank(line.charCodeAt(start))) start++;
+  while (end > start && isBlank(line.charCodeAt(end - 1))) end--;
+  return line.slice(start, end);
+}
+
+function isBlank(code: number): boolean {
+  return code === 0x20 || code === 0x09;
 }
 
 /** The framing that the headers declare; undefined when they declare none. */
