@@ -1,12 +1,10 @@
-/** The version of this package, from its package.json: one above the sources, two above the compiled code. */
-import { existsSync, readFileSync } from 'node:fs';
+/** The version of this package, from its package.json. */
+import { readFileSync } from 'node:fs';
+import { packageFile } from '../contract/package-file.ts';
 
 function readVersion(): string {
-  for (const relative of ['../package.json', '../../package.json']) {
-    const file = new URL(relative, import.meta.url);
-    if (existsSync(file)) return String(JSON.parse(readFileSync(file, 'utf8')).version);
-  }
-  return '0.0.0';
+  const file = packageFile('package.json');
+  return file === null ? '0.0.0' : String(JSON.parse(readFileSync(file, 'utf8')).version);
 }
 
 export const version: string = readVersion();

@@ -6,6 +6,7 @@
 
 import { readFileSync } from 'node:fs';
 import { HookproofError } from '../../contract/hookproof-error.ts';
+import { packageFile } from '../../contract/package-file.ts';
 import { sha256 } from './canonical-json.ts';
 
 /** The newest revision, which is the default. `npm run revision` creates the next. */
@@ -20,9 +21,6 @@ export interface Revision {
   /** The ids of the scored scenarios. */
   readonly scored: ReadonlySet<string>;
 }
-
-/** The folder of the files, relative to the sources and the bundle, and to the compiled library. */
-const FOLDERS = ['../../scenarios/revisions/', '../../../scenarios/revisions/'];
 
 /** @throws HookproofError REVISION_UNKNOWN if this version of hookproof does not have the revision */
 export function loadRevision(number: number): Revision {
@@ -43,13 +41,8 @@ export function loadRevision(number: number): Revision {
 }
 
 function readRevision(number: number): Buffer {
-  for (const folder of FOLDERS) {
-    try {
-      return readFileSync(new URL(`${folder}${number}.json`, import.meta.url));
-    } catch {
-      // Try the next folder.
-    }
-  }
+  const file = packageFile(`scenarios/revisions/${number}.json`);
+  if (file !== null) return readFileSync(file);
   throw new HookproofError('REVISION_MISSING', `the file of revision ${number} is missing`, {
     hint: 'The installation of hookproof is incomplete: reinstall it.',
     kind: 'internal',

@@ -4,6 +4,7 @@
  * run docs` writes from the mutants themselves.
  */
 import { readFile } from 'node:fs/promises';
+import { packageFile } from '../../contract/package-file.ts';
 import type { Feature } from '../../scenarios/index.ts';
 
 /** The general rule, Express, and the stacks for which the fix differs. */
@@ -59,9 +60,6 @@ export interface FaultDictionary {
   readonly faults: readonly DictionaryFault[];
 }
 
-/** Relative to the sources and the bundled program, and relative to the compiled library. */
-const FOLDERS = ['../../scenarios/', '../../../scenarios/'];
-
 let loading: Promise<FaultDictionary> | undefined;
 
 /** Reads both files, once in a process. Empty when they are missing: a run then has no diagnosis by mutants. */
@@ -89,11 +87,8 @@ async function readDictionary(): Promise<FaultDictionary> {
 
 /** Read, not imported: Node 20 prints a warning for an import of JSON, and takes longer. */
 async function readJson<T>(name: string): Promise<T | null> {
-  for (const folder of FOLDERS) {
-    const text = await readFile(new URL(folder + name, import.meta.url), 'utf8').catch(() => null);
-    if (text !== null) return JSON.parse(text) as T;
-  }
-  return null;
+  const file = packageFile(`scenarios/${name}`);
+  return file === null ? null : (JSON.parse(await readFile(file, 'utf8')) as T);
 }
 
 /** Whether one of the patterns covers a scenario: by its id, by its suite, or as `*`. */

@@ -4,6 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import { type ForwardedExchange, HookproofError } from '../../contract/index.ts';
+import { packageFile } from '../../contract/package-file.ts';
 import { type DeliveryView, type ViewConfig, viewDelivery } from './delivery-view.ts';
 import type { EventStreams } from './event-streams.ts';
 import { recordForwarded } from './forwarded.ts';
@@ -191,9 +192,6 @@ interface PageFile {
   readonly content: Buffer;
 }
 
-/** Where they are, seen from the sources, from the compiled library, and from the bundled program. */
-const PLACES = ['./page/', '../../../receiver/inspector/page/', '../../receiver/inspector/page/'];
-
 const TYPES: Readonly<Record<string, string>> = {
   html: 'text/html; charset=utf-8',
   css: 'text/css; charset=utf-8',
@@ -203,18 +201,16 @@ const TYPES: Readonly<Record<string, string>> = {
 
 /** The files of the page by name, read once at the start. Throws `HookproofError` (`INSPECTOR_PAGE`). */
 export async function readPageFiles(): Promise<ReadonlyMap<string, PageFile>> {
-  for (const place of PLACES) {
-    const folder = new URL(place, import.meta.url);
-    const names: string[] = await readdir(folder).catch(() => []);
-    if (!names.includes('index.html')) continue;
-    const files = names.map(async (name): Promise<[string, PageFile]> => {
-      const type = TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream';
-      return [name, { type, content: await readFile(new URL(name, folder)) }];
+  const folder = packageFile('receiver/inspector/page/');
+  if (folder === null) {
+    throw new HookproofError('INSPECTOR_PAGE', 'The files of the inspector page are missing.', {
+      hint: 'They are in receiver/inspector/page/ of the package: copy that folder too.',
+      kind: 'internal',
     });
-    return new Map(await Promise.all(files));
   }
-  throw new HookproofError('INSPECTOR_PAGE', 'The files of the inspector page are missing.', {
-    hint: 'They are in receiver/inspector/page/ of the package: copy that folder too.',
-    kind: 'internal',
+  const files = (await readdir(folder)).map(async (name): Promise<[string, PageFile]> => {
+    const type = TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream';
+    return [name, { type, content: await readFile(new URL(name, folder)) }];
   });
+  return new Map(await Promise.all(files));
 }

@@ -23,6 +23,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
       'find-secrets.ts',
       'hookproof-error.ts',
       'masked-url.ts',
+      'package-file.ts',
       'secret-spellings.ts',
       'signing/index.ts',
       'signing/sign.ts',

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
+import { packageFile } from '../../../contract/package-file.ts';
 import { effectsServerOf, filesOf, recipeOf, type Stack, titleOfStack } from '../../../contract/stacks.ts';
 import { CONFIG_FILE, configTemplate, SCHEMA_FILE } from '../../config/index.ts';
 import { stackCalled } from '../did-you-mean.ts';
@@ -94,14 +95,9 @@ async function writeRecipe(stack: Stack, folder: string, force: boolean): Promis
   ].join('\n');
 }
 
-/** Relative to the sources, and relative to the bundled program. */
-const FOLDERS = ['../../../receiver/recipes/', '../../receiver/recipes/'];
-
 async function readRecipe(path: string): Promise<string> {
-  for (const folder of FOLDERS) {
-    const text = await readFile(new URL(folder + path, import.meta.url), 'utf8').catch(() => null);
-    if (text !== null) return text;
-  }
+  const file = packageFile(`receiver/recipes/${path}`);
+  if (file !== null) return readFile(file, 'utf8');
   throw new HookproofError('INIT_NO_RECIPE', `the file receiver/recipes/${path} is missing from this installation`, {
     hint: 'Install hookproof again.',
   });

@@ -5,10 +5,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { HookproofError } from '../../../contract/index.ts';
+import { packageFile } from '../../../contract/package-file.ts';
 import { html, type Markup, textOf } from './markup.ts';
-
-/** Where the styles and scripts are, relative to the sources, to the compiled library and to the bundled program. */
-const FOLDERS = ['./', '../../../../harness/report/html/', '../../harness/report/html/'];
 
 type Asset = 'report.css' | 'report.js' | 'fleet.css' | 'fleet.js';
 
@@ -18,14 +16,11 @@ const assets = new Map<Asset, string>();
 function readAsset(name: Asset): string {
   const known = assets.get(name);
   if (known !== undefined) return known;
-  for (const folder of FOLDERS) {
-    try {
-      const text = readFileSync(new URL(folder + name, import.meta.url), 'utf8');
-      assets.set(name, text);
-      return text;
-    } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
-    }
+  const file = packageFile(`harness/report/html/${name}`);
+  if (file !== null) {
+    const text = readFileSync(file, 'utf8');
+    assets.set(name, text);
+    return text;
   }
   throw new HookproofError('REPORT_PAGE', `${name} of the HTML report was not found.`, {
     hint: 'It is in harness/report/html/ of the package: install the package again.',
