@@ -51,7 +51,7 @@ export function findProgram({ version, checkout, temporary, env }) {
     return join(folder, 'node_modules', 'hookproof', 'dist', 'bin', 'hookproof.js');
   }
   const program = join(checkout, 'dist', 'bin', 'hookproof.js');
-  if (existsSync(program) && existsSync(join(checkout, 'node_modules', 'commander'))) return program;
+  if (existsSync(program) && existsSync(join(checkout, 'node_modules', 'express'))) return program;
   npm(['ci', '--ignore-scripts', ...QUIET], checkout, env);
   npm(['run', '--silent', 'build'], checkout, env);
   return program;

@@ -56,8 +56,8 @@ it('the build context contains only the sources and the build files', () => {
   expect(first).toBe('**');
   const paths = kept.map((line) => line.replace(/^!/, ''));
   expect(paths.toSorted()).toEqual([
-    ...['.npmrc', 'LICENSE', 'README.md', 'certs', 'contract', 'harness', 'package-lock.json', 'package.json'],
-    ...['receiver', 'scenarios', 'tsconfig.build.json', 'tsconfig.json'],
+    ...['.npmrc', 'LICENSE', 'README.md', 'build.ts', 'certs', 'contract', 'harness', 'package-lock.json'],
+    ...['package.json', 'receiver', 'scenarios', 'tsconfig.build.json', 'tsconfig.json'],
   ]);
   expect(paths.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
 });

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 
 /** What the compiled program is made of. */
 const SOURCES = ['certs', 'contract', 'harness', 'receiver', 'scenarios'];
-const RULES = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
+const RULES = ['build.ts', 'package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
 /** Written last. */
 const BUILT = 'dist/bin/hookproof.js';
 

@@ -13,8 +13,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { trustedRoots } from '../../../harness/transport/index.ts';
 import { certificate, httpsServer, type Pair } from './servers.ts';
 
-const SENDER = new URL('../../../dist/harness/sender/index.js', import.meta.url).href;
-const TRANSPORT = new URL('../../../dist/harness/transport/index.js', import.meta.url).href;
+const SENDER = new URL('../../../harness/sender/index.ts', import.meta.url).href;
+const TRANSPORT = new URL('../../../harness/transport/index.ts', import.meta.url).href;
 const directory = mkdtempSync(join(tmpdir(), 'hookproof-roots-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
@@ -60,7 +60,11 @@ async function trusted(
     GIVEN: JSON.stringify({ ca, ports }),
     ...(extra !== undefined && { NODE_EXTRA_CA_CERTS: join(directory, extra) }),
   };
-  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], { env });
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ['--import', 'tsx', '--input-type=module', '-e', script],
+    { env },
+  );
   return JSON.parse(stdout);
 }
 

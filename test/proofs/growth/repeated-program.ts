@@ -5,37 +5,19 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { build, type Plugin } from 'esbuild';
+import { PROGRAM } from '../../../build.ts';
 
-/** Where the files of the catalogue are found: two folders below that of package.json, as `dist/bin` is. */
+/** The program is in bin/, the rest beside it: the files of the catalogue are found from both. */
 const folderOf = (times: number) => `dist/catalogue-x${times}`;
 
 /** Compiles the command line with a catalogue of `times` copies of each check, and returns its file. */
 export async function compileRepeated(times: number): Promise<string> {
-  const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as { dependencies: Record<string, string> };
-  await build({
-    entryPoints: { hookproof: 'harness/cli/main.ts' },
-    outdir: folderOf(times),
-    bundle: true,
-    splitting: true,
-    minifyWhitespace: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node20.19',
-    external: externalIn(dependencies),
-    plugins: [repeatSuites(times)],
-    logLevel: 'warning',
-  });
-  return join(folderOf(times), 'hookproof.js');
+  await build({ ...PROGRAM, outdir: folderOf(times), plugins: [...PROGRAM.plugins, repeatSuites(times)] });
+  return join(folderOf(times), 'bin', 'hookproof.js');
 }
 
 export function removeRepeated(times: number): void {
   rmSync(folderOf(times), { recursive: true, force: true });
-}
-
-/** The libraries that the build of the product does not bundle. */
-function externalIn(dependencies: Readonly<Record<string, string>>): string[] {
-  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> };
-  return Object.keys(dependencies).filter((name) => scripts['build:program']?.includes(`--external:${name} `));
 }
 
 /** The first copy of a check keeps its id, because some checks have a role in the run. */
