@@ -1,4 +1,4 @@
-/** The logger that the receiver uses. `createLogger` in observe/ makes one with pino. */
+/** The logger that the receiver uses. `createLogger` in observe/ creates one. */
 
 /** A pino logger is one. */
 export interface ReceiverLogger {

@@ -13,7 +13,7 @@ import type { DurableInbox, InboxMeter, InboxWarning } from './inbox.ts';
 /**
  * Opens a durable inbox for a receiver, and creates its tables when they are missing. A SQLite file serves one
  * receiver, a PostgreSQL database several. Throws {@link HookproofError} `INBOX_URL`, `INBOX_OPEN`, `INBOX_SCHEMA`,
- * `INBOX_DAMAGED`, `INBOX_NOT_DURABLE`, `INBOX_ENCODING`.
+ * `INBOX_DAMAGED`, `INBOX_NOT_DURABLE`, `INBOX_ENCODING`, `PACKAGE_MISSING`.
  *
  * @example
  * const inbox = await openInbox('file:./inbox.db', { logger });
@@ -35,7 +35,7 @@ export async function openInbox(
 
 /**
  * Opens an existing inbox while receivers use it, and creates nothing. With `readOnly` it cannot change anything.
- * Throws {@link HookproofError} `INBOX_URL`, `INBOX_MISSING`, `INBOX_OPEN`, `INBOX_SCHEMA`.
+ * Throws {@link HookproofError} `INBOX_URL`, `INBOX_MISSING`, `INBOX_OPEN`, `INBOX_SCHEMA`, `PACKAGE_MISSING`.
  */
 export async function openArchive(url: string, options: { readOnly: boolean }): Promise<InboxArchive> {
   const file = inboxFile(url);

@@ -1,6 +1,7 @@
 /** A PostgreSQL database with the current schema: the pool of a receiver, and the archive of one. */
 import type { Pool, PoolClient } from 'pg';
 import { HookproofError } from '../../contract/index.ts';
+import { loadOptional } from '../optional-package.ts';
 import { type InboxArchive, inboxArchive } from './entries.ts';
 import type { InboxWarning } from './inbox.ts';
 import { migrations, POSTGRES } from './schema.ts';
@@ -21,7 +22,7 @@ const MIGRATION_LOCK = 7_355_608;
  * `INBOX_NOT_DURABLE`, `INBOX_ENCODING`.
  */
 export async function openPool(url: string, onWarning: InboxWarning): Promise<Pool> {
-  const { Pool } = (await import('pg')).default;
+  const { Pool } = (await loadOptional('pg', () => import('pg'))).default;
   const pool = new Pool({
     connectionString: url,
     max: CONNECTIONS,
@@ -121,7 +122,7 @@ async function schemaVersion(client: Pick<PoolClient, 'query'>): Promise<number>
  * Creates no table.
  */
 export async function postgresArchive(url: string, { readOnly }: { readOnly: boolean }): Promise<InboxArchive> {
-  const { Client } = (await import('pg')).default;
+  const { Client } = (await loadOptional('pg', () => import('pg'))).default;
   const client = new Client({ connectionString: url, ...ARCHIVE_TIMEOUTS, application_name: 'hookproof-inbox' });
   // The statement under way rejects as well, with more details.
   client.on('error', () => {});

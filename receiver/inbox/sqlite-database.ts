@@ -3,6 +3,7 @@ import { accessSync, closeSync, constants, openSync, realpathSync, statSync } fr
 import { stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { HookproofError } from '../../contract/index.ts';
+import { loadOptional } from '../optional-package.ts';
 import { type InboxArchive, inboxArchive, type SqlRow, type SqlValue } from './entries.ts';
 import { migrations, SQLITE } from './schema.ts';
 import { checkLog, checkPages, damagedFile, isDamage, sqliteCode } from './sqlite-damage.ts';
@@ -215,7 +216,7 @@ export async function loadSqlite(): Promise<{
     const builtIn = 'node:sqlite';
     return await import(builtIn);
   } catch {
-    return await import('@photostructure/sqlite');
+    return await loadOptional('@photostructure/sqlite', () => import('@photostructure/sqlite'));
   } finally {
     process.emitWarning = emitWarning;
   }

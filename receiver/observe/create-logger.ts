@@ -1,5 +1,12 @@
-/** Logs as JSON lines, by pino. What is logged is chosen field by field; the redaction is a second line of defence. */
-import { type DestinationStream, type Logger, pino } from 'pino';
+/**
+ * Logs as JSON lines, with pino when it is installed. What is logged is chosen field by field; the redaction is a second
+ * line of defence.
+ */
+import { createRequire } from 'node:module';
+import { hostname } from 'node:os';
+import sonic from 'sonic-boom';
+import { HookproofError } from '../../contract/hookproof-error.ts';
+import { errorFields, type ReceiverLogger } from '../logger.ts';
 
 /**
  * Fields that no log line may contain, at the top level or one below: credentials, and bodies (they are personal data).
@@ -20,39 +27,98 @@ const REDACTED = [
   'raw',
   'data',
 ];
+const CENSOR = '[redacted]';
+const NAME = 'receiver';
+
+/** The numbers of pino. */
+const LEVELS = { trace: 10, debug: 20, info: 30, warn: 40, error: 50, fatal: 60, silent: Number.POSITIVE_INFINITY };
+type Level = keyof typeof LEVELS;
 
 /** Log lines beyond this many characters that wait to be written are dropped. */
 const MAX_BUFFERED = 1024 * 1024;
 
-/**
- * A logger that writes one JSON object per line to standard output, or to `destination`. `level` is one of pino's
- * (`info` by default). Specification: HMAC signature (secrets are kept out of logs).
- */
-export function createLogger(options: { level?: string; destination?: DestinationStream } = {}): Logger {
-  const config = {
-    name: 'receiver',
-    level: options.level ?? 'info',
-    redact: { paths: REDACTED.flatMap((field) => [field, `*.${field}`]), censor: '[redacted]' },
-    timestamp: pino.stdTimeFunctions.isoTime,
-  };
-  return pino(config, options.destination ?? standardOutput());
+interface Destination {
+  write(line: string): void;
 }
 
+/**
+ * A logger that writes one JSON object per line to standard output, or to `destination`. `level` is one of pino's
+ * (`info` by default). It is a pino logger when pino is installed. Throws {@link HookproofError} `RECEIVER_LOG_LEVEL`.
+ * Specification: HMAC signature (secrets are kept out of logs).
+ */
+export function createLogger(options: { level?: string; destination?: Destination } = {}): ReceiverLogger {
+  const { level = 'info', destination = standardOutput() } = options;
+  if (!isLevel(level)) {
+    throw new HookproofError('RECEIVER_LOG_LEVEL', `The log has no level "${level}".`, {
+      hint: `Use ${Object.keys(LEVELS).join(', ')}.`,
+    });
+  }
+  const pino = installedPino();
+  if (pino === null) return plainLogger(level, destination);
+  const config = {
+    name: NAME,
+    level,
+    redact: { paths: REDACTED.flatMap((field) => [field, `*.${field}`]), censor: CENSOR },
+    timestamp: pino.stdTimeFunctions.isoTime,
+  };
+  return pino(config, destination);
+}
+
+function isLevel(level: string): level is Level {
+  return Object.hasOwn(LEVELS, level);
+}
+
+function installedPino(): typeof import('pino').pino | null {
+  try {
+    return createRequire(import.meta.url)('pino');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'MODULE_NOT_FOUND') return null;
+    throw error;
+  }
+}
+
+/** Logs the lines that pino logs, without it. Redacts at every depth. */
+export function plainLogger(level: Level, destination: Destination): ReceiverLogger {
+  const origin = { pid: process.pid, hostname: hostname(), name: NAME };
+  const redacted = new Set(REDACTED);
+  const show = (key: string, value: unknown) => {
+    if (redacted.has(key)) return CENSOR;
+    return value instanceof Error ? errorFields(value) : value;
+  };
+  const logAt = (number: number) => (given: object, message: string) => {
+    if (number < LEVELS[level]) return;
+    const fields = given instanceof Error ? { err: given } : given;
+    const head = { level: number, time: new Date().toISOString(), ...origin };
+    let line: string;
+    try {
+      line = JSON.stringify({ ...head, ...fields, msg: message }, show);
+    } catch (error) {
+      // A circle, a BigInt: the log of a handler must not make it fail.
+      line = JSON.stringify({ ...head, notLogged: errorFields(error), msg: message });
+    }
+    destination.write(`${line}\n`);
+  };
+  return { info: logAt(LEVELS.info), warn: logAt(LEVELS.warn), error: logAt(LEVELS.error) };
+}
+
+let opened: Destination | undefined;
+
 /** A log that cannot be written must not end the receiver: it may be the only thing on the disk that is full. */
-function standardOutput(): DestinationStream {
-  const destination = pino.destination({ dest: 1, sync: false, maxLength: MAX_BUFFERED });
+function standardOutput(): Destination {
+  if (opened !== undefined) return opened;
+  const stream = new sonic.SonicBoom({ fd: 1, sync: false, maxLength: MAX_BUFFERED });
   let failing = false;
-  // Without a listener pino throws. It retries the same lines with the next one.
-  destination.on('error', () => {
+  // Without a listener it throws. It retries the same lines with the next one.
+  stream.on('error', () => {
     failing = true;
   });
-  destination.on('write', () => {
+  stream.on('write', () => {
     failing = false;
   });
-  // At the end of the process it would retry for ever.
-  const flush = destination.flushSync.bind(destination);
-  destination.flushSync = () => {
-    if (!failing) flush();
-  };
-  return destination;
+  process.on('exit', () => {
+    // It would retry for ever.
+    if (!failing) stream.flushSync();
+  });
+  opened = stream;
+  return stream;
 }

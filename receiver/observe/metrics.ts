@@ -4,6 +4,7 @@ import { NOTIFICATION_KINDS } from '../../contract/index.ts';
 import { type ConnectionObserver, DROP_REASONS } from '../budget.ts';
 import type { DeliveryObserver } from '../delivery-report.ts';
 import type { InboxMeter } from '../inbox/inbox.ts';
+import { loadOptional } from '../optional-package.ts';
 import { withTimeout } from './with-timeout.ts';
 
 /**
@@ -31,9 +32,12 @@ export interface ReceiverMetrics {
   scrape(): Promise<{ readonly contentType: string; readonly text: string }>;
 }
 
-/** Metrics of one receiver, in a separate registry. */
+/** Metrics of one receiver, in a separate registry. Throws `HookproofError` `PACKAGE_MISSING` without prom-client. */
 export async function createMetrics(): Promise<ReceiverMetrics> {
-  const { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } = await import('prom-client');
+  const { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } = await loadOptional(
+    'prom-client',
+    () => import('prom-client'),
+  );
   const registry = new Registry();
   const registers = [registry];
   // These have the names that every dashboard knows: process_..., nodejs_...
