@@ -1,14 +1,26 @@
 /**
  * Packs the package and uses it as a project does that installs it: its content and size, its package.json (publint),
- * every export with its types, and a run of its command. Checks the licences of its production dependencies, and writes
- * its bill of materials (CycloneDX) to reports/sbom.cdx.json. Run by `npm run package`, which builds first.
+ * every export with its types, and its commands. Checks the licences of what is installed or bundled, and writes the
+ * bill of materials (CycloneDX) to reports/sbom.cdx.json. Run by `npm run package`, which builds first;
+ * `npm run package -- --node PATH` runs the package with another Node.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
+import { useCommands } from './installed-commands.ts';
 
 interface PackedFile {
   readonly path: string;
@@ -18,8 +30,6 @@ interface PackedFile {
 interface LockedPackage {
   readonly version?: string;
   readonly license?: string;
-  readonly dev?: boolean;
-  readonly devOptional?: boolean;
 }
 
 /** The part of CycloneDX that is changed here. */
@@ -33,20 +43,19 @@ const ROOT = new URL('../..', import.meta.url).pathname;
 const readJson = (path: string) => JSON.parse(readFileSync(join(ROOT, path), 'utf8'));
 const MANIFEST = readJson('package.json');
 const LOCKED = readJson('package-lock.json').packages as Readonly<Record<string, LockedPackage>>;
-const PRODUCTION = Object.entries(LOCKED).filter(
-  ([path, { dev = false, devOptional = false }]) => path !== '' && !dev && !devOptional,
-);
+/** The packages whose code is in the package, as paths in the lock file. */
+const BUNDLED: readonly string[] = readJson('dist/bundled.json');
 
-/** Bytes as downloaded, and unpacked. */
-const MAX_SIZE = { packed: 3_000_000, unpacked: 12_000_000 };
-const FOLDERS = /^(?:dist|contract|receiver|docs|scenarios\/(?:vectors|revisions))\//;
+/** Bytes of the package as downloaded, and unpacked; what npm installs for it: packages, and MB on the disk. */
+const MAX = { packed: 3_000_000, unpacked: 7_500_000, packages: 110, megabytes: 35 };
+const FOLDERS = /^(?:dist|receiver\/(?:inspector\/page|recipes)|docs|scenarios\/(?:vectors|revisions))\//;
 const SINGLE_FILES =
-  /^(?:scenarios\/fault-\w+\.json|harness\/report\/html\/[\w-]+\.(?:css|js)|[RS]\w+\.md|LICENSE|package\.json)$/;
+  /^(?:scenarios\/fault-\w+\.json|harness\/report\/html\/[\w-]+\.(?:css|js)|(?:receiver\/)?[RS]\w+\.md|LICENSE|package\.json)$/;
 const NEVER =
   /\.test\.|(?:^|\/)(?:tests?|node_modules|coverage)\/|\.(?:pem|key|env|tgz|map|tsbuildinfo)$|^docs\/.*\.ts$/;
 const NEEDED = [
   ...['dist/bin/hookproof.js', 'dist/harness/index.js', 'dist/harness/index.d.ts', 'README.md', 'LICENSE'],
-  ...['scenarios/fault-dictionary.json', 'scenarios/revisions/1.json'],
+  ...['dist/third-party-licences.txt', 'scenarios/fault-dictionary.json', 'scenarios/revisions/1.json'],
 ];
 /** Accepted SPDX expressions. Read a licence before you add it. */
 const ALLOWED_LICENCES: ReadonlySet<string> = new Set([
@@ -54,19 +63,23 @@ const ALLOWED_LICENCES: ReadonlySet<string> = new Set([
   ...['Unlicense', 'Zlib', 'Python-2.0'],
 ]);
 
+const { values } = parseArgs({ options: { node: { type: 'string', default: process.execPath } } });
 const problems: string[] = [];
 const folder = mkdtempSync(join(tmpdir(), 'hookproof-package-'));
+/** Commands of the package run with the chosen Node, and with no secret of this shell. */
+const ENV = { PATH: [dirname(values.node), process.env.PATH].join(delimiter), HOME: folder };
 try {
-  const place = install(pack());
+  const { place, installed } = install(pack());
   await lint(place);
   importAll(place);
-  runCommand();
+  problems.push(...(await useCommands({ folder, node: values.node, env: ENV, version: MANIFEST.version })));
   runExample();
+  const parts = [...new Set([...installed, ...BUNDLED])];
+  checkLicences(parts);
+  writeBill(parts);
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
-checkLicences();
-writeBill();
 for (const problem of problems) console.error(`the package: ${problem}`);
 process.exitCode = problems.length === 0 ? 0 : 1;
 
@@ -83,27 +96,40 @@ function pack(): string {
     if (!(FOLDERS.test(path) || SINGLE_FILES.test(path)) || NEVER.test(path))
       problems.push(`${path} does not belong in it`);
   for (const path of NEEDED) if (!paths.includes(path)) problems.push(`${path} is missing`);
-  if (size > MAX_SIZE.packed) problems.push(`${size} bytes packed; at most ${MAX_SIZE.packed} are allowed`);
-  if (unpacked > MAX_SIZE.unpacked)
-    problems.push(`${unpacked} bytes unpacked; at most ${MAX_SIZE.unpacked} are allowed`);
-  console.log(`content: ${files.length} files, ${(size / 1024).toFixed(0)} kB packed`);
+  limit('bytes packed', size, MAX.packed);
+  limit('bytes unpacked', unpacked, MAX.unpacked);
+  console.log(`content: ${files.length} files, ${size} bytes packed, ${unpacked} unpacked`);
   return join(folder, filename);
 }
 
-/** Unpacks it to the place where npm installs it, next to its production dependencies. */
-function install(tarball: string): string {
-  const place = join(folder, 'node_modules', 'hookproof');
-  mkdirSync(place, { recursive: true });
-  writeFileSync(join(folder, 'package.json'), '{}');
+function limit(what: string, value: number, max: number): void {
+  if (value > max) problems.push(`${value} ${what}; at most ${max} are allowed`);
+}
+
+/**
+ * Installs the versions of the lock file, from npm's cache if they are there, and unpacks the tarball next to them.
+ * Returns its place, and the paths of the others in the lock file.
+ */
+function install(tarball: string): { place: string; installed: string[] } {
+  for (const file of ['package.json', 'package-lock.json', '.npmrc'])
+    copyFileSync(join(ROOT, file), join(folder, file));
+  const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
+  execFileSync('npm', ['ci', '--omit=dev', '--ignore-scripts', '--prefer-offline', ...quiet], { cwd: folder });
+  const modules = join(folder, 'node_modules');
+  const installed = Object.keys(JSON.parse(readFileSync(join(modules, '.package-lock.json'), 'utf8')).packages);
+  const megabytes = Number.parseInt(execFileSync('du', ['-sm', modules], { encoding: 'utf8' }), 10);
+  limit('packages are installed', installed.length, MAX.packages);
+  limit('MB are installed', megabytes, MAX.megabytes);
+  console.log(`dependencies: ${installed.length} packages, ${megabytes} MB`);
+
+  const place = join(modules, 'hookproof');
+  mkdirSync(place);
   execFileSync('tar', ['-xzf', tarball, '-C', place, '--strip-components=1']);
-  const direct = PRODUCTION.map(([path]) => path).filter((path) => /^node_modules\/(?:@[^/]+\/)?[^/]+$/.test(path));
-  for (const path of direct) {
-    mkdirSync(dirname(join(folder, path)), { recursive: true });
-    symlinkSync(join(ROOT, path), join(folder, path));
-  }
-  mkdirSync(join(folder, 'node_modules', '.bin'));
-  symlinkSync('../hookproof/dist/bin/hookproof.js', join(folder, 'node_modules', '.bin', 'hookproof'));
-  return place;
+  // Not the manifest of hookproof, or its name would mean this folder.
+  writeFileSync(join(folder, 'package.json'), '{}');
+  mkdirSync(join(modules, '.bin'), { recursive: true });
+  symlinkSync('../hookproof/dist/bin/hookproof.js', join(modules, '.bin', 'hookproof'));
+  return { place, installed };
 }
 
 async function lint(place: string): Promise<void> {
@@ -125,28 +151,21 @@ function importAll(place: string): void {
     const files = ${JSON.stringify(['hookproof/package.json', ...vectors])};
     for (const name of files) readFileSync(new URL(import.meta.resolve(name)));`;
   writeFileSync(join(folder, 'all.mjs'), script);
-  inProject(process.execPath, ['all.mjs']);
+  inProject(values.node, ['all.mjs']);
+  writeFileSync(join(folder, 'all.cjs'), `for (const name of ${JSON.stringify(modules)}) require(name);`);
+  inProject(values.node, ['--no-warnings', 'all.cjs']);
   // A module without types is `any`, which has every key.
   const types = modules.flatMap((name, at) => [
     `import * as m${at} from '${name}';`,
     '// @ts-expect-error',
     `export const k${at}: keyof typeof m${at} = 'no such name';`,
   ]);
-  writeFileSync(join(folder, 'consumer.mts'), types.join('\n'));
+  for (const file of ['consumer.mts', 'consumer.cts']) writeFileSync(join(folder, file), types.join('\n'));
   const compiler = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
-  const options = ['--noEmit', '--strict', '--skipLibCheck', '--module', 'nodenext', '--target', 'es2023'];
-  inProject(process.execPath, [compiler, ...options, '--types', '', 'consumer.mts']);
+  const options = ['--noEmit', '--strict', '--exactOptionalPropertyTypes', '--target', 'es2023', '--types', ''];
+  inProject(process.execPath, [compiler, ...options, '--module', 'nodenext', 'consumer.mts', 'consumer.cts']);
+  inProject(process.execPath, [compiler, ...options, '--moduleResolution', 'bundler', 'consumer.mts']);
   console.log(`exports: ${modules.length} modules with types, ${vectors.length + 1} files`);
-}
-
-function runCommand(): void {
-  const program = join('node_modules', '.bin', 'hookproof');
-  const version = inProject(program, ['--version']).trim();
-  if (version !== MANIFEST.version) problems.push(`the command prints version ${version}, not ${MANIFEST.version}`);
-  inProject(program, ['demo', '--suite', 'signature', '--output-dir', 'out']);
-  const { counts } = JSON.parse(readFileSync(join(folder, 'out', 'run.json'), 'utf8'));
-  if (counts.fail > 0 || counts.pass === 0) problems.push(`a run of the installed command: ${JSON.stringify(counts)}`);
-  console.log(`command: version ${version}, a run of one suite with ${counts.pass} checks passed`);
 }
 
 /** The program of the page about the sender, against a receiver of the package. */
@@ -161,7 +180,7 @@ function runExample(): void {
     await import('./send.mjs');
     await close();`;
   writeFileSync(join(folder, 'example.mjs'), script);
-  const printed = inProject(process.execPath, ['example.mjs']).trim();
+  const printed = inProject(values.node, ['example.mjs']).trim();
   const isPrinted = page.includes(`It prints \`${printed}\``);
   if (!isPrinted) problems.push(`the program of docs/sender.md prints ${JSON.stringify(printed)}`);
   console.log(`docs/sender.md: ${printed}`);
@@ -169,27 +188,32 @@ function runExample(): void {
 
 /** Runs a program in the project that has installed the package. */
 function inProject(program: string, args: readonly string[]): string {
-  const env = { PATH: process.env.PATH, HOME: folder };
-  return execFileSync(program, args, { cwd: folder, stdio: 'pipe', encoding: 'utf8', env });
+  return execFileSync(program, args, { cwd: folder, stdio: 'pipe', encoding: 'utf8', env: ENV });
 }
 
-function checkLicences(): void {
-  for (const [path, { license }] of PRODUCTION) {
+/** Every licence is accepted, and the text of each that is bundled is in the package. */
+function checkLicences(parts: readonly string[]): void {
+  const texts = readFileSync(join(ROOT, 'dist', 'third-party-licences.txt'), 'utf8').split(/^(?==== )/m);
+  for (const path of parts) {
+    const license = LOCKED[path]?.license;
     if (license === undefined || !ALLOWED_LICENCES.has(license)) problems.push(`${path}: licence ${license}`);
   }
-  console.log(`licences: ${PRODUCTION.length} production dependencies`);
+  const short = texts.filter((text) => text.length < 500);
+  problems.push(...short.map((text) => `dist/third-party-licences.txt has no text for ${text.split('\n', 1)}`));
+  if (texts.length !== BUNDLED.length) problems.push(`${BUNDLED.length} packages, ${texts.length} licences`);
+  console.log(`licences: ${parts.length} packages, of which ${BUNDLED.length} are bundled`);
 }
 
 /**
- * `npm sbom --omit=dev` leaves out production dependencies too (npm 11), so the lock file decides which components
- * stay. The registry of this machine is left out.
+ * Lists what is installed or bundled. The other components of `npm sbom` are tools; the registry of this machine is
+ * left out.
  */
-function writeBill(): void {
+function writeBill(parts: readonly string[]): void {
   const args = ['sbom', '--sbom-format=cyclonedx', '--loglevel=error'];
   const whole: Bill = JSON.parse(execFileSync('npm', args, { cwd: ROOT, encoding: 'utf8', maxBuffer: 2 ** 26 }));
-  const refs = new Set(
-    PRODUCTION.map(([path, { version }]) => `${path.replace(/^.*node_modules\//, '')}@${version}`),
-  ).add(`${MANIFEST.name}@${MANIFEST.version}`);
+  const refs = new Set(parts.map((path) => `${path.replace(/^.*node_modules\//, '')}@${LOCKED[path]?.version}`)).add(
+    `${MANIFEST.name}@${MANIFEST.version}`,
+  );
   const components = whole.components
     .filter((component) => refs.has(component['bom-ref']))
     .map(({ externalReferences = [], ...component }) => ({
