@@ -13,7 +13,7 @@ export async function loadOptional<Module>(name: keyof typeof PACKAGES, load: ()
     return await load();
   } catch (cause) {
     const isMissing = cause instanceof Error && 'code' in cause && cause.code === 'ERR_MODULE_NOT_FOUND';
-    // One of its own dependencies may be missing instead.
+    // The missing one may be a dependency of it.
     if (!isMissing || !cause.message.includes(`'${name}'`)) throw cause;
     const { range, feature } = PACKAGES[name];
     throw new HookproofError('PACKAGE_MISSING', `${feature} needs the package ${name}, which is not installed.`, {

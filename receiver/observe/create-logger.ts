@@ -1,6 +1,6 @@
 /**
- * Logs as JSON lines, with pino when it is installed. What is logged is chosen field by field; the redaction is a second
- * line of defence.
+ * Logs as JSON lines, with pino when it is installed. What is logged is chosen field by field; the redaction is a
+ * second line of defence.
  */
 import { createRequire } from 'node:module';
 import { hostname } from 'node:os';

@@ -154,7 +154,7 @@ describe('the program', () => {
       `run --silent build in ${checkout}`,
     ]);
     await mkdir(join(checkout, 'dist', 'bin'), { recursive: true });
-    await mkdir(join(checkout, 'node_modules', 'commander'), { recursive: true });
+    await mkdir(join(checkout, 'node_modules', 'express'), { recursive: true });
     await writeFile(program, '');
     expect(findProgram({ ...where, env: {} })).toBe(program);
   });

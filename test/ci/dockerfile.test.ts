@@ -7,7 +7,7 @@ import { parse } from 'yaml';
 const ROOT = new URL('../..', import.meta.url).pathname;
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 const TEXT = read('Dockerfile');
-const { version } = JSON.parse(read('package.json'));
+const { version, peerDependencies } = JSON.parse(read('package.json'));
 
 /** The instructions of the last stage, continued lines joined. */
 const LAST_STAGE = TEXT.slice(TEXT.lastIndexOf('\nFROM ') + 1)
@@ -32,6 +32,12 @@ describe('the Dockerfile', () => {
   it('runs as a numeric user, and passes signals to the program', () => {
     expect(argumentsOf('USER').at(-1)).toMatch(/^[1-9]\d*:[1-9]\d*$/);
     for (const keyword of ['ENTRYPOINT', 'CMD']) expect(argumentsOf(keyword).at(-1)).toMatch(/^\[/);
+  });
+
+  it('installs the optional packages, except the SQLite that Node 22 has itself', () => {
+    const installed = [...TEXT.matchAll(/ dependencies\.(\S+)=(\d+)/g)].map(([, name, major]) => [name, `^${major}`]);
+    const { '@photostructure/sqlite': _, ...needed } = peerDependencies as Readonly<Record<string, string>>;
+    expect(installed.toSorted()).toEqual(Object.entries(needed).map(([name, range]) => [name, range.split('.')[0]]));
   });
 
   it('contains no secret', () => {

@@ -27,7 +27,7 @@ it.each(names)('without %s, the error has the command that installs the supporte
   });
 });
 
-it('a package that is installed without one of its own dependencies is another error', async () => {
+it('a missing dependency of an installed package is another error', async () => {
   const error = missing('pg-pool');
   await expect(loadOptional('pg', () => Promise.reject(error))).rejects.toBe(error);
 });

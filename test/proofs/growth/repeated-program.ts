@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import { build, type Plugin } from 'esbuild';
 import { PROGRAM } from '../../../build.ts';
 
-/** The program is in bin/, the rest beside it: the files of the catalogue are found from both. */
+/** Next to the folders of the compiled product, so that the files of the catalogue are found. */
 const folderOf = (times: number) => `dist/catalogue-x${times}`;
 
 /** Compiles the command line with a catalogue of `times` copies of each check, and returns its file. */
