@@ -2,7 +2,8 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Tests that open sockets or draw many samples. A mutant that a quick one finds never gets to them. */
-const SLOW = /\/(verify-signature|check-api-key|check-partner|retry|tls|failures|keep-alive|connections|answers|pool)\./;
+const SLOW =
+  /\/(verify-signature|check-api-key|check-partner|retry|tls|failures|keep-alive|connections|answers|pool)\./;
 
 class QuickFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
