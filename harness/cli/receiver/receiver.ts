@@ -58,8 +58,8 @@ export async function receiverCommand(flags: ReceiverFlags): Promise<number> {
       'no HMAC secret, no API key and no CA of client certificates was given',
       {
         hint:
-          'Set HOOKPROOF_SECRET or HOOKPROOF_API_KEY, name a file with `--secret-file`, `--api-key-file` or `--client-ca`, ' +
-          'or give `--open` to accept deliveries from anyone.',
+          'Set HOOKPROOF_SECRET or HOOKPROOF_API_KEY, name a file with `--secret-file`, `--api-key-file` or ' +
+          '`--client-ca`, or give `--open` to accept deliveries from anyone.',
       },
     );
   }
