@@ -183,7 +183,7 @@ describe('receiver', () => {
   });
 
   it.each<[string, string[], NodeJS.ProcessEnv, string]>([
-    ['neither secret nor key', [], {}, 'neither an HMAC secret nor an API key'],
+    ['neither secret nor key', [], {}, 'no HMAC secret, no API key and no CA'],
     ['an empty secret', [], { HOOKPROOF_SECRET: '' }, 'HOOKPROOF_'],
     ['--open with a secret', ['--open'], env, 'open'],
     ['a missing secret file', ['--secret-file', 'no.txt'], {}, 'no.txt'],

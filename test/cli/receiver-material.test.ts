@@ -108,7 +108,8 @@ async function handshake(port: number): Promise<{ sent: number; error: string | 
 /** Serves these files, and returns their advice and the error of a client. */
 async function served(flags: TlsFlags): Promise<{ advice: readonly string[]; error: string | null }> {
   const { tls, advice } = await reading(flags);
-  const receiver = await startReceiver({ open: true, tls, host: '127.0.0.1', port: 0 });
+  const open = tls?.clientCertificate === undefined ? { open: true as const } : {};
+  const receiver = await startReceiver({ ...open, tls, host: '127.0.0.1', port: 0 });
   const { error } = await handshake(receiver.port);
   await receiver.close();
   return { advice: advice.map((sentence) => sentence.replaceAll(`${folder}/`, '')), error };

@@ -170,10 +170,10 @@ describe('the options', () => {
     await expect(startReceiver(options)).rejects.toMatchObject({ code, kind: 'usage' });
   });
 
-  it.each([{}, { open: true as const }])('need no other credential than a client certificate: %j', async (open) => {
+  it('need no other credential than a client certificate', async () => {
     const { logger, events } = collectLogs();
     const tls = { ...material, ca, clientCertificate: 'optional' as const };
-    const receiver = await receiverForTest({ ...open, tls, logger });
+    const receiver = await receiverForTest({ tls, logger });
     expect((await deliver(receiver.port, { ...trust, ...presenting(clients.valid) })).status).toBe(200);
     expect((await deliver(receiver.port, trust)).status).toBe(401);
     expect(events('configuration')).toEqual([]);
