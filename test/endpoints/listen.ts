@@ -1,4 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, connect, createServer as createTcpServer, type Server, type Socket } from 'node:net';
@@ -40,11 +41,16 @@ export function serve(listener: RequestListener): Promise<Endpoint> {
   return listen(createServer({ keepAliveTimeout: 120_000 }, listener));
 }
 
+/** Ports that no system gives to a client, or to a server that asks for any: they stay free for a moment. */
+const [FIRST_PORT, LAST_PORT] = [10_000, 32_000];
+
 /** A free port, for a program that cannot choose one by itself. */
 export async function freePort(): Promise<number> {
-  const { port, close } = await listen(createTcpServer());
-  await close();
-  return port;
+  for (;;) {
+    const endpoint = await listen(createTcpServer(), randomInt(FIRST_PORT, LAST_PORT)).catch(() => null);
+    await endpoint?.close();
+    if (endpoint !== null) return endpoint.port;
+  }
 }
 
 const START_MS = 20_000;
