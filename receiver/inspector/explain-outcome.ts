@@ -128,10 +128,6 @@ const BY_REASON: Readonly<Record<string, Explain>> = {
     expected: 'The envelope (id, type, at, data), and in data the fields that identify the object and its state.',
     points: issuesOf(rawBody),
   }),
-  busy: () => ({
-    title: 'This receiver was overloaded, and asked the sender to deliver again later.',
-    fix: 'The handlers are slower than deliveries arrive.',
-  }),
   'inbox-failed': ({ reason }) => ({
     title: 'The notification could not be stored, so it was not accepted.',
     received: reason ?? '',

@@ -166,7 +166,6 @@ const REASONS: ReadonlySet<string> = new Set([
   'body-too-deep',
   'body-not-json',
   'not-a-notification',
-  'busy',
   'not-stored',
   'inbox-failed',
   'connection-closed',
