@@ -64,7 +64,7 @@ export const fleetDocument = z.strictObject({
   tool: z.strictObject({ name: z.literal('hookproof'), version: text }),
   catalogue: z.strictObject({ digest: text }),
   /** The flags and the partners of the certification. They must be equal in all shards. */
-  asked: z.strictObject({
+  settings: z.strictObject({
     profile: text.nullable(),
     revision: text.nullable(),
     evidenceLevel: text.nullable(),
@@ -224,12 +224,12 @@ export function mergeFleets(given: readonly NamedFleet[]): FleetDocument {
 const MUST_BE_EQUAL = [
   ['the version of hookproof', ({ tool }: FleetDocument) => tool.version],
   ['the catalogue', ({ catalogue }: FleetDocument) => catalogue.digest],
-  ['--profile', ({ asked }: FleetDocument) => asked.profile],
-  ['--revision', ({ asked }: FleetDocument) => asked.revision],
-  ['--evidence-level', ({ asked }: FleetDocument) => asked.evidenceLevel],
-  ['--strict', ({ asked }: FleetDocument) => asked.strict],
-  ['--valid-for', ({ asked }: FleetDocument) => asked.validForDays],
-  ['the list of partners', ({ asked }: FleetDocument) => asked.names],
+  ['--profile', ({ settings }: FleetDocument) => settings.profile],
+  ['--revision', ({ settings }: FleetDocument) => settings.revision],
+  ['--evidence-level', ({ settings }: FleetDocument) => settings.evidenceLevel],
+  ['--strict', ({ settings }: FleetDocument) => settings.strict],
+  ['--valid-for', ({ settings }: FleetDocument) => settings.validForDays],
+  ['the list of partners', ({ settings }: FleetDocument) => settings.names],
   ['the number of shards', ({ shard }: FleetDocument) => shard?.of ?? null],
 ] as const;
 
@@ -262,9 +262,9 @@ function mergeProblems(given: readonly NamedFleet[]): string[] {
   const of = first.fleet.shard?.of ?? 0;
   const missing = Array.from({ length: of }, (_, at) => at + 1).filter((index) => !indices.has(index));
   if (missing.length > 0) found.push(`shard ${missing.join(', ')} of ${of} is missing`);
-  else if (found.length === 0 && seen.size !== first.fleet.asked.partners) {
-    found.push(`they contain ${seen.size} of ${first.fleet.asked.partners} partners`);
-  } else if (found.length === 0 && namesDigest([...seen.keys()]) !== first.fleet.asked.names) {
+  else if (found.length === 0 && seen.size !== first.fleet.settings.partners) {
+    found.push(`they contain ${seen.size} of ${first.fleet.settings.partners} partners`);
+  } else if (found.length === 0 && namesDigest([...seen.keys()]) !== first.fleet.settings.names) {
     found.push('their partners are not those of the certification');
   }
   return found;

@@ -37,7 +37,7 @@ export const EVIDENCE_RULES: Readonly<Record<EvidenceLevel, { title: string; sou
   2: { title: 'answers, effects across restarts, and the log', sources: ['effects', 'restart', 'log'] },
 };
 
-/** How each window is configured: the flags, and what a report calls it where it is missing. */
+/** How each source is configured: the flags, and what a report calls it where it is missing. */
 export const SOURCE_TEXTS: Readonly<Record<EvidenceSource, { noun: string; flag: string; configure: string }>> = {
   effects: {
     noun: 'effects window',

@@ -351,7 +351,7 @@ export interface RunObservations {
   readonly failedControls: readonly {
     readonly scenario: string;
     readonly observed: string;
-    readonly again: boolean;
+    readonly recovered: boolean;
     /** `observed` as a code, where no answer came. */
     readonly outcome?: string | undefined;
   }[];
@@ -365,7 +365,7 @@ export interface RunObservations {
     readonly isUsual: boolean;
     readonly deliveries: number;
     /** Whether these deliveries lacked the credential. */
-    readonly isMissing?: boolean | undefined;
+    readonly isMissing: boolean;
   }[];
   /** What became of the notifications of the other suites; absent without an effects window. */
   readonly effects?: EffectsAudit | undefined;

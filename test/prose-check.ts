@@ -54,8 +54,6 @@ const WORDS: readonly { name: string; pattern: RegExp; instead: string }[] = [
 const ALLOWED: readonly (readonly [path: string, text: string])[] = [
   ['', ':authority'],
   ['', 'isPublicAuthority'],
-  ['harness/doctor/', 'privateAuthority'],
-  ['test/harness/doctor/', 'privateAuthority'],
   ['certs/facts/', 'authority information access'],
   ['', 'forged-beside-right'],
 ];

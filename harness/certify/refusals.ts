@@ -241,7 +241,7 @@ function evidenceRefusals({ evidence, target }: ResultDocument, evidenceLevel: n
           code: 'evidence-level',
           message: `${message}: ${evidence?.statement ?? 'it is not complete'}`,
           fix:
-            'The report states why the checks of a window have no verdict. Fix it, and certify again. An older ' +
+            'The report states why the checks of a source have no verdict. Fix it, and certify again. An older ' +
             '`--revision` does not score them.',
           exit: 3,
         },

@@ -7,7 +7,7 @@ import { quoted } from './problems.ts';
 import { readSecret } from './secrets.ts';
 import { defaultText, type RunSettings, type SettingPath, settingAt } from './settings.ts';
 
-interface Windows {
+interface ResolvedSources {
   readonly evidenceSources: SourceOptions;
   /** undefined where none are configured. */
   readonly decimals: Partner['decimals'];
@@ -20,7 +20,7 @@ export async function resolveSources(
   resolution: Resolution,
   { effectsDeadlineMs, effectsCommand, restartCommand, logs, shard }: RunSettings,
   partner: Partner | undefined,
-): Promise<Windows> {
+): Promise<ResolvedSources> {
   const url = resolveUrl(resolution);
   const token = await resolveToken(resolution);
   const given = (path: SettingPath) => resolution.settings.get(path)?.[0];

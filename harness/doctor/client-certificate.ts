@@ -66,7 +66,7 @@ export function clientSection(
     certificates: client?.certificates ?? [],
     pair: client?.pair ?? null,
     requested: requested ?? (isRefusedWithout(view) ? true : null),
-    authorityNamed: view.caNamed,
+    caNamed: view.caNamed,
     with: view.with,
     without: view.without,
   };

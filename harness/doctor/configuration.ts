@@ -125,7 +125,7 @@ function examineCas(collected: CollectedConfig): { section: DoctorSection; pem: 
   const refused = pem === null ? null : refusalOf({ ca: pem }, 'ca-unusable');
   const facts = { from: given?.where ?? 'tls.ca', certificates: shownCertificates(cas.slice(0, MAX_SHOWN)) };
   const findings = [...(refused === null ? [] : [refused]), ...findingsAt(['tls.ca'], collected)];
-  return { section: examined('authorities', facts, findings), pem: refused === null ? pem : null };
+  return { section: examined('extra-cas', facts, findings), pem: refused === null ? pem : null };
 }
 
 const CREDENTIALS = {

@@ -126,12 +126,12 @@ const tls = z.strictObject({
   trusted: z.boolean().nullable(),
   trustCode: text.nullable(),
   /** The chain ends at a CA that was given in addition to the system's. */
-  privateAuthority: z.boolean(),
+  privateCa: z.boolean(),
   chain: chain.nullable(),
   /** Null when it is unknown: over TLS 1.3 the request is encrypted. */
   clientCertificateRequested: z.boolean().nullable(),
   /** The names of the CAs that the endpoint lists in its request. */
-  authorities: z.array(text),
+  requestedCas: z.array(text),
   error: transportError.nullable(),
 });
 
@@ -151,13 +151,13 @@ const clientCertificate = z.strictObject({
   pair: z.boolean().nullable(),
   requested: z.boolean().nullable(),
   /** Whether a CA of its chain is among those that the endpoint names; null when it names none. */
-  authorityNamed: z.boolean().nullable(),
+  caNamed: z.boolean().nullable(),
   /** What became of a request with the certificate and without one; null when it was not sent. */
   with: reception.nullable(),
   without: reception.nullable(),
 });
 
-const authorities = z.strictObject({
+const extraCas = z.strictObject({
   from: text,
   certificates: z.array(certificate),
 });
@@ -215,7 +215,7 @@ function section<Id extends string, Facts extends z.ZodType>(id: Id, facts: Fact
   return z.strictObject({
     id: z.literal(id),
     title: text,
-    state: z.enum(['looked', 'skipped']),
+    state: z.enum(['examined', 'skipped']),
     /** Why it was not examined; empty when it was. */
     reason: text,
     facts: facts.nullable(),
@@ -228,7 +228,7 @@ const anySection = z.discriminatedUnion('id', [
   section('connection', connection),
   section('tls', tls),
   section('client-certificate', clientCertificate),
-  section('authorities', authorities),
+  section('extra-cas', extraCas),
   section('http', http),
   section('clock', clock),
   section('delivery', delivery),

@@ -79,7 +79,7 @@ export function tlsFacts({ hellos, served, analysis, privateCa }: TlsInspection)
     negotiated: served.negotiated,
     trusted: oracle === null ? null : oracle.code === null,
     trustCode: oracle?.code ?? null,
-    privateAuthority: privateCa,
+    privateCa,
     chain: analysis && {
       ...analysis,
       certificates: analysis.certificates.map(shownFacts),
@@ -87,7 +87,7 @@ export function tlsFacts({ hellos, served, analysis, privateCa }: TlsInspection)
       faults: [...analysis.faults],
     },
     clientCertificateRequested: served.clientCertificateRequested,
-    authorities: [...served.authorities],
+    requestedCas: [...served.authorities],
     error: transportFacts(served.error),
   };
 }
@@ -112,7 +112,7 @@ function detailOf(outcome: HelloOutcome): string | null {
   }
 }
 
-type ShownCertificate = FactsOf<'authorities'>['certificates'][number];
+type ShownCertificate = FactsOf<'extra-cas'>['certificates'][number];
 
 /** More than any honest certificate has. */
 const MAX_HOSTS = 100;

@@ -69,7 +69,7 @@ function answered(view: EndpointView, answers: Answers): DoctorSection[] {
   const tls = inspection === null ? null : cleaner.facts(tlsFacts(inspection));
   const { section, refused } = clientSection(client, view, {
     requested: tls?.clientCertificateRequested ?? null,
-    cas: tls?.authorities ?? [],
+    cas: tls?.requestedCas ?? [],
     with: withCertificate,
     without: tls === null ? null : withoutCertificate,
   });

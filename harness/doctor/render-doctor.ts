@@ -115,7 +115,7 @@ function summaryOf(section: DoctorSection, now: Date): string[] {
       return tls(section.facts);
     case 'client-certificate':
       return client(section.facts, now);
-    case 'authorities':
+    case 'extra-cas':
       return [`${section.facts.from}: ${counted(section.facts.certificates.length, 'certificate')}`];
     case 'http':
       return http(section.facts);
@@ -149,7 +149,7 @@ function connection({ port, addresses, notTried }: FactsOf<'connection'>): strin
   return [`${each.join('; ')}${notTried === 0 ? '' : `; ${counted(notTried, 'more address', 'more addresses')}`}`];
 }
 
-function tls({ negotiated, hellos, trusted, trustCode, privateAuthority }: FactsOf<'tls'>): string[] {
+function tls({ negotiated, hellos, trusted, trustCode, privateCa }: FactsOf<'tls'>): string[] {
   const spoken = hellos.filter(({ outcome }) => outcome === 'granted').map(({ version }) => tlsVersionName(version));
   const parts = spoken.length === 0 ? ['no handshake'] : [`supports ${spoken.join(' and ')}`];
   if (negotiated !== null) {
@@ -157,7 +157,7 @@ function tls({ negotiated, hellos, trusted, trustCode, privateAuthority }: Facts
     parts.push(`negotiated ${version.replace('v', ' ')}, ${cipher}${alpn === null ? '' : `, ALPN ${alpn}`}`);
   }
   if (trusted === null) return [parts.join('; ')];
-  const by = privateAuthority ? 'trusted, by the CA that was given' : 'trusted';
+  const by = privateCa ? 'trusted, by the CA that was given' : 'trusted';
   return [parts.join('; '), trusted ? by : `not trusted (${trustCode})`];
 }
 
@@ -179,7 +179,7 @@ function received({ outcome, evidence }: Reception): string {
   return outcome === 'answered' || outcome === 'refused' ? `${outcome} (${evidence})` : evidence.replace(/\.$/, '');
 }
 
-type Certificate = FactsOf<'authorities'>['certificates'][number];
+type Certificate = FactsOf<'extra-cas'>['certificates'][number];
 
 function describe({ subject, key, notBefore, notAfter, issuer }: Certificate, now: Date): string {
   const until = Date.parse(notAfter);

@@ -7,7 +7,7 @@ export const DOCTOR_SECTIONS: Readonly<Record<SectionId, string>> = {
   connection: 'Connection',
   tls: 'TLS',
   'client-certificate': 'Client certificate',
-  authorities: 'Extra CAs',
+  'extra-cas': 'Extra CAs',
   http: 'HTTP',
   clock: 'Clock',
   delivery: 'Delivery',
@@ -26,7 +26,7 @@ export function examined<Id extends SectionId>(
   return {
     id,
     title: DOCTOR_SECTIONS[id],
-    state: 'looked',
+    state: 'examined',
     reason: '',
     facts,
     findings: sorted(findings),

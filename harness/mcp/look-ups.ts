@@ -149,7 +149,7 @@ export function doctorContents(document: DoctorDocument, marker: Marker): Conten
 const QUOTING: Readonly<Partial<Record<SectionId, readonly ('title' | 'detail' | 'fix')[]>>> = {
   tls: ['title', 'detail', 'fix'],
   'client-certificate': ['title', 'detail', 'fix'],
-  authorities: ['title', 'detail', 'fix'],
+  'extra-cas': ['title', 'detail', 'fix'],
   delivery: ['title', 'detail', 'fix'],
   http: ['title', 'detail'],
 };

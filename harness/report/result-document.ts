@@ -184,13 +184,13 @@ const shardRecord = z.strictObject({
         inFlight: z.array(wording),
         culprit: wording.nullable(),
         recovered: z.boolean().nullable(),
-        looksDead: z.boolean().default(false),
+        looksDead: z.boolean(),
         sign: text,
         outcome: wording.optional(),
       }),
     ),
     failedControls: z.array(
-      z.strictObject({ scenario: wording, observed: text, again: z.boolean(), outcome: wording.optional() }),
+      z.strictObject({ scenario: wording, observed: text, recovered: z.boolean(), outcome: wording.optional() }),
     ),
     rejections: z.array(
       z.strictObject({
@@ -198,7 +198,7 @@ const shardRecord = z.strictObject({
         status: z.int(),
         isUsual: z.boolean(),
         deliveries: z.int().positive(),
-        isMissing: z.boolean().optional(),
+        isMissing: z.boolean(),
       }),
     ),
   }),
@@ -240,7 +240,7 @@ export const resultDocument = z.strictObject({
         /** Null when it cannot be seen, as over TLS 1.3. */
         clientCertificateRequested: z.boolean().nullable(),
         /** The CAs that the endpoint lists for client certificates; the list may be empty. */
-        clientAuthorities: z.array(text),
+        requestedCas: z.array(text),
         chain: z.array(
           z.strictObject({
             role: text,
@@ -260,7 +260,7 @@ export const resultDocument = z.strictObject({
   profile: z.enum(['basic', 'staging', 'production']).nullable(),
   /**
    * What the run has judged: 0 the answers alone, 1 the effects window too, 2 effects across restarts and the log. A
-   * window without any judged check does not count. Absent in a partial run.
+   * source without any judged check does not count. Absent in a partial run.
    */
   evidence: z.strictObject({ level: z.literal(EVIDENCE_LEVELS), statement: wording }).optional(),
   /** The flags of the run that its commands repeat, quoted for a shell; absent without any. */

@@ -57,8 +57,8 @@ export interface Stop {
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer Item)[] ? Item[] : T[K] };
 
-/** What is known only where the partner opens a window. */
-type Windows = 'effects' | 'log' | 'logFiles';
+/** Known only where the partner configures a source of evidence. */
+type FromSources = 'effects' | 'log' | 'logFiles';
 
 export interface RunContext {
   readonly partner: Partner;
@@ -102,7 +102,7 @@ export interface RunContext {
   readonly families: Families;
   /** How the endpoint accepts and rejects, as its first deliveries have shown. */
   dialect: Dialect;
-  readonly seen: Writable<Required<Omit<RunObservations, Windows>>> & Writable<Pick<RunObservations, Windows>>;
+  readonly seen: Writable<Required<Omit<RunObservations, FromSources>>> & Writable<Pick<RunObservations, FromSources>>;
 }
 
 export function createContext(

@@ -109,7 +109,7 @@ export async function documentOf(outcome: RunOutcome): Promise<ResultDocument> {
 export const CATALOGUE_IDS = CATALOGUE.flatMap(({ scenarios }) => scenarios.map(({ id }) => id));
 
 /**
- * The evidence level of a run. Only scored checks count: a window without any of them that has a verdict shows nothing,
+ * The evidence level of a run. Only scored checks count: a source without any of them that has a verdict shows nothing,
  * whatever was configured.
  */
 export function evidenceIn(
@@ -180,7 +180,7 @@ export function notVerifiedIn(
 
 /**
  * The sources without which nothing verifies a requirement, the fewest that would do; null when one of its scenarios
- * needs no other window, and when none of them would apply with all sources.
+ * needs no other source, and when none of them would apply with all sources.
  */
 function missingSources(scenarios: readonly Scenario[], features: readonly Feature[]): EvidenceSource[] | null {
   const lacking = scenarios

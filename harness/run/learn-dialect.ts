@@ -109,10 +109,10 @@ export function recordRejections({ seen, dialect }: RunContext, { planned, evide
     if (status === undefined || !isPlainForgery(expect) || status === 429) continue;
     if (status !== usual && (status < 300 || status >= 500)) continue;
     const at = seen.rejections.findIndex(
-      (one) => one.credential === credential && one.status === status && (one.isMissing ?? false) === isMissing,
+      (one) => one.credential === credential && one.status === status && one.isMissing === isMissing,
     );
     const deliveries = (seen.rejections[at]?.deliveries ?? 0) + 1;
-    const entry = { credential, status, isUsual: status === usual, deliveries, ...(isMissing && { isMissing }) };
+    const entry = { credential, status, isUsual: status === usual, deliveries, isMissing };
     seen.rejections.splice(at === -1 ? seen.rejections.length : at, 1, entry);
   }
 }

@@ -130,7 +130,7 @@ export async function run(options: RunOptions): Promise<ResultDocument> {
       signal: deadline.signal,
       onSignature,
     });
-    await openWindows(context, options, applicable);
+    await openSources(context, options, applicable);
     const state = createState(context, plan, options);
     const inspection = await inspectWhenNeeded(context, applicable, clientFixtures);
     if (inspection !== null) await tlsPhase(state, inspection);
@@ -183,7 +183,7 @@ export async function run(options: RunOptions): Promise<ResultDocument> {
  *
  * @throws HookproofError when the effects window does not answer
  */
-async function openWindows(
+async function openSources(
   context: RunContext,
   { addresses: policy = LOCAL_TOO, resolve, evidenceSources = {} }: RunOptions,
   applicable: readonly PlannedScenario[],
@@ -462,7 +462,7 @@ function scoringOf(revision: RunOptions['revision'], results: readonly ScenarioR
 }
 
 function retriedIn({ retried, seen }: RunContext): ReadonlySet<string> {
-  return new Set([...retried, ...seen.failedControls.filter(({ again }) => again).map(({ scenario }) => scenario)]);
+  return new Set([...retried, ...seen.failedControls.filter(({ recovered }) => recovered).map(({ scenario }) => scenario)]);
 }
 
 function shardRecordOf(

@@ -175,7 +175,7 @@ export function recordFailedControl(
   context.seen.failedControls.push({
     scenario,
     observed: describeAttempt(failed),
-    again: isAccepted(control.attempt),
+    recovered: isAccepted(control.attempt),
     ...outcomeWithoutAnswer(failed),
   });
 }

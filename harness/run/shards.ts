@@ -143,7 +143,7 @@ function observationsOf(shards: readonly Shard[]): RunObservations {
     leaks: seen.flatMap(({ leaks }) => leaks).toSorted(byPosition),
     outages: seen.flatMap(({ outages }) => outages),
     failedControls: seen.flatMap(({ failedControls }) => failedControls).toSorted(byPosition),
-    rejections: seen.flatMap(({ rejections = [] }) => rejections),
+    rejections: seen.flatMap(({ rejections }) => rejections),
   };
 }
 

@@ -149,7 +149,7 @@ export function describeTls({ served, analysis, versions }: TlsInspection): Resu
     versions: [...versions],
     trustedBy: analysis?.anchor ?? null,
     clientCertificateRequested: served.clientCertificateRequested,
-    clientAuthorities: [...served.authorities],
+    requestedCas: [...served.authorities],
     chain: (analysis?.certificates ?? []).map(
       ({ role, subject, issuer, notBefore, notAfter, key, signature, fingerprint }) => ({
         role,

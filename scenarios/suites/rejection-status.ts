@@ -37,7 +37,7 @@ function observe(rejections: NonNullable<RunObservations['rejections']>, credent
   const total = rejections.reduce((sum, { deliveries }) => sum + deliveries, 0);
   const usual = rejections.filter(({ isUsual }) => isUsual);
   // Only a missing credential may get another status.
-  const [wrong] = usual.filter(({ isMissing = false, status }) => !isMissing && status !== 401);
+  const [wrong] = usual.filter(({ isMissing, status }) => !isMissing && status !== 401);
   const [first = usual[0]] = wrong === undefined ? usual.filter(({ status }) => status !== 401) : [wrong];
   if (first === undefined) {
     const reason = total === 0 ? 'no forged delivery was rejected' : 'the plain forgeries were not rejected';

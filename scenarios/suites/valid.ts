@@ -84,7 +84,7 @@ const steady: ObservationScenario = {
     const times = failedControls.length === 1 ? '1 time' : `${failedControls.length} times`;
     const observed = `not accepted at the first attempt ${times}, for example: ${first.observed}`;
     // A control that failed twice is an outage or makes its scenario inconclusive.
-    const passing = failedControls.filter(({ again }) => again);
+    const passing = failedControls.filter(({ recovered }) => recovered);
     if (passing.length === 0)
       return { verdict: 'inconclusive', observed, reason: 'the second attempt was not accepted either' };
     const places = [...new Set(passing.map(({ scenario }) => scenario))];

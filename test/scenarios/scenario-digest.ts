@@ -109,7 +109,7 @@ const OUTAGE = {
   sign: 'the connection was reset',
   looksDead: true,
 };
-const FAILED = { scenario: 'valid/plain', observed: '500', again: true };
+const FAILED = { scenario: 'valid/plain', observed: '500', recovered: true };
 const LEAKS = [
   'signature',
   'secret',
@@ -131,7 +131,7 @@ const RUNS: readonly RunObservations[] = [
   { ...GOOD, outages: [{ ...OUTAGE, culprit: 'valid/plain' }] },
   { ...GOOD, outages: [{ ...OUTAGE, recovered: false }] },
   { ...GOOD, failedControls: [FAILED] },
-  { ...GOOD, failedControls: [{ ...FAILED, again: false }] },
+  { ...GOOD, failedControls: [{ ...FAILED, recovered: false }] },
 ];
 
 function demands(scenario: Scenario): unknown {

@@ -121,7 +121,7 @@ describe('repeated valid deliveries', () => {
     const failures = ['a', 'b', 'c', 'd', 'e', 'f', 'f'].map((slug) => ({
       scenario: `malformed/${slug}`,
       observed: '500',
-      again: true,
+      recovered: true,
     }));
     expect(observe(...failures)).toEqual({
       verdict: 'warn',
@@ -133,12 +133,14 @@ describe('repeated valid deliveries', () => {
   });
 
   it('ignores failures of both attempts, which count as outages', () => {
-    expect(observe({ scenario: 'malformed/null', observed: 'no answer', again: false }).verdict).toBe('inconclusive');
+    expect(observe({ scenario: 'malformed/null', observed: 'no answer', recovered: false }).verdict).toBe(
+      'inconclusive',
+    );
   });
 
   it('does not count failures while a delivery had stopped the endpoint', () => {
     const outage = { inFlight: ['malformed/null'], recovered: true, sign: 'no answer', looksDead: true };
-    const refused = { scenario: 'malformed/null', observed: 'no answer', again: true };
+    const refused = { scenario: 'malformed/null', observed: 'no answer', recovered: true };
     expect(observeWith([{ ...outage, culprit: 'malformed/null' }], [refused]).verdict).toBe('pass');
     expect(observeWith([{ ...outage, culprit: null }], [refused]).verdict).toBe('warn');
   });

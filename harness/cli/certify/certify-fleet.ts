@@ -146,7 +146,7 @@ async function plan(flags: FleetFlags, given: FleetConfigFlags, validForMs: numb
     kind: 'hookproof-fleet',
     tool: { name: 'hookproof', version },
     catalogue: { digest: catalogueDigest() },
-    asked: {
+    settings: {
       profile: given.profile ?? null,
       revision: given.revision ?? null,
       evidenceLevel: given.evidenceLevel ?? null,
@@ -209,7 +209,7 @@ function printPlan({ document, folder, limits, members }: Plan): void {
   );
   const hosts = new Set(members.map(hostOf)).size;
   process.stdout.write(
-    `${members.length} of ${counted(document.asked.partners, 'partner')} (shard ${index} of ${of}) on ` +
+    `${members.length} of ${counted(document.settings.partners, 'partner')} (shard ${index} of ${of}) on ` +
       `${counted(hosts, 'host')}, ${limits.parallel} at a time, ${limits.perHost} per host; output folder ${folder}\n` +
       `${lines.join('\n')}\nNothing was sent.\n`,
   );
@@ -219,7 +219,7 @@ function printPlan({ document, folder, limits, members }: Plan): void {
 function resumable(begun: FleetDocument | null, now: FleetDocument, folder: string): FleetDocument {
   if (begun === null) throw nothingToResume(folder);
   const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
-  if (!same(begun.asked, now.asked)) throw differentCertification('the list of partners or a flag');
+  if (!same(begun.settings, now.settings)) throw differentCertification('the list of partners or a flag');
   if (!same(begun.shard, now.shard)) throw differentCertification('the shard');
   return begun;
 }

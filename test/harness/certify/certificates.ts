@@ -39,7 +39,7 @@ export function certifiedDocument(parts: Partial<ResultDocument> = {}): ResultDo
         versions: ['TLSv1.3'],
         trustedBy: 'CN=Root',
         clientCertificateRequested: null,
-        clientAuthorities: [],
+        requestedCas: [],
         chain: [],
       },
     },

@@ -43,7 +43,7 @@ describe('the reference receiver', () => {
     expect(factsOf(document, 'client-certificate')).toMatchObject({
       pair: true,
       requested: true,
-      authorityNamed: true,
+      caNamed: true,
       with: { outcome: 'answered' },
       without: { outcome: 'refused', evidence: 'TLS alert certificate_required' },
     });
@@ -64,7 +64,7 @@ describe('the reference receiver', () => {
     expect(found(document, 'client-certificate')).toEqual(expected);
     expect([problems(document, 'tls'), problems(document, 'http')]).toEqual([[], []]);
     const named = name !== 'self-signed' && name !== 'unknown-authority';
-    expect(factsOf(document, 'client-certificate').authorityNamed).toBe(named);
+    expect(factsOf(document, 'client-certificate').caNamed).toBe(named);
   });
 
   it('has a problem without a certificate when it requires one', async () => {
@@ -134,7 +134,7 @@ it('advises when an accepted certificate is not from a CA that the endpoint name
     'advice client-certificate-optional',
     'advice client-authority-not-named',
   ]);
-  expect(factsOf(document, 'tls').authorities).toEqual(['CN=Somebody else, O=Elsewhere']);
+  expect(factsOf(document, 'tls').requestedCas).toEqual(['CN=Somebody else, O=Elsewhere']);
 });
 
 describe('a file that cannot be used is a finding, and the rest is examined', () => {
@@ -209,7 +209,7 @@ describe('a file that cannot be used is a finding, and the rest is examined', ()
     const cwd = await folderWith({ wrong: 'hello', right: env.HOOKPROOF_CA });
     const codes = async (file: string) => {
       const document = await examineWith(url, { flags: { ca: file }, cwd });
-      return [found(document, 'authorities'), problems(document, 'tls')];
+      return [found(document, 'extra-cas'), problems(document, 'tls')];
     };
     expect(await codes('wrong')).toEqual([['problem ca-cert-is-other'], ['problem unknown-authority']]);
     expect(await codes('right')).toEqual([[], []]);

@@ -57,7 +57,17 @@ describe('the schema', () => {
 
   it('accepts a document when the secret is a word of the document', async () => {
     const port = await plainServer();
-    for (const secret of ['connected', 'looked', 'info', '2026', 'OPTIONS', 'loopback', 'hookproof', 'dns', 'WALLET']) {
+    for (const secret of [
+      'connected',
+      'examined',
+      'info',
+      '2026',
+      'OPTIONS',
+      'loopback',
+      'hookproof',
+      'dns',
+      'WALLET',
+    ]) {
       const document = await examineWith(`http://127.0.0.1:${port}/`, {
         env: { HOOKPROOF_SECRET: secret },
         deliver: true,

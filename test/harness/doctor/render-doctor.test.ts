@@ -24,7 +24,7 @@ const timings = { connectMs: 12, tlsMs: 31, firstByteMs: 44, totalMs: 45.2 };
 
 /** A section that was examined. */
 const examined = (id: string, title: string, facts: object, findings: readonly object[] = []) =>
-  ({ id, title, state: 'looked', reason: '', facts, findings }) as unknown as DoctorSection;
+  ({ id, title, state: 'examined', reason: '', facts, findings }) as unknown as DoctorSection;
 
 const sections: DoctorSection[] = [
   examined('dns', 'DNS', {
@@ -69,7 +69,7 @@ const sections: DoctorSection[] = [
       negotiated: { version: 'TLSv1.3', cipher: 'TLS_AES_256_GCM_SHA384', alpn: 'http/1.1' },
       trusted: false,
       trustCode: 'CERT_HAS_EXPIRED',
-      privateAuthority: false,
+      privateCa: false,
       chain: {
         certificates: [
           { ...certificate, usages: ['serverAuth'], hosts: ['hooks.partner.example'], role: 'leaf' },
@@ -93,7 +93,7 @@ const sections: DoctorSection[] = [
         checkedAt: '2026-11-21T12:00:00.000Z',
       },
       clientCertificateRequested: true,
-      authorities: ['CN=Example Client CA'],
+      requestedCas: ['CN=Example Client CA'],
       error: null,
     },
     [
@@ -112,7 +112,7 @@ const sections: DoctorSection[] = [
     certificates: [{ ...certificate, usages: ['clientAuth'], hosts: [], notAfter: '2026-12-31T00:00:00.000Z' }],
     pair: true,
     requested: true,
-    authorityNamed: true,
+    caNamed: true,
     with: { outcome: 'answered', evidence: 'HTTP 405' },
     without: { outcome: 'closed', evidence: 'the connection was closed after the handshake, without an answer' },
   }),

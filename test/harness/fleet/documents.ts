@@ -83,7 +83,7 @@ export function fleetWith(partners: readonly FleetPartner[], parts: Partial<Flee
     kind: 'hookproof-fleet',
     tool: { name: 'hookproof', version: '0.1.0' },
     catalogue: { digest: `sha256:${'ab'.repeat(32)}` },
-    asked: {
+    settings: {
       profile: null,
       revision: null,
       evidenceLevel: null,

@@ -70,8 +70,8 @@ describe('shards', () => {
   const whole = fleetWith(all);
   const shard = (index: number, of = 2, parts: Partial<FleetDocument> = {}): FleetDocument => {
     const partners = all.filter((_, at) => at % of === index - 1);
-    const { asked } = whole;
-    return { ...fleetWith(partners), asked, shard: { index, of }, ...parts };
+    const { settings } = whole;
+    return { ...fleetWith(partners), settings, shard: { index, of }, ...parts };
   };
   const merge = (...fleets: FleetDocument[]) => mergeFleets(fleets.map((fleet, at) => ({ name: `s${at}`, fleet })));
 
@@ -96,12 +96,12 @@ describe('shards', () => {
     ['the catalogue differs', [shard(1), shard(2, 2, { catalogue: { digest: 'x' } })], /the catalogue differs/],
     [
       'the profile differs',
-      [shard(1), shard(2, 2, { asked: { ...whole.asked, profile: 'basic' } })],
+      [shard(1), shard(2, 2, { settings: { ...whole.settings, profile: 'basic' } })],
       /--profile differs/,
     ],
     [
       'the partners differ',
-      [shard(1), shard(2, 2, { asked: { ...whole.asked, names: 'x' } })],
+      [shard(1), shard(2, 2, { settings: { ...whole.settings, names: 'x' } })],
       /the list of partners differs/,
     ],
     [

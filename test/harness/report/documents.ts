@@ -163,7 +163,7 @@ export function documentOf(text: string): ResultDocument {
     versions: [text],
     trustedBy: text,
     clientCertificateRequested: true,
-    clientAuthorities: [],
+    requestedCas: [],
     chain: [],
   };
   return documentWith({

@@ -56,7 +56,7 @@ describe('the evidence level of a run', () => {
     });
   });
 
-  it('claims no window whose checks have no verdict, and says so', () => {
+  it('claims no source whose checks have no verdict, and says so', () => {
     expect(evidence(['hmac', 'effects'], { 'valid/plain': 'pass', 'effects/once': 'inconclusive' })).toEqual({
       level: 0,
       statement: 'the answers alone; no check of effects has a verdict',
@@ -68,7 +68,7 @@ describe('the evidence level of a run', () => {
     });
   });
 
-  it('counts the checks of a window that have no verdict', () => {
+  it('counts the checks of a source that have no verdict', () => {
     const verdicts = { 'effects/once': 'pass', 'effects/none': 'inconclusive' } as const;
     expect(evidence(['effects'], verdicts)).toEqual({
       level: 1,
@@ -91,7 +91,7 @@ describe('the evidence level of a run', () => {
     expect(evidence(['log'], { 'effects/log': 'pass' }).level).toBe(0);
   });
 
-  it('counts no window that was not configured', () => {
+  it('counts no source that was not configured', () => {
     expect(evidence(['hmac'], { 'effects/once': 'pass' }).level).toBe(0);
   });
 });
@@ -120,7 +120,7 @@ describe('what a run did not verify', () => {
   const notVerified = (features: Feature[], given = suites) => notVerifiedIn([], features, given, register);
   const ids = (...args: Parameters<typeof notVerified>) => notVerified(...args).map((entry) => entry.requirement);
 
-  it('is what needs a window that is not configured, with how to verify it and at which level', () => {
+  it('is what needs a source that is not configured, with how to verify it and at which level', () => {
     expect(notVerified(['hmac']).slice(0, 1)).toEqual([
       {
         requirement: 'handled',
@@ -137,7 +137,7 @@ describe('what a run did not verify', () => {
     });
   });
 
-  it('shrinks with each window', () => {
+  it('shrinks with each source', () => {
     expect(ids(['hmac'])).toEqual(['handled', 'kept', 'private', 'signed', 'timing']);
     expect(ids(['hmac', 'effects'])).toEqual(['private', 'timing']);
     expect(ids(['hmac', 'effects', 'log'])).toEqual(['timing']);
@@ -153,11 +153,11 @@ describe('what a run did not verify', () => {
     expect(notVerified([], only)[0]?.verifiable).toEqual({ level: 2, sources: ['effects', 'restart'] });
   });
 
-  it('lists nothing that would not apply with a window either', () => {
+  it('lists nothing that would not apply with a source either', () => {
     expect(ids([])).toEqual(['handled', 'kept', 'private', 'timing']);
   });
 
-  it('keeps its reason where no window helps', () => {
+  it('keeps its reason where no source helps', () => {
     const [timing] = notVerified(['hmac', 'effects', 'restart', 'log']);
     expect(timing).toEqual({ requirement: 'timing', text: 'timing.', reason: 'Timing proves nothing.' });
   });
