@@ -1,48 +1,27 @@
 /** The output boundary: no secret in any string, and no character that controls a terminal. */
 import { visible } from '../../contract/visible.ts';
-import type { Redactor } from '../report/index.ts';
-import type { DoctorFinding, DoctorSection } from './doctor-document.ts';
-
-/**
- * Fields with words of closed lists, names and times that we or OpenSSL write: they keep the schema whatever the
- * secrets are.
- */
-const OWN_FIELDS: ReadonlySet<string> = new Set([
-  'checkedAt',
-  'cipher',
-  'code',
-  'endpointTime',
-  'fingerprint',
-  'keyFingerprint',
-  'kind',
-  'localTime',
-  'looksLike',
-  'method',
-  'notAfter',
-  'notBefore',
-  'outcome',
-  'phase',
-  'role',
-  'scope',
-  'signature',
-  'usages',
-  'version',
-]);
+import { type Plan, planOf, type Redactor, redactValue } from '../report/index.ts';
+import { anySection, type DoctorFinding, type DoctorSection, type FactsOf, type SectionId } from './doctor-document.ts';
 
 export interface Cleaner {
-  /** Facts, which may contain anything that the endpoint sent. The result has the same shape: only strings change. */
-  facts<Facts>(facts: Facts): Facts;
+  /** Facts, which may contain anything that the endpoint sent. Strings change as the schema of the section says. */
+  facts<Id extends SectionId, Facts extends FactsOf<Id> | null>(id: Id, facts: Facts): Facts;
   /** Findings, whose sentences are our own: a gap in them would reveal a short secret that is an ordinary word. */
   findings(findings: readonly DoctorFinding[]): DoctorFinding[];
   text(text: string): string;
 }
 
+const FACTS_PLANS: ReadonlyMap<SectionId, Plan> = new Map(
+  anySection.options.map(({ shape }) => [shape.id.value, planOf(shape.facts)]),
+);
+
 export function createCleaner(redactor: Redactor): Cleaner {
   const text = (input: string) => visible(redactor.text(input));
   const wording = (input: string) => visible(redactor.wording(input));
+  const cleaning = { ...redactor, text, wording };
   return {
     text,
-    facts: (facts) => mapped(facts, '', text) as typeof facts,
+    facts: (id, facts) => redactValue(facts, FACTS_PLANS.get(id) ?? 'untrusted', cleaning) as typeof facts,
     findings: (findings) =>
       findings.map(({ title, detail, fix, ...rest }) => ({
         ...rest,
@@ -53,15 +32,6 @@ export function createCleaner(redactor: Redactor): Cleaner {
   };
 }
 
-function mapped(value: unknown, key: string, change: (text: string) => string): unknown {
-  if (typeof value === 'string') return OWN_FIELDS.has(key) ? value : change(value);
-  if (Array.isArray(value)) return value.map((item) => mapped(item, key, change));
-  if (typeof value === 'object' && value !== null) {
-    return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, mapped(item, name, change)]));
-  }
-  return value;
-}
-
 /** For a section whose findings were made of facts that may not have been cleaned: those of the configuration. */
 export function cleanSection(section: DoctorSection, cleaner: Cleaner): DoctorSection {
   const { facts, findings, reason } = section;
@@ -69,7 +39,7 @@ export function cleanSection(section: DoctorSection, cleaner: Cleaner): DoctorSe
   return {
     ...section,
     reason: cleaner.text(reason),
-    facts: cleaner.facts(facts),
+    facts: cleaner.facts(section.id, facts),
     findings: cleaner.findings(findings),
   } as DoctorSection;
 }

@@ -4,8 +4,10 @@
  */
 import * as z from 'zod';
 import { CHAIN_FAULTS, type ChainFaultCode, type JsonObject, TLS_VERSIONS } from '../../contract/index.ts';
+import { wording } from '../report/result-document.ts';
 import { toJSONSchema } from '../to-json-schema.ts';
 
+/** A text that the endpoint may have sent. `wording`: one that hookproof or OpenSSL writes. */
 const text = z.string();
 const milliseconds = z.number().nonnegative();
 const count = z.int().nonnegative();
@@ -24,9 +26,9 @@ const finding = z.strictObject({
 });
 
 const transportError = z.strictObject({
-  kind: text,
-  phase: text,
-  code: text,
+  kind: wording,
+  phase: wording,
+  code: wording,
   message: text,
   alert: text.nullable(),
 });
@@ -50,7 +52,7 @@ const dns = z.strictObject({
     }),
   ),
   ms: milliseconds,
-  error: z.strictObject({ code: text, message: text }).nullable(),
+  error: z.strictObject({ code: wording, message: text }).nullable(),
 });
 
 const connection = z.strictObject({
@@ -62,7 +64,7 @@ const connection = z.strictObject({
       outcome: z.enum(['connected', 'refused', 'unreachable', 'timeout', 'failed']),
       ms: milliseconds,
       /** Node's code; null when connected. */
-      code: text.nullable(),
+      code: wording.nullable(),
     }),
   ),
   /** The number of addresses that were not tried, because there are so many. */
@@ -80,16 +82,16 @@ const certificate = z.strictObject({
   issuer: text,
   hosts: z.array(text),
   commonName: text.nullable(),
-  notBefore: text,
-  notAfter: text,
+  notBefore: wording,
+  notAfter: wording,
   key,
-  signature: text,
+  signature: wording,
   authority: z.boolean(),
   pathLength: z.int().nullable(),
-  usages: z.array(text).nullable(),
+  usages: z.array(wording).nullable(),
   /** SHA-256 of the certificate, in hexadecimal. */
-  fingerprint: text,
-  keyFingerprint: text,
+  fingerprint: wording,
+  keyFingerprint: wording,
   issuerUrl: text.nullable(),
   selfIssued: z.boolean(),
   mustStaple: z.boolean(),
@@ -108,7 +110,7 @@ const chain = z.strictObject({
   exact: z.boolean(),
   faults: z.array(z.strictObject({ code: faultCode, at: count.nullable(), text, fix: text })),
   daysLeft: z.int().nullable(),
-  checkedAt: text,
+  checkedAt: wording,
 });
 
 const tls = z.strictObject({
@@ -121,7 +123,7 @@ const tls = z.strictObject({
       detail: text.nullable(),
     }),
   ),
-  negotiated: z.strictObject({ version: text, cipher: text, alpn: text.nullable() }).nullable(),
+  negotiated: z.strictObject({ version: wording, cipher: wording, alpn: text.nullable() }).nullable(),
   /** Whether Node trusts the chain and the name; null when its handshake did not get that far. */
   trusted: z.boolean().nullable(),
   trustCode: text.nullable(),
@@ -163,7 +165,7 @@ const extraCas = z.strictObject({
 });
 
 const http = z.strictObject({
-  method: text,
+  method: wording,
   answer: z
     .strictObject({
       status: z.int(),
@@ -186,8 +188,8 @@ const clock = z.strictObject({
   aheadMs: z.int(),
   /** The largest possible error: half the round trip, and the rounding of the header to seconds. */
   uncertaintyMs: milliseconds,
-  endpointTime: text,
-  localTime: text,
+  endpointTime: wording,
+  localTime: wording,
 });
 
 const delivery = z.strictObject({
@@ -223,7 +225,7 @@ function section<Id extends string, Facts extends z.ZodType>(id: Id, facts: Fact
   });
 }
 
-const anySection = z.discriminatedUnion('id', [
+export const anySection = z.discriminatedUnion('id', [
   section('dns', dns),
   section('connection', connection),
   section('tls', tls),
@@ -263,7 +265,7 @@ export type TimingFacts = z.infer<typeof timings>;
 export type Reception = z.infer<typeof reception>;
 
 /** The JSON Schema of the document (draft 2020-12). */
-export function documentJsonSchema(): JsonObject {
+export function doctorSchema(): JsonObject {
   const { $schema, ...schema } = toJSONSchema(doctorDocument) as JsonObject;
   return {
     $schema: $schema ?? 'https://json-schema.org/draft/2020-12/schema',

@@ -34,7 +34,7 @@ export type DeliveryView =
 export function endpointSections(view: EndpointView): DoctorSection[] {
   const { endpoint, secure, proxied, cleaner } = view;
   const { connection, answers } = endpoint;
-  const dns = cleaner.facts(endpoint.dns);
+  const dns = cleaner.facts('dns', endpoint.dns);
   return [
     dns === null ? skipped('dns', 'interrupted') : examined('dns', dns, dnsFindings(dns, secure)),
     connection === null
@@ -66,7 +66,7 @@ function unreached({ secure, interrupted, delivery, ...view }: EndpointView): Do
 function answered(view: EndpointView, answers: Answers): DoctorSection[] {
   const { inspection, speaksTls, withCertificate, withoutCertificate, delivered } = answers;
   const { cleaner, client, hasMaterial, endpoint } = view;
-  const tls = inspection === null ? null : cleaner.facts(tlsFacts(inspection));
+  const tls = inspection === null ? null : cleaner.facts('tls', tlsFacts(inspection));
   const { section, refused } = clientSection(client, view, {
     requested: tls?.clientCertificateRequested ?? null,
     cas: tls?.requestedCas ?? [],
@@ -74,7 +74,7 @@ function answered(view: EndpointView, answers: Answers): DoctorSection[] {
     without: tls === null ? null : withoutCertificate,
   });
   const main = withCertificate ?? withoutCertificate;
-  const http = shortHeaders(cleaner.facts(httpFacts(main, tls === null || tls.trusted === true)));
+  const http = shortHeaders(cleaner.facts('http', httpFacts(main, tls === null || tls.trusted === true)));
   const inHandshake = tls !== null && (main.error?.phase === 'tls' || main.error?.kind === 'tls');
   const isLocal = endpoint.dns?.addresses.every(({ scope }) => scope === 'loopback') === true;
   return [
@@ -125,7 +125,7 @@ function deliverySection(
   if ('skipped' in delivery) return skipped('delivery', delivery.skipped);
   if (attempt === null) return skipped('delivery', NO_CONNECTION);
   const { answer, error, timings } = attempt;
-  const facts = cleaner.facts({
+  const facts = cleaner.facts('delivery', {
     id: delivery.id,
     type: delivery.type,
     status: answer?.status ?? null,

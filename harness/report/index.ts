@@ -1,5 +1,4 @@
-/** Renderings of a result document: pure, and free of zod at run time. */
-import type { JsonObject } from '../../contract/index.ts';
+/** Renderings of a result document: pure. */
 import type { FleetDocument } from '../fleet.ts';
 import type { ResultDocument } from './result-document.ts';
 
@@ -22,9 +21,10 @@ export {
   truncate,
 } from './layout.ts';
 export { createProgress, type ProgressOptions } from './progress.ts';
-export { redactDocument, redactError, redactEvent } from './redaction.ts';
+export { type Plan, planOf, redactDocument, redactError, redactEvent, redactValue } from './redaction.ts';
 export { createRedactor, type NamedSecret, type Redactor } from './redactor.ts';
 export type { Reporter } from './reporters.ts';
+export { eventSchema, resultSchema } from './result-document.ts';
 export { renderRound } from './round.ts';
 export { describeBytes } from './visible.ts';
 export { caveats, closeness, headline, judgedLine, numbers } from './wording.ts';
@@ -37,16 +37,6 @@ export {
 } from './write-reports.ts';
 
 // What a run on a terminal does not need is loaded when it is asked for.
-
-/** The JSON Schema of the result document (draft 2020-12). */
-export async function resultSchema(): Promise<JsonObject> {
-  return (await import('./result-document.ts')).resultSchema();
-}
-
-/** The JSON Schema of one line of the ndjson reporter (draft 2020-12). */
-export async function eventSchema(): Promise<JsonObject> {
-  return (await import('./result-document.ts')).eventSchema();
-}
 
 /** The HTML report. */
 export async function renderHtml(document: ResultDocument): Promise<string> {

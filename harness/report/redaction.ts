@@ -15,7 +15,7 @@ import {
 } from './result-document.ts';
 
 /** How a value is redacted. `closed`: a number, a boolean or one of a list of values, which no secret changes. */
-type Plan =
+export type Plan =
   | 'closed'
   | 'untrusted'
   | 'wording'
@@ -23,7 +23,8 @@ type Plan =
   | { readonly item: Plan }
   | { readonly fields: ReadonlyMap<string, Plan> };
 
-function planOf(schema: z.core.$ZodType): Plan {
+/** How values of this schema are redacted. */
+export function planOf(schema: z.core.$ZodType): Plan {
   if (schema === wording) return 'wording';
   if (schema === base64) return 'base64';
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return planOf(schema.unwrap());
@@ -118,7 +119,7 @@ export function redactError(error: unknown, redactor: Redactor): Error {
 }
 
 /** What has no secret is not copied. */
-function redactValue(value: unknown, plan: Plan, redactor: Redactor): unknown {
+export function redactValue(value: unknown, plan: Plan, redactor: Redactor): unknown {
   if (plan === 'closed') return value;
   if (typeof value === 'string') {
     if (plan === 'wording') return redactor.wording(value);

@@ -122,7 +122,8 @@ const diagnosis = z.strictObject({
    * the run does not separate the `candidates`, `not-known` for failures that no known fault explains.
    */
   fault: wording,
-  title: wording,
+  /** Findings about certificates and answers quote them, in `why` and `fix` too. */
+  title: text,
   /** The probability that the endpoint has this fault. Absent for findings that are observed, not inferred. */
   posterior: z.number().nonnegative().optional(),
   /** The faults of which one probably is the cause, the most probable first. Absent when the fault is named. */
@@ -138,8 +139,8 @@ const diagnosis = z.strictObject({
   alike: z.array(wording),
   /** Code and products in which the fault occurs; empty when unknown. */
   seen: wording,
-  why: wording,
-  fix: wording,
+  why: text,
+  fix: text,
   /** The stack that `fix` is for, and what it was recognised by; null when `fix` holds for every stack. */
   stack: z.strictObject({ name: text, source: text }).nullable(),
 });
@@ -163,7 +164,7 @@ const shardRecord = z.strictObject({
   preflight: z
     .strictObject({
       accepted: z.boolean(),
-      finding: z.strictObject({ fault: wording, title: wording, why: wording, fix: wording }).nullable(),
+      finding: z.strictObject({ fault: wording, title: text, why: text, fix: text }).nullable(),
     })
     .nullable(),
   /** The stack given by the user; null when it is guessed. */

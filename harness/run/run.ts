@@ -462,7 +462,10 @@ function scoringOf(revision: RunOptions['revision'], results: readonly ScenarioR
 }
 
 function retriedIn({ retried, seen }: RunContext): ReadonlySet<string> {
-  return new Set([...retried, ...seen.failedControls.filter(({ recovered }) => recovered).map(({ scenario }) => scenario)]);
+  return new Set([
+    ...retried,
+    ...seen.failedControls.filter(({ recovered }) => recovered).map(({ scenario }) => scenario),
+  ]);
 }
 
 function shardRecordOf(

@@ -18,7 +18,7 @@ export async function doctorCommand(url: string | undefined, flags: DoctorFlags)
   const { config: configFile, deliver, json, schema, strict = false, ...given } = flags;
   if (schema === true) {
     const { doctorSchema } = await import('../../doctor/index.ts');
-    process.stdout.write(`${JSON.stringify(await doctorSchema(), null, 2)}\n`);
+    process.stdout.write(`${JSON.stringify(doctorSchema(), null, 2)}\n`);
     return 0;
   }
   const stages = stageLine();

@@ -18,7 +18,7 @@ interface ListFlags {
 
 export async function listCommand(flags: ListFlags): Promise<number> {
   if (flags.schemas === true) {
-    const [result, event] = [await resultSchema(), await eventSchema()];
+    const [result, event] = [resultSchema(), eventSchema()];
     const schemas = { notifications: jsonSchemas(), result, event, effects: effectsSchema() };
     process.stdout.write(`${JSON.stringify(schemas, null, 2)}\n`);
     return 0;

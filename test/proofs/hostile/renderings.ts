@@ -18,7 +18,7 @@ export interface Rendering {
   check(text: string): string[] | Promise<string[]>;
 }
 
-const validate = new Ajv2020({ strict: false }).compile(await resultSchema());
+const validate = new Ajv2020({ strict: false }).compile(resultSchema());
 
 function rawCharacters(text: string): string[] {
   const found = RAW.exec(text);

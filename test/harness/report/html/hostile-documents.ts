@@ -74,5 +74,5 @@ export async function hostileDocuments(more: readonly string[] = []): Promise<fc
     { weight: 3, arbitrary: fc.constantFrom(...HOSTILE, ...more) },
     { weight: 1, arbitrary: fc.string({ unit: anyCharacter, maxLength: 40 }) },
   );
-  return hostileValue((await resultSchema()) as Schema, text) as fc.Arbitrary<ResultDocument>;
+  return hostileValue(resultSchema() as Schema, text) as fc.Arbitrary<ResultDocument>;
 }
