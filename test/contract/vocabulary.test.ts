@@ -1,18 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import * as contract from '../../contract/index.ts';
-
-it('types, statuses and limits are those of the specification', () => {
-  expect(contract.NOTIFICATION_TYPES).toEqual(['CAAS', 'PAYMENT_METHOD', 'REFUND', 'CAAS_BLOCKCHAIN', 'WALLET']);
-  expect(contract.PAYMENT_METHOD_STATUSES).toEqual(['CREATED', 'STAGED', 'VERIFIED', 'DECLINED', 'DELETED']);
-  expect(contract.LIMITS).toEqual({
-    recommendedSecretLength: 32,
-    minimumRsaBits: 2048,
-    minimumTlsVersion: 'TLSv1.2',
-    answerTimeoutMs: 10_000,
-    slowAnswerMs: 5_000,
-  });
-});
 
 describe('a module that the command line loads at once', () => {
   const directory = new URL('../../contract/', import.meta.url);
