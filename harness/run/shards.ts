@@ -257,7 +257,7 @@ function asShard({ name, document }: NamedDocument): { name: string; shard: Shar
   const { shard, shardRecord } = document;
   if (shard !== null && shardRecord !== undefined) return { name, shard: { ...document, shard, shardRecord } };
   throw refusal(
-    shard === null ? `${name} is a whole run` : `${name} was written by a version whose shards cannot be joined`,
+    shard === null ? `${name} is a whole run` : `${name} is a shard, and lacks the "shardRecord" that joining needs`,
     'Merge the files that `hookproof run --shard i/n --reporter json=FILE` wrote.',
   );
 }

@@ -144,7 +144,12 @@ describe('documents that are not the shards of one run', () => {
     ['other numbers', () => change(1, { shard: { index: 2, of: 4 } }), 'the number of shards differs: 3', ''],
     ['a selection', () => change(1, { results: whole.results.slice(0, 3) }), 'not come from one selection', '--suite'],
     ['a tool', () => shards.map((shard) => ({ ...shard, tool: OLD })), 'hookproof 9', 'the version that wrote them'],
-    ['an older shard', () => change(0, { shardRecord: undefined }), 'shard-1.json was written by a version whose', ''],
+    [
+      'a shard without its record',
+      () => change(0, { shardRecord: undefined }),
+      'shard-1.json is a shard, and lacks',
+      '',
+    ],
   ];
   it.each(reasons)('are rejected: %s', async (_, documents, message, hint) => {
     const error = await join(documents()).catch((caught) => caught);
