@@ -62,8 +62,8 @@ export async function certificationRun(
     partner,
     listener: (event) => {
       options.listener?.(event);
-      if (event.type !== 'scenario-finished' || event.judged * PARTS < nextPart * event.planned) return;
-      nextPart = Math.floor((event.judged * PARTS) / event.planned) + 1;
+      if (event.type !== 'scenario-finished' || event.finished * PARTS < nextPart * event.planned) return;
+      nextPart = Math.floor((event.finished * PARTS) / event.planned) + 1;
       if (nextPart <= PARTS) identities.push(probeIdentity(options.signal));
     },
   });

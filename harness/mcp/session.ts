@@ -130,7 +130,7 @@ export async function createSession({ allowHosts, commands, sources, stopping }:
     const maxMs = loaded.run.maxMs ?? DEFAULT_MAX_MS;
     const run = { ...loaded.run, maxMs, ...(isSelection && { suites, scenarios, greps }) };
     const listener: RunListener = (event) => {
-      if (event.type === 'scenario-finished') progress(event.judged, event.planned);
+      if (event.type === 'scenario-finished') progress(event.finished, event.planned);
     };
     const document = await commands.run({ ...loaded, run }, { signal, addresses, listener });
     made++;

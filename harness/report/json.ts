@@ -39,7 +39,7 @@ function* eventsOf(document: ResultDocument): Generator<RunEvent> {
   const { target, seed, planned, startedAt, results } = document;
   yield { type: 'run-started', url: target.url, seed, planned, startedAt };
   for (const [index, result] of results.entries()) {
-    yield { type: 'scenario-finished', judged: index + 1, planned, result };
+    yield { type: 'scenario-finished', finished: index + 1, planned, result };
   }
   yield { type: 'run-finished', document };
 }

@@ -27,7 +27,7 @@ const MAX_SHOWN = 3;
 interface State {
   url: string;
   planned: number;
-  judged: number;
+  finished: number;
   suite: string;
   failures: number;
   warnings: number;
@@ -44,10 +44,10 @@ interface State {
 const MIN_ELAPSED_MS = 5000;
 
 /** The remaining time, from the checks so far; empty while it is unknown. */
-function remaining({ judged, planned, startedAtMs }: State, nowMs: number): string {
+function remaining({ finished, planned, startedAtMs }: State, nowMs: number): string {
   const elapsed = nowMs - startedAtMs;
-  if (elapsed < MIN_ELAPSED_MS || judged === 0 || judged >= planned) return '';
-  const leftMs = (elapsed / judged) * (planned - judged);
+  if (elapsed < MIN_ELAPSED_MS || finished === 0 || finished >= planned) return '';
+  const leftMs = (elapsed / finished) * (planned - finished);
   return `about ${leftMs < 60_000 ? `${Math.ceil(leftMs / 1000)} s` : formatDuration(leftMs)} left`;
 }
 
@@ -69,7 +69,7 @@ function linesFor(result: ScenarioResult, reasons: Set<string>, layout: Layout):
 }
 
 function liveLine(state: State, layout: Layout, columns: number, nowMs: number): string {
-  const parts = [`${state.judged}/${state.planned}`, state.suite];
+  const parts = [`${state.finished}/${state.planned}`, state.suite];
   if (state.failures > 0) parts.push(counted(state.failures, 'failure'));
   if (state.warnings > 0) parts.push(counted(state.warnings, 'warning'));
   parts.push(remaining(state, nowMs));
@@ -82,7 +82,7 @@ function liveLine(state: State, layout: Layout, columns: number, nowMs: number):
 /**
  * A listener that shows a run's progress.
  *
- * On a terminal one line is rewritten in place (judged of planned, the suite, the failures so far) and gone at the end;
+ * On a terminal one line is rewritten in place (finished of planned, the suite, the failures so far) and gone at the end;
  * elsewhere there are a few plain lines. Either way failures, warnings and notices are printed as they come, and the
  * first output is there as soon as the run starts. Give it redacted events.
  */
@@ -92,7 +92,7 @@ export function createProgress(options: ProgressOptions): RunListener {
   const state: State = {
     url: '',
     planned: 0,
-    judged: 0,
+    finished: 0,
     suite: '',
     failures: 0,
     warnings: 0,
@@ -114,9 +114,9 @@ export function createProgress(options: ProgressOptions): RunListener {
     live = liveLine(state, layout, columns, now());
     options.stream.write(before + live);
   };
-  const milestone = (judged: number): boolean =>
-    judged < state.planned &&
-    Math.floor((judged * MILESTONES) / state.planned) > Math.floor(((judged - 1) * MILESTONES) / state.planned);
+  const milestone = (finished: number): boolean =>
+    finished < state.planned &&
+    Math.floor((finished * MILESTONES) / state.planned) > Math.floor(((finished - 1) * MILESTONES) / state.planned);
 
   return (event: RunEvent): void => {
     switch (event.type) {
@@ -127,16 +127,16 @@ export function createProgress(options: ProgressOptions): RunListener {
         return;
       case 'scenario-finished': {
         const { result } = event;
-        Object.assign(state, { judged: event.judged, planned: event.planned, suite: result.suite });
+        Object.assign(state, { finished: event.finished, planned: event.planned, suite: result.suite });
         if (result.verdict === 'fail' && result.known === null) state.failures += 1;
         if (result.verdict === 'warn' && result.known === null) state.warnings += 1;
         const lines = linesFor(result, state.reasons, layout);
         if (lines.length > 0) state.shown += 1;
         if (state.shown <= MAX_SHOWN) print(lines);
         else if (lines.length > 0 && state.shown === MAX_SHOWN + 1) print(['further findings are in the report']);
-        if (!options.isTTY && milestone(event.judged)) {
+        if (!options.isTTY && milestone(event.finished)) {
           const left = remaining(state, now());
-          const done = `${event.judged} of ${event.planned} checks done, ${counted(state.failures, 'failure')} so far`;
+          const done = `${event.finished} of ${event.planned} checks done, ${counted(state.failures, 'failure')} so far`;
           print([left === '' ? done : `${done}, ${left}`]);
         }
         redraw();

@@ -344,7 +344,7 @@ export const writtenEvent = z.discriminatedUnion('type', [
     schemaVersion,
     type: z.literal('scenario-finished'),
     /** How many of `planned` are finished, this one included. */
-    judged: count,
+    finished: count,
     planned: count,
     result,
   }),

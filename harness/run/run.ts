@@ -255,7 +255,7 @@ function createState(context: RunContext, plan: PlannedScenario[], options: RunO
   const report = (given: ScenarioResult) => {
     const result = { ...given, known: knownIn(baseline, given, context.now) };
     results.set(result.id, result);
-    context.emit({ type: 'scenario-finished', judged: results.size, planned: plan.length, result });
+    context.emit({ type: 'scenario-finished', finished: results.size, planned: plan.length, result });
     const isFailure = result.verdict === 'fail' && result.known === null && revision?.scored.has(result.id) !== false;
     if (options.bail === true && isFailure) {
       context.stopped ??= { code: 'bail', reason: `stopped after the first failure (${result.id})` };

@@ -75,8 +75,8 @@ describe('NDJSON', () => {
     const lines = renderNdjson(hostile).trimEnd().split('\n');
     expect(lines.map((line) => JSON.parse(line))).toEqual([
       { schemaVersion: 1, type: 'run-started', url: target.url, seed, planned: 2, startedAt },
-      { schemaVersion: 1, type: 'scenario-finished', judged: 1, planned: 2, result: results[0] },
-      { schemaVersion: 1, type: 'scenario-finished', judged: 2, planned: 2, result: results[1] },
+      { schemaVersion: 1, type: 'scenario-finished', finished: 1, planned: 2, result: results[0] },
+      { schemaVersion: 1, type: 'scenario-finished', finished: 2, planned: 2, result: results[1] },
       { schemaVersion: 1, type: 'run-finished', document: hostile },
     ]);
   });

@@ -153,7 +153,7 @@ describe('no output contains a secret, a key or a valid signature,', () => {
 
         const events: RunEvent[] = [
           { type: 'run-started', url: plant('u'), seed: plant('s'), planned: 9, startedAt: plant('now') },
-          ...dirty.results.map((result): RunEvent => ({ type: 'scenario-finished', judged: 1, planned: 9, result })),
+          ...dirty.results.map((result): RunEvent => ({ type: 'scenario-finished', finished: 1, planned: 9, result })),
           { type: 'notice', message: plant('waiting') },
           { type: 'run-finished', document: dirty },
         ];

@@ -24,7 +24,7 @@ function eventsOf(results: readonly ScenarioResult[]): RunEvent[] {
   const { target, seed, planned, startedAt } = document;
   return [
     { type: 'run-started', url: target.url, seed, planned, startedAt },
-    ...results.map((result, index): RunEvent => ({ type: 'scenario-finished', judged: index + 1, planned, result })),
+    ...results.map((result, index): RunEvent => ({ type: 'scenario-finished', finished: index + 1, planned, result })),
     { type: 'run-finished', document },
   ];
 }

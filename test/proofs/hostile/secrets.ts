@@ -136,7 +136,7 @@ async function reportsOf(document: ResultDocument, kind: (typeof KINDS)[number])
   const stream = await openEventStream([{ name: 'ndjson', file: null }], { stdout: events.stream, cwd: folder });
   const told: RunEvent[] = [
     { type: 'run-started', url: document.target.url, seed: document.seed, planned: 9, startedAt: document.startedAt },
-    ...document.results.map((result): RunEvent => ({ type: 'scenario-finished', judged: 1, planned: 9, result })),
+    ...document.results.map((result): RunEvent => ({ type: 'scenario-finished', finished: 1, planned: 9, result })),
     { type: 'notice', message: document.seed },
     { type: 'run-finished', document },
   ];
