@@ -71,7 +71,7 @@ export const junkSignatures: readonly Scenario[] = [
   },
   {
     id: 'signature/43-characters',
-    title: 'Rejects a signature of 43 characters without padding',
+    title: 'Rejects 43 times the letter A as the signature, without padding',
     level: 'must',
     requirements: ['hmac-invalid'],
     needs: ['hmac'],

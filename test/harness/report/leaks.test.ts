@@ -192,7 +192,9 @@ describe('no output contains a secret, a key or a valid signature,', () => {
           exchanges: [exchangeWith({ response: { status: 200, headers: [['X-Echo', form]], body } })],
         });
         const target = { url: `http://127.0.0.1/?key=${form}`, features: [], tls: null };
-        const clean = redactDocument(documentWith({ results: [result], target, advice: [form] }), redactor);
+        const diagnosis = [diagnosisWith({ why: `Its answer contains "${form}".` })];
+        const document = documentWith({ results: [result], target, advice: [form], diagnosis });
+        const clean = redactDocument(document, redactor);
         const terminal = { columns: 80, color: false, unicode: true };
         expect(leaked(renderHuman(clean, terminal) + renderJson(clean) + renderJunit(clean), forms)).toEqual([]);
       }),
