@@ -37,6 +37,7 @@ const PROGRAMS = {
   python3: {},
   ruby: {},
   sed: {},
+  setpriv: {},
   taskset: {},
   xxd: {},
   zsh: {},

@@ -1,13 +1,20 @@
 /** Starts a receiver on a file, in a folder, and on a disk, that it cannot write: it must fail with an error. */
 import { spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Folder } from '../../proofs/durability/receiver-process.ts';
+import { lacks } from '../../setup/programs.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../../dist/bin/hookproof.js', import.meta.url));
-/** Root may write everything, so root starts the receiver as another user. */
-const UNPRIVILEGED = 65_534;
+const IS_ROOT = process.getuid?.() === 0;
+/**
+ * Root may write everything, so root starts the receiver without that privilege. Another user might not be able to read
+ * this checkout.
+ */
+const WITHOUT_PRIVILEGE = IS_ROOT ? ['setpriv', '--bounding-set=-dac_override', '--inh-caps=-dac_override'] : [];
+/** Root without a program that gives up privileges. */
+export const CANNOT_START_READ_ONLY = IS_ROOT && lacks('setpriv');
 
 interface ReadOnlyResult {
   readonly what: string;
@@ -20,22 +27,19 @@ export function startReadOnly(folder: Folder): ReadOnlyResult[] {
   const folderPath = join(folder.path, 'read-only');
   mkdirSync(folderPath);
   const file = join(folderPath, 'inbox.db');
-  const asRoot = process.getuid?.() === 0;
   const start = (what: string, file: string): ReadOnlyResult => {
-    const { status, stderr } = spawnSync(process.execPath, [PROGRAM, 'receiver', '--port', '0', '--open'], {
+    const [program = '', ...args] = [...WITHOUT_PRIVILEGE, process.execPath, PROGRAM, 'receiver', '--port', '0'];
+    const { status, stderr } = spawnSync(program, [...args, '--open'], {
       env: { PATH: process.env.PATH, HOOKPROOF_INBOX: pathToFileURL(file).href },
       encoding: 'utf8',
       timeout: 20_000,
-      ...(asRoot ? { uid: UNPRIVILEGED, gid: UNPRIVILEGED } : {}),
     });
     return { what, path: file, code: status, stderr };
   };
-  chmodSync(folder.path, 0o755);
   chmodSync(folderPath, 0o555);
   const inFolder = start('a folder that cannot be written', file);
   writeFileSync(file, '');
   chmodSync(file, 0o444);
-  if (asRoot) chownSync(file, 0, 0);
   const onFile = start('a file that cannot be written', file);
   // The file can be written now, but no log can be created next to it.
   chmodSync(file, 0o666);
