@@ -1,6 +1,10 @@
 import 'reflect-metadata';
+import { execFileSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { get, type RequestOptions } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import {
   AuthorityKeyIdentifierExtension,
   X509Certificate as Certificate,
@@ -8,6 +12,7 @@ import {
 } from '@peculiar/x509';
 import { describe, expect, it } from 'vitest';
 import { quickStartCertificate, readCertificates } from '../../certs/index.ts';
+import { lacks } from '../setup/programs.ts';
 import { tlsServer } from './talk.ts';
 
 /** The DER of the algorithm identifier of ecdsa-with-SHA256 (1.2.840.10045.4.3.2). */
@@ -61,6 +66,17 @@ describe('the quick-start certificate', () => {
     expect(issuer).toMatch(/^[0-9a-f]{40}$/);
     expect(authority!.getExtension(SubjectKeyIdentifierExtension)?.keyId).toBe(issuer);
     expect(leaf!.getExtension(SubjectKeyIdentifierExtension)?.keyId).not.toBe(issuer);
+  });
+
+  it.skipIf(lacks('openssl'))('is verified by openssl with the CA of another one in the same file', async () => {
+    const [one, two] = await Promise.all([quickStartCertificate(), quickStartCertificate()]);
+    const folder = mkdtempSync(join(tmpdir(), 'hookproof-quick-start-'));
+    writeFileSync(join(folder, 'all-ca.pem'), `${one.ca.cert}${two.ca.cert}`);
+    for (const { cert } of [one, two]) {
+      const args = ['verify', '-x509_strict', '-CAfile', 'all-ca.pem'];
+      expect(execFileSync('openssl', args, { cwd: folder, input: cert, encoding: 'utf8' })).toBe('stdin: OK\n');
+    }
+    rmSync(folder, { recursive: true });
   });
 
   it('is new at each call', async () => {

@@ -13,7 +13,9 @@ import { tlsServer, VERSIONS, verdictOnServer } from './talk.ts';
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----\n/g;
 const chainOf = (pem: string) => (pem.match(CERTIFICATE) ?? []).map((block) => new X509Certificate(block));
-const commonName = (certificate: X509Certificate) => /^CN=(.*)$/m.exec(certificate.subject)?.[1];
+/** Without the random end of a root's name. */
+const commonName = (certificate: X509Certificate) =>
+  /^CN=(.*?)(?:(?<=root) [0-9a-f]{6})?$/m.exec(certificate.subject)?.[1];
 
 const INTER = 'hookproof test intermediate';
 const UPPER = 'hookproof test upper intermediate';
@@ -113,6 +115,11 @@ describe('the server fixtures', () => {
       rsa4096: [4096, 'prime256v1'],
       weak: ['prime256v1', 1024],
     });
+  });
+
+  it('have a root with a name of its own in each process, so that a client can trust several', async () => {
+    const [root] = chainOf((await serverFixture('p256')).ca);
+    expect(root!.subject).toMatch(/^CN=hookproof test root [0-9a-f]{6}$/m);
   });
 
   it('hold the faults that Node does not see', async () => {

@@ -147,6 +147,27 @@ describe('the temporary certificate', () => {
     expect(silent.output().stderr).toContain('--tls-quick-start-ca FILE');
     await silent.stop();
   });
+
+  it('is trusted by a bundle that `cat` makes of the CAs of four receivers', async () => {
+    const names = ['one', 'two', 'three', 'four'];
+    const receivers = await Promise.all(
+      names.map((name) => started(['--tls-quick-start', '--tls-quick-start-ca', `${name}-ca.pem`])),
+    );
+    const files = await Promise.all(names.map((name) => readFile(join(folder, `${name}-ca.pem`))));
+    await writeFile(join(folder, 'bundle.pem'), Buffer.concat(files));
+    for (const receiver of receivers) {
+      const url = receiver.url.replace('127.0.0.1', 'localhost');
+      expect(await trigger(url, ['--ca', 'bundle.pem'])).toBe(0);
+      const options = { env, cwd: folder };
+      const doctor = await hookproof(['doctor', url, '--ca', 'bundle.pem', '--strict'], options);
+      expect(doctor).toMatchObject({ code: 0, stdout: expect.stringContaining('expires-soon') });
+      const run = await hookproof(['run', url, '--ca', 'bundle.pem', '--suite', 'tls', '--reporter', 'json'], options);
+      const { results } = JSON.parse(run.stdout);
+      const failed = results.filter(({ verdict }: { verdict: string }) => verdict === 'fail');
+      expect([run.code, failed, results.length > 10]).toEqual([0, [], true]);
+    }
+    await Promise.all(receivers.map((receiver) => receiver.stop()));
+  });
 });
 
 describe('certificates', () => {
