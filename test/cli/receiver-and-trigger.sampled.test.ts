@@ -183,9 +183,15 @@ describe('receiver', () => {
   });
 
   it.each<[string, string[], NodeJS.ProcessEnv, string]>([
-    ['neither secret nor key', [], {}, 'no HMAC secret, no API key and no CA'],
+    ['neither secret nor key', [], {}, 'no HMAC secret, no API key and no check'],
     ['an empty secret', [], { HOOKPROOF_SECRET: '' }, 'HOOKPROOF_'],
-    ['--open with a secret', ['--open'], env, 'open'],
+    ['--open with a secret', ['--open'], env, '`--open` cannot be combined'],
+    [
+      '--open with client certificates',
+      ['--open', '--proxy', '127.0.0.1', '--proxy-client-header', 'X-Verified: SUCCESS'],
+      {},
+      '`--open` cannot be combined',
+    ],
     ['a missing secret file', ['--secret-file', 'no.txt'], {}, 'no.txt'],
   ])('refuses to start with %s: exit 2', async (_, args, given, says) => {
     const { code, stdout, stderr } = await hookproof(['receiver', ...args], { env: given, cwd: folder });

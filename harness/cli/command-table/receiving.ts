@@ -146,7 +146,7 @@ export function addReceivingCommands(program: Command, action: ActionMaker): voi
       '--proxy-client-header <line>',
       "header that this proxy sets after a successful verification, for example 'X-SSL-Client-Verify: SUCCESS'",
     )
-    .option('--open', 'accept deliveries without a secret or an API key')
+    .option('--open', 'accept deliveries from anyone: no secret, no API key and no client certificate')
     .option('--inspect [port]', 'serve the inspector page on this port (default: 3001; 0 chooses a free one)')
     .option(
       '--inspect-host <address>',

@@ -52,17 +52,7 @@ export async function receiverCommand(flags: ReceiverFlags): Promise<number> {
   const tls = first?.tls;
   printAdvice(first?.advice ?? []);
   const checksClients = tls?.clientCertificate !== undefined || clientCertificate !== undefined;
-  if (secrets.length + keys.length === 0 && !checksClients && flags.open !== true) {
-    throw new HookproofError(
-      'RECEIVER_UNPROTECTED',
-      'no HMAC secret, no API key and no CA of client certificates was given',
-      {
-        hint:
-          'Set HOOKPROOF_SECRET or HOOKPROOF_API_KEY, name a file with `--secret-file`, `--api-key-file` or ' +
-          '`--client-ca`, or give `--open` to accept deliveries from anyone.',
-      },
-    );
-  }
+  requireProtection(secrets.length + keys.length > 0 || checksClients, flags.open === true);
   const limits = limitSettings(flags);
   const port = portOf('--port', flags.port);
   const bodyLimit =
@@ -130,6 +120,27 @@ export async function receiverCommand(flags: ReceiverFlags): Promise<number> {
   await effects.close();
   await admin?.close();
   return 0;
+}
+
+/** Requires either a check of who delivers or `--open`. */
+function requireProtection(isProtected: boolean, isOpen: boolean): void {
+  if (isProtected && isOpen) {
+    throw new HookproofError(
+      'RECEIVER_OPEN_CONFLICT',
+      '`--open` cannot be combined with an HMAC secret, an API key or a check of client certificates',
+      { hint: 'Remove `--open`; what is given is then required. Or remove the others, also HOOKPROOF_* variables.' },
+    );
+  }
+  if (isProtected || isOpen) return;
+  throw new HookproofError(
+    'RECEIVER_UNPROTECTED',
+    'no HMAC secret, no API key and no check of client certificates was given',
+    {
+      hint:
+        'Set HOOKPROOF_SECRET or HOOKPROOF_API_KEY, give `--secret-file`, `--api-key-file`, `--client-ca` or ' +
+        '`--proxy`, or give `--open` to accept deliveries from anyone.',
+    },
+  );
 }
 
 /** Closes what was opened before a failure, and passes the failure on. */
