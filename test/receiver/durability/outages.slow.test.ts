@@ -1,5 +1,8 @@
 /** The inbox fails under load and recovers. `npm run proofs -- durability` tests more failures. */
+import { fileURLToPath } from 'node:url';
 import { describe, expect, inject, it } from 'vitest';
+import { loadSqlite } from '../../../receiver/inbox/sqlite-database.ts';
+import { openInbox } from '../../../receiver/index.ts';
 import {
   answersCut,
   diskFull,
@@ -18,6 +21,7 @@ import {
 import { addressOf, startProxy, throughProxy } from '../../proofs/durability/tcp-proxy.ts';
 import { startPostgres } from '../../setup/postgres.ts';
 import { lacks } from '../../setup/programs.ts';
+import { received } from '../inbox/stores.ts';
 import { CANNOT_START_READ_ONLY, startReadOnly } from './read-only-start.ts';
 
 const skip = inject('postgresUrl') === null;
@@ -72,6 +76,40 @@ describe.concurrent('an inbox that fails under load', () => {
     expect(await expectNothingLost(options).finally(() => proxy.close())).toMatchObject({ handledAgain: 0 });
     expect(proxy.counts.cut).toBeGreaterThan(0);
     store.folder.remove();
+  });
+});
+
+describe('an inbox that is closed while another connection keeps the write lock', () => {
+  it('rejects what waits, does not block, and loses nothing that it has stored', async () => {
+    const { folder, url } = sqliteStore();
+    const inbox = await openInbox(url);
+    expect(await inbox.put(received('BUY', { id: 'acknowledged' }))).toBe('stored');
+    const { DatabaseSync } = await loadSqlite();
+    const other = new DatabaseSync(fileURLToPath(url));
+    other.exec('BEGIN IMMEDIATE');
+    const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+    const before = timers();
+    let turns = 0;
+    let most = 0;
+    const counting = setInterval(() => {
+      turns += 1;
+      most = Math.max(most, timers());
+    }, 50);
+    const waiting = Array.from({ length: 600 }, (_, at) => inbox.put(received('BUY', { id: `waiting-${at}` })));
+    const closed = inbox.close();
+    const results = await Promise.allSettled(waiting);
+    await closed;
+    most = Math.max(most, timers());
+    clearInterval(counting);
+    expect(new Set(results.map((each) => (each.status === 'rejected' ? each.reason.message : each.value)))).toEqual(
+      new Set(['database is locked']),
+    );
+    // One timer is that of the next try, and one counts.
+    expect({ blocks: turns === 0, pilesUpTimers: most - before > 2 }).toEqual({ blocks: false, pilesUpTimers: false });
+    other.exec('COMMIT');
+    expect(other.prepare('SELECT id FROM hookproof_inbox').all()).toEqual([{ id: 'acknowledged' }]);
+    other.close();
+    folder.remove();
   });
 });
 
