@@ -82,7 +82,7 @@ function liveLine(state: State, layout: Layout, columns: number, nowMs: number):
 /**
  * A listener that shows a run's progress.
  *
- * On a terminal one line is rewritten in place (finished of planned, the suite, the failures so far) and gone at the end;
+ * On a terminal one line is rewritten in place (finished of planned, suite, failures so far) and gone at the end;
  * elsewhere there are a few plain lines. Either way failures, warnings and notices are printed as they come, and the
  * first output is there as soon as the run starts. Give it redacted events.
  */
@@ -136,7 +136,8 @@ export function createProgress(options: ProgressOptions): RunListener {
         else if (lines.length > 0 && state.shown === MAX_SHOWN + 1) print(['further findings are in the report']);
         if (!options.isTTY && milestone(event.finished)) {
           const left = remaining(state, now());
-          const done = `${event.finished} of ${event.planned} checks done, ${counted(state.failures, 'failure')} so far`;
+          const failures = counted(state.failures, 'failure');
+          const done = `${event.finished} of ${event.planned} checks done, ${failures} so far`;
           print([left === '' ? done : `${done}, ${left}`]);
         }
         redraw();
