@@ -1,5 +1,4 @@
 /** Between a sender and a receiver: forwards connections byte for byte, and shows, keeps and repeats deliveries. */
-
 export type { KeepBudget } from '../transport/index.ts';
 export { curlForCaptured } from './captured-curl.ts';
 export {

@@ -27,7 +27,7 @@ export interface Message {
 }
 
 export interface Head extends Pick<Message, 'startLine' | 'headers'> {
-  /** Bytes. */
+  /** Size in bytes. */
   readonly length: number;
   /** Whether it ends with a blank line. Otherwise it is too large, or was cut off. */
   readonly isComplete: boolean;
@@ -40,9 +40,9 @@ export type Framing = number | 'chunked' | 'to-the-end';
 
 export interface ReaderOptions {
   readonly budget: KeepBudget;
-  /** Of one message, in bytes. */
+  /** Maximum size of what is kept of one message, in bytes. */
   readonly maxKept: number;
-  /** Of a head, in bytes: a larger one is a message without a head. */
+  /** Maximum size of a head, in bytes; the part of a larger one is passed to `onHead`, and the rest is the body. */
   readonly maxHead?: number;
   /** Keeps the beginning of a message that is larger, instead of nothing. */
   readonly keepsBeginning?: boolean;

@@ -44,20 +44,14 @@ export function killMatrixDocument(outcomes: readonly Recorded[], extent: 'summa
 }
 
 export function renderSummary(input: DocumentInput): string {
-  const kills = killsOf({ faults: input.faults, probes: input.probes, runs: [input.outcomes] });
-  return `${[
-    '# The kill matrix',
-    NOTE,
-    INTRODUCTION,
-    summary(input, kills),
-    'The tables by mutant and by scenario are in `reports/kill-matrix.md`, which `npm run docs` writes and CI keeps.',
-    '## Mutants',
-    areaTable(input),
-    ...correctReceivers(input),
-    '## Scenarios',
-    suiteTable(input, kills),
-    ...exemptions(input),
-  ].join('\n\n')}\n`;
+  return rendered(input, (kills) => ({
+    mutants: [
+      'The tables by mutant and by scenario are in `reports/kill-matrix.md`, which `npm run docs` writes and CI keeps.',
+      '## Mutants',
+      areaTable(input),
+    ],
+    scenarios: [suiteTable(input, kills)],
+  }));
 }
 
 function areaTable({ faults, outcomes }: DocumentInput): string {
@@ -82,22 +76,26 @@ function suiteTable({ probes }: DocumentInput, kills: Kills): string {
 }
 
 export function renderDocument(input: DocumentInput): string {
+  return rendered(input, (kills) => ({
+    mutants: ['## Mutants', MUTANTS, ...areas(input, kills), ...equivalents(input)],
+    scenarios: [
+      'The number of mutants that each scenario turns red. Scenarios of level `info` are recorded and never red.',
+      ...scenarioTables(input, kills),
+    ],
+  }));
+}
+
+interface Sections {
+  readonly mutants: readonly string[];
+  readonly scenarios: readonly string[];
+}
+
+function rendered(input: DocumentInput, sections: (kills: Kills) => Sections): string {
   const kills = killsOf({ faults: input.faults, probes: input.probes, runs: [input.outcomes] });
-  return `${[
-    '# The kill matrix',
-    NOTE,
-    INTRODUCTION,
-    summary(input, kills),
-    '## Mutants',
-    MUTANTS,
-    ...areas(input, kills),
-    ...equivalents(input),
-    ...correctReceivers(input),
-    '## Scenarios',
-    'The number of mutants that each scenario turns red. Scenarios of level `info` are recorded and never red.',
-    ...scenarioTables(input, kills),
-    ...exemptions(input),
-  ].join('\n\n')}\n`;
+  const { mutants, scenarios } = sections(kills);
+  const head = ['# The kill matrix', NOTE, INTRODUCTION, summary(input, kills)];
+  const parts = [...head, ...mutants, ...correctReceivers(input), '## Scenarios', ...scenarios, ...exemptions(input)];
+  return `${parts.join('\n\n')}\n`;
 }
 
 function summary({ faults, outcomes, probes, exempt, receivers }: DocumentInput, kills: Kills): string {
