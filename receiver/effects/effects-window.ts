@@ -5,10 +5,10 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { MIN_EFFECTS_TOKEN, readEffectsQuery } from '../../contract/effects.ts';
+import { isOwnHost } from '../../contract/hosts.ts';
 import { HookproofError } from '../../contract/index.ts';
 import { checkApiKey } from '../check-api-key.ts';
 import { errorFields, type ReceiverLogger, silentLogger } from '../logger.ts';
-import { isOwnHost } from '../observe/admin-server.ts';
 import { listen } from '../server/http-server.ts';
 import { answer, requestHeader } from '../stages/stage.ts';
 import type { EffectsRecord } from './effects-record.ts';
@@ -53,7 +53,7 @@ export async function startEffectsWindow(options: EffectsWindowOptions): Promise
     });
   }
   const respond = async (req: IncomingMessage, res: ServerResponse) => {
-    if (!isOwnHost(req.headers.host, host)) return reply(res, 421, { error: 'misdirected-request' });
+    if (!isOwnHost(req.headers.host, [host])) return reply(res, 421, { error: 'misdirected-request' });
     if (!isAuthorized(req, token)) {
       return reply(res, 401, { error: 'unauthorized' }, { 'WWW-Authenticate': 'Bearer' });
     }

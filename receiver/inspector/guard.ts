@@ -3,8 +3,8 @@
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { isIP } from 'node:net';
 import { hostname } from 'node:os';
+import { hostOf, isLoopback, isOwnHost } from '../../contract/hosts.ts';
 
 interface Refusal {
   readonly status: 403 | 404 | 405 | 421;
@@ -24,10 +24,6 @@ export interface Guard {
   ): { readonly path: string; readonly query: URLSearchParams; readonly isAction: boolean } | Refusal;
 }
 
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
-}
-
 export function createGuard(host: string, options: { readonly allowsActions?: boolean } = {}): Guard {
   const actionToken = options.allowsActions === true ? randomBytes(16).toString('hex') : undefined;
   const loopback = isLoopback(host);
@@ -37,11 +33,9 @@ export function createGuard(host: string, options: { readonly allowsActions?: bo
     base,
     actionToken,
     check(req) {
-      const name = hostOf(req.headers.host ?? '');
+      const header = req.headers.host ?? '';
       // Another host name can resolve to this address (DNS rebinding); its pages would have the same origin.
-      if (
-        !(loopback ? isLoopback(name) : isLoopback(name) || isIP(name) !== 0 || name === host || name === hostname())
-      ) {
+      if (!(loopback ? isLoopback(hostOf(header)) : isOwnHost(header, [host, hostname()]))) {
         return {
           status: 421,
           text: 'The inspector does not answer to this host name. Use the address that was printed at the start.',
@@ -75,11 +69,6 @@ function isForeign({ headers }: IncomingMessage): boolean {
 /** Browsers send the origin with every POST, and other clients can name it. */
 function isOwnPage({ headers }: IncomingMessage): boolean {
   return headers.origin === `http://${headers.host}`;
-}
-
-/** The name in a Host header: without port and without the brackets of IPv6. */
-function hostOf(header: string): string {
-  return (/^\[([0-9a-f:.]+)\](?::\d+)?$/i.exec(header)?.[1] ?? header.replace(/:\d*$/, '')).toLowerCase();
 }
 
 function same(a: string, b: string): boolean {

@@ -1,9 +1,11 @@
 /** Health, readiness and metrics, on a separate port: the port for deliveries is public, this one is not. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { type AddressInfo, isIP } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { isOwnHost } from '../../contract/hosts.ts';
 import { errorFields, type ReceiverLogger, silentLogger } from '../logger.ts';
 import { listen } from '../server/http-server.ts';
 import { answer } from '../stages/stage.ts';
+
 import type { ReceiverMetrics } from './metrics.ts';
 import { withTimeout } from './with-timeout.ts';
 
@@ -64,7 +66,7 @@ export async function startAdminServer(options: AdminOptions = {}): Promise<Admi
   }
 
   const respond = async (req: IncomingMessage, res: ServerResponse) => {
-    if (!isOwnHost(req.headers.host, host)) return answer(res, 421, { error: 'misdirected-request' });
+    if (!isOwnHost(req.headers.host, [host])) return answer(res, 421, { error: 'misdirected-request' });
     const page = pages.get((req.url ?? '').split('?', 1)[0] ?? '');
     if (page === undefined) return answer(res, 404, { error: 'not-found' });
     if (req.method !== 'GET' && req.method !== 'HEAD') {
@@ -137,16 +139,4 @@ function createReadiness(
     const failed = await Promise.all(checks.map(fails));
     return checks.filter((_check, index) => failed[index]).map(({ name }) => name);
   };
-}
-
-/**
- * Whether a `Host` header names this machine: by an IP address, as localhost, or as `hostName`. With DNS rebinding,
- * where the name of a web page resolves to a loopback address, the browser sends that name. A request without the
- * header is not from a browser.
- */
-export function isOwnHost(header: string | undefined, hostName: string): boolean {
-  if (header === undefined) return true;
-  const [, bracketed, plain = ''] = /^(?:\[([^\]]*)\]|([^:]*))(?::\d{1,5})?$/.exec(header.toLowerCase()) ?? [];
-  if (bracketed !== undefined) return isIP(bracketed) === 6;
-  return isIP(plain) === 4 || plain === 'localhost' || (plain !== '' && plain === hostName.toLowerCase());
 }

@@ -22,6 +22,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
       'effects.ts',
       'find-secrets.ts',
       'hookproof-error.ts',
+      'hosts.ts',
       'masked-url.ts',
       'package-file.ts',
       'secret-spellings.ts',
