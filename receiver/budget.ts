@@ -64,6 +64,9 @@ export function resolveLimits(limits: ServerLimits = {}, bodyLimit = 0): Resolve
   return resolved;
 }
 
+/** The longest delay that Node's timers support, in milliseconds. */
+export const MAX_TIMER_MS = 2 ** 31 - 1;
+
 /**
  * The numbers that are given for the options in `defaults`, which are the examples for invalid ones: whole, above 0 and
  * up to `max`. Throws {@link HookproofError} `RECEIVER_LIMIT`.

@@ -1,5 +1,6 @@
 /** What an application provides: a handler for each kind of notification, and how often and how long they are tried. */
 import { HookproofError, type ReceivedKind, type ReceivedOf } from '../../contract/index.ts';
+import { MAX_TIMER_MS } from '../budget.ts';
 import type { ReceiverLogger } from '../logger.ts';
 
 export interface HandlerContext {
@@ -73,9 +74,6 @@ const DEFAULTS: HandlingPolicy = {
 
 const MAY_BE_ZERO: ReadonlySet<string> = new Set(['firstDelayMs', 'maxDelayMs', 'refundWaitMs']);
 
-/** The longest delay that Node's timers support. */
-const MAX_MS = 2 ** 31 - 1;
-
 /** Fills in the defaults. Throws {@link HookproofError} `RECEIVER_HANDLING`. */
 export function resolveHandlingPolicy(given: Partial<HandlingPolicy> = {}): HandlingPolicy {
   const policy = { ...DEFAULTS, ...given };
@@ -86,10 +84,10 @@ export function resolveHandlingPolicy(given: Partial<HandlingPolicy> = {}): Hand
       });
     }
     const min = MAY_BE_ZERO.has(name) ? 0 : 1;
-    if (Number.isSafeInteger(value) && value >= min && value <= MAX_MS) continue;
+    if (Number.isSafeInteger(value) && value >= min && value <= MAX_TIMER_MS) continue;
     throw new HookproofError(
       'RECEIVER_HANDLING',
-      `handling.${name} is not a whole number between ${min} and ${MAX_MS}.`,
+      `handling.${name} is not a whole number between ${min} and ${MAX_TIMER_MS}.`,
       { hint: `Leave it out to use the default, ${DEFAULTS[name as keyof HandlingPolicy]}.` },
     );
   }

@@ -1,6 +1,6 @@
 /** How long one sender may take. Checked at start-up. */
 import { HookproofError } from '../../contract/index.ts';
-import { givenNumbers } from '../budget.ts';
+import { givenNumbers, MAX_TIMER_MS } from '../budget.ts';
 
 /** Time limits in milliseconds. */
 export interface ServerTimeouts {
@@ -32,12 +32,9 @@ const DEFAULTS: ResolvedTimeouts = {
   closeMs: 10_000,
 };
 
-/** The longest delay that Node's timers support. */
-const MAX_MS = 2 ** 31 - 1;
-
 /** Fills in the defaults. Throws {@link HookproofError} `RECEIVER_LIMIT`. */
 export function resolveTimeouts(timeouts: ServerTimeouts = {}): ResolvedTimeouts {
-  const given = givenNumbers('timeouts', DEFAULTS, timeouts, () => 'milliseconds', MAX_MS);
+  const given = givenNumbers('timeouts', DEFAULTS, timeouts, () => 'milliseconds', MAX_TIMER_MS);
   const resolved = { ...DEFAULTS, ...given };
   if (timeouts.headersMs === undefined) resolved.headersMs = Math.min(resolved.headersMs, resolved.requestMs);
   if (resolved.headersMs > resolved.requestMs) {
