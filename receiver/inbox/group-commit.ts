@@ -1,4 +1,5 @@
 /** Batches items that arrive while the database is busy into one write. Nothing waits while the database is idle. */
+import { withTimeout } from '../with-timeout.ts';
 
 /**
  * Returns the function that writes one item. `options.write` gets a batch and resolves with one result per item, in
@@ -21,11 +22,6 @@ export function groupCommit<Item, Result>(options: {
   const underWay = new Set<Promise<void>>();
   let scheduled = false;
 
-  const timeOut = (entry: Waiting<Item, Result>) => {
-    const at = waiting.indexOf(entry);
-    if (at >= 0) waiting.splice(at, 1);
-    entry.reject(new Error('the database did not answer in time'));
-  };
   const take = () => {
     let size = 0;
     let count = 0;
@@ -65,14 +61,28 @@ export function groupCommit<Item, Result>(options: {
   };
   return {
     write(item) {
-      return new Promise((resolve, reject) => {
+      let withdraw = () => {};
+      const written = new Promise<Result>((resolve, reject) => {
         const entry = { item, resolve, reject };
-        waiting.push(timeoutMs === undefined ? entry : withTimeout(entry, timeoutMs, timeOut));
+        waiting.push(entry);
+        withdraw = () => {
+          const at = waiting.indexOf(entry);
+          if (at >= 0) waiting.splice(at, 1);
+        };
         if (scheduled || underWay.size >= parallel) return;
         // Includes everything else that arrives in this turn of the event loop.
         scheduled = true;
         setImmediate(start);
       });
+      if (timeoutMs === undefined) return written;
+      return withTimeout(
+        () => written,
+        timeoutMs,
+        () => {
+          withdraw();
+          throw new Error('the database did not answer in time');
+        },
+      );
     },
     async settled() {
       while (waiting.length + underWay.size > 0) {
@@ -87,25 +97,4 @@ interface Waiting<Item, Result> {
   readonly item: Item;
   readonly resolve: (result: Result) => void;
   readonly reject: (error: unknown) => void;
-}
-
-/** The same entry, with a time limit. */
-function withTimeout<Item, Result>(
-  { item, resolve, reject }: Waiting<Item, Result>,
-  timeoutMs: number,
-  onTimeout: (entry: Waiting<Item, Result>) => void,
-): Waiting<Item, Result> {
-  const timer = setTimeout(() => onTimeout(entry), timeoutMs);
-  const entry: Waiting<Item, Result> = {
-    item,
-    resolve(result) {
-      clearTimeout(timer);
-      resolve(result);
-    },
-    reject(error) {
-      clearTimeout(timer);
-      reject(error);
-    },
-  };
-  return entry;
 }

@@ -5,9 +5,8 @@ import { isOwnHost } from '../../contract/hosts.ts';
 import { errorFields, type ReceiverLogger, silentLogger } from '../logger.ts';
 import { listen } from '../server/http-server.ts';
 import { answer } from '../stages/stage.ts';
-
+import { withTimeout } from '../with-timeout.ts';
 import type { ReceiverMetrics } from './metrics.ts';
-import { withTimeout } from './with-timeout.ts';
 
 export interface AdminOptions {
   /**
@@ -123,7 +122,9 @@ function createReadiness(
 
   async function fails({ name, check }: ReadinessCheck): Promise<boolean> {
     try {
-      await withTimeout(check, limitMs);
+      await withTimeout(check, limitMs, () => {
+        throw new Error(`not done within ${limitMs} ms`);
+      });
       if (failing.delete(name)) logger.info({ event: 'ready-check', check: name }, `${name} is ready again`);
       return false;
     } catch (error) {

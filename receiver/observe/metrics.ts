@@ -5,7 +5,7 @@ import { type ConnectionObserver, DROP_REASONS } from '../budget.ts';
 import type { DeliveryObserver } from '../delivery-report.ts';
 import type { InboxMeter } from '../inbox/inbox.ts';
 import { loadOptional } from '../optional-package.ts';
-import { withTimeout } from './with-timeout.ts';
+import { withTimeout } from '../with-timeout.ts';
 
 /**
  * Upper bounds in seconds: fine below 10 ms for fast answers, and up to the sender's time limit of 10 s for slow ones.
@@ -107,7 +107,8 @@ export async function createMetrics(): Promise<ReceiverMetrics> {
       // A queue that cannot be counted has no value: an old one would look current.
       this.reset();
       if (depthsOf === undefined) return;
-      const depths = await withTimeout(depthsOf, DEPTHS_MS).catch(() => ({}));
+      const none = (): Awaited<ReturnType<QueueDepths>> => ({});
+      const depths = await withTimeout(depthsOf, DEPTHS_MS, none).catch(none);
       for (const [state, depth] of Object.entries(depths)) this.set({ state: stateLabel(state) }, depth);
     },
   });
