@@ -2,7 +2,7 @@
  * Puts the stages together, in their order: the mirror image of compose, serialise, sign, address, connect, transmit.
  */
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
-import { logDelivery, reportDeliveries, warnAboutOldCredentials } from './delivery-report.ts';
+import { type DeliveryObserver, type DeliveryReport, logDelivery, warnAboutOldCredentials } from './delivery-report.ts';
 import { createHandling, type Handling } from './handling/handling.ts';
 import { errorFields, silentLogger } from './logger.ts';
 import { type ReceiverConfig, type ReceiverOptions, resolveOptions } from './options.ts';
@@ -101,4 +101,42 @@ export function createApp(
     else answer(res, 500, { error: 'internal' });
   });
   return app;
+}
+
+/** The middleware in front of the stages. It notifies every observer when the delivery is over. */
+function reportDeliveries(observers: readonly DeliveryObserver[]): Stage {
+  return (req, res, next) => {
+    const startedAt = performance.now();
+    const receivedAt = new Date();
+    res.on('close', () => {
+      const { notification, stored, secretIndex, keyIndex, rawBody, reason, reasonDetail } = res.locals;
+      const answered = res.headersSent;
+      const outcome = !answered ? 'aborted' : res.statusCode !== 200 ? 'refused' : 'accepted';
+      const reasonCode = outcome === 'accepted' ? undefined : (reason ?? 'connection-closed');
+      const report: DeliveryReport = {
+        outcome,
+        status: answered ? res.statusCode : undefined,
+        reason: reasonCode === undefined ? undefined : reasonText(reasonCode, reasonDetail),
+        reasonCode,
+        reasonDetail: reasonCode === undefined ? undefined : reasonDetail,
+        duplicate: stored === 'duplicate',
+        notification,
+        secretIndex,
+        keyIndex,
+        receivedAt,
+        durationMs: performance.now() - startedAt,
+        request: req,
+        rawBody,
+      };
+      for (const observe of observers) observe(report);
+    });
+    next();
+  };
+}
+
+/** The reason in one line. Two codes are written without their hyphen, which log queries rely on. */
+function reasonText(code: string, detail: string | undefined): string {
+  if (code === 'connection-closed') return 'connection closed';
+  if (code === 'inbox-failed') return `inbox failed: ${detail}`;
+  return detail === undefined ? code : `${code} (${detail})`;
 }

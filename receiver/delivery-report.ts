@@ -2,7 +2,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { ReceivedNotification } from '../contract/index.ts';
 import type { ReceiverLogger } from './logger.ts';
-import type { Stage } from './stages/stage.ts';
 
 export interface DeliveryReport {
   /** `aborted`: the connection ended before an answer was sent. */
@@ -44,44 +43,6 @@ export interface DeliveryObserver {
    * signature. For debugging.
    */
   readonly needsRejectedBodies?: true;
-}
-
-/** The middleware in front of the stages. It notifies every observer when the delivery is over. */
-export function reportDeliveries(observers: readonly DeliveryObserver[]): Stage {
-  return (req, res, next) => {
-    const startedAt = performance.now();
-    const receivedAt = new Date();
-    res.on('close', () => {
-      const { notification, stored, secretIndex, keyIndex, rawBody, reason, reasonDetail } = res.locals;
-      const answered = res.headersSent;
-      const outcome = !answered ? 'aborted' : res.statusCode !== 200 ? 'refused' : 'accepted';
-      const reasonCode = outcome === 'accepted' ? undefined : (reason ?? 'connection-closed');
-      const report: DeliveryReport = {
-        outcome,
-        status: answered ? res.statusCode : undefined,
-        reason: reasonCode === undefined ? undefined : reasonText(reasonCode, reasonDetail),
-        reasonCode,
-        reasonDetail: reasonCode === undefined ? undefined : reasonDetail,
-        duplicate: stored === 'duplicate',
-        notification,
-        secretIndex,
-        keyIndex,
-        receivedAt,
-        durationMs: performance.now() - startedAt,
-        request: req,
-        rawBody,
-      };
-      for (const observe of observers) observe(report);
-    });
-    next();
-  };
-}
-
-/** The reason in one line. Two codes are written without their hyphen, which log queries rely on. */
-function reasonText(code: string, detail: string | undefined): string {
-  if (code === 'connection-closed') return 'connection closed';
-  if (code === 'inbox-failed') return `inbox failed: ${detail}`;
-  return detail === undefined ? code : `${code} (${detail})`;
 }
 
 /** Characters of an id in a log line. */
