@@ -1,13 +1,13 @@
 /** Puts the configuration of a run together: flags, then environment, then hookproof.yaml, then defaults. */
 
 import { resolve } from 'node:path';
+import { isLoopback } from '../../contract/hosts.ts';
 import { HookproofError } from '../../contract/index.ts';
 import { visible } from '../../contract/visible.ts';
 import { PROFILE_RULES, type Profile } from '../../scenarios/profiles.ts';
 import type { SourceOptions } from '../effects/index.ts';
 import type { Partner } from '../partner.ts';
 import type { Reporter } from '../report/reporters.ts';
-import { isLoopback } from '../sender/index.ts';
 import { type ClientFixtures, resolveFixtures } from './client-fixtures.ts';
 import { findConfigFile } from './config-file.ts';
 import {

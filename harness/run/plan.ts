@@ -1,5 +1,6 @@
 /** The plan of a run: which scenarios it judges, decided before the first request. */
 
+import { isLoopback } from '../../contract/hosts.ts';
 import { EFFECT_DECIMALS, type OfferedTlsVersion } from '../../contract/index.ts';
 import {
   CLIENT_FIXTURES,
@@ -17,7 +18,6 @@ import type { SourceOptions } from '../effects/index.ts';
 import type { Credential } from '../judge/index.ts';
 import type { Partner } from '../partner.ts';
 import type { ClientFixtures } from '../probe/index.ts';
-import { isLoopback } from '../sender/index.ts';
 
 export type { Selection } from '../config/selection.ts';
 

@@ -1,5 +1,6 @@
 /** Checks the configuration of a partner. Specification: Authentication; Limits. */
 
+import { isLoopback } from '../../contract/hosts.ts';
 import {
   DEFAULT_API_KEY_HEADER,
   DEFAULT_SIGNATURE_HEADER,
@@ -84,11 +85,6 @@ export function checkPartner(partner: Partner): CheckedPartner {
     partner,
     advice: [...adviceOnUrl(url, partner), ...adviceOnFeatures(partner), ...adviceOnSecret(partner), ...tlsAdvice],
   };
-}
-
-/** Whether the host of a URL is this machine: `localhost`, `*.localhost`, 127.0.0.0/8 or [::1]. */
-export function isLoopback(hostname: string): boolean {
-  return /^(?:(?:.+\.)?localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
 }
 
 function checkUrl(text: string): URL {

@@ -20,7 +20,6 @@ export {
   checkPartner,
   type HeaderPlace,
   type HeaderProblem,
-  isLoopback,
   PartnerHeaderError,
 } from './check-partner.ts';
 export { type NotificationSource, notificationsFor } from './notifications-for.ts';
