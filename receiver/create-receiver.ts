@@ -129,6 +129,8 @@ function reportDeliveries(observers: readonly DeliveryObserver[]): Stage {
         rawBody,
       };
       for (const observe of observers) observe(report);
+      // The connection holds its last answer for as long as it is open, and that would hold the body.
+      if (res.writableFinished) res.locals = {};
     });
     next();
   };

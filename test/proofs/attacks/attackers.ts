@@ -14,6 +14,8 @@ export interface Attack {
   readonly without: readonly string[];
   /** Sends for as long as the connection is open. */
   readonly send: (socket: Socket, nth: number) => void;
+  /** The receiver may take so much memory, instead of the usual limit. */
+  readonly maxMb?: number;
   /** Reads no answer. */
   readonly deaf?: true;
 }
@@ -25,6 +27,8 @@ const POST = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
 const FALSE_SIGNATURE = `X-Service-Signature: ${randomBytes(32).toString('base64')}\r\n`;
 
 const ALMOST = Buffer.alloc(MIB - 1, 'x');
+const WHOLE = Buffer.alloc(MIB, 'x');
+const WHOLE_LENGTH = `Content-Length: ${MIB}\r\n\r\n`;
 const SMALL_CHUNKS = Buffer.from('1\r\nx\r\n'.repeat(MIB / 16));
 const TINY_REQUESTS = Buffer.from('POST / HTTP/1.1\r\nHost:\r\n\r\n'.repeat(2500));
 
@@ -92,6 +96,19 @@ export const ATTACKS: readonly Attack[] = [
     send: (socket) => {
       socket.write(`${POST}${FALSE_SIGNATURE}Content-Length: ${MIB}\r\n\r\n`);
       socket.write(ALMOST);
+    },
+  },
+  {
+    name: 'idle-bodies',
+    what: 'one rejected body of 1 MiB each, one after the other, and then nothing',
+    connections: 1000,
+    maxMb: 150,
+    without: [],
+    send: (socket, nth) => {
+      const write = () => socket.write(Buffer.concat([Buffer.from(`${POST}${FALSE_SIGNATURE}${WHOLE_LENGTH}`), WHOLE]));
+      // All of them within the attack, none beside another.
+      const timer = setTimeout(write, 10 * nth);
+      socket.once('close', () => clearTimeout(timer));
     },
   },
   {

@@ -165,7 +165,8 @@ async function measure(attack: Attack, withoutLimits: boolean): Promise<string |
   );
   const lost = [before, during, after].some((phase) => phase === null || phase.others.size > 0);
   if (lost || during.latencies.length === 0) return `${attack.name}: valid deliveries were not answered 200`;
-  return peak <= MAX_MB ? null : `${attack.name}: the receiver took more than ${MAX_MB} MB`;
+  const { maxMb = MAX_MB } = attack;
+  return peak <= maxMb ? null : `${attack.name}: the receiver took more than ${maxMb} MB`;
 }
 
 const { values, positionals } = parseArgs({
