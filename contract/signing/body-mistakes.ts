@@ -33,7 +33,7 @@ const TEXT_MISTAKES: readonly BodyMistake[] = [
     why: 'The text of the body was trimmed or stripped.',
     fix: EXACT_BYTES,
     common: true,
-    bytes: text((all) => all.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, '')),
+    bytes: text(trimmed),
   },
   {
     name: 'lower-case-body',
@@ -278,6 +278,15 @@ function text(change: (text: string) => string | Uint8Array | undefined): BodyMi
     const changed = all === undefined ? undefined : change(all);
     return typeof changed === 'string' ? Buffer.from(changed, 'utf8') : changed;
   };
+}
+
+/** Without the whitespace of JSON at its ends. Not by an expression, which would be tried at every blank. */
+function trimmed(all: string): string {
+  const isBlank = (at: number) => ' \t\r\n'.includes(all.charAt(at));
+  let [start, end] = [0, all.length];
+  while (start < end && isBlank(start)) start += 1;
+  while (end > start && isBlank(end - 1)) end -= 1;
+  return all.slice(start, end);
 }
 
 function prefixed(part: (body: ReadBody) => unknown, separator = ''): BodyMistake['bytes'] {

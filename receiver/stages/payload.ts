@@ -21,7 +21,7 @@ export const checkContentType: Stage = (req, res, next) => {
 export function contentTypeFault(type = '', encoding = 'identity'): string | undefined {
   const mediaType = type.split(';', 1)[0] ?? '';
   if (!JSON_TYPE.test(mediaType.trim().toLowerCase())) return 'content-type-not-json';
-  return /^\s*(?:identity)?\s*$/i.test(encoding) ? undefined : 'content-encoding-not-supported';
+  return ['', 'identity'].includes(encoding.trim().toLowerCase()) ? undefined : 'content-encoding-not-supported';
 }
 
 /**

@@ -141,6 +141,13 @@ describe('explainSignature', () => {
     expect(faultOf('AAAA', secret, deep)).toBe(null);
   });
 
+  it('ends for a body of 1 MiB of blanks, of which an expression would try every beginning', () => {
+    const [secret, blanks] = [newSecret(), ' '.repeat(1024 * 1024)];
+    expect(faultOf('AAAA', secret, Buffer.from(`{"a":"${blanks}"}`))).toBe(null);
+    const padded = Buffer.from(`${blanks}{}${blanks}`);
+    expect(faultOf(signBody(Buffer.from('{}'), secret), secret, padded)).toBe('trimmed-body');
+  });
+
   it('never reports the secret, the API key, the header or the correct signature', () => {
     const faults = SIGNING_MISTAKES.map(({ name }) => name);
     fc.assert(
