@@ -49,6 +49,9 @@ export function memoryEffects(): EffectsRecord {
 /** Handlings that wait are written together, up to this many. */
 const MAX_BATCH = 1000;
 
+/** How every line begins. */
+const LINE_START = '{"key":"';
+
 const lineShape = z.object({
   key: z.string(),
   handled: effectsAnswer.shape.handled.element,
@@ -157,7 +160,6 @@ async function syncFolder(name: string): Promise<void> {
 async function readLines(name: string, file: FileHandle) {
   const bytes = await file.readFile();
   const size = bytes.lastIndexOf('\n') + 1;
-  if (size < bytes.length) await file.truncate(size);
   const texts = bytes.subarray(0, size).toString('utf8').split('\n').slice(0, -1);
   const lines = texts.map((text, at) => {
     try {
@@ -169,6 +171,20 @@ async function readLines(name: string, file: FileHandle) {
       });
     }
   });
+  if (size < bytes.length) {
+    // A line that was not written to its end. Anything else belongs to somebody else.
+    if (
+      !bytes
+        .subarray(size)
+        .toString('latin1')
+        .startsWith(LINE_START.slice(0, bytes.length - size))
+    ) {
+      throw new HookproofError('EFFECTS_FILE', `The end of the record ${name} is not that of a record.`, {
+        hint: 'Name another file. Nothing in this one was changed.',
+      });
+    }
+    await file.truncate(size);
+  }
   return { lines, size };
 }
 

@@ -139,6 +139,16 @@ describe('a record in a file', () => {
     expect(await readFile(file, 'utf8')).toBe('not a record\n{}\n');
   });
 
+  it.each(['no line of a record', '{"other":', '{"key":"a"}\nand more'])(
+    'leaves a file of somebody else as it was: %j',
+    async (text) => {
+      const file = await newFile();
+      await writeFile(file, text);
+      await expect(fileEffects(file)).rejects.toMatchObject({ code: 'EFFECTS_FILE' });
+      expect(await readFile(file, 'utf8')).toBe(text);
+    },
+  );
+
   it('is opened once at a time', async () => {
     const file = await newFile();
     const record = await fileEffects(file);
