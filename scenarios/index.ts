@@ -52,6 +52,7 @@ export {
   LEAKS,
   type Leak,
   LOG_LEAKS,
+  LOG_RUN_OVER,
   type LogFile,
   type LogFinding,
   type LogLeak,

@@ -404,6 +404,9 @@ export interface LogFile {
   readonly problem: string | null;
 }
 
+/** The `problem` of a log that was not read to its end when the time of the run was over. */
+export const LOG_RUN_OVER = 'run-over';
+
 /** What must not be in a log. */
 export const LOG_LEAKS = {
   secret: 'the signature secret',

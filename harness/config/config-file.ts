@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { type GivenSettings, type PartnerScope, problemWith } from './given.ts';
 import type { Advice, Problem } from './problems.ts';
-import { MAX_CONFIG_BYTES, readFile, utf8Text } from './read-file.ts';
+import { MAX_CONFIG_BYTES, type ReadFile, utf8Text } from './read-file.ts';
 import { splitReferences } from './secrets.ts';
 import { CONFIG_FILE, flagOf, isSetBy, SETTINGS, type Setting } from './settings.ts';
 
@@ -21,9 +21,16 @@ export interface ConfigFile {
 
 const NO_FILE: ConfigFile = { name: null, settings: new Map(), unusable: [], complete: true, referenced: new Set() };
 
+interface ConfigFilePlace {
+  readonly configFile?: string | null | undefined;
+  readonly cwd: string;
+  readonly scope?: PartnerScope;
+  readonly readFile: ReadFile;
+}
+
 /** Reads the file that `--config` names, or `hookproof.yaml` in `cwd` when there is one; null asks for neither. */
 export async function findConfigFile(
-  { configFile, cwd, scope }: { configFile?: string | null | undefined; cwd: string; scope?: PartnerScope },
+  { configFile, cwd, scope, readFile }: ConfigFilePlace,
   problems: Problem[],
   advice: Advice[],
 ): Promise<ConfigFile> {

@@ -1,6 +1,7 @@
 /** The values that were given, each with its place: flags first, then the environment, then hookproof.yaml. */
 import { nearestName } from './nearest-name.ts';
 import type { Advice, Position, Problem } from './problems.ts';
+import { readFile as fromDisk, type ReadFile } from './read-file.ts';
 import {
   type ConfigFlags,
   flagKeyOf,
@@ -63,6 +64,7 @@ export interface Resolution {
   readonly attempted: ReadonlySet<string>;
   readonly env: Environment;
   readonly stdin: Input | undefined;
+  readonly readFile: ReadFile;
   readonly problems: Problem[];
   readonly advice: Advice[];
   readonly shown: ShownSetting[];
@@ -74,12 +76,21 @@ export interface Resolution {
 }
 
 /** A resolution in which nothing has been given yet. */
-export function startResolution({ env, stdin }: { env: Environment; stdin?: Input | undefined }): Resolution {
+export function startResolution({
+  env,
+  stdin,
+  readFile = fromDisk,
+}: {
+  env: Environment;
+  stdin?: Input | undefined;
+  readFile?: ReadFile | undefined;
+}): Resolution {
   return {
     settings: new Map(),
     attempted: new Set(),
     env,
     stdin,
+    readFile,
     problems: [],
     advice: [],
     shown: [],

@@ -25,7 +25,7 @@ import {
   startResolution,
 } from './given.ts';
 import { type Advice, adviceText, inOrder, type Problem, throwIfAny } from './problems.ts';
-import { MAX_DOCUMENT_BYTES, readFile } from './read-file.ts';
+import { MAX_DOCUMENT_BYTES, type ReadFile } from './read-file.ts';
 import { type PartnerReading, resolvePartner } from './resolve-partner.ts';
 import { resolveReporters, resolveRun } from './resolve-run.ts';
 import { resolveSources } from './resolve-sources.ts';
@@ -80,6 +80,8 @@ export interface LoadOptions {
   readonly configFile?: string | null | undefined;
   /** For `--secret-file -` and `--api-key-file -`. */
   readonly stdin?: Input | undefined;
+  /** Reads the configuration and every file that it refers to; from the disk by default. */
+  readonly readFile?: ReadFile | undefined;
   /** The run follows: the selection must match a check, and the baseline must exist. */
   readonly forRun?: boolean;
   /**
@@ -108,14 +110,14 @@ export async function loadConfig(options: LoadOptions): Promise<ResolvedConfig> 
 /** The same without an error: for `doctor`, which examines what `run` refuses to start with. */
 export async function collectConfig(options: LoadOptions): Promise<CollectedConfig> {
   const started = startResolution(options);
-  const { problems, advice, secrets, files } = started;
+  const { problems, advice, secrets, files, readFile } = started;
   const { configFile, cwd, partner: one } = options;
-  const file = await findConfigFile({ configFile, cwd, ...(one && { scope: one }) }, problems, advice);
+  const file = await findConfigFile({ configFile, cwd, readFile, ...(one && { scope: one }) }, problems, advice);
   const scope = one && { ...one, partner: null };
   const defaults =
     scope === undefined || scope.defaultsFile === null
       ? null
-      : await findConfigFile({ configFile: scope.defaultsFile, cwd, scope }, problems, advice);
+      : await findConfigFile({ configFile: scope.defaultsFile, cwd, readFile, scope }, problems, advice);
   const settings = new Map([...(defaults?.settings ?? []), ...file.settings]);
   const complete = file.complete && defaults?.complete !== false;
   const unusable = [...file.unusable, ...(defaults?.unusable ?? [])];
@@ -189,7 +191,7 @@ function placeInTable(shown: string): number {
 /** The settings that select checks. */
 const SELECTING = ['suites', 'scenarios', 'grep', 'shard'] as const;
 
-async function checkBaseline({ settings, problems }: Resolution): Promise<void> {
+async function checkBaseline({ settings, problems, readFile }: Resolution): Promise<void> {
   const given = givenText(settings, 'baseline');
   if (given === undefined) return;
   const content = await readFile(resolve(given.base, given.value), MAX_DOCUMENT_BYTES);

@@ -14,8 +14,8 @@ export const MAX_DOCUMENT_BYTES = 64 * MIB;
 /** The bytes, or what is wrong as the end of the sentence "the file X …". */
 export type FileContent = { readonly bytes: Buffer } | { readonly reason: string; readonly missing: boolean };
 
-/** A pipe that the shell opened for this process: `<(command)`, or standard input under its path. */
-const INHERITED = /^\/(?:dev\/(?:fd\/\d+|stdin)|proc\/self\/fd\/\d+)$/;
+/** A pipe that the shell opened for this process: `<(command)`, or a standard stream under its path. */
+export const INHERITED = /^\/(?:dev\/(?:fd\/\d+|std(?:in|out|err))|proc\/self\/fd\/\d+)$/;
 
 /**
  * Reads at most `limit` bytes of a regular file, or of a pipe that the shell opened (`<(command)`): the size is found
@@ -29,6 +29,8 @@ export async function readFile(path: string, limit: number): Promise<FileContent
     if (kind !== null) return { reason: `is ${kind}`, missing: false };
     // Without waiting, in case a pipe has taken the place of the file.
     file = await open(path, constants.O_RDONLY | (inherited ? 0 : (constants.O_NONBLOCK ?? 0)));
+    const opened = kindOf(await file.stat(), inherited);
+    if (opened !== null) return { reason: `is ${opened}`, missing: false };
     const chunks: Buffer[] = [];
     let size = 0;
     for (;;) {
@@ -46,6 +48,29 @@ export async function readFile(path: string, limit: number): Promise<FileContent
   } finally {
     await file?.close();
   }
+}
+
+export type ReadFile = typeof readFile;
+
+/** Reads each file once, and later answers with the same content. `changed` names one that is different by now. */
+export function recordedFiles(): { readonly read: ReadFile; changed(): Promise<string | null> } {
+  const contents = new Map<string, { readonly limit: number; readonly content: Promise<FileContent> }>();
+  return {
+    read(path, limit) {
+      const known = contents.get(path)?.content;
+      const content = known ?? readFile(path, limit);
+      if (known === undefined) contents.set(path, { limit, content });
+      return content;
+    },
+    async changed() {
+      for (const [path, { limit, content }] of contents) {
+        const [before, now] = [await content, await readFile(path, limit)];
+        const isSame = 'bytes' in before ? 'bytes' in now && before.bytes.equals(now.bytes) : !('bytes' in now);
+        if (!isSame) return path;
+      }
+      return null;
+    },
+  };
 }
 
 /** The bytes of a stream, such as standard input; undefined when there are more than `most`. */

@@ -18,7 +18,7 @@ const MAX_DECIMALS = 77;
 
 export async function resolveSources(
   resolution: Resolution,
-  { effectsDeadlineMs, effectsCommand, restartCommand, logs, shard }: RunSettings,
+  { effectsDeadlineMs, effectsCommand, restartCommand, commandVariables, logs, shard }: RunSettings,
   partner: Partner | undefined,
 ): Promise<ResolvedSources> {
   const url = resolveUrl(resolution);
@@ -35,6 +35,12 @@ export async function resolveSources(
   if (restartCommand !== null && !isOpen) {
     const hint = 'Add `--effects URL`: without it, a restart shows nothing.';
     note('restart-command', 'there is no effects window', hint);
+  }
+  const own = commandVariables.find((name) => /^HOOKPROOF_CERTIFY/i.test(name));
+  if (own !== undefined) {
+    note('command-env', `${own} is the key of the certifier`, 'Name a variable that the receiver needs.');
+  } else if (commandVariables.length > 0 && effectsCommand === null && restartCommand === null) {
+    note('command-env', 'there is no command', 'Add `--restart-command` or `--effects-command`, or remove it.');
   }
   if (shard !== null) {
     const why = 'a shard sees only its own deliveries';
@@ -54,6 +60,7 @@ export async function resolveSources(
         },
       }),
       ...(restartCommand !== null && { restartCommand }),
+      ...(commandVariables.length > 0 && { commandVariables }),
       ...(logs.length > 0 && { logs }),
     },
     decimals: resolveDecimals(resolution),

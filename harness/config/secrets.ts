@@ -17,7 +17,7 @@ import {
   startResolution,
 } from './given.ts';
 import { adviceText, throwIfAny } from './problems.ts';
-import { MAX_SECRET_BYTES, readFile, readStream, utf8Text } from './read-file.ts';
+import { MAX_SECRET_BYTES, readStream, utf8Text } from './read-file.ts';
 
 /** A value that is kept elsewhere: `${env:NAME}` or `${file:PATH}`. */
 export type Reference =
@@ -198,7 +198,7 @@ async function fromFile(
     note(resolution, given, `must not refer to ${name}`, refused);
     return undefined;
   }
-  const content = await readFile(absolute, MAX_SECRET_BYTES);
+  const content = await resolution.readFile(absolute, MAX_SECRET_BYTES);
   if ('bytes' in content) {
     resolution.files.set(given.path, absolute);
     return secretText(content.bytes, { name, ifEmpty: 'unreadable' }, given, noun, resolution);

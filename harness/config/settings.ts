@@ -356,6 +356,17 @@ export const SETTINGS = [
     flagOnly: true,
   },
   {
+    path: 'command-env',
+    type: 'words',
+    field: 'commandVariables',
+    flag: '--command-env <name>',
+    group: 'run',
+    description: 'a variable that commands get; PATH, HOME and the like are passed, others are not',
+    unset: 'none',
+    example: ['DATABASE_URL'],
+    flagOnly: true,
+  },
+  {
     path: 'log',
     type: 'paths',
     field: 'logs',

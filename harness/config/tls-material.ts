@@ -28,7 +28,7 @@ import {
   startResolution,
 } from './given.ts';
 import { ALL_LISTED, adviceText, throwIfAny } from './problems.ts';
-import { MAX_PEM_BYTES, readFile } from './read-file.ts';
+import { MAX_PEM_BYTES } from './read-file.ts';
 import { readSecret, refusedFile } from './secrets.ts';
 
 /** The TLS material of a partner as far as it can be read. */
@@ -171,7 +171,7 @@ async function readMaterial(given: Given<string>, resolution: Resolution): Promi
     resolution.problems.push(problemWith(given, what, refused, 'CONFIG_TLS', 'unreadable'));
     return undefined;
   }
-  const content = inline ? { bytes: Buffer.from(given.value) } : await readFile(path, MAX_PEM_BYTES);
+  const content = inline ? { bytes: Buffer.from(given.value) } : await resolution.readFile(path, MAX_PEM_BYTES);
   if ('bytes' in content) {
     if (!inline) resolution.files.set(given.path, path);
     resolution.secrets.push(...privateKeyTexts(content.bytes));

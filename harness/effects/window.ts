@@ -2,7 +2,6 @@
  * Asks the effects window of a receiver: over HTTP, or by a command of the operator. What it answers is the receiver's
  * own statement.
  */
-import { spawn } from 'node:child_process';
 import {
   type EffectsAnswer,
   type EffectsQuery,
@@ -12,12 +11,15 @@ import {
 } from '../../contract/effects.ts';
 import { HookproofError } from '../../contract/index.ts';
 import type { Partner } from '../partner.ts';
+import { killCommand, type OperatorCommand, startCommand } from '../start-command.ts';
 import { type Attempt, createConnections, exchange, type PinOptions, pinEndpoint } from '../transport/index.ts';
 
 export interface EffectsSource {
   /** One of the two. */
   readonly url?: string | null;
   readonly command?: string | null;
+  /** Names of the variables that the command gets in addition to the usual ones. */
+  readonly variables?: readonly string[] | undefined;
   readonly token?: string | undefined;
   /** For HTTPS: CAs to trust in addition to the system's. */
   readonly tls?: Pick<NonNullable<Partner['tls']>, 'ca'> | undefined;
@@ -28,6 +30,8 @@ export interface SourceOptions {
   readonly effects?: EffectsSource & { readonly deadlineMs: number };
   /** A shell command that ends the receiver, as a crash would, and starts it again. */
   readonly restartCommand?: string;
+  /** Names of the variables that commands get in addition to the usual ones. */
+  readonly commandVariables?: readonly string[];
   /** The same as a function, instead of the command. */
   readonly restart?: () => Promise<void>;
   /** Paths of the logs of the receiver. */
@@ -51,8 +55,8 @@ export class WindowProblem extends Error {
 }
 
 /** Of an answer, in bytes. */
-const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
-const TOO_LARGE = 'answered more than 8 MiB';
+const MAX_ANSWER_BYTES = 1024 * 1024;
+const TOO_LARGE = 'answered more than 1 MiB';
 
 /**
  * Opens the window. Its host is resolved once, under the same rules as that of the endpoint.
@@ -60,9 +64,12 @@ const TOO_LARGE = 'answered more than 8 MiB';
  * @throws HookproofError ENDPOINT_ADDRESS_REFUSED
  */
 export async function openWindow(source: EffectsSource, options: PinOptions): Promise<EffectsWindow> {
-  const { url, command, token } = source;
+  const { url, command, token, variables } = source;
   if (typeof command === 'string') {
-    return { ask: async (query) => readAnswer(await runCommand(command, query, options), 'command'), close() {} };
+    return {
+      ask: async (query) => readAnswer(await runCommand({ command, variables }, query, options), 'command'),
+      close() {},
+    };
   }
   const base = url ?? '';
   const { lookup } = await pinEndpoint(base, options).catch((cause: unknown) => {
@@ -137,22 +144,16 @@ function readAnswer(bytes: Uint8Array, source: 'window' | 'command'): EffectsAns
 }
 
 /** Runs the command with the query as its last argument, and gives its standard output. */
-function runCommand(command: string, query: EffectsQuery, { timeoutMs, signal }: PinOptions): Promise<Buffer> {
+function runCommand(command: OperatorCommand, query: EffectsQuery, { timeoutMs, signal }: PinOptions): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const shell = ['-c', `${command} "$1"`, 'sh', effectsQueryText(query)];
-    // In a separate process group: what the command starts ends with it.
-    const child = spawn('/bin/sh', shell, { stdio: ['ignore', 'pipe', 'ignore'], detached: true });
+    const child = startCommand(command, ['ignore', 'pipe', 'ignore'], effectsQueryText(query));
     const parts: Buffer[] = [];
     let size = 0;
     let problem: string | null = null;
     const end = (why: string) => {
       problem ??= why;
-      child.stdout.destroy();
-      try {
-        if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
-      } catch {
-        // It has ended.
-      }
+      child.stdout?.destroy();
+      killCommand(child);
     };
     const interrupt = () => end('was interrupted');
     const timer = setTimeout(() => end(`took longer than ${timeoutMs / 1000} s`), timeoutMs);
@@ -162,7 +163,7 @@ function runCommand(command: string, query: EffectsQuery, { timeoutMs, signal }:
       if (error === null) resolve(Buffer.concat(parts));
       else reject(new WindowProblem(`\`--effects-command\` ${error}`, 'Run it yourself with `notification=x`.'));
     };
-    child.stdout.on('data', (part: Buffer) => {
+    child.stdout?.on('data', (part: Buffer) => {
       size += part.length;
       if (size > MAX_ANSWER_BYTES) end(TOO_LARGE);
       else parts.push(part);

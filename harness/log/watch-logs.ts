@@ -3,7 +3,7 @@ import { constants, fstatSync } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { HookproofError } from '../../contract/index.ts';
 import { visible } from '../../contract/visible.ts';
-import { LOG_LEAKS, type LogFile, type LogFinding } from '../../scenarios/index.ts';
+import { LOG_LEAKS, LOG_RUN_OVER, type LogFile, type LogFinding } from '../../scenarios/index.ts';
 import { createLogValues, type Hit, type LogCredentials, type SentRequest } from './log-values.ts';
 
 export interface LogResult {
@@ -28,21 +28,21 @@ const MAX_RENAMED = 4;
 const MARK_BYTES = 64;
 
 /**
- * Watches log files from their present ends. A file that does not exist yet is read from its beginning, and so is one
- * that replaces a renamed or emptied file.
+ * Watches log files from their present ends until the signal is aborted. A file that does not exist yet is read from
+ * its beginning, and so is one that replaces a renamed or emptied file.
  *
  * @throws HookproofError LOG_NOT_A_FILE for a directory, pipe or device, LOG_UNREADABLE for a file that cannot be read
  */
 export async function watchLogs(
   files: readonly string[],
   credentials: LogCredentials,
-  { intervalMs = INTERVAL_MS }: { readonly intervalMs?: number } = {},
+  { intervalMs = INTERVAL_MS, signal }: { readonly intervalMs?: number; readonly signal?: AbortSignal } = {},
 ): Promise<LogWatch> {
   const values = createLogValues(credentials);
   const logs: Log[] = [];
   try {
     for (const [at, file] of [...new Set(files)].entries()) {
-      logs.push(await openLog(file, (text, offset) => values.find(text, at, offset)));
+      logs.push(await openLog(file, (text, offset) => values.find(text, at, offset), signal));
     }
   } catch (error) {
     await Promise.all(logs.map((log) => log.close()));
@@ -141,7 +141,7 @@ async function bytesBefore({ handle, position }: OpenFile): Promise<Buffer> {
   return buffer.subarray(0, bytesRead);
 }
 
-async function openLog(path: string, find: Find): Promise<Log> {
+async function openLog(path: string, find: Find, signal: AbortSignal | undefined): Promise<Log> {
   let current = await openFile(path, true);
   const renamed: OpenFile[] = [];
   const scan = createScan(path, find);
@@ -159,6 +159,7 @@ async function openLog(path: string, find: Find): Promise<Log> {
     for (;;) {
       const { bytesRead } = await file.handle.read(buffer, 0, READ_BYTES, file.position);
       if (bytesRead === 0) break;
+      if (signal?.aborted === true) throw Object.assign(new Error('the run is over'), { code: LOG_RUN_OVER });
       file.position += bytesRead;
       bytes += bytesRead;
       scan.add(buffer.toString('latin1', 0, bytesRead));

@@ -1,16 +1,9 @@
 /** What the tools share: the configuration of the server, the allowed endpoints, and the runs so far. */
-import { createHash } from 'node:crypto';
-import { resolve } from 'node:path';
+import { relative } from 'node:path';
 import { HookproofError, type Notification } from '../../contract/index.ts';
-import {
-  CONFIG_FILE,
-  type ConfigFlags,
-  collectConfig,
-  type LoadOptions,
-  loadConfig,
-  type ResolvedConfig,
-} from '../config/index.ts';
-import { readFile } from '../config/read-file.ts';
+import { visible } from '../../contract/visible.ts';
+import { type ConfigFlags, collectConfig, type LoadOptions, loadConfig, type ResolvedConfig } from '../config/index.ts';
+import { recordedFiles } from '../config/read-file.ts';
 import { type DoctorDocument, examine } from '../doctor/index.ts';
 import type { Redactor } from '../report/index.ts';
 import type { ResultDocument, RunListener } from '../report/result-document.ts';
@@ -88,8 +81,8 @@ const MAX_RUNS = 5;
 
 export async function createSession({ allowHosts, commands, sources, stopping }: SessionOptions): Promise<Session> {
   const addresses: AddressPolicy = { reach: 'loopback-only', allowHosts };
-  const digest = await configDigest(sources);
-  const redactor = commands.createRedactor((await collectConfig(sources)).secrets);
+  const files = recordedFiles();
+  const redactor = commands.createRedactor((await collectConfig({ ...sources, readFile: files.read })).secrets);
   const runs: ReturnType<Session['pastRun']>[] = [];
   /** By URL. */
   const fullRuns = new Map<string, PastRun>();
@@ -97,12 +90,17 @@ export async function createSession({ allowHosts, commands, sources, stopping }:
   let examined: DoctorDocument | null = null;
   let active: { readonly name: string; readonly ended: Promise<unknown> } | null = null;
 
-  /** A file that has changed could name other variables and files of this machine as secrets to send. */
+  /**
+   * The configuration as it was at the start. A file that has changed could name other variables and files of this
+   * machine as secrets to send; its new content is not used in any case.
+   */
   const sourcesFor = async (url: string | undefined): Promise<LoadOptions> => {
-    if ((await configDigest(sources)) === digest) {
-      return { ...sources, flags: { ...sources.flags, ...(url !== undefined && { url }) } };
+    const changed = await files.changed();
+    if (changed === null) {
+      return { ...sources, readFile: files.read, flags: { ...sources.flags, ...(url !== undefined && { url }) } };
     }
-    throw new HookproofError('MCP_CONFIG_CHANGED', 'the configuration file has changed since the server started', {
+    const name = visible(relative(sources.cwd, changed));
+    throw new HookproofError('MCP_CONFIG_CHANGED', `the file ${name} has changed since the server started`, {
       hint: 'Have the server restarted, so that its user decides about the new configuration.',
     });
   };
@@ -194,14 +192,6 @@ export async function createSession({ allowHosts, commands, sources, stopping }:
     },
     idle: async () => void (await active?.ended),
   };
-}
-
-const MAX_CONFIG_BYTES = 1024 * 1024;
-
-/** SHA-256 of the configuration file; null when there is none. */
-async function configDigest({ configFile, cwd }: SessionOptions['sources']): Promise<string | null> {
-  const content = await readFile(resolve(cwd, configFile ?? CONFIG_FILE), MAX_CONFIG_BYTES);
-  return 'bytes' in content ? createHash('sha256').update(content.bytes).digest('hex') : null;
 }
 
 function requireCredentials({ partner }: ResolvedConfig): void {

@@ -1,10 +1,11 @@
 /** Writes reports: redacted once, rendered, and replaced as a whole. */
 import { randomUUID } from 'node:crypto';
-import { lstatSync, realpathSync } from 'node:fs';
+import { lstatSync, realpathSync, statSync } from 'node:fs';
 import { appendFile, mkdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
 import type { Writable } from 'node:stream';
 import { HookproofError } from '../../contract/index.ts';
+import { INHERITED } from '../config/read-file.ts';
 import { defuse } from './github.ts';
 import type { ReportOptions } from './layout.ts';
 import { redactDocument } from './redaction.ts';
@@ -61,9 +62,14 @@ function isInside(path: string, folder: string): boolean {
   return !isAbsolute(way) && way.split(sep)[0] !== '..';
 }
 
-/** The absolute path of a report, which no link leads out of the folder that names it. */
+/** The absolute path of a report, which no link leads out of the folder that names it, and which is no named pipe. */
 export function placeOf({ file, base }: Reporter & { readonly file: string }, cwd: string): string {
-  return withinFolder(resolve(cwd, file), base ?? cwd);
+  const place = withinFolder(resolve(cwd, file), base ?? cwd);
+  // It would wait at the end of the run until somebody reads. A pipe of the shell, `>(command)`, has its reader.
+  if (!INHERITED.test(place) && statSync(place, { throwIfNoEntry: false })?.isFIFO() === true) {
+    throw new Error('it is a named pipe, expected a file');
+  }
+  return place;
 }
 
 /**

@@ -1,8 +1,8 @@
 /** Restarts the receiver with the operator's command, and waits until it accepts deliveries again. */
-import { spawn } from 'node:child_process';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isAccepted } from '../judge/index.ts';
+import { killCommand, type OperatorCommand, startCommand } from '../start-command.ts';
 import type { Attempt } from '../transport/index.ts';
 import type { RunContext } from './context.ts';
 import type { Lane } from './lane.ts';
@@ -21,21 +21,15 @@ const TIMEOUTS = 6;
  * @throws RestartProblem when it does not end with exit code 0
  */
 export function runRestartCommand(
-  command: string,
+  command: OperatorCommand,
   { timeoutMs }: { readonly timeoutMs: number },
   signal: AbortSignal,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     // Not its output: a receiver that goes on in the background would keep it open.
-    const child = spawn('/bin/sh', ['-c', command], { stdio: 'ignore', detached: true });
+    const child = startCommand(command, 'ignore');
     let isLate = false;
-    const kill = () => {
-      try {
-        if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
-      } catch {
-        // It has ended.
-      }
-    };
+    const kill = () => killCommand(child);
     const limitMs = TIMEOUTS * timeoutMs;
     const timer = setTimeout(() => {
       isLate = true;

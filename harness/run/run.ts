@@ -188,10 +188,13 @@ async function openSources(
   { addresses: policy = LOCAL_TOO, resolve, evidenceSources = {} }: RunOptions,
   applicable: readonly PlannedScenario[],
 ): Promise<void> {
-  const { effects, restartCommand, restart, logs = [] } = evidenceSources;
+  const { effects, restartCommand, commandVariables: variables, restart, logs = [] } = evidenceSources;
   const { signal, limits } = context;
   if (effects !== undefined && applicable.some(({ scenario }) => scenario.needs?.includes('effects'))) {
-    const window = await openWindow(effects, { policy, resolve, timeoutMs: limits.timeoutMs, signal });
+    const window = await openWindow(
+      { ...effects, variables },
+      { policy, resolve, timeoutMs: limits.timeoutMs, signal },
+    );
     context.effects = await trackEffects(window, { deadlineMs: effects.deadlineMs, signal }).catch((cause: unknown) => {
       window.close();
       if (!(cause instanceof WindowProblem)) throw cause;
@@ -201,15 +204,17 @@ async function openSources(
   if (logs.length > 0 && applicable.some(({ scenario }) => scenario.needs?.includes('log'))) {
     const { signing, apiKey, tls } = context.partner;
     const names = headerNamesOf(context.partner);
-    context.log = await watchLogs(logs, {
+    const credentials = {
       secret: signing?.secret,
       apiKey: apiKey?.value,
       clientKey: tls?.clientKey,
       signatureHeader: names.signature,
       apiKeyHeader: names.apiKey,
-    });
+    };
+    context.log = await watchLogs(logs, credentials, { signal });
   }
-  if (restartCommand !== undefined) context.restart = () => runRestartCommand(restartCommand, limits, signal);
+  if (restartCommand !== undefined)
+    context.restart = () => runRestartCommand({ command: restartCommand, variables }, limits, signal);
   else if (restart !== undefined) context.restart = restart;
 }
 

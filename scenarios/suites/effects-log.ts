@@ -1,5 +1,13 @@
 /** What the log of the receiver contains after the run. */
-import type { LogFile, LogFinding, LogLeak, Observation, ObservationScenario, RunObservations } from '../scenario.ts';
+import {
+  LOG_RUN_OVER,
+  type LogFile,
+  type LogFinding,
+  type LogLeak,
+  type Observation,
+  type ObservationScenario,
+  type RunObservations,
+} from '../scenario.ts';
 
 const linesText = (count: number) => `${count} ${count === 1 ? 'line' : 'lines'}`;
 const sumOf = (findings: readonly LogFinding[]) => findings.reduce((sum, { lines }) => sum + lines, 0);
@@ -10,7 +18,11 @@ const inconclusive = (observed: string, reason: string): Observation => ({ verdi
 function unreadReason(files: readonly LogFile[]): string | null {
   const broken = files.find(({ problem }) => problem !== null);
   if (broken !== undefined) {
-    return `\`--log ${broken.file}\`: could not be read to its end (${broken.problem}): check its permissions`;
+    const why =
+      broken.problem === LOG_RUN_OVER
+        ? 'it grew faster than it is searched, and the run was over: log less, or raise `--max-time`'
+        : `check its permissions (${broken.problem})`;
+    return `\`--log ${broken.file}\`: could not be read to its end: ${why}`;
   }
   const missing = files.find(({ isMissing }) => isMissing);
   if (missing !== undefined) {

@@ -37,7 +37,15 @@ export const MODULES: Readonly<Record<string, Module>> = {
   certs: { imports: ['contract'], entryPoints: INDEX },
   harness: {
     imports: HARNESS,
-    entryPoints: ['fleet.ts', 'partner.ts', 'state-folder.ts', 'to-json-schema.ts', 'version.ts', 'yaml-text.ts'],
+    entryPoints: [
+      'fleet.ts',
+      'partner.ts',
+      'start-command.ts',
+      'state-folder.ts',
+      'to-json-schema.ts',
+      'version.ts',
+      'yaml-text.ts',
+    ],
   },
   'harness/certify': { imports: HARNESS, entryPoints: [...INDEX, 'revision.ts'] },
   'harness/cli': { imports: HARNESS, entryPoints: [] },

@@ -1,6 +1,6 @@
 /** The tools of `hookproof mcp`, each with its answer and an error, and the sizes of the answers. */
 import { randomBytes } from 'node:crypto';
-import { readdir, writeFile } from 'node:fs/promises';
+import { readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Endpoint, freePort, serve } from '../endpoints/listen.ts';
@@ -290,6 +290,26 @@ describe('the configuration', () => {
     expect(codeOf(await server.call('doctor'))).toBe('MCP_CONFIG_CHANGED');
     await server.close();
   });
+
+  it.each(['another text', null])(
+    'does not send what takes the place of a file that it refers to: %s',
+    async (text) => {
+      const files = {
+        'hookproof.yaml': `url: ${receiver.url}\nhmac:\n  secret: \${file:s.txt}\nheaders:\n  X-T: \${file:t.txt}\n`,
+        's.txt': SECRET,
+        't.txt': 'ours',
+        'private.txt': 'of this machine',
+      };
+      const server = await startedMcp({ files });
+      const only = { scenarios: ['valid/plain'] };
+      expect((await server.call('run', only)).data).toMatchObject({ counts: { pass: 1 } });
+      const tenant = join(server.folder, 't.txt');
+      await rm(tenant);
+      await (text === null ? symlink(join(server.folder, 'private.txt'), tenant) : writeFile(tenant, text));
+      expect(codeOf(await server.call('run', only))).toBe('MCP_CONFIG_CHANGED');
+      await server.close();
+    },
+  );
 
   it('writes no file, whatever it says about reports', async () => {
     const reports = 'output-dir: ./out\nreporters: [json=run.json, human]\n';

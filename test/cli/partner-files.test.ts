@@ -87,6 +87,12 @@ describe('the file of a partner', () => {
     }
   });
 
+  it('shows a line end in the name of a file, which could begin a command of a workflow', async () => {
+    await writeFile(join(folder, 'x\n::error::y.yaml'), GOOD);
+    expect((await acme(GOOD)).split('\n').filter((line) => line.startsWith('::'))).toEqual([]);
+    expect(await acme(GOOD)).toContain('is not a valid name for a partner');
+  });
+
   it('names the setting, the file and what to do', async () => {
     const refused = await acme(
       `${signed('env:GITHUB_TOKEN')}allow-private: [127.0.0.1]\nstrict: false\nreporters: [human]\n`,
@@ -158,7 +164,17 @@ it('every setting is decided: who sets it for one of many partners', () => {
   ]);
   expect(paths(defaults)).toEqual(['revision', 'seed', 'strict', 'evidence', 'evidence-level']);
   expect(paths(refused)).toEqual([
-    ...['effects-command', 'restart-command', 'log', 'suites', 'scenarios', 'grep', 'allow-private', 'baseline'],
+    ...[
+      'effects-command',
+      'restart-command',
+      'command-env',
+      'log',
+      'suites',
+      'scenarios',
+      'grep',
+      'allow-private',
+      'baseline',
+    ],
     ...['bail', 'shard', 'reporters', 'output-dir'],
   ]);
 });

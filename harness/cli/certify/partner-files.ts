@@ -95,7 +95,7 @@ async function namesIn(directory: string, problems: FileProblems[]): Promise<{ n
           '    Use letters, digits and . _ -; begin with a letter or digit, but not with "fleet".',
       );
     } else if (other !== undefined)
-      problem(`differs from ${other} only in letter case or punctuation\n    Give it another name.`);
+      problem(`differs from ${visible(other)} only in letter case or punctuation\n    Give it another name.`);
     else {
       known.set(prefix, file);
       names.push(name);
@@ -127,7 +127,7 @@ function invalid(problems: readonly FileProblems[]): HookproofError {
   const list = problems.flatMap(({ place, lines }) => {
     const fresh = lines.filter((line) => !line.includes(DEFAULTS) || !listed.has(line));
     for (const line of lines) listed.add(line);
-    return fresh.map((line) => (line.includes('.yaml:') ? `\n  ${line}` : `\n  ${place}: ${line}`));
+    return fresh.map((line) => (line.includes('.yaml:') ? `\n  ${line}` : `\n  ${visible(place)}: ${line}`));
   });
   return new HookproofError('FLEET_INVALID', `the partners cannot be certified:${list.join('')}`, {
     hint: 'Nothing was sent. All problems are listed, so that you can fix them in one pass.',

@@ -6,6 +6,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import type { EndpointIdentity, Refusal } from '../../certify/index.ts';
 import type { ResolvedConfig } from '../../config/index.ts';
 import type { RunFacts } from '../../fleet.ts';
+import { listedVariables } from '../../start-command.ts';
 
 /** To the worker: certify this partner, or stop and report what is known. */
 export type Order =
@@ -67,7 +68,7 @@ export function createWorkers(program = process.argv[1] ?? '', graceMs = GRACE_M
 
   function start() {
     const child = fork(program, [WORKER], {
-      env: workerEnvironment(),
+      env: listedVariables(WORKER_VARIABLES),
       serialization: 'advanced',
       // A worker reports over the channel only; its streams would mix with those of the parent.
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
@@ -122,10 +123,4 @@ export function createWorkers(program = process.argv[1] ?? '', graceMs = GRACE_M
       for (const child of all) child.kill('SIGKILL');
     },
   };
-}
-
-function workerEnvironment(): NodeJS.ProcessEnv {
-  return Object.fromEntries(
-    WORKER_VARIABLES.flatMap((name) => (name in process.env ? [[name, process.env[name]]] : [])),
-  );
 }

@@ -44,6 +44,7 @@ const TABLE: readonly Row[] = [
   { path: 'effects.decimals', file: '[A=1]', none: 'NEO=0, GUSD=2, USDC=6, BTC=8, ETH=18' },
   { path: 'effects-command', flag: './effects.sh', none: 'none' },
   { path: 'restart-command', flag: './restart.sh', none: 'none' },
+  { path: 'command-env', flag: ['A', 'B'], none: 'none' },
   { path: 'log', flag: ['/a.log', '/b.log'], none: 'none' },
   { path: 'suites', flag: ['valid', 'http'], file: '[leaks]', none: 'all' },
   { path: 'scenarios', flag: ['signature/missing'], file: '[valid/plain, valid/buy-failed]', none: 'all' },
@@ -82,6 +83,7 @@ async function shown({ path, flag, env, file }: Row, layers: Layers) {
   const given: Given = {
     flags: {
       ...(path === 'url' && { url: undefined }),
+      ...(path === 'command-env' && { effectsCommand: './effects.sh' }),
       ...(layers.includes('flag') && flag !== undefined && { [flagKeyOf(setting) as keyof ConfigFlags]: flag }),
     },
     env: {

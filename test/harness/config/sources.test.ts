@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { findConfigFile } from '../../../harness/config/config-file.ts';
 import { loadConfig } from '../../../harness/config/index.ts';
 import type { Problem } from '../../../harness/config/problems.ts';
+import { readFile } from '../../../harness/config/read-file.ts';
 import { type Given, load, refusal, workspace } from './workspace.ts';
 
 const URL_OF_WINDOW = 'http://127.0.0.1:9101/effects';
@@ -79,6 +80,18 @@ describe('a problem is named with its place', () => {
       'Give one of the two.',
     ],
     [
+      'a variable without a command',
+      { flags: { commandEnv: ['DATABASE_URL'] } },
+      '--command-env: there is no command',
+      'Add `--restart-command` or `--effects-command`, or remove it.',
+    ],
+    [
+      'the key of the certifier for a command',
+      { flags: { effectsCommand: './x', commandEnv: ['HOOKPROOF_CERTIFY_KEY'] } },
+      '--command-env: HOOKPROOF_CERTIFY_KEY is the key of the certifier',
+      'Name a variable that the receiver needs.',
+    ],
+    [
       'a restart without a window',
       { flags: { restartCommand: './restart.sh' } },
       '--restart-command: there is no effects window',
@@ -145,7 +158,7 @@ describe('a file', () => {
     const cwd = workspace({ 'acme.yaml': `url: https://a.example/\n${lines}` });
     const scope = { partner: 'acme', folder: cwd, names: ['acme'] };
     const problems: Problem[] = [];
-    await findConfigFile({ configFile: 'acme.yaml', cwd, scope }, problems, []);
+    await findConfigFile({ configFile: 'acme.yaml', cwd, readFile, scope }, problems, []);
     return problems.map(({ code }) => code);
   }
 

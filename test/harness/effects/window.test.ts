@@ -92,15 +92,15 @@ describe('over HTTP', () => {
     expect(problem.hint).toContain('`hookproof list --schemas`');
   });
 
-  it('reads an answer of up to 8 MiB', async () => {
+  it('reads an answer of up to 1 MiB', async () => {
     const padded = (bytes: number) => {
       const text = JSON.stringify(NOTHING);
       return text + ' '.repeat(bytes - text.length);
     };
-    const limit = 8 * 1024 * 1024;
+    const limit = 1024 * 1024;
     expect(await ask({ url: await answering(200, padded(limit)) })).toEqual(NOTHING);
     const problem = await problemOf({ url: await answering(200, padded(limit + 1)) });
-    expect(problem.message).toBe('the effects window answered more than 8 MiB');
+    expect(problem.message).toBe('the effects window answered more than 1 MiB');
   });
 
   it('does not follow a redirect, which would send the token elsewhere', async () => {
@@ -181,7 +181,7 @@ describe('by a command', () => {
     ['kill -KILL $$;', '`--effects-command` was ended by SIGKILL'],
     ['echo', '`--effects-command` answered with a body that is not JSON'],
     ['echo []; true', '`--effects-command` answered with JSON of another shape: the answer: '],
-    ['yes x; true', '`--effects-command` answered more than 8 MiB'],
+    ['yes x; true', '`--effects-command` answered more than 1 MiB'],
   ])('%s is a problem', async (command, message) => {
     expect(await problemWith(command)).toContain(message);
   });

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createLogValues, type SentRequest, watchLogs } from '../../../harness/log/index.ts';
 import { type Assembled, assemble } from '../../../harness/run/assemble.ts';
 import { createKit } from '../../../harness/run/kit.ts';
-import { CATALOGUE, type Change } from '../../../scenarios/index.ts';
+import { CATALOGUE, type Change, LOG_RUN_OVER } from '../../../scenarios/index.ts';
 import { effectsLog } from '../../../scenarios/suites/effects-log.ts';
 import { BEGIN_PRIVATE_KEY } from '../../certs/material.ts';
 import { API_KEY, assembled, NOW, partnerAt, SECRET } from '../run/parts.ts';
@@ -264,6 +264,20 @@ describe('misplacedIn', () => {
   });
 });
 
+it('stops reading when the run is over, and says so', async () => {
+  const over = new AbortController();
+  const file = join(mkdtempSync(join(tmpdir(), 'log-')), 'log');
+  writeFileSync(file, '');
+  const names = { signatureHeader: 'X-S', apiKeyHeader: 'X-K' };
+  const watched = await watchLogs([file], { secret: 'a secret of some length', ...names }, { signal: over.signal });
+  writeFileSync(file, 'first line\n');
+  await watched.read();
+  over.abort();
+  appendFileSync(file, 'x'.repeat(1_000_000));
+  const { files } = await watched.finish();
+  expect(files).toMatchObject([{ bytes: 11, problem: LOG_RUN_OVER }]);
+});
+
 describe('the scenarios of the log', () => {
   const RUN = { answerTimesMs: [], leaks: [], outages: [], failedControls: [] };
   it.each(effectsLog.map((one) => [one.id, one] as const))('%s', (_, scenario) => {
@@ -286,7 +300,8 @@ describe('the scenarios of the log', () => {
   it.each([
     ['nothing was written', [empty], '`--log app.log`: nothing was written during the run, expected at least one line'],
     ['a file is missing', [read, { ...empty, file: 'x', isMissing: true }], '`--log x`: there was no such file'],
-    ['a file cannot be read', [{ ...read, problem: 'EACCES' }], 'could not be read to its end (EACCES)'],
+    ['a file cannot be read', [{ ...read, problem: 'EACCES' }], 'to its end: check its permissions (EACCES)'],
+    ['a file grows too fast', [{ ...read, problem: LOG_RUN_OVER }], 'to its end: it grew faster than it is searched'],
   ])('have no verdict when %s, unless a value was found', (_, logFiles, reason) => {
     expect(scenario?.observe({ ...RUN, log: [], logFiles })).toMatchObject({
       verdict: 'inconclusive',

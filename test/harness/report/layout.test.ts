@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import wrapAnsi from 'wrap-ansi';
 import { visible } from '../../../contract/visible.ts';
 import { describeBytes } from '../../../harness/report/index.ts';
-import { displayWidth, truncate, wrap } from '../../../harness/report/layout.ts';
+import { createLayout, displayWidth, truncate, wrap } from '../../../harness/report/layout.ts';
 import { textBody } from './documents.ts';
 
 describe('wrapping', () => {
@@ -19,6 +19,13 @@ describe('wrapping', () => {
     expect(displayWidth('e\u0301')).toBe(1);
     expect(wrap('漢字漢字', 5)).toEqual(['漢字', '漢字']);
     expect(truncate('漢字漢字', 5)).toBe('漢字…');
+  });
+
+  it('cuts a line of half a million emoji before it is laid out', () => {
+    const text = '\u{1f600}'.repeat(250_000);
+    const lines = createLayout({ columns: 80, color: false, unicode: true }).paragraph('x ', text);
+    expect(truncate(text, 20).length).toBeLessThan(60);
+    expect(lines.join('').length).toBeLessThan(10_000);
   });
 
   it('breaks plain text where wrap-ansi breaks it', () => {

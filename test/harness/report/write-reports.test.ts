@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -175,6 +176,13 @@ describe('writing reports', () => {
     expect(output.text().split('\n')[0]).toBe('✓ CONFORMANT  http://127.0.0.1:8080/hooks');
     await expect(write('file/junit.xml')).rejects.toMatchObject({ code: 'REPORT_NOT_WRITTEN' });
     expect(await readdir(cwd)).toEqual(['file', 'folder', 'run.json']);
+  });
+
+  it('refuses a named pipe before the run, where nothing may read', async () => {
+    execFileSync('sh', ['-c', 'mkfifo "$0"', join(cwd, 'pipe')]);
+    const reporters = [{ name: 'json', file: 'pipe' }] as const;
+    expect(() => checkReportPlaces(reporters, cwd)).toThrow(/pipe: it is a named pipe, expected a file/);
+    await expect(writeReports(document, reporters, options())).rejects.toMatchObject({ code: 'REPORT_NOT_WRITTEN' });
   });
 
   it('ignores a closed pipe, and rejects with any other error of standard output', async () => {
