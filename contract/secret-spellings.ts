@@ -17,7 +17,7 @@ export function secretSpellings(value: string): string[] {
 function reversedSpellings(value: string): string[] {
   const hex = Buffer.from(value).toString('hex');
   const base64 = Buffer.from(value).toString('base64');
-  return [...forwardSpellings(reversed(value)), ...[base64, base64.replace(/=+$/, ''), hex].map(reversed)];
+  return [...forwardSpellings(reversed(value)), ...[base64, base64.replace(/={1,2}$/, ''), hex].map(reversed)];
 }
 
 const reversed = (text: string): string => Array.from(text).reverse().join('');
@@ -71,7 +71,7 @@ function signatureBytes(base64: string): Buffer[] {
 
 function printed(bytes: Buffer): string[] {
   const base64 = bytes.toString('base64');
-  return [base64, base64.replace(/=+$/, ''), bytes.toString('base64url')];
+  return [base64, base64.replace(/={1,2}$/, ''), bytes.toString('base64url')];
 }
 
 /**

@@ -225,7 +225,7 @@ export const EXTENSION_IDS = {
 
 /** Returns the canonical spelling of an IP address, without brackets and zone; null if it is not an address. */
 export function canonicalIp(text: string): string | null {
-  const bare = text.replace(/^\[(.*)\]$/, '$1').replace(/%.*$/s, '');
+  const bare = text.replace(/^\[(.*)\]$/, '$1').split('%', 1)[0] ?? '';
   const kind = isIP(bare);
   if (kind !== 6) return kind === 4 ? bare : null;
   return new URL(`http://[${bare}]`).hostname.slice(1, -1);

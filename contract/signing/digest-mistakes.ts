@@ -118,7 +118,7 @@ export const ENCODING_MISTAKES: readonly EncodingMistake[] = [
     why: 'A base64 variant without padding was used, or the header was split or trimmed at "=".',
     fix: USE_BASE64,
     common: true,
-    encode: (digest) => toBase64(digest).replace(/=+$/, ''),
+    encode: (digest) => toBase64(digest).replace(/={1,2}$/, ''),
   },
   {
     name: 'base64url',

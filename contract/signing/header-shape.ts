@@ -114,8 +114,8 @@ interface Part {
 /** What remains of a header value without one thing around it, for each thing that is there. */
 function partsOf(value: string): Part[] {
   const parts: Part[] = [];
-  const name = /^(?:[\w-]+:\s+|[A-Za-z]\w*-[\w-]+:)(.*)$/s.exec(value);
-  if (name) parts.push({ finding: FINDING.headerName, values: [name[1] ?? ''] });
+  const name = /^(?:[\w-]+:\s|(?=[A-Za-z]\w*-[\w-])[\w-]+:)(.*)$/s.exec(value);
+  if (name) parts.push({ finding: FINDING.headerName, values: [name[1]?.trimStart() ?? ''] });
   const unquoted = withoutQuotes(value);
   if (unquoted !== value) parts.push({ finding: FINDING.quoted, values: [unquoted] });
   const unlabelled = withoutLabel(value);
@@ -127,7 +127,7 @@ function partsOf(value: string): Part[] {
     const values = pieces.slice(0, MAX_PARTS).flatMap((piece) => [piece, withoutQuotes(piece), withoutLabel(piece)]);
     parts.push({ finding: FINDING.several, values });
   }
-  if (/\s/.test(name?.[1] ?? value)) {
+  if (/\s/.test(name?.[1]?.trimStart() ?? value)) {
     parts.push({ finding: FINDING.innerSpace, values: [value.replace(/\s+/g, '')] });
   }
   return parts;
@@ -145,7 +145,7 @@ function withoutLabel(value: string): string {
 function alphabetFinding(value: string): HeaderFinding | undefined {
   if (/[^\0-\x7f]/.test(value)) return FINDING.notAscii;
   if (/^(?:[0-9a-f]{2}){16,}$/i.test(value)) return FINDING.hex;
-  if (/^[A-Za-z0-9_-]*[_-][A-Za-z0-9_-]*={0,2}$/.test(value)) return FINDING.urlAlphabet;
+  if (/^(?=[A-Za-z0-9]*[_-])[A-Za-z0-9_-]+={0,2}$/.test(value)) return FINDING.urlAlphabet;
   if (/^[A-Za-z0-9+/]{43}$/.test(value)) return FINDING.unpadded;
   if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(value)) return FINDING.notBase64;
   return Buffer.from(value, 'base64').length === 32 ? undefined : FINDING.length;

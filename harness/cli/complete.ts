@@ -83,7 +83,7 @@ function placeAfter(program: Command, words: readonly string[]): Place {
     if (word === '--' && !isLiteral) {
       isLiteral = true;
     } else if (isFlag) {
-      const found = optionsOf(command).find(({ long, short }) => [long, short].includes(word.replace(/=.*$/s, '')));
+      const found = optionsOf(command).find(({ long, short }) => [long, short].includes(word.split('=', 1)[0] ?? ''));
       if (found !== undefined) given.add(found);
       option = found !== undefined && !word.includes('=') && (found.required || found.optional) ? found : undefined;
     } else {
@@ -117,7 +117,7 @@ type Source = 'files' | 'folders' | 'nothing' | (() => Candidate[] | Promise<Can
 function sourceOfOption(option: Option): Source {
   const choices = option.argChoices;
   if (choices !== undefined) return () => plain(choices);
-  const [, placeholder = ''] = /[<[]([^>\]]+)[>\]]/.exec(option.flags) ?? [];
+  const [, placeholder = ''] = /[<[]([^<[>\]]+)[>\]]/.exec(option.flags) ?? [];
   const flag = option.long ?? '';
   return VALUES[flag] ?? settingWords(flag) ?? pathsNamed(placeholder);
 }

@@ -96,7 +96,7 @@ function secretFlag(argv: readonly string[]): string | undefined {
   // `certs --key` names a type of key, and `certify --key` a file.
   const keyIsNoSecret = argv[0] === 'certs' || argv[0] === 'certify';
   const words = keyIsNoSecret ? argv.filter((word) => !/^--key(?:=|$)/.test(word)) : argv;
-  return words.find((word) => /^--(?:secret|api-key|apikey|key)(?:=|$)/.test(word))?.replace(/=.*$/s, '');
+  return words.find((word) => /^--(?:secret|api-key|apikey|key)(?:=|$)/.test(word))?.split('=', 1)[0];
 }
 
 function secretOnCommandLine(flag: string): HookproofError {

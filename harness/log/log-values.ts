@@ -272,7 +272,7 @@ export function createLogValues(credentials: LogCredentials): LogValues {
   };
   const addSignature = (base64: string) => {
     const digest = Buffer.from(base64, 'base64');
-    const printed = [digest.toString('base64').replace(/=+$/, ''), digest.toString('base64url')];
+    const printed = [digest.toString('base64').replace(/={1,2}$/, ''), digest.toString('base64url')];
     // The digest itself is in lists of numbers.
     const spellings = [...printed, digest.toString('hex'), digest.toString('latin1')];
     if (digest.length < 16) return;
