@@ -33,7 +33,10 @@ export interface Recipe {
 const NODE_SERVER = 'effects-server.mjs';
 const PYTHON_SERVER = 'effects-server.py';
 
-const NODE_EFFECTS = { effects: 'node effects.mjs', shared: ['effects.mjs', NODE_SERVER] } as const;
+const NODE_SHARED = {
+  effects: 'node effects.mjs',
+  shared: ['journal.mjs', 'request.mjs', 'effects.mjs', NODE_SERVER],
+} as const;
 const PYTHON_EFFECTS = { effects: 'python3 effects.py', shared: ['effects.py', PYTHON_SERVER] } as const;
 const PHP_EFFECTS = { effects: 'php effects.php', shared: ['effects.php', PYTHON_SERVER] } as const;
 const RUBY_EFFECTS = { effects: 'ruby effects.rb', shared: ['effects.rb', PYTHON_SERVER] } as const;
@@ -44,7 +47,7 @@ const nodeRecipe = (packageName: string): Recipe => ({
   check: `node -e "require.resolve('${packageName}')"`,
   install: 'npm install',
   run: 'node receiver.mjs',
-  ...NODE_EFFECTS,
+  ...NODE_SHARED,
 });
 
 /** In a separate environment: the Python of a system often allows no other packages. */

@@ -5,9 +5,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { recipeOf } from '../../contract/index.ts';
 import { accepting, freePort } from '../endpoints/listen.ts';
 import { MAIN } from './hookproof.ts';
 
@@ -62,7 +63,7 @@ for (;;) {
 
 /** One line of the recipe for Express is replaced by each fault. */
 const CHECK = "  return isKeyValid && (!WEBHOOK_SECRET || isSame(req.get('X-Service-Signature'), signature()));";
-const RECIPE = new URL('../../receiver/recipes/express/receiver.mjs', import.meta.url);
+const RECIPES = new URL('../../receiver/recipes/', import.meta.url);
 const NODE_MODULES = new URL('../../node_modules', import.meta.url).pathname;
 
 /** Faults, each with a check that fails then, and none of the other two. */
@@ -101,7 +102,8 @@ export async function startWatched({ beforeMs = 0, downMs = 0 } = {}): Promise<W
   const secret = randomBytes(32).toString('base64');
   const port = await freePort();
   await mkdir(folder);
-  const recipe = await readFile(RECIPE, 'utf8');
+  const recipe = await readFile(new URL('express/receiver.mjs', RECIPES), 'utf8');
+  for (const name of recipeOf('express').shared) await copyFile(new URL(name, RECIPES), join(folder, name));
   if (!recipe.includes(CHECK)) throw new Error('the recipe for Express has another line that checks the signature');
   await symlink(NODE_MODULES, join(folder, 'node_modules'));
   const write = async (line: string = CHECK) => {

@@ -71,6 +71,12 @@ const PROOFS: readonly Proof[] = [
     command: script('test/proofs/recipes/write-document.ts'),
   },
   {
+    name: 'promises',
+    shows: 'attacks on receivers to copy, and whether each promise held; NAME... of stacks and promises',
+    minutes: 15,
+    command: script('test/proofs/recipes/show-promises.ts'),
+  },
+  {
     name: 'proxy',
     shows: '10,000 deliveries through the proxy: throughput, latency and memory; then hostile clients',
     minutes: 2,

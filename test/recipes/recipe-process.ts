@@ -67,6 +67,8 @@ export const removeCopy = (folder: string): void => rmSync(folder, { recursive: 
 
 export interface RecipeProcess {
   readonly url: string;
+  /** The first process, and the id of the group of all of them. */
+  readonly pid: number;
   /** What it printed so far. */
   readonly output: () => string;
   /** Kills it and every process that it started, and resolves when it has ended. */
@@ -74,8 +76,10 @@ export interface RecipeProcess {
 }
 
 export interface RecipeSettings {
-  /** From {@link copyRecipe}. The journal is `journal.ndjson` in it. */
+  /** From {@link copyRecipe}. */
   readonly folder: string;
+  /** The default, `journal.ndjson` in the folder, if not given. */
+  readonly journal?: string;
   readonly secret?: string;
   readonly apiKey?: string;
   /** No file can grow beyond this. Not for Node, which ends instead of failing to write. */
@@ -84,9 +88,14 @@ export interface RecipeSettings {
 
 /** Starts a recipe on a free port. Resolves when it prints that it listens, and does; rejects when it ends first. */
 export async function startRecipe(stack: Stack, settings: RecipeSettings): Promise<RecipeProcess> {
-  const { folder, secret = '', apiKey = '', maxFileBytes } = settings;
+  const { folder, journal, secret = '', apiKey = '', maxFileBytes } = settings;
   const port = await freePort();
-  const env = { PORT: String(port), WEBHOOK_SECRET: secret, WEBHOOK_API_KEY: apiKey };
+  const env = {
+    PORT: String(port),
+    WEBHOOK_SECRET: secret,
+    WEBHOOK_API_KEY: apiKey,
+    ...(journal === undefined ? {} : { WEBHOOK_JOURNAL: journal }),
+  };
   // A shell counts blocks of 512 bytes.
   const limit = maxFileBytes === undefined ? '' : `trap '' XFSZ; ulimit -f ${Math.ceil(maxFileBytes / 512)}; `;
   const url = `http://127.0.0.1:${port}/hooks`;
@@ -149,6 +158,7 @@ async function startProcess({ run, folder, env, port, url, says }: ProcessSettin
   });
   return {
     url,
+    pid: child.pid ?? 0,
     output: () => output,
     kill: () => {
       killGroup(child);

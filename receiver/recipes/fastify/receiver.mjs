@@ -5,27 +5,30 @@
  * One process only: the known ids are in memory. For several, use a database with a unique key on the id.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
-import { constants, open } from 'node:fs/promises';
 import fastify from 'fastify';
+import { openJournal } from './journal.mjs';
+import { limitServer, notificationId, readBody } from './request.mjs';
 
 const { WEBHOOK_SECRET, WEBHOOK_API_KEY, HOST = '127.0.0.1', PORT = '3000' } = process.env;
 if (!WEBHOOK_SECRET && !WEBHOOK_API_KEY) {
   console.error('Set WEBHOOK_SECRET, WEBHOOK_API_KEY or both: without them anyone could post notifications.');
   process.exit(1);
 }
-const journal = await openJournal(process.env.WEBHOOK_JOURNAL ?? 'journal.ndjson');
+const journal = await openJournal(process.env.WEBHOOK_JOURNAL ?? 'journal.ndjson').catch(({ message }) => {
+  console.error(message);
+  process.exit(1);
+});
 
-const MAX_BODY_BYTES = 1024 * 1024;
-// More is read than is accepted: a sender that is still writing would see a reset instead of the 413.
-const app = fastify({ bodyLimit: 16 * MAX_BODY_BYTES });
+const app = fastify();
+limitServer(app.server);
 
 // The raw bytes of every content type: the signature is over them.
 app.removeAllContentTypeParsers();
-app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, rawBody, done) => done(null, rawBody));
+app.addContentTypeParser('*', (_request, payload) => readBody(payload));
 
 app.post('/hooks', async (request, reply) => {
-  const rawBody = request.body ?? Buffer.alloc(0);
-  if (rawBody.length > MAX_BODY_BYTES) return reply.code(413).send({ error: 'too large' });
+  const rawBody = request.body === undefined ? Buffer.alloc(0) : request.body;
+  if (rawBody === null) return reply.code(413).header('Connection', 'close').send({ error: 'too large' });
   if (!isAuthentic(request.headers, rawBody)) return reply.code(401).send({ error: 'unauthorized' });
   const id = notificationId(rawBody);
   if (id === null) return reply.code(400).send({ error: 'not a notification' });
@@ -58,51 +61,4 @@ function isAuthentic(headers, rawBody) {
 function isSame(received = '', expected) {
   const digest = (text) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(received), digest(expected));
-}
-
-/** The id of a notification; null when the body is not one. Unknown types and fields are accepted. */
-function notificationId(rawBody) {
-  try {
-    // Strict UTF-8; a byte order mark stays in the text, where JSON does not allow it.
-    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(rawBody);
-    const { id, type, data } = JSON.parse(text);
-    const isNotification = typeof type === 'string' && typeof data === 'object' && data !== null;
-    return isNotification && /^[^\p{Cc}]{1,200}$/u.test(id) && typeof id === 'string' ? id : null;
-  } catch {
-    return null;
-  }
-}
-
-/** A file with one line of JSON per notification, each of them on disk before `store` resolves. */
-async function openJournal(path) {
-  const file = await open(path, constants.O_RDWR | constants.O_CREAT);
-  const content = await file.readFile();
-  let size = content.lastIndexOf('\n') + 1;
-  await file.truncate(size); // The process was killed while it wrote the last line.
-  const lines = content.toString('utf8', 0, size).split('\n').slice(0, -1);
-  const stored = new Map(lines.map((line) => [JSON.parse(line).id, Promise.resolve()]));
-  let last = Promise.resolve();
-
-  async function append(id, rawBody) {
-    const line = Buffer.from(`${JSON.stringify({ id, receivedAt: new Date(), body: rawBody.toString() })}\n`);
-    try {
-      for (let at = 0; at < line.length; ) at += (await file.write(line, at, line.length - at, size + at)).bytesWritten;
-      await file.sync();
-      size += line.length;
-    } catch (error) {
-      stored.delete(id);
-      await file.truncate(size);
-      throw error;
-    }
-  }
-  return {
-    /** Writes one line at a time. A copy waits for the line of the first delivery, and adds none. */
-    store(id, rawBody) {
-      if (!stored.has(id)) {
-        last = last.catch(() => {}).then(() => append(id, rawBody));
-        stored.set(id, last);
-      }
-      return stored.get(id);
-    },
-  };
 }

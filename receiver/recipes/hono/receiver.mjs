@@ -5,23 +5,26 @@
  * One process only: the known ids are in memory. For several, use a database with a unique key on the id.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
-import { constants, open } from 'node:fs/promises';
 import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
+import { openJournal } from './journal.mjs';
+import { limitServer, notificationId, readBody } from './request.mjs';
 
 const { WEBHOOK_SECRET, WEBHOOK_API_KEY, HOST = '127.0.0.1', PORT = '3000' } = process.env;
 if (!WEBHOOK_SECRET && !WEBHOOK_API_KEY) {
   console.error('Set WEBHOOK_SECRET, WEBHOOK_API_KEY or both: without them anyone could post notifications.');
   process.exit(1);
 }
-const journal = await openJournal(process.env.WEBHOOK_JOURNAL ?? 'journal.ndjson');
+const journal = await openJournal(process.env.WEBHOOK_JOURNAL ?? 'journal.ndjson').catch(({ message }) => {
+  console.error(message);
+  process.exit(1);
+});
 
 const app = new Hono();
-const tooLarge = (c) => c.json({ error: 'body too large' }, 413);
 
-app.post('/hooks', bodyLimit({ maxSize: 1024 * 1024, onError: tooLarge }), async (c) => {
-  const rawBody = Buffer.from(await c.req.arrayBuffer());
+app.post('/hooks', async (c) => {
+  const rawBody = await readBody(c.env.incoming); // the request of node:http
+  if (rawBody === null) return c.json({ error: 'too large' }, 413, { Connection: 'close' });
   if (!isAuthentic(c.req.header(), rawBody)) return c.json({ error: 'unauthorized' }, 401);
   const id = notificationId(rawBody);
   if (id === null) return c.json({ error: 'not a notification' }, 400);
@@ -38,9 +41,10 @@ app.notFound((c) => c.json({ error: 'not found' }, 404));
 // The message of an error may quote the request: answer the status alone.
 app.onError((_error, c) => c.json({ error: 'not accepted' }, 500));
 
-serve({ fetch: app.fetch, hostname: HOST, port: Number(PORT) }, () => {
+const server = serve({ fetch: app.fetch, hostname: HOST, port: Number(PORT) }, () => {
   console.log(`listening on http://${HOST}:${PORT}/hooks`);
 });
+limitServer(server);
 
 function isAuthentic(headers, rawBody) {
   // Repeated headers are joined with a comma, so they never match.
@@ -53,51 +57,4 @@ function isAuthentic(headers, rawBody) {
 function isSame(received = '', expected) {
   const digest = (text) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(received), digest(expected));
-}
-
-/** The id of a notification; null when the body is not one. Unknown types and fields are accepted. */
-function notificationId(rawBody) {
-  try {
-    // Strict UTF-8; a byte order mark stays in the text, where JSON does not allow it.
-    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(rawBody);
-    const { id, type, data } = JSON.parse(text);
-    const isNotification = typeof type === 'string' && typeof data === 'object' && data !== null;
-    return isNotification && /^[^\p{Cc}]{1,200}$/u.test(id) && typeof id === 'string' ? id : null;
-  } catch {
-    return null;
-  }
-}
-
-/** A file with one line of JSON per notification, each of them on disk before `store` resolves. */
-async function openJournal(path) {
-  const file = await open(path, constants.O_RDWR | constants.O_CREAT);
-  const content = await file.readFile();
-  let size = content.lastIndexOf('\n') + 1;
-  await file.truncate(size); // The process was killed while it wrote the last line.
-  const lines = content.toString('utf8', 0, size).split('\n').slice(0, -1);
-  const stored = new Map(lines.map((line) => [JSON.parse(line).id, Promise.resolve()]));
-  let last = Promise.resolve();
-
-  async function append(id, rawBody) {
-    const line = Buffer.from(`${JSON.stringify({ id, receivedAt: new Date(), body: rawBody.toString() })}\n`);
-    try {
-      for (let at = 0; at < line.length; ) at += (await file.write(line, at, line.length - at, size + at)).bytesWritten;
-      await file.sync();
-      size += line.length;
-    } catch (error) {
-      stored.delete(id);
-      await file.truncate(size);
-      throw error;
-    }
-  }
-  return {
-    /** Writes one line at a time. A copy waits for the line of the first delivery, and adds none. */
-    store(id, rawBody) {
-      if (!stored.has(id)) {
-        last = last.catch(() => {}).then(() => append(id, rawBody));
-        stored.set(id, last);
-      }
-      return stored.get(id);
-    },
-  };
 }

@@ -6,23 +6,32 @@
  */
 import 'reflect-metadata';
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
-import { constants, open } from 'node:fs/promises';
 import type { IncomingHttpHeaders } from 'node:http';
 import * as nest from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
+import { openJournal } from './journal.mjs';
+import { limitServer, notificationId, readBody } from './request.mjs';
 
 const { WEBHOOK_SECRET, WEBHOOK_API_KEY, HOST = '127.0.0.1', PORT = '3000' } = process.env;
 if (!WEBHOOK_SECRET && !WEBHOOK_API_KEY) {
   console.error('Set WEBHOOK_SECRET, WEBHOOK_API_KEY or both: without them anyone could post notifications.');
   process.exit(1);
 }
-const journal = await openJournal(process.env.WEBHOOK_JOURNAL ?? 'journal.ndjson');
+const journal = await openJournal(process.env.WEBHOOK_JOURNAL ?? 'journal.ndjson').catch(({ message }: Error) => {
+  console.error(message);
+  process.exit(1);
+});
 
 class CredentialsGuard implements nest.CanActivate {
-  canActivate(context: nest.ExecutionContext): boolean {
-    const { headers, body } = context.switchToHttp().getRequest();
-    if (!isAuthentic(headers, body ?? Buffer.alloc(0))) throw new nest.UnauthorizedException();
+  async canActivate(context: nest.ExecutionContext): Promise<boolean> {
+    const request = context.switchToHttp().getRequest();
+    request.body = await readBody(request);
+    if (request.body === null) {
+      context.switchToHttp().getResponse().set('Connection', 'close');
+      throw new nest.PayloadTooLargeException();
+    }
+    if (!isAuthentic(request.headers, request.body)) throw new nest.UnauthorizedException();
     return true;
   }
 }
@@ -32,10 +41,10 @@ class HooksController {
   @nest.Post()
   @nest.HttpCode(200)
   @nest.UseGuards(CredentialsGuard)
-  async receive(@nest.Body() rawBody = Buffer.alloc(0)) {
+  async receive(@nest.Body() rawBody: Buffer) {
     const id = notificationId(rawBody);
     if (id === null) throw new nest.BadRequestException('not a notification');
-    await journal.store(id, rawBody).catch((error) => {
+    await journal.store(id, rawBody).catch((error: Error) => {
       console.error(error);
       throw new nest.ServiceUnavailableException('not stored'); // The sender may deliver it again.
     });
@@ -51,10 +60,10 @@ class HooksController {
 @nest.Module({ controllers: [HooksController] })
 class AppModule {}
 
-// Not `rawBody: true`, which also parses, and so answers 400 to a body before the guard sees it.
+// The guard reads the body. `rawBody: true` also parses it, and so answers 400 before the guard sees it.
 const app = await NestFactory.create<NestExpressApplication>(AppModule, { bodyParser: false, logger: ['error'] });
-app.useBodyParser('raw', { type: () => true, inflate: false, limit: '1mb' });
 app.disable('x-powered-by');
+limitServer(app.getHttpServer());
 await app.listen(Number(PORT), HOST);
 console.log(`listening on http://${HOST}:${PORT}/hooks`);
 
@@ -72,51 +81,4 @@ function isAuthentic(headers: IncomingHttpHeaders, rawBody: Buffer): boolean {
 function isSame(received: string | string[] = '', expected: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(String(received)), digest(expected));
-}
-
-/** The id of a notification; null when the body is not one. Unknown types and fields are accepted. */
-function notificationId(rawBody: Buffer): string | null {
-  try {
-    // Strict UTF-8; a byte order mark stays in the text, where JSON does not allow it.
-    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(rawBody);
-    const { id, type, data } = JSON.parse(text);
-    const isNotification = typeof type === 'string' && typeof data === 'object' && data !== null;
-    return isNotification && /^[^\p{Cc}]{1,200}$/u.test(id) && typeof id === 'string' ? id : null;
-  } catch {
-    return null;
-  }
-}
-
-/** A file with one line of JSON per notification, each of them on disk before `store` resolves. */
-async function openJournal(path: string) {
-  const file = await open(path, constants.O_RDWR | constants.O_CREAT);
-  const content = await file.readFile();
-  let size = content.lastIndexOf('\n') + 1;
-  await file.truncate(size); // The process was killed while it wrote the last line.
-  const lines = content.toString('utf8', 0, size).split('\n').slice(0, -1);
-  const stored = new Map<string, Promise<void>>(lines.map((line) => [JSON.parse(line).id, Promise.resolve()]));
-  let last = Promise.resolve();
-
-  async function append(id: string, rawBody: Buffer) {
-    const line = Buffer.from(`${JSON.stringify({ id, receivedAt: new Date(), body: rawBody.toString() })}\n`);
-    try {
-      for (let at = 0; at < line.length; ) at += (await file.write(line, at, line.length - at, size + at)).bytesWritten;
-      await file.sync();
-      size += line.length;
-    } catch (error) {
-      stored.delete(id);
-      await file.truncate(size);
-      throw error;
-    }
-  }
-  return {
-    /** Writes one line at a time. A copy waits for the line of the first delivery, and adds none. */
-    store(id: string, rawBody: Buffer): Promise<void> {
-      if (!stored.has(id)) {
-        last = last.catch(() => {}).then(() => append(id, rawBody));
-        stored.set(id, last);
-      }
-      return stored.get(id) ?? last;
-    },
-  };
 }

@@ -2,11 +2,11 @@
  * Kills a recipe with SIGKILL at random moments under load, and starts it again on the same journal. At the end, what
  * was not acknowledged is delivered again, and the journal must have every acknowledged notification exactly once.
  */
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Stack } from '../../../contract/index.ts';
-import { copyRecipe, type RecipeProcess, removeCopy, sourceOf, startRecipe } from '../../recipes/recipe-process.ts';
+import { copyRecipe, type RecipeProcess, removeCopy, startRecipe } from '../../recipes/recipe-process.ts';
 import { seededRandom } from '../../setup/seeded-random.ts';
 import { type Delivery, notification, openLedger, SECRET, startLoad } from '../durability/deliveries.ts';
 import { missingFrom, waitUntil } from '../durability/stored-state.ts';
@@ -24,10 +24,14 @@ export interface RecipeKills {
   readonly cutOff: number;
 }
 
-/** Faults of the recipe for Express, which the rounds must find. */
+/** Faults of the recipe for Express, which the rounds must find: the file, and the text in it that is replaced. */
 export const FAULTY_JOURNALS = {
-  'answers before it stores': ['await journal.store(id, rawBody);', 'journal.store(id, rawBody).catch(() => {});'],
-  'does not read the ids back': ['new Map(lines.map((line) => [JSON.parse(line).id, Promise.resolve()]))', 'new Map()'],
+  'answers before it stores': {
+    file: 'receiver.mjs',
+    find: 'await journal.store(id, rawBody);',
+    replace: 'journal.store(id, rawBody).catch(() => {});',
+  },
+  'does not read the ids back': { file: 'journal.mjs', find: 'ids.add(read);', replace: '' },
 } as const;
 
 export type JournalFault = keyof typeof FAULTY_JOURNALS;
@@ -41,7 +45,8 @@ export interface KillOptions {
 }
 
 export async function killRecipe({ stack, rounds, seed, connections = 32, fault }: KillOptions): Promise<RecipeKills> {
-  const folder = copyRecipe(stack, fault === undefined ? undefined : faultySource(stack, fault));
+  const folder = copyRecipe(stack);
+  if (fault !== undefined) addFault(folder, fault);
   const random = seededRandom(seed);
   const made = new Map<string, Delivery>();
   const ledger = openLedger((n) => {
@@ -88,11 +93,15 @@ export async function killRecipe({ stack, rounds, seed, connections = 32, fault 
   };
 }
 
-function faultySource(stack: Stack, fault: JournalFault): string {
-  const [find, replace] = FAULTY_JOURNALS[fault];
-  const source = sourceOf(stack);
-  if (!source.includes(find)) throw new Error(`the recipe for ${stack} has no "${find}"`);
-  return source.replace(find, () => replace);
+function addFault(folder: string, fault: JournalFault): void {
+  const { file, find, replace } = FAULTY_JOURNALS[fault];
+  const path = join(folder, file);
+  const source = readFileSync(path, 'utf8');
+  if (!source.includes(find)) throw new Error(`${file} of the recipe has no "${find}"`);
+  writeFileSync(
+    path,
+    source.replace(find, () => replace),
+  );
 }
 
 /** The complete lines of the journal. */
