@@ -137,7 +137,7 @@ const TABLE = {
     language: 'Go',
     fixesOf: [],
     recipe: {
-      files: ['main.go', 'go.mod', 'effects.go'],
+      files: ['main.go', 'journal.go', 'go.mod', 'effects.go'],
       needs: 'Go 1.19',
       check: 'go version',
       run: 'go run .',
