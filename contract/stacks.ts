@@ -36,7 +36,7 @@ const PYTHON_SERVER = 'effects-server.py';
 const NODE_EFFECTS = { effects: 'node effects.mjs', shared: ['effects.mjs', NODE_SERVER] } as const;
 const PYTHON_EFFECTS = { effects: 'python3 effects.py', shared: ['effects.py', PYTHON_SERVER] } as const;
 const PHP_EFFECTS = { effects: 'php effects.php', shared: ['effects.php', PYTHON_SERVER] } as const;
-const RUBY_EFFECTS = { effects: 'ruby effects.rb', shared: ['effects.rb', PYTHON_SERVER] } as const;
+const RUBY_EFFECTS = { effects: 'ruby effects.rb', shared: ['journal.rb', 'effects.rb', PYTHON_SERVER] } as const;
 
 const nodeRecipe = (packageName: string): Recipe => ({
   files: ['receiver.mjs', 'package.json'],
@@ -221,7 +221,7 @@ const TABLE = {
       needs: 'Rails 6.1 and Puma (Bundler, or ruby-railties and puma of Debian)',
       check: `ruby -e 'require "puma"; require "action_controller/railtie"'`,
       install: 'bundle install',
-      run: 'ruby receiver.rb',
+      run: 'RUBY_GC_MALLOC_LIMIT_MAX=16000000 ruby receiver.rb',
       ...RUBY_EFFECTS,
     },
   },
