@@ -150,10 +150,10 @@ const TABLE = {
     language: 'Java',
     fixesOf: [],
     recipe: {
-      files: ['Receiver.java', 'Effects.java'],
+      files: ['Receiver.java', 'Journal.java', 'Json.java', 'Effects.java'],
       needs: 'JDK 17',
       check: 'javac --version',
-      run: 'java Receiver.java',
+      run: 'javac -d build *.java && java -XX:+UseSerialGC -Xms32m -cp build Receiver',
       effectsBuild: 'javac -d build Effects.java',
       effects: 'java -cp build Effects',
       shared: [PYTHON_SERVER],
