@@ -39,7 +39,7 @@ const NODE_SHARED = {
 } as const;
 const PYTHON_EFFECTS = { effects: 'python3 effects.py', shared: ['effects.py', PYTHON_SERVER] } as const;
 const PHP_EFFECTS = { effects: 'php effects.php', shared: ['effects.php', PYTHON_SERVER] } as const;
-const RUBY_EFFECTS = { effects: 'ruby effects.rb', shared: ['effects.rb', PYTHON_SERVER] } as const;
+const RUBY_EFFECTS = { effects: 'ruby effects.rb', shared: ['journal.rb', 'effects.rb', PYTHON_SERVER] } as const;
 
 const nodeRecipe = (packageName: string): Recipe => ({
   files: ['receiver.mjs', 'package.json'],
@@ -140,7 +140,7 @@ const TABLE = {
     language: 'Go',
     fixesOf: [],
     recipe: {
-      files: ['main.go', 'go.mod', 'effects.go'],
+      files: ['main.go', 'journal.go', 'go.mod', 'effects.go'],
       needs: 'Go 1.19',
       check: 'go version',
       run: 'go run .',
@@ -153,10 +153,10 @@ const TABLE = {
     language: 'Java',
     fixesOf: [],
     recipe: {
-      files: ['Receiver.java', 'Effects.java'],
+      files: ['Receiver.java', 'Journal.java', 'Json.java', 'Effects.java'],
       needs: 'JDK 17',
       check: 'javac --version',
-      run: 'java Receiver.java',
+      run: 'javac -d build *.java && java -XX:+UseSerialGC -Xms32m -cp build Receiver',
       effectsBuild: 'javac -d build Effects.java',
       effects: 'java -cp build Effects',
       shared: [PYTHON_SERVER],
@@ -224,7 +224,7 @@ const TABLE = {
       needs: 'Rails 6.1 and Puma (Bundler, or ruby-railties and puma of Debian)',
       check: `ruby -e 'require "puma"; require "action_controller/railtie"'`,
       install: 'bundle install',
-      run: 'ruby receiver.rb',
+      run: 'RUBY_GC_MALLOC_LIMIT_MAX=16000000 ruby receiver.rb',
       ...RUBY_EFFECTS,
     },
   },

@@ -6,7 +6,6 @@
 package main
 
 import (
-	"bytes"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
@@ -18,10 +17,14 @@ import (
 	"net/http"
 	"os"
 	"strings"
-	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
+)
+
+const (
+	maxBodyBytes   = 1 << 20
+	maxConnections = 512 // Each of them can make the process hold one body.
 )
 
 var secret, apiKey = os.Getenv("WEBHOOK_SECRET"), os.Getenv("WEBHOOK_API_KEY")
@@ -30,41 +33,62 @@ func main() {
 	if secret == "" && apiKey == "" {
 		log.Fatal("Set WEBHOOK_SECRET, WEBHOOK_API_KEY or both: without them anyone could post notifications.")
 	}
+	journal, err := openJournal(env("WEBHOOK_JOURNAL", "journal.ndjson"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	http.HandleFunc("/hooks", journal.receive)
 	address := net.JoinHostPort(env("HOST", "127.0.0.1"), env("PORT", "3000"))
-	http.Handle("/hooks", openJournal(env("WEBHOOK_JOURNAL", "journal.ndjson")))
-	listener := must(net.Listen("tcp", address))
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		log.Fatal(err)
+	}
 	fmt.Printf("listening on http://%s/hooks\n", address)
-	log.Fatal((&http.Server{ReadTimeout: 30 * time.Second}).Serve(listener))
+	slots := make(chan struct{}, maxConnections)
+	server := &http.Server{
+		ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout:       30 * time.Second,
+		WriteTimeout:      60 * time.Second, // From the end of the head.
+		IdleTimeout:       60 * time.Second,
+		MaxHeaderBytes:    16 << 10,
+		ConnState: func(_ net.Conn, state http.ConnState) {
+			if state == http.StateClosed {
+				<-slots
+			}
+		},
+	}
+	log.Fatal(server.Serve(limitedListener{listener, slots}))
 }
 
-// Journal is a file with one line of JSON per notification, and the ids of those lines.
-type Journal struct {
-	mutex sync.Mutex
-	file  *os.File
-	size  int64
-	ids   map[string]bool
+// limitedListener accepts a connection only when there is a slot for it. The server frees the slot.
+type limitedListener struct {
+	net.Listener
+	slots chan struct{}
 }
 
-type entry struct {
-	ID         string    `json:"id"`
-	ReceivedAt time.Time `json:"receivedAt"`
-	Body       string    `json:"body"`
+func (l limitedListener) Accept() (net.Conn, error) {
+	l.slots <- struct{}{}
+	connection, err := l.Listener.Accept()
+	if err != nil {
+		<-l.slots
+	}
+	return connection, err
 }
 
-func (j *Journal) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (j *Journal) receive(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", http.MethodPost)
 		http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
 		return
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBodyBytes))
 	if err != nil {
 		http.Error(w, "body too large", http.StatusRequestEntityTooLarge)
 	} else if !isAuthentic(r.Header, body) {
 		http.Error(w, "unauthorized", http.StatusUnauthorized)
 	} else if id, ok := notificationID(body); !ok {
 		http.Error(w, "not a notification", http.StatusBadRequest)
-	} else if err := j.store(entry{id, time.Now().UTC(), string(body)}); err != nil {
+	} else if err := j.Store(id, body); err != nil {
 		log.Print(err)
 		http.Error(w, "not stored", http.StatusServiceUnavailable) // The sender may deliver it again.
 	}
@@ -93,55 +117,9 @@ func notificationID(body []byte) (id string, ok bool) {
 	id, _ = notification["id"].(string)
 	kind, _ := notification["type"].(string)
 	_, hasData := notification["data"].(map[string]any)
-	isID := id != "" && len(id) <= 200 && strings.IndexFunc(id, unicode.IsControl) == -1
-	return id, isID && kind != "" && hasData
-}
-
-func openJournal(name string) *Journal {
-	file := must(os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600))
-	content := must(io.ReadAll(file))
-	end := bytes.LastIndexByte(content, '\n') + 1
-	j := &Journal{file: file, size: int64(end), ids: map[string]bool{}}
-	for decoder := json.NewDecoder(bytes.NewReader(content[:end])); decoder.More(); {
-		var stored entry
-		if err := decoder.Decode(&stored); err != nil {
-			log.Fatalf("%s: %v", name, err)
-		}
-		j.ids[stored.ID] = true
-	}
-	// What follows the last line was being written when the process was killed.
-	if file.Truncate(j.size) != nil || file.Sync() != nil {
-		log.Fatalf("%s cannot be written", name)
-	}
-	return j
-}
-
-// store returns nil when the entry is on disk. A copy adds no line.
-func (j *Journal) store(e entry) error {
-	line := append(must(json.Marshal(e)), '\n')
-	j.mutex.Lock()
-	defer j.mutex.Unlock()
-	if j.ids[e.ID] {
-		return nil
-	}
-	_, err := j.file.WriteAt(line, j.size)
-	if err == nil {
-		err = j.file.Sync()
-	}
-	if err != nil {
-		j.file.Truncate(j.size)
-		return err
-	}
-	j.size += int64(len(line))
-	j.ids[e.ID] = true
-	return nil
-}
-
-func must[T any](value T, err error) T {
-	if err != nil {
-		log.Fatal(err)
-	}
-	return value
+	// encoding/json reads half of a surrogate pair as RuneError, so two ids would become one.
+	isText := strings.IndexFunc(id, func(r rune) bool { return unicode.IsControl(r) || r == utf8.RuneError }) == -1
+	return id, isText && id != "" && len(id) <= 200 && kind != "" && hasData
 }
 
 func env(name, fallback string) string {

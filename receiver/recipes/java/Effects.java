@@ -13,6 +13,7 @@ import java.util.stream.*;
  */
 public class Effects {
     private static final Map<String, Integer> DECIMALS = Map.of("BTC", 8, "ETH", 18, "USDC", 6, "GUSD", 2, "NEO", 0);
+    private static final int MAX_DIGITS = 1000;
 
     public static void main(String[] args) throws IOException {
         Matcher query = Pattern.compile("(notification|transaction)=(.+)").matcher(String.join(" ", args));
@@ -26,7 +27,7 @@ public class Effects {
         String journal = new String(Files.readAllBytes(path), UTF_8);
         // What follows the last line is being written.
         List<Map<String, String>> all = journal.substring(0, journal.lastIndexOf('\n') + 1).lines()
-                .map(line -> handling(Receiver.Json.parse((String) at(Receiver.Json.parse(line), "body")))).toList();
+                .map(line -> handling(Json.parse((String) at(Json.parse(line), "body")))).toList();
         String handled = all.stream().filter(one -> ids.contains(one.getOrDefault(query.group(1), "")))
                 .map(Effects::json).collect(Collectors.joining(","));
         System.out.write("{\"total\":%d,\"handled\":[%s]}%n".formatted(all.size(), handled).getBytes(UTF_8));
@@ -70,7 +71,8 @@ public class Effects {
 
     /** Moves the point in the text: a double would lose digits. An asset without known decimals has no amount. */
     private static String displayAmount(String atomic, String currency) {
-        if (currency == null || !DECIMALS.containsKey(currency) || !atomic.matches("[0-9]+")) return null;
+        if (currency == null || !DECIMALS.containsKey(currency) || atomic.length() > MAX_DIGITS
+                || !atomic.matches("[0-9]+")) return null;
         int decimals = DECIMALS.get(currency);
         String digits = "0".repeat(Math.max(0, decimals + 1 - atomic.length())) + atomic;
         int point = digits.length() - decimals;

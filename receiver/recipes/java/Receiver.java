@@ -5,36 +5,40 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.charset.CharacterCodingException;
-import java.nio.file.*;
+import java.nio.file.Path;
 import java.security.*;
-import java.time.Instant;
 import java.util.*;
 import java.util.concurrent.Executors;
-import java.util.regex.*;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
  * Receives signed notifications with the JDK alone: verifies the raw body, appends it to a journal on disk, answers
- * 200. Start it with `java Receiver.java` (Java 17 or later). Environment: WEBHOOK_SECRET and WEBHOOK_API_KEY (at least
- * one of them; the other check is off), PORT (3000), HOST (127.0.0.1), WEBHOOK_JOURNAL (journal.ndjson).
+ * 200. Start it with `javac -d build *.java && java -XX:+UseSerialGC -Xms32m -cp build Receiver` (Java 17 or later;
+ * with the options, what a stranger sends is freed early instead of letting the heap grow). Environment: WEBHOOK_SECRET
+ * and WEBHOOK_API_KEY (at least one of them; the other check is off), PORT (3000), HOST (127.0.0.1), WEBHOOK_JOURNAL
+ * (journal.ndjson).
  * One process only: the known ids are in memory. For several, use a database with a unique key on the id.
  */
 public class Receiver {
     private static final int MAX_BODY_BYTES = 1024 * 1024;
     private static final String SECRET = env("WEBHOOK_SECRET", ""), API_KEY = env("WEBHOOK_API_KEY", "");
+    /** Of the JDK's server, as `java -D` sets them. Times are in seconds; each connection can take a thread. */
+    private static final Map<String, String> LIMITS = Map.of(
+            "sun.net.httpserver.maxReqTime", "30",
+            "sun.net.httpserver.maxRspTime", "30",
+            "sun.net.httpserver.maxReqHeaderSize", "16384",
+            "jdk.httpserver.maxConnections", "512", // From JDK 21 on, and in later updates of JDK 17.
+            "sun.net.httpserver.nodelay", "true");
 
     public static void main(String[] args) throws IOException {
         if (SECRET.isEmpty() && API_KEY.isEmpty()) {
-            System.err.println("Set WEBHOOK_SECRET, WEBHOOK_API_KEY or both: without them anyone could post.");
-            System.exit(1);
+            throw exit("Set WEBHOOK_SECRET, WEBHOOK_API_KEY or both: without them anyone could post notifications.");
         }
-        System.setProperty("sun.net.httpserver.maxReqTime", "30"); // seconds
-        System.setProperty("sun.net.httpserver.nodelay", "true");
+        LIMITS.forEach(System::setProperty);
+        Journal journal = openJournal(Path.of(env("WEBHOOK_JOURNAL", "journal.ndjson")));
         var address = new InetSocketAddress(env("HOST", "127.0.0.1"), Integer.parseInt(env("PORT", "3000")));
-        var journal = new Journal(Path.of(env("WEBHOOK_JOURNAL", "journal.ndjson")));
         var server = HttpServer.create(address, 0);
         server.setExecutor(Executors.newCachedThreadPool());
         server.createContext("/", exchange -> {
@@ -44,6 +48,20 @@ public class Receiver {
         });
         server.start();
         System.out.printf("listening on http://%s:%d/hooks%n", address.getHostString(), address.getPort());
+    }
+
+    private static Journal openJournal(Path path) {
+        try {
+            return new Journal(path);
+        } catch (IOException e) {
+            throw exit(e.getMessage());
+        }
+    }
+
+    private static Error exit(String message) {
+        System.err.println(message);
+        System.exit(1);
+        return new Error(message); // Not reached, but the compiler does not know.
     }
 
     /** The status for a delivery. */
@@ -104,123 +122,5 @@ public class Receiver {
     private static String env(String name, String fallback) {
         String value = System.getenv(name);
         return value == null || value.isEmpty() ? fallback : value;
-    }
-
-    /** A file with one line of JSON per notification, each of them on disk before `store` returns. */
-    private static final class Journal {
-        private final Set<String> ids = new HashSet<>();
-        private final FileChannel file;
-        private long size;
-
-        Journal(Path path) throws IOException {
-            file = FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-            String content = new String(Files.readAllBytes(path), UTF_8);
-            // What follows the last line was being written when the process was killed.
-            String lines = content.substring(0, content.lastIndexOf('\n') + 1);
-            size = lines.getBytes(UTF_8).length;
-            file.truncate(size).force(true);
-            lines.lines().forEach(line -> ids.add((String) ((Map<?, ?>) Json.parse(line)).get("id")));
-        }
-
-        /** A copy adds no line. */
-        synchronized void store(String id, String body) throws IOException {
-            if (ids.contains(id)) return;
-            ByteBuffer line = UTF_8.encode("{\"id\":\"%s\",\"receivedAt\":\"%s\",\"body\":\"%s\"}\n"
-                    .formatted(escaped(id), Instant.now(), escaped(body)));
-            try {
-                while (line.hasRemaining()) file.write(line, size + line.position());
-                file.force(true);
-            } catch (IOException e) {
-                file.truncate(size);
-                throw e;
-            }
-            size += line.limit();
-            ids.add(id);
-        }
-    }
-
-    /** Of verified JSON: it has no other control characters. */
-    private static String escaped(String text) {
-        return text.replace("\\", "\\\\").replace("\"", "\\\"")
-                .replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t");
-    }
-
-    /** A strict parser, because the JDK has none: an object is a map, a string a string, and everything else null. */
-    static final class Json {
-        private static final Pattern SCALAR =
-                Pattern.compile("-?(0|[1-9]\\d*)(\\.\\d+)?([eE][+-]?\\d+)?|true|false|null");
-        private final String text;
-        private int at;
-
-        private Json(String text) {
-            this.text = text;
-        }
-
-        static Object parse(String text) {
-            Json json = new Json(text);
-            Object value = json.value(64);
-            json.skipSpace();
-            json.check(json.at == text.length());
-            return value;
-        }
-
-        private Object value(int levels) {
-            check(levels > 0);
-            if (take('"')) return string();
-            if (take('[')) {
-                if (take(']')) return null;
-                do value(levels - 1); while (take(','));
-                check(take(']'));
-                return null;
-            }
-            if (take('{')) {
-                Map<String, Object> members = new HashMap<>();
-                if (take('}')) return members;
-                do {
-                    check(take('"'));
-                    String name = string();
-                    check(take(':'));
-                    members.put(name, value(levels - 1));
-                } while (take(','));
-                check(take('}'));
-                return members;
-            }
-            Matcher scalar = SCALAR.matcher(text).region(at, text.length());
-            check(scalar.lookingAt());
-            at = scalar.end();
-            return null;
-        }
-
-        /** What follows an opening quote. */
-        private String string() {
-            var result = new StringBuilder();
-            for (char c = text.charAt(at++); c != '"'; c = text.charAt(at++)) {
-                check(c >= ' ');
-                result.append(c == '\\' ? unescaped(text.charAt(at++)) : c);
-            }
-            return result.toString();
-        }
-
-        private char unescaped(char c) {
-            if (c == 'u') return (char) HexFormat.fromHexDigits(text, at, at += 4);
-            int index = "\"\\/bfnrt".indexOf(c);
-            check(index >= 0);
-            return "\"\\/\b\f\n\r\t".charAt(index);
-        }
-
-        private boolean take(char expected) {
-            skipSpace();
-            if (at == text.length() || text.charAt(at) != expected) return false;
-            at++;
-            return true;
-        }
-
-        private void skipSpace() {
-            while (at < text.length() && " \t\r\n".indexOf(text.charAt(at)) >= 0) at++;
-        }
-
-        private void check(boolean isJson) {
-            if (!isJson) throw new IllegalArgumentException("not JSON at character " + at);
-        }
     }
 }

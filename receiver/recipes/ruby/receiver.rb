@@ -6,52 +6,16 @@
 # and WEBHOOK_API_KEY (at least one of them; the other check is off), PORT (3000), HOST (127.0.0.1), WEBHOOK_JOURNAL
 # (journal.ndjson).
 # One process only: the known ids are in memory. For several, use a database with a unique key on the id.
+#
+# Puma writes a body to the disk before the application sees it: Puma 8 up to MAX_BODY_BYTES, Puma 6.1 and 7 chunked
+# bodies of any size, Puma 5 all bodies of any size. Before Puma 8, put nginx in front with `client_max_body_size 1m;
+# proxy_request_buffering on`, and TMPDIR on another disk than the journal. Puma does not limit its connections either.
 
-require 'json'
 require 'openssl'
 require 'puma'
 require 'puma/configuration'
 require 'puma/launcher'
-require 'time'
-
-# A file with one line of JSON per notification, each of them on disk before `store` returns.
-class Journal
-  def initialize(path)
-    @file = File.open(path, File::RDWR | File::CREAT | File::BINARY, 0o600)
-    lines = @file.read.force_encoding(Encoding::UTF_8).lines
-    # A last line without its end was being written when the process was killed.
-    lines.pop unless lines.empty? || lines.last.end_with?("\n")
-    @ids = lines.to_h { |line| [JSON.parse(line).fetch('id'), true] }
-    @size = lines.sum(&:bytesize)
-    @file.truncate(@size)
-    @file.fsync
-    @file.sync = true # A line that failed must not stay in a buffer and be written later.
-    @mutex = Mutex.new
-  end
-
-  # Raises SystemCallError when the notification cannot be stored. A copy adds no line.
-  def store(id, body)
-    line = "#{JSON.generate(id: id, receivedAt: Time.now.utc.iso8601(3), body: body)}\n"
-    @mutex.synchronize do
-      next if @ids.key?(id)
-
-      append(line)
-      @ids[id] = true
-    end
-  end
-
-  private
-
-  def append(line)
-    @file.seek(@size)
-    @file.write(line)
-    @file.fsync
-    @size += line.bytesize
-  rescue SystemCallError
-    @file.truncate(@size)
-    raise
-  end
-end
+require_relative 'journal'
 
 # The Rack application.
 class Receiver
@@ -95,12 +59,12 @@ class Receiver
 
   # The id of a notification; nil when the body is not one. Unknown types and fields are accepted.
   def notification_id(body)
-    return unless body.force_encoding(Encoding::UTF_8).valid_encoding?
+    notification = StrictJSON.parse(body)
+    return unless notification.is_a?(Hash)
+    return unless notification.values_at('id', 'type', 'data') in [String => id, String, Hash]
 
-    notification = JSON.parse(body, symbolize_names: true)
-    return unless notification in { id: String => id, type: String, data: Hash }
-
-    id if id.match?(/\A[^[:cntrl:]]{1,200}\z/)
+    # Half of a surrogate pair is not valid.
+    id if id.valid_encoding? && id.match?(/\A[^[:cntrl:]]{1,200}\z/)
   rescue JSON::ParserError
     nil
   end
@@ -118,8 +82,10 @@ host, port = ENV.fetch('HOST', '127.0.0.1'), ENV.fetch('PORT', '3000')
 configuration = Puma::Configuration.new do |puma|
   puma.app Receiver.new(secret, api_key, Journal.new(ENV.fetch('WEBHOOK_JOURNAL', 'journal.ndjson')))
   puma.bind "tcp://#{host}:#{port}"
+  puma.http_content_length_limit Receiver::MAX_BODY_BYTES if puma.respond_to?(:http_content_length_limit)
   puma.environment 'production' # In development, Puma's error pages show stack traces.
 end
 launcher = Puma::Launcher.new(configuration)
-launcher.events.on_booted { puts "listening on http://#{host}:#{port}/hooks" }
+booted = launcher.events.respond_to?(:after_booted) ? :after_booted : :on_booted # Before Puma 7.
+launcher.events.public_send(booted) { puts "listening on http://#{host}:#{port}/hooks" }
 launcher.run
