@@ -1,4 +1,4 @@
-/** JSON from strangers: without keys that reach prototypes, and with a limit on nesting. */
+/** JSON from strangers, without keys that reach prototypes. */
 import { parse } from 'secure-json-parse';
 
 /**
@@ -7,42 +7,4 @@ import { parse } from 'secure-json-parse';
  */
 export function parseSafely(text: string): unknown {
   return parse(text, undefined, { protoAction: 'remove', constructorAction: 'remove' });
-}
-
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-
-/**
- * Whether JSON text is nested deeper than `limit` levels: `[]` is one level, `[[]]` are two. Decided on the text alone,
- * without recursion, before a parser sees it. For text that is not JSON the result means nothing; the parser rejects it
- * later.
- */
-export function isNestedDeeper(text: string, limit: number): boolean {
-  // Text with no more opening brackets than that cannot be deeper. Nearly every notification ends here.
-  if (countUpTo(limit, text, '{') + countUpTo(limit, text, '[') <= limit) return false;
-
-  let depth = 0;
-  let inString = false;
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (inString) {
-      if (code === BACKSLASH) at += 1;
-      else if (code === QUOTE) inString = false;
-    } else if (code === QUOTE) {
-      inString = true;
-    } else if (code === 0x5b || code === 0x7b) {
-      depth += 1;
-      if (depth > limit) return true;
-    } else if (code === 0x5d || code === 0x7d) {
-      depth -= 1;
-    }
-  }
-  return false;
-}
-
-/** How often a character occurs in a text; stops counting beyond `limit`. */
-function countUpTo(limit: number, text: string, character: string): number {
-  let count = 0;
-  for (let at = text.indexOf(character); at !== -1 && count <= limit; at = text.indexOf(character, at + 1)) count += 1;
-  return count;
 }

@@ -92,7 +92,7 @@ class Journal {
     }
   }
 
-  /** Rejects when the path leads to another file by now, another process has the lock, or the size is not as expected. */
+  /** Rejects when the path leads to another file by now, another process has the lock, or something else wrote. */
   async check() {
     const inodes = [await inodeOf(this.path), await inodeOf(`${this.path}.lock`)];
     if (inodes.join() !== this.inodes.join()) throw new Error(`${this.path} or its lock was removed or replaced`);

@@ -66,8 +66,8 @@ const PROOFS: readonly Proof[] = [
   },
   {
     name: 'recipes',
-    shows: 'every receiver to copy passes the catalogue and survives kill -9; NAME...; writes docs/recipes.md',
-    minutes: 6,
+    shows: 'every receiver to copy passes the catalogue and keeps its promises; NAME...; writes docs/recipes.md',
+    minutes: 30,
     command: script('test/proofs/recipes/write-document.ts'),
   },
   {

@@ -34,6 +34,15 @@ export function outputOf(command: string): string {
 
 export const sourceOf = (stack: Stack): string => readFileSync(sourceFile(stack), 'utf8');
 
+/** The files that make up a receiver, without its effects window, by their names in its folder. */
+export function textsOf(stack: Stack): (readonly [file: string, text: string])[] {
+  const isCode = (name: string) =>
+    /\.(?:mjs|ts|py|php|rb|go|java|cs|rs)$/.test(name) && !/effects|gunicorn/i.test(name);
+  return filesOf(recipeOf(stack))
+    .filter(({ to }) => isCode(to))
+    .map(({ from, to }) => [to, readFileSync(join(ROOT, 'receiver/recipes', from), 'utf8')]);
+}
+
 function sourceFile(stack: Stack): string {
   const { files, stack: folder } = recipeOf(stack);
   return join(ROOT, 'receiver/recipes', folder, files[0] ?? '');

@@ -4,6 +4,7 @@
  */
 import type { ZodError } from 'zod';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
+import { isNestedDeeper } from '../../../contract/nesting.ts';
 import { visible } from '../../../contract/visible.ts';
 import { type ConfigFlags, loadReporters } from '../../config/index.ts';
 import { MAX_DOCUMENT_BYTES, readFile, readStream } from '../../config/read-file.ts';
@@ -113,9 +114,14 @@ async function bytesOf(file: string, name: string): Promise<Buffer> {
   throw refused('REPORT_TOO_LARGE', `${name} is larger than 64 MiB`, 'No run of hookproof writes that much.');
 }
 
+/** Levels of a result document, and more. */
+const MAX_DEPTH = 100;
+
 function parsed(bytes: Buffer, name: string): unknown {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    // The parser would take fifty bytes for each level, and this is no document.
+    return isNestedDeeper(text, MAX_DEPTH) ? null : JSON.parse(text);
   } catch (cause) {
     const lines = /^\s*\{"schemaVersion":1,"type":"/.test(bytes.subarray(0, 200).toString('latin1'));
     const hint = lines ? `It looks like the output of the ndjson reporter. ${HINT}` : HINT;

@@ -106,7 +106,7 @@ export const ATTACKS: readonly Attack[] = [
     without: [],
     send: (socket, nth) => {
       const write = () => socket.write(Buffer.concat([Buffer.from(`${POST}${FALSE_SIGNATURE}${WHOLE_LENGTH}`), WHOLE]));
-      // All of them within the attack, none beside another.
+      // All of them within the attack, none together with another.
       const timer = setTimeout(write, 10 * nth);
       socket.once('close', () => clearTimeout(timer));
     },

@@ -4,7 +4,7 @@
  */
 import { recipeOf, STACKS } from '../../../contract/index.ts';
 import { whyNotRun } from '../../recipes/recipe-process.ts';
-import { PROMISES } from './promises.ts';
+import { PROMISES, played } from './promises.ts';
 
 const selected = process.argv.slice(2);
 const stacks = STACKS.filter((stack) => recipeOf(stack).stack === stack);
@@ -18,9 +18,9 @@ for (const stack of chosen(stacks, (name) => name)) {
   const reason = whyNotRun(stack);
   if (reason !== null) console.log(`${stack}: not run, ${reason}`);
   if (reason !== null) continue;
-  for (const { name, attack } of chosen(PROMISES, (promise) => promise.name)) {
-    const { holds, figure } = await attack(stack).catch((error: Error) => ({ holds: false, figure: error.message }));
-    console.log(`${stack} ${name}: ${holds ? 'holds' : 'BROKEN'}: ${figure}`);
+  for (const promise of chosen(PROMISES, ({ name }) => name)) {
+    const { holds, figure } = await played(promise, stack);
+    console.log(`${stack} ${promise.name}: ${holds ? 'holds' : 'BROKEN'}: ${figure}`);
     if (!holds) process.exitCode = 1;
   }
 }

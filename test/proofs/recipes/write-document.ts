@@ -1,6 +1,7 @@
 /**
- * Runs the whole catalogue against every recipe whose toolchain is installed, kills each under load, and writes
- * docs/recipes.md. Exits with 1 when a claim does not hold. With names of stacks it runs only those and writes nothing.
+ * Runs the whole catalogue against every recipe whose toolchain is installed, attacks each and kills it under load,
+ * and writes docs/recipes.md. Exits with 1 when a claim does not hold. With names of stacks it runs only those and
+ * writes nothing.
  * Run by `npm run proofs -- recipes`.
  */
 import { writeFileSync } from 'node:fs';
@@ -9,11 +10,12 @@ import { fileURLToPath } from 'node:url';
 import { recipeOf, STACKS, type Stack, titleOfStack } from '../../../contract/index.ts';
 import { type ResultDocument, run } from '../../../harness/index.ts';
 import { RECIPE_FACTS } from '../../recipes/recipe-facts.ts';
-import { copyRecipe, outputOf, removeCopy, sourceOf, startRecipe, whyNotRun } from '../../recipes/recipe-process.ts';
+import { copyRecipe, outputOf, removeCopy, startRecipe, textsOf, whyNotRun } from '../../recipes/recipe-process.ts';
 import { windowTable } from '../../recipes/window-table.ts';
 import { markdownTable } from '../../setup/markdown-table.ts';
 import { SECRET } from '../durability/deliveries.ts';
 import { FAULTY_JOURNALS, type JournalFault, killRecipe, type RecipeKills } from './kill-rounds.ts';
+import { type Outcome, PROMISES, played } from './promises.ts';
 
 const PAGE = fileURLToPath(new URL('../../../docs/recipes.md', import.meta.url));
 const ROUNDS = 10;
@@ -22,12 +24,14 @@ const API_KEY = 'key-of-the-recipes-proof';
 interface Measured {
   readonly stack: Stack;
   readonly version: string;
-  readonly lines: number;
+  /** Of each file of the receiver. */
+  readonly lines: readonly (readonly [file: string, lines: number])[];
   readonly checks: number;
   readonly failures: readonly string[];
   readonly warnings: readonly string[];
   readonly undecided: readonly string[];
   readonly kills: RecipeKills;
+  readonly promises: readonly Outcome[];
 }
 
 async function measure(stack: Stack): Promise<Measured> {
@@ -38,15 +42,20 @@ async function measure(stack: Stack): Promise<Measured> {
   return {
     stack,
     version: version === undefined ? '' : outputOf(version).split('\n')[0] || 'unknown',
-    lines: sourceOf(stack)
-      .split('\n')
-      .filter((line) => line.trim() !== '').length,
+    lines: textsOf(stack).map(([file, text]) => [file, text.split('\n').filter((line) => line.trim() !== '').length]),
     checks: results.length - idsOf('not-applicable').length,
     failures: idsOf('fail'),
     warnings: idsOf('warn'),
     undecided: idsOf('inconclusive', 'harness-error'),
     kills: await killRecipe({ stack, rounds: ROUNDS, seed: 17 }),
+    promises: await playAll(stack),
   };
+}
+
+async function playAll(stack: Stack): Promise<Outcome[]> {
+  const outcomes: Outcome[] = [];
+  for (const promise of PROMISES) outcomes.push(await played(promise, stack));
+  return outcomes;
 }
 
 async function check(stack: Stack): Promise<ResultDocument> {
@@ -60,12 +69,13 @@ async function check(stack: Stack): Promise<ResultDocument> {
   }
 }
 
-function brokenClaims({ stack, failures, warnings, undecided, kills }: Measured): string[] {
+function brokenClaims({ stack, failures, warnings, undecided, kills, promises }: Measured): string[] {
   const unnamed = warnings.filter((id) => RECIPE_FACTS[stack]?.warnings?.[id] === undefined);
   return [
     ...failures.map((id) => `fails ${id}`),
     ...unnamed.map((id) => `warns about ${id}`),
     ...undecided.map((id) => `no conclusion about ${id}`),
+    ...promises.flatMap(({ holds, figure }, at) => (holds ? [] : [`breaks ${PROMISES[at]?.name}: ${figure}`])),
     ...(kills.lost > 0 ? [`lost ${kills.lost} acknowledged deliveries`] : []),
     ...(kills.storedTwice > 0 ? [`stored ${kills.storedTwice} deliveries twice`] : []),
     ...(kills.altered > 0 ? [`altered ${kills.altered} bodies`] : []),
@@ -100,13 +110,14 @@ Measured on ${type()}, ${availableParallelism()} cores, Node ${process.versions.
 
 ## The whole catalogue
 
-The lines are those of the receiver that are not blank, with comments.
+The lines are those that are not blank, with comments. What several recipes of a language share is in one file.
 
 ${markdownTable(
   ['name', 'stack', 'language', 'version', 'lines', 'checks', 'failures', 'warnings'],
   measured.map(({ stack, version, lines, checks, failures, warnings }) => {
     const { title, language } = titleOfStack(stack);
-    return [`\`${stack}\``, title, language, version, lines, checks, failures.length, warnings.length];
+    const files = lines.map(([file, count]) => `${file} ${count}`).join(', ');
+    return [`\`${stack}\``, title, language, version, files, checks, failures.length, warnings.length];
   }),
 )}
 
@@ -114,6 +125,28 @@ Each warning is about the server under the receiver:
 
 ${named.join('\n')}
 ${notRun.length === 0 ? '' : `\nNot run:\n\n${notRun.join('\n')}\n`}
+
+## Promises
+
+Each attack is played on a running copy. The second process of PHP shares the journal, because each delivery has a
+process of its own there; all others refuse to start. Memory is what an attack adds to the peak of the idle process.
+
+${markdownTable(
+  ['receiver', ...PROMISES.map(({ name }) => name)],
+  measured.map(({ stack, promises }) => [
+    titleOfStack(stack).title,
+    ...promises.map(({ holds }) => (holds ? 'holds' : '**broken**')),
+  ]),
+)}
+
+${PROMISES.map(
+  ({ name, what }, at) =>
+    `### ${name}: ${what}\n\n${markdownTable(
+      ['receiver', 'measured'],
+      measured.map(({ stack, promises }) => [titleOfStack(stack).title, promises[at]?.figure ?? '']),
+    )}`,
+).join('\n\n')}
+
 ${windowTable()}
 ## Killed under load
 

@@ -1,8 +1,8 @@
 /** The parse stage: prototypes are removed, everything else stays, and the depth is limited. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { isNestedDeeper } from '../../../contract/nesting.ts';
 import { createReceiver, type DeliveryReport } from '../../../receiver/index.ts';
-import { isNestedDeeper } from '../../../receiver/parse-json.ts';
 import { parse } from '../../../receiver/stages/payload.ts';
 import { post } from '../deliveries.ts';
 
