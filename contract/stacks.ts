@@ -37,7 +37,12 @@ const NODE_SHARED = {
   effects: 'node effects.mjs',
   shared: ['journal.mjs', 'request.mjs', 'effects.mjs', NODE_SERVER],
 } as const;
-const PYTHON_EFFECTS = { effects: 'python3 effects.py', shared: ['effects.py', PYTHON_SERVER] } as const;
+const PYTHON_SHARED = {
+  effects: 'python3 effects.py',
+  shared: ['journal.py', 'effects.py', PYTHON_SERVER],
+} as const;
+/** Flask and Django run on waitress. */
+const WSGI_SHARED = { ...PYTHON_SHARED, shared: ['waitress_server.py', ...PYTHON_SHARED.shared] } as const;
 const PHP_EFFECTS = { effects: 'php effects.php', shared: ['effects.php', PYTHON_SERVER] } as const;
 const RUBY_EFFECTS = { effects: 'ruby effects.rb', shared: ['journal.rb', 'effects.rb', PYTHON_SERVER] } as const;
 
@@ -89,11 +94,11 @@ const TABLE = {
     language: 'Python',
     fixesOf: [],
     recipe: {
-      files: ['receiver.py'],
+      files: ['receiver.py', 'limited_server.py'],
       needs: 'Python 3.9',
       check: 'python3 --version',
       run: 'python3 receiver.py',
-      ...PYTHON_EFFECTS,
+      ...PYTHON_SHARED,
     },
   },
   flask: {
@@ -101,12 +106,12 @@ const TABLE = {
     language: 'Python',
     fixesOf: ['python'],
     recipe: {
-      files: ['receiver.py', 'gunicorn.conf.py', 'requirements.txt'],
-      needs: 'Flask and gunicorn',
-      check: 'python3 -c "import flask, gunicorn"',
+      files: ['receiver.py', 'requirements.txt'],
+      needs: 'Flask and waitress',
+      check: 'python3 -c "import flask, waitress"',
       install: PIP_INSTALL,
-      run: 'python3 -m gunicorn receiver:app',
-      ...PYTHON_EFFECTS,
+      run: 'python3 receiver.py',
+      ...WSGI_SHARED,
     },
   },
   fastapi: {
@@ -114,12 +119,12 @@ const TABLE = {
     language: 'Python',
     fixesOf: ['python'],
     recipe: {
-      files: ['receiver.py', 'requirements.txt'],
-      needs: 'FastAPI and uvicorn',
-      check: 'python3 -c "import fastapi, uvicorn"',
+      files: ['receiver.py', 'limited_protocol.py', 'requirements.txt'],
+      needs: 'FastAPI, uvicorn and httptools',
+      check: 'python3 -c "import fastapi, uvicorn, httptools"',
       install: PIP_INSTALL,
       run: 'python3 receiver.py',
-      ...PYTHON_EFFECTS,
+      ...PYTHON_SHARED,
     },
   },
   django: {
@@ -127,12 +132,12 @@ const TABLE = {
     language: 'Python',
     fixesOf: ['python'],
     recipe: {
-      files: ['receiver.py', 'gunicorn.conf.py', 'requirements.txt'],
-      needs: 'Django and gunicorn',
-      check: 'python3 -c "import django, gunicorn"',
+      files: ['receiver.py', 'requirements.txt'],
+      needs: 'Django and waitress',
+      check: 'python3 -c "import django, waitress"',
       install: PIP_INSTALL,
-      run: 'python3 -m gunicorn receiver:application',
-      ...PYTHON_EFFECTS,
+      run: 'python3 receiver.py',
+      ...WSGI_SHARED,
     },
   },
   go: {

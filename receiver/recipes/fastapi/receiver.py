@@ -12,12 +12,13 @@ import json
 import os
 import socket
 import sys
-import threading
-from datetime import datetime, timezone
 
 import uvicorn
 from fastapi import FastAPI, HTTPException, Request
 from fastapi.concurrency import run_in_threadpool
+from journal import Journal, notification_id
+from limited_protocol import LimitedProtocol
+from starlette.requests import ClientDisconnect
 
 SECRET, API_KEY = os.environ.get("WEBHOOK_SECRET", ""), os.environ.get("WEBHOOK_API_KEY", "")
 HOST, PORT = os.environ.get("HOST", "127.0.0.1"), int(os.environ.get("PORT", "3000"))
@@ -26,69 +27,28 @@ MAX_BODY_BYTES = 1024 * 1024
 app = FastAPI(openapi_url=None)
 
 
-class Journal:
-    """A file with one line of JSON per notification, each of them on disk before `store` returns."""
-
-    def __init__(self, path):
-        self.file = open(path, "a+b", buffering=0)
-        self.file.seek(0)
-        content = self.file.read()
-        # A last line without its end was being written when the process was killed.
-        self.file.truncate(content.rfind(b"\n") + 1)
-        self.ids = {json.loads(line)["id"] for line in content.split(b"\n")[:-1]}
-        self.lock = threading.Lock()
-
-    def store(self, id, body):
-        """Raises OSError when the notification cannot be stored. A copy adds no line."""
-        entry = {"id": id, "receivedAt": datetime.now(timezone.utc).isoformat(), "body": body.decode()}
-        line = json.dumps(entry).encode() + b"\n"
-        with self.lock:
-            if id in self.ids:
-                return
-            size = os.fstat(self.file.fileno()).st_size
-            try:
-                if self.file.write(line) != len(line):
-                    raise OSError("the disk is full")
-                os.fsync(self.file.fileno())
-            except OSError:
-                self.file.truncate(size)
-                raise
-            self.ids.add(id)
-
-
 def is_authentic(headers, body):
     def is_same(name, expected):
-        """Exactly one such header, compared in constant time."""
-        received = headers.getlist(name)
-        return len(received) == 1 and hmac.compare_digest(received[0].encode(), expected)
+        """Exactly one such header, compared in constant time. httptools keeps the blanks around a value."""
+        received = [value.strip(" \t").encode() for value in headers.getlist(name)]
+        return len(received) == 1 and hmac.compare_digest(received[0], expected)
 
     signature = base64.b64encode(hmac.new(SECRET.encode(), body, hashlib.sha256).digest())
     is_key_valid = not API_KEY or is_same("X-API-Key", API_KEY.encode())
     return is_key_valid and (not SECRET or is_same("X-Service-Signature", signature))
 
 
-def notification_id(body):
-    """The id of a notification. Raises ValueError when the body is not one; unknown types and fields are accepted."""
-    try:
-        # Texts instead of numbers: Python raises on integers with more than 4,300 digits, and accepts NaN.
-        notification = json.loads(body.decode("utf-8"), parse_int=str, parse_constant=int)
-    except RecursionError as error:
-        raise ValueError("nested too deeply") from error
-    if not isinstance(notification, dict) or not isinstance(notification.get("data"), dict):
-        raise ValueError("not a notification")
-    id, type = notification.get("id"), notification.get("type")
-    if not isinstance(type, str) or not isinstance(id, str) or not 0 < len(id) <= 200 or not id.isprintable():
-        raise ValueError("not a notification")
-    return id
-
-
 @app.post("/hooks")
 async def receive(request: Request):
-    body = b""
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > MAX_BODY_BYTES:
-            raise HTTPException(413)
+    body = bytearray()  # += does not copy what is there
+    try:
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > MAX_BODY_BYTES:
+                raise HTTPException(413)
+    except ClientDisconnect:
+        raise HTTPException(400)  # There is no one to answer.
+    body = bytes(body)
     if not is_authentic(request.headers, body):
         raise HTTPException(401)
     try:
@@ -104,7 +64,12 @@ async def receive(request: Request):
 if __name__ == "__main__":
     if not SECRET and not API_KEY:
         sys.exit("Set WEBHOOK_SECRET, WEBHOOK_API_KEY or both: without them anyone could post notifications.")
-    app.state.journal = Journal(os.environ.get("WEBHOOK_JOURNAL", "journal.ndjson"))
+    try:
+        app.state.journal = Journal(os.environ.get("WEBHOOK_JOURNAL", "journal.ndjson"))
+    except OSError as error:
+        sys.exit(str(error))
     listener = socket.create_server((HOST, PORT))
     print(f"listening on http://{HOST}:{PORT}/hooks", flush=True)
-    uvicorn.Server(uvicorn.Config(app)).run(sockets=[listener])
+    # uvicorn answers 503 beyond limit_concurrency. LimitedProtocol closes connections before there are as many.
+    config = uvicorn.Config(app, http=LimitedProtocol, limit_concurrency=1000)
+    uvicorn.Server(config).run(sockets=[listener])

@@ -10,44 +10,15 @@ import hashlib
 import hmac
 import json
 import os
+import re
 import sys
-import threading
-from datetime import datetime, timezone
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from journal import Journal, notification_id
+from limited_server import LimitedHandler, LimitedServer
 
 SECRET, API_KEY = os.environ.get("WEBHOOK_SECRET", ""), os.environ.get("WEBHOOK_API_KEY", "")
 HOST, PORT = os.environ.get("HOST", "127.0.0.1"), int(os.environ.get("PORT", "3000"))
 MAX_BODY_BYTES = 1024 * 1024
-
-
-class Journal:
-    """A file with one line of JSON per notification, each of them on disk before `store` returns."""
-
-    def __init__(self, path):
-        self.file = open(path, "a+b", buffering=0)
-        self.file.seek(0)
-        content = self.file.read()
-        # A last line without its end was being written when the process was killed.
-        self.file.truncate(content.rfind(b"\n") + 1)
-        self.ids = {json.loads(line)["id"] for line in content.split(b"\n")[:-1]}
-        self.lock = threading.Lock()
-
-    def store(self, id, body):
-        """Raises OSError when the notification cannot be stored. A copy adds no line."""
-        entry = {"id": id, "receivedAt": datetime.now(timezone.utc).isoformat(), "body": body.decode()}
-        line = json.dumps(entry).encode() + b"\n"
-        with self.lock:
-            if id in self.ids:
-                return
-            size = os.fstat(self.file.fileno()).st_size
-            try:
-                if self.file.write(line) != len(line):
-                    raise OSError("the disk is full")
-                os.fsync(self.file.fileno())
-            except OSError:
-                self.file.truncate(size)
-                raise
-            self.ids.add(id)
 
 
 def is_authentic(headers, body):
@@ -61,31 +32,12 @@ def is_authentic(headers, body):
     return is_key_valid and (not SECRET or is_same("X-Service-Signature", signature))
 
 
-def notification_id(body):
-    """The id of a notification. Raises ValueError when the body is not one; unknown types and fields are accepted."""
-    try:
-        # Texts instead of numbers: Python raises on integers with more than 4,300 digits, and accepts NaN.
-        notification = json.loads(body.decode("utf-8"), parse_int=str, parse_constant=int)
-    except RecursionError as error:
-        raise ValueError("nested too deeply") from error
-    if not isinstance(notification, dict) or not isinstance(notification.get("data"), dict):
-        raise ValueError("not a notification")
-    id, type = notification.get("id"), notification.get("type")
-    if not isinstance(type, str) or not isinstance(id, str) or not 0 < len(id) <= 200 or not id.isprintable():
-        raise ValueError("not a notification")
-    return id
-
-
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    timeout = 30  # seconds that a connection may be silent
-    wbufsize = -1  # the whole answer in one packet
-
+class Handler(LimitedHandler):
     def do_POST(self):
         if self.path.partition("?")[0] != "/hooks":
             return self.answer(404, "not found", close=True)
         lengths = self.headers.get_all("Content-Length", [])
-        if len(lengths) != 1 or not lengths[0].isdecimal() or "Transfer-Encoding" in self.headers:
+        if len(lengths) != 1 or not re.fullmatch("[0-9]{1,20}", lengths[0]) or "Transfer-Encoding" in self.headers:
             return self.answer(411, "length required", close=True)  # http.server does not decode chunks.
         length = int(lengths[0])
         if length > MAX_BODY_BYTES:
@@ -93,10 +45,13 @@ class Handler(BaseHTTPRequestHandler):
                 self.rfile.read(min(65536, length - at))  # Otherwise the sender sees a reset and no answer.
             return self.answer(413, "body too large", close=True)
         body = self.rfile.read(length)
+        if len(body) < length:
+            self.close_connection = True
+            return
         if not is_authentic(self.headers, body):
             return self.answer(401, "unauthorized")
         try:
-            self.server.journal.store(notification_id(body), body)
+            journal.store(notification_id(body), body)
         except ValueError:
             return self.answer(400, "not a notification")
         except OSError as error:
@@ -124,8 +79,10 @@ class Handler(BaseHTTPRequestHandler):
 if __name__ == "__main__":
     if not SECRET and not API_KEY:
         sys.exit("Set WEBHOOK_SECRET, WEBHOOK_API_KEY or both: without them anyone could post notifications.")
-    ThreadingHTTPServer.request_queue_size = 128  # connections that wait to be accepted
-    with ThreadingHTTPServer((HOST, PORT), Handler) as server:
-        server.journal = Journal(os.environ.get("WEBHOOK_JOURNAL", "journal.ndjson"))
+    try:
+        journal = Journal(os.environ.get("WEBHOOK_JOURNAL", "journal.ndjson"))
+    except OSError as error:
+        sys.exit(str(error))
+    with LimitedServer((HOST, PORT), Handler) as server:
         print(f"listening on http://{HOST}:{PORT}/hooks", flush=True)
         server.serve_forever()
