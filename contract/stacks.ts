@@ -35,7 +35,7 @@ const PYTHON_SERVER = 'effects-server.py';
 
 const NODE_EFFECTS = { effects: 'node effects.mjs', shared: ['effects.mjs', NODE_SERVER] } as const;
 const PYTHON_EFFECTS = { effects: 'python3 effects.py', shared: ['effects.py', PYTHON_SERVER] } as const;
-const PHP_EFFECTS = { effects: 'php effects.php', shared: ['effects.php', PYTHON_SERVER] } as const;
+const PHP_EFFECTS = { effects: 'php effects.php', shared: ['journal.php', 'serve.php', 'effects.php', PYTHON_SERVER] } as const;
 const RUBY_EFFECTS = { effects: 'ruby effects.rb', shared: ['journal.rb', 'effects.rb', PYTHON_SERVER] } as const;
 
 const nodeRecipe = (packageName: string): Recipe => ({
