@@ -2,9 +2,9 @@
 declare(strict_types=1);
 
 /**
- * A file with one line of JSON per notification, each of them on disk before `store` returns true. PHP has a process per
- * request: each of them locks the file and looks for the id, so several processes may share it. No request creates the
- * file, because one that was removed, or whose disk is not mounted, must not be replaced by an empty one:
+ * A file with one line of JSON per notification, each of them on disk before `store` returns true. PHP has a process
+ * per request: each of them locks the file and looks for the id, so several processes may share it. No request creates
+ * the file, because one that was removed, or whose disk is not mounted, must not be replaced by an empty one:
  * `install -m 600 -o www-data /dev/null PATH` once, for the user of php-fpm.
  */
 final class Journal
@@ -76,7 +76,7 @@ final class Journal
         }
     }
 
-    /** The size of the lines; null when one of them has the id. Cuts off a last line that was not written completely. */
+    /** The size of the lines; null when one of them has the id. Cuts off a last line that was not completed. */
     private function sizeWithout(string $id, $file): ?int
     {
         $start = self::LINE_START . json_encode($id) . ',';

@@ -20,7 +20,7 @@ final class Journal {
 
     private final Set<String> ids = new HashSet<>();
     private final Path path;
-    /** Holds the lock. Never closed: on Linux, closing any channel of a file releases the locks of the process on it. */
+    /** Holds the lock. Never closed: closing any channel of a file releases the locks that the process has on it. */
     private final FileChannel lockedFile;
     private final FileChannel file;
     private final Object fileKey;
@@ -93,8 +93,8 @@ final class Journal {
     }
 
     /**
-     * A file that was removed or replaced is gone at the next start. One of another size has a part of a line that could
-     * not be cut off, or lines of somebody else.
+     * A file that was removed or replaced is gone at the next start. One of another size has a part of a line that
+     * could not be cut off, or lines of somebody else.
      */
     private void check() throws IOException {
         BasicFileAttributes found = attributes();
