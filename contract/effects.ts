@@ -60,8 +60,14 @@ export const MIN_EFFECTS_TOKEN = 16;
 
 /** The query string without a question mark. Ids are percent-encoded, commas in them too. */
 export function effectsQueryText(query: EffectsQuery): string {
-  if ('transaction' in query) return `transaction=${encodeURIComponent(query.transaction)}`;
-  return `notification=${query.notifications.map((id) => encodeURIComponent(id)).join(',')}`;
+  if ('transaction' in query) return `transaction=${encoded(query.transaction)}`;
+  return `notification=${query.notifications.map(encoded).join(',')}`;
+}
+
+/** Also what `encodeURIComponent` leaves and a shell interprets: a command can run over ssh, which starts one. */
+function encoded(id: string): string {
+  const hex = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+  return encodeURIComponent(id).replaceAll(/[!'()*~]/g, hex);
 }
 
 /** Reads a query string; undefined for anything else than one of the two forms, and for too many ids. */

@@ -43,7 +43,10 @@ const PYTHON_SHARED = {
 } as const;
 /** Flask and Django run on waitress. */
 const WSGI_SHARED = { ...PYTHON_SHARED, shared: ['waitress_server.py', ...PYTHON_SHARED.shared] } as const;
-const PHP_EFFECTS = { effects: 'php effects.php', shared: ['effects.php', PYTHON_SERVER] } as const;
+const PHP_EFFECTS = {
+  effects: 'php effects.php',
+  shared: ['journal.php', 'serve.php', 'effects.php', PYTHON_SERVER],
+} as const;
 const RUBY_EFFECTS = { effects: 'ruby effects.rb', shared: ['journal.rb', 'effects.rb', PYTHON_SERVER] } as const;
 
 const nodeRecipe = (packageName: string): Recipe => ({

@@ -17,7 +17,8 @@ createServer(({ method, url, headers }, res) => {
   const answer = (status, body) => res.writeHead(status, { 'Content-Type': 'application/json' }).end(body);
   const isAllowed = timingSafeEqual(digest(headers.authorization ?? ''), digest(`Bearer ${WEBHOOK_EFFECTS_TOKEN}`));
   if (!isAllowed) return answer(401, '{"error":"unauthorized"}');
-  const [, query = ''] = /^\/effects\?((?:notification|transaction)=[^&=]+)$/.exec(url) ?? [];
+  // Percent-encoded, without any character that means something to a shell, which ssh starts on the other machine.
+  const [, query = ''] = /^\/effects\?((?:notification|transaction)=[\w.%,-]+)$/.exec(url) ?? [];
   if (method !== 'GET' || query === '' || query.split(',').length > 50) return answer(400, '{"error":"not a query"}');
   execFile(program, [...args, query], { maxBuffer: 8 * 1024 * 1024 }, (error, stdout) => {
     if (error !== null) console.error(error.message);

@@ -5,6 +5,8 @@
 import { readFileSync } from 'node:fs';
 
 const DECIMALS = { BTC: 8, ETH: 18, USDC: 6, GUSD: 2, NEO: 0 };
+/** A longer amount is left out. */
+const MAX_DIGITS = 1000;
 
 function handling({ id, type, data }) {
   const at = (path) => path.split('.').reduce((value, key) => value?.[key], data);
@@ -30,7 +32,7 @@ function handling({ id, type, data }) {
 
 /** Moves the point in the text: a float would lose digits. An asset without known decimals has no amount. */
 function displayAmount(atomic, currency) {
-  if (!Object.hasOwn(DECIMALS, currency) || !/^\d+$/.test(atomic)) return undefined;
+  if (!Object.hasOwn(DECIMALS, currency) || atomic.length > MAX_DIGITS || !/^\d+$/.test(atomic)) return undefined;
   const digits = atomic.padStart(DECIMALS[currency] + 1, '0');
   const point = digits.length - DECIMALS[currency];
   return `${digits.slice(0, point)}.${digits.slice(point)}`.replace(/\.?0*$/, '');

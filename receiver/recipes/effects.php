@@ -57,7 +57,7 @@ if (!preg_match('/^(notification|transaction)=(.+)$/D', $argv[1] ?? '', $query))
 }
 $ids = array_map('rawurldecode', explode(',', $query[2]));
 $path = getenv('WEBHOOK_JOURNAL') ?: 'journal.ndjson';
-$lines = explode("\n", file_exists($path) ? file_get_contents($path) : ''); // The first delivery creates it.
+$lines = explode("\n", file_exists($path) ? file_get_contents($path) : '');
 array_pop($lines); // What follows the last line is being written.
 $handled = array_filter(array_map('handling', $lines), fn ($one) => in_array($one[$query[1]] ?? null, $ids, true));
 echo json_encode(['total' => count($lines), 'handled' => array_values($handled)]), "\n";

@@ -7,6 +7,7 @@ require 'json'
 require 'uri'
 
 DECIMALS = { 'BTC' => 8, 'ETH' => 18, 'USDC' => 6, 'GUSD' => 2, 'NEO' => 0 }.freeze
+MAX_DIGITS = 1000 # A longer amount is left out.
 
 def handling(line)
   id, type, data = JSON.parse(JSON.parse(line).fetch('body')).values_at('id', 'type', 'data')
@@ -32,7 +33,7 @@ end
 
 # Moves the point in the text: a float would lose digits. An asset without known decimals has no amount.
 def display_amount(atomic, decimals)
-  return unless decimals && atomic.match?(/\A[0-9]+\z/)
+  return unless decimals && atomic.size <= MAX_DIGITS && atomic.match?(/\A[0-9]+\z/)
 
   atomic.rjust(decimals + 1, '0').insert(-decimals - 1, '.').sub(/\.?0*\z/, '')
 end

@@ -20,7 +20,7 @@ final class Journal {
 
     private final Set<String> ids = new HashSet<>();
     private final Path path;
-    /** Holds the lock. Never closed: on Linux, closing any channel of a file releases the locks that are on it. */
+    /** Holds the lock. Never closed: closing any channel of a file releases the locks that the process has on it. */
     private final FileChannel lockedFile;
     private final FileChannel file;
     private final Object fileKey;

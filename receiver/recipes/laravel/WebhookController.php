@@ -1,11 +1,13 @@
 <?php
 /**
  * Receives signed notifications with Laravel: verifies the raw body, appends it to a journal on disk, answers 200.
- * In an application, put it into app/Http/Controllers, and `Route::post('/hooks', WebhookController::class);` into
- * routes/api.php, where no CSRF token is checked. `php receiver.php` serves it alone. Environment: WEBHOOK_SECRET and
- * WEBHOOK_API_KEY (at least one of them; the other check is off), PORT (3000), HOST (127.0.0.1), WEBHOOK_JOURNAL
- * (journal.ndjson). Each delivery reads the journal under a lock; when it has grown beyond some megabytes, use
- * `insertOrIgnore` into a table with a unique key on the id.
+ * In an application, put it and journal.php into app/Http/Controllers, and
+ * `Route::post('/hooks', WebhookController::class);` into routes/api.php, where no CSRF token is checked. Laravel holds
+ * the body before the controller sees it: nginx limits it with `client_max_body_size 1m`. The journal must exist
+ * (journal.php), and must not be in the document root. `php receiver.php` serves it alone, for trying out. Environment:
+ * WEBHOOK_SECRET and WEBHOOK_API_KEY (at least one of them; the other check is off), PORT (3000), HOST (127.0.0.1),
+ * WEBHOOK_JOURNAL (journal.ndjson, in an application in storage/). Each delivery reads the journal under a lock; when it
+ * has grown beyond some megabytes, use `insertOrIgnore` into a table with a unique key on the id.
  */
 
 declare(strict_types=1);
@@ -14,14 +16,17 @@ namespace App\Http\Controllers;
 
 use Illuminate\Http\JsonResponse;
 use Illuminate\Http\Request;
+use Journal;
+
+require_once __DIR__ . '/journal.php';
 
 final class WebhookController
 {
-    private const MAX_BODY_BYTES = 1024 * 1024;
+    public const MAX_BODY_BYTES = 1024 * 1024;
 
     public function __invoke(Request $request): JsonResponse
     {
-        $body = $request->getContent();
+        $body = stream_get_contents($request->getContent(true), self::MAX_BODY_BYTES + 1);
         if (strlen($body) > self::MAX_BODY_BYTES) {
             return new JsonResponse(['message' => 'body too large'], 413);
         }
@@ -32,7 +37,8 @@ final class WebhookController
         if ($id === null) {
             return new JsonResponse(['message' => 'not a notification'], 400);
         }
-        if (!$this->store($id, $body)) {
+        $journal = new Journal(getenv('WEBHOOK_JOURNAL') ?: storage_path('journal.ndjson'));
+        if (!$journal->store($id, $body)) {
             return new JsonResponse(['message' => 'not stored'], 503); // The sender may deliver it again.
         }
         return new JsonResponse(['message' => 'ok']);
@@ -58,31 +64,5 @@ final class WebhookController
         $id = $notification->id ?? null;
         $isNotification = is_string($notification->type ?? null) && is_object($notification->data ?? null);
         return $isNotification && is_string($id) && preg_match('/^\P{Cc}{1,200}$/Du', $id) ? $id : null;
-    }
-
-    /** Appends a line of JSON unless the journal has the id, and flushes it to disk. False when that fails. */
-    private function store(string $id, string $body): bool
-    {
-        $journal = fopen(getenv('WEBHOOK_JOURNAL') ?: 'journal.ndjson', 'c+b');
-        if ($journal === false || !flock($journal, LOCK_EX)) {
-            return false;
-        }
-        $start = '{"id":' . json_encode($id) . ',';
-        $size = 0;
-        // A last line without its end was being written when the process was killed.
-        while (($line = fgets($journal)) !== false && str_ends_with($line, "\n")) {
-            if (str_starts_with($line, $start)) {
-                return true;
-            }
-            $size += strlen($line);
-        }
-        ftruncate($journal, $size);
-        fseek($journal, $size);
-        $line = json_encode(['id' => $id, 'receivedAt' => gmdate(DATE_ATOM), 'body' => $body]) . "\n";
-        if (fwrite($journal, $line) === strlen($line) && fsync($journal)) {
-            return true;
-        }
-        ftruncate($journal, $size);
-        return false;
     }
 }

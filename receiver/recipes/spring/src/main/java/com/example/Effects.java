@@ -18,6 +18,8 @@ import java.util.stream.*;
  */
 public class Effects {
     private static final Map<String, Integer> DECIMALS = Map.of("BTC", 8, "ETH", 18, "USDC", 6, "GUSD", 2, "NEO", 0);
+    /** A longer amount is left out. */
+    private static final int MAX_DIGITS = 1000;
     private static final ObjectMapper JSON = new ObjectMapper();
 
     public static void main(String[] args) throws IOException {
@@ -71,7 +73,8 @@ public class Effects {
 
     /** Moves the point in the text: a double would lose digits. An asset without known decimals has no amount. */
     private static String displayAmount(String atomic, String currency) {
-        if (currency == null || !DECIMALS.containsKey(currency) || !atomic.matches("[0-9]+")) return null;
+        if (currency == null || !DECIMALS.containsKey(currency) || atomic.length() > MAX_DIGITS
+                || !atomic.matches("[0-9]+")) return null;
         int decimals = DECIMALS.get(currency);
         String digits = "0".repeat(Math.max(0, decimals + 1 - atomic.length())) + atomic;
         int point = digits.length() - decimals;

@@ -1,0 +1,119 @@
+<?php
+declare(strict_types=1);
+
+/**
+ * A file with one line of JSON per notification, each of them on disk before `store` returns true. PHP has a process
+ * per request: each of them locks the file and looks for the id, so several processes may share it. No request creates
+ * the file, because one that was removed, or whose disk is not mounted, must not be replaced by an empty one:
+ * `install -m 600 -o www-data /dev/null PATH` once, for the user of php-fpm.
+ */
+final class Journal
+{
+    /** Enough for a body of 1 MiB of which JSON escapes each byte with six. */
+    private const MAX_LINE_BYTES = 8 * 1024 * 1024;
+    private const LINE_START = '{"id":';
+
+    public function __construct(private string $path)
+    {
+    }
+
+    /** Appends a line and flushes it to disk. A copy adds no line. False, and a line in the log, when that fails. */
+    public function store(string $id, string $body): bool
+    {
+        try {
+            $this->append($id, $body);
+            return true;
+        } catch (RuntimeException $error) {
+            error_log("not stored: {$error->getMessage()}");
+            return false;
+        }
+    }
+
+    /**
+     * Creates the file, or checks each of its lines: it changes nothing, so that a wrong path does no harm. Returns its
+     * identity, which `serve` hands to the processes of the requests in WEBHOOK_JOURNAL_FILE.
+     */
+    public function prepare(): string
+    {
+        $previous = umask(0077);
+        $file = @fopen($this->path, 'a+b') ?: throw new RuntimeException("$this->path cannot be opened");
+        umask($previous);
+        flock($file, LOCK_SH);
+        rewind($file);
+        for ($number = 1; ($line = fgets($file, self::MAX_LINE_BYTES)) !== false; $number++) {
+            $isLine = str_ends_with($line, "\n") && is_string(json_decode($line)->id ?? null);
+            if (!$isLine && !$this->isTorn($file, $line)) {
+                throw new RuntimeException("$this->path line $number is not a line of a journal");
+            }
+        }
+        return $this->identity(fstat($file));
+    }
+
+    private function append(string $id, string $body): void
+    {
+        if (getenv('WEBHOOK_JOURNAL_FILE') === false && $this->isPublic()) {
+            throw new RuntimeException("$this->path is in the document root, where anyone can read it");
+        }
+        $file = is_file($this->path) ? @fopen($this->path, 'a+b') : false;
+        if ($file === false || !flock($file, LOCK_EX)) {
+            throw new RuntimeException("$this->path does not exist or cannot be opened");
+        }
+        clearstatcache();
+        $identity = $this->identity(fstat($file));
+        $found = @stat($this->path);
+        if ($found === false || $identity !== $this->identity($found)
+            || $identity !== (getenv('WEBHOOK_JOURNAL_FILE') ?: $identity)) {
+            throw new RuntimeException("$this->path was removed or replaced");
+        }
+        $size = $this->sizeWithout($id, $file);
+        if ($size === null) {
+            return;
+        }
+        $line = json_encode(['id' => $id, 'receivedAt' => gmdate(DATE_ATOM), 'body' => $body]) . "\n";
+        if (@fwrite($file, $line) !== strlen($line) || !fsync($file)) {
+            ftruncate($file, $size);
+            throw new RuntimeException("$this->path cannot be written");
+        }
+    }
+
+    /** The size of the lines; null when one of them has the id. Cuts off a last line that was not completed. */
+    private function sizeWithout(string $id, $file): ?int
+    {
+        $start = self::LINE_START . json_encode($id) . ',';
+        $size = 0;
+        rewind($file);
+        while (($line = fgets($file, self::MAX_LINE_BYTES)) !== false) {
+            if ($this->isTorn($file, $line)) {
+                ftruncate($file, $size);
+                return $size;
+            }
+            if (!str_starts_with($line, self::LINE_START) || !str_ends_with($line, "\n")) {
+                throw new RuntimeException("$this->path has a line that is not a line of a journal");
+            }
+            if (str_starts_with($line, $start)) {
+                return null;
+            }
+            $size += strlen($line);
+        }
+        return $size;
+    }
+
+    /** Whether the process was killed while it wrote this line. */
+    private function isTorn($file, string $line): bool
+    {
+        return !str_ends_with($line, "\n") && feof($file) && str_starts_with($line, self::LINE_START);
+    }
+
+    /** Whether a web server hands the file out: it, or what leads to it, is in the document root. */
+    private function isPublic(): bool
+    {
+        $root = realpath(($_SERVER['DOCUMENT_ROOT'] ?? '') ?: dirname($_SERVER['SCRIPT_FILENAME']));
+        $isInside = fn (string|false $path) => str_starts_with("$path/", rtrim((string) $root, '/') . '/');
+        return $isInside(realpath(dirname($this->path))) || $isInside(realpath($this->path));
+    }
+
+    private function identity(array $stat): string
+    {
+        return "{$stat['dev']}:{$stat['ino']}";
+    }
+}
