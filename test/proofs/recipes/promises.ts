@@ -291,12 +291,20 @@ async function opened(port: number): Promise<Socket> {
 }
 
 /** Writes as long as the other side reads, at most so long. */
-async function flood(socket: Socket, piece: Buffer, times: number, maxMs: number): Promise<void> {
-  const deadline = performance.now() + maxMs;
-  for (let n = 0; n < times && !socket.destroyed && performance.now() < deadline; n += 1) {
-    if (!socket.write(piece))
-      await Promise.race([once(socket, 'drain'), once(socket, 'close'), pause(1000)]).catch(() => {});
-  }
+function flood(socket: Socket, piece: Buffer, times: number, maxMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    let written = 0;
+    const write = () => {
+      while (written < times && !socket.destroyed) {
+        written += 1;
+        if (!socket.write(piece)) return;
+      }
+      resolve();
+    };
+    socket.on('drain', write).once('close', () => resolve());
+    setTimeout(resolve, maxMs).unref();
+    write();
+  });
 }
 
 const POST = 'POST /hooks HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
