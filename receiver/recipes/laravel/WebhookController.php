@@ -6,8 +6,8 @@
  * the body before the controller sees it: nginx limits it with `client_max_body_size 1m`. The journal must exist
  * (journal.php), and must not be in the document root. `php receiver.php` serves it alone, for trying out. Environment:
  * WEBHOOK_SECRET and WEBHOOK_API_KEY (at least one of them; the other check is off), PORT (3000), HOST (127.0.0.1),
- * WEBHOOK_JOURNAL (journal.ndjson, in an application in storage/). Each delivery reads the journal under a lock; when it
- * has grown beyond some megabytes, use `insertOrIgnore` into a table with a unique key on the id.
+ * WEBHOOK_JOURNAL (journal.ndjson, in an application in storage/). Each delivery reads the journal under a lock; when
+ * it has grown beyond some megabytes, use `insertOrIgnore` into a table with a unique key on the id.
  */
 
 declare(strict_types=1);
