@@ -35,7 +35,10 @@ const PYTHON_SERVER = 'effects-server.py';
 
 const NODE_EFFECTS = { effects: 'node effects.mjs', shared: ['effects.mjs', NODE_SERVER] } as const;
 const PYTHON_EFFECTS = { effects: 'python3 effects.py', shared: ['effects.py', PYTHON_SERVER] } as const;
-const PHP_EFFECTS = { effects: 'php effects.php', shared: ['journal.php', 'serve.php', 'effects.php', PYTHON_SERVER] } as const;
+const PHP_EFFECTS = {
+  effects: 'php effects.php',
+  shared: ['journal.php', 'serve.php', 'effects.php', PYTHON_SERVER],
+} as const;
 const RUBY_EFFECTS = { effects: 'ruby effects.rb', shared: ['journal.rb', 'effects.rb', PYTHON_SERVER] } as const;
 
 const nodeRecipe = (packageName: string): Recipe => ({
@@ -164,7 +167,12 @@ const TABLE = {
     language: 'Java',
     fixesOf: ['java'],
     recipe: {
-      files: ['src/main/java/com/example/Receiver.java', 'src/main/java/com/example/Effects.java', 'pom.xml'],
+      files: [
+        'src/main/java/com/example/Receiver.java',
+        'src/main/java/com/example/Journal.java',
+        'src/main/java/com/example/Effects.java',
+        'pom.xml',
+      ],
       needs: 'JDK 17 and Maven',
       check: 'mvn --version',
       run: 'mvn spring-boot:run',
@@ -230,7 +238,7 @@ const TABLE = {
     language: 'C#',
     fixesOf: [],
     recipe: {
-      files: ['Receiver.cs', 'Effects.cs', 'receiver.csproj'],
+      files: ['Receiver.cs', 'Journal.cs', 'Effects.cs', 'receiver.csproj'],
       needs: '.NET 8',
       check: 'dotnet --version',
       run: 'dotnet run',
@@ -245,7 +253,7 @@ const TABLE = {
     language: 'Rust',
     fixesOf: [],
     recipe: {
-      files: ['src/main.rs', 'src/bin/effects.rs', 'Cargo.toml'],
+      files: ['src/main.rs', 'src/journal.rs', 'src/bin/effects.rs', 'Cargo.toml'],
       needs: 'Cargo',
       check: 'cargo --version',
       run: 'cargo run --release',
