@@ -175,7 +175,12 @@ const TABLE = {
     language: 'Java',
     fixesOf: ['java'],
     recipe: {
-      files: ['src/main/java/com/example/Receiver.java', 'src/main/java/com/example/Effects.java', 'pom.xml'],
+      files: [
+        'src/main/java/com/example/Receiver.java',
+        'src/main/java/com/example/Journal.java',
+        'src/main/java/com/example/Effects.java',
+        'pom.xml',
+      ],
       needs: 'JDK 17 and Maven',
       check: 'mvn --version',
       run: 'mvn spring-boot:run',
@@ -241,7 +246,7 @@ const TABLE = {
     language: 'C#',
     fixesOf: [],
     recipe: {
-      files: ['Receiver.cs', 'Effects.cs', 'receiver.csproj'],
+      files: ['Receiver.cs', 'Journal.cs', 'Effects.cs', 'receiver.csproj'],
       needs: '.NET 8',
       check: 'dotnet --version',
       run: 'dotnet run',
@@ -256,7 +261,7 @@ const TABLE = {
     language: 'Rust',
     fixesOf: [],
     recipe: {
-      files: ['src/main.rs', 'src/bin/effects.rs', 'Cargo.toml'],
+      files: ['src/main.rs', 'src/journal.rs', 'src/bin/effects.rs', 'Cargo.toml'],
       needs: 'Cargo',
       check: 'cargo --version',
       run: 'cargo run --release',

@@ -1,8 +1,8 @@
 // Receives signed notifications with ASP.NET Core: verifies the raw body, appends it to a journal on disk, answers 200.
 //
 // Start it with `dotnet run` (.NET 8 or later). Environment: WEBHOOK_SECRET and WEBHOOK_API_KEY (at least one of them;
-// the other check is off), PORT (3000), HOST (127.0.0.1), WEBHOOK_JOURNAL (journal.ndjson).
-// One process only: the known ids are in memory. For several, use a database with a unique key on the id.
+// the other check is off), PORT (3000), HOST (127.0.0.1), WEBHOOK_JOURNAL (journal.ndjson; `journal.ndjson.lock` next to
+// it is empty). One process only: the known ids are in memory. For several, use a database with a unique key on the id.
 using System.Security.Cryptography;
 using System.Text;
 using System.Text.Json;
@@ -19,11 +19,28 @@ if (secret.Length == 0 && apiKey == "")
     Console.Error.WriteLine("Set WEBHOOK_SECRET, WEBHOOK_API_KEY or both: without them anyone could post.");
     return 1;
 }
-var journal = new Journal(journalPath);
+Journal journal;
+try
+{
+    journal = new Journal(journalPath);
+}
+catch (IOException error)
+{
+    Console.Error.WriteLine(error.Message);
+    return 1;
+}
 
 var builder = WebApplication.CreateBuilder();
 builder.Logging.SetMinimumLevel(LogLevel.Warning);
-builder.WebHost.ConfigureKestrel(kestrel => kestrel.Limits.MaxRequestBodySize = 1024 * 1024);
+builder.WebHost.ConfigureKestrel(kestrel =>
+{
+    kestrel.Limits.MaxRequestBodySize = 1024 * 1024;
+    kestrel.Limits.MaxConcurrentConnections = 512; // Each of them can make the process hold one body.
+    kestrel.Limits.MaxRequestHeadersTotalSize = 16 * 1024;
+    kestrel.Limits.RequestHeadersTimeout = TimeSpan.FromSeconds(10);
+    kestrel.Limits.KeepAliveTimeout = TimeSpan.FromSeconds(60);
+    kestrel.Limits.MinRequestBodyDataRate = new(bytesPerSecond: 240, gracePeriod: TimeSpan.FromSeconds(5));
+});
 var app = builder.Build();
 
 // The context, and no parameter that would be bound: binding parses the body before it is verified.
@@ -98,51 +115,3 @@ static string? NotificationId(byte[] body)
 
 static string Setting(string name, string fallback) =>
     Environment.GetEnvironmentVariable(name) is { Length: > 0 } value ? value : fallback;
-
-record Entry(string Id, DateTime ReceivedAt, string Body);
-
-/// <summary>A file with one line of JSON per notification, each of them on disk before Store returns.</summary>
-class Journal
-{
-    static readonly JsonSerializerOptions Web = new(JsonSerializerDefaults.Web);
-    readonly HashSet<string> ids = [];
-    readonly FileStream file;
-    long size;
-
-    public Journal(string path)
-    {
-        file = new FileStream(path, FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.Read, bufferSize: 0);
-        var content = new byte[file.Length];
-        file.ReadExactly(content);
-        // What follows the last line was being written when the process was killed.
-        size = Array.LastIndexOf(content, (byte)'\n') + 1;
-        file.SetLength(size);
-        file.Flush(flushToDisk: true);
-        var lines = Encoding.UTF8.GetString(content, 0, (int)size).Split('\n', StringSplitOptions.RemoveEmptyEntries);
-        foreach (var line in lines) ids.Add(JsonSerializer.Deserialize<Entry>(line, Web)!.Id);
-    }
-
-    /// <summary>Throws IOException when the notification cannot be stored. A copy adds no line.</summary>
-    public void Store(string id, byte[] body)
-    {
-        var entry = new Entry(id, DateTime.UtcNow, Encoding.UTF8.GetString(body));
-        var line = Encoding.UTF8.GetBytes(JsonSerializer.Serialize(entry, Web) + "\n");
-        lock (ids)
-        {
-            if (ids.Contains(id)) return;
-            try
-            {
-                file.Position = size;
-                file.Write(line);
-                file.Flush(flushToDisk: true);
-            }
-            catch (IOException)
-            {
-                file.SetLength(size);
-                throw;
-            }
-            size += line.Length;
-            ids.Add(id);
-        }
-    }
-}

@@ -10,11 +10,9 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.charset.CharacterCodingException;
-import java.nio.file.*;
+import java.nio.file.Path;
 import java.security.*;
-import java.time.Instant;
 import java.util.*;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
@@ -35,23 +33,34 @@ import org.springframework.web.bind.annotation.RestController;
 public class Receiver {
     private static final int MAX_BODY_BYTES = 1024 * 1024;
     private static final String SECRET = env("WEBHOOK_SECRET", ""), API_KEY = env("WEBHOOK_API_KEY", "");
-    private static final ObjectMapper JSON =
+    static final ObjectMapper JSON =
             JsonMapper.builder().enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS).build();
 
-    private final Journal journal = new Journal(Path.of(env("WEBHOOK_JOURNAL", "journal.ndjson")));
+    /** Of Tomcat. A slow body takes a thread: in production, nginx reads it first (`proxy_request_buffering on`). */
+    private static final Map<String, Object> LIMITS = Map.of(
+            "server.max-http-request-header-size", "16KB",
+            "server.tomcat.connection-timeout", "10s",
+            "server.tomcat.max-connections", "512",
+            "server.tomcat.threads.max", "256");
 
-    public Receiver() throws IOException {}
+    private static Journal journal;
 
     public static void main(String[] args) {
         if (SECRET.isEmpty() && API_KEY.isEmpty()) {
-            System.err.println("Set WEBHOOK_SECRET, WEBHOOK_API_KEY or both: without them anyone could post.");
-            System.exit(1);
+            exit("Set WEBHOOK_SECRET, WEBHOOK_API_KEY or both: without them anyone could post notifications.");
+        }
+        try {
+            journal = new Journal(Path.of(env("WEBHOOK_JOURNAL", "journal.ndjson")));
+        } catch (IOException e) {
+            exit(e.getMessage());
         }
         String host = env("HOST", "127.0.0.1"), port = env("PORT", "3000");
         var application = new SpringApplication(Receiver.class);
         // Form and multipart bodies stay unread: parsing them would take the bytes that are signed.
-        application.setDefaultProperties(Map.of("server.address", host, "server.port", port,
-                "spring.servlet.multipart.enabled", "false"));
+        var properties = new HashMap<>(LIMITS);
+        properties.putAll(Map.of("server.address", host, "server.port", port));
+        properties.put("spring.servlet.multipart.enabled", "false");
+        application.setDefaultProperties(properties);
         application.run(args);
         System.out.printf("listening on http://%s:%s/hooks%n", host, port);
     }
@@ -114,45 +123,13 @@ public class Receiver {
         throw new IllegalArgumentException("not a notification");
     }
 
+    private static void exit(String message) {
+        System.err.println(message);
+        System.exit(1);
+    }
+
     private static String env(String name, String fallback) {
         String value = System.getenv(name);
         return value == null || value.isEmpty() ? fallback : value;
-    }
-
-    private record Entry(String id, String receivedAt, String body) {}
-
-    /** A file with one line of JSON per notification, each of them on disk before `store` returns. */
-    private static final class Journal {
-        private final Set<String> ids = new HashSet<>();
-        private final FileChannel file;
-        private long size;
-
-        Journal(Path path) throws IOException {
-            file = FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-            String content = new String(Files.readAllBytes(path), UTF_8);
-            // What follows the last line was being written when the process was killed.
-            String lines = content.substring(0, content.lastIndexOf('\n') + 1);
-            size = lines.getBytes(UTF_8).length;
-            file.truncate(size).force(true);
-            for (String line : lines.split("\n")) {
-                if (!line.isEmpty()) ids.add(JSON.readValue(line, Entry.class).id());
-            }
-        }
-
-        /** A copy adds no line. */
-        synchronized void store(String id, String body) throws IOException {
-            if (ids.contains(id)) return;
-            String entry = JSON.writeValueAsString(new Entry(id, Instant.now().toString(), body));
-            ByteBuffer line = UTF_8.encode(entry + "\n");
-            try {
-                while (line.hasRemaining()) file.write(line, size + line.position());
-                file.force(true);
-            } catch (IOException e) {
-                file.truncate(size);
-                throw e;
-            }
-            size += line.limit();
-            ids.add(id);
-        }
     }
 }
