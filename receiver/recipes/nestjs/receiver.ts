@@ -32,6 +32,8 @@ class CredentialsGuard implements nest.CanActivate {
       throw new nest.PayloadTooLargeException();
     }
     if (!isAuthentic(request.headers, request.body)) throw new nest.UnauthorizedException();
+    const isCompressed = (request.headers['content-encoding'] ?? 'identity') !== 'identity';
+    if (isCompressed) throw new nest.UnsupportedMediaTypeException();
     return true;
   }
 }
