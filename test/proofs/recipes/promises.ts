@@ -33,7 +33,7 @@ export interface RecipePromise {
 const MIB = 1024 * 1024;
 /** How much more memory an attack may cost than the idle process takes, in megabytes. */
 const MAX_GROWTH_MB = 100;
-/** Within this time a valid delivery is answered beside an attack, in milliseconds. A busy machine takes some of it. */
+/** Within this time a valid delivery is answered during an attack, in milliseconds. A busy machine takes some of it. */
 const MAX_ANSWER_MS = 5_000;
 
 /** PHP starts a process for each delivery, so several share a journal; everything else is one process. */
@@ -250,8 +250,8 @@ async function hugeJournal(stack: Stack): Promise<Outcome> {
   });
 }
 
-/** Runs an attack beside valid deliveries, and measures how they are answered and how much memory the process takes. */
-async function beside(stack: Stack, attack: (port: number) => Promise<Socket[]>): Promise<Outcome> {
+/** Runs an attack during valid deliveries, and measures how they are answered and how much memory the process takes. */
+async function duringAttack(stack: Stack, attack: (port: number) => Promise<Socket[]>): Promise<Outcome> {
   return onCopy(stack, async (rig) => {
     const { url, pid } = await rig.start();
     const acknowledged = await deliverMany(url, 5);
@@ -417,16 +417,16 @@ export const PROMISES: readonly RecipePromise[] = [
   { name: 'full-disk', what: 'the disk of the journal is full, then has space again', attack: fullDisk },
   { name: 'removed', what: 'the journal is removed, replaced, and put back', attack: removedFile },
   { name: 'huge-journal', what: 'starts with a journal of 540 MB', long: true, attack: hugeJournal },
-  { name: 'tiny-chunks', what: 'six bodies in chunks of one byte', attack: (stack) => beside(stack, tinyChunks) },
+  { name: 'tiny-chunks', what: 'six bodies in chunks of one byte', attack: (stack) => duringAttack(stack, tinyChunks) },
   {
     name: 'silent',
     what: '200 clients that send nothing, half a head or half a body',
-    attack: (stack) => beside(stack, silentClients),
+    attack: (stack) => duringAttack(stack, silentClients),
   },
   {
     name: 'huge-bodies',
     what: 'bodies of 200 MB, with a length and in chunks',
-    attack: (stack) => beside(stack, hugeBodies),
+    attack: (stack) => duringAttack(stack, hugeBodies),
   },
   { name: 'malformed', what: '100 malformed requests', attack: malformed },
 ];
