@@ -28,7 +28,7 @@ class Journal
         file.Flush(flushToDisk: true);
     }
 
-    // As long as the process lives, because the known ids are in its memory. A file of its own, because outside of
+    // As long as the process lives, because the known ids are in its memory. A separate file, because elsewhere than on
     // Windows FileShare.None locks out readers too, such as Effects.cs.
     FileStream Lock(string name)
     {
