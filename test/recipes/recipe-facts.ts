@@ -8,8 +8,6 @@ interface RecipeFacts {
   readonly fixSays: string;
   /** Checks that warn because of the server under the recipe, with the reason. */
   readonly warnings?: Readonly<Record<string, string>>;
-  /** Promises that the server under the recipe cannot keep alone, with the reason. */
-  readonly unkept?: Readonly<Record<string, string>>;
   /** Prints the version of what the recipe is written with. */
   readonly version: string;
 }
@@ -30,8 +28,6 @@ const ruby = (secret: string) => ({
   find: `digest('SHA256', ${secret}, body)`,
   replace: `digest('SHA256', ${secret}, (JSON.generate(JSON.parse(body)) rescue body))`,
 });
-
-const PHP_SERVER = { 'huge-bodies': "PHP's own server holds a body of any size; nginx limits it before php-fpm" };
 
 const BLANK_BEFORE_COLON = 'http/space-before-colon';
 
@@ -62,14 +58,12 @@ export const RECIPE_FACTS: Partial<Readonly<Record<Stack, RecipeFacts>>> = {
     version: 'php -r "echo PHP_VERSION;"',
     mutation: PHP,
     fixSays: 'php://input',
-    unkept: PHP_SERVER,
     warnings: { [BLANK_BEFORE_COLON]: "the parser of PHP's own server ignores the blank" },
   },
   laravel: {
     version: 'dpkg-query --show php-laravel-framework | cut -f2',
     mutation: PHP,
     fixSays: '$request->getContent()',
-    unkept: PHP_SERVER,
     warnings: { [BLANK_BEFORE_COLON]: "the parser of PHP's own server ignores the blank" },
   },
   go: {

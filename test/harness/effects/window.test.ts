@@ -55,7 +55,7 @@ describe('over HTTP', () => {
       total: 1,
       handled: [{ notification: 'a', amount: '1' }],
     });
-    const text = "notification=a,b%2Cc,d'%26%3D%3B%3F%23,%C3%BC";
+    const text = 'notification=a,b%2Cc,d%27%26%3D%3B%3F%23,%C3%BC';
     expect(seen).toEqual([['GET', `/hooks?tenant=1&${text}`, `Bearer ${TOKEN}`, new URL(url).host]]);
     expect(readEffectsQuery(text)).toEqual({ notifications: ids });
   });
