@@ -1,10 +1,11 @@
 /** What every recipe does with its journal, apart from what the attacks of test/proofs/recipes/promises.ts show. */
 import { randomBytes } from 'node:crypto';
-import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { recipeOf, STACKS, type Stack, titleOfStack } from '../../contract/index.ts';
-import { copyRecipe, type RecipeProcess, removeCopy, startRecipe, whyNotRun } from './recipe-process.ts';
+import { freePort } from '../endpoints/listen.ts';
+import { copyRecipe, type RecipeProcess, removeCopy, startProcess, startRecipe, whyNotRun } from './recipe-process.ts';
 
 const apiKey = randomBytes(24).toString('base64url');
 const RECIPES = STACKS.filter((stack) => recipeOf(stack).stack === stack && recipeOf(stack).notRun === undefined);
@@ -128,5 +129,35 @@ describe.each(RECIPES)('the journal of the recipe for %s', (stack) => {
     expect(await posted(url, withId('"second"'))).toBe(200);
     expect(readFileSync(copy.journal, 'utf8').startsWith(LINE)).toBe(true);
     expect(storedIn(copy.journal)).toEqual(['first', 'second']);
+  });
+});
+
+describe.each(['php', 'laravel'] as const)('the journal of the recipe for %s, served by a web server', (stack) => {
+  const reason = whyNotRun(stack);
+
+  it.skipIf(reason !== null)('is refused in the document root, where anyone could read it', async () => {
+    const { folder } = copied(stack);
+    const port = await freePort();
+    const address = `127.0.0.1:${port}`;
+    const outside = `${folder}.ndjson`;
+    const journals = { 'public.ndjson': 503, 'link.ndjson': 503, [outside]: 200 };
+    for (const [name, expected] of Object.entries(journals)) {
+      const journal = resolve(folder, name);
+      if (name === 'link.ndjson') symlinkSync('public.ndjson', journal);
+      else writeFileSync(journal, '', { mode: 0o600 });
+      const server = await startProcess({
+        // As a web server with php-fpm does, which has no start of its own.
+        run: `exec php -S ${address} -t . receiver.php`,
+        folder,
+        env: { WEBHOOK_API_KEY: apiKey, WEBHOOK_JOURNAL: journal },
+        port,
+        url: `http://${address}/hooks`,
+        says: 'started',
+      });
+      processes.push(server);
+      expect([name, await posted(server.url, withId('"a"'))]).toEqual([name, expected]);
+      await server.kill();
+    }
+    rmSync(outside);
   });
 });

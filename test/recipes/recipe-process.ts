@@ -140,7 +140,8 @@ interface ProcessSettings {
   readonly says: string;
 }
 
-async function startProcess({ run, folder, env, port, url, says }: ProcessSettings): Promise<RecipeProcess> {
+/** Starts a program that listens on a port. Resolves when it prints `says` and listens; rejects when it ends first. */
+export async function startProcess({ run, folder, env, port, url, says }: ProcessSettings): Promise<RecipeProcess> {
   // A process group, so that workers and what a build tool starts end with it.
   const child = spawn(run, {
     shell: true,
