@@ -62,7 +62,7 @@ function isInside(path: string, folder: string): boolean {
   return !isAbsolute(way) && way.split(sep)[0] !== '..';
 }
 
-/** The absolute path of a report, which no link leads out of the folder that names it, and which is no named pipe. */
+/** The absolute path of a report. Throws for a link that leads out of the folder that names it, and a named pipe. */
 export function placeOf({ file, base }: Reporter & { readonly file: string }, cwd: string): string {
   const place = withinFolder(resolve(cwd, file), base ?? cwd);
   // It would wait at the end of the run until somebody reads. A pipe of the shell, `>(command)`, has its reader.

@@ -26,7 +26,7 @@ export interface ServerTls {
   readonly clientCertificate?: 'required' | 'optional';
 }
 
-/** Node's list has suites for RSA certificates whose recorded traffic whoever gets the key later can read. */
+/** Node's list has suites for RSA certificates that protect no recorded traffic when the key becomes known. */
 const FORWARD_SECRECY = [
   ...['TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256', 'TLS_AES_128_GCM_SHA256'],
   ...['ECDHE+AESGCM', 'ECDHE+CHACHA20'],
