@@ -359,7 +359,7 @@ export const SETTINGS = [
     path: 'command-env',
     type: 'words',
     field: 'commandVariables',
-    flag: '--command-env <name>',
+    flag: '--command-env <variable>',
     group: 'run',
     description: 'a variable that commands get; PATH, HOME and the like are passed, others are not',
     unset: 'none',

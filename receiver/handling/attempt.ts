@@ -1,9 +1,9 @@
 /** One attempt to handle a claimed entry, up to the settlement that is to be written. */
 import { type ReceivedNotification, readNotification } from '../../contract/index.ts';
+import { parseSafely } from '../../contract/parse-json.ts';
 import type { ClaimedEntry, OrderProgress, Settlement } from '../inbox/inbox.ts';
 import { orderStep } from '../inbox/inbox-row.ts';
 import { errorFields, type ReceiverLogger } from '../logger.ts';
-import { parseSafely } from '../parse-json.ts';
 import { type Handler, type Handlers, type HandlingPolicy, retryDelayMs } from './handlers.ts';
 
 interface AttemptParts {

@@ -1,7 +1,6 @@
 /** The stages that turn verified bytes into a notification. */
 import { readNotification } from '../../contract/index.ts';
-import { isNestedDeeper } from '../../contract/nesting.ts';
-import { parseSafely } from '../parse-json.ts';
+import { isNestedDeeper, parseSafely } from '../../contract/parse-json.ts';
 import { refuse, required, type Stage } from './stage.ts';
 
 const JSON_TYPE = /^application\/(?:json|[^\s;/]+\+json)$/;

@@ -24,7 +24,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
       'hookproof-error.ts',
       'hosts.ts',
       'masked-url.ts',
-      'nesting.ts',
+      'parse-json.ts',
       'package-file.ts',
       'secret-spellings.ts',
       'signing/index.ts',

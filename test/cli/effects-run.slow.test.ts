@@ -12,6 +12,8 @@ import { endReceivers, startedReceiver } from './receivers.ts';
 
 const TOKEN = randomBytes(24).toString('base64url');
 const env = { HOOKPROOF_SECRET: randomBytes(32).toString('base64'), HOOKPROOF_EFFECTS_TOKEN: TOKEN };
+/** What the commands need. */
+const variables = Object.keys(env).flatMap((name) => ['--command-env', name]);
 const SCENARIOS = CATALOGUE.flatMap(({ name, scenarios }) => (name === 'effects' ? scenarios : []));
 const RESTARTING = SCENARIOS.filter(({ needs = [] }) => needs.includes('restart')).map(({ id }) => id);
 const LOGS = SCENARIOS.filter(({ needs = [] }) => needs.includes('log')).map(({ id }) => id);
@@ -70,7 +72,7 @@ describe('with the window of the reference receiver', () => {
     );
     const command = `WINDOW='${window}' '${process.execPath}' '${inFolder('ask.mjs')}'`;
     const only = ['effects/order', 'effects/refund-pair', 'effects/accepted-once'].flatMap((id) => ['--scenario', id]);
-    const args = ['run', receiver.url, ...only, '--reporter', 'json', '--effects-command', command];
+    const args = ['run', receiver.url, ...only, '--reporter', 'json', '--effects-command', command, ...variables];
     const { code, stdout, stderr } = await hookproof(args, { env, cwd: folder });
     expect({ code, stderr }).toMatchObject({ code: 0 });
     const { results } = JSON.parse(stdout) as { results: { verdict: string }[] };
@@ -148,7 +150,7 @@ describe('with a restart', () => {
     const command = `sh '${file}'`;
     const url = `http://127.0.0.1:${port}/hooks`;
     const window = `http://127.0.0.1:${effectsPort}/effects`;
-    const restart = ['--effects', window, '--restart-command', command];
+    const restart = ['--effects', window, '--restart-command', command, ...variables];
     return { url, restart, file, pid };
   }
 

@@ -4,7 +4,7 @@
  */
 import type { ZodError } from 'zod';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
-import { isNestedDeeper } from '../../../contract/nesting.ts';
+import { isNestedDeeper } from '../../../contract/parse-json.ts';
 import { visible } from '../../../contract/visible.ts';
 import { type ConfigFlags, loadReporters } from '../../config/index.ts';
 import { MAX_DOCUMENT_BYTES, readFile, readStream } from '../../config/read-file.ts';

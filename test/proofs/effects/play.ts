@@ -94,7 +94,8 @@ export async function startCase(
   const all = { ...env, HOOKPROOF_SECRET: SECRET };
   const code = await execute('/bin/sh', ['start.sh'], folder, all);
   if (code !== 0) throw new Error(`the receiver does not start: ${readFileSync(join(folder, 'log'), 'utf8')}`);
-  const sources = level < 2 ? [] : ['--restart-command', 'sh restart.sh', '--log', 'log'];
+  const variables = Object.keys(all).flatMap((name) => ['--command-env', name]);
+  const sources = level < 2 ? [] : ['--restart-command', 'sh restart.sh', '--log', 'log', ...variables];
   return {
     url: `${scheme}://${scheme === 'https' ? 'localhost' : '127.0.0.1'}:${port}/hooks`,
     flags: ['--effects', `http://127.0.0.1:${windowPort}/effects`, ...sources],

@@ -1,10 +1,9 @@
 /** What the receiver reads after the credentials: JSON and notifications; and the signature header itself. */
 import fc from 'fast-check';
 import { readNotification } from '../../../contract/index.ts';
-import { isNestedDeeper } from '../../../contract/nesting.ts';
+import { isNestedDeeper, parseSafely } from '../../../contract/parse-json.ts';
 import { explainSignature, headerShape } from '../../../contract/signing/index.ts';
 import { checkApiKey, verifySignature } from '../../../receiver/index.ts';
-import { parseSafely } from '../../../receiver/parse-json.ts';
 import { SAMPLES } from '../../contract/samples.ts';
 import { sign } from '../../receiver/deliveries.ts';
 import { edited, editedJson, type FuzzTarget, fuzzTarget, must, orRefused } from './target.ts';

@@ -1,7 +1,7 @@
 /** The parse stage: prototypes are removed, everything else stays, and the depth is limited. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isNestedDeeper } from '../../../contract/nesting.ts';
+import { isNestedDeeper } from '../../../contract/parse-json.ts';
 import { createReceiver, type DeliveryReport } from '../../../receiver/index.ts';
 import { parse } from '../../../receiver/stages/payload.ts';
 import { post } from '../deliveries.ts';

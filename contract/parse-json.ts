@@ -1,4 +1,13 @@
-/** How deep JSON text is nested, before a parser sees it. */
+/** JSON from strangers: without keys that reach prototypes, and with a limit on nesting. */
+import { parse } from 'secure-json-parse';
+
+/**
+ * Parses JSON without the keys `__proto__` and `constructor.prototype`. Throws what `JSON.parse` throws; a byte order
+ * mark at the beginning is skipped.
+ */
+export function parseSafely(text: string): unknown {
+  return parse(text, undefined, { protoAction: 'remove', constructorAction: 'remove' });
+}
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
