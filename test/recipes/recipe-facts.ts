@@ -29,6 +29,9 @@ const ruby = (secret: string) => ({
   replace: `digest('SHA256', ${secret}, (JSON.generate(JSON.parse(body)) rescue body))`,
 });
 
+/** By chance, on a busy machine: the sender sees the reset before the 413. */
+const WAITRESS = { 'malformed/unsigned-8-mb': 'waitress answers 413 without reading the rest of the body' };
+
 const BLANK_BEFORE_COLON = 'http/space-before-colon';
 
 export const RECIPE_FACTS: Partial<Readonly<Record<Stack, RecipeFacts>>> = {
@@ -46,14 +49,14 @@ export const RECIPE_FACTS: Partial<Readonly<Record<Stack, RecipeFacts>>> = {
     fixSays: 'self.rfile.read',
     warnings: { [BLANK_BEFORE_COLON]: 'the parser of http.server ignores the blank' },
   },
-  flask: { mutation: PYTHON, fixSays: 'request.get_data()', version: pythonVersion('flask') },
+  flask: { warnings: WAITRESS, mutation: PYTHON, fixSays: 'request.get_data()', version: pythonVersion('flask') },
   fastapi: {
     version: pythonVersion('fastapi'),
     mutation: PYTHON,
     fixSays: 'await request.body()',
     warnings: { 'http/upgrade-offered': 'uvicorn answers 400 to an offer of any protocol' },
   },
-  django: { mutation: PYTHON, fixSays: 'request.body', version: pythonVersion('django') },
+  django: { warnings: WAITRESS, mutation: PYTHON, fixSays: 'request.body', version: pythonVersion('django') },
   php: {
     version: 'php -r "echo PHP_VERSION;"',
     mutation: PHP,

@@ -77,14 +77,19 @@ function fresh(): Delivery {
   return notification(`promise-${made}`, `t-${made}`, 1_700_000_000 + made);
 }
 
-/** The status of the answer; 0 when the connection ended without one or it took too long. */
+/**
+ * The status of the answer; 0 when the connection ended without one or it took too long. It is sent again once, as every
+ * sender does: a server may close a kept connection at the moment when it is used.
+ */
 async function deliver(url: string, { body, signature }: Delivery): Promise<number> {
   const headers = { 'Content-Type': 'application/json', 'X-Service-Signature': signature };
-  const signal = AbortSignal.timeout(30_000);
-  return fetch(url, { method: 'POST', headers, body, signal }).then(
-    ({ status }) => status,
-    () => 0,
-  );
+  const post = () => fetch(url, { method: 'POST', headers, body, signal: AbortSignal.timeout(30_000) });
+  return post()
+    .catch(post)
+    .then(
+      ({ status }) => status,
+      () => 0,
+    );
 }
 
 /** Delivers so many one after the other, and returns the ids that were acknowledged. */
