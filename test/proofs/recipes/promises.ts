@@ -78,8 +78,8 @@ function fresh(): Delivery {
 }
 
 /**
- * The status of the answer; 0 when the connection ended without one or it took too long. It is sent again once, as every
- * sender does: a server may close a kept connection at the moment when it is used.
+ * The status of the answer; 0 when the connection ended without one or it took too long. It is sent again once, as
+ * every sender does: a server may close a kept connection at the moment when it is used.
  */
 async function deliver(url: string, { body, signature }: Delivery): Promise<number> {
   const headers = { 'Content-Type': 'application/json', 'X-Service-Signature': signature };
