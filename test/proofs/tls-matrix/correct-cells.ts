@@ -30,7 +30,7 @@ function certified(name: ServerFixtureName, tlsVersions: TlsVersions = 'both'): 
     row: name,
     tlsVersions,
     server: 'reference receiver',
-    expected: correctServer(tlsVersions),
+    expected: correctServer(tlsVersions, RSA.has(name) ? 'rsa' : 'ec'),
     // The table of server certificates has them too, on Node's https server.
     open,
   };
