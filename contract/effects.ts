@@ -64,7 +64,7 @@ export function effectsQueryText(query: EffectsQuery): string {
   return `notification=${query.notifications.map(encoded).join(',')}`;
 }
 
-/** Also what `encodeURIComponent` leaves and a shell interprets: a command can run over ssh, which starts one. */
+/** Encodes more than `encodeURIComponent` does: a command can run over ssh, whose shell interprets what that leaves. */
 function encoded(id: string): string {
   const hex = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
   return encodeURIComponent(id).replaceAll(/[!'()*~]/g, hex);

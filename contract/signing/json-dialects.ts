@@ -135,13 +135,13 @@ function finite(source: string): number {
 
 const javascriptNumber = (source: string): string => JSON.stringify(Number(source));
 
-/** Integers of any size stay. A float is written in its shortest form, always with a point or an exponent. */
 /** JSON has one spelling of each integer but 0. Converting a million digits takes a quarter of a second. */
 const integerText = (source: string): string => (source === '-0' ? '0' : source);
 
 /** Characters of the longest integer of 64 bits. */
 const INT64_LENGTH = 20;
 
+/** Integers of any size stay. A float is written in its shortest form, always with a point or an exponent. */
 function pythonNumber(source: string): string {
   if (isInteger(source)) return integerText(source);
   const value = Number(source);

@@ -76,7 +76,7 @@ export function createLayout(options: TerminalOptions): Layout {
     sign: (verdict) => paint(SIGNS[verdict][options.unicode ? 0 : 1], SIGNS[verdict][2]),
     paragraph(lead, text, ...styles) {
       const indent = displayWidth(lead);
-      const lines = text.split('\n').flatMap((line) => wrap(safe(cutTo(line)), Math.max(10, width - indent)));
+      const lines = text.split('\n').flatMap((line) => wrap(safe(line), Math.max(10, width - indent)));
       return lines.map((line, index) => {
         const own = index === 0 ? lead : ' '.repeat(indent);
         return own + paint(own.trim() === '' ? withoutCommand(line) : line, ...styles);
@@ -113,16 +113,16 @@ const libraries = {
   },
 };
 
-/** Longer lines are cut before they are laid out: the width of 40,000 emoji takes half a minute. */
-const MAX_LINE = 4_000;
+/** Longer lines with wide characters are cut before they are laid out: 40,000 emoji take half a minute. */
+const MAX_WIDE_LINE = 4_000;
 
-function cutTo(line: string): string {
-  return line.length <= MAX_LINE ? line : `${line.slice(0, MAX_LINE)}…`;
+function cutIfWide(line: string): string {
+  return line.length <= MAX_WIDE_LINE || NARROW.test(line) ? line : `${line.slice(0, MAX_WIDE_LINE)}…`;
 }
 
 /** Columns that visible text takes in a terminal: combining marks take none, wide characters two. */
 export function displayWidth(text: string): number {
-  return NARROW.test(text) || text.length > MAX_LINE ? text.length : libraries.stringWidth(text);
+  return NARROW.test(text) || text.length > MAX_WIDE_LINE ? text.length : libraries.stringWidth(text);
 }
 
 /** Shortens to a display width and marks the end. */
@@ -130,7 +130,9 @@ export function truncate(text: string, width: number, mark = '…'): string {
   if (displayWidth(text) <= width) return text;
   const left = Math.max(1, width - displayWidth(mark));
   if (NARROW.test(text)) return text.slice(0, left) + mark;
-  const [head = ''] = libraries.wrapAnsi(cutTo(text), left, { hard: true, wordWrap: false, trim: false }).split('\n');
+  const [head = ''] = libraries
+    .wrapAnsi(cutIfWide(text), left, { hard: true, wordWrap: false, trim: false })
+    .split('\n');
   return head + mark;
 }
 
@@ -138,7 +140,8 @@ export function truncate(text: string, width: number, mark = '…'): string {
 export function wrap(text: string, width: number): string[] {
   const words = text.split(' ');
   const isPlain = text === '' || (NARROW.test(text) && words.every(({ length }) => length > 0 && length <= width));
-  if (!isPlain) return libraries.wrapAnsi(cutTo(text), width, { hard: true, wordWrap: true, trim: true }).split('\n');
+  if (!isPlain)
+    return libraries.wrapAnsi(cutIfWide(text), width, { hard: true, wordWrap: true, trim: true }).split('\n');
   const [first = '', ...rest] = words;
   const lines = [first];
   for (const word of rest) {

@@ -7,7 +7,7 @@ import { analyse } from 'scslre';
 import { describe, expect, it } from 'vitest';
 import { ROOT, sourceFiles } from './imports.ts';
 
-/** Those that only read text that is short, or our own. */
+/** The files with an expression of this form, and why its text is short or our own. */
 const BOUNDED: Readonly<Record<string, string>> = {
   'harness/cli/receiver/receiver-tls.ts': 'a flag of the user',
   'harness/cli/sent-bytes.ts': 'what hookproof sends',
