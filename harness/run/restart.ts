@@ -98,6 +98,7 @@ function notBack(recoveryMs: number, { answer, error }: Attempt): string {
   const last = answer === null ? (error?.message ?? 'No answer.') : `It answered ${answer.status}.`;
   return (
     `after \`--restart-command\`, the receiver did not accept a valid delivery within ${recoveryMs / 1000} s. ` +
-    `${last} Let the command wait until the receiver is up, or raise \`--recovery\``
+    `${last} Let the command wait until the receiver is up, give it the variables that the receiver needs with ` +
+    '`--command-env NAME`, or raise `--recovery`'
   );
 }

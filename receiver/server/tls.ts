@@ -26,6 +26,12 @@ export interface ServerTls {
   readonly clientCertificate?: 'required' | 'optional';
 }
 
+/** Without the suites of Node's list with which a stolen RSA key opens the traffic that was recorded before. */
+const FORWARD_SECRECY = [
+  ...['TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256', 'TLS_AES_128_GCM_SHA256'],
+  ...['ECDHE+AESGCM', 'ECDHE+CHACHA20'],
+].join(':');
+
 /**
  * Checks the material and returns it as node:tls takes it. Throws {@link HookproofError} `RECEIVER_TLS`, which contains
  * nothing of the key.
@@ -37,6 +43,7 @@ export function secureContextOptions(tls: ServerTls): SecureContextOptions {
     cert: tls.cert,
     key: tls.key,
     minVersion: LIMITS.minimumTlsVersion,
+    ciphers: FORWARD_SECRECY,
     // A client that renegotiates could change its certificate after the check.
     secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
     ...(tls.passphrase === undefined ? {} : { passphrase: tls.passphrase }),

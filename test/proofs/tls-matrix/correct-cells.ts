@@ -18,8 +18,6 @@ import { openNode, openReceiver, openServer, receiving } from './servers.ts';
 
 type Row = Omit<Cell, 'suites' | 'tlsVersions'> & Partial<Pick<Cell, 'suites' | 'tlsVersions'>>;
 
-const RSA: ReadonlySet<ServerFixtureName> = new Set(['rsa2048', 'rsa4096']);
-
 /** The reference receiver with a certificate. */
 function certified(name: ServerFixtureName, tlsVersions: TlsVersions = 'both'): Row {
   const open = async () => {
@@ -30,7 +28,7 @@ function certified(name: ServerFixtureName, tlsVersions: TlsVersions = 'both'): 
     row: name,
     tlsVersions,
     server: 'reference receiver',
-    expected: correctServer(tlsVersions, RSA.has(name) ? 'rsa' : 'ec'),
+    expected: correctServer(tlsVersions),
     // The table of server certificates has them too, on Node's https server.
     open,
   };

@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { serverFixture } from '../../../certs/index.ts';
 import { createReceiver, type ReceiverOptions, type ServerTls, startReceiver } from '../../../receiver/index.ts';
+import { secureContextOptions } from '../../../receiver/server/tls.ts';
 import { startDelayingProxy } from '../../endpoints/delaying-proxy.ts';
 import { listen } from '../../endpoints/listen.ts';
 import { bodyOf } from '../../endpoints/verifying.ts';
@@ -118,11 +119,11 @@ export async function openReceiver(
     const { port, close } = await startReceiver({ ...PROTECTED, ...more, tls });
     return { url: `https://${host}:${port}/hooks`, tls: trust, close };
   }
-  const { clientCertificate, ...material } = tls;
+  const { clientCertificate } = tls;
   const check = clientCertificate === undefined ? {} : { clientCertificate: { from: 'connection' } as const };
   const receiver = createReceiver({ ...PROTECTED, ...check, ...more });
   const options: ServerOptions = {
-    ...material,
+    ...secureContextOptions(tls),
     ...protocolsOf(tlsVersions),
     requestCert: clientCertificate !== undefined,
     rejectUnauthorized: clientCertificate === 'required',

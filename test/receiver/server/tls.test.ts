@@ -3,6 +3,7 @@ import { createPrivateKey } from 'node:crypto';
 import { once } from 'node:events';
 import { connect as connectTcp } from 'node:net';
 import { type ConnectionOptions, connect } from 'node:tls';
+import { generate } from 'selfsigned';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RunningReceiver, startReceiver } from '../../../receiver/index.ts';
 import { SECRET } from '../deliveries.ts';
@@ -31,6 +32,18 @@ describe('the protocol', () => {
     expect((await deliver(receiver.port, { ...trust, ...options })).status).toBeNull();
     expect(await next('tls-refused')).toMatchObject({ reason, remoteAddress: '127.0.0.1' });
   });
+
+  it.each(['AES256-GCM-SHA384', 'AES128-SHA256', 'ECDHE-RSA-AES128-SHA', 'ECDHE-RSA-AES256-SHA384'])(
+    'has no suite that gives up forward secrecy or is CBC, also with an RSA key: %s',
+    async (ciphers) => {
+      const pair = await generate([{ name: 'commonName', value: 'localhost' }], { algorithm: 'sha256' });
+      const rsa = await startReceiver({ signing, tls: { cert: pair.cert, key: pair.private } });
+      const options = { ca: pair.cert, servername: 'localhost', maxVersion: 'TLSv1.2' } as const;
+      expect((await deliver(rsa.port, { ...options, ciphers })).status).toBeNull();
+      expect((await deliver(rsa.port, { ...options, ciphers: 'ECDHE-RSA-AES128-GCM-SHA256' })).status).toBe(200);
+      await rsa.close();
+    },
+  );
 
   it('is http/1.1 for clients that offer more', async () => {
     const client = openTls(receiver.port, { ...trust, ALPNProtocols: ['h2', 'http/1.1'] });
