@@ -5,7 +5,7 @@ interface StackFacts {
   readonly language: string;
   /** Stacks whose fixes hold here too, where this one has none. The first that has one is used. */
   readonly fixesOf: readonly string[];
-  /** The receiver to copy, in `receiver/recipes/<stack>/`. The stack shares the recipe of another, or has its own. */
+  /** The receiver to copy, in `recipes/<stack>/`. The stack shares the recipe of another, or has its own. */
   readonly recipe: string | Recipe;
 }
 
@@ -23,7 +23,7 @@ export interface Recipe {
   readonly effects: string;
   /** Once before the first `effects`. */
   readonly effectsBuild?: string;
-  /** Files of `receiver/recipes/` itself, which recipes share. */
+  /** Files of `recipes/` itself, which recipes share. */
   readonly shared: readonly string[];
   /** Why no test runs it. */
   readonly notRun?: string;
@@ -281,7 +281,7 @@ export function titleOfStack(stack: Stack): { readonly title: string; readonly l
   return TABLE[stack];
 }
 
-/** The files of a recipe, as paths in `receiver/recipes/` and in the folder that they are copied to. */
+/** The files of a recipe, as paths in `recipes/` and in the folder that they are copied to. */
 export function filesOf({
   stack,
   files,
@@ -301,7 +301,7 @@ export function fixSources(stack: Stack): readonly Stack[] {
   return [stack, ...TABLE[stack].fixesOf];
 }
 
-/** The receiver to copy for a stack, and the stack in whose folder of `receiver/recipes/` it is. */
+/** The receiver to copy for a stack, and the stack in whose folder of `recipes/` it is. */
 export function recipeOf(stack: Stack): Recipe & { readonly stack: Stack } {
   const { recipe } = TABLE[stack];
   return typeof recipe === 'string' ? recipeOf(recipe) : { ...recipe, stack };

@@ -15,7 +15,7 @@ import {
 import { commandsOf, createProgram } from '../harness/cli/program.ts';
 import { defaultText, SETTINGS, type Setting } from '../harness/config/settings.ts';
 import type { OutcomesFile } from '../harness/diagnose/fault-dictionary.ts';
-import { FAULTS, textOf } from '../receiver/faults/index.ts';
+import { FAULTS, textOf } from '../mutants/index.ts';
 import { CROSSINGS, coverageOf, PLAIN, PRUNED } from '../scenarios/crossings.ts';
 import { FLAWS, type FlawName, SHAPES, type ShapeName } from '../scenarios/dimensions.ts';
 import {

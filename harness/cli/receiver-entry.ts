@@ -24,7 +24,7 @@ export type {
   ServerTls,
 } from '../../receiver/index.ts';
 
-type Mutants = typeof import('../../receiver/faults/index.ts');
+type Mutants = typeof import('../../mutants/index.ts');
 
 export type ReceiverModule = typeof import('../../receiver/index.ts');
 export type Fault = Mutants['FAULTS'][number];
@@ -32,4 +32,4 @@ export type FaultyReceiverOptions = Parameters<Mutants['startFaultyReceiver']>[1
 export type RunningFaultyReceiver = ReturnType<Mutants['startFaultyReceiver']>;
 
 export const loadReceiver = () => import('../../receiver/index.ts');
-export const loadMutants = () => import('../../receiver/faults/index.ts');
+export const loadMutants = () => import('../../mutants/index.ts');

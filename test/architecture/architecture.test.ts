@@ -17,7 +17,7 @@ import {
   unusedEntryPoints,
 } from './rules.ts';
 
-const FILES = sourceFiles(['contract', 'receiver', 'scenarios', 'harness', 'certs']);
+const FILES = sourceFiles(['contract', 'receiver', 'mutants', 'scenarios', 'harness', 'certs']);
 const IMPORTS = FILES.flatMap(importsOf);
 const show = ({ from, to }: Import) => `${from} -> ${to}`;
 

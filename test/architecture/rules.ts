@@ -33,7 +33,8 @@ export const MODULES: Readonly<Record<string, Module>> = {
       'visible.ts',
     ],
   },
-  receiver: { imports: ['contract'], entryPoints: [...INDEX, 'inbox/index.ts', 'faults/index.ts'] },
+  receiver: { imports: ['contract'], entryPoints: [...INDEX, 'inbox/index.ts'] },
+  mutants: { imports: ['contract', 'receiver', 'scenarios'], entryPoints: INDEX },
   scenarios: { imports: ['contract'], entryPoints: [...INDEX, 'profiles.ts'] },
   certs: { imports: ['contract'], entryPoints: INDEX },
   harness: {
@@ -71,7 +72,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
   'harness/transport': { imports: HARNESS, entryPoints: INDEX },
 };
 
-/** The only file of the harness that imports the receiver: for commands that serve it or read its inbox. */
+/** The only file of the harness that imports the receiver and the mutants, for commands that serve them. */
 export const RECEIVER_ENTRY = 'harness/cli/receiver-entry.ts';
 
 const isOurs = (path: string) => /\.(?:ts|json)$/.test(path);
@@ -86,7 +87,7 @@ export function moduleOf(path: string): string {
 /** Whether an import violates the direction of the architecture. */
 export function isWrongWay({ from, to }: Import): boolean {
   if (!isOurs(to) || areaOf(from) === areaOf(to)) return false;
-  if (from === RECEIVER_ENTRY && areaOf(to) === 'receiver') return false;
+  if (from === RECEIVER_ENTRY && ['receiver', 'mutants'].includes(areaOf(to))) return false;
   return MODULES[moduleOf(from)]?.imports.includes(areaOf(to)) !== true;
 }
 
@@ -94,6 +95,8 @@ export function isWrongWay({ from, to }: Import): boolean {
 export function bypassesEntryPoint({ from, to }: Import): boolean {
   // The public API of the harness is what its index exports of its modules.
   if (!isOurs(to) || moduleOf(from) === moduleOf(to) || from === 'harness/index.ts') return false;
+  // A mutant replaces a stage inside the receiver.
+  if (moduleOf(from) === 'mutants' && moduleOf(to) === 'receiver') return false;
   const module = moduleOf(to);
   return MODULES[module]?.entryPoints.includes(to.slice(module.length + 1)) !== true;
 }

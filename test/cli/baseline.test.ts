@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { FAULTS, startFaultyReceiver } from '../../receiver/faults/index.ts';
+import { FAULTS, startFaultyReceiver } from '../../mutants/index.ts';
 import { type RunningReceiver, startReceiver } from '../../receiver/index.ts';
 import { hookproof } from './hookproof.ts';
 

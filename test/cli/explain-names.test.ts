@@ -8,7 +8,7 @@ import { doctorSchema, examine } from '../../harness/doctor/index.ts';
 import { createRedactor, resultSchema } from '../../harness/report/index.ts';
 import type { ResultDocument } from '../../harness/report/result-document.ts';
 import { run } from '../../harness/run/index.ts';
-import { FAULTS, startFaultyReceiver } from '../../receiver/faults/index.ts';
+import { FAULTS, startFaultyReceiver } from '../../mutants/index.ts';
 import { serve } from '../endpoints/listen.ts';
 import { hookproof } from './hookproof.ts';
 

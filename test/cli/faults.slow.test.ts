@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { explainFault } from '../../harness/cli/commands/explain.ts';
 import { loadDictionary } from '../../harness/diagnose/index.ts';
-import { FAULTS } from '../../receiver/faults/index.ts';
+import { FAULTS } from '../../mutants/index.ts';
 import { hookproof } from './hookproof.ts';
 import { endReceivers, startedReceiver } from './receivers.ts';
 

@@ -63,7 +63,7 @@ for (;;) {
 
 /** One line of the recipe for Express is replaced by each fault. */
 const CHECK = "  return isKeyValid && (!WEBHOOK_SECRET || isSame(req.get('X-Service-Signature'), signature()));";
-const RECIPES = new URL('../../receiver/recipes/', import.meta.url);
+const RECIPES = new URL('../../recipes/', import.meta.url);
 const NODE_MODULES = new URL('../../node_modules', import.meta.url).pathname;
 
 /** Faults, each with a check that fails then, and none of the other two. */

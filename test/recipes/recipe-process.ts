@@ -40,12 +40,12 @@ export function textsOf(stack: Stack): (readonly [file: string, text: string])[]
     /\.(?:mjs|ts|py|php|rb|go|java|cs|rs)$/.test(name) && !/effects|gunicorn/i.test(name);
   return filesOf(recipeOf(stack))
     .filter(({ to }) => isCode(to))
-    .map(({ from, to }) => [to, readFileSync(join(ROOT, 'receiver/recipes', from), 'utf8')]);
+    .map(({ from, to }) => [to, readFileSync(join(ROOT, 'recipes', from), 'utf8')]);
 }
 
 function sourceFile(stack: Stack): string {
   const { files, stack: folder } = recipeOf(stack);
-  return join(ROOT, 'receiver/recipes', folder, files[0] ?? '');
+  return join(ROOT, 'recipes', folder, files[0] ?? '');
 }
 
 /** Laravel as the Debian package php-laravel-framework installs it. */
@@ -60,7 +60,7 @@ export function copyRecipe(stack: Stack, source = sourceOf(stack)): string {
   const recipe = recipeOf(stack);
   for (const { from, to } of filesOf(recipe)) {
     mkdirSync(dirname(join(folder, to)), { recursive: true });
-    copyFileSync(join(ROOT, 'receiver/recipes', from), join(folder, to));
+    copyFileSync(join(ROOT, 'recipes', from), join(folder, to));
   }
   writeFileSync(join(folder, recipe.files[0] ?? ''), source);
   // Instead of `npm install` and `composer install`.

@@ -127,13 +127,13 @@ function delivered(url: string, id: string): Promise<number> {
 describe('the table of stacks', () => {
   it('lists the files that the recipes of a language share', () => {
     const names = RECIPES.flatMap((stack) => recipeOf(stack).shared ?? []);
-    const root = fileURLToPath(new URL('../../receiver/recipes/', import.meta.url));
+    const root = fileURLToPath(new URL('../../recipes/', import.meta.url));
     const files = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isFile());
     expect(files.map(({ name }) => name).toSorted()).toEqual([...new Set(names), 'README.md'].toSorted());
   });
 
   it('lists the files of every recipe', () => {
-    const root = fileURLToPath(new URL('../../receiver/recipes/', import.meta.url));
+    const root = fileURLToPath(new URL('../../recipes/', import.meta.url));
     const folderNames = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isDirectory());
     for (const { name } of folderNames) {
       const listed = STACKS.filter((stack) => stack === name).map((stack) => [...recipeOf(stack).files].toSorted());

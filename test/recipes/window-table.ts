@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { filesOf, recipeOf, type Stack, titleOfStack } from '../../contract/index.ts';
 import { markdownTable } from '../setup/markdown-table.ts';
 
-const ROOT = fileURLToPath(new URL('../../receiver/recipes/', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../recipes/', import.meta.url));
 
 /** The first recipe with each window. */
 export const WINDOWS = ['express', 'python', 'go', 'java', 'spring', 'php', 'ruby', 'dotnet', 'rust'] as const;
@@ -14,7 +14,7 @@ const linesOf = (file: string): number =>
     .split('\n')
     .filter((line) => line.trim() !== '').length;
 
-/** The file of the window among the files of a recipe, as a path in `receiver/recipes/`. */
+/** The file of the window among the files of a recipe, as a path in `recipes/`. */
 function windowFileOf(stack: Stack): string {
   return filesOf(recipeOf(stack)).find(({ from }) => /\beffects\.\w+$/i.test(from))?.from ?? '';
 }

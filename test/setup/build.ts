@@ -3,7 +3,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { promisify } from 'node:util';
 
 /** What the compiled program is made of. */
-const SOURCES = ['certs', 'contract', 'harness', 'receiver', 'scenarios'];
+const SOURCES = ['certs', 'contract', 'harness', 'mutants', 'receiver', 'scenarios'];
 const RULES = ['build.ts', 'package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
 /** Written last. */
 const BUILT = 'dist/bin/hookproof.js';

@@ -96,9 +96,9 @@ async function writeRecipe(stack: Stack, folder: string, force: boolean): Promis
 }
 
 async function readRecipe(path: string): Promise<string> {
-  const file = packageFile(`receiver/recipes/${path}`);
+  const file = packageFile(`recipes/${path}`);
   if (file !== null) return readFile(file, 'utf8');
-  throw new HookproofError('INIT_NO_RECIPE', `the file receiver/recipes/${path} is missing from this installation`, {
+  throw new HookproofError('INIT_NO_RECIPE', `the file recipes/${path} is missing from this installation`, {
     hint: 'Install hookproof again.',
   });
 }

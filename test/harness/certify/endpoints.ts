@@ -5,7 +5,7 @@ import { makeCertificate } from '../../../certs/index.ts';
 import { type CertificationRun, certificationRun, type Revision } from '../../../harness/certify/index.ts';
 import type { Partner } from '../../../harness/partner.ts';
 import type { RunOptions } from '../../../harness/run/index.ts';
-import { FAULTS, startFaultyReceiver } from '../../../receiver/faults/index.ts';
+import { FAULTS, startFaultyReceiver } from '../../../mutants/index.ts';
 import { startReceiver } from '../../../receiver/index.ts';
 import { CATALOGUE } from '../../../scenarios/index.ts';
 

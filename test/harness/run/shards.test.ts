@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ResultDocument, resultDocument } from '../../../harness/report/result-document.ts';
 import { joinShards, run } from '../../../harness/run/index.ts';
-import { FAULTS, startFaultyReceiver } from '../../../receiver/faults/index.ts';
+import { FAULTS, startFaultyReceiver } from '../../../mutants/index.ts';
 import type { RunningReceiver } from '../../../receiver/index.ts';
 import { listen } from '../../endpoints/listen.ts';
 

@@ -2,7 +2,7 @@
 import { createServer as createTlsServer, type Server as HttpsServer } from 'node:https';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { createServer as createRawTls, type TLSSocket } from 'node:tls';
-import { FAULTS, startFaultyReceiver } from '../../../receiver/faults/index.ts';
+import { FAULTS, startFaultyReceiver } from '../../../mutants/index.ts';
 import { startReceiver } from '../../../receiver/index.ts';
 import type { Kind } from './kinds.ts';
 

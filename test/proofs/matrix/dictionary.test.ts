@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type DictionaryFault, loadDictionary } from '../../../harness/diagnose/index.ts';
-import { FAULTS, type Fault, textOf } from '../../../receiver/faults/index.ts';
+import { FAULTS, type Fault, textOf } from '../../../mutants/index.ts';
 import { catalogueDigest, findScenario } from '../../../scenarios/index.ts';
 import { isAsKnown, makeOutcomes, outcomesText, playedBefore, subsetFor, subsetsOf } from './dictionary.ts';
 import type { Played } from './play.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FAULTS, type Fault } from '../../../receiver/faults/index.ts';
+import { FAULTS, type Fault } from '../../../mutants/index.ts';
 import { type DocumentInput, renderDocument, renderSummary } from './document.ts';
 
 const [one, other] = FAULTS as [Fault, Fault];

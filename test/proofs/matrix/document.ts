@@ -1,6 +1,6 @@
 /** Renders the kill matrix from the recorded outcomes and the texts, whole or as docs/kill-matrix.md. Pure. */
 import type { FaultOutcomes } from '../../../harness/diagnose/fault-dictionary.ts';
-import { FAULT_AREAS, FAULTS, type Fault } from '../../../receiver/faults/index.ts';
+import { FAULT_AREAS, FAULTS, type Fault } from '../../../mutants/index.ts';
 import { CATALOGUE } from '../../../scenarios/index.ts';
 import { CORRECT_RECEIVERS, type CorrectReceiver } from './correct/index.ts';
 import { EXEMPT_PROBES } from './exceptions.ts';

@@ -12,7 +12,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { loadDictionary } from '../../../harness/diagnose/index.ts';
-import { FAULTS } from '../../../receiver/faults/index.ts';
+import { FAULTS } from '../../../mutants/index.ts';
 import { catalogueDigest } from '../../../scenarios/index.ts';
 import { isAsKnown, makeOutcomes, outcomesText, playedBefore, subsetsOf } from './dictionary.ts';
 import { killMatrixDocument, PROBES } from './document.ts';

@@ -11,7 +11,7 @@ import type { SourceOptions } from '../../../harness/effects/index.ts';
 import type { ClientFixtures } from '../../../harness/probe/identities.ts';
 import type { ResultDocument } from '../../../harness/report/result-document.ts';
 import { run } from '../../../harness/run/index.ts';
-import { FAULTS, type Fault, startFaultyReceiver } from '../../../receiver/faults/index.ts';
+import { FAULTS, type Fault, startFaultyReceiver } from '../../../mutants/index.ts';
 import { createLogger, memoryEffects, startEffectsWindow, startReceiver } from '../../../receiver/index.ts';
 import { CORRECT_RECEIVERS, type CorrectReceiver, type StartedReceiver } from './correct/index.ts';
 import { behind, type SetUp } from './set-ups.ts';

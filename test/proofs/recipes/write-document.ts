@@ -101,7 +101,7 @@ function page(measured: readonly Measured[], faulty: readonly (readonly [Journal
 
 <!-- Written by \`npm run proofs -- recipes\` from what it has measured. Do not edit. -->
 
-[receiver/recipes/](../receiver/recipes/) has whole receivers for ${RECIPES.length} stacks.
+[recipes/](../recipes/) has whole receivers for ${RECIPES.length} stacks.
 \`hookproof init --stack NAME\` copies one into your folder, with a configuration that fits. \`npm run test:slow\` runs
 the whole catalogue against each of them whose toolchain is installed, and two suites against a copy that verifies
 re-serialised JSON, which must be caught with a fix for that language.

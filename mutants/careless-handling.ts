@@ -1,0 +1,220 @@
+/** How careless code reads a payload and records what it has seen. Shared by the mutants of several stages. */
+
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Response } from 'express';
+import { type DeliveryState, refuse, required, type Stage } from '../receiver/stages/stage.ts';
+import type { StageFault } from './fault.ts';
+
+type Replacement = StageFault['replace'];
+
+/** The field at a dotted path, or undefined if it or a parent is missing. */
+export function fieldAt(payload: unknown, path: string): unknown {
+  let here = payload;
+  for (const name of path.split('.')) {
+    if (typeof here !== 'object' || here === null || !Object.hasOwn(here, name)) return undefined;
+    here = (here as Record<string, unknown>)[name];
+  }
+  return here;
+}
+
+/** Whether a body is valid JSON. */
+export function isJson(body: Buffer): boolean {
+  try {
+    JSON.parse(body.toString('utf8'));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Reads a path like `payload.a.b.c`: throws a TypeError if a parent is undefined or null. */
+export function readUnguarded(payload: unknown, path: string): unknown {
+  return path.split('.').reduce((here, name) => (here as Record<string, unknown>)[name], payload);
+}
+
+/** An uncaught error of a handler: the framework answers 500. */
+export function throwTypeError(why: string): never {
+  throw new TypeError(why);
+}
+
+/** Every object and array in a value, the value first. Not recursive, because nesting may be deep. */
+export function* containersIn(value: unknown): Generator<object> {
+  const open = [value];
+  while (open.length > 0) {
+    const here = open.pop();
+    if (typeof here !== 'object' || here === null) continue;
+    yield here;
+    for (const below of Object.values(here)) open.push(below);
+  }
+}
+
+/** Whether any text in a value, keys excluded, matches. */
+export function hasText(value: unknown, such: (text: string) => boolean): boolean {
+  if (typeof value === 'string') return such(value);
+  for (const container of containersIn(value)) {
+    for (const below of Object.values(container)) if (typeof below === 'string' && such(below)) return true;
+  }
+  return false;
+}
+
+/** Replaces `validate`: rejects matching payloads, and validates others correctly. */
+export function refusing(such: (payload: unknown) => boolean, status = 400): Replacement {
+  return ({ correct }) =>
+    (req, res, next) =>
+      such(required(res, 'payload')) ? refuse(res, status, 'not-accepted') : correct.validate(req, res, next);
+}
+
+/** Replaces `validate`: reads the payload unguarded before it is validated. */
+export function readBeforeValidation(read: (payload: unknown) => void): Replacement {
+  return ({ correct }) =>
+    (req, res, next) => {
+      read(required(res, 'payload'));
+      return correct.validate(req, res, next);
+    };
+}
+
+/** Replaces `validate`: reads the payload unguarded after it is validated. */
+export function readAfterValidation(read: (payload: unknown) => void): Replacement {
+  return ({ correct }) =>
+    (req, res, next) =>
+      correct.validate(req, res, (error?: unknown) => {
+        if (error === undefined) read(required(res, 'payload'));
+        next(error);
+      });
+}
+
+/** Replaces `validate`: a matching payload ends the process, which a supervisor restarts. */
+export function crashWhen(such: (payload: unknown) => boolean): Replacement {
+  return ({ correct, crash }) =>
+    (req, res, next) =>
+      such(required(res, 'payload')) ? crash(100) : correct.validate(req, res, next);
+}
+
+/**
+ * Decides before a notification is stored: a status rejects it, undefined accepts it, and an exception is answered 500.
+ */
+export type Guard = (payload: unknown) => number | undefined | Promise<number | undefined>;
+
+const idOf = (payload: unknown) => String(fieldAt(payload, 'id'));
+
+/** Replaces `store`: a guard decides about every notification with a new id; duplicates are accepted. */
+export function guardNew(makeGuard: () => Guard): Replacement {
+  return ({ correct }) => {
+    const guard = makeGuard();
+    const known = new Set<string>();
+    return async (req, res, next) => {
+      const payload = required(res, 'payload');
+      const id = idOf(payload);
+      if (known.has(id)) return correct.store(req, res, next);
+      known.add(id);
+      try {
+        const status = await guard(payload);
+        if (status === undefined) return correct.store(req, res, next);
+        known.delete(id);
+        refuse(res, status, 'not-accepted');
+      } catch (error) {
+        known.delete(id);
+        throw error;
+      }
+    };
+  };
+}
+
+/** Replaces `store`: `collide` decides about a notification whose key is known; an undefined key is not recorded. */
+export function uniqueBy(keyOf: (payload: unknown) => string | undefined, collide: () => number): Replacement {
+  return guardNew(() => {
+    const keys = new Set<string>();
+    return (payload) => {
+      const key = keyOf(payload);
+      if (key === undefined) return undefined;
+      if (keys.has(key)) return collide();
+      keys.add(key);
+      return undefined;
+    };
+  });
+}
+
+/** The error of an insert whose key exists. */
+export function throwDuplicateKey(): never {
+  throwTypeError('duplicate key value violates unique constraint');
+}
+
+/** Replaces `store`: `turnAway` answers the nth duplicate (1 is the first repetition) of a notification. */
+export function countDuplicates(
+  turnAway: (copy: number, payload: unknown) => number | undefined,
+  status?: (res: Response<unknown, DeliveryState>) => void,
+): Replacement {
+  return ({ correct }) => {
+    const seen = new Map<string, number>();
+    return (req, res, next) => {
+      const payload = required(res, 'payload');
+      const copy = seen.get(idOf(payload)) ?? 0;
+      seen.set(idOf(payload), copy + 1);
+      const refused = copy === 0 ? undefined : turnAway(copy, payload);
+      if (refused === undefined) return correct.store(req, res, next);
+      if (status === undefined) refuse(res, refused, 'duplicate');
+      else status(res);
+    };
+  };
+}
+
+/**
+ * Simultaneous notifications with the same key get a database error; the work takes `workMs`. An undefined key never
+ * conflicts.
+ */
+export function failConcurrently(keyOf: (payload: unknown) => string | undefined, workMs: number): () => Guard {
+  return () => {
+    const busy = new Set<string>();
+    return async (payload) => {
+      const key = keyOf(payload);
+      if (key === undefined) return undefined;
+      if (busy.has(key)) throwTypeError('could not serialize access due to concurrent update');
+      busy.add(key);
+      await delay(workMs);
+      busy.delete(key);
+      return undefined;
+    };
+  };
+}
+
+/**
+ * Claims an id before the delivery has passed every check, and does not release it on rejection: later deliveries with
+ * that id are rejected, except duplicates of an accepted one.
+ */
+export function claimId(idFrom: (res: Response<unknown, DeliveryState>) => string | undefined, then: Stage): Stage {
+  const claims = new Map<string, Promise<boolean>>();
+  return async (req, res, next) => {
+    const id = idFrom(res);
+    if (id === undefined) return then(req, res, next);
+    const earlier = claims.get(id);
+    if (earlier === undefined) {
+      claims.set(id, new Promise((resolve) => res.once('close', () => resolve(res.statusCode === 200))));
+    } else if (!(await earlier)) {
+      return refuse(res, 409, 'in-progress');
+    }
+    return then(req, res, next);
+  };
+}
+
+/** The id in an unverified body, or undefined if the body is not JSON. */
+export function idInBody(res: Response<unknown, DeliveryState>): string | undefined {
+  try {
+    return idOf(JSON.parse(required(res, 'rawBody').toString('utf8')));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The id at the start of a body, as a streaming parser reports it. */
+export function idInStream(res: Response<unknown, DeliveryState>): string | undefined {
+  return /"id":\s*"([^"]*)"/.exec(required(res, 'rawBody').toString('latin1'))?.[1];
+}
+
+/** A value as JSON, or undefined if it is nested too deeply. */
+export function serialise(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return undefined;
+  }
+}

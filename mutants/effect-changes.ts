@@ -1,0 +1,95 @@
+/** How the mutants of the effects differ from the reference receiver. Shared by their files. */
+import type { Handled } from '../contract/effects.ts';
+import { type ReceivedNotification, readNotification } from '../contract/index.ts';
+import type { Pipeline } from '../receiver/create-receiver.ts';
+import { effectOf, handlersOfEveryKind } from '../receiver/effects/effect-of.ts';
+import type { Effect } from '../receiver/effects/effects-record.ts';
+import { type DeliveryState, required, type Stage } from '../receiver/stages/stage.ts';
+import type { EffectFault } from './fault.ts';
+import { unverified } from './lenient-verifier.ts';
+
+type Replace = EffectFault['replace'];
+
+/** Where a mutant is of this area, and what it needs at least. */
+export const EFFECT = { area: 'effects', stage: 'effects', needs: ['effects'] } as const;
+
+/** Records another effect of each notification; none where `change` gives null. */
+export function changing(
+  change: (effect: Effect, notification: ReceivedNotification) => Effect | null | Promise<Effect | null>,
+): Replace {
+  return ({ apply }) => ({
+    handlers: handlersOfEveryKind(() => async (notification, { idempotencyKey }) => {
+      const effect = await change(effectOf(notification), notification);
+      if (effect !== null) await apply(effect, idempotencyKey);
+    }),
+  });
+}
+
+/** Records other values of each notification. */
+export function changingValues(change: (handled: Handled, notification: ReceivedNotification) => Handled): Replace {
+  return changing(({ handled, place }, notification) => ({ handled: change(handled, notification), place }));
+}
+
+/** Does not handle these notifications. */
+export function losing(isLost: (handled: Handled, notification: ReceivedNotification) => boolean): Replace {
+  return changing((effect, notification) => (isLost(effect.handled, notification) ? null : effect));
+}
+
+/** Handles each notification itself before the answer, instead of the inbox and the handlers. */
+export function handlingAtOnce(
+  make: (apply: Parameters<Replace>[0]['apply']) => (effect: Effect, body: Buffer) => unknown,
+): Replace {
+  return ({ apply }) => {
+    const handle = make(apply);
+    return {
+      handlers: {},
+      stages: () => ({
+        store: async (_req, res, next) => {
+          await handle(effectOf(required(res, 'notification')), required(res, 'rawBody'));
+          res.locals.stored = 'stored';
+          next();
+        },
+      }),
+    };
+  };
+}
+
+type StageArguments = Parameters<Stage>;
+
+/** Also handles what this stage rejects and `isHandled` accepts. */
+export function handlingRejected(
+  stage: keyof Pipeline,
+  isHandled: (...parts: [body: Buffer, ...StageArguments]) => boolean = () => true,
+): Replace {
+  return ({ apply }) => ({
+    stages: ({ correct }) => ({
+      [stage]: async (...[req, res, next]: StageArguments) => {
+        let isPassed = false;
+        await correct[stage](req, res, (error?: unknown) => {
+          isPassed = true;
+          next(error);
+        });
+        const body = required(res, 'rawBody');
+        const effect = unverifiedEffect(res.locals);
+        if (!isPassed && effect !== null && isHandled(body, req, res, next)) {
+          await apply(effect, effect.handled.notification);
+        }
+      },
+    }),
+  });
+}
+
+/** What the body of a delivery would do that is not checked; null where it has no id. */
+export function unverifiedEffect({ rawBody: body }: DeliveryState): Effect | null {
+  if (body === undefined) return null;
+  const payload = unverified({ body });
+  const reading = readNotification(payload);
+  if (reading.ok) return effectOf(reading.notification);
+  const { id } = payload;
+  return typeof id === 'string' && id !== '' ? bareEffect(id) : null;
+}
+
+/** An effect of which only the id is known. */
+export function bareEffect(notification: string): Effect {
+  return { handled: { notification }, place: { rank: 0, at: 0 } };
+}

@@ -1,0 +1,164 @@
+/**
+ * A mutant is the reference receiver with exactly one stage replaced by a faulty one, as in real receivers. Mutants
+ * prove the harness: it has to detect each of them, and a report names the mutant that an endpoint behaves like.
+ */
+import type { Server } from 'node:http';
+import type { TlsOptions } from 'node:tls';
+import type { Stack } from '../contract/index.ts';
+import type { Pipeline } from '../receiver/create-receiver.ts';
+import type { DeliveryReport } from '../receiver/delivery-report.ts';
+import type { EffectsRecord } from '../receiver/effects/effects-record.ts';
+import type { Handlers, HandlingPolicy } from '../receiver/handling/handlers.ts';
+import type { Handling } from '../receiver/handling/handling.ts';
+import type { Inbox } from '../receiver/inbox/inbox.ts';
+import type { ReceiverConfig } from '../receiver/options.ts';
+import type { ServerTls } from '../receiver/server/tls.ts';
+import type { Stage } from '../receiver/stages/stage.ts';
+
+export const FAULT_AREAS = [
+  'raw-body',
+  'signature',
+  'api-key',
+  'combination',
+  'payload',
+  'http',
+  'delivery',
+  'leaks',
+  'effects',
+  'log',
+  'tls',
+  'mtls',
+] as const;
+type FaultArea = (typeof FAULT_AREAS)[number];
+
+interface FaultText {
+  /** Stable, kebab-case, never reused: the fault ("verifies-reserialised-json"). */
+  readonly name: string;
+  readonly area: FaultArea;
+  /** The fault as the receiver's behaviour, without a full stop: "Verifies the signature over re-serialised JSON". */
+  readonly title: string;
+  /** Where real code has this fault. */
+  readonly seen: string;
+  /** The consequence in production. */
+  readonly why: string;
+  /** The rule for every stack, the fix for Express, and for stacks where it differs. */
+  readonly fix: { readonly rule: string; readonly express: string } & Partial<
+    Record<Exclude<Stack, 'express'>, string>
+  >;
+  readonly severity: 'critical' | 'high' | 'medium' | 'low';
+  /** Whether the specification (or a ruling at level must) forbids it. Other faults may only warn. */
+  readonly forbidden: boolean;
+  /** The features without which it does not show; by default those of its area. */
+  readonly needs?: readonly ('hmac' | 'api-key' | 'https' | 'mtls' | 'effects' | 'restart')[];
+  /** The scenarios that show it differ from run to run. Only those that are red in every run count. */
+  readonly comesAndGoes?: true;
+  /** Another fault that no probe can tell from this one, with the reason. */
+  readonly equivalentTo?: { readonly name: string; readonly reason: string };
+}
+
+/** What a replacement may use. */
+export interface FaultParts {
+  /** The correct stages, to call or to wrap. */
+  readonly correct: Pipeline;
+  readonly config: ReceiverConfig;
+  readonly handling: Handling;
+  /** The material for HTTPS, if it is served. */
+  readonly tls: ServerTls | undefined;
+  /**
+   * Imitates an uncaught exception under a supervisor: closes every connection, does not listen for `downMs`, then
+   * listens again on the same port; `Infinity` for a process that stays down.
+   */
+  readonly crash: (downMs: number) => void;
+}
+
+/** A mutant of one stage. `replace` is called once per started receiver, so state in its closure is per process. */
+export interface StageFault extends FaultText {
+  readonly stage: keyof Pipeline;
+  readonly replace: (parts: FaultParts) => Stage;
+  /**
+   * Options of node:https. A mutant of the certificate check needs a handshake that accepts everyone, because the
+   * handshake would refuse first.
+   */
+  readonly options?: TlsOptions;
+}
+
+/** A mutant of the connection: how it listens, what it requests from clients, which certificate it serves. */
+export interface ConnectionFault extends FaultText {
+  readonly stage: 'connection';
+  /** Options of node:https. */
+  readonly options?: TlsOptions;
+  /** Changes the server before it listens. */
+  readonly server?: (server: Server, parts: FaultParts) => void;
+  /** The name of the faulty certificate that it serves; the caller supplies the material. */
+  readonly certificate?: string;
+}
+
+/** What a mutant of the effects changes; the rest is correct. */
+interface EffectChanges {
+  /** Instead of the handlers that record what each notification does. */
+  readonly handlers?: Handlers;
+  readonly handling?: Partial<HandlingPolicy>;
+  /** Instead of one that survives a restart. */
+  readonly inbox?: Inbox;
+  readonly stages?: (parts: FaultParts) => Partial<Pipeline>;
+}
+
+/**
+ * A mutant of what is done with notifications: only the effects window shows it. `replace` is called for every process,
+ * also after a restart, which the record survives.
+ */
+export interface EffectFault extends FaultText {
+  readonly area: 'effects';
+  readonly stage: 'effects';
+  readonly replace: (record: Pick<EffectsRecord, 'apply'>) => EffectChanges;
+  /** Options of node:https. */
+  readonly options?: TlsOptions;
+}
+
+/** What a receiver could log of its settings. What is not configured is the empty string. */
+interface LoggedSettings {
+  readonly secret: string;
+  readonly apiKey: string;
+  /** Names of headers in lower case. */
+  readonly signatureHeader: string;
+  readonly apiKeyHeader: string;
+  /** The private key of the server, PEM. */
+  readonly tlsKey: string;
+}
+
+/** What a mutant writes to its log, without the last line end. */
+interface LogText {
+  /** When it starts, also after a restart. */
+  readonly start?: string;
+  /** When a delivery is over; undefined for nothing. */
+  readonly delivery?: (report: DeliveryReport) => string | undefined;
+}
+
+/** A mutant that answers and handles correctly, and whose log contains what must not be there. */
+export interface LogFault extends FaultText {
+  readonly area: 'log';
+  readonly stage: 'log';
+  readonly logs: (settings: LoggedSettings) => LogText;
+  /** Options of node:https. */
+  readonly options?: TlsOptions;
+}
+
+export type Fault = StageFault | ConnectionFault | EffectFault | LogFault;
+
+/** The text of a fault without its code, in a fixed order: a line of `scenarios/fault-texts.json`. */
+export function textOf(fault: Fault): Omit<FaultText, 'needs' | 'comesAndGoes'> {
+  const { name, area, title, seen, why, fix, severity, forbidden, equivalentTo } = fault;
+  const { rule, express, ...others } = fix;
+  const stacks = Object.fromEntries(Object.entries(others).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  return {
+    name,
+    area,
+    title,
+    seen,
+    why,
+    fix: { rule, express, ...stacks },
+    severity,
+    forbidden,
+    ...(equivalentTo && { equivalentTo: { name: equivalentTo.name, reason: equivalentTo.reason } }),
+  };
+}

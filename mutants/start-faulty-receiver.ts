@@ -1,0 +1,201 @@
+/** Starts a mutant: the reference receiver with one stage replaced. */
+import type { Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import type { TlsOptions } from 'node:tls';
+import type { Express } from 'express';
+import { createApp, createPipeline, type Pipeline } from '../receiver/create-receiver.ts';
+import type { DeliveryObserver } from '../receiver/delivery-report.ts';
+import { effectHandlers } from '../receiver/effects/effect-of.ts';
+import { type EffectsRecord, memoryEffects } from '../receiver/effects/effects-record.ts';
+import { createHandling } from '../receiver/handling/handling.ts';
+import type { AcceptedDelivery, Inbox } from '../receiver/inbox/inbox.ts';
+import { memoryInbox } from '../receiver/inbox/memory-inbox.ts';
+import { type ReceiverConfig, type ReceiverOptions, resolveOptions } from '../receiver/options.ts';
+import { createHttpServer, httpsOptions, protectServer, requestListener } from '../receiver/server/http-server.ts';
+import {
+  type RunningReceiver,
+  type ServerOptions,
+  serve,
+  withClientCertificateCheck,
+} from '../receiver/start-receiver.ts';
+import type { Fault, FaultParts, LogFault } from './fault.ts';
+
+/** Tracks the connections of a server, so that a crash can close them. */
+function connectionsOf(server: Server): Set<Socket> {
+  const open = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+  });
+  return open;
+}
+
+interface RecordOptions {
+  readonly effects?: EffectsRecord | undefined;
+  /** Writes to the log of a mutant of the log; to standard output by default. */
+  readonly log?: ((text: string) => void) | undefined;
+}
+
+type FaultyOptions = ReceiverOptions & ServerOptions & RecordOptions;
+
+interface RunningFaultyReceiver extends RunningReceiver {
+  /** Ends it as a crash would, and starts it again on the same port: only the record and the inbox survive. */
+  restart(): Promise<void>;
+}
+
+/**
+ * Serves a mutant, or with null the reference receiver. Takes the options of `startReceiver`, and throws the same
+ * errors. `effects` is the record of a mutant of the effects; a new one by default.
+ */
+export async function startFaultyReceiver(fault: Fault | null, given: FaultyOptions): Promise<RunningFaultyReceiver> {
+  const { effects, log = (text: string) => process.stdout.write(text), ...options } = withClientCertificateCheck(given);
+  const handlesEffects = effects !== undefined || fault?.stage === 'effects';
+  const record = effects ?? memoryEffects();
+  const openInbox = keptInbox();
+  const open = async (port: number | undefined) =>
+    startProcess(fault, {
+      ...options,
+      log,
+      ...(port !== undefined && { port }),
+      ...(handlesEffects && { record, inbox: options.inbox ?? (await openInbox()) }),
+    });
+  let current = await open(options.port);
+  return {
+    url: current.running.url,
+    port: current.running.port,
+    settled: () => current.handling.settled(),
+    reloadTls: (tls) => current.running.reloadTls(tls),
+    close: () => current.close(),
+    async restart() {
+      current.kill();
+      current = await open(current.running.port);
+    },
+  };
+}
+
+/** A REFUND that comes alone waits for its SELL no longer than checks wait for its effect. */
+const HANDLING = { refundWaitMs: 500 };
+
+type ProcessOptions = ReceiverOptions &
+  ServerOptions & { readonly record?: EffectsRecord; readonly log: (text: string) => void };
+
+/** Everything that a crash ends. */
+async function startProcess(fault: Fault | null, { record, log, ...options }: ProcessOptions) {
+  let isAlive = true;
+  // What a dead process still does has no effect.
+  const apply: EffectsRecord['apply'] = (effect, key) =>
+    isAlive && record !== undefined ? record.apply(effect, key) : new Promise(() => {});
+  const { stages, ...changes } = fault?.stage === 'effects' ? fault.replace({ apply }) : {};
+  const given = options.handlers === undefined ? {} : { handlers: options.handlers };
+  const effects = record === undefined ? {} : { handlers: effectHandlers({ apply }, given) };
+  const policy = record === undefined ? options.handling : { ...HANDLING, ...options.handling, ...changes.handling };
+  const settings = { ...options, ...effects, ...changes, ...(policy !== undefined && { handling: policy }) };
+  // A fault may need the body of a delivery that the correct receiver rejects by its head.
+  const resolved = { ...resolveOptions(settings), keepsRejectedBodies: true };
+  const observers = fault?.stage === 'log' ? [logObserver(fault, resolved, options, log)] : [];
+  const config = { ...resolved, observers: [...resolved.observers, ...observers] };
+  const handling = createHandling(config);
+  const correct = createPipeline(config, handling);
+  let server: Server | null = null;
+  let connections = new Set<Socket>();
+  let timer: NodeJS.Timeout | undefined;
+
+  const crash = (downMs: number) => {
+    const listening = server;
+    if (listening === null || !listening.listening) return;
+    const { port, address } = listening.address() as AddressInfo;
+    listening.close();
+    for (const socket of connections) socket.destroy();
+    if (!Number.isFinite(downMs)) return;
+    timer = setTimeout(() => {
+      if (isAlive) listening.listen(port, address);
+    }, downMs);
+  };
+  const parts: FaultParts = { correct, config, handling, tls: options.tls, crash };
+  const receiver = {
+    app: createApp({ ...correct, ...replacedStages(fault, parts), ...stages?.(parts) }, config),
+    settled: () => handling.settled(),
+    stop: (timeoutMs: number) => handling.stop(timeoutMs),
+  };
+  server = createFaultyServer(receiver.app, options, fault?.options);
+  connections = connectionsOf(server);
+  if (fault?.stage === 'connection') fault.server?.(server, parts);
+  const running = await serve(receiver, server, options);
+  // What an earlier process stored and did not handle.
+  handling.wake();
+  return {
+    running,
+    handling,
+    kill() {
+      isAlive = false;
+      crash(Number.POSITIVE_INFINITY);
+      clearTimeout(timer);
+      void handling.stop(0);
+    },
+    close() {
+      isAlive = false;
+      clearTimeout(timer);
+      return running.close();
+    },
+  };
+}
+
+function replacedStages(fault: Fault | null, parts: FaultParts): Partial<Pipeline> {
+  if (fault === null || fault.stage === 'connection' || fault.stage === 'effects' || fault.stage === 'log') return {};
+  return { [fault.stage]: fault.replace(parts) };
+}
+
+/** Writes what a mutant of the log logs in addition to the log of the receiver. */
+function logObserver(
+  fault: LogFault,
+  { signing, apiKey }: ReceiverConfig,
+  { tls }: ServerOptions,
+  log: (text: string) => void,
+): DeliveryObserver {
+  const { start, delivery } = fault.logs({
+    secret: signing?.secrets[0] ?? '',
+    apiKey: apiKey?.keys[0] ?? '',
+    signatureHeader: signing?.header ?? '',
+    apiKeyHeader: apiKey?.header ?? '',
+    tlsKey: tls?.key ?? '',
+  });
+  if (start !== undefined) log(`${start}\n`);
+  return (report) => {
+    const text = delivery?.(report);
+    if (text !== undefined) log(`${text}\n`);
+  };
+}
+
+/** Opens an inbox in memory that has what earlier ones stored and did not settle, as one on disk does. */
+function keptInbox(): () => Promise<Inbox> {
+  const stored = new Map<string, AcceptedDelivery>();
+  return async () => {
+    const inbox = memoryInbox();
+    for (const delivery of stored.values()) await inbox.put(delivery);
+    return {
+      ...inbox,
+      async put(delivery) {
+        const result = await inbox.put(delivery);
+        if (result === 'stored') stored.set(delivery.notification.id, delivery);
+        return result;
+      },
+      async settle(settlement) {
+        const isOurs = await inbox.settle(settlement);
+        const delivery = stored.get(settlement.claim.id);
+        if (isOurs && delivery !== undefined && settlement.state !== 'pending') {
+          stored.set(settlement.claim.id, { ...delivery, handle: false });
+        }
+        return isOurs;
+      },
+    };
+  };
+}
+
+/** The server of the reference receiver; with the options of the fault where it has some and HTTPS is served. */
+function createFaultyServer(app: Express, options: ServerOptions, changes: TlsOptions | undefined): Server {
+  const { tls } = options;
+  if (tls === undefined || changes === undefined) return createHttpServer(app, options);
+  const settings = { ...httpsOptions(app, tls, options), ...changes };
+  return protectServer(createTlsServer(settings, requestListener(app, options)), options);
+}
