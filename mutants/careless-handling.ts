@@ -7,14 +7,28 @@ import type { StageFault } from './fault.ts';
 
 type Replacement = StageFault['replace'];
 
+/** Whether a value of a payload, mostly the payload itself, is of some kind. */
+export type Condition = (value: unknown) => boolean;
+
 /** The field at a dotted path, or undefined if it or a parent is missing. */
 export function fieldAt(payload: unknown, path: string): unknown {
   let here = payload;
   for (const name of path.split('.')) {
-    if (typeof here !== 'object' || here === null || !Object.hasOwn(here, name)) return undefined;
+    if (!isContainer(here) || !Object.hasOwn(here, name)) return undefined;
     here = (here as Record<string, unknown>)[name];
   }
   return here;
+}
+
+/** The text at a dotted path, or undefined if there is none. */
+export function textAt(payload: unknown, path: string): string | undefined {
+  const value = fieldAt(payload, path);
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** The status of an order, else that of another notification. */
+export function statusOf(payload: unknown): unknown {
+  return fieldAt(payload, 'data.metadata.orderStatus') ?? fieldAt(payload, 'data.status');
 }
 
 /** Whether a body is valid JSON. */
@@ -27,9 +41,44 @@ export function isJson(body: Buffer): boolean {
   }
 }
 
-/** Reads a path like `payload.a.b.c`: throws a TypeError if a parent is undefined or null. */
-export function readUnguarded(payload: unknown, path: string): unknown {
-  return path.split('.').reduce((here, name) => (here as Record<string, unknown>)[name], payload);
+/**
+ * Whether the value at one of these dotted paths is the expected one. A pattern is for texts only; a missing field is
+ * undefined.
+ */
+export function where(
+  paths: string | readonly string[],
+  expected: string | null | undefined | RegExp | Condition,
+): Condition {
+  const matches: Condition = (value) => {
+    if (typeof expected === 'function') return expected(value);
+    return expected instanceof RegExp ? typeof value === 'string' && expected.test(value) : value === expected;
+  };
+  return (payload) => [paths].flat().some((path) => matches(fieldAt(payload, path)));
+}
+
+/** Whether a field has a value. */
+export const isPresent: Condition = (value) => value !== undefined;
+
+/** Whether calling a function for text fails. */
+export const isNotText: Condition = (value) => typeof value !== 'string';
+
+/** Whether a value is an object or a list. */
+export const isContainer = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+/** Whether a value is an object and not a list. */
+export const isObject = (value: unknown): value is object => isContainer(value) && !Array.isArray(value);
+
+/** Whether reading a field of the value throws. */
+export const isNullish: Condition = (value) => value === undefined || value === null;
+
+/** Whether every condition is met. */
+export function all(...conditions: readonly Condition[]): Condition {
+  return (payload) => conditions.every((meets) => meets(payload));
+}
+
+/** Whether one of the conditions is met. */
+export function any(...conditions: readonly Condition[]): Condition {
+  return (payload) => conditions.some((meets) => meets(payload));
 }
 
 /** An uncaught error of a handler: the framework answers 500. */
@@ -42,49 +91,53 @@ export function* containersIn(value: unknown): Generator<object> {
   const open = [value];
   while (open.length > 0) {
     const here = open.pop();
-    if (typeof here !== 'object' || here === null) continue;
+    if (!isContainer(here)) continue;
     yield here;
     for (const below of Object.values(here)) open.push(below);
   }
 }
 
+/** Whether any object or array in a value, or the value itself, matches. */
+export function hasContainer(such: (container: object) => boolean): Condition {
+  return (value) => {
+    for (const container of containersIn(value)) if (such(container)) return true;
+    return false;
+  };
+}
+
 /** Whether any text in a value, keys excluded, matches. */
-export function hasText(value: unknown, such: (text: string) => boolean): boolean {
-  if (typeof value === 'string') return such(value);
-  for (const container of containersIn(value)) {
-    for (const below of Object.values(container)) if (typeof below === 'string' && such(below)) return true;
-  }
-  return false;
+export function hasText(pattern: RegExp): Condition {
+  const matches: Condition = (value) => typeof value === 'string' && pattern.test(value);
+  const inside = hasContainer((container) => Object.values(container).some(matches));
+  return (value) => matches(value) || inside(value);
 }
 
 /** Replaces `validate`: rejects matching payloads, and validates others correctly. */
-export function refusing(such: (payload: unknown) => boolean, status = 400): Replacement {
+export function refusing(such: Condition, status = 400): Replacement {
   return ({ correct }) =>
     (req, res, next) =>
       such(required(res, 'payload')) ? refuse(res, status, 'not-accepted') : correct.validate(req, res, next);
 }
 
-/** Replaces `validate`: reads the payload unguarded before it is validated. */
-export function readBeforeValidation(read: (payload: unknown) => void): Replacement {
-  return ({ correct }) =>
-    (req, res, next) => {
-      read(required(res, 'payload'));
-      return correct.validate(req, res, next);
-    };
-}
-
-/** Replaces `validate`: reads the payload unguarded after it is validated. */
-export function readAfterValidation(read: (payload: unknown) => void): Replacement {
+/** Replaces `validate`: code before the validation throws at matching payloads, also where the condition throws. */
+export function throwBefore(error: string, such: Condition): Replacement {
   return ({ correct }) =>
     (req, res, next) =>
-      correct.validate(req, res, (error?: unknown) => {
-        if (error === undefined) read(required(res, 'payload'));
-        next(error);
+      such(required(res, 'payload')) ? throwTypeError(error) : correct.validate(req, res, next);
+}
+
+/** Replaces `validate`: code after the validation throws at matching payloads, also where the condition throws. */
+export function throwAfter(error: string, such: Condition): Replacement {
+  return ({ correct }) =>
+    (req, res, next) =>
+      correct.validate(req, res, (refused?: unknown) => {
+        if (refused === undefined && such(required(res, 'payload'))) throwTypeError(error);
+        next(refused);
       });
 }
 
 /** Replaces `validate`: a matching payload ends the process, which a supervisor restarts. */
-export function crashWhen(such: (payload: unknown) => boolean): Replacement {
+export function crashWhen(such: Condition): Replacement {
   return ({ correct, crash }) =>
     (req, res, next) =>
       such(required(res, 'payload')) ? crash(100) : correct.validate(req, res, next);

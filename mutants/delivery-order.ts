@@ -1,11 +1,12 @@
 /** Mutants that require an order of deliveries, and those that keep state per connection. */
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { refuse, refuseUnauthorized, required, type Stage } from '../receiver/stages/stage.ts';
-import { fieldAt, type Guard, guardNew } from './careless-handling.ts';
+import { refuse, refuseUnauthorized, required } from '../receiver/stages/stage.ts';
+import { fieldAt, guardNew } from './careless-handling.ts';
+import { family } from './family.ts';
 import type { StageFault } from './fault.ts';
-
-const ORDER = { area: 'delivery', stage: 'store' } as const;
+import { rewriteBody } from './raw-body-replacements.ts';
+import { type Handle, type StageChange, withRefusal } from './stage-changes.ts';
 
 const RANKS = ['CREATED', 'PENDING', 'BLOCKCHAIN_ACCEPTED', 'CONFIRMED', 'COMPLETED'];
 
@@ -32,67 +33,60 @@ function updateIn(payload: unknown): Update | null {
   };
 }
 
-/** Rejects updates that do not match the last one of their transaction, and records the others. */
-function comparing(turnAway: (update: Update, last: Update | undefined) => number | undefined): () => Guard {
-  return () => {
+/** Answers updates that contradict the last one of their transaction with this status, and records the others. */
+function refuseUpdate(
+  isRefused: (update: Update, last: Update | undefined) => boolean,
+  status = 409,
+): StageFault['replace'] {
+  return guardNew(() => {
     const transactions = new Map<string, Update>();
     return (payload) => {
       const update = updateIn(payload);
       if (update === null) return undefined;
-      const status = turnAway(update, transactions.get(update.transactionId));
-      if (status === undefined) transactions.set(update.transactionId, update);
-      return status;
+      if (isRefused(update, transactions.get(update.transactionId))) return status;
+      transactions.set(update.transactionId, update);
+      return undefined;
     };
-  };
+  });
 }
 
-const anyOrder = {
-  rule: 'Answer 200 to every valid notification, and decide afterwards, by `at`, whether it is news.',
-  express:
-    'Store the notification and answer; run the state machine behind a queue, and let it ignore late notifications.',
-};
+type Test = (at: (path: string) => unknown) => boolean;
 
-const CONNECTION = { area: 'delivery', severity: 'high', forbidden: true } as const;
+/** Answers 409 to data that `isRefused` finds, after data with the same value at `key` that `isEnd` finds. */
+export function refuseAfter(key: string, isEnd: Test, isRefused: Test): StageFault['replace'] {
+  return guardNew(() => {
+    const ended = new Set<unknown>();
+    return (payload) => {
+      const at = (path: string) => fieldAt(payload, `data.${path}`);
+      if (isEnd(at)) ended.add(at(key));
+      return isRefused(at) && ended.has(at(key)) ? 409 : undefined;
+    };
+  });
+}
 
-const keepNothing = {
-  rule: 'Keep nothing of a delivery beyond its answer: use a new buffer, parser and result for every request.',
-  express: 'Keep state in `res.locals`, never in `req.socket` or module variables.',
-};
-
-/**
- * Replaces a stage: after an answer with one of these statuses, `turnAway` answers the next request on the connection.
- */
-function affectNext(
-  stage: 'parse' | 'validate' | 'requireSignature',
-  turnAway: (...stage: Parameters<Stage>) => void,
-): StageFault['replace'] {
-  return ({ correct }) => {
+/** The correct stage, but after an answer of this stage, `turnAway` answers the next request on the connection. */
+function affectNext(stage: 'parse' | 'validate' | 'requireSignature', turnAway: Handle): StageChange {
+  const replace: StageFault['replace'] = (parts) => {
     const stained = new WeakSet<Socket>();
     return (req, res, next) => {
-      if (stained.delete(req.socket)) return turnAway(req, res, next);
+      if (stained.delete(req.socket)) return turnAway(req, res, next, parts);
       stained.add(req.socket);
-      return correct[stage](req, res, (error?: unknown) => {
+      return parts.correct[stage](req, res, (error?: unknown) => {
         stained.delete(req.socket);
         next(error);
       });
     };
   };
+  return { stage, replace };
 }
 
-export const deliveryOrderFaults: readonly StageFault[] = [
-  // State machines that reject late, early or missing updates.
-  {
-    ...ORDER,
-    name: 'steps-back-refused',
-    title: 'Answers 409 to a status that precedes the known one',
-    seen: 'State machine libraries that throw on unlisted transitions.',
-    why:
-      'Deliveries overtake each other, and after an outage they arrive in any order. Late ones are rejected on ' +
-      'every retry.',
-    fix: anyOrder,
-    severity: 'medium',
-    forbidden: false,
-    replace: guardNew(() => {
+/** State machines that reject late, early or missing updates. */
+const orders = family<StageFault>({ area: 'delivery', stage: 'store' }, [
+  [
+    'steps-back-refused',
+    'Answers 409 to a status that precedes the known one',
+    'transition-rejected',
+    guardNew(() => {
       const transactions = new Map<string, number>();
       return async (payload) => {
         const update = updateIn(payload);
@@ -106,45 +100,27 @@ export const deliveryOrderFaults: readonly StageFault[] = [
         return undefined;
       };
     }),
-  },
-  {
-    ...ORDER,
-    name: 'completed-is-final',
-    title: 'Answers 409 to any other status after COMPLETED',
-    seen: 'Guards for completed orders, in code that otherwise accepts statuses in any order.',
-    why: 'A late notification of an earlier status is rejected on every retry.',
-    fix: anyOrder,
-    severity: 'medium',
-    forbidden: false,
-    replace: guardNew(
-      comparing(({ kind, status }, last) =>
-        kind === 'CAAS' && last?.status === 'COMPLETED' && status !== 'COMPLETED' ? 409 : undefined,
-      ),
-    ),
-  },
-  {
-    ...ORDER,
-    name: 'time-must-not-go-back',
-    title: 'Answers 409 to a notification whose time precedes that of the last one of its transaction',
-    seen: 'Checks for stale data that compare times and reject late notifications.',
-    why: 'A late delivery becomes a permanent error.',
-    fix: anyOrder,
-    severity: 'medium',
-    forbidden: false,
-    replace: guardNew(comparing(({ at }, last) => (last !== undefined && at < last.at ? 409 : undefined))),
-  },
-  {
-    ...ORDER,
-    name: 'confirmed-needs-its-acceptance',
-    title: 'Answers 409 to CONFIRMED if no earlier status of the transaction is known',
-    seen: 'State machines in which every status has exactly one predecessor.',
-    why:
-      'Nothing guarantees that an earlier notification arrives first, or at all: after an outage completed orders ' +
-      'stay open.',
-    fix: anyOrder,
-    severity: 'high',
-    forbidden: true,
-    replace: guardNew(() => {
+    { forbidden: false },
+  ],
+  [
+    'completed-is-final',
+    'Answers 409 to any other status after COMPLETED',
+    'transition-rejected',
+    refuseUpdate(({ kind, status }, last) => kind === 'CAAS' && last?.status === 'COMPLETED' && status !== 'COMPLETED'),
+    { forbidden: false },
+  ],
+  [
+    'time-must-not-go-back',
+    'Answers 409 to a notification whose time precedes that of the last one of its transaction',
+    'transition-rejected',
+    refuseUpdate(({ at }, last) => last !== undefined && at < last.at),
+    { forbidden: false },
+  ],
+  [
+    'confirmed-needs-its-acceptance',
+    'Answers 409 to CONFIRMED if no earlier status of the transaction is known',
+    'transition-rejected',
+    guardNew(() => {
       const transactions = new Set<string>();
       return async (payload) => {
         const update = updateIn(payload);
@@ -158,138 +134,77 @@ export const deliveryOrderFaults: readonly StageFault[] = [
         return transactions.has(update.transactionId) ? undefined : 409;
       };
     }),
-  },
-  {
-    ...ORDER,
-    name: 'wants-every-step-of-a-sell',
-    title: 'Answers 422 to a sell that goes directly from PENDING to COMPLETED',
-    seen: 'State machines that were designed for buys and used for sells.',
-    why: 'The steps of a sell depend on the payout method, and the last one is rejected: the sell stays pending.',
-    fix: anyOrder,
-    severity: 'high',
-    forbidden: false,
-    replace: guardNew(
-      comparing(({ status, isSell }, last) =>
-        isSell && status === 'COMPLETED' && last?.status === 'PENDING' ? 422 : undefined,
-      ),
+    { note: 'After an outage, completed orders stay open.' },
+  ],
+  [
+    'wants-every-step-of-a-sell',
+    'Answers 422 to a sell that goes directly from PENDING to COMPLETED',
+    'transition-rejected',
+    refuseUpdate(({ status, isSell }, last) => isSell && status === 'COMPLETED' && last?.status === 'PENDING', 422),
+    { forbidden: false, note: 'The steps of a sell depend on the payout method.' },
+  ],
+  [
+    'failed-is-final',
+    'Answers 409 to a refund of a failed sell',
+    'refund-as-sell-state',
+    refuseUpdate(({ kind }, last) => kind === 'REFUND' && last?.status === 'FAILED'),
+  ],
+  [
+    'refund-needs-its-failed-sell',
+    'Answers 404 to a refund without a known failed sell',
+    'refund-as-sell-state',
+    refuseUpdate(({ kind }, last) => kind === 'REFUND' && last?.status !== 'FAILED', 404),
+  ],
+  [
+    'failure-after-refund-refused',
+    'Answers 409 to the failure of a sell whose refund is already known',
+    'refund-as-sell-state',
+    refuseUpdate(({ kind }, last) => kind === 'CAAS' && last?.kind === 'REFUND'),
+    { forbidden: false, note: 'The reason of the failure is lost.' },
+  ],
+  [
+    'failed-transactions-are-final',
+    'Answers 409 to an earlier status that arrives after FAILED',
+    'transition-rejected',
+    refuseUpdate(
+      ({ kind, status }, last) =>
+        kind === 'CAAS' && status !== 'FAILED' && last?.kind === 'CAAS' && last.status === 'FAILED',
     ),
-  },
-  {
-    ...ORDER,
-    name: 'failed-is-final',
-    title: 'Answers 409 to a refund of a failed sell',
-    seen: 'Guards for closed transactions: a failed sell is closed, and its refund is a change.',
-    why: 'A refund follows the notification of the failed sell, so no refund is booked.',
-    fix: { ...anyOrder, rule: 'Allow a refund after a failed sell.' },
-    severity: 'high',
-    forbidden: true,
-    replace: guardNew(
-      comparing(({ kind }, last) => (kind === 'REFUND' && last?.status === 'FAILED' ? 409 : undefined)),
+    { forbidden: false },
+  ],
+  [
+    'second-end-refused',
+    'Answers 409 to COMPLETED after CONFIRMED',
+    'transition-rejected',
+    refuseUpdate(({ status }, last) => status === 'COMPLETED' && last?.status === 'CONFIRMED'),
+    { forbidden: false, note: 'CONFIRMED and COMPLETED are both sent for a finished order.' },
+  ],
+  [
+    'expired-is-final',
+    'Answers 409 to a status of an order after its cash step has expired',
+    'cash-step-as-order-status',
+    refuseAfter(
+      'transactionId',
+      (at) => at('metadata.providerTransactionStatus') === 'EXPIRED',
+      (at) => at('metadata.providerTransactionStatus') === undefined,
     ),
-  },
-  {
-    ...ORDER,
-    name: 'refund-needs-its-failed-sell',
-    title: 'Answers 404 to a refund without a known failed sell',
-    seen: 'Handlers that load the transaction first, with a function that answers 404 if there is none.',
-    why: 'The failure of the sell may arrive later or be lost; then the refund is lost too.',
-    fix: { ...anyOrder, rule: 'Store a refund of an unknown sell, and match it later.' },
-    severity: 'high',
-    forbidden: true,
-    replace: guardNew(
-      comparing(({ kind }, last) => (kind === 'REFUND' && last?.status !== 'FAILED' ? 404 : undefined)),
+    { forbidden: false, note: 'The provider may still pay out after the step has expired.' },
+  ],
+  [
+    'cash-step-closes-the-order',
+    'Answers 409 to the end of an order after its cash step is completed',
+    'cash-step-as-order-status',
+    refuseAfter(
+      'transactionId',
+      (at) => at('metadata.providerTransactionStatus') === 'COMPLETED',
+      (at) => at('metadata.orderStatus') === 'COMPLETED',
     ),
-  },
-  {
-    ...ORDER,
-    name: 'failure-after-refund-refused',
-    title: 'Answers 409 to the failure of a sell whose refund is already known',
-    seen: 'State machines in which "refunded" is a final state.',
-    why: 'The two notifications can overtake each other, and then the reason of the failure is lost.',
-    fix: anyOrder,
-    severity: 'medium',
-    forbidden: false,
-    replace: guardNew(comparing(({ kind }, last) => (kind === 'CAAS' && last?.kind === 'REFUND' ? 409 : undefined))),
-  },
-  {
-    ...ORDER,
-    name: 'failed-transactions-are-final',
-    title: 'Answers 409 to an earlier status that arrives after FAILED',
-    seen: 'Guards for failed transactions, which nothing may reopen, in front of the comparison of times.',
-    why: 'A notification that was overtaken by the failure is rejected on every retry.',
-    fix: anyOrder,
-    severity: 'medium',
-    forbidden: false,
-    replace: guardNew(
-      comparing(({ kind, status }, last) =>
-        kind === 'CAAS' && status !== 'FAILED' && last?.kind === 'CAAS' && last.status === 'FAILED' ? 409 : undefined,
-      ),
-    ),
-  },
-  {
-    ...ORDER,
-    name: 'second-end-refused',
-    title: 'Answers 409 to COMPLETED after CONFIRMED',
-    seen: 'Checks for contradictions that take the two statuses of a finished order for different results.',
-    why: 'Both statuses are sent, and the last notification of an order is rejected.',
-    fix: anyOrder,
-    severity: 'medium',
-    forbidden: false,
-    replace: guardNew(
-      comparing(({ status }, last) => (status === 'COMPLETED' && last?.status === 'CONFIRMED' ? 409 : undefined)),
-    ),
-  },
-  {
-    ...ORDER,
-    name: 'expired-is-final',
-    title: 'Answers 409 to a status of an order after its cash step has expired',
-    seen: 'Receivers that cancel the order when the cash step expires.',
-    why: 'The provider may still pay out, and the end of the order is rejected.',
-    fix: anyOrder,
-    severity: 'medium',
-    forbidden: false,
-    replace: guardNew(() => {
-      const expired = new Set<unknown>();
-      return (payload) => {
-        const transactionId = fieldAt(payload, 'data.transactionId');
-        const status = fieldAt(payload, 'data.metadata.providerTransactionStatus');
-        if (status === 'EXPIRED') expired.add(transactionId);
-        return status === undefined && expired.has(transactionId) ? 409 : undefined;
-      };
-    }),
-  },
-  {
-    ...ORDER,
-    name: 'cash-step-closes-the-order',
-    title: 'Answers 409 to the end of an order after its cash step is completed',
-    seen: 'A unique key on transactionId and status, and one column for both kinds of status.',
-    why: 'Every sale for cash stays open: its completion is rejected on every attempt.',
-    fix: anyOrder,
-    severity: 'high',
-    forbidden: true,
-    replace: guardNew(() => {
-      const ended = new Set<unknown>();
-      return (payload) => {
-        const transaction = fieldAt(payload, 'data.transactionId');
-        if (fieldAt(payload, 'data.metadata.providerTransactionStatus') === 'COMPLETED') ended.add(transaction);
-        return fieldAt(payload, 'data.metadata.orderStatus') === 'COMPLETED' && ended.has(transaction)
-          ? 409
-          : undefined;
-      };
-    }),
-  },
-  {
-    ...CONNECTION,
-    name: 'exception-keeps-the-lock',
-    title: 'Answers nothing more about a transaction after an exception, because its lock is not released',
-    seen: 'A lock by transactionId without `finally`, around code that throws on metadata of another type.',
-    why: 'One malformed notification, and all further ones of the transaction wait for ever or are rejected.',
-    fix: {
-      rule: 'Release locks and roll back in `finally`, and validate the payload before either begins.',
-      express: 'Use `try { ... } finally { release(); }`, or a library such as async-mutex with `runExclusive`.',
-    },
-    stage: 'validate',
-    replace: ({ correct }) => {
+  ],
+  [
+    'exception-keeps-the-lock',
+    'Answers nothing more about a transaction after an exception, because its lock is not released',
+    'resource-not-released',
+    ({ correct }) => {
       const locked = new Set<unknown>();
       return (req, res, next) => {
         const payload = required(res, 'payload');
@@ -300,150 +215,104 @@ export const deliveryOrderFaults: readonly StageFault[] = [
         return correct.validate(req, res, next);
       };
     },
-  },
-  {
-    ...ORDER,
-    name: 'late-cash-step-refused',
-    title: 'Answers 409 to a cash step of an order that has ended',
-    seen: 'Queries for the open order of a cash step, which find none after its end.',
-    why: 'The provider reports the step in its own time, and the late report is rejected on every retry.',
-    fix: anyOrder,
-    severity: 'medium',
-    forbidden: false,
-    equivalentTo: {
-      name: 'expired-is-final',
-      reason: 'Both reject what follows a cash step or an end of the same transaction; the report names the delivery.',
-    },
-    replace: guardNew(() => {
-      const ended = new Set<unknown>();
-      return (payload) => {
-        const transactionId = fieldAt(payload, 'data.transactionId');
-        if (fieldAt(payload, 'data.type') === 'ORDER_TRACKING') return ended.has(transactionId) ? 409 : undefined;
-        if (fieldAt(payload, 'data.metadata.orderStatus') === 'COMPLETED') ended.add(transactionId);
-        return undefined;
-      };
-    }),
-  },
-  {
-    ...ORDER,
-    name: 'declined-is-final',
-    title: 'Answers 409 to a payment method that is staged after it was declined',
-    seen: 'State machines in which DECLINED has no successor.',
-    why: 'The user tries again, and is never asked for the amounts.',
-    fix: { ...anyOrder, rule: 'Allow STAGED after DECLINED.' },
-    severity: 'medium',
-    forbidden: false,
-    equivalentTo: {
-      name: 'staged-is-final',
-      reason: 'Both reject the next status of a payment method; the report names the rejected one.',
-    },
-    replace: guardNew(() => {
-      const declined = new Set<unknown>();
-      return (payload) => {
-        const card = fieldAt(payload, 'data.paymentMethodId');
-        if (fieldAt(payload, 'data.status') === 'DECLINED') declined.add(card);
-        return card !== undefined && fieldAt(payload, 'data.status') === 'STAGED' && declined.has(card)
-          ? 409
-          : undefined;
-      };
-    }),
-  },
-  {
-    ...ORDER,
-    name: 'second-refund-refused',
-    title: 'Answers 409 to a successful refund after a failed one of the same transaction',
-    seen: 'A column for the refund of a sell, which is written once.',
-    why: 'The partner keeps a failed refund on record, and may pay the customer a second time.',
-    fix: { ...anyOrder, rule: 'Store every refund of a sell.' },
-    severity: 'high',
-    forbidden: false,
-    replace: guardNew(
-      comparing(({ kind }, last) =>
-        kind === 'REFUND' && last?.kind === 'REFUND' && last.status === 'FAIL' ? 409 : undefined,
-      ),
+    { stage: 'validate', note: 'Only the transaction of the malformed notification is blocked.' },
+  ],
+  [
+    'late-cash-step-refused',
+    'Answers 409 to a cash step of an order that has ended',
+    'cash-step-as-order-status',
+    refuseAfter(
+      'transactionId',
+      (at) => at('type') !== 'ORDER_TRACKING' && at('metadata.orderStatus') === 'COMPLETED',
+      (at) => at('type') === 'ORDER_TRACKING',
     ),
-  },
-  {
-    ...ORDER,
-    name: 'refund-of-a-pending-sell-refused',
-    title: 'Answers 409 to a refund of a sell that is known, but not as failed',
-    seen: 'State machines in which a refund follows FAILED only.',
-    why: 'The refund overtakes the failure, and is rejected until the failure arrives, or for good.',
-    fix: { ...anyOrder, rule: 'Store a refund whatever the status of its sell is.' },
-    severity: 'medium',
-    forbidden: false,
-    equivalentTo: {
-      name: 'second-refund-refused',
-      reason: 'Both reject one of two refunds of a pending sell; the report names the rejected one.',
+    {
+      forbidden: false,
+      equivalentTo: {
+        name: 'expired-is-final',
+        reason:
+          'Both reject what follows a cash step or an end of the same transaction; the report names the delivery.',
+      },
     },
-    replace: guardNew(
-      comparing(({ kind }, last) =>
-        kind === 'REFUND' && last?.kind === 'CAAS' && last.status !== 'FAILED' ? 409 : undefined,
-      ),
+  ],
+  [
+    'declined-is-final',
+    'Answers 409 to a payment method that is staged after it was declined',
+    'transition-rejected',
+    refuseAfter(
+      'paymentMethodId',
+      (at) => at('status') === 'DECLINED',
+      (at) => at('status') === 'STAGED' && at('paymentMethodId') !== undefined,
     ),
-  },
-  // State that one delivery leaves on its connection for the next.
-  {
-    ...CONNECTION,
-    name: 'broken-body-spoils-the-next',
-    title: 'Answers 400 to the delivery after a body that is not JSON on the same connection',
-    seen: 'Parsers created per connection that keep what they could not parse.',
-    why:
-      'A proxy shares its connections between clients, so one invalid body makes the notification of another sender ' +
-      'fail.',
-    fix: keepNothing,
-    stage: 'parse',
-    replace: affectNext('parse', (_req, res) => refuse(res, 400, 'body-not-json')),
-  },
-  {
-    ...CONNECTION,
-    name: 'invalid-fields-spoil-the-next',
-    title: 'Answers 400 to the delivery after a notification with invalid fields on the same connection',
-    seen: 'Validators with a shared list of errors that is not emptied (ajv keeps it in `validate.errors`).',
-    why: 'The valid delivery after an invalid one is rejected but accepted on retry, which is hard to diagnose.',
-    fix: keepNothing,
-    stage: 'validate',
-    replace: affectNext('validate', (_req, res) => refuse(res, 400, 'not-a-notification')),
-  },
-  {
-    ...CONNECTION,
-    name: 'refusal-sticks-to-the-connection',
-    title: 'Answers 401 to the delivery after an invalid signature on the same connection',
-    seen: 'Authentication state that is stored with the socket, as in protocols with a login.',
-    why: 'Behind a proxy the next delivery may come from another client: a forgery makes a real notification fail.',
-    fix: keepNothing,
-    needs: ['hmac'],
-    stage: 'requireSignature',
-    replace: affectNext('requireSignature', (_req, res) => refuseUnauthorized(res, 'signature-mismatch')),
-  },
-  {
-    ...CONNECTION,
-    name: 'buffer-not-cut',
-    title:
-      'Verifies a short body together with the end of a longer one before it, because of a shared connection buffer',
-    seen: 'Reused buffers in C, Go and Java, where the number of bytes read is ignored.',
-    why: 'Which delivery is rejected depends on the previous one, so a test with one delivery never fails.',
-    fix: {
-      ...keepNothing,
-      rule: 'Hash and parse the first n bytes of the buffer, where n is the number of bytes read for this request.',
-      go: 'Use `buffer[:n]` or io.ReadAll.',
+    {
+      forbidden: false,
+      note: 'The user tries again, and is never asked for the amounts.',
+      equivalentTo: {
+        name: 'staged-is-final',
+        reason: 'Both reject the next status of a payment method; the report names the rejected one.',
+      },
     },
-    stage: 'readBody',
-    replace: ({ correct }) => {
+  ],
+  [
+    'second-refund-refused',
+    'Answers 409 to a successful refund after a failed one of the same transaction',
+    'refund-as-sell-state',
+    refuseUpdate(({ kind }, last) => kind === 'REFUND' && last?.kind === 'REFUND' && last.status === 'FAIL'),
+    { forbidden: false, note: 'The partner may pay the customer a second time.' },
+  ],
+  [
+    'refund-of-a-pending-sell-refused',
+    'Answers 409 to a refund of a sell that is known, but not as failed',
+    'refund-as-sell-state',
+    refuseUpdate(({ kind }, last) => kind === 'REFUND' && last?.kind === 'CAAS' && last.status !== 'FAILED'),
+    {
+      forbidden: false,
+      equivalentTo: {
+        name: 'second-refund-refused',
+        reason: 'Both reject one of two refunds of a pending sell; the report names the rejected one.',
+      },
+    },
+  ],
+]);
+
+/** State that one delivery leaves on its connection for the next. */
+const connections = family<StageFault>({ area: 'delivery', stage: 'readBody' }, [
+  [
+    'broken-body-spoils-the-next',
+    'Answers 400 to the delivery after a body that is not JSON on the same connection',
+    'state-shared-by-requests',
+    affectNext('parse', withRefusal(400, 'body-not-json')),
+  ],
+  [
+    'invalid-fields-spoil-the-next',
+    'Answers 400 to the delivery after a notification with invalid fields on the same connection',
+    'state-shared-by-requests',
+    affectNext('validate', withRefusal(400, 'not-a-notification')),
+    { note: 'ajv keeps the errors of its last run in `validate.errors`.' },
+  ],
+  [
+    'refusal-sticks-to-the-connection',
+    'Answers 401 to the delivery after an invalid signature on the same connection',
+    'state-shared-by-requests',
+    affectNext('requireSignature', (_req, res) => refuseUnauthorized(res, 'signature-mismatch')),
+    { needs: ['hmac'] },
+  ],
+  [
+    'buffer-not-cut',
+    'Verifies a short body together with the end of a longer one before it, because of a shared connection buffer',
+    'state-shared-by-requests',
+    (parts) => {
       const buffers = new WeakMap<Socket, Buffer>();
-      return (req, res, next) =>
-        correct.readBody(req, res, (error?: unknown) => {
-          if (error !== undefined) return next(error);
-          const body = required(res, 'rawBody');
-          const before = buffers.get(req.socket) ?? Buffer.alloc(0);
-          // Smaller bodies do not use the shared buffer.
-          if (body.length >= 8192) buffers.set(req.socket, body);
-          else if (before.length > 0) {
-            buffers.delete(req.socket);
-            res.locals.rawBody = Buffer.concat([body, before.subarray(body.length)]);
-          }
-          next();
-        });
+      return rewriteBody((body, { socket }) => {
+        const before = buffers.get(socket);
+        // Smaller bodies do not use the shared buffer.
+        if (body.length >= 8192) buffers.set(socket, body);
+        if (body.length >= 8192 || before === undefined) return body;
+        buffers.delete(socket);
+        return Buffer.concat([body, before.subarray(body.length)]);
+      }).replace(parts);
     },
-  },
-];
+  ],
+]);
+
+export const deliveryOrderFaults: readonly StageFault[] = [...orders, ...connections];

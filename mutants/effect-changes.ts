@@ -10,8 +10,12 @@ import { unverified } from './lenient-verifier.ts';
 
 type Replace = EffectFault['replace'];
 
-/** Where a mutant is of this area, and what it needs at least. */
-export const EFFECT = { area: 'effects', stage: 'effects', needs: ['effects'] } as const;
+/** What the mutants of the effects have in common. */
+export const EFFECT: Partial<EffectFault> = { area: 'effects', stage: 'effects', needs: ['effects'] };
+
+export function isOrder({ kind }: Handled): boolean {
+  return kind === 'CAAS_BUY' || kind === 'CAAS_SELL';
+}
 
 /** Records another effect of each notification; none where `change` gives null. */
 export function changing(

@@ -4,7 +4,7 @@
  */
 import type { Server } from 'node:http';
 import type { TlsOptions } from 'node:tls';
-import type { Stack } from '../contract/index.ts';
+import type { MistakeReference } from '../contract/mistakes/index.ts';
 import type { Pipeline } from '../receiver/create-receiver.ts';
 import type { DeliveryReport } from '../receiver/delivery-report.ts';
 import type { EffectsRecord } from '../receiver/effects/effects-record.ts';
@@ -31,23 +31,14 @@ export const FAULT_AREAS = [
 ] as const;
 type FaultArea = (typeof FAULT_AREAS)[number];
 
-interface FaultText {
+interface FaultRow extends MistakeReference {
   /** Stable, kebab-case, never reused: the fault ("verifies-reserialised-json"). */
   readonly name: string;
   readonly area: FaultArea;
   /** The fault as the receiver's behaviour, without a full stop: "Verifies the signature over re-serialised JSON". */
   readonly title: string;
-  /** Where real code has this fault. */
-  readonly seen: string;
-  /** The consequence in production. */
-  readonly why: string;
-  /** The rule for every stack, the fix for Express, and for stacks where it differs. */
-  readonly fix: { readonly rule: string; readonly express: string } & Partial<
-    Record<Exclude<Stack, 'express'>, string>
-  >;
-  readonly severity: 'critical' | 'high' | 'medium' | 'low';
-  /** Whether the specification (or a ruling at level must) forbids it. Other faults may only warn. */
-  readonly forbidden: boolean;
+  /** False where neither the specification nor a ruling at level must forbids it: then it may only warn. */
+  readonly forbidden?: false;
   /** The features without which it does not show; by default those of its area. */
   readonly needs?: readonly ('hmac' | 'api-key' | 'https' | 'mtls' | 'effects' | 'restart')[];
   /** The scenarios that show it differ from run to run. Only those that are red in every run count. */
@@ -72,7 +63,7 @@ export interface FaultParts {
 }
 
 /** A mutant of one stage. `replace` is called once per started receiver, so state in its closure is per process. */
-export interface StageFault extends FaultText {
+export interface StageFault extends FaultRow {
   readonly stage: keyof Pipeline;
   readonly replace: (parts: FaultParts) => Stage;
   /**
@@ -83,7 +74,7 @@ export interface StageFault extends FaultText {
 }
 
 /** A mutant of the connection: how it listens, what it requests from clients, which certificate it serves. */
-export interface ConnectionFault extends FaultText {
+export interface ConnectionFault extends FaultRow {
   readonly stage: 'connection';
   /** Options of node:https. */
   readonly options?: TlsOptions;
@@ -107,7 +98,7 @@ interface EffectChanges {
  * A mutant of what is done with notifications: only the effects window shows it. `replace` is called for every process,
  * also after a restart, which the record survives.
  */
-export interface EffectFault extends FaultText {
+export interface EffectFault extends FaultRow {
   readonly area: 'effects';
   readonly stage: 'effects';
   readonly replace: (record: Pick<EffectsRecord, 'apply'>) => EffectChanges;
@@ -135,7 +126,7 @@ interface LogText {
 }
 
 /** A mutant that answers and handles correctly, and whose log contains what must not be there. */
-export interface LogFault extends FaultText {
+export interface LogFault extends FaultRow {
   readonly area: 'log';
   readonly stage: 'log';
   readonly logs: (settings: LoggedSettings) => LogText;
@@ -145,20 +136,15 @@ export interface LogFault extends FaultText {
 
 export type Fault = StageFault | ConnectionFault | EffectFault | LogFault;
 
-/** The text of a fault without its code, in a fixed order: a line of `scenarios/fault-texts.json`. */
-export function textOf(fault: Fault): Omit<FaultText, 'needs' | 'comesAndGoes'> {
-  const { name, area, title, seen, why, fix, severity, forbidden, equivalentTo } = fault;
-  const { rule, express, ...others } = fix;
-  const stacks = Object.fromEntries(Object.entries(others).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+/** What the fault dictionary has of a mutant in addition to its outcomes. */
+export function describeFault({ name, area, title, mistake, note, forbidden, equivalentTo }: Fault) {
   return {
     name,
     area,
     title,
-    seen,
-    why,
-    fix: { rule, express, ...stacks },
-    severity,
-    forbidden,
+    mistake,
+    ...(note !== undefined && { note }),
+    ...(forbidden === false && { forbidden }),
     ...(equivalentTo && { equivalentTo: { name: equivalentTo.name, reason: equivalentTo.reason } }),
   };
 }

@@ -42,7 +42,7 @@ import { unsignedClaims } from './unsigned-claims.ts';
 import { keylessRequests, uncertifiedRequests, unsignedRequests } from './unsigned-requests.ts';
 import { keylessShapes, unsignedShapes } from './unsigned-shapes.ts';
 
-export { FAULT_AREAS, type Fault, textOf } from './fault.ts';
+export { describeFault, FAULT_AREAS, type Fault } from './fault.ts';
 export { startFaultyReceiver } from './start-faulty-receiver.ts';
 
 export const FAULTS: readonly Fault[] = [

@@ -22,7 +22,7 @@ export interface Client {
 }
 
 /** Whether a mutant accepts a client. */
-export type AcceptsClient = (client: Client) => boolean;
+type AcceptsClient = (client: Client) => boolean;
 
 /** Requests a certificate and accepts everyone. */
 const ACCEPTS_EVERYONE: TlsOptions = { requestCert: true, rejectUnauthorized: false };
@@ -32,8 +32,6 @@ export const MTLS = {
   area: 'mtls',
   stage: 'requireClientCertificate',
   options: ACCEPTS_EVERYONE,
-  severity: 'critical',
-  forbidden: true,
 } as const;
 
 /** Null if the connection is not TLS, or the receiver does not check certificates of connections. */
@@ -72,6 +70,11 @@ export function alsoAcceptClients(test: (parts: FaultParts) => AcceptsClient): S
     const letsIn = test(parts);
     return (client) => (letsIn(client) ? goOn : null);
   });
+}
+
+/** The correct check, which also accepts the clients that pass a test without state. */
+export function alsoAcceptIf(test: AcceptsClient): StageFault['replace'] {
+  return alsoAcceptClients(() => test);
 }
 
 /** Node's codes for a chain without a trusted root. */

@@ -4,6 +4,9 @@ import { hmac } from '../contract/signing/index.ts';
 import { answer, refuseUnauthorized, requestHeader, required, type Stage } from '../receiver/stages/stage.ts';
 import type { FaultParts, StageFault } from './fault.ts';
 
+/** Common to the mutants of the signature check. */
+export const SIGNATURE = { area: 'signature', stage: 'requireSignature' } as const;
+
 /** A delivery as a signature check sees it. */
 export interface Signed {
   readonly req: Request;
@@ -17,7 +20,7 @@ export interface Signed {
 }
 
 /** Whether a mutant accepts a delivery. */
-export type Test = (delivery: Signed) => boolean;
+type Test = (delivery: Signed) => boolean;
 
 type Replace = StageFault['replace'];
 
@@ -49,64 +52,65 @@ export function stageOf(
   };
 }
 
+/** The correct check, except for deliveries for which `instead` returns a stage. */
+export function handleSome(instead: (delivery: Signed, parts: FaultParts) => Stage | null): Replace {
+  return (parts) =>
+    stageOf((delivery, ...stage) => (instead(delivery, parts) ?? parts.correct.requireSignature)(...stage), parts);
+}
+
+/** Passes the delivery to the next stage. */
+export const goOn: Stage = (_req, _res, next) => next();
+
+/** Rejects the signature. */
+export const reject: Stage = (_req, res) => refuseUnauthorized(res, 'signature-wrong');
+
 /** The correct check, which also accepts deliveries that pass `test`. */
-export function alsoAccept(test: Test): Replace {
-  return (parts) =>
-    stageOf(
-      (delivery, req, res, next) => (test(delivery) ? next() : parts.correct.requireSignature(req, res, next)),
-      parts,
-    );
+export const alsoAccept = (test: Test): Replace => handleSome((delivery) => (test(delivery) ? goOn : null));
+
+/** Accepts exactly the deliveries that pass `test`. */
+export const acceptWhen = (test: Test): Replace => handleSome((delivery) => (test(delivery) ? goOn : reject));
+
+/** Whether the header, which has to be present, passes a comparison with one of the valid signatures. */
+export function matching(equal: (header: string, expected: string) => boolean): Test {
+  return ({ header, expected }) => header !== undefined && expected.some((one) => equal(header, one));
 }
 
-/** Replaces the correct check. */
-export function acceptWhen(test: Test): Replace {
-  return (parts) =>
-    stageOf((delivery, _req, res, next) => {
-      if (test(delivery)) next();
-      else refuseUnauthorized(res, 'signature-wrong');
-    }, parts);
+/** Compares the header with the valid signatures in another way. */
+export const comparing = (equal: (header: string, expected: string) => boolean) => acceptWhen(matching(equal));
+
+/** The bytes of a signature, decoded leniently. */
+export const bytesOf = (signature: string) => Buffer.from(signature, 'base64');
+
+/** A signature in hexadecimal. */
+export const hexOf = (signature: string) => bytesOf(signature).toString('hex');
+
+/** Whether the header is the same as a value that is computed with one of the secrets. */
+export function computed(compute: (secret: string, body: Buffer) => string): Test {
+  return ({ header, body, secrets }) => secrets.some((secret) => header === compute(secret, body));
 }
 
-/** Compares the header, which has to be present, with each valid signature in another way. */
-export function comparing(equal: (header: string, expected: string) => boolean): Replace {
-  return acceptWhen(({ header, expected }) => header !== undefined && expected.some((one) => equal(header, one)));
-}
+/** Whether the header is a valid signature in another spelling. */
+export const spelled = (spell: (signature: string) => string) => matching((header, one) => header === spell(one));
 
 /** The correct check, but an exception (thrown by `test`, or if it returns true) is answered 500. */
 export function throwWhen(test: Test): Replace {
-  return (parts) =>
-    stageOf((delivery, req, res, next) => {
-      if (test(delivery)) throw new TypeError('The check of the signature threw.');
-      return parts.correct.requireSignature(req, res, next);
-    }, parts);
+  return handleSome((delivery) => {
+    if (test(delivery)) throw new TypeError('The check of the signature threw.');
+    return null;
+  });
 }
 
 /** The correct check, but an exception ends the process, which a supervisor restarts. */
 export function endProcessWhen(test: Test): Replace {
-  return (parts) =>
-    stageOf((delivery, req, res, next) => {
-      if (test(delivery)) return parts.crash(100);
-      return parts.correct.requireSignature(req, res, next);
-    }, parts);
+  return handleSome((delivery, { crash }) => (test(delivery) ? () => crash(100) : null));
 }
 
-/** A mutant that answers some contents with 200 and an object, before the verification. */
-export function early(
-  answerTo: (payload: unknown, secret: string) => object | null,
-  text: Pick<StageFault, 'name' | 'title' | 'seen' | 'why' | 'fix' | 'equivalentTo'>,
-  severity: StageFault['severity'] = 'high',
-): StageFault {
-  return {
-    ...SIGNATURE,
-    ...text,
-    severity,
-    forbidden: true,
-    replace: (parts) =>
-      stageOf(({ body, secrets }, req, res, next) => {
-        const found = answerTo(jsonOf(body), secrets[0] ?? '');
-        return found === null ? parts.correct.requireSignature(req, res, next) : answer(res, 200, found);
-      }, parts),
-  };
+/** Answers some contents with 200 and an object, before the verification. */
+export function early(answerTo: (payload: unknown, secret: string) => object | null): Replace {
+  return handleSome(({ body, secrets }) => {
+    const found = answerTo(jsonOf(body), secrets[0] ?? '');
+    return found === null ? null : (_req, res) => answer(res, 200, found);
+  });
 }
 
 /** Returns something after a valid delivery, and takes it instead of a signature. */
@@ -123,6 +127,9 @@ export function rememberingClient(give: (res: Response) => void, isGiven: (req: 
   };
 }
 
+/** The type in Content-Type, without parameters. */
+export const mediaType = (req: Request) => (req.headers['content-type'] ?? '').split(';', 1)[0]?.trim() ?? '';
+
 /** The body as JSON, or undefined. */
 export function jsonOf(body: Buffer): unknown {
   try {
@@ -138,13 +145,10 @@ export function unverified({ body }: Pick<Signed, 'body'>): Record<string, unkno
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
 
-/** Common to the mutants of the signature check. */
-export const SIGNATURE = { area: 'signature', stage: 'requireSignature' } as const;
-
-/** A mutant that also accepts deliveries that pass `test`. */
-export function lenientMutant(
-  test: Test,
-  text: Pick<StageFault, 'name' | 'title' | 'seen' | 'why' | 'fix' | 'comesAndGoes' | 'equivalentTo'>,
-): StageFault {
-  return { ...SIGNATURE, ...text, severity: 'critical', forbidden: true, replace: alsoAccept(test) };
+/** Whether a text matches a pattern with a wildcard for any text and one for a single character. */
+export function matchesWildcards(text: string, pattern: string, anyText: string, anyCharacter: string): boolean {
+  const wildcards: Record<string, string> = { [anyText]: '.*', [anyCharacter]: '.' };
+  const escaped = (character: string) => character.replace(/[.*+?^${}()|[\]\\]/, '\\$&');
+  const source = [...pattern].map((character) => wildcards[character] ?? escaped(character)).join('');
+  return new RegExp(`^${source}$`).test(text);
 }

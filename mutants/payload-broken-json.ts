@@ -1,52 +1,33 @@
 /** Mutants that handle invalid JSON incorrectly, and those that repeated keys or prototype keys defeat. */
 import { refuse, required } from '../receiver/stages/stage.ts';
-import { isJson, throwTypeError } from './careless-handling.ts';
+import { isContainer, isJson, throwTypeError } from './careless-handling.ts';
+import { family } from './family.ts';
 import type { FaultParts, StageFault } from './fault.ts';
 
-const JSON_TEXT = { area: 'payload', forbidden: true } as const;
-
-const guard = {
-  rule: 'Catch every parser error, and answer 400.',
-  express: 'Put `JSON.parse` into try/catch; nothing else catches exceptions of an async callback.',
-  python: 'Catch `ValueError` and `RecursionError` around `json.loads`.',
-  flask: 'Use `request.get_json(silent=True)`, and test the result for None.',
-  spring: 'Handle HttpMessageNotReadableException, or parse the raw body yourself after the verification.',
-  ruby: 'Rescue JSON::ParserError.',
-  php: 'Use `json_decode` with JSON_THROW_ON_ERROR inside try.',
-  go: 'Check the error of `json.Unmarshal`.',
-  dotnet: 'Catch JsonException.',
-};
-
-const verifyFirst = {
-  ...guard,
-  rule: 'Verify the signature over the raw bytes first, and parse only verified bodies.',
-  express: 'Use `express.raw({ type: () => true })` on the route, and `JSON.parse` after verification.',
-};
+type Replacement = Pick<StageFault, 'stage' | 'replace'>;
 
 type Ends = (parts: FaultParts, ...stage: Parameters<FaultParts['correct']['parse']>) => void;
 
-/** Replaces `parse`: handles matching bodies by `end`, and parses all others correctly. */
-function parsing(such: (body: Buffer) => boolean, end: Ends): StageFault['replace'] {
-  return (parts) => (req, res, next) =>
-    such(required(res, 'rawBody')) ? end(parts, req, res, next) : parts.correct.parse(req, res, next);
-}
+/** Replaces a stage: handles matching bodies by `end`, and all others correctly. */
+const replacing =
+  (stage: 'parse' | 'requireApiKey') =>
+  (such: (body: Buffer) => boolean, end: Ends): Replacement => ({
+    stage,
+    replace: (parts) => (req, res, next) =>
+      such(required(res, 'rawBody')) ? end(parts, req, res, next) : parts.correct[stage](req, res, next),
+  });
 
-/**
- * Replaces the key check, the first stage after reading the body: handles matching bodies by `end`, verified or not.
- */
-function inspectFirst(such: (body: Buffer) => boolean, end: Ends): StageFault['replace'] {
-  return (parts) => (req, res, next) =>
-    such(required(res, 'rawBody')) ? end(parts, req, res, next) : parts.correct.requireApiKey(req, res, next);
-}
+const parsing = replacing('parse');
+
+/** The key check is the first stage after reading the body: the body is handled, verified or not. */
+const inspectFirst = replacing('requireApiKey');
 
 const fails: Ends = () => throwTypeError('Unexpected token in JSON');
-
 const endsProcess: Ends = ({ crash }) => crash(100);
-
 const never: Ends = () => {};
 
 const isEmpty = (body: Buffer) => body.length === 0;
-
+const isNotJson = (body: Buffer) => !isJson(body);
 const isInvalidJson = (body: Buffer) => body.length > 0 && !isJson(body);
 
 type Flags = Record<string, unknown>;
@@ -72,8 +53,8 @@ function mergeInto(target: Flags, source: object, refused: ReadonlySet<string>):
 function acceptIfPolluted(
   partOf: (payload: object) => object | undefined,
   refused: readonly string[],
-): StageFault['replace'] {
-  return ({ correct }) => {
+): Partial<StageFault> {
+  const replace: StageFault['replace'] = ({ correct }) => {
     class Context {
       readonly data?: unknown;
     }
@@ -84,7 +65,7 @@ function acceptIfPolluted(
         if (error !== undefined) return next(error);
         try {
           const part = partOf(JSON.parse(required(res, 'rawBody').toString('utf8')));
-          if (typeof part === 'object' && part !== null) mergeInto(new Context() as Flags, part, names);
+          if (isContainer(part)) mergeInto(new Context() as Flags, part, names);
         } catch {
           // Not JSON, or nothing to merge.
         }
@@ -92,212 +73,100 @@ function acceptIfPolluted(
       });
     };
   };
+  return { stage: 'requireSignature', needs: ['hmac'], replace };
 }
 
-const POLLUTION = {
-  area: 'payload',
-  stage: 'requireSignature',
-  severity: 'critical',
-  forbidden: true,
-  needs: ['hmac'],
-} as const;
-
-const pick = {
-  rule: 'Pick the fields that you know; never copy keys of a payload by name.',
-  express: 'Use a schema that drops unknown keys, and `Object.create(null)` or a `Map` for external keys.',
-};
-
-const why =
-  'Anyone who sends one valid delivery, or bypasses the check once, disables it for everyone until the restart.';
-
-export const payloadBrokenJsonFaults: readonly StageFault[] = [
+export const payloadBrokenJsonFaults = family<StageFault>({ area: 'payload' }, [
   // Bodies that are not JSON.
-  {
-    ...JSON_TEXT,
-    name: 'broken-json-answers-500',
-    title: 'Answers 500 to a body that is not JSON',
-    seen: 'Unguarded parsers in frameworks that catch exceptions of handlers; the most common fault of real receivers.',
-    why: 'The sender takes it for an outage and keeps retrying.',
-    fix: guard,
-    severity: 'medium',
-    stage: 'parse',
-    replace: parsing((body) => !isJson(body), fails),
-  },
-  {
-    ...JSON_TEXT,
-    name: 'broken-json-ends-the-process',
-    title: 'Ends the process on a body that is not JSON',
-    seen:
-      'JSON.parse in an async handler of Express 4 or in a listener for the end of the stream, where nothing ' +
-      'catches exceptions.',
-    why: 'One malformed delivery stops a receiver that is otherwise correct.',
-    fix: guard,
-    severity: 'high',
-    stage: 'parse',
-    replace: parsing(isInvalidJson, endsProcess),
-  },
-  {
-    ...JSON_TEXT,
-    name: 'broken-json-hangs',
-    title: 'Never answers a truncated JSON body',
-    seen: 'Streaming parsers that wait for the end of the value instead of the end of the body.',
-    why: 'Each such delivery holds a connection until it times out.',
-    fix: { ...guard, rule: 'Treat the end of the body before the end of the value as an error, and answer 400.' },
-    severity: 'medium',
-    stage: 'parse',
-    replace: parsing((body) => body.toString('latin1') === '{"id":', never),
-  },
-  {
-    ...JSON_TEXT,
-    name: 'answers-400-and-dies',
-    title: 'Answers 400 to a body that is not JSON and then ends the process',
-    seen: 'Handlers that answer in a catch block and rethrow, and logging that fails on the same error.',
-    why: 'The answer looks correct, but the next delivery finds no server.',
-    fix: { ...guard, rule: 'End the request after the answer, and throw nothing after it.' },
-    severity: 'high',
-    stage: 'parse',
-    replace: parsing(isInvalidJson, ({ crash }, _req, res) => {
+  ['broken-json-answers-500', 'Answers 500 to a body that is not JSON', 'unguarded-parser', parsing(isNotJson, fails)],
+  [
+    'broken-json-ends-the-process',
+    'Ends the process on a body that is not JSON',
+    'unguarded-parser',
+    parsing(isInvalidJson, endsProcess),
+  ],
+  [
+    'broken-json-hangs',
+    'Never answers a truncated JSON body',
+    'read-waits-for-more',
+    parsing((body) => body.toString('latin1') === '{"id":', never),
+  ],
+  [
+    'answers-400-and-dies',
+    'Answers 400 to a body that is not JSON and then ends the process',
+    'unguarded-parser',
+    parsing(isInvalidJson, ({ crash }, _req, res) => {
       refuse(res, 400, 'body-not-json');
       res.once('finish', () => crash(100));
     }),
-  },
-  {
-    ...JSON_TEXT,
-    name: 'empty-body-answers-500',
-    title: 'Answers 500 to an empty body',
-    seen: 'Frameworks that leave the body undefined if there is none, and code that reads a field of it.',
-    why: 'Scanners and health checks constantly post empty bodies, and each one logs an error.',
-    fix: { ...guard, rule: 'Treat an empty body like invalid JSON: 400.' },
-    severity: 'low',
-    stage: 'parse',
-    replace: parsing(isEmpty, fails),
-  },
-  {
-    ...JSON_TEXT,
-    name: 'empty-body-hangs',
-    title: 'Never answers an empty body',
-    seen: 'Readers that wait for the first chunk of a body, which never arrives.',
-    why: 'Each such request holds a connection, and a few hundred of them use up all connections.',
-    fix: { ...guard, rule: 'Continue at the end of the stream, whether there was a chunk or not.' },
-    severity: 'medium',
-    stage: 'parse',
-    replace: parsing(isEmpty, never),
-  },
-  {
-    ...JSON_TEXT,
-    name: 'parsed-before-verified',
-    title: 'Parses the body before verifying it and answers 400 to an unsigned one that is not JSON',
-    seen: 'A global body parser before the route, as in half of the receivers that were examined.',
-    why: 'Unauthenticated clients reach the parser, and the answer reveals it.',
-    fix: verifyFirst,
-    severity: 'low',
-    forbidden: false,
-    stage: 'requireApiKey',
-    replace: inspectFirst(
-      (body) => !isJson(body),
-      (_parts, _req, res) => refuse(res, 400, 'body-not-json'),
-    ),
-  },
-  {
-    ...JSON_TEXT,
-    name: 'unverified-json-answers-500',
-    title: 'Parses the body unguarded before verifying it and answers 500 to an unsigned one that is not JSON',
-    seen: 'Handlers that need a field of the payload to find the secret or to log the delivery.',
-    why: "Anyone can fill the error log, and see the parser's message if error pages are enabled.",
-    fix: verifyFirst,
-    severity: 'medium',
-    stage: 'requireApiKey',
-    replace: inspectFirst((body) => !isJson(body), fails),
-  },
-  {
-    ...JSON_TEXT,
-    name: 'unverified-json-ends-the-process',
-    title: 'Parses the body before verifying it and ends the process if it is not JSON',
-    seen: 'The same in an unguarded async handler, as in two of sixteen receivers that were examined.',
-    why: 'Anyone can stop the receiver with six bytes.',
-    fix: verifyFirst,
-    severity: 'critical',
-    stage: 'requireApiKey',
-    replace: inspectFirst((body) => !isJson(body), endsProcess),
-  },
-  {
-    ...JSON_TEXT,
-    name: 'unverified-null-answers-500',
-    title: 'Reads the type of the payload before verifying it and answers 500 to an unsigned null',
-    seen: 'Log lines and routers before verification, which parse with error handling but read fields without it.',
-    why: 'Anyone can fill the error log and reach code that expects verified payloads.',
-    fix: verifyFirst,
-    severity: 'medium',
-    stage: 'requireApiKey',
-    replace: inspectFirst(
+    { note: 'The answer looks correct, but the next delivery finds no server.' },
+  ],
+  ['empty-body-answers-500', 'Answers 500 to an empty body', 'empty-body-unhandled', parsing(isEmpty, fails)],
+  ['empty-body-hangs', 'Never answers an empty body', 'read-waits-for-more', parsing(isEmpty, never)],
+  [
+    'parsed-before-verified',
+    'Parses the body before verifying it and answers 400 to an unsigned one that is not JSON',
+    'parsing-before-verification',
+    inspectFirst(isNotJson, (_parts, _req, res) => refuse(res, 400, 'body-not-json')),
+    { forbidden: false },
+  ],
+  [
+    'unverified-json-answers-500',
+    'Parses the body unguarded before verifying it and answers 500 to an unsigned one that is not JSON',
+    'parsing-before-verification',
+    inspectFirst(isNotJson, fails),
+  ],
+  [
+    'unverified-json-ends-the-process',
+    'Parses the body before verifying it and ends the process if it is not JSON',
+    'parsing-before-verification',
+    inspectFirst(isNotJson, endsProcess),
+  ],
+  [
+    'unverified-null-answers-500',
+    'Reads the type of the payload before verifying it and answers 500 to an unsigned null',
+    'parsing-before-verification',
+    inspectFirst(
       (body) => body.toString('latin1').trim() === 'null',
       () => throwTypeError("Cannot read properties of null (reading 'type')"),
     ),
-  },
-  {
-    ...JSON_TEXT,
-    name: 'invalid-utf-8-ends-the-process',
-    title: 'Ends the process on a body that is not UTF-8',
-    seen: 'Strict decoders in callbacks and background tasks, before a well-guarded parser.',
-    why: 'The error handling of the parser looks complete, but the exception occurs one line before it.',
-    fix: { ...guard, rule: 'Catch errors of decoding and parsing together.' },
-    severity: 'high',
-    stage: 'parse',
-    replace: parsing((body) => !Buffer.from(body.toString('utf8'), 'utf8').equals(body), endsProcess),
-  },
-  {
-    ...JSON_TEXT,
-    name: 'repeated-keys-answer-500',
-    title: 'Answers 500 to JSON with a repeated key',
-    seen:
-      'Strict mappers (FAIL_ON_READING_DUP_TREE_KEY in Jackson, JSONObject of org.json) whose exception is not ' +
-      'handled.',
-    why: 'JSON allows repeated keys, and the sender takes the answer for an outage.',
-    fix: { ...guard, spring: 'Handle the exception with 400, or take the last value as other parsers do.' },
-    severity: 'low',
-    stage: 'parse',
-    replace: parsing((body) => body.toString('latin1').split('"type":"CAAS"').length > 2, fails),
-  },
+  ],
+  [
+    'invalid-utf-8-ends-the-process',
+    'Ends the process on a body that is not UTF-8',
+    'unguarded-parser',
+    parsing((body) => !Buffer.from(body.toString('utf8'), 'utf8').equals(body), endsProcess),
+  ],
+  [
+    'repeated-keys-answer-500',
+    'Answers 500 to JSON with a repeated key',
+    'unguarded-parser',
+    parsing((body) => body.toString('latin1').split('"type":"CAAS"').length > 2, fails),
+    { note: 'FAIL_ON_READING_DUP_TREE_KEY in Jackson and JSONObject of org.json throw on repeated keys.' },
+  ],
   // Payloads that reach the prototype of the receiver's own objects.
-  {
-    ...POLLUTION,
-    name: 'merges-payloads-deeply',
-    title:
-      'Merges data into an object of the request with a function that follows __proto__, which affects every later ' +
+  [
+    'merges-payloads-deeply',
+    'Merges data into an object of the request with a function that follows __proto__, which affects every later ' +
       'delivery',
-    seen: 'Old versions of popular merge functions, and hand-written loops over the keys of a payload.',
-    why,
-    fix: pick,
-    replace: acceptIfPolluted((payload) => (payload as { data?: object }).data, ['constructor']),
-  },
-  {
-    ...POLLUTION,
-    name: 'merges-envelopes-deeply',
-    title:
-      'Merges the envelope into an object of the request with a function that follows __proto__, which affects ' +
+    'payload-merged-into-prototype',
+    acceptIfPolluted((payload) => (payload as { data?: object }).data, ['constructor']),
+  ],
+  [
+    'merges-envelopes-deeply',
+    'Merges the envelope into an object of the request with a function that follows __proto__, which affects ' +
       'every later delivery',
-    seen: 'Contexts and sessions filled from the top level of a payload, without data.',
-    why,
-    fix: pick,
-    replace: acceptIfPolluted(
-      ({ ...payload }) => {
-        return Object.hasOwn(payload, '__proto__') ? payload : undefined;
-      },
+    'payload-merged-into-prototype',
+    acceptIfPolluted(
+      ({ ...payload }) => (Object.hasOwn(payload, '__proto__') ? payload : undefined),
       ['constructor', 'data'],
     ),
-  },
-  {
-    ...POLLUTION,
-    name: 'merges-but-for-proto',
-    title:
-      'Merges data with a function that blocks __proto__ but follows constructor.prototype, which affects every ' +
+  ],
+  [
+    'merges-but-for-proto',
+    'Merges data with a function that blocks __proto__ but follows constructor.prototype, which affects every ' +
       'later delivery',
-    seen: 'The first fix of several merge functions, which needed a second one.',
-    why,
-    fix: {
-      ...pick,
-      rule: 'Reject __proto__, constructor and prototype; better, never copy keys of a payload by name.',
-    },
-    replace: acceptIfPolluted((payload) => (payload as { data?: object }).data, ['__proto__']),
-  },
-];
+    'payload-merged-into-prototype',
+    acceptIfPolluted((payload) => (payload as { data?: object }).data, ['__proto__']),
+  ],
+]);

@@ -1,191 +1,104 @@
 /** Mutants that verify other input than the raw body, alone or as a fallback. */
 import { PHP, PYTHON, PYTHON_COMPACT, rewriteJson } from '../contract/signing/index.ts';
+import { family, type Row } from './family.ts';
 import type { StageFault } from './fault.ts';
-import { rawBytes, verifyOver } from './raw-body-replacements.ts';
+import { verifyAny, verifyOver, verifyText } from './raw-body-replacements.ts';
 
-const RAW_BODY = {
-  area: 'raw-body',
-  severity: 'medium',
-  forbidden: true,
-  stage: 'requireSignature',
-} as const;
+type Input = (text: string) => string | Uint8Array;
 
-const ONLY_RAW = rawBytes('Remove the fallback: verify only the raw bytes.');
+const indented: Input = (text) => JSON.stringify(JSON.parse(text), null, 2);
+const dataOf: Input = (text) => JSON.stringify((JSON.parse(text) as { data: unknown }).data);
+const idOf = (text: string) => (JSON.parse(text) as { id: unknown }).id;
 
 /** Verifies the raw body, then another input. Exceptions of `other` leave the raw body only. */
-function rawOr(other: (text: string) => string | Uint8Array): StageFault['replace'] {
-  return verifyOver((body) => {
+function rawOr(other: Input): ReturnType<typeof verifyAny> {
+  return verifyAny((body) => {
     try {
-      return [body, Buffer.from(other(body.toString('utf8')))];
+      return [body, other(body.toString('utf8'))];
     } catch {
       return [body];
     }
   });
 }
 
-const dataOf = (text: string) => JSON.stringify((JSON.parse(text) as { data: unknown }).data);
-
-export const rawBodyFallbacksFaults: readonly StageFault[] = [
-  // Receivers that verify correctly and also accept a second input: every valid delivery passes, and so do some
-  // unsigned ones.
-  {
-    ...RAW_BODY,
-    name: 'falls-back-to-reserialised-json',
-    title: 'Falls back to JSON.stringify of the parsed body when the raw body does not match',
-    seen: 'Gateways and multi-platform libraries that fall back when the raw body is not available.',
-    why:
-      'Accepts unsigned bytes as long as they parse to the same values. With repeated keys, another parser may read ' +
-      'something else.',
-    fix: ONLY_RAW,
-    replace: rawOr((text) => JSON.stringify(JSON.parse(text))),
-  },
-  {
-    ...RAW_BODY,
-    name: 'falls-back-to-indented-json',
-    title: 'Falls back to the body indented by two spaces when the raw body does not match',
-    seen: 'Documentation samples that verify JSON.stringify(body, null, 2), kept next to the correct check.',
-    why: 'Bodies that differ in layout share a signature, so the stored body may not be the signed one.',
-    fix: ONLY_RAW,
-    replace: rawOr((text) => JSON.stringify(JSON.parse(text), null, 2)),
-  },
-  {
-    ...RAW_BODY,
-    name: 'falls-back-to-python-json',
-    title: 'Falls back to the output of json.dumps when the raw body does not match',
-    seen: 'Python receivers whose tests sign json.dumps(...), with a check that was loosened for the tests.',
-    why: 'Production accepts a form that the service never signs, only to make a test pass.',
-    fix: ONLY_RAW,
-    replace: rawOr((text) => rewriteJson(text, PYTHON)),
-  },
-  {
-    ...RAW_BODY,
-    name: 'falls-back-to-sorted-json',
-    title: 'Falls back to the body with sorted keys when the raw body does not match',
-    seen: 'Receivers for several senders, one of which signs a canonical form.',
-    why: 'One secret has two schemes: what is signed under one is accepted under the other.',
-    fix: ONLY_RAW,
-    replace: rawOr((text) => rewriteJson(text, { ...PYTHON_COMPACT, sortKeys: true })),
-  },
-  {
-    ...RAW_BODY,
-    name: 'falls-back-to-php-json',
-    title: 'Falls back to the output of json_encode when the raw body does not match',
-    seen: 'PHP plugins that moved to php://input and kept the old check as a fallback.',
-    why: 'It accepts a form that the service never signs, and keeps the old fault in the code.',
-    fix: ONLY_RAW,
-    replace: rawOr((text) => rewriteJson(text, PHP)),
-  },
-  {
-    ...RAW_BODY,
-    name: 'falls-back-to-composed-accents',
-    title: 'Falls back to the text of the body in Unicode normalisation form C when the raw body does not match',
-    seen: 'Gateways that normalise text, with a second verification for senders that signed the normalised form.',
-    why: 'Bytes that were never signed are accepted, and stored names and references may differ from the signed ones.',
-    fix: ONLY_RAW,
-    replace: rawOr((text) => text.normalize('NFC')),
-  },
-  {
-    ...RAW_BODY,
-    name: 'falls-back-to-body-without-spaces',
-    title: 'Falls back to the body without any white space when the raw body does not match',
-    seen: 'body.replace(/\\s/g, "") as a way to verify JSON that a proxy has indented.',
-    why: 'White space inside strings is removed as well, so different notifications share a signature.',
-    fix: ONLY_RAW,
-    replace: rawOr((text) => text.replace(/\s/g, '')),
-  },
-  {
-    ...RAW_BODY,
-    name: 'falls-back-to-trimmed-body',
-    title: 'Falls back to the trimmed body when the raw body does not match',
-    seen: 'Receivers that were adapted to a test tool which appends a line feed.',
-    why:
-      'Anyone in between can add whitespace to a signed body: harmless alone, but it shows that the ' +
-      'verification guesses.',
-    fix: ONLY_RAW,
-    severity: 'low',
-    replace: rawOr((text) => text.trim()),
-  },
-  {
-    ...RAW_BODY,
-    name: 'falls-back-to-line-feeds',
-    title: 'Falls back to the body with LF instead of CRLF when the raw body does not match',
-    seen: 'Receivers whose fixtures were checked out with other line endings on Windows.',
-    why: 'Two bodies share each signature, only to make a test pass on another system.',
-    fix: ONLY_RAW,
-    severity: 'low',
-    replace: rawOr((text) => text.replaceAll('\r\n', '\n')),
-  },
-  {
-    ...RAW_BODY,
-    name: 'falls-back-to-latin-1',
-    title: 'Falls back to the text encoded as Latin-1 when the raw body does not match',
-    seen: 'The "fix" for the first rejected name with an accent.',
-    why: 'Texts that differ only in characters outside Latin-1 share a signature.',
-    fix: ONLY_RAW,
-    replace: rawOr((text) => Buffer.from(text, 'latin1')),
-  },
-  {
-    ...RAW_BODY,
-    name: 'falls-back-to-data-only',
-    title: 'Also accepts a signature over the field `data` alone',
-    seen: 'Receivers for several senders, one of which signs only a part of the body.',
-    why: 'Id, type and time are unprotected: an attacker can replay a delivery under a new id.',
-    fix: ONLY_RAW,
-    severity: 'high',
-    replace: rawOr(dataOf),
-  },
-  {
-    ...RAW_BODY,
-    name: 'falls-back-to-id-and-body',
-    title: 'Also accepts a signature over the id, a dot and the body',
-    seen: 'Libraries for another webhook standard, which prepends an id to the body.',
-    why: 'One secret has two schemes: what is signed under one can be read under the other.',
-    fix: ONLY_RAW,
-    replace: rawOr((text) => `${(JSON.parse(text) as { id: unknown }).id}.${text}`),
-  },
-  // Receivers that verify by the scheme of another service: every delivery of this one is rejected.
-  {
-    ...RAW_BODY,
-    name: 'verifies-data-only',
-    title: 'Verifies the signature over the field `data` alone',
-    seen: 'Code for another sender that signs only a part of the body, and handlers that unwrap the envelope first.',
-    why: 'Every delivery is rejected. If it worked, id, type and time would be unprotected.',
-    fix: rawBytes('Verify the whole body as it arrived, and unwrap it afterwards.'),
-    severity: 'high',
-    replace: verifyOver((body) => [Buffer.from(dataOf(body.toString('utf8')))]),
-  },
-  {
-    ...RAW_BODY,
-    name: 'verifies-id-and-body',
-    title: 'Verifies the signature over the id, a dot and the body',
-    seen: 'Libraries for another webhook standard that are used for this service.',
-    why: 'Every delivery is rejected, and no setting of such a library can change that.',
-    fix: rawBytes('Replace the library with ten lines of your own: HMAC-SHA256 over the body and nothing else.'),
-    severity: 'high',
-    replace: verifyOver((body) => [
-      Buffer.concat([Buffer.from(`${(JSON.parse(body.toString('utf8')) as { id: unknown }).id}.`), body]),
-    ]),
-  },
-  {
-    ...RAW_BODY,
-    name: 'verifies-url-and-body',
-    title: 'Verifies the signature over the URL of the endpoint followed by the body',
-    seen: 'Code for a sender that also signs the URL, copied to this endpoint.',
-    why: 'Every delivery is rejected; behind a proxy, the receiver does not even know its public URL.',
-    fix: rawBytes('Leave the URL out: HMAC-SHA256 over the body and nothing else.'),
-    severity: 'high',
-    replace: verifyOver((body, req) => [
-      Buffer.concat([Buffer.from(`${req.protocol}://${req.headers.host}${req.originalUrl}`), body]),
-    ]),
-  },
-  {
-    ...RAW_BODY,
-    name: 'verifies-indented-json',
-    title: 'Verifies the signature over the parsed body, indented by two spaces',
-    seen: 'JSON.stringify(body, null, 2), which the documentation of at least one service shows.',
-    why: 'Every delivery of this service is rejected, because it sends compact JSON.',
-    fix: rawBytes('Verify the bytes that arrived; their JSON layout does not matter then.'),
-    severity: 'high',
-    replace: verifyOver((body) => [Buffer.from(JSON.stringify(JSON.parse(body.toString('utf8')), null, 2))]),
-  },
+/** What receivers verify when the raw body does not match: every valid delivery passes, and some unsigned ones. */
+const FALLBACKS: readonly (readonly [name: string, what: string, other: Input, own?: { note: string }])[] = [
+  ['falls-back-to-reserialised-json', 'JSON.stringify of the parsed body', (text) => JSON.stringify(JSON.parse(text))],
+  ['falls-back-to-indented-json', 'the body indented by two spaces', indented],
+  ['falls-back-to-python-json', 'the output of json.dumps', (text) => rewriteJson(text, PYTHON)],
+  [
+    'falls-back-to-sorted-json',
+    'the body with sorted keys',
+    (text) => rewriteJson(text, { ...PYTHON_COMPACT, sortKeys: true }),
+  ],
+  ['falls-back-to-php-json', 'the output of json_encode', (text) => rewriteJson(text, PHP)],
+  [
+    'falls-back-to-composed-accents',
+    'the text of the body in Unicode normalisation form C',
+    (text) => text.normalize('NFC'),
+  ],
+  ['falls-back-to-body-without-spaces', 'the body without any white space', (text) => text.replace(/\s/g, '')],
+  ['falls-back-to-trimmed-body', 'the trimmed body', (text) => text.trim()],
+  ['falls-back-to-line-feeds', 'the body with LF instead of CRLF', (text) => text.replaceAll('\r\n', '\n')],
+  [
+    'falls-back-to-latin-1',
+    'the text encoded as Latin-1',
+    (text) => Buffer.from(text, 'latin1'),
+    { note: 'Texts that differ only in characters outside Latin-1 share a signature.' },
+  ],
 ];
+
+export const rawBodyFallbacksFaults = family<StageFault>({ area: 'raw-body' }, [
+  ...FALLBACKS.map(
+    ([name, what, other, own = {}]): Row<StageFault> => [
+      name,
+      `Falls back to ${what} when the raw body does not match`,
+      'raw-body-fallback',
+      rawOr(other),
+      own,
+    ],
+  ),
+  [
+    'falls-back-to-data-only',
+    'Also accepts a signature over the field `data` alone',
+    'raw-body-fallback',
+    rawOr(dataOf),
+    { note: 'Id, type and time are unprotected: an attacker can replay a delivery under a new id.' },
+  ],
+  [
+    'falls-back-to-id-and-body',
+    'Also accepts a signature over the id, a dot and the body',
+    'raw-body-fallback',
+    rawOr((text) => `${idOf(text)}.${text}`),
+    { note: 'What is signed under one scheme can be read under the other.' },
+  ],
+  // Receivers that verify by the scheme of another service: every delivery of this one is rejected.
+  [
+    'verifies-data-only',
+    'Verifies the signature over the field `data` alone',
+    'signed-part-of-body',
+    verifyText(dataOf),
+  ],
+  [
+    'verifies-id-and-body',
+    'Verifies the signature over the id, a dot and the body',
+    'signed-part-of-body',
+    verifyOver((body) => Buffer.concat([Buffer.from(`${idOf(body.toString('utf8'))}.`), body])),
+  ],
+  [
+    'verifies-url-and-body',
+    'Verifies the signature over the URL of the endpoint followed by the body',
+    'signed-part-of-body',
+    verifyOver((body, req) =>
+      Buffer.concat([Buffer.from(`${req.protocol}://${req.headers.host}${req.originalUrl}`), body]),
+    ),
+    { note: 'Where a proxy is in front, the receiver does not even know its public URL.' },
+  ],
+  [
+    'verifies-indented-json',
+    'Verifies the signature over the parsed body, indented by two spaces',
+    'reserialised-body',
+    verifyText(indented),
+    { note: 'The documentation of at least one service shows `JSON.stringify(body, null, 2)`.' },
+  ],
+]);

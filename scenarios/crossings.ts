@@ -5,7 +5,7 @@
 import { type Dimension, FLAWS, type FlawName, SHAPES, type ShapeName } from './dimensions.ts';
 import type { Crossing } from './forgery.ts';
 import { keyCrossings } from './suites/api-key-bypass.ts';
-import { unsignedMalformed } from './suites/malformed-unsigned.ts';
+import { unsignedMalformed } from './suites/malformed.ts';
 import { certificateCrossings } from './suites/mtls.ts';
 import { signatureBypasses } from './suites/signature-bypass.ts';
 import { signatureShapes } from './suites/signature-missing.ts';

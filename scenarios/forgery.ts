@@ -18,7 +18,7 @@ import type {
 } from './scenario.ts';
 
 /** One scenario: a flaw in some shapes. */
-export interface Crossing extends Pick<ProbeScenario, 'id' | 'title' | 'why' | 'fix'> {
+export interface Crossing extends Pick<ProbeScenario, 'id' | 'title' | 'mistake' | 'note'> {
   readonly flaw: FlawName;
   readonly shapes: readonly ShapeName[];
   /** Replaces the requirements of the flaw. */

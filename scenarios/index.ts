@@ -1,4 +1,4 @@
-export { CATALOGUE, catalogueDigest, findScenario, ownersOf } from './catalogue.ts';
+export { CATALOGUE, catalogueDigest, currentId, findScenario, ownersOf } from './catalogue.ts';
 export { defectOf, hasDefect } from './defect.ts';
 export { accepted, acceptedOrLimited, handled, refused, refusedMalformed } from './expectations.ts';
 export type {

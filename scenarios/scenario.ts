@@ -11,6 +11,7 @@
  */
 import type { EffectValues } from '../contract/effects.ts';
 import type { HeaderLine, JsonObject, JsonValue, OfferedTlsVersion } from '../contract/index.ts';
+import type { MistakeReference } from '../contract/mistakes/index.ts';
 import type { ChainExpectation, HelloExpectation, HelloOffer } from './handshake.ts';
 import type { Level, RequirementId } from './requirements.ts';
 
@@ -438,7 +439,7 @@ export interface Observation {
   readonly outcome?: string | undefined;
 }
 
-interface ScenarioText {
+interface ScenarioText extends MistakeReference {
   /** Stable: `suite/slug`. Never reused, never renamed. */
   readonly id: string;
   /** What is checked, as a sentence about a correct receiver: "Rejects a delivery without a signature". */
@@ -451,10 +452,6 @@ interface ScenarioText {
   readonly needs?: readonly Feature[];
   /** Sends the secret itself: not over plain HTTP to another machine, where it could be intercepted. */
   readonly sendsSecret?: true;
-  /** Why it matters: what goes wrong in production, in a sentence or two. */
-  readonly why: string;
-  /** How to fix a receiver that fails, in a sentence or two. Names the usual cause. */
-  readonly fix: string;
 }
 
 /** A scenario of one probe: the plain valid delivery with one stage changed. */

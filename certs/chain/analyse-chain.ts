@@ -25,18 +25,13 @@ import { hostFaults } from './host-faults.ts';
 import { reconcile } from './oracle.ts';
 import { trustFaults } from './trust-faults.ts';
 
-/** How to fix the list of certificates. RFC 5246, 7.4.2. */
-const SEND_IN_ORDER = 'Send the certificate first, then each issuer in turn, without the root.';
-const REMOVE = 'Remove it from the chain file.';
-
 /** Analyses a chain. Never throws for any input: a certificate that cannot be read yields the fault `unreadable`. */
 export function analyseChain(input: ChainInput): ChainAnalysis {
   const { sent, exact, host, trusted, now, oracle } = input;
   const faults: ChainFault[] = [];
   const read = sent.map((der, at) => readOrReport(der, at, faults));
   if (sent.length === 0) {
-    const fix = 'Configure the server with its certificate and the chain.';
-    faults.push({ code: 'unreadable', at: null, text: 'The server sent no certificate.', fix });
+    faults.push({ code: 'unreadable', at: null, text: 'The server sent no certificate.' });
   }
   const trust = trustListOf(trusted);
   const links = linksOf(read, trust);
@@ -92,12 +87,7 @@ function readOrReport(der: Uint8Array, at: number, faults: ChainFault[]): ReadCe
     const text =
       `The ${placeOf(at)} certificate in the chain (${der.length} bytes) cannot be read: ` +
       `${whyUnreadable(der, error)}.`;
-    faults.push({
-      code: 'unreadable',
-      at,
-      text,
-      fix: 'Rebuild the chain file from the files of your CA.',
-    });
+    faults.push({ code: 'unreadable', at, text });
     return undefined;
   }
 }
@@ -128,7 +118,7 @@ function orderFaults(
   const misplaced = places.findIndex((at, index) => at < (places[index - 1] ?? 0) || (index === 0 && at !== 0));
   const [late, early] = [places[misplaced - 1] ?? places[0], places[misplaced]];
   if (misplaced >= 0 && late !== undefined && early !== undefined) {
-    faults.push({ code: 'misordered', at: early, text: misorder(read, late, early), fix: SEND_IN_ORDER });
+    faults.push({ code: 'misordered', at: early, text: misorder(read, late, early) });
   }
   read.forEach((certificate, at) => {
     if (certificate === undefined) return;
@@ -137,15 +127,15 @@ function orderFaults(
     if (link === undefined) {
       const first = links.repeats.get(at) ?? 0;
       const text = `${name} is sent twice, as the ${placeOf(first)} and the ${placeOf(at)} certificate.`;
-      faults.push({ code: 'duplicate', at, text, fix: REMOVE });
+      faults.push({ code: 'duplicate', at, text });
     } else if (link !== path[0] && link.selfSigned && (link.trusted || (related.has(link) && isTopTrusted(path)))) {
       const text =
         `The root ${name} is sent: clients that trust it already have it, and it costs ` +
         `${certificate.der.length} bytes per handshake.`;
-      faults.push({ code: 'root-sent', at, text, fix: REMOVE });
+      faults.push({ code: 'root-sent', at, text });
     } else if (!related.has(link)) {
       const text = `${name} is sent as the ${placeOf(at)} certificate and does not belong to the chain.`;
-      faults.push({ code: 'unrelated', at, text, fix: REMOVE });
+      faults.push({ code: 'unrelated', at, text });
     }
   });
   return faults;

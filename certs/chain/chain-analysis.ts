@@ -32,7 +32,6 @@ export interface ChainFault {
   readonly at: number | null;
   /** One sentence that names the certificate, and dates, sizes or names. */
   readonly text: string;
-  readonly fix: string;
 }
 
 /**

@@ -15,9 +15,7 @@ export function hostFaults(leaf: Link, host: string): ChainFault[] {
   const name = nameOf(certificate);
   const asked = visibleText(host, 255);
   const address = canonicalIp(host);
-  const entry = address === null ? `DNS:${asked}` : `IP:${visibleText(address, 60)}`;
-  const fix = `Get the certificate reissued with ${entry} in its subject alternative name.`;
-  const mismatch = (text: string): ChainFault => ({ code: 'host-mismatch', at, text, fix });
+  const mismatch = (text: string): ChainFault => ({ code: 'host-mismatch', at, text });
 
   if (names.length === 0) {
     const none =
@@ -28,7 +26,6 @@ export function hostFaults(leaf: Link, host: string): ChainFault[] {
       code: 'no-alternative-name',
       at,
       text: `${name} ${none}, and clients ignore the common name.`,
-      fix,
     };
     const common = certificate.subject.commonName ?? '';
     const matches = address === null ? matchesName(common, host) : canonicalIp(common) === address;

@@ -41,10 +41,6 @@ const SELF_EVIDENT: readonly ChainFaultCode[] = ['unreadable', 'unexplained'];
 /** OpenSSL is at least as strict about these: if it trusts the chain, one of the two verdicts is wrong. */
 const STRICT_CODES: readonly ChainFaultCode[] = [...NO_ISSUER, 'path-too-long', 'wrong-purpose'];
 
-const COMPARE_HINT =
-  'Compare with `openssl s_client -connect HOST:443 -servername HOST -showcerts`. If the analysis is wrong, ' +
-  'report it as a bug in hookproof.';
-
 /** Returns the faults after the comparison. `anchored`: the path ends at a trusted root. */
 export function reconcile(
   faults: readonly ChainFault[],
@@ -70,10 +66,7 @@ function withTrust(faults: readonly ChainFault[], anchored: boolean): ChainFault
   const text =
     `OpenSSL trusts the chain, but the analysis found ${texts} The server may send different chains to ` +
     'different clients.';
-  return [
-    ...faults.filter((fault) => !contradicted.includes(fault)),
-    { code: 'unexplained', at: null, text, fix: COMPARE_HINT },
-  ];
+  return [...faults.filter((fault) => !contradicted.includes(fault)), { code: 'unexplained', at: null, text }];
 }
 
 function withRejection(faults: readonly ChainFault[], path: readonly Link[], oracle: string): ChainFault[] {
@@ -82,7 +75,7 @@ function withRejection(faults: readonly ChainFault[], path: readonly Link[], ora
   const found = faults.length === 0 ? 'found no fault' : `found only ${faults.map(({ code }) => code).join(', ')}`;
   const reason = visibleText(oracle, 80);
   const text = `OpenSSL rejects the chain (${reason}), but the analysis ${found}${guess(path, oracle)}.`;
-  return [...faults, { code: 'unexplained', at: null, text, fix: COMPARE_HINT }];
+  return [...faults, { code: 'unexplained', at: null, text }];
 }
 
 const CLOCK = 'the clock of this machine or the time given to the analysis may be wrong';

@@ -4,10 +4,6 @@ import { visibleText } from '../facts/wording.ts';
 import { type ChainFault, issuerNameOf, nameOf } from './chain-analysis.ts';
 import { isAnchored, type Link, type Links, type TrustList } from './chain-path.ts';
 
-const FULL_CHAIN =
-  'Serve the full chain: the certificate first, then each intermediate, without the root (fullchain.pem of certbot).';
-const TRUSTED_ISSUER = 'Use a certificate from a public CA, or give the root of your CA with --ca.';
-
 export function trustFaults(path: readonly Link[], links: Links, trust: TrustList): ChainFault[] {
   const [leaf] = path;
   const top = path.at(-1);
@@ -22,22 +18,21 @@ export function trustFaults(path: readonly Link[], links: Links, trust: TrustLis
         code: 'self-signed',
         at,
         text: `${name} is self-signed: no CA vouches for it.`,
-        fix: TRUSTED_ISSUER,
       },
     ];
   }
   const forged = forgedIssuer(top, links, trust);
-  if (forged !== null) return [{ code: 'forged-issuer', at, ...forged }];
+  if (forged !== null) return [{ code: 'forged-issuer', at, text: forged }];
   if (top.selfSigned) {
     const text = `The chain ends at the root ${name}, which the server sends but which is not trusted.`;
-    return [{ code: 'unknown-authority', at, text, fix: TRUSTED_ISSUER }];
+    return [{ code: 'unknown-authority', at, text }];
   }
   const issuer = issuerNameOf(top.certificate);
   if (path.some(({ trusted }) => trusted)) {
     const text =
       `The trust list contains ${name} but not its issuer ${issuer}, and OpenSSL trusts only chains that end ` +
       'at a root.';
-    return [{ code: 'unknown-authority', at, text, fix: `Add the root ${issuer} to the trust list (--ca).` }];
+    return [{ code: 'unknown-authority', at, text }];
   }
   return [issuerAbsent(top, leaf, issuer, links, trust)];
 }
@@ -50,36 +45,25 @@ function missingButTrusted(path: readonly Link[]): ChainFault[] {
   const text =
     `The server does not send the intermediate ${nameOf(missing.certificate)}, which issued ` +
     `${nameOf(below.certificate)}: the chain is complete only if the trust list contains it.`;
-  return [{ code: 'missing-intermediate', at: below.at, text, fix: FULL_CHAIN }];
+  return [{ code: 'missing-intermediate', at: below.at, text }];
 }
 
 /** Another certificate has the name of the issuer, but another key. */
-function forgedIssuer(top: Link, links: Links, trust: TrustList): { text: string; fix: string } | null {
+function forgedIssuer(top: Link, links: Links, trust: TrustList): string | null {
   const name = nameOf(top.certificate);
   const issuer = issuerNameOf(top.certificate);
   const roots = trust.bySubject(top.certificate.issuer.key);
   if (top.selfSigned && roots.length > 0) {
     const text = `The server sends a root with the name ${name} of a trusted root, but with another key.`;
-    return {
-      text,
-      fix: 'Use a certificate issued by the trusted CA. If the CA was regenerated, give its new root with --ca.',
-    };
+    return text;
   }
   if (top.selfSigned || links.namesakes(top).length === 0) return null;
   if (roots.length > 0) {
     const text = `${name} names the trusted ${issuer} as its issuer but is signed with another key.`;
-    return {
-      text,
-      fix: 'Use a certificate issued by the trusted CA. If the CA was regenerated, give its new root with --ca.',
-    };
+    return text;
   }
   const text = `${name} names ${issuer} as its issuer, but the certificate of that name in the chain has another key.`;
-  return {
-    text,
-    fix:
-      'Serve the intermediate that issued the certificate: an older or newer one with the same name has ' +
-      'another key.',
-  };
+  return text;
 }
 
 /**
@@ -95,8 +79,7 @@ function issuerAbsent(top: Link, leaf: Link, issuer: string, links: Links, trust
   const missing = (why: string): ChainFault => ({
     code: 'missing-intermediate',
     at,
-    text: `${name} was issued by ${issuer}, which the server does not send: ${why}.`,
-    fix: `${FULL_CHAIN}${where}`,
+    text: `${name} was issued by ${issuer}, which the server does not send: ${why}.${where}`,
   });
 
   const { organisation } = certificate.issuer;
@@ -112,12 +95,7 @@ function issuerAbsent(top: Link, leaf: Link, issuer: string, links: Links, trust
         'intermediate that the server should send.'
       : `The chain ends at ${name}, issued by ${issuer}, which is neither sent nor trusted: either an ` +
         'untrusted root, or another intermediate that the server should send.';
-  return {
-    code: 'unknown-authority',
-    at,
-    text,
-    fix: `${TRUSTED_ISSUER} If ${issuer} is an intermediate, serve it too.${where}`,
-  };
+  return { code: 'unknown-authority', at, text: `${text}${where}` };
 }
 
 /** Whether the server sends the chain of another certificate: a CA that leads to a trusted root and not to the leaf. */

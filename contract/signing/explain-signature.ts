@@ -34,10 +34,10 @@ export function explainSignature(input: SigningInput & { readonly header: string
   const shape = headerShape(input.header);
   const search = findMistakes(shape, { inputs: [input], pairsUpTo: PAIRS_UP_TO, allUpTo: ALL_UP_TO });
   let tried = 0;
-  const report = (matches: boolean, mistakes: readonly MistakeText[]): SignatureReport => ({
+  const report = (matches: boolean, [first, ...others]: readonly MistakeText[]): SignatureReport => ({
     matches,
     header: shape.findings,
-    explanation: mistakes.length === 0 ? null : explainMistakes(mistakes),
+    explanation: first === undefined ? null : explainMistakes([first, ...others]),
     tried,
   });
   for (;;) {
@@ -74,67 +74,58 @@ const MIN_PIECE = 8;
 /** One changed byte of the digest changes up to two characters; a typing error rarely more than four. */
 const MAX_ALTERED = 4;
 
-const COPY = 'Copy or pass on the whole value, unchanged.';
-
 /** Values that are nearly the correct signature, or something else that was put in its place. */
 const NEAR_MISSES: readonly NearMiss[] = [
   {
     name: 'truncated-signature',
     title: 'the value is only the beginning of the correct signature',
-    why: 'It was cut by a log, a database column, a terminal or a comparison of a few characters.',
-    fix: COPY,
+    mistake: 'changed-signature-value',
     fits: ({ value, correct }) => value.length >= MIN_PIECE && correct.startsWith(value),
   },
   {
     name: 'extra-characters',
     title: 'the value is the correct signature with more characters after it',
-    why: 'Something was appended, or two values were joined. A lenient base64 decoder ignores it.',
-    fix: COPY,
+    mistake: 'changed-signature-value',
+    note: 'A lenient base64 decoder ignores them.',
     fits: ({ value, correct }) => value.startsWith(correct),
   },
   {
     name: 'letter-case',
     title: 'the value is the correct signature except for upper and lower case',
-    why: 'The letter case of the value was changed. In base64 the letter case is data.',
-    fix: 'Keep the letter case of the header value.',
+    mistake: 'signature-letter-case',
     fits: ({ value, correct }) => value.toLowerCase() === correct.toLowerCase(),
   },
   {
     name: 'spare-bits',
     title: 'the value is another base64 spelling of the correct digest',
-    why: 'The last character before "=" holds two bits that decoders ignore; the signature is compared as text.',
-    fix: 'Use the one spelling that encoders write, in which these bits are zero.',
+    mistake: 'base64-variant',
+    note: 'The last character before "=" holds two bits that decoders ignore.',
     fits: ({ value, correct, digest }) =>
       value.length === correct.length && Buffer.from(value, 'base64').equals(digest),
   },
   {
     name: 'altered-signature',
     title: 'the value is the correct signature with a few characters changed',
-    why: 'It was copied by hand, or changed on purpose to see whether the receiver notices.',
-    fix: COPY,
+    mistake: 'changed-signature-value',
     fits: ({ value, correct }) => value.length === correct.length && differences(value, correct) <= MAX_ALTERED,
   },
   {
     name: 'secret-as-signature',
     title: 'the value is the secret itself, not a signature',
-    why: 'Some services send a shared token as it is. Anyone who sees the request then knows the secret.',
-    fix: 'Sign the body with the secret, and have a new secret issued: this one has been sent.',
+    mistake: 'confused-credentials',
+    note: 'Have a new secret issued: this one has been sent.',
     fits: ({ value, input }) => value === input.secret || value === Buffer.from(input.secret).toString('base64'),
   },
   {
     name: 'api-key-as-signature',
     title: 'the value is the API key, not a signature',
-    why: 'The two headers were swapped.',
-    fix: 'Send the API key in its own header, and the signature in this one.',
+    mistake: 'confused-credentials',
     fits: ({ value, input }) => value === input.apiKey,
   },
 ];
 
-/** What a report about a signature can name in addition to the signing mistakes. The shape of a header has no `why`. */
-export const VALUE_MISTAKES: readonly MistakeText[] = [
-  ...NEAR_MISSES,
-  ...HEADER_FINDINGS.map((finding) => ({ ...finding, why: '' })),
-];
+/** What a report about a signature can name in addition to the signing mistakes. */
+export const VALUE_MISTAKES: readonly MistakeText[] = [...NEAR_MISSES, ...HEADER_FINDINGS];
 
 /** What is nearly correct about one of these values, or undefined. */
 function nearMiss(values: readonly string[], input: SigningInput): MistakeText[] | undefined {

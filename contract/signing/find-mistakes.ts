@@ -149,6 +149,5 @@ function recognise(
 
 /** The mistakes that were found in the order of signing, and last what is around the signature. */
 export function foundTexts({ mistakes, around }: FoundMistakes): MistakeText[] {
-  const why = 'The header value is compared as a whole, so anything in addition to the signature makes it invalid';
-  return [...listMistakes(mistakes), ...(around === undefined ? [] : [{ ...around, why }])];
+  return [...listMistakes(mistakes), ...(around === undefined ? [] : [around])];
 }

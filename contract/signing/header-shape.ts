@@ -1,11 +1,9 @@
 /** What a signature header looks like, before any key is used: whether it can be a signature, and what is around it. */
 
+import type { MistakeText } from './mistake.ts';
+
 /** Something unusual about a signature header. It never quotes the value. */
-export interface HeaderFinding {
-  readonly name: string;
-  readonly title: string;
-  readonly fix: string;
-}
+export type HeaderFinding = MistakeText;
 
 /** A value to compare with, and what was removed from the header to get it. */
 export interface HeaderCandidate {
@@ -26,63 +24,70 @@ const FINDING = {
   empty: {
     name: 'empty-header',
     title: 'The header is empty.',
-    fix: 'Check the name of the header, and that signing is turned on for this endpoint.',
+    mistake: 'credentials-differ',
+    note: 'Check the name of the header, and that signing is turned on for this endpoint.',
   },
   outerSpace: {
     name: 'outer-white-space',
     title: 'There is whitespace around the value. HTTP removes it, so it was ignored.',
-    fix: 'Remove it when the value is passed by hand.',
+    mistake: 'changed-signature-value',
   },
   innerSpace: {
     name: 'inner-white-space',
     title: 'There is whitespace within the value.',
-    fix: 'Use a base64 encoder that does not break lines (Base64.strict_encode64 in Ruby, base64 -w0 in a shell).',
+    mistake: 'base64-variant',
+    note: 'Use an encoder that does not break lines (Base64.strict_encode64 in Ruby, base64 -w0 in a shell).',
   },
   headerName: {
     name: 'header-name-included',
     title: 'The value starts with the name of a header and a colon.',
-    fix: 'Pass the value only.',
+    mistake: 'changed-signature-value',
   },
-  quoted: { name: 'quoted-header', title: 'There are quotes around the value.', fix: 'Send the value without quotes.' },
+  quoted: {
+    name: 'quoted-header',
+    title: 'There are quotes around the value.',
+    mistake: 'changed-signature-value',
+  },
   prefix: {
     name: 'prefixed-header',
     title: 'The value has a label before it, such as "v1," or "sha256=".',
-    fix: 'The header holds the base64 text and nothing else: no scheme, version or time before it.',
+    mistake: 'foreign-signature-format',
   },
   several: {
     name: 'several-values',
     title: 'The header holds several values, or occurs several times.',
-    fix: 'Send one signature. Two lines of the same header reach most receivers joined by a comma.',
+    mistake: 'several-signatures',
   },
   notAscii: {
     name: 'not-ascii',
     title: 'The value has characters outside ASCII.',
-    fix: 'A signature has only A-Z, a-z, 0-9, "+", "/" and "=".',
+    mistake: 'digest-handled-as-text',
   },
   hex: {
     name: 'looks-like-hex',
     title: 'The value looks like hexadecimal.',
-    fix: 'The signature is standard base64 of the raw digest.',
+    mistake: 'wrong-digest-encoding',
   },
   urlAlphabet: {
     name: 'looks-like-base64url',
     title: 'The value is in the URL-safe base64 alphabet ("-" and "_").',
-    fix: 'Use the standard alphabet ("+" and "/").',
+    mistake: 'base64-variant',
   },
   unpadded: {
     name: 'no-padding',
     title: 'The value has the length of a SHA-256 signature without its "=" padding.',
-    fix: 'Keep the padding: the signature has 44 characters and ends in "=".',
+    mistake: 'base64-variant',
   },
   notBase64: {
     name: 'not-base64',
     title: 'The value is not standard base64.',
-    fix: 'The signature is standard base64 of the raw digest.',
+    mistake: 'wrong-digest-encoding',
   },
   length: {
     name: 'wrong-length',
     title: 'The value is base64, but not of 32 bytes.',
-    fix: 'An HMAC-SHA256 has 32 bytes, 44 characters of base64. Check the hash function, and that nothing is cut off.',
+    mistake: 'other-hmac-hash',
+    note: 'An HMAC-SHA256 has 32 bytes, 44 characters of base64: the value may also be cut off.',
   },
 } as const satisfies Record<string, HeaderFinding>;
 

@@ -1,16 +1,13 @@
 /** What a signing mistake is, and what the functions that make one are given. */
+import type { MistakeReference } from '../mistakes/index.ts';
 import { type JsonNode, parseJson } from './json-dialects.ts';
 
 /** The text that explains a mistake. Sender and receiver make the same mistakes, so it names neither. */
-export interface MistakeText {
+export interface MistakeText extends MistakeReference {
   /** Stable, in kebab-case: the name in reports, in the vectors and for `hookproof sign --as`. */
   readonly name: string;
   /** What was done, as a clause without a period: "the digest is written as hexadecimal". */
   readonly title: string;
-  /** How it comes about. */
-  readonly why: string;
-  /** What to do instead. */
-  readonly fix: string;
 }
 
 interface Mistake extends MistakeText {

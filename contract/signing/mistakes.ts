@@ -5,6 +5,7 @@
  * `verify`, `sign --as`, the inspector and the diagnosis of a rejected valid delivery use this table.
  */
 import { HookproofError } from '../hookproof-error.ts';
+import { explainMistake, type MistakeId } from '../mistakes/index.ts';
 import { BODY_MISTAKES } from './body-mistakes.ts';
 import { ALGORITHM_MISTAKES, ENCODING_MISTAKES } from './digest-mistakes.ts';
 import { KEY_MISTAKES } from './key-mistakes.ts';
@@ -42,8 +43,10 @@ export const SIGNING_MISTAKES: readonly SigningMistake[] = [
   ...ALGORITHM_MISTAKES.map((algorithm) => row('algorithm', algorithm, { algorithm })),
 ];
 
-function row(kind: keyof Mistakes, { name, title, why, fix }: MistakeText, mistakes: Mistakes): SigningMistake {
-  return { name, kind, title, why, fix, sign: (input) => signMistakenly(mistakes, input) };
+function row(kind: keyof Mistakes, text: MistakeText, mistakes: Mistakes): SigningMistake {
+  const { name, title, mistake, note } = text;
+  const sign = (input: SigningInput) => signMistakenly(mistakes, input);
+  return { name, kind, title, mistake, ...(note !== undefined && { note }), sign };
 }
 
 /**
@@ -53,6 +56,8 @@ export interface Explanation {
   /** Names of mistakes joined by "+", such as `hex` or `reserialised-json+hex`. */
   readonly fault: string;
   readonly title: string;
+  /** The mistake in the library; of several at once, the first in the order of signing. */
+  readonly mistake: MistakeId;
   readonly why: string;
   readonly fix: string;
 }
@@ -63,13 +68,16 @@ export function listMistakes({ body, key, algorithm, encoding }: Mistakes): Mist
 }
 
 /** Combines the texts of several mistakes. Repeated advice is given once. */
-export function explainMistakes(mistakes: readonly MistakeText[]): Explanation {
+export function explainMistakes([first, ...others]: readonly [MistakeText, ...MistakeText[]]): Explanation {
+  const all = [first, ...others];
   const combined = (texts: string[]): string => [...new Set(texts.map(sentence))].join(' ');
+  const texts = all.map(explainMistake);
   return {
-    fault: mistakes.map(({ name }) => name).join('+'),
-    title: combined(mistakes.map(({ title }) => title)),
-    why: combined(mistakes.map(({ why }) => why)),
-    fix: combined(mistakes.map(({ fix }) => fix)),
+    fault: all.map(({ name }) => name).join('+'),
+    title: combined(all.map(({ title }) => title)),
+    mistake: first.mistake,
+    why: combined(texts.map(({ why }) => why)),
+    fix: combined(texts.map(({ fix }) => fix)),
   };
 }
 

@@ -7,6 +7,7 @@
 import { readFileSync } from 'node:fs';
 import { HookproofError } from '../../contract/hookproof-error.ts';
 import { packageFile } from '../../contract/package-file.ts';
+import { currentId } from '../../scenarios/index.ts';
 import { sha256 } from './canonical-json.ts';
 
 /** The newest revision, which is the default. `npm run revision` creates the next. */
@@ -18,7 +19,7 @@ export interface Revision {
   readonly digest: string;
   /** The date on which it was created, YYYY-MM-DD. */
   readonly made: string;
-  /** The ids of the scored scenarios. */
+  /** The ids that the scored scenarios have now. */
   readonly scored: ReadonlySet<string>;
 }
 
@@ -36,7 +37,7 @@ export function loadRevision(number: number): Revision {
     number,
     digest: sha256(bytes),
     made,
-    scored: new Set(Object.keys(scenarios)),
+    scored: new Set(Object.keys(scenarios).map(currentId)),
   };
 }
 

@@ -169,13 +169,15 @@ async function faults(): Promise<Candidate[]> {
 }
 
 async function explained(): Promise<Candidate[]> {
-  const [{ ERROR_CODES }, { REQUIREMENTS }] = await Promise.all([
+  const [{ ERROR_CODES }, { MISTAKES }, { REQUIREMENTS }] = await Promise.all([
     import('../../contract/index.ts'),
+    import('../../contract/mistakes/index.ts'),
     import('../../scenarios/index.ts'),
   ]);
   return [
     ...(await suites()),
     ...(await scenarios()),
+    ...Object.entries(MISTAKES).map(([value, { title }]) => ({ value, description: title })),
     ...(await faults()),
     ...REQUIREMENTS.map(({ id, text }) => ({ value: id, description: text })),
     ...ERROR_CODES.map(({ code, meaning }) => ({ value: code, description: meaning })),

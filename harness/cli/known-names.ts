@@ -1,6 +1,8 @@
 /** Every other name that a report prints, with what it means: from the tables that the reports take them from. */
+
 import { STATUS_CODES } from 'node:http';
 import { CHAIN_FAULTS } from '../../contract/index.ts';
+import { explainMistake } from '../../contract/mistakes/index.ts';
 import {
   explainMistakes,
   listMistakes,
@@ -127,17 +129,17 @@ function kind(name: string, texts: Readonly<Record<string, string>>): [string, N
 /** Names with their texts. A name may stand for several things. */
 function knownTexts(): [name: string, text: NameText][] {
   return [
-    ...SIGNING_MISTAKES.map(({ name, title, why, fix }): [string, NameText] => [
-      name,
-      { kind: 'a signing mistake', title, why, fix, tryIt: `hookproof sign FILE --as ${name}` },
+    ...SIGNING_MISTAKES.map((row): [string, NameText] => [
+      row.name,
+      { ...row, kind: 'a signing mistake', ...explainMistake(row), tryIt: `hookproof sign FILE --as ${row.name}` },
     ]),
-    ...VALUE_MISTAKES.map(({ name, title, why, fix }): [string, NameText] => [
-      name,
-      { kind: 'a mistake in a signature header', title, why, fix },
+    ...VALUE_MISTAKES.map((row): [string, NameText] => [
+      row.name,
+      { kind: 'a mistake in a signature header', ...row, ...explainMistake(row) },
     ]),
-    ...namedFindings().map(({ fault, title, why, fix }): [string, NameText] => [
-      fault,
-      { kind: 'a finding of the diagnosis', title, why, fix },
+    ...namedFindings().map((finding): [string, NameText] => [
+      finding.fault,
+      { kind: 'a finding of the diagnosis', ...finding },
     ]),
     ...kind('what decided a verdict', { ...DECISIONS, ...RUN_DECISIONS }),
     ...kind('what an answer must not contain', LEAKS),
@@ -184,8 +186,8 @@ function errorCode(code: string): [string, NameText][] {
 function composedText(name: string): NameText | null {
   const mistakes = name.includes('+') ? mistakesNamed(name) : undefined;
   if (mistakes !== undefined) {
-    const { title, why, fix } = explainMistakes(listMistakes(mistakes));
-    return { kind: 'several signing mistakes', title, why, fix };
+    const [first, ...others] = listMistakes(mistakes);
+    return first === undefined ? null : { kind: 'several signing mistakes', ...explainMistakes([first, ...others]) };
   }
   const [, credential] = /^(secret|api-key)-[a-z-]+$/.exec(name) ?? [];
   if (credential !== undefined) {

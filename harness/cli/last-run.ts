@@ -5,7 +5,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { findScenario } from '../../scenarios/index.ts';
+import { currentId, findScenario } from '../../scenarios/index.ts';
 import { readFile, utf8Text } from '../config/read-file.ts';
 import type { FullRun, ResultDocument } from '../report/result-document.ts';
 import { failsTheRun } from '../report/verdict.ts';
@@ -75,7 +75,9 @@ export function stillFailing(before: readonly string[], { results, strict }: Res
  * may have run them.
  */
 export function narrowedTo(failed: readonly string[], selected: readonly string[]): string[] {
-  return failed.filter((id) => findScenario(id) !== undefined && (selected.length === 0 || selected.includes(id)));
+  const wanted = selected.map(currentId);
+  const known = new Set(failed.flatMap((id) => findScenario(id)?.id ?? []));
+  return [...known].filter((id) => wanted.length === 0 || wanted.includes(id));
 }
 
 async function forgetOldest(folder: string): Promise<void> {

@@ -1,6 +1,6 @@
 /** Selects the checks of a run. Loads the catalogue, so that only those with a selection import it. */
 import { HookproofError } from '../../contract/hookproof-error.ts';
-import { CATALOGUE, type Scenario } from '../../scenarios/index.ts';
+import { CATALOGUE, currentId, type Scenario } from '../../scenarios/index.ts';
 import { givenTexts, problemWith, type Resolution } from './given.ts';
 import { nearestName } from './nearest-name.ts';
 import type { RunSettings } from './settings.ts';
@@ -36,11 +36,12 @@ export function selectScenarios(selection: Partial<Selection> = {}): SelectedSce
       if (unknown !== null) throw new HookproofError(UNKNOWN_NAME, unknown.what, { hint: unknown.hint });
     }
   }
+  const wanted = scenarios.map(currentId);
   const patterns = greps.map(readPattern);
   const selected = CATALOGUE.flatMap((suite) =>
     suite.scenarios
       .filter(() => suites.length === 0 || suites.includes(suite.name))
-      .filter(({ id }) => scenarios.length === 0 || scenarios.includes(id))
+      .filter(({ id }) => wanted.length === 0 || wanted.includes(id))
       .filter(({ id, title }) => patterns.length === 0 || patterns.some((matches) => matches(id) || matches(title)))
       .map((scenario) => ({ suite: suite.name, scenario })),
   );
@@ -103,7 +104,7 @@ function unknownName(
     };
   }
   const known = CATALOGUE.flatMap((suite) => (kind === 'suite' ? suite.name : suite.scenarios.map(({ id }) => id)));
-  if (known.includes(name)) return null;
+  if (known.includes(kind === 'scenario' ? currentId(name) : name)) return null;
   const near = nearestName(name, known);
   const suggestion = near === null ? '' : `Did you mean "${near}"? `;
   const noun = kind === 'suite' ? 'suite' : 'check';

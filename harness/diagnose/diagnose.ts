@@ -1,15 +1,17 @@
 /** The diagnosis of a run. The fault dictionary is loaded only when something is wrong. */
 
-import { fixSources, type Stack } from '../../contract/index.ts';
+import type { Stack } from '../../contract/index.ts';
+import { codeFor, explainMistake, findMistake, MISTAKES, type Mistake } from '../../contract/mistakes/index.ts';
 import type { Feature, RunObservations } from '../../scenarios/index.ts';
 import { PREFLIGHT_SCENARIO, STATUS_SCENARIOS } from '../judge/index.ts';
 import type { Diagnosis, ScenarioResult } from '../report/result-document.ts';
 import { NOT_KNOWN } from '../report/verdict.ts';
 import { type Candidate, type Explanation, explainByFaults } from './explain-by-faults.ts';
 import { type DictionaryFault, type FaultDictionary, loadDictionary } from './fault-dictionary.ts';
+import { type Finding, seenOf } from './finding.ts';
 import { CANDIDATES } from './named-findings.ts';
 import { type Answer, answerOf, type Outcomes, outcomeOf } from './outcome.ts';
-import type { Finding } from './preflight-findings.ts';
+
 import {
   explainClientCertificates,
   observationOf,
@@ -176,7 +178,7 @@ function usesElsewhere(results: readonly ScenarioResult[], refusals: ReadonlySet
  * the certificate, so it decides. A mutant whose preflight fails with the same finding adds its name and its texts.
  */
 function explainFailedPreflight(
-  { fault, title, why, fix }: Finding,
+  { fault, title, mistake, why, fix }: Finding,
   results: readonly ScenarioResult[],
   dictionary: FaultDictionary,
   stack: KnownStack | null,
@@ -184,21 +186,18 @@ function explainFailedPreflight(
   const failed = results.find(({ verdict }) => verdict === 'fail' || verdict === 'warn');
   const own: Diagnosis = {
     relation: 'main',
-    fault,
+    fault: (faultOfMistake(fault, dictionary.faults) ?? onlyFaultWith(fault, failed, dictionary))?.name ?? fault,
     title,
+    mistake,
     agreement: 1,
     outcomes: 1,
     evidence: failed === undefined ? [] : [failed.id],
     alike: [],
-    seen: '',
+    seen: seenOf(mistake),
     why,
-    fix,
-    stack: null,
+    ...withCode(fix, findMistake(mistake ?? ''), stack),
   };
-  const known = faultOfMistake(fault, dictionary.faults) ?? onlyFaultWith(fault, failed, dictionary);
-  if (known === undefined) return [own];
-  const forStack = fixFor(known.fix, stack);
-  return [{ ...own, fault: known.name, seen: known.seen, ...(forStack.stack === null ? {} : forStack) }];
+  return [own];
 }
 
 /** The only mutant with these outcomes whose preflight fails with this finding, declared equivalents aside. */
@@ -219,10 +218,24 @@ function onlyFaultWith(
 
 const isNamed = ({ candidates }: Diagnosis) => candidates === undefined;
 
-/** The general rule and, where the stack is known and it or its language has its own, the fix for it. */
-export function fixFor(fix: DictionaryFault['fix'], stack: KnownStack | null): Pick<Diagnosis, 'fix' | 'stack'> {
-  const own = stack === null ? undefined : fixSources(stack.name).flatMap((source) => fix[source] ?? [])[0];
-  return own === undefined ? { fix: fix.rule, stack: null } : { fix: `${fix.rule} ${own}`, stack };
+/** The texts of the mistake that a mutant makes. */
+function textsOf(
+  fault: DictionaryFault,
+  stack: KnownStack | null,
+): Pick<Diagnosis, 'mistake' | 'seen' | 'why' | 'fix' | 'stack'> {
+  const mistake = MISTAKES[fault.mistake];
+  const { why, fix } = explainMistake(fault);
+  return { mistake: fault.mistake, seen: mistake.seen, why, ...withCode(fix, mistake, stack) };
+}
+
+/** A fix with the code for the stack, where the mistake has some. */
+function withCode(
+  fix: string,
+  mistake: Mistake | undefined,
+  stack: KnownStack | null,
+): Pick<Diagnosis, 'fix' | 'stack'> {
+  const code = mistake === undefined || stack === null ? undefined : codeFor(mistake.fix, stack.name);
+  return code === undefined ? { fix, stack: null } : { fix: `${fix} ${code}`, stack };
 }
 
 /** The first finding also says where to find a receiver to copy. */
@@ -242,16 +255,14 @@ function diagnosisOf(
   const { fault, posterior, alike } = first;
   const shared = { relation: 'main' as const, agreement: evidence.length, outcomes, evidence: [...evidence], seen: '' };
   if (isNamed && !partial) {
-    const { name, seen, why } = fault;
+    const { name } = fault;
     const title = titleOf(first) + insteadOf(first, otherAnswer);
     return {
       ...shared,
       fault: name,
       title,
       alike: [...alike],
-      seen,
-      why,
-      ...fixFor(fault.fix, stack),
+      ...textsOf(fault, stack),
       posterior: rounded(posterior),
     };
   }
@@ -260,10 +271,11 @@ function diagnosisOf(
   return {
     ...shared,
     fault: CANDIDATES.fault,
+    mistake: null,
     title: `${observed}. Possibly: ${titles}`,
     alike: [],
     why: CANDIDATES.why,
-    fix: [...new Set(candidates.map((one) => fixFor(one.fault.fix, stack).fix))].join(' Or: '),
+    fix: [...new Set(candidates.map((one) => textsOf(one.fault, stack).fix))].join(' Or: '),
     stack: null,
     candidates: candidates.map((one) => ({
       fault: one.fault.name,

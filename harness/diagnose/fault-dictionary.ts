@@ -1,29 +1,24 @@
 /**
- * The fault dictionary: what a run reports about each mutant of the reference receiver. It is two files, joined here,
- * so that an edit of a text needs no new run: the outcomes, which `npm run matrix` writes, and the texts, which `npm
- * run docs` writes from the mutants themselves.
+ * The fault dictionary: what a run reports about each mutant of the reference receiver, and the mistake that it makes.
+ * `npm run matrix` writes the outcomes, `npm run docs` what is read from the mutants themselves.
  */
 import { readFile } from 'node:fs/promises';
+import type { MistakeReference } from '../../contract/mistakes/index.ts';
 import { packageFile } from '../../contract/package-file.ts';
 import type { Feature } from '../../scenarios/index.ts';
 
-/** The general rule, Express, and the stacks for which the fix differs. */
-type FixByStack = { readonly rule: string; readonly express: string } & Readonly<Record<string, string>>;
-
-interface FaultText {
+/** What is read from a mutant: a line of `mutants` in `scenarios/fault-dictionary.json`. */
+interface FaultIdentity extends MistakeReference {
   readonly name: string;
   readonly area: string;
+  /** The defect of this mutant, more exactly than its mistake. */
   readonly title: string;
-  readonly seen: string;
-  readonly why: string;
-  readonly fix: FixByStack;
-  readonly severity: 'critical' | 'high' | 'medium' | 'low';
-  readonly forbidden: boolean;
+  readonly forbidden?: false;
   /** Another fault that no probe can tell from this one, with the reason. */
   readonly equivalentTo?: { readonly name: string; readonly reason: string };
 }
 
-/** What the matrix recorded of a mutant: a line of `scenarios/fault-dictionary.json`. */
+/** What the matrix recorded of a mutant: a line of `faults` in the same file. */
 export interface FaultOutcomes {
   readonly name: string;
   /** The features that were on. */
@@ -44,13 +39,14 @@ export interface FaultOutcomes {
   readonly refusal?: string;
 }
 
-export type DictionaryFault = FaultText & FaultOutcomes;
+export type DictionaryFault = FaultIdentity & FaultOutcomes;
 
 export interface OutcomesFile {
-  readonly schemaVersion: 1;
+  readonly schemaVersion: 2;
   /** The digest of the catalogue with which it was recorded. */
   readonly catalogue: string;
-  /** Sorted by name. */
+  /** Both sorted by name. */
+  readonly mutants: readonly FaultIdentity[];
   readonly faults: readonly FaultOutcomes[];
 }
 
@@ -62,33 +58,25 @@ export interface FaultDictionary {
 
 let loading: Promise<FaultDictionary> | undefined;
 
-/** Reads both files, once in a process. Empty when they are missing: a run then has no diagnosis by mutants. */
+/** Reads the file once in a process. Empty when it is missing: a run then has no diagnosis by mutants. */
 export function loadDictionary(): Promise<FaultDictionary> {
   loading ??= readDictionary();
   return loading;
 }
 
 async function readDictionary(): Promise<FaultDictionary> {
-  // A test checks the shapes against the generators; a check here would take longer than reading.
-  const [outcomes, texts] = await Promise.all([
-    readJson<OutcomesFile>('fault-dictionary.json'),
-    readJson<readonly FaultText[]>('fault-texts.json'),
-  ]);
-  if (outcomes === null || texts === null) return { catalogue: '', faults: [] };
-  const byName = new Map(texts.map((text) => [text.name, text]));
+  const file = packageFile('scenarios/fault-dictionary.json');
+  if (file === null) return { catalogue: '', faults: [] };
+  // Read, not imported: Node 20 prints a warning for an import of JSON. A test checks the shape against the generators.
+  const { catalogue, mutants, faults }: OutcomesFile = JSON.parse(await readFile(file, 'utf8'));
+  const byName = new Map(mutants.map((mutant) => [mutant.name, mutant]));
   return {
-    catalogue: outcomes.catalogue,
-    faults: outcomes.faults.flatMap((fault) => {
-      const text = byName.get(fault.name);
-      return text === undefined ? [] : [{ ...text, ...fault }];
+    catalogue,
+    faults: faults.flatMap((fault) => {
+      const mutant = byName.get(fault.name);
+      return mutant === undefined ? [] : [{ ...mutant, ...fault }];
     }),
   };
-}
-
-/** Read, not imported: Node 20 prints a warning for an import of JSON, and takes longer. */
-async function readJson<T>(name: string): Promise<T | null> {
-  const file = packageFile(`scenarios/${name}`);
-  return file === null ? null : (JSON.parse(await readFile(file, 'utf8')) as T);
 }
 
 /** Whether one of the patterns covers a scenario: by its id, by its suite, or as `*`. */

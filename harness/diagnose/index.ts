@@ -1,12 +1,12 @@
 /** The diagnosis of a run: which fault the endpoint probably has. */
 export { diagnose } from './diagnose.ts';
 export { type DictionaryFault, type FaultDictionary, isMeant, loadDictionary } from './fault-dictionary.ts';
+export type { Finding } from './finding.ts';
 export { namedFindings } from './named-findings.ts';
 export {
   explainCertificates,
   explainClientCertificate,
   explainPreflight,
-  type Finding,
   type PreflightAttempts,
   TLS_ON_PORT,
 } from './preflight-findings.ts';

@@ -1,5 +1,6 @@
 /** The findings of a diagnosis that are not in the fault dictionary, by name: for look-ups without a run. */
-import { type Finding, preflightFindings } from './preflight-findings.ts';
+import type { Finding } from './finding.ts';
+import { preflightFindings } from './preflight-findings.ts';
 import { rejectionFindings } from './rejected-credentials.ts';
 import { runFindings } from './run-findings.ts';
 
@@ -13,6 +14,7 @@ export function namedFindings(): Finding[] {
 export const CANDIDATES: Finding = {
   fault: 'one-of',
   title: 'One of several faults, which this run does not separate',
+  mistake: null,
   why: 'The outcomes of this run are not enough to name the fault: it may also be one that is not known.',
   fix: 'See the candidates in the report, the most probable first; `hookproof explain NAME` explains each.',
 };

@@ -2,11 +2,9 @@
 
 import type { ChainAnalysis } from '../../certs/index.ts';
 import { CHAIN_FAULTS, type ChainFaultCode } from '../../contract/index.ts';
-import type { Diagnosis } from '../report/result-document.ts';
+import { CHAIN_MISTAKES, explainMistake } from '../../contract/mistakes/index.ts';
 import { type Attempt, isAboutClientCertificate, type TransportErrorKind } from '../transport/index.ts';
-
-/** A fault of the endpoint: its stable name, what it does wrong, why that happens, and how to fix it. */
-export type Finding = Pick<Diagnosis, 'fault' | 'title' | 'why' | 'fix'>;
+import { type Finding, findingOf } from './finding.ts';
 
 /** The first delivery of a run and, when it was not accepted, a second one with more time. */
 export interface PreflightAttempts {
@@ -43,106 +41,61 @@ export function explainPreflight({ first, second }: PreflightAttempts, credentia
 }
 
 const TRANSPORT: Readonly<Record<Exclude<TransportErrorKind, 'timeout' | 'local'>, Finding>> = {
-  dns: {
-    fault: 'name-does-not-resolve',
-    title: 'The host name of the endpoint does not resolve',
-    why:
-      'There is no address to connect to: the name is misspelt, not published yet, or known only inside another ' +
-      'network.',
-    fix:
-      'Check the spelling of the URL, and look up the name on the machine that runs hookproof (`getent hosts ' +
-      'NAME`).',
-  },
-  refused: {
-    fault: 'nothing-listens',
-    title: 'Nothing is listening on the port of the endpoint',
-    why: 'The port is closed: the receiver is not running, or it listens on another port or address.',
-    fix:
-      'Start the receiver, and check the host and port of the URL. In a container, listen on 0.0.0.0 and publish the ' +
-      'port.',
-  },
-  unreachable: {
-    fault: 'cannot-be-reached',
-    title: 'The endpoint cannot be reached',
-    why: 'No connection was established: a firewall drops the packets, there is no route, or the machine is off.',
-    fix: 'Allow connections from the machine that runs hookproof, and from the addresses of the sender in production.',
-  },
-  'tls-untrusted': {
-    fault: 'certificate-not-trusted',
-    title: 'The certificate of the endpoint is not trusted',
-    why:
-      'The sender verifies the certificate like any HTTPS client. It delivers nothing when the certificate is ' +
-      'self-signed, expired, for another name, or served without its intermediate certificates.',
-    fix: 'Serve a valid certificate with its full chain. For a test endpoint with a private CA, use `--ca FILE`.',
-  },
-  tls: {
-    fault: 'tls-handshake-fails',
-    title: 'The TLS handshake fails',
-    why:
-      'The port speaks plain HTTP, supports only TLS versions below 1.2, or requires a client certificate and did ' +
-      'not accept the one presented.',
-    fix:
-      'Serve TLS 1.2 or higher on this port. When the endpoint requires a client certificate, use `--client-cert` ' +
-      'and `--client-key`.',
-  },
-  reset: {
-    fault: 'closes-without-answer',
-    title: 'The endpoint closes the connection without an answer',
-    why: 'The handler crashed before it answered, or a proxy has no upstream server.',
-    fix:
-      'Check the log of the receiver at the time of the delivery; every path through the handler must end in an ' +
-      'answer.',
-  },
-  'invalid-http': {
-    fault: 'not-http',
-    title: 'The answer is not HTTP',
-    why: 'The answer cannot be parsed as HTTP: another service listens on this port, or the port speaks TLS.',
-    fix: 'Check the port, and whether the URL must begin with https.',
-  },
-  'headers-too-large': {
-    fault: 'answer-headers-too-large',
-    title: 'The headers of the answer are too large',
-    why: 'The endpoint sends more than 16 KiB of headers, which HTTP clients need not read.',
-    fix: 'Answer with a status and a short body; look for cookies or debug headers that a framework adds.',
-  },
+  dns: findingOf('name-does-not-resolve', 'The host name of the endpoint does not resolve', 'host-name-not-published'),
+  refused: findingOf('nothing-listens', 'Nothing is listening on the port of the endpoint', 'port-not-served'),
+  unreachable: findingOf('cannot-be-reached', 'The endpoint cannot be reached', 'sender-blocked-by-network'),
+  'tls-untrusted': findingOf(
+    'certificate-not-trusted',
+    'The certificate of the endpoint is not trusted',
+    'untrusted-certificate',
+    'It may also be expired, for another name, or served without its intermediates.',
+  ),
+  tls: findingOf(
+    'tls-handshake-fails',
+    'The TLS handshake fails',
+    'protocol-mismatch',
+    'The endpoint may also have rejected the client certificate, or require one.',
+  ),
+  reset: findingOf('closes-without-answer', 'The endpoint closes the connection without an answer', 'handler-failure'),
+  'invalid-http': findingOf('not-http', 'The answer is not HTTP', 'protocol-mismatch'),
+  'headers-too-large': findingOf(
+    'answer-headers-too-large',
+    'The headers of the answer are too large',
+    'oversized-response-headers',
+  ),
 };
 
 /** The URL begins with http, and the port answers a TLS handshake. */
-export const TLS_ON_PORT: Finding = {
-  fault: 'tls-on-port',
-  title: 'The port speaks TLS, and the URL begins with http',
-  why: 'The endpoint gives no answer in plain HTTP, and answers a TLS handshake.',
-  fix: 'Begin the URL with https.',
-};
+export const TLS_ON_PORT = findingOf(
+  'tls-on-port',
+  'The port speaks TLS, and the URL begins with http',
+  'protocol-mismatch',
+);
 
-const NEVER_ANSWERS: Finding = {
-  fault: 'never-answers',
-  title: 'The endpoint reads the delivery and never answers',
-  why:
-    'The connection stays open without an answer. Usual causes: the body was read before the handler, which waits ' +
-    'for it forever; a promise that never settles; a handler that does not end the response.',
-  fix: 'Read the raw body once, in one place, and answer on every path through the handler.',
-};
+const NEVER_ANSWERS = findingOf(
+  'never-answers',
+  'The endpoint reads the delivery and never answers',
+  'never-ends-answer',
+  'Often the body was read before the handler, which then waits for it forever.',
+);
 
-const ANSWERS_TOO_LATE: Finding = {
-  fault: 'answers-too-late',
-  title: 'The endpoint answers later than the sender waits',
-  why:
-    'The work is done before the answer is sent. The sender gives up, counts the delivery as failed, and may send ' +
-    'it again.',
-  fix: 'Store the notification, answer 200 at once, and do the work afterwards.',
-};
+const ANSWERS_TOO_LATE = findingOf(
+  'answers-too-late',
+  'The endpoint answers later than the sender waits',
+  'slow-answer',
+);
 
-const ENDLESS: Finding = {
-  fault: 'endless-answer',
-  title: 'The answer of the endpoint does not end',
-  why: 'The status arrives, but the body never ends, so the delivery never completes.',
-  fix: 'Answer with a short body and end it; look for a stream or an event source on this path.',
-};
+const ENDLESS = findingOf(
+  'endless-answer',
+  'The answer of the endpoint does not end',
+  'never-ends-answer',
+  'The status arrives, but the body never ends: look for a stream or an event source.',
+);
 
 const NO_CREDENTIALS: Finding = {
   fault: 'no-credentials-configured',
   title: 'The endpoint requires credentials, and none are configured',
+  mistake: null,
   why: 'Neither a signature nor an API key was sent, because hookproof has neither a secret nor a key.',
   fix:
     'Set HOOKPROOF_SECRET and HOOKPROOF_API_KEY (exported, in a shell), or name files with --secret-file and ' +
@@ -168,17 +121,14 @@ export function rejectsCredentials(status: number, { secret, apiKey }: Credentia
   const fix = [
     needsSecret && 'If the endpoint verifies signatures, set HOOKPROOF_SECRET or use `--secret-file`.',
     needsKey && KEY_HINT,
-    'Compare secret, API key and header names on both sides (a newline at the end of a secret file counts).',
+    explainMistake({ mistake: 'credentials-differ' }).fix,
     !apiKey && !needsKey && !/signature|hmac|same byte length|timing.?safe/i.test(said) && KEY_HINT,
-    secret &&
-      'If they are the same, log the signature that the receiver computes and the body that it reads, then run ' +
-        '`hookproof verify body.json --signature "$COMPUTED"`. `hookproof proxy --to URL` shows the deliveries of ' +
-        'the real sender, and why their signatures do not match.',
     status !== 401 && 'Answer 401 to invalid credentials.',
   ];
   return {
     fault: 'refuses-right-credentials',
     title: `${title} (${status})`,
+    mistake: 'credentials-differ',
     why: `${
       words === undefined
         ? 'Both sides must be configured with the same secret, key and header names.'
@@ -194,67 +144,25 @@ export function rejectsCredentials(status: number, { secret, apiKey }: Credentia
   };
 }
 
-const LOOKED_UP =
-  'If the receiver looks ids up or needs additional fields, list known ids and these fields under `samples` in the ' +
-  'configuration file.';
-
 function findingForStatus(status: number): Finding {
   if (status >= 300 && status < 400) {
-    return {
-      fault: 'redirects',
-      title: `The endpoint redirects (${status})`,
-      why:
-        'A sender does not follow redirects, and a redirected POST would become a GET. Usual causes: http to ' +
-        'https, a missing or extra trailing slash, a login page.',
-      fix: 'Register the final URL, and exclude the path from the login of users.',
-    };
+    return findingOf('redirects', `The endpoint redirects (${status})`, 'redirect-before-handler');
   }
   if (status === 404 || status === 410) {
-    return {
-      fault: 'wrong-path',
-      title: `No handler serves this path (${status})`,
-      why: 'The server answers, but has no route for this path or does not know an id in the notification.',
-      fix:
-        'Compare the path of the URL with the route of the receiver, including the prefix of a reverse proxy. ' +
-        LOOKED_UP,
-    };
+    return findingOf('wrong-path', `No handler serves this path (${status})`, 'route-mismatch');
   }
   if (status === 405 || status === 501) {
-    return {
-      fault: 'post-not-allowed',
-      title: `The path does not accept POST (${status})`,
-      why: 'A route exists, but for another method.',
-      fix: 'Register the handler for POST at exactly this path.',
-    };
+    return findingOf('post-not-allowed', `The path does not accept POST (${status})`, 'route-mismatch');
   }
   if (status === 429) {
-    return {
-      fault: 'rate-limits',
-      title: 'The endpoint limits the rate of deliveries (429)',
-      why: 'Even single deliveries with pauses between them are rejected.',
-      fix: 'Raise the limit for the sender, or run with `--concurrency 1` once the limit has reset.',
-    };
+    return findingOf('rate-limits', 'The endpoint limits the rate of deliveries (429)', 'sender-throttled');
   }
   if (status >= 500) {
-    return {
-      fault: 'fails-on-valid-delivery',
-      title: `The endpoint fails on a valid delivery (${status})`,
-      why: 'The handler throws, or the server behind the proxy is down.',
-      fix:
-        'Check the log of the receiver at the time of the delivery. Is the raw body undefined? `express.raw()` ' +
-        'skips application/json: `express.raw({ type: () => true })` reads every type.',
-    };
+    const title = `The endpoint fails on a valid delivery (${status})`;
+    return findingOf('fails-on-valid-delivery', title, 'handler-failure');
   }
-  return {
-    fault: 'refuses-the-payload',
-    title: `The endpoint rejects a valid notification (${status})`,
-    why:
-      'The payload is valid by the specification: the receiver validates more strictly, rejects the content type, ' +
-      'or does not know an id in it.',
-    fix:
-      'Accept application/json and every field, type and status of the specification; ignore unknown ones. ' +
-      LOOKED_UP,
-  };
+  const title = `The endpoint rejects a valid notification (${status})`;
+  return findingOf('refuses-the-payload', title, 'over-strict-validation');
 }
 
 /** What is known about client certificates when the preflight fails. */
@@ -291,33 +199,26 @@ function isAboutCertificate({ answer, error }: Attempt, requested: boolean | nul
 const REQUIRED: Finding = {
   fault: 'client-certificate-wanted',
   title: 'The endpoint requires a client certificate, and none is configured',
+  mistake: null,
   why: 'With mutual TLS the endpoint rejects every client without a certificate of its CA.',
   fix:
     'Configure the agreed certificate: `--client-cert FILE --client-key FILE`, or HOOKPROOF_CLIENT_CERT and ' +
     'HOOKPROOF_CLIENT_KEY.',
 };
 
-const REJECTED: Finding = {
-  fault: 'client-certificate-refused',
-  title: 'The endpoint rejects the client certificate',
-  why:
-    'The certificate is expired, not meant for clients, or issued by a CA that the endpoint does not trust; or the ' +
-    'endpoint lacks an intermediate certificate.',
-  fix:
-    'Let the endpoint trust the CA that issued the certificate (nginx `ssl_client_certificate`, Node `ca`), and ' +
-    'add the intermediates to the certificate file. `hookproof doctor` checks both sides.',
-};
+const REJECTED = findingOf(
+  'client-certificate-refused',
+  'The endpoint rejects the client certificate',
+  'valid-certificate-rejected',
+  'The certificate may also be expired or not for clients: `hookproof doctor` checks both sides.',
+);
 
-const POSSIBLY_REJECTED: Finding = {
-  fault: 'closes-without-answer',
-  title: 'The endpoint closes the connection without an answer',
-  why:
-    'Either it rejects the client certificate (over TLS 1.3 this shows only after the handshake, and some servers, ' +
-    'Node among them, then close without an alert), or the handler crashed before it answered.',
-  fix:
-    'Check the log of the endpoint at the time of the delivery. `hookproof doctor` distinguishes the two: it ' +
-    'connects with and without the certificate.',
-};
+const POSSIBLY_REJECTED = findingOf(
+  'closes-without-answer',
+  'The endpoint closes the connection without an answer',
+  'handler-failure',
+  'It may also reject the client certificate, without an alert: `hookproof doctor` distinguishes the two.',
+);
 
 /** The faults that prevent a sender from connecting, the most specific first. */
 const FATAL: readonly ChainFaultCode[] = [
@@ -340,29 +241,18 @@ const FATAL: readonly ChainFaultCode[] = [
 export function explainCertificates({ faults }: ChainAnalysis): Finding | null {
   const [first] = FATAL.flatMap((code) => faults.filter((fault) => fault.code === code));
   if (first === undefined) return null;
-  return {
-    fault: `certificate-${first.code}`,
-    title: first.text.replace(/\.$/, ''),
-    why: NOT_TRUSTED,
-    fix: first.fix,
-  };
+  return findingOf(`certificate-${first.code}`, first.text.replace(/\.$/, ''), CHAIN_MISTAKES[first.code]);
 }
-
-const NOT_TRUSTED =
-  'The sender verifies the certificate like any HTTPS client, and delivers nothing to an endpoint that it ' +
-  'cannot distinguish from an impostor.';
 
 /** One status of each kind that is explained. */
 const STATUSES = [302, 404, 405, 429, 500, 400];
 
 /** Every finding of this module, for look-ups by name. Where a name has two causes, the general one is first. */
 export function preflightFindings(): Finding[] {
-  const certificates = FATAL.map((code) => ({
-    fault: `certificate-${code}`,
-    title: `The certificates of the endpoint are not trusted: ${CHAIN_FAULTS[code]}`,
-    why: NOT_TRUSTED,
-    fix: '`hookproof doctor URL` shows the chain as it is sent, and what is wrong with it.',
-  }));
+  const certificates = FATAL.map((code) => {
+    const title = `The certificates of the endpoint are not trusted: ${CHAIN_FAULTS[code]}`;
+    return findingOf(`certificate-${code}`, title, CHAIN_MISTAKES[code]);
+  });
   const silent = [TLS_ON_PORT, NEVER_ANSWERS, ANSWERS_TOO_LATE, ENDLESS, NO_CREDENTIALS];
   const statuses = [rejectsCredentials(401, BOTH), ...STATUSES.map(findingForStatus)];
   return [...Object.values(TRANSPORT), ...silent, ...statuses, REQUIRED, REJECTED, ...certificates];

@@ -14,7 +14,8 @@ import { PUBLISHED_SCHEMES, type PublishedScheme } from '../../contract/signing/
 import type { AddressChange, Change, SignChange } from '../../scenarios/index.ts';
 import type { Partner } from '../partner.ts';
 import type { Answer, Attempt } from '../transport/index.ts';
-import { type Credentials, type Finding, rejectsCredentials } from './preflight-findings.ts';
+import { type Finding, findingOf } from './finding.ts';
+import { type Credentials, rejectsCredentials } from './preflight-findings.ts';
 import { signingTrials } from './signing-trials.ts';
 
 /** Sends the plain valid delivery with a change. `authentic`: whether its credentials are still valid. */
@@ -68,18 +69,18 @@ function also(header: string, copies: readonly { readonly name: string; readonly
   };
 }
 
-function schemeFinding({ slug, name, headers, description }: PublishedScheme, header: string): Finding {
-  return {
-    fault: `expects-${slug}-signature`,
-    title: `The endpoint verifies signatures in the ${name} scheme, not those of this service`,
-    why: `It accepts ${headers.join(', ')}: ${description}. A library for that service checks a different signature.`,
-    fix: `Verify ${header}: Base64 of HMAC-SHA256 over the exact body, without a library for ${name}.`,
-  };
+function schemeFinding({ slug, name, headers, description }: PublishedScheme): Finding {
+  return findingOf(
+    `expects-${slug}-signature`,
+    `The endpoint verifies signatures in the ${name} scheme, not those of this service`,
+    'foreign-signature-format',
+    `It accepts ${headers.join(', ')}: ${description}.`,
+  );
 }
 
-function schemeTrials(scheme: PublishedScheme, header: string, url: string): Trial[] {
+function schemeTrials(scheme: PublishedScheme, url: string): Trial[] {
   const { name, sign } = scheme;
-  const finding = schemeFinding(scheme, header);
+  const finding = schemeFinding(scheme);
   const ways = sign({ body: new Uint8Array(), secret: '', url, id: '', timestamp: 0 }).length;
   return Array.from({ length: ways }, (_, way) => ({
     ...finding,
@@ -112,14 +113,12 @@ function otherHeader(
 }
 
 function headerFinding(kind: 'signature' | 'API key', configured: string, name: string): Finding {
-  return {
-    fault: kind === 'signature' ? 'reads-another-signature-header' : 'reads-another-key-header',
-    title: `The endpoint reads the ${kind} from ${name}, not from ${configured}`,
-    why:
-      `The delivery is accepted when ${name} also contains the ${kind}: the two sides are configured with different ` +
-      'header names.',
-    fix: `Read ${configured} at the endpoint, or have the operator configure ${name}.`,
-  };
+  return findingOf(
+    kind === 'signature' ? 'reads-another-signature-header' : 'reads-another-key-header',
+    `The endpoint reads the ${kind} from ${name}, not from ${configured}`,
+    kind === 'signature' ? 'other-signature-place' : 'credentials-differ',
+    `Read ${configured} at the endpoint, or have the operator configure ${name}.`,
+  );
 }
 
 /** The usual mistakes and other header names, and the mistakes that are tried last. */
@@ -131,11 +130,12 @@ function trialsFor(partner: Partner): { trials: Trial[]; rare: Trial[] } {
     const header = signing.header ?? DEFAULT_SIGNATURE_HEADER;
     const more = { url: partner.url, ...(apiKey === undefined ? {} : { apiKey: apiKey.value }) };
     for (const trial of signingTrials({ secret: signing.secret, ...more })) {
-      const { fault, title, why, fix, serialise, sign } = trial;
+      const { fault, title, mistake, why, fix, serialise, sign } = trial;
       const change = { serialise, sign: { label: title, make: sign, suits: showsEncoding } };
       (trial.likely ? trials : rare).push({
         fault,
         title: title.replace(/\.$/, ''),
+        mistake,
         why,
         fix,
         change,
@@ -144,7 +144,7 @@ function trialsFor(partner: Partner): { trials: Trial[]; rare: Trial[] } {
     }
     const names = [DEFAULT_SIGNATURE_HEADER, ...SIGNATURE_HEADERS].filter((name) => !sameHeaderName(name, header));
     trials.push(...names.map((name) => otherHeader(partner, 'signature', header, name)));
-    trials.push(...PUBLISHED_SCHEMES.flatMap((scheme) => schemeTrials(scheme, header, partner.url)));
+    trials.push(...PUBLISHED_SCHEMES.flatMap((scheme) => schemeTrials(scheme, partner.url)));
   }
   if (apiKey !== undefined) {
     const header = apiKey.header ?? DEFAULT_API_KEY_HEADER;
@@ -220,14 +220,12 @@ async function findRefusedCharacter(accepts: Accepts, stop: () => boolean): Prom
 }
 
 function refusesCharacter(character: string): Finding {
-  return {
-    fault: 'refuses-signatures-with-some-characters',
-    title: `The endpoint rejects valid signatures that contain "${character}"`,
-    why:
-      `Deliveries whose signature has no "${character}" are accepted. The header is probably decoded before it is ` +
-      'compared: URL decoding turns "+" into a space, and other Base64 alphabets use other characters.',
-    fix: 'Compare the header as received with the standard Base64 text; apply no other decoding to it.',
-  };
+  return findingOf(
+    'refuses-signatures-with-some-characters',
+    `The endpoint rejects valid signatures that contain "${character}"`,
+    'signature-treated-as-url-text',
+    `Deliveries whose signature has no "${character}" are accepted.`,
+  );
 }
 
 /** Words of an answer about the signature or the key, among them the messages of common verification libraries. */
@@ -247,14 +245,13 @@ export function explainWords({ answer }: Attempt, partner: Partner): Finding | n
   for (const { slug, name, headers, description } of PUBLISHED_SCHEMES) {
     const named = headers.find((one) => new RegExp(`(?<![\\w-])${one}(?![\\w-])`, 'i').test(words));
     if (named === undefined || sameHeaderName(named, header)) continue;
-    return {
-      fault: `expects-${slug}-signature`,
-      title: `The endpoint asks for the header ${named}, which belongs to the ${name} scheme`,
-      why:
-        `Its answer (${answer.status}) names the header. ${name} sends ${description}. A delivery signed in this ` +
-        'way with the configured secret was not accepted either, so the secret may differ as well.',
-      fix: `Verify ${header}: Base64 of HMAC-SHA256 over the exact body, without a library for ${name}.`,
-    };
+    return findingOf(
+      `expects-${slug}-signature`,
+      `The endpoint asks for the header ${named}, which belongs to the ${name} scheme`,
+      'foreign-signature-format',
+      `Its answer (${answer.status}) names the header. ${name} sends ${description}. A delivery signed in this way ` +
+        'with the configured secret was not accepted either, so the secret may differ as well.',
+    );
   }
   const about = ABOUT_CREDENTIALS.exec(words)?.[0];
   if (about === undefined || (partner.signing === undefined && partner.apiKey === undefined)) return null;
@@ -272,6 +269,6 @@ export function rejectionFindings(): Finding[] {
     headerFinding('signature', 'the configured header', 'another header'),
     headerFinding('API key', 'the configured header', 'another header'),
     refusesCharacter('+'),
-    ...PUBLISHED_SCHEMES.map((scheme) => schemeFinding(scheme, DEFAULT_SIGNATURE_HEADER)),
+    ...PUBLISHED_SCHEMES.map(schemeFinding),
   ];
 }

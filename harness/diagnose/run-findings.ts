@@ -4,7 +4,7 @@ import type { RunObservations } from '../../scenarios/index.ts';
 import { is2xx, PREFLIGHT_SCENARIO, STATUS_SCENARIOS } from '../judge/index.ts';
 import type { Diagnosis, ScenarioResult } from '../report/result-document.ts';
 import { NOT_KNOWN } from '../report/verdict.ts';
-import type { Finding } from './preflight-findings.ts';
+import { type Finding, findingOf, seenOf } from './finding.ts';
 
 type Results = readonly ScenarioResult[];
 
@@ -17,10 +17,10 @@ const hasStatus2xx = ({ outcome }: ScenarioResult) => is2xx(Number(outcome));
 const isAccepted = (result: ScenarioResult) => result.verdict !== 'inconclusive' && hasStatus2xx(result);
 
 /** A finding with the results that show it, of all results that could. */
-function counted({ fault, title, why, fix }: Finding, agreeing: Results, outcomes: number): Diagnosis {
+function counted({ fault, title, mistake, why, fix }: Finding, agreeing: Results, outcomes: number): Diagnosis {
   const evidence = agreeing.map(({ id }) => id);
-  const rest = { evidence, alike: [], seen: '', why, fix, stack: null };
-  return { relation: 'main', fault, title, agreement: agreeing.length, outcomes, ...rest };
+  const rest = { evidence, alike: [], seen: seenOf(mistake), why, fix, stack: null };
+  return { relation: 'main', fault, title, mistake, agreement: agreeing.length, outcomes, ...rest };
 }
 
 const CREDENTIALS = ['signature', 'api-key', 'combination'];
@@ -30,17 +30,11 @@ function forgeries(results: Results): Results {
   return results.filter((result) => CREDENTIALS.includes(result.suite) && mustReject(result) && isJudged(result));
 }
 
-const NOTHING_CHECKED: Finding = {
-  fault: 'accepts-everything',
-  title: 'Answers 200 to every delivery: valid, forged and malformed ones',
-  why:
-    'If nothing is verified, anyone who knows the URL can report a payment that never happened. Usual causes: a ' +
-    'placeholder handler, a check that is never awaited, or an answer that is sent before the check. If the receiver ' +
-    'does verify, it reports its errors with 200, and the sender takes every delivery for accepted.',
-  fix:
-    'Verify the signature and the key first, and answer 401 at once when either is missing or invalid. The ' +
-    'reference receiver shows the order of the steps.',
-};
+const NOTHING_CHECKED = findingOf(
+  'accepts-everything',
+  'Answers 200 to every delivery: valid, forged and malformed ones',
+  'nothing-verified',
+);
 
 const MIN_FORGERIES = 10;
 const NEARLY_ALL = 0.98;
@@ -94,30 +88,23 @@ export function ofOutages(outages: RunObservations['outages'], results: Results)
 /** `after` names the deliveries, `sign` what the plain valid delivery got then. */
 function outageFinding(hasStopped: boolean, stayedDown: boolean, after: string, sign: string): Finding {
   if (hasStopped) {
-    return {
-      fault: stayedDown ? 'dies-and-stays-down' : 'dies-and-is-restarted',
-      title: stayedDown
+    return findingOf(
+      stayedDown ? 'dies-and-stays-down' : 'dies-and-is-restarted',
+      stayedDown
         ? 'A single delivery stops the receiver, and it does not recover'
         : 'Single deliveries stop the receiver until it is restarted',
-      why:
-        `The receiver stopped answering after: ${after}. Usually an uncaught exception ends the process, ` +
-        'so anyone can switch the receiver off.',
-      fix: 'Catch errors around parsing and around every asynchronous step, and answer 400.',
-    };
+      'uncaught-error',
+      `The receiver stopped answering after: ${after}.`,
+    );
   }
-  return {
-    fault: stayedDown ? 'valid-deliveries-stay-refused' : 'valid-deliveries-refused-for-a-while',
-    title: stayedDown
+  return findingOf(
+    stayedDown ? 'valid-deliveries-stay-refused' : 'valid-deliveries-refused-for-a-while',
+    stayedDown
       ? 'Valid deliveries are no longer accepted from some point of the run on'
       : 'Valid deliveries are accepted at one time and not at another',
-    why:
-      `After ${after}: ${sign}. The receiver depends on what it received before, or on what ` +
-      'differs from one valid delivery to the next, such as the characters of the signature.',
-    fix:
-      'Look for state that one delivery leaves to the next: variables outside the handler, caches, limits, a ' +
-      'blocked event loop. Then look at how the signature header is read: a form or URL decoder turns a plus ' +
-      'sign into a space.',
-  };
+    'state-between-deliveries',
+    `After ${after}: ${sign}.`,
+  );
 }
 
 /** Accepted forgeries among the given results, of an endpoint that rejects others. */
@@ -140,21 +127,14 @@ export function ofAcceptances(left: Results, all: Results): Diagnosis | null {
   return counted({ ...finding, title }, accepted, forged.length);
 }
 
-const MISSING_ACCEPTED: Finding = {
-  fault: 'missing-credential-let-through',
-  title: 'Accepts deliveries without a credential',
-  why:
-    'A check such as `if (header && !valid)` accepts every request without the header. Anyone who knows the ' +
-    'URL can report a payment that never happened.',
-  fix: 'Treat a missing header like an invalid one: `if (!header || !valid)` answers 401.',
-};
+const MISSING_ACCEPTED = findingOf(
+  'missing-credential-let-through',
+  'Accepts deliveries without a credential',
+  'forgery-accepted',
+  'A check such as `if (header && !valid)` accepts every request without the header.',
+);
 
-const FORGED_ACCEPTED: Finding = {
-  fault: 'forged-deliveries-accepted',
-  title: 'Accepts forged deliveries',
-  why: 'An attacker who finds this can report a payment that never happened. Fix it before anything else.',
-  fix: 'See the failures whose reason begins with "accepted": each names what is forged in the delivery.',
-};
+const FORGED_ACCEPTED = findingOf('forged-deliveries-accepted', 'Accepts forged deliveries', 'forgery-accepted');
 
 /** Deliveries that are rejected or accepted, but with another status: one finding each. */
 export function ofStatuses(results: Results): Diagnosis[] {
@@ -183,12 +163,11 @@ function ofAcceptanceStatus(failed: Results): Diagnosis[] {
   return [counted({ ...ANOTHER_2XX, title }, failed, failed.length)];
 }
 
-const ANOTHER_2XX: Finding = {
-  fault: 'accepts-with-another-2xx',
-  title: 'Accepts valid deliveries with another 2xx than 200',
-  why: 'Only 200 means accepted. What the sender does after another status is not specified.',
-  fix: 'Answer 200 explicitly: some frameworks choose 201, 202 or 204 by default.',
-};
+const ANOTHER_2XX = findingOf(
+  'accepts-with-another-2xx',
+  'Accepts valid deliveries with another 2xx than 200',
+  'wrong-success-status',
+);
 
 /** The outcome of a check for the status, where only a missing credential gets another one. */
 const MISSING = /^missing-(\d{3})$/;
@@ -199,12 +178,8 @@ function ofMissingStatus(what: string, name: string, failed: Results): Diagnosis
 }
 
 function missingStatus(what: string, name: string, status: string): Finding {
-  return {
-    fault: `${name}-is-${status}`,
-    title: `Rejects a missing ${what} with ${status} instead of 401`,
-    why: 'The deliveries are rejected, but with another status. A sender recognises missing credentials by 401.',
-    fix: `Answer 401 where the ${what} is missing. A framework that requires the header answers before the check.`,
-  };
+  const title = `Rejects a missing ${what} with ${status} instead of 401`;
+  return findingOf(`${name}-is-${status}`, title, 'wrong-refusal-status');
 }
 
 function ofRejectionStatus(what: string, name: string, failed: Results): Diagnosis[] {
@@ -215,14 +190,8 @@ function ofRejectionStatus(what: string, name: string, failed: Results): Diagnos
 }
 
 function rejectionStatus(what: string, name: string, status: string): Finding {
-  return {
-    fault: `${name}-${status.startsWith('3') ? 'by-redirect' : `with-${status}`}`,
-    title: `Rejects ${what} with ${status} instead of 401`,
-    why: 'The deliveries are rejected, but with another status. A sender recognises invalid credentials by 401.',
-    fix: status.startsWith('5')
-      ? 'Catch the exception of the credential check, and answer 401.'
-      : `Answer 401 instead of ${status} where credentials are rejected.`,
-  };
+  const fault = `${name}-${status.startsWith('3') ? 'by-redirect' : `with-${status}`}`;
+  return findingOf(fault, `Rejects ${what} with ${status} instead of 401`, 'wrong-refusal-status');
 }
 
 const MIN_CRASHES = 5;
@@ -238,14 +207,7 @@ export function ofCrashes(left: Results, all: Results): Diagnosis | null {
   return counted({ ...MALFORMED_CRASHES, title }, crashes, payloads.length);
 }
 
-const MALFORMED_CRASHES: Finding = {
-  fault: 'malformed-ends-in-5xx',
-  title: 'Answers malformed payloads with 5xx',
-  why:
-    'Usually the payload is parsed or read without a guard, and the framework answers for the exception. The ' +
-    'sender takes a 5xx for a temporary problem and may send the same delivery again and again.',
-  fix: 'Put parsing and validation inside a guard that answers 400, and check types before fields are read.',
-};
+const MALFORMED_CRASHES = findingOf('malformed-ends-in-5xx', 'Answers malformed payloads with 5xx', 'unguarded-parser');
 
 /** What was observed where no known fault explains it: it claims no cause. */
 export function ofUnexplained(left: Results): Diagnosis | null {
@@ -254,6 +216,7 @@ export function ofUnexplained(left: Results): Diagnosis | null {
   const fixes = new Set(left.map(({ fix }) => fix));
   const finding = {
     fault: NOT_KNOWN,
+    mistake: null,
     title: `Cause not known. ${observationOf(left)}`,
     why: left.length === 1 ? first.why : `${some(left.map(defectOf), '; ')}.`,
     fix: fixes.size === 1 ? first.fix : 'See each of these checks below. The cause is what their deliveries share.',
@@ -316,39 +279,23 @@ const OBSERVATIONS: readonly { text: (count: number) => string; is: (result: Sce
   { text: (count) => `fails ${count} ${count === 1 ? 'check' : 'checks'} about several deliveries`, is: () => true },
 ];
 
-const NOT_REQUIRED: Finding = {
-  fault: 'client-certificate-not-required',
-  title: 'Accepts deliveries without a client certificate',
-  why:
-    'Mutual TLS is agreed, but the endpoint does not require a certificate. Usual causes: `rejectUnauthorized: ' +
-    'false` without a check of `socket.authorized`, nginx `ssl_verify_client optional` without a check of ' +
-    '`$ssl_client_verify`, or a load balancer that terminates TLS and does not verify.',
-  fix:
-    'Require and verify the certificate where TLS ends: Node `requestCert: true, rejectUnauthorized: true, ca`; ' +
-    'nginx `ssl_verify_client on` with `ssl_client_certificate`.',
-};
+const NOT_REQUIRED = findingOf(
+  'client-certificate-not-required',
+  'Accepts deliveries without a client certificate',
+  'client-without-certificate-accepted',
+);
 
-const ANY_ACCEPTED: Finding = {
-  fault: 'any-client-certificate-accepted',
-  title: 'Accepts client certificates of any issuer',
-  why:
-    'A certificate is requested and not verified, so an attacker can create one that works. Usual causes: nginx ' +
-    '`optional_no_ca`, a verify callback that returns true, or a trust store with more CAs than the agreed one.',
-  fix:
-    'Verify against the one CA that issues the client certificate: nginx `ssl_verify_client on` with ' +
-    '`ssl_client_certificate`; Node `rejectUnauthorized: true` with `ca`.',
-};
+const ANY_ACCEPTED = findingOf(
+  'any-client-certificate-accepted',
+  'Accepts client certificates of any issuer',
+  'client-certificate-not-verified',
+);
 
-const HEADERS_TRUSTED: Finding = {
-  fault: 'forged-certificate-header-believed',
-  title: 'Trusts a header that claims a client certificate from any client',
-  why:
-    'The application trusts what a proxy should have verified, and does not make sure that the header comes from ' +
-    'the proxy.',
-  fix:
-    'Let the proxy overwrite these headers on every request, allow no access that bypasses it, and ignore them ' +
-    'everywhere else.',
-};
+const HEADERS_TRUSTED = findingOf(
+  'forged-certificate-header-believed',
+  'Trusts a header that claims a client certificate from any client',
+  'certificate-header-unprotected',
+);
 
 /** What is wrong with mutual TLS. One cause at most: an endpoint that requires no certificate hides the others. */
 export function explainClientCertificates(results: Results): Diagnosis | null {
@@ -397,6 +344,7 @@ export function runFindings(): Finding[] {
 const UNEXPLAINED: Finding = {
   fault: NOT_KNOWN,
   title: 'The cause is not known',
+  mistake: null,
   why: 'No known fault predicts what these checks observed. The report lists the observations and claims no cause.',
   fix: 'See the fix of each check. The cause is what their deliveries share.',
 };

@@ -156,5 +156,7 @@ export function signingTrials(input: Omit<SigningInput, 'body'>): readonly Signi
 /** Signs with one mistake, or with several joined by "+". */
 function signerOf(names: string, input: Omit<SigningInput, 'body'>): Explanation & Pick<SigningTrial, 'sign'> {
   const mistakes = mistakesNamed(names) ?? {};
-  return { ...explainMistakes(listMistakes(mistakes)), sign: (body) => signMistakenly(mistakes, { ...input, body }) };
+  const [first, ...others] = listMistakes(mistakes);
+  if (first === undefined) throw new RangeError(`no signing mistake is named ${names}`);
+  return { ...explainMistakes([first, ...others]), sign: (body) => signMistakenly(mistakes, { ...input, body }) };
 }

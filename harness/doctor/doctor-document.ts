@@ -108,7 +108,7 @@ const chain = z.strictObject({
   anchor: text.nullable(),
   /** False over TLS 1.3 alone, where order, repetitions and extra certificates cannot be seen. */
   exact: z.boolean(),
-  faults: z.array(z.strictObject({ code: faultCode, at: count.nullable(), text, fix: text })),
+  faults: z.array(z.strictObject({ code: faultCode, at: count.nullable(), text })),
   daysLeft: z.int().nullable(),
   checkedAt: wording,
 });

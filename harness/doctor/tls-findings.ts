@@ -1,5 +1,7 @@
 /** What the endpoint does over TLS, and what is wrong with its certificates. Pure. Specification: TLS. */
+
 import { type ChainFaultCode, tlsVersionName } from '../../contract/index.ts';
+import { CHAIN_MISTAKES, explainMistake } from '../../contract/mistakes/index.ts';
 import type { DoctorFinding, FactsOf, Severity } from './doctor-document.ts';
 import { advice, info, problem } from './sections.ts';
 
@@ -21,12 +23,12 @@ export function tlsFindings(tls: Tls, aboutClient: boolean): DoctorFinding[] {
   const { chain, trusted, trustCode, error } = tls;
   const granted = tls.hellos.filter(({ outcome }) => outcome === 'granted');
   const faults = (chain?.faults ?? []).map(
-    ({ code, text, fix }): DoctorFinding => ({
+    ({ code, text }): DoctorFinding => ({
       severity: SEVERITIES[code] ?? 'problem',
       code,
       title: text,
       detail: '',
-      fix,
+      fix: explainMistake({ mistake: CHAIN_MISTAKES[code] }).fix,
     }),
   );
   const explained = faults.some(({ severity }) => severity === 'problem');

@@ -1,7 +1,9 @@
 /** The file of a baseline: parses YAML or JSON, and renders it. Loaded on demand, with YAML and zod. */
+
 import { stringify } from 'yaml';
 import * as z from 'zod';
 import { HookproofError } from '../../contract/index.ts';
+import { currentId } from '../../scenarios/index.ts';
 import { MAX_YAML_DEPTH, readYaml } from '../yaml-text.ts';
 
 export interface BaselineEntry {
@@ -111,7 +113,9 @@ export function parseBaseline(text: string, file: string): Baseline {
       file,
       twice.map(({ scenario }) => `${scenario} is listed twice`),
     );
-  return { file, entries };
+  // Of two former ids of one check, the first entry counts.
+  const current = new Map(entries.toReversed().map((entry) => [currentId(entry.scenario), entry]));
+  return { file, entries: [...current].toReversed().map(([scenario, entry]) => ({ ...entry, scenario })) };
 }
 
 const HEAD = `# Known failures: each is tolerated until its day of expiry. A run with \`--baseline\` fails for every

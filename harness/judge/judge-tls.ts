@@ -12,8 +12,6 @@ const NEEDS_EXACT: ReadonlySet<ChainFaultCode> = new Set(['misordered', 'duplica
 
 interface ChainJudgement extends Omit<Judgement, 'verdict'> {
   readonly verdict: Judgement['verdict'] | 'not-applicable';
-  /** How to fix what was found, where the analysis is more specific than the scenario. */
-  readonly fix: string | null;
 }
 
 /**
@@ -26,7 +24,7 @@ export function judgeChain(
   analysis: ChainAnalysis | null,
   problem: string,
 ): ChainJudgement {
-  const none = { observed: '', delivery: null, outcome: 'seen', fix: null } as const;
+  const none = { observed: '', delivery: null, outcome: 'seen' } as const;
   if (analysis === null || analysis.certificates.length === 0) {
     const reason = `the certificates were not received: ${problem}`;
     return { ...none, verdict: 'inconclusive', decidedBy: 'certificates-missing', reason };
@@ -50,7 +48,6 @@ export function judgeChain(
       decidedBy: 'certificate-fault',
       delivery: null,
       outcome: codes.toSorted().join(', '),
-      fix: first.fix,
     };
   }
   const observed = describeChain(analysis);

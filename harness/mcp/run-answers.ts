@@ -1,6 +1,8 @@
 /** What the tools say about a run: the summary by cause, all checks of one cause, and one check in full. */
+
 import * as z from 'zod';
 import { HookproofError, type JsonObject } from '../../contract/index.ts';
+import { explainMistake } from '../../contract/mistakes/index.ts';
 import { visible } from '../../contract/visible.ts';
 import { findScenario } from '../../scenarios/index.ts';
 import { loadDictionary } from '../diagnose/index.ts';
@@ -49,6 +51,8 @@ export const summarySchema = z.strictObject({
       title: maybeUntrusted,
       /** What `explain` takes; null when no known fault explains the checks. */
       fault: z.string().nullable(),
+      /** The mistake in the library, which `explain` takes too. */
+      mistake: z.string().nullable(),
       seen: maybeUntrusted.optional(),
       fix: maybeUntrusted.optional(),
       checks: z.array(check),
@@ -190,6 +194,7 @@ function causeEntry(group: Group, number: number, own: OwnTexts): Entry {
       kind,
       title: asData(title),
       fault,
+      mistake: diagnosis?.mistake ?? null,
       ...(seen !== '' && { seen: asData(seen) }),
       ...(fix !== '' && { fix: asData(fix) }),
       checks: shown,
@@ -377,7 +382,10 @@ async function createOwnTexts(document: ResultDocument, marker: Marker): Promise
   return {
     sent,
     of: (fault, text) => (target.tls === null || names.has(fault) ? text : sent(text)),
-    fixOf: ({ id, fix }) => (findScenario(id)?.fix === fix ? fix : sent(fix)),
+    fixOf: ({ id, fix }) => {
+      const known = findScenario(id);
+      return known !== undefined && explainMistake(known).fix === fix ? fix : sent(fix);
+    },
   };
 }
 

@@ -95,6 +95,7 @@ function diagnosisProperties(document: ResultDocument): [name: string, value: st
     const name = at === 0 ? 'diagnosis' : `diagnosis.${at + 1}`;
     const values: [string, string][] = [
       [name, `${fault.title} (${closeness(fault)})`],
+      [`${name}.mistake`, fault.mistake ?? ''],
       [`${name}.evidence`, namesOf(fault.evidence)],
       [`${name}.seen`, fault.seen],
       [`${name}.why`, fault.why],

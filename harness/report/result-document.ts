@@ -124,6 +124,8 @@ const diagnosis = z.strictObject({
   fault: wording,
   /** Findings about certificates and answers quote them, in `why` and `fix` too. */
   title: text,
+  /** The id of its mistake in the library, which `hookproof explain` describes; null where none is known. */
+  mistake: wording.nullable(),
   /** The probability that the endpoint has this fault. Absent for findings that are observed, not inferred. */
   posterior: z.number().nonnegative().optional(),
   /** The faults of which one probably is the cause, the most probable first. Absent when the fault is named. */
@@ -164,7 +166,9 @@ const shardRecord = z.strictObject({
   preflight: z
     .strictObject({
       accepted: z.boolean(),
-      finding: z.strictObject({ fault: wording, title: text, why: text, fix: text }).nullable(),
+      finding: z
+        .strictObject({ fault: wording, title: text, mistake: wording.nullable(), why: text, fix: text })
+        .nullable(),
     })
     .nullable(),
   /** The stack given by the user; null when it is guessed. */

@@ -4,6 +4,7 @@
  */
 
 import { quotedUrl } from '../../contract/masked-url.ts';
+import { explainMistake } from '../../contract/mistakes/index.ts';
 import { defectOf, type RunObservations, type Scenario } from '../../scenarios/index.ts';
 import { WindowProblem } from '../effects/index.ts';
 import {
@@ -130,8 +131,7 @@ export function resultOfChain(
   planned: PlannedScenario,
   judgement: ReturnType<typeof judgeChain>,
 ): ScenarioResult {
-  const result = resultOf(planned, judgement, { reproduce: reproduceWithoutCurl(context, planned, judgement) });
-  return judgement.fix === null ? result : { ...result, fix: judgement.fix };
+  return resultOf(planned, judgement, { reproduce: reproduceWithoutCurl(context, planned, judgement) });
 }
 
 export function resultOfObservation(
@@ -167,7 +167,7 @@ function resultOf(
     Pick<ScenarioResult, 'expected' | 'expectedOutcomes' | 'durationMs' | 'reproduce' | 'exchanges' | 'effects'>
   > = {},
 ): ScenarioResult {
-  const { id, title, level, requirements, why, fix } = planned.scenario;
+  const { id, title, level, requirements } = planned.scenario;
   return {
     id,
     suite: planned.suite,
@@ -186,8 +186,7 @@ function resultOf(
     delivery,
     outcome,
     ...(answered !== undefined && { answered: { ...answered } }),
-    why,
-    fix,
+    ...explainMistake(planned.scenario),
     known: null,
     durationMs: 0,
     reproduce: null,

@@ -4,6 +4,7 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import { type HeaderLine, headerValues, sameHeaderName } from '../../contract/index.ts';
+import { explainMistake } from '../../contract/mistakes/index.ts';
 import { signatureSpellings } from '../../contract/secret-spellings.ts';
 import {
   findMistakes,
@@ -17,7 +18,7 @@ import {
 import type { RecordedDelivery } from './recorder.ts';
 
 /** What the page shows of a mistake. */
-export type ShownMistake = Pick<MistakeText, 'name' | 'title' | 'fix'>;
+export type ShownMistake = Pick<MistakeText, 'name' | 'title'> & { readonly fix: string };
 
 export interface SigningConfig {
   readonly secrets: readonly string[];
@@ -115,7 +116,11 @@ export async function explainMismatch(input: MismatchInput): Promise<Mismatch | 
       const texts = foundTexts(step.value);
       if (texts.length === 0) return null;
       return {
-        mistakes: texts.map(({ name, title, fix }) => ({ name, title: sentence(title), fix: sentence(fix) })),
+        mistakes: texts.map((text) => ({
+          name: text.name,
+          title: sentence(text.title),
+          fix: explainMistake(text).fix,
+        })),
         signed: mistakes.body === undefined ? undefined : Buffer.from(signed),
         underTheSecret: mistakes.key === undefined && mistakes.algorithm === undefined,
       };

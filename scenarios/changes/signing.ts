@@ -4,7 +4,30 @@
  */
 import { createHash } from 'node:crypto';
 import { hmac, signBody } from '../../contract/signing/index.ts';
-import type { Kit, SignChange } from '../scenario.ts';
+import type { RequirementId } from '../requirements.ts';
+import type { Feature, Kit, SignChange } from '../scenario.ts';
+
+/** How the sender signs a delivery. The families of signature checks are functions of it. */
+export interface SigningScheme {
+  /** The feature of an endpoint that verifies such signatures. */
+  readonly feature: Feature;
+  /** The requirements for the receiver, by their subject. */
+  readonly requirements: Readonly<Record<SigningSubject, RequirementId>>;
+  /** Shell text that turns the body into the valid signature. */
+  readonly shell: string;
+  /** The `openssl` command in it that makes the digest. `-binary` or `-r` says in which form. */
+  readonly digestShell: string;
+}
+
+export type SigningSubject =
+  | 'algorithm'
+  | 'encoding'
+  | 'every-delivery'
+  | 'header'
+  | 'invalid'
+  | 'missing'
+  | 'raw-body'
+  | 'secret';
 
 /** Unkeyed digest of the given parts, as raw bytes. */
 export function digest(algorithm: string, ...parts: (string | Uint8Array)[]): Buffer {
@@ -70,8 +93,9 @@ export function signedOver(
   label: string,
   bytes: (body: Uint8Array, kit: Kit) => Uint8Array,
   before?: string,
+  scheme = HMAC_SHA256,
 ): SignChange {
-  const shell = before === undefined ? undefined : `${before} | ${RIGHT_SIGNATURE}`;
+  const shell = before === undefined ? undefined : `${before} | ${scheme.shell}`;
   return signChange(label, (body, kit) => kit.sign(bytes(body, kit)), shell);
 }
 
@@ -122,7 +146,7 @@ export function shifted(base64: string, start: number, end: number, steps = 4): 
 const AS_BASE64 = 'openssl base64 -A';
 
 /** One word for a POSIX shell. */
-function shellWord(text: string): string {
+export function shellWord(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
@@ -131,35 +155,29 @@ export function signatureUnder(secretWord: string, algorithm = 'sha256'): string
   return `openssl dgst -${algorithm} -hmac ${secretWord} -binary | ${AS_BASE64}`;
 }
 
-/** HMAC-SHA256 in Base64 under the key that this shell command prints in hexadecimal. */
-export function signatureUnderBytes(hexCommand: string): string {
-  return `openssl dgst -sha256 -mac HMAC -macopt "hexkey:$(${hexCommand})" -binary | ${AS_BASE64}`;
-}
-
-/** The correct signature. */
-export const RIGHT_SIGNATURE = signatureUnder('"$HOOKPROOF_SECRET"');
-
 /** A digest of this many bits that openssl writes, as hexadecimal text. */
 export function asHex(dgst: string, bits = 256): string {
   return `${dgst} -r | cut -c1-${bits / 4}`;
 }
-
-/** Hexadecimal text of the correct digest. */
-export const RIGHT_DIGEST_HEX = asHex('openssl dgst -sha256 -hmac "$HOOKPROOF_SECRET"');
 
 /** Runs commands one after another as one reader of standard input, and joins their output. */
 export function joined(...commands: string[]): string {
   return `{ ${commands.join('; ')}; }`;
 }
 
-/**
- * The correct signature with the characters in [start, end) shifted up the Base64 alphabet, as `shifted` in signing.ts
- * does.
- */
-export function rightShifted(start: number, end: number, steps: 1 | 4 = 4): string {
-  const map = steps === 4 ? "tr 'A-Za-z0-9+/' 'E-Za-z0-9+/A-D'" : "tr 'A-Za-z0-9+/' 'B-Za-z0-9+/A'";
-  const before = start === 0 ? '' : `$(printf %s "$right" | cut -c1-${start})`;
-  const moved = `$(printf %s "$right" | cut -c${start + 1}-${end} | ${map})`;
-  const after = `$(printf %s "$right" | cut -c${end + 1}-)`;
-  return `{ right=$(${RIGHT_SIGNATURE}); printf %s "${before}${moved}${after}"; }`;
-}
+/** HMAC-SHA256 of the raw body, keyed with the secret, in Base64. */
+export const HMAC_SHA256: SigningScheme = {
+  feature: 'hmac',
+  requirements: {
+    algorithm: 'hmac-algorithm',
+    encoding: 'hmac-base64',
+    'every-delivery': 'hmac-every-delivery',
+    header: 'hmac-header',
+    invalid: 'hmac-invalid',
+    missing: 'hmac-missing',
+    'raw-body': 'hmac-raw-body',
+    secret: 'hmac-secret-set',
+  },
+  shell: signatureUnder('"$HOOKPROOF_SECRET"'),
+  digestShell: 'openssl dgst -sha256 -hmac "$HOOKPROOF_SECRET"',
+};

@@ -1,137 +1,108 @@
 /** Deliveries of every type and shape without the API key, and with claims that none is needed. */
 import type { Crossing } from '../forgery.ts';
-
-const flaw = 'no-key' as const;
+import { crossings } from './family.ts';
 
 /** Types, shapes, headers and parameters that must not make the key optional. */
-export const keyCrossings: readonly Crossing[] = [
-  {
-    id: 'api-key/missing-for-every-kind',
-    title: 'Rejects a delivery without the API key for every type of notification',
-    flaw,
-    shapes: ['sell', 'tracking', 'refund', 'payment-method', 'wallet', 'deposit', 'unknown-type'],
-    why: 'A route or branch for a newer type may lack the key check, and every test with an order passes.',
-    fix: 'Check the key before the whole route, so that no branch runs without it.',
-  },
-  {
-    id: 'api-key/missing-on-other-contents',
-    title: 'Rejects a list, a handshake, a ping or a test notification without the API key',
-    flaw,
-    shapes: ['array', 'challenge', 'handshakes', 'ping', 'tiny', 'test-flags', 'verified-state'],
-    why: "Branches for other senders' batches, handshakes and pings often run before the key is checked.",
-    fix: 'Check the key before the body is read. The report names the content that was accepted.',
-  },
-  {
-    id: 'api-key/missing-with-claims',
-    title: 'Rejects a delivery without the API key that claims to be internal, verified or a test',
-    flaw,
-    shapes: [
-      ...([
-        'loopback-addresses',
-        'private-addresses',
-        'debug-header',
-        'environment-header',
-        'verified-header',
-      ] as const),
-      ...(['sender-agent', 'origin'] as const),
+export const keyCrossings: readonly Crossing[] = crossings({ suite: 'api-key', flaw: 'no-key' }, [
+  [
+    'missing-for-every-kind',
+    'a delivery without the API key for every type of notification',
+    ['sell', 'tracking', 'refund', 'payment-method', 'wallet', 'deposit', 'unknown-type'],
+    'conditional-key-check',
+  ],
+  [
+    'missing-on-other-contents',
+    'a list, a handshake, a ping or a test notification without the API key',
+    ['array', 'challenge', 'handshakes', 'ping', 'tiny', 'test-flags', 'verified-state'],
+    'conditional-key-check',
+    { note: 'The report names the content that was accepted.' },
+  ],
+  [
+    'missing-with-claims',
+    'a delivery without the API key that claims to be internal, verified or a test',
+    [
+      ...(['loopback-addresses', 'private-addresses', 'debug-header', 'environment-header'] as const),
+      ...(['verified-header', 'sender-agent', 'origin'] as const),
     ],
-    why: 'Any client can set these headers, so an exception for them is an exception for everyone.',
-    fix: 'Make no exception by address, origin or environment that the request itself names.',
-  },
-  {
-    id: 'api-key/missing-with-switches',
-    title: 'Rejects a delivery without the API key whose headers claim that no check is needed',
-    flaw,
-    shapes: [
+    'key-exempt-claims',
+  ],
+  [
+    'missing-with-switches',
+    'a delivery without the API key whose headers claim that no check is needed',
+    [
       ...(['skip-headers', 'identity-headers', 'platform-headers', 'sender-headers'] as const),
       ...(['method-override', 'cookies', 'returned-headers', 'key-headers'] as const),
     ],
-    why: 'Test switches, and headers that only a gateway should set, are easy to guess, and any client can send them.',
-    fix: 'Delete the switch, and check the key in the receiver itself. The report names the header.',
-  },
-  {
-    id: 'api-key/missing-with-health-agent',
-    title: 'Rejects a delivery without the API key that has the User-Agent of a health check or a tool',
-    flaw,
-    shapes: ['agent-curl', 'agent-probe'],
-    why: 'Exceptions for load balancers and manual tests rely on a name that any client can send.',
-    fix: 'Give health checks their own route, and make no exception by User-Agent.',
-  },
-  {
-    id: 'api-key/missing-with-test-query',
-    title: 'Rejects a delivery without the API key that has a test parameter in its query string',
-    flaw,
-    shapes: ['test-queries', 'query-switches', 'query-handshakes'],
-    why: 'Switches for manual tests and shortcuts for handshakes stay in the code, and their names are easy to guess.',
-    fix: 'Remove the switch, and send the key with test deliveries too.',
-  },
-  {
-    id: 'api-key/named-in-request',
-    title: 'Rejects an API key that the request itself names as the expected one',
-    flaw: 'named-key',
-    shapes: ['key-in-query', 'key-in-body', 'key-in-cookies'],
-    why: 'If parameters of a request can replace variables or settings, an attacker chooses the key that is expected.',
-    fix: 'Never merge a request into variables or settings (`extract`, `Object.assign`). The report names the place.',
-  },
-  {
-    id: 'api-key/missing-at-other-paths',
-    title: 'Rejects a delivery without the API key at other spellings of the URL',
-    flaw,
-    shapes: [
+    'key-exempt-claims',
+    { note: 'The report names the header.' },
+  ],
+  [
+    'missing-with-health-agent',
+    'a delivery without the API key that has the User-Agent of a health check or a tool',
+    ['agent-curl', 'agent-probe'],
+    'key-exempt-claims',
+  ],
+  [
+    'missing-with-test-query',
+    'a delivery without the API key that has a test parameter in its query string',
+    ['test-queries', 'query-switches', 'query-handshakes'],
+    'key-exempt-claims',
+  ],
+  [
+    'named-in-request',
+    'an API key that the request itself names as the expected one',
+    ['key-in-query', 'key-in-body', 'key-in-cookies'],
+    'named-expected-key',
+    { flaw: 'named-key', note: 'The report names the place.' },
+  ],
+  [
+    'missing-at-other-paths',
+    'a delivery without the API key at other spellings of the URL',
+    [
       ...(['trailing-slash', 'double-slash', 'encoded-path', 'open-prefix', 'absolute-target'] as const),
       ...(['below-health', 'unknown-host'] as const),
     ],
-    why: 'A rule that matches the path as text protects one spelling, but the router may accept several.',
-    fix: 'Check the key in front of the handler, not by path. The report names the accepted spelling.',
-  },
-  {
-    id: 'api-key/missing-with-charset',
-    title: 'Rejects a delivery without the API key whose Content-Type has a charset',
-    flaw,
-    shapes: ['json-with-charset'],
-    why: 'A check for one exact media type does not run, and the handler for all other types accepts the delivery.',
-    fix: 'Check the key before any parser is selected, whatever the Content-Type is.',
-  },
-  {
-    id: 'api-key/missing-in-other-shapes',
-    title: 'Rejects a delivery without the API key as text, as a form, empty or compressed',
-    flaw,
-    shapes: ['text', 'form', 'form-fields', 'no-type', 'vendor-json', 'empty-body', 'gzip'],
-    why: 'A check in the JSON parser or in a proxy rule does not run for other types of requests.',
-    fix: 'Check the key first, for every request to the endpoint. The report names the request that was accepted.',
-  },
-  {
-    id: 'api-key/missing-in-other-requests',
-    title: 'Rejects a delivery without the API key sent with another method or framing',
-    flaw,
-    shapes: ['put', 'get', 'chunked', 'http-1-0', 'expect', 'no-body'],
-    why: 'Gateway rules and routes often cover only POST over HTTP/1.1, and a catch-all handler runs behind them.',
-    fix: 'Check the key first, for every request to the endpoint. The report names the request that was accepted.',
-  },
-  {
-    id: 'api-key/missing-with-overridden-method',
-    title: 'Rejects a delivery without the API key whose method is overridden',
-    flaw,
-    shapes: ['put-as-post', 'post-as-put'],
-    why: 'A check for POST that runs before the override sees one method, and the handler behind it sees another.',
-    fix: 'Turn off method overriding for this route, and check the key for every method.',
-  },
-  {
-    id: 'api-key/missing-on-malformed',
-    title: 'Rejects broken JSON without the API key as unauthenticated',
-    flaw,
-    shapes: ['broken-json'],
-    requirements: ['key-missing', 'delivery-malformed-unsigned'],
-    why: 'A 400 shows that unauthenticated requests reach the parser, and its answers reveal how the endpoint works.',
-    fix: 'Check the key before the body is parsed.',
-  },
-  {
-    id: 'api-key/wrong-with-large-body',
-    title: 'Rejects an invalid API key with a body of more than 1 MiB',
-    flaw: 'random-key',
-    shapes: ['over-1-mib'],
-    requirements: ['key-invalid', 'delivery-size'],
-    why: 'An early rejection can break the connection, so that the sender sees a reset instead of the 401.',
-    fix: 'Answer, and let the server drain or close the connection. Do not destroy the socket.',
-  },
-];
+    'conditional-key-check',
+    { note: 'The report names the accepted spelling.' },
+  ],
+  [
+    'missing-with-charset',
+    'a delivery without the API key whose Content-Type has a charset',
+    ['json-with-charset'],
+    'conditional-key-check',
+  ],
+  [
+    'missing-in-other-shapes',
+    'a delivery without the API key as text, as a form, empty or compressed',
+    ['text', 'form', 'form-fields', 'no-type', 'vendor-json', 'empty-body', 'gzip'],
+    'conditional-key-check',
+    { note: 'The report names the request that was accepted.' },
+  ],
+  [
+    'missing-in-other-requests',
+    'a delivery without the API key sent with another method or framing',
+    ['put', 'get', 'chunked', 'http-1-0', 'expect', 'no-body'],
+    'conditional-key-check',
+    { note: 'The report names the request that was accepted.' },
+  ],
+  [
+    'missing-with-overridden-method',
+    'a delivery without the API key whose method is overridden',
+    ['put-as-post', 'post-as-put'],
+    'conditional-key-check',
+  ],
+  [
+    'missing-on-malformed',
+    'broken JSON without the API key as unauthenticated',
+    ['broken-json'],
+    'key-checked-late',
+    { requirements: ['key-missing', 'delivery-malformed-unsigned'] },
+  ],
+  [
+    'wrong-with-large-body',
+    'an invalid API key with a body of more than 1 MiB',
+    ['over-1-mib'],
+    'key-refusal-hangs-up',
+    { requirements: ['key-invalid', 'delivery-size'], flaw: 'random-key' },
+  ],
+]);

@@ -1,4 +1,5 @@
-import { headerValues, type JsonObject, sameHeaderName } from '../../contract/index.ts';
+/** The valid key in another place, the configured header in other spellings of its name, and two keys at once. */
+import { headerValues, sameHeaderName } from '../../contract/index.ts';
 import {
   addQuery,
   both,
@@ -12,15 +13,27 @@ import {
 } from '../changes/addressing.ts';
 import { accepted, refused, refusedOrChosen } from '../expectations.ts';
 import { atAnotherUrl } from '../forgery.ts';
-import type { AddressChange, Scenario } from '../scenario.ts';
+import type { AddressChange, Change, Kit, Scenario } from '../scenario.ts';
+import { family } from './family.ts';
+
+const noKey = withoutHeader('api-key', 'no API key header');
+
+/** Moves the key to a query parameter. */
+const inQuery = (parameter: (kit: Kit) => string) => (label: string) =>
+  atAnotherUrl({ address: moveToQuery('api-key', label, parameter) });
+
+/** Moves the key to another header, written in another way. */
+const inHeader =
+  (name: string, value?: (key: string) => string) =>
+  (label: string): Change => ({ address: moveToHeader('api-key', name, label, value) });
 
 /** The key in an additional query parameter. */
-function inQuery(parameter: string): AddressChange {
+function copyToQuery(parameter: string): AddressChange {
   return addQuery(`the key in ?${parameter}=`, (kit) => `${parameter}=${encodeURIComponent(kit.apiKey)}`);
 }
 
 /** The key in an additional header. The signature header is not changed. */
-function copyTo(header: string): AddressChange {
+function copyToHeader(header: string): AddressChange {
   return {
     label: `the key in ${header}`,
     make: (head, kit) =>
@@ -30,241 +43,154 @@ function copyTo(header: string): AddressChange {
   };
 }
 
-/** The valid key in another place, the configured header in other spellings of its name, and two keys at once. */
+/** The key in several places instead of its header. */
+function inEach(label: string, places: readonly string[], copyTo: (place: string) => AddressChange): AddressChange {
+  return places.reduce((address, place) => both(label, copyTo(place), address), noKey);
+}
+
+const TOKEN_PARAMETERS = ['token', 'access_token', 'apikey', 'apiKey', 'auth'];
+const TOKEN_HEADERS = ['Authorization', 'X-Auth-Token', 'X-Access-Token', 'X-Api-Token', 'X-Auth-Key', 'ApiKey'];
+
+/** Two lines of the key header, made of the valid key and an invalid one. */
+const twoKeys =
+  (keys: (valid: string, invalid: string) => readonly string[]) =>
+  (label: string): Change => ({
+    address: replaceHeader('api-key', label, (name, key, kit) =>
+      keys(key, kit.nonce(32)).map((value) => [name, value]),
+    ),
+  });
+
+const shared = { suite: 'api-key', level: 'must', needs: ['api-key'] } as const;
+
 export const misplacedKeys: readonly Scenario[] = [
-  {
-    id: 'api-key/in-query-api-key',
-    title: 'Rejects the API key in the query parameter api_key',
-    level: 'must',
-    requirements: ['key-header', 'key-missing'],
-    needs: ['api-key'],
-    ...atAnotherUrl({ address: moveToQuery('api-key', 'the key in ?api_key= instead of the header', () => 'api_key') }),
-    why: 'Keys in URLs are written to access logs.',
-    fix: 'Remove the lookup in the query string, and rotate a key that was ever sent like this.',
-  },
-  {
-    id: 'api-key/in-query-key',
-    title: 'Rejects the API key in the query parameter key',
-    level: 'must',
-    requirements: ['key-header', 'key-missing'],
-    needs: ['api-key'],
-    ...atAnotherUrl({ address: moveToQuery('api-key', 'the key in ?key= instead of the header', () => 'key') }),
-    why: 'URLs are cached, shared and shown in monitoring, so a key must not be accepted there.',
-    fix: 'Remove the fallback `request.query.key ?? header`, which is meant for manual tests.',
-  },
-  {
-    id: 'api-key/in-query-header-name',
-    title: 'Rejects the API key in a query parameter with the name of the header',
-    level: 'must',
-    requirements: ['key-header', 'key-missing'],
-    needs: ['api-key'],
-    ...atAnotherUrl({
-      address: moveToQuery('api-key', 'the key in the query, under the name of the header', (kit) => kit.apiKeyHeader),
-    }),
-    why: 'Some frameworks search headers and parameters for a name at once.',
-    fix: 'Use the function for headers, not the one for any "parameter".',
-  },
-  {
-    id: 'api-key/in-query-token',
-    title: 'Rejects the API key in the query parameters that are common for tokens',
-    level: 'must',
-    requirements: ['key-header', 'key-missing'],
-    needs: ['api-key'],
-    ...atAnotherUrl({
-      address: ['token', 'access_token', 'apikey', 'apiKey', 'auth'].reduce(
-        (address, name) => both('the key in five usual parameters instead of the header', inQuery(name), address),
-        withoutHeader('api-key', 'no API key header'),
-      ),
-    }),
-    why: 'Token libraries read the query string by default, and the key is then written to access logs.',
-    fix: 'Configure the library to read the header only.',
-  },
-  {
-    id: 'api-key/in-authorization',
-    title: 'Rejects the API key as a bearer token in Authorization',
-    level: 'must',
-    requirements: ['key-header', 'key-missing'],
-    needs: ['api-key'],
-    change: {
-      address: moveToHeader(
-        'api-key',
-        'Authorization',
-        'the key as bearer token in Authorization instead of the header',
-        (key) => `Bearer ${key}`,
-      ),
-    },
-    expect: refused,
-    why: 'This header is for user tokens. Mixing the two makes one kind of credential valid for the other.',
-    fix: 'Remove the generic token check from this route, and read the configured header only.',
-  },
-  {
-    id: 'api-key/in-authorization-basic',
-    title: 'Rejects the API key as user name and password in Authorization',
-    level: 'must',
-    requirements: ['key-header', 'key-missing'],
-    needs: ['api-key'],
-    change: {
-      address: moveToHeader(
-        'api-key',
-        'Authorization',
-        'the key as user name and as password of Basic in Authorization instead of the header',
-        (key) => `Basic ${Buffer.from(`${key}:${key}`).toString('base64')}`,
-      ),
-    },
-    expect: refused,
-    why: 'Tools store such credentials and put them into URLs.',
-    fix: 'Remove Basic authentication from this route, including in the server configuration.',
-  },
-  {
-    id: 'api-key/in-cookie',
-    title: 'Rejects the API key in a cookie',
-    level: 'must',
-    requirements: ['key-header', 'key-missing'],
-    needs: ['api-key'],
-    change: {
-      address: moveToHeader(
-        'api-key',
-        'Cookie',
-        'the key in a cookie instead of the header',
-        (key) => `api_key=${encodeURIComponent(key)}`,
-      ),
-    },
-    expect: refused,
-    why: 'Browsers send cookies automatically, so another web page could trigger deliveries.',
-    fix: 'Do not read webhook credentials from cookies, and keep session middleware off this route.',
-  },
-  {
-    id: 'api-key/in-other-header',
-    title: 'Rejects the API key in a header with another name',
-    level: 'must',
-    requirements: ['key-header', 'key-missing'],
-    needs: ['api-key'],
-    change: { address: moveToHeader('api-key', 'Api-Key', 'the key in Api-Key instead of the agreed header') },
-    expect: refused,
-    why: 'Gateway rules cover the agreed header only, so every other name bypasses them.',
-    fix: 'Keep one header name in the configuration, and remove the alternatives.',
-  },
-  {
-    id: 'api-key/in-underscore-name',
-    title: 'Rejects the API key in a header with underscores instead of hyphens',
-    level: 'must',
-    requirements: ['key-header', 'key-missing'],
-    // The signature shows whether the server maps both spellings of every header to one name, as CGI and WSGI do.
-    needs: ['hmac', 'api-key'],
-    change: { address: underscored('api-key') },
-    ifAccepted: [
-      { role: 'compares', label: 'the signature with underscores', change: { address: underscored('signature') } },
+  ...family(
+    { ...shared, verb: 'Rejects', of: 'the API key', requirements: ['key-header', 'key-missing'], expect: refused },
+    [
+      [
+        'in-query-api-key',
+        'in the query parameter api_key',
+        inQuery(() => 'api_key'),
+        'key-from-other-place',
+        { note: 'Keys in URLs are written to access logs.' },
+      ],
+      ['in-query-key', 'in the query parameter key', inQuery(() => 'key'), 'key-from-other-place'],
+      [
+        'in-query-header-name',
+        'in a query parameter with the name of the header',
+        inQuery((kit) => kit.apiKeyHeader),
+        'key-from-other-place',
+        { note: 'Some frameworks search headers and parameters for a name at once.' },
+      ],
+      [
+        'in-query-token',
+        'in the query parameters that are common for tokens',
+        (label) => atAnotherUrl({ address: inEach(label, TOKEN_PARAMETERS, copyToQuery) }),
+        'key-from-other-place',
+        { note: 'Token libraries read the query string by default: configure them to read the header only.' },
+      ],
+      [
+        'in-authorization',
+        'as a bearer token in Authorization',
+        inHeader('Authorization', (key) => `Bearer ${key}`),
+        'key-from-other-place',
+      ],
+      [
+        'in-authorization-basic',
+        'as user name and password in Authorization',
+        inHeader('Authorization', (key) => `Basic ${Buffer.from(`${key}:${key}`).toString('base64')}`),
+        'key-from-other-place',
+        { note: 'Tools store such credentials and put them into URLs; also check the server configuration.' },
+      ],
+      [
+        'in-cookie',
+        'in a cookie',
+        inHeader('Cookie', (key) => `api_key=${encodeURIComponent(key)}`),
+        'key-from-other-place',
+        { note: 'Browsers send cookies automatically, so another web page could trigger deliveries.' },
+      ],
+      ['in-other-header', 'in a header with another name', inHeader('Api-Key'), 'key-from-other-place'],
+      [
+        'in-underscore-name',
+        'in a header with underscores instead of hyphens',
+        { address: underscored('api-key') },
+        'key-from-other-place',
+        {
+          // The signature shows whether the server maps both spellings of every header to one name, as CGI and WSGI do.
+          needs: ['hmac', 'api-key'],
+          ifAccepted: [
+            {
+              role: 'compares',
+              label: 'the signature with underscores',
+              change: { address: underscored('signature') },
+            },
+          ],
+          note: 'Let the server drop names with underscores, as nginx does by default.',
+        },
+      ],
+      [
+        'in-usual-headers',
+        'in other common token headers',
+        (label) => ({ address: inEach(label, TOKEN_HEADERS, copyToHeader) }),
+        'key-from-other-place',
+      ],
+      [
+        'in-body-without-header',
+        'in the body',
+        {
+          compose: (kit) => ({ ...kit.notification(), apiKey: kit.apiKey, api_key: kit.apiKey, key: kit.apiKey }),
+          address: noKey,
+        },
+        'key-from-other-place',
+        {
+          title: 'Rejects a delivery with the API key in its body instead of the header',
+          note: 'Bodies are stored, and the key with them.',
+        },
+      ],
     ],
-    expect: refused,
-    why: 'Gateway rules cover only the agreed header, so the other spelling bypasses them.',
-    fix: 'Read the header by its exact name, and let the server drop names with underscores, as nginx does by default.',
-  },
-  {
-    id: 'api-key/in-usual-headers',
-    title: 'Rejects the API key in other common token headers',
-    level: 'must',
-    requirements: ['key-header', 'key-missing'],
-    needs: ['api-key'],
-    change: {
-      address: ['Authorization', 'X-Auth-Token', 'X-Access-Token', 'X-Api-Token', 'X-Auth-Key', 'ApiKey'].reduce(
-        (address, name) => both('the key in six usual headers instead of the agreed one', copyTo(name), address),
-        withoutHeader('api-key', 'no API key header'),
-      ),
+  ),
+  ...family(
+    {
+      ...shared,
+      verb: 'Handles',
+      of: 'two API key headers',
+      level: 'should',
+      requirements: ['key-header'],
+      expect: refusedOrChosen,
     },
-    expect: refused,
-    why: 'A library function that reads many headers accepts the key where no gateway rule or log mask covers it.',
-    fix: 'Call it with the agreed header name only, or read that header yourself.',
-  },
-  {
-    id: 'api-key/in-body-without-header',
-    title: 'Rejects a delivery with the API key in its body instead of the header',
-    level: 'must',
-    requirements: ['key-header', 'key-missing'],
-    needs: ['api-key'],
-    change: {
-      compose: (kit): JsonObject => ({
-        ...kit.notification(),
-        apiKey: kit.apiKey,
-        api_key: kit.apiKey,
-        key: kit.apiKey,
-      }),
-      address: withoutHeader('api-key', 'no API key header'),
-    },
-    expect: refused,
-    why: 'Bodies are stored, so a key in the body ends up in the database.',
-    fix: 'Read the key from the header only, before the body is parsed.',
-  },
-  {
-    id: 'api-key/two-lines-right-first',
-    title: 'Handles two API key headers with the valid one first',
-    level: 'should',
-    requirements: ['key-header'],
-    needs: ['api-key'],
-    change: {
-      address: replaceHeader('api-key', 'two API key headers, valid and invalid', (name, key, kit) => [
-        [name, key],
-        [name, kit.nonce(32)],
-      ]),
-    },
-    expect: refusedOrChosen,
-    why: 'Two checks, one of the first line and one of the last, then verify different keys.',
-    fix: 'Reject a delivery in which the header occurs more than once.',
-  },
-  {
-    id: 'api-key/two-lines-wrong-first',
-    title: 'Handles two API key headers with the invalid one first',
-    level: 'should',
-    requirements: ['key-header'],
-    needs: ['api-key'],
-    change: {
-      address: replaceHeader('api-key', 'two API key headers, invalid and valid', (name, key, kit) => [
-        [name, kit.nonce(32)],
-        [name, key],
-      ]),
-    },
-    expect: refusedOrChosen,
-    why:
-      'A repeated header arrives as a list or as a joined string, and a comparison that expects one string may ' +
-      'throw.',
-    fix: 'Check the type of the value before you compare it, and answer 401 to anything but one string.',
-  },
-  {
-    id: 'api-key/lower-case-name',
-    title: 'Accepts the API key header with its name in lower case',
-    level: 'must',
-    requirements: ['delivery-header-case'],
-    needs: ['api-key'],
-    change: {
-      address: headerName('api-key', 'the name of the API key header in lower case', (name) => name.toLowerCase()),
-    },
-    expect: accepted,
-    why: 'HTTP/2 proxies send all names in lower case, so deliveries through one would be rejected.',
-    fix: 'Use the case-insensitive lookup of the framework, not a map of the names as received.',
-  },
-  {
-    id: 'api-key/upper-case-name',
-    title: 'Accepts the API key header with its name in upper case',
-    level: 'must',
-    requirements: ['delivery-header-case'],
-    needs: ['api-key'],
-    change: {
-      address: headerName('api-key', 'the name of the API key header in upper case', (name) => name.toUpperCase()),
-    },
-    expect: accepted,
-    why: 'Older gateways and function platforms pass names on unchanged or in upper case.',
-    fix: 'Lower-case the names yourself where the platform provides headers as a plain map.',
-  },
-  {
-    id: 'api-key/white-space-around',
-    title: 'Accepts the API key with spaces and tabs around it',
-    level: 'should',
-    requirements: ['key-header'],
-    needs: ['api-key'],
-    change: {
-      address: headerValue('api-key', 'the key with a tab and a space on either side', (key) => `\t ${key} \t`),
-    },
-    expect: accepted,
-    why: 'In HTTP, whitespace around a value is not part of it, and proxies may add some.',
-    fix: 'Trim spaces and tabs from the value when your server has not done so, and nothing else.',
-  },
+    [
+      [
+        'two-lines-right-first',
+        'with the valid one first',
+        twoKeys((valid, invalid) => [valid, invalid]),
+        'key-as-list',
+      ],
+      [
+        'two-lines-wrong-first',
+        'with the invalid one first',
+        twoKeys((valid, invalid) => [invalid, valid]),
+        'key-as-list',
+      ],
+    ],
+  ),
+  ...family({ ...shared, verb: 'Accepts', requirements: ['delivery-header-case'], expect: accepted }, [
+    [
+      'lower-case-name',
+      'the API key header with its name in lower case',
+      (label) => ({ address: headerName('api-key', label, (name) => name.toLowerCase()) }),
+      'key-header-spelling',
+    ],
+    [
+      'upper-case-name',
+      'the API key header with its name in upper case',
+      (label) => ({ address: headerName('api-key', label, (name) => name.toUpperCase()) }),
+      'key-header-spelling',
+    ],
+    [
+      'white-space-around',
+      'the API key with spaces and tabs around it',
+      (label) => ({ address: headerValue('api-key', label, (key) => `\t ${key} \t`) }),
+      'key-header-spelling',
+      { level: 'should', requirements: ['key-header'] },
+    ],
+  ]),
 ];

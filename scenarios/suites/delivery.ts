@@ -1,92 +1,73 @@
 import { fixedText, plain, withField } from '../changes/bodies.ts';
-import { signedWith } from '../changes/signing.ts';
 import { accepted, handled, refused } from '../expectations.ts';
-import { tracking } from '../samples.ts';
-import type { Delivery, FlowScenario, ObservationScenario, RunObservations, Suite } from '../scenario.ts';
+import type { Change, Expectation, FlowScenario, ObservationScenario, RunObservations, Suite } from '../scenario.ts';
 import { deliveryDuplicates, deliveryPoisoned } from './delivery-duplicates.ts';
 import { deliveryOrder } from './delivery-order.ts';
-
-const valid: Delivery = {
-  label: 'a valid delivery after it',
-  change: { compose: plain },
-  expect: accepted,
-};
+import { family } from './family.ts';
+import { composed, inTurn, otherSecret } from './flows.ts';
+import { cashStep } from './valid-kinds.ts';
 
 /** A delivery and then a valid one on the same connection, with nothing in between. */
-const before = (label: string, change: Delivery['change'], expect: Delivery['expect']): FlowScenario['flow'] => {
-  return () => [[{ label, change, expect }], [valid]];
-};
-
-const base = { level: 'must', requirements: ['delivery-framing'], alone: true } as const;
-
-/** State that a delivery leaves on its connection. Specification: Delivery endpoint. */
-const deliveryAfter: readonly FlowScenario[] = [
-  {
-    ...base,
-    id: 'delivery/after-broken',
-    title: 'Accepts a valid delivery after broken JSON on the same connection',
-    requirements: ['delivery-malformed'],
-    flow: before('a broken body', { serialise: fixedText('{"id":"broken') }, handled),
-    why: 'A parser with per-connection state reads the next body as the rest of the broken one.',
-    fix: 'Create a new parser for every request.',
-  },
-  {
-    ...base,
-    id: 'delivery/after-invalid',
-    title: 'Accepts a valid delivery after invalid fields on the same connection',
-    requirements: ['delivery-malformed'],
-    flow: before(
-      'a notification whose data is null',
-      { compose: (kit) => withField(kit.notification(), 'data', null) },
-      handled,
-    ),
-    why: 'Validators that keep the errors of their last run report them for the next delivery.',
-    fix: 'Take the errors from the result of the call, and keep no validator state between requests.',
-  },
-  {
-    ...base,
-    id: 'delivery/after-long',
-    title: 'Accepts a short delivery after a long one on the same connection',
-    flow: before(
-      'a delivery of 9 kB',
-      { compose: (kit) => tracking(kit, 'BUY', 'COMPLETED', 'A long report of the kiosk. '.repeat(320)) },
-      accepted,
-    ),
-    why: 'A reused buffer that is not cut to the new length still ends with the old body.',
-    fix: 'Hash and parse exactly the bytes of this request, not the whole buffer.',
-  },
-  {
-    ...base,
-    id: 'delivery/after-forged',
-    title: 'Accepts a valid delivery after a forged one on the same connection',
-    needs: ['hmac'],
-    flow: before(
-      'a forged delivery',
-      { sign: signedWith('signed with a different secret', (kit) => kit.bytes(32)) },
-      refused,
-    ),
-    why:
-      'A proxy shares connections between senders, so a rejection that sticks to the connection affects other ' +
-      'senders.',
-    fix: 'Verify every delivery independently, and store no result with the connection.',
-  },
-];
+function before(label: string, change: Change, expect: Expectation): Pick<FlowScenario, 'alone' | 'flow'> {
+  const flow = () => inTurn({ label, change, expect }, composed('a valid delivery after it', plain));
+  return { alone: true, flow };
+}
 
 /** Deliveries on one kept connection. A server that handles one request per connection fails at the second. */
-const KEPT = 3;
+const KEPT = ['delivery 1', 'delivery 2', 'delivery 3'];
+
+/** State that a delivery leaves on its connection. Specification: Delivery endpoint. */
+const deliveryAfter = family(
+  { suite: 'delivery', verb: 'Accepts', level: 'must', requirements: ['delivery-framing'] },
+  [
+    [
+      'after-broken',
+      'a valid delivery after broken JSON on the same connection',
+      before('a broken body', { serialise: fixedText('{"id":"broken') }, handled),
+      'state-shared-by-requests',
+      { requirements: ['delivery-malformed'] },
+    ],
+    [
+      'after-invalid',
+      'a valid delivery after invalid fields on the same connection',
+      before(
+        'a notification whose data is null',
+        { compose: (kit) => withField(kit.notification(), 'data', null) },
+        handled,
+      ),
+      'state-shared-by-requests',
+      { requirements: ['delivery-malformed'] },
+    ],
+    [
+      'after-long',
+      'a short delivery after a long one on the same connection',
+      before(
+        'a delivery of 9 kB',
+        { compose: cashStep('BUY', 'COMPLETED', 'A long report of the kiosk. '.repeat(320)) },
+        accepted,
+      ),
+      'state-shared-by-requests',
+    ],
+    [
+      'after-forged',
+      'a valid delivery after a forged one on the same connection',
+      before('a forged delivery', { sign: otherSecret }, refused),
+      'state-shared-by-requests',
+      { needs: ['hmac'] },
+    ],
+  ],
+);
 
 const keptConnection: FlowScenario = {
-  ...base,
   id: 'delivery/kept-connection',
   title: 'Answers every delivery on a keep-alive connection, or announces that it closes the connection',
   defect: 'Closes keep-alive connections without an answer to the next delivery',
+  level: 'must',
+  requirements: ['delivery-framing'],
+  alone: true,
   kept: true,
-  flow: () =>
-    Array.from({ length: KEPT }, (_, at) => [
-      { label: `delivery ${at + 1} on the keep-alive connection`, change: { compose: plain }, expect: accepted },
-    ]),
-  why: 'The sender reuses connections, and cannot know whether a notification without an answer was processed.',
-  fix: 'Serve every request on a connection, or send `Connection: close` with the last answer.',
+  flow: () => KEPT.map((delivery) => [composed(`${delivery} on the keep-alive connection`, plain)]),
+  mistake: 'keep-alive-dropped',
 };
 
 const staysUp: ObservationScenario = {
@@ -131,8 +112,8 @@ const staysUp: ObservationScenario = {
       reason: 'the endpoint was away for a while, and no delivery was found to be the cause',
     };
   },
-  why: 'A receiver that one delivery can stop loses every notification until it is restarted.',
-  fix: 'Repeat the named delivery alone, find the uncaught error, and let the framework answer it.',
+  mistake: 'uncaught-error',
+  note: 'Repeat the named delivery alone to find the error.',
 };
 
 /** Related deliveries: copies, order, flows. Specification: States and transitions; Events. */

@@ -8,6 +8,7 @@ import {
   type ObservationScenario,
   type RunObservations,
 } from '../scenario.ts';
+import { family } from './family.ts';
 
 const linesText = (count: number) => `${count} ${count === 1 ? 'line' : 'lines'}`;
 const sumOf = (findings: readonly LogFinding[]) => findings.reduce((sum, { lines }) => sum + lines, 0);
@@ -64,78 +65,55 @@ function judgeLog({ log, logFiles = [] }: RunObservations, leak: LogLeak, verdic
   };
 }
 
-const observed = (leak: LogLeak, verdict: 'fail' | 'warn') => (run: RunObservations) => judgeLog(run, leak, verdict);
+const observed = (leak: LogLeak, verdict: 'fail' | 'warn' = 'fail') => ({
+  observe: (run: RunObservations) => judgeLog(run, leak, verdict),
+});
+
+const log = { suite: 'effects', verb: 'Does not write' } as const;
 
 /** Logs are read by more people than secrets are meant for. */
-export const effectsLog: readonly ObservationScenario[] = [
-  {
-    id: 'effects/log-secret',
-    title: 'Does not write the signature secret to its log',
-    level: 'must',
-    requirements: ['hmac-secret-custody'],
-    needs: ['hmac', 'log'],
-    observe: observed('secret', 'fail'),
-    why: 'Everyone who can read the log, its backups and its search index can forge every notification.',
-    fix: 'Remove the settings from what is logged, and rotate a secret that was ever in a log.',
-  },
-  {
-    id: 'effects/log-api-key',
-    title: 'Does not write the API key to its log',
-    level: 'must',
-    requirements: ['hmac-secret-custody'],
-    needs: ['api-key', 'log'],
-    observe: observed('api-key', 'fail'),
-    why: 'Loggers of requests print all headers by default, so the key is in the log of each delivery.',
-    fix: 'Mask the header in the settings of the logger (`redact`), and rotate the key.',
-  },
-  {
-    id: 'effects/log-signature',
-    title: 'Does not write expected signatures to its log',
-    level: 'must',
-    requirements: ['hmac-secret-custody'],
-    needs: ['hmac', 'log'],
-    observe: observed('signature', 'fail'),
-    why: 'A line such as "expected X, got Y" gives its reader the valid signature of a forged body.',
-    fix: 'Log that the verification failed, without the computed value.',
-  },
-  {
-    id: 'effects/log-sent-signature',
-    title: 'Does not write the signatures of deliveries to its log',
-    level: 'should',
-    requirements: ['hmac-secret-custody'],
-    needs: ['hmac', 'log'],
-    observe: observed('sent-signature', 'warn'),
-    why: 'A signature with its body is a delivery that can be sent again by everyone who reads the log.',
-    fix: 'Mask the signature header in the settings of the logger, like the API key.',
-  },
-  {
-    id: 'effects/log-private-key',
-    title: 'Does not write a private key to its log',
-    level: 'must',
-    requirements: ['hmac-secret-custody'],
-    needs: ['log'],
-    observe: observed('private-key', 'fail'),
-    why: 'Everyone who reads the log can then pretend to be the server.',
-    fix: 'Remove TLS settings from what is logged, and replace the key and its certificate.',
-  },
-  {
-    id: 'effects/log-bodies',
-    title: 'Does not write whole notifications to its log',
-    level: 'should',
-    requirements: ['log-privacy'],
-    needs: ['log'],
-    observe: observed('body', 'warn'),
-    why: 'Notifications contain wallet addresses, ids of customers and amounts, and logs are kept and shared.',
-    fix: 'Log the id, the type and the status of a notification, and nothing else of it.',
-  },
-  {
-    id: 'effects/log-personal',
-    title: 'Does not write wallet addresses or ids of customers to its log',
-    level: 'should',
-    requirements: ['log-privacy'],
-    needs: ['log'],
-    observe: observed('personal', 'warn'),
-    why: 'An address together with an id shows which payments a person made.',
-    fix: 'Log the id of the notification, which leads to the rest in the database.',
-  },
-];
+export const effectsLog = [
+  ...family({ ...log, level: 'must', requirements: ['hmac-secret-custody'], needs: ['hmac', 'log'] }, [
+    ['log-secret', 'the signature secret to its log', observed('secret'), 'secret-in-log'],
+    [
+      'log-api-key',
+      'the API key to its log',
+      observed('api-key'),
+      'request-headers-in-log',
+      { needs: ['api-key', 'log'] },
+    ],
+    [
+      'log-signature',
+      'expected signatures to its log',
+      observed('signature'),
+      'secret-in-log',
+      { note: '"Expected X, got Y" gives its reader the valid signature of a forged body.' },
+    ],
+    [
+      'log-sent-signature',
+      'the signatures of deliveries to its log',
+      observed('sent-signature', 'warn'),
+      'request-headers-in-log',
+      {
+        level: 'should',
+        note: 'A signature with its body is a delivery that a reader of the log can send again.',
+      },
+    ],
+    [
+      'log-private-key',
+      'a private key to its log',
+      observed('private-key'),
+      'secret-in-log',
+      { needs: ['log'], note: 'A reader of the log can pretend to be the server.' },
+    ],
+  ]),
+  ...family({ ...log, level: 'should', requirements: ['log-privacy'], needs: ['log'] }, [
+    ['log-bodies', 'whole notifications to its log', observed('body', 'warn'), 'personal-data-in-log'],
+    [
+      'log-personal',
+      'wallet addresses or ids of customers to its log',
+      observed('personal', 'warn'),
+      'personal-data-in-log',
+    ],
+  ]),
+] as readonly ObservationScenario[];

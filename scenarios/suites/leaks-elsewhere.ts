@@ -1,6 +1,7 @@
 /** Requests without credentials to other URLs of the server: files and pages that show its configuration. */
 import { fixedText } from '../changes/bodies.ts';
 import type { AddressChange, Delivery, Expectation, FlowScenario } from '../scenario.ts';
+import { inTurn } from './flows.ts';
 
 /** Anything may be served there, except credentials. */
 const withoutCredentials: Expectation = {
@@ -62,7 +63,7 @@ export const leaksElsewhere: FlowScenario = {
   level: 'must',
   requirements: ['no-leak'],
   flow: () =>
-    [
+    inTurn(
       visit('GET at the endpoint', (registered) => registered),
       visit('OPTIONS at the endpoint', (registered) => registered, 'OPTIONS'),
       visit('GET of a random path', (_registered, nonce) => `/${nonce}`),
@@ -72,9 +73,8 @@ export const leaksElsewhere: FlowScenario = {
       visit('GET .env in the folder of the endpoint', (registered) =>
         folderOf(registered) === '/' ? '/.env.local' : `${folderOf(registered)}.env`,
       ),
-    ].map((one) => [one]),
-  why: 'Scanners request these URLs every day. Anyone who reads the secret can forge every notification.',
-  fix: 'Keep configuration files out of the document root, and turn debug pages and development handlers off.',
+    ),
+  mistake: 'configuration-file-served',
 };
 
 /**
@@ -102,9 +102,6 @@ export const leaksOfOperators: FlowScenario = {
   defect: 'Serves pages for operators, such as profiles or settings, to everyone',
   level: 'should',
   requirements: ['no-hints'],
-  flow: () => INTERNAL_PATHS.map((path) => [visit(`GET ${path}`, () => path, 'GET', withoutInternalPages)]),
-  why:
-    'Such pages show settings, memory and source code to anyone. Some start profiles or dumps, which slow the ' +
-    'receiver down.',
-  fix: 'Serve them on another port that is not public, and do not deploy files that begin with a dot.',
+  flow: () => inTurn(...INTERNAL_PATHS.map((path) => visit(`GET ${path}`, () => path, 'GET', withoutInternalPages))),
+  mistake: 'operator-pages-public',
 };

@@ -1,47 +1,29 @@
 /** Texts on which patterns backtrack: matching time grows exponentially or quadratically with their length. */
-import type { JsonObject } from '../../contract/index.ts';
-import { withField } from '../changes/bodies.ts';
+import { type Composer, withField } from '../changes/bodies.ts';
 import { answeredAsSigned } from '../expectations.ts';
-import { deposit, order, refund, tracking, wallet } from '../samples.ts';
-import type { FlowScenario, Kit } from '../scenario.ts';
+import { order } from '../samples.ts';
+import type { FlowScenario } from '../scenario.ts';
+import { created, onChain, returned, tracked } from './malformed-fields.ts';
+import { type Fields, IN_CHAIN_DATA, inMetadata } from './malformed-lookups.ts';
 
 /** Each almost matches a vulnerable pattern, up to its last character. */
-const TEXTS = [
-  { what: 'a long word', text: `${'a1B2c3D4'.repeat(6)}!` },
-  { what: 'words and separators', text: `${'aa.bb-cc:dd_ee@ff/gg '.repeat(3)}\n!` },
-  { what: 'digits', text: `${'12345678'.repeat(6)}!` },
-  { what: 'spaces', text: `a${' '.repeat(8000)}a` },
-] as const;
+const TEXTS: readonly (readonly [what: string, text: string])[] = [
+  ['a long word', `${'a1B2c3D4'.repeat(6)}!`],
+  ['words and separators', `${'aa.bb-cc:dd_ee@ff/gg '.repeat(3)}\n!`],
+  ['digits', `${'12345678'.repeat(6)}!`],
+  ['spaces', `a${' '.repeat(8000)}a`],
+];
+
+const failedSale: Composer = (kit) => order(kit, 'SELL', 'FAILED');
 
 /** The fields of each type of notification whose form is not specified. */
-const KINDS: readonly { what: string; make: (kit: Kit) => JsonObject; fields: readonly string[] }[] = [
-  {
-    what: 'an order',
-    make: (kit) => order(kit, 'SELL', 'FAILED'),
-    fields: [
-      ...['targetWalletAddress', 'refundWalletAddress', 'sourceWalletAddress', 'blockchainMemo', 'chain'].map(
-        (name) => `data.metadata.blockchainData.${name}`,
-      ),
-      'data.errorData.message',
-    ],
-  },
-  {
-    what: 'the error code of an order',
-    make: (kit) => order(kit, 'SELL', 'FAILED'),
-    fields: ['data.errorData.code'],
-  },
-  {
-    what: 'a tracking notification',
-    make: (kit) => tracking(kit, 'BUY', 'COMPLETED'),
-    fields: ['data.metadata.trackingStateDescription', 'data.metadata.providerTransactionRef'],
-  },
-  { what: 'a refund', make: (kit) => refund(kit, 'SUCCESS'), fields: ['data.metadata.walletAddress'] },
-  { what: 'a wallet', make: (kit) => wallet(kit), fields: ['data.walletAddress', 'data.chain'] },
-  {
-    what: 'a deposit',
-    make: (kit) => deposit(kit),
-    fields: ['data.metadata.sourceAddress', 'data.metadata.destinationAddress'],
-  },
+const KINDS: readonly Fields[] = [
+  ['an order', failedSale, ...IN_CHAIN_DATA, 'data.metadata.blockchainData.chain', 'data.errorData.message'],
+  ['the error code of an order', failedSale, 'data.errorData.code'],
+  ['a tracking notification', tracked, ...['trackingStateDescription', 'providerTransactionRef'].map(inMetadata)],
+  ['a refund', returned, 'data.metadata.walletAddress'],
+  ['a wallet', created, 'data.walletAddress', 'data.chain'],
+  ['a deposit', onChain, ...['sourceAddress', 'destinationAddress'].map(inMetadata)],
 ];
 
 export const malformedBacktracking: FlowScenario = {
@@ -52,14 +34,13 @@ export const malformedBacktracking: FlowScenario = {
   requirements: ['delivery-malformed'],
   // A receiver that is busy for minutes answers nothing else, so concurrent deliveries would become suspects.
   alone: true,
-  flow: (kit) =>
-    TEXTS.map((text) =>
-      KINDS.map(({ what, make, fields }) => ({
-        label: `${what} with ${text.what}`,
-        change: { compose: () => fields.reduce((result, path) => withField(result, path, text.text), make(kit)) },
+  flow: () =>
+    TEXTS.map(([what, text]) =>
+      KINDS.map(([label, base, ...paths]) => ({
+        label: `${label} with ${what}`,
+        change: { compose: (kit) => paths.reduce((value, path) => withField(value, path, text), base(kit)) },
         expect: answeredAsSigned,
       })),
     ),
-  why: 'A pattern such as ^([a-z0-9]+[-.]?)+$ takes hours to reject 50 characters, and can block the whole process.',
-  fix: 'Remove nested repetition from patterns, limit the length before you match, or use a linear engine (RE2).',
+  mistake: 'backtracking-pattern',
 };

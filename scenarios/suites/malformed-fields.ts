@@ -1,284 +1,305 @@
+/** JSON that is not a valid notification: as a whole, in its envelope, in its id, or in its data. */
 import type { JsonValue } from '../../contract/index.ts';
-import { type Composer, having, lacking, plain } from '../changes/bodies.ts';
-import { survived } from '../expectations.ts';
+import { type Composer, having, lacking, plain, withField } from '../changes/bodies.ts';
+import { handled, survived, takenOrRejected } from '../expectations.ts';
 import { deposit, order, paymentMethod, refund, tracking, wallet } from '../samples.ts';
-import type { ProbeScenario } from '../scenario.ts';
-import { composed } from './malformed-builder.ts';
+import type { Change, Kit, Scenario } from '../scenario.ts';
+import { family } from './family.ts';
 
-const buy = (path: string, value: JsonValue): Composer => having(plain, path, value);
-const failed: Composer = (kit) => order(kit, 'BUY', 'FAILED');
-const onChain: Composer = (kit) => deposit(kit);
-const returned: Composer = (kit) => refund(kit, 'SUCCESS');
-const tracked: Composer = (kit) => tracking(kit, 'BUY', 'COMPLETED');
+export const failed: Composer = (kit) => order(kit, 'BUY', 'FAILED');
+export const onChain: Composer = (kit) => deposit(kit);
+export const returned: Composer = (kit) => refund(kit, 'SUCCESS');
+export const tracked: Composer = (kit) => tracking(kit, 'BUY', 'COMPLETED');
+export const created: Composer = (kit) => wallet(kit);
+export const declined: Composer = (kit) => paymentMethod(kit, 'DECLINED');
 
-/** A valid envelope with data whose fields are missing or have another type. */
-export const malformedFields: readonly ProbeScenario[] = [
-  composed(
-    'caas-type-missing',
-    'an order without data.type',
-    lacking(plain, 'data.type'),
-    'Without data.type, the shape of data is unknown, and a switch reaches its default branch.',
-    'Answer 400 to CAAS without data.type, or log it and answer 200.',
-  ),
-  composed(
-    'caas-type-object',
-    'an order whose data.type is an object',
-    buy('data.type', {}),
-    'As a key, the object becomes "[object Object]", and the lookup of the handler fails.',
-    'Require data.type to be a string.',
-  ),
-  composed(
-    'metadata-missing',
-    'an order without metadata',
-    lacking(plain, 'data.metadata'),
-    'Most handlers start by reading data.metadata.orderStatus.',
-    'Validate metadata as an object before you read the status.',
-  ),
-  composed(
-    'metadata-null',
-    'an order whose metadata is null',
-    buy('data.metadata', null),
-    'Optional access protects against null only where it is used.',
-    'Reject null for metadata in the schema.',
-  ),
-  composed(
-    'metadata-array',
-    'an order whose metadata is an array',
-    buy('data.metadata', []),
-    'PHP cannot distinguish an empty array from an empty object.',
-    'Check for the fields that you need, not only whether metadata is set.',
-  ),
-  composed(
-    'order-status-object',
-    'an orderStatus that is an object',
-    buy('data.metadata.orderStatus', { is: 'COMPLETED' }),
-    'toUpperCase() throws on it.',
-    'Require orderStatus to be a string.',
-  ),
-  composed(
-    'blockchain-data-string',
-    'blockchainData that is a string',
-    buy('data.metadata.blockchainData', 'none'),
-    'Fields of a string are undefined, and a mapper to a class throws.',
-    'Require an object or null for blockchainData, or allow it to be absent.',
-  ),
-  composed(
-    'wallet-address-number',
-    'a wallet address that is a number',
-    buy('data.metadata.blockchainData.targetWalletAddress', 12_345),
-    'String functions fail on it, such as a case-insensitive comparison.',
-    'Require addresses to be strings.',
-  ),
-  composed(
-    'transaction-id-missing',
-    'an order without transactionId',
-    lacking(plain, 'data.transactionId'),
-    'A lookup by undefined finds nothing, or the first record.',
-    'Answer 400 to an order that cannot be matched.',
-  ),
-  composed(
-    'transaction-id-object',
-    'a transactionId that is an object',
-    buy('data.transactionId', { $gt: '' }),
-    'As a query to a document database, it can match all transactions.',
-    'Check that transactionId is a string before you look it up.',
-  ),
-  composed(
-    'error-data-string',
-    'errorData that is a string',
-    having(failed, 'data.errorData', 'failed'),
-    'errorData.code of a string is undefined, so the message to the user is empty or the code fails.',
-    'Require an object or null for errorData.',
-  ),
-  composed(
-    'error-data-empty',
-    'errorData without code and message',
-    having(failed, 'data.errorData', {}),
-    'Splitting an absent code at its hyphens throws.',
-    'Treat a missing code as unknown.',
-    survived,
-  ),
-  composed(
-    'error-code-number',
-    'an error code that is a number',
-    having(failed, 'data.errorData.code', 352),
-    'Numbers have no split function, so code.split throws.',
-    'Require code to be a string.',
-  ),
-  composed(
-    'error-code-odd',
-    'an error code without hyphens',
-    having(failed, 'data.errorData.code', 'E'),
-    'Code that reads the third group of the code reads past the end of the list.',
-    'Check the form of an error code before you split it.',
-    survived,
-  ),
-  composed(
-    'tracking-metadata-of-an-order',
-    'ORDER_TRACKING with the metadata of an order',
-    having(tracked, 'data.metadata', {
-      orderStatus: 'COMPLETED',
-      blockchainData: {},
-    }),
-    'data.type and metadata contradict each other, and a cast between their classes throws.',
-    'Validate metadata against the shape for data.type.',
-  ),
-  composed(
-    'refund-metadata-missing',
-    'a refund without metadata',
-    lacking(returned, 'data.metadata'),
-    'Amount and currency are read without a check.',
-    'Validate a refund against its own schema.',
-  ),
-  composed(
-    'refund-amount-number',
-    'a refund whose amount is a number',
-    having(returned, 'data.metadata.amount', 0.125),
-    'A decimal parser expects a string. A receiver that accepts a number has already lost digits.',
-    'Reject amounts that are not strings.',
-  ),
-  composed(
-    'refund-amount-words',
-    'a refund whose amount is not a number',
-    having(returned, 'data.metadata.amount', 'a lot'),
-    'new BigDecimal("a lot") throws inside the handler.',
-    'Check that an amount is a decimal string before you convert it.',
-  ),
-  composed(
-    'payment-method-empty',
-    'a payment method without any field',
-    having((kit) => paymentMethod(kit, 'DECLINED'), 'data', {}),
-    'Without status and identifiers, nothing can be looked up.',
-    'Require status, paymentMethodId and accountId.',
-  ),
-  composed(
-    'payment-method-code-object',
-    'a decline whose errorCode is an object',
-    having((kit) => paymentMethod(kit, 'DECLINED'), 'data.errorCode', { code: '313-701-S1' }),
-    'When errorCode is confused with errorData, the column for the code gets an object.',
-    'Require errorCode to be a string.',
-  ),
-  composed(
-    'wallet-operation-missing',
-    'a wallet notification without operation',
-    lacking((kit) => wallet(kit), 'data.operation'),
-    'A wallet is stored although none was created.',
-    'Act only on WALLET_CREATED.',
-  ),
-  composed(
-    'wallet-address-missing',
-    'a wallet notification without an address',
-    lacking((kit) => wallet(kit), 'data.walletAddress'),
-    'A wallet without an address overwrites a valid one when it is stored by customer.',
-    'Require walletAddress.',
-  ),
-  composed(
-    'deposit-asset-missing',
-    'a deposit without asset',
-    lacking(onChain, 'data.metadata.asset'),
-    'asset.amount is two levels down, and the level above it is missing.',
-    'Validate a deposit down to asset.amount before you credit it.',
-  ),
-  composed(
-    'deposit-amount-number',
-    'a deposit whose amount is a number',
-    having(onChain, 'data.metadata.asset.amount', 125_000_000),
-    'BigInt and Decimal convert numbers differently, and large numbers are rounded before you read them.',
-    'Reject an amount that is not a string.',
-  ),
-  composed(
-    'deposit-amount-fraction',
-    'a deposit of half an atomic unit',
-    having(onChain, 'data.metadata.asset.amount', '0.5'),
-    'BigInt("0.5") throws SyntaxError.',
-    'Check for digits only before you convert atomic units.',
-  ),
-  composed(
-    'deposit-amount-hexadecimal',
-    'a deposit whose amount is hexadecimal',
-    having(onChain, 'data.metadata.asset.amount', '0x1BC16D674EC80000'),
-    'BigInt and Number convert strings with 0x, so a validation by conversion accepts them.',
-    'Match amounts against decimal digits.',
-  ),
-];
+type Value = JsonValue | ((kit: Kit) => JsonValue);
+
+const set = (base: Composer, path: string, value: Value): Change => ({ compose: having(base, path, value) });
+const omit = (base: Composer, path: string): Change => ({ compose: lacking(base, path) });
+
+/** A new id with a hostile suffix. Its prefix keeps it new and recognisable. */
+const hostileId = (tail: string | ((kit: Kit) => string)): Change =>
+  set(plain, 'id', (kit) => `${kit.newId()}${typeof tail === 'string' ? tail : tail(kit)}`);
+
+const shared = { suite: 'malformed', verb: 'Handles', level: 'must', requirements: ['delivery-malformed'] } as const;
 
 /** JSON that is not a notification: not an object, or an object without the envelope fields. */
-export const malformedValues: readonly ProbeScenario[] = [
-  composed(
-    'null',
-    'the JSON value null',
-    () => null,
-    'null is valid JSON without fields, so reading payload.id throws.',
-    'Check that the parsed value is an object before you read it.',
-  ),
-  composed(
+const values = family({ ...shared, expect: handled }, [
+  ['null', 'the JSON value null', { compose: () => null }, 'payload-root-unchecked'],
+  [
     'string',
     'a JSON string',
-    () => 'test',
-    'A string has a length and indexes, so unchecked code continues and fails later.',
-    'Check that the value is an object, not that it is not empty.',
-  ),
-  composed(
-    'number',
-    'a JSON number',
-    () => 42,
-    'Reading a field of a number gives undefined in JavaScript and an error in other languages.',
-    'Validate the payload against a schema whose root is an object.',
-  ),
-  composed(
-    'boolean',
-    'the JSON value true',
-    () => true,
-    'true passes a check such as `if (payload)`.',
-    'Check that the value is an object, not that it is truthy.',
-  ),
-  composed(
-    'array',
-    'an empty JSON array',
-    () => [],
-    'In JavaScript, typeof an array is "object". In PHP, an object becomes an array.',
-    'Exclude arrays when you check for an object.',
-  ),
-  composed(
+    { compose: () => 'test' },
+    'payload-root-unchecked',
+    { note: 'A string has a length and indexes, so unchecked code continues and fails later.' },
+  ],
+  ['number', 'a JSON number', { compose: () => 42 }, 'payload-root-unchecked'],
+  ['boolean', 'the JSON value true', { compose: () => true }, 'payload-root-unchecked'],
+  ['array', 'an empty JSON array', { compose: () => [] }, 'payload-root-unchecked'],
+  [
     'array-of-notifications',
     'an array of notifications',
-    (kit) => [kit.notification(), kit.notification()],
-    'A delivery contains one notification. A handler that loops over an array processes what it should reject.',
-    'Accept exactly one envelope per request.',
-  ),
-  composed(
-    'empty-object',
-    'an empty object',
-    () => ({}),
-    'All fields are absent, so the first access to data.type throws.',
-    'Require id, type, at and data before anything else.',
-  ),
-  composed(
+    { compose: (kit) => [kit.notification(), kit.notification()] },
+    'payload-root-unchecked',
+  ],
+  ['empty-object', 'an empty object', { compose: () => ({}) }, 'missing-field-unchecked'],
+  [
     'id-missing',
     'a notification without id',
-    lacking(plain, 'id'),
-    'With undefined as the de-duplication key, all such notifications look like copies.',
-    'Answer 400 to a notification without id.',
-  ),
-  composed(
-    'type-missing',
-    'a notification without type',
-    lacking(plain, 'type'),
-    'A lookup of the handler by undefined returns undefined, and calling that throws.',
-    'Require type, and add a default to the lookup of the handler.',
-  ),
-  composed(
-    'at-missing',
-    'a notification without at',
-    lacking(plain, 'at'),
-    'new Date(undefined) is an invalid date, and formatting it throws.',
-    'Require `at`, or store it as absent without formatting it.',
-  ),
-  composed(
-    'data-missing',
-    'a notification without data',
-    lacking(plain, 'data'),
-    'Every handler reads data first.',
-    'Require data to be an object.',
-  ),
-];
+    omit(plain, 'id'),
+    'missing-field-unchecked',
+    { note: 'With undefined as the de-duplication key, all such notifications look like copies.' },
+  ],
+  ['type-missing', 'a notification without type', omit(plain, 'type'), 'missing-field-unchecked'],
+  ['at-missing', 'a notification without at', omit(plain, 'at'), 'missing-field-unchecked'],
+  ['data-missing', 'a notification without data', omit(plain, 'data'), 'missing-field-unchecked'],
+]);
+
+/** An envelope whose type, time or data has another type or is out of range. */
+const envelope = family({ ...shared, expect: handled }, [
+  ['type-null', 'a type that is null', set(plain, 'type', null), 'text-type-unchecked'],
+  [
+    'type-number',
+    'a type that is a number',
+    set(plain, 'type', 7),
+    'text-type-unchecked',
+    { note: 'Compare the type with names, not with ordinals: in some languages, an enum accepts the number 7.' },
+  ],
+  ['type-empty', 'an empty type', set(plain, 'type', ''), 'text-form-unchecked'],
+  [
+    'type-inherited',
+    'a type with the name of an inherited property',
+    set(plain, 'type', 'constructor'),
+    'inherited-name-lookup',
+    { expect: survived },
+  ],
+  [
+    'type-proto',
+    'the type __proto__',
+    set(plain, 'type', '__proto__'),
+    'inherited-name-lookup',
+    { expect: survived, note: 'As a key of a counter or a cache, it modifies the prototype of all objects.' },
+  ],
+  ['at-null', 'an at that is null', set(plain, 'at', null), 'time-conversion-unchecked'],
+  ['at-object', 'an at that is an object', set(plain, 'at', { seconds: 1 }), 'time-conversion-unchecked'],
+  ['at-words', 'an at that is not a time', set(created, 'at', 'yesterday at noon'), 'time-conversion-unchecked'],
+  [
+    'at-out-of-range',
+    'an at beyond the supported range of dates',
+    set(plain, 'at', 9_000_000_000_000),
+    'time-conversion-unchecked',
+  ],
+  ['at-negative', 'an at before 1970', set(plain, 'at', -1), 'time-conversion-unchecked', { expect: survived }],
+  [
+    'at-fraction',
+    'an at with a fraction',
+    set(plain, 'at', 1_700_000_000.5),
+    'time-conversion-unchecked',
+    { expect: survived },
+  ],
+  ['data-null', 'data that is null', set(plain, 'data', null), 'nested-object-unchecked'],
+  [
+    'data-string',
+    'data that is a string',
+    set(plain, 'data', '{"type":"BUY"}'),
+    'nested-object-unchecked',
+    { note: 'Code that parses JSON inside JSON processes unvalidated content.' },
+  ],
+  ['data-array', 'data that is an array', set(plain, 'data', []), 'nested-object-unchecked'],
+  ['data-empty', 'data without any field', set(plain, 'data', {}), 'nested-object-unchecked'],
+]);
+
+/** Ids of another type. */
+const idTypes = family({ ...shared, expect: handled }, [
+  [
+    'id-null',
+    'an id that is null',
+    set(plain, 'id', null),
+    'text-type-unchecked',
+    { note: 'A NOT NULL column turns it into a database error, which becomes a 500.' },
+  ],
+  ['id-number', 'an id that is a number', set(plain, 'id', (kit) => kit.integer(1_000_000_000)), 'text-type-unchecked'],
+  ['id-object', 'an id that is an object', set(plain, 'id', { $ne: null }), 'query-operators-from-payload'],
+  ['id-array', 'an id that is an array', set(plain, 'id', (kit) => [kit.newId()]), 'text-type-unchecked'],
+  [
+    'id-empty',
+    'an empty id',
+    set(plain, 'id', ''),
+    'text-form-unchecked',
+    { note: 'All notifications with an empty id look like copies of the first one.' },
+  ],
+]);
+
+/** Ids and other texts that are hostile to code that stores, logs or echoes them. */
+const hostileTexts = family({ ...shared, expect: survived }, [
+  ['id-long', 'an id of 300 characters', hostileId((kit) => kit.nonce(264)), 'value-longer-than-column'],
+  ['id-very-long', 'an id of 10,000 characters', hostileId((kit) => kit.nonce(9964)), 'value-longer-than-column'],
+  ['id-path', 'an id that contains a path', hostileId('/../../../etc/passwd'), 'payload-text-unencoded'],
+  ['id-quote', 'an id that contains a quote', hostileId("' OR '1'='1"), 'sql-from-payload-text'],
+  [
+    'id-newline',
+    'an id that contains line breaks',
+    hostileId('\r\nX-Test: injected\r\n\r\n'),
+    'payload-text-unencoded',
+  ],
+  [
+    'id-null-character',
+    'an id that contains U+0000',
+    hostileId('\u0000'),
+    'unstorable-characters',
+    { note: 'C code ends the string at this character.' },
+  ],
+  [
+    'name-null-character',
+    'an unknown field whose name begins with U+0000',
+    { compose: (kit) => ({ ...kit.notification(), '\u0000test': 1 }) },
+    'names-from-payload-keys',
+  ],
+  [
+    'control-characters',
+    'a message and a memo with control characters',
+    {
+      compose: (kit) => {
+        const text = 'printed \u0001\b\u000b\f\u001b[31m red \u001b[0m \u0085 \u2029 end';
+        const printed = withField(failed(kit), 'data.errorData.message', text);
+        return withField(printed, 'data.metadata.blockchainData.blockchainMemo', text);
+      },
+    },
+    'unstorable-characters',
+    { expect: takenOrRejected },
+  ],
+  ['id-template', 'an id that contains template syntax', hostileId('\u0024{7*7}{{7*7}}%s%n'), 'payload-text-unencoded'],
+]);
+
+/** A valid envelope with data whose fields are missing or have another type. */
+const fields = family({ ...shared, expect: handled }, [
+  ['caas-type-missing', 'an order without data.type', omit(plain, 'data.type'), 'missing-field-unchecked'],
+  ['caas-type-object', 'an order whose data.type is an object', set(plain, 'data.type', {}), 'text-type-unchecked'],
+  ['metadata-missing', 'an order without metadata', omit(plain, 'data.metadata'), 'nested-object-unchecked'],
+  ['metadata-null', 'an order whose metadata is null', set(plain, 'data.metadata', null), 'nested-object-unchecked'],
+  ['metadata-array', 'an order whose metadata is an array', set(plain, 'data.metadata', []), 'nested-object-unchecked'],
+  [
+    'order-status-object',
+    'an orderStatus that is an object',
+    set(plain, 'data.metadata.orderStatus', { is: 'COMPLETED' }),
+    'text-type-unchecked',
+  ],
+  [
+    'blockchain-data-string',
+    'blockchainData that is a string',
+    set(plain, 'data.metadata.blockchainData', 'none'),
+    'nested-object-unchecked',
+    { note: 'The field may be an object, null or absent.' },
+  ],
+  [
+    'wallet-address-number',
+    'a wallet address that is a number',
+    set(plain, 'data.metadata.blockchainData.targetWalletAddress', 12_345),
+    'text-type-unchecked',
+  ],
+  [
+    'transaction-id-missing',
+    'an order without transactionId',
+    omit(plain, 'data.transactionId'),
+    'missing-field-unchecked',
+    { note: 'A lookup by undefined finds nothing, or the first record.' },
+  ],
+  [
+    'transaction-id-object',
+    'a transactionId that is an object',
+    set(plain, 'data.transactionId', { $gt: '' }),
+    'query-operators-from-payload',
+  ],
+  [
+    'error-data-string',
+    'errorData that is a string',
+    set(failed, 'data.errorData', 'failed'),
+    'nested-object-unchecked',
+    { note: 'The field may be an object or null.' },
+  ],
+  [
+    'error-data-empty',
+    'errorData without code and message',
+    set(failed, 'data.errorData', {}),
+    'missing-field-unchecked',
+    { expect: survived, note: 'Treat a missing code as unknown: splitting an absent code at its hyphens throws.' },
+  ],
+  [
+    'error-code-number',
+    'an error code that is a number',
+    set(failed, 'data.errorData.code', 352),
+    'text-type-unchecked',
+  ],
+  [
+    'error-code-odd',
+    'an error code without hyphens',
+    set(failed, 'data.errorData.code', 'E'),
+    'text-form-unchecked',
+    { expect: survived, note: 'Code that reads the third group of the code reads past the end of the list.' },
+  ],
+  [
+    'tracking-metadata-of-an-order',
+    'ORDER_TRACKING with the metadata of an order',
+    set(tracked, 'data.metadata', { orderStatus: 'COMPLETED', blockchainData: {} }),
+    'nested-object-unchecked',
+  ],
+  ['refund-metadata-missing', 'a refund without metadata', omit(returned, 'data.metadata'), 'nested-object-unchecked'],
+  [
+    'refund-amount-number',
+    'a refund whose amount is a number',
+    set(returned, 'data.metadata.amount', 0.125),
+    'number-conversion-unchecked',
+    { note: 'A receiver that accepts a JSON number has already lost digits.' },
+  ],
+  [
+    'refund-amount-words',
+    'a refund whose amount is not a number',
+    set(returned, 'data.metadata.amount', 'a lot'),
+    'number-conversion-unchecked',
+  ],
+  ['payment-method-empty', 'a payment method without any field', set(declined, 'data', {}), 'missing-field-unchecked'],
+  [
+    'payment-method-code-object',
+    'a decline whose errorCode is an object',
+    set(declined, 'data.errorCode', { code: '313-701-S1' }),
+    'text-type-unchecked',
+    { note: 'When errorCode is confused with errorData, the column for the code gets an object.' },
+  ],
+  [
+    'wallet-operation-missing',
+    'a wallet notification without operation',
+    omit(created, 'data.operation'),
+    'missing-field-unchecked',
+    { note: 'Act only on WALLET_CREATED; otherwise a wallet is stored although none was created.' },
+  ],
+  [
+    'wallet-address-missing',
+    'a wallet notification without an address',
+    omit(created, 'data.walletAddress'),
+    'missing-field-unchecked',
+    { note: 'A wallet without an address overwrites a valid one when it is stored by customer.' },
+  ],
+  ['deposit-asset-missing', 'a deposit without asset', omit(onChain, 'data.metadata.asset'), 'nested-object-unchecked'],
+  [
+    'deposit-amount-number',
+    'a deposit whose amount is a number',
+    set(onChain, 'data.metadata.asset.amount', 125_000_000),
+    'number-conversion-unchecked',
+  ],
+  [
+    'deposit-amount-fraction',
+    'a deposit of half an atomic unit',
+    set(onChain, 'data.metadata.asset.amount', '0.5'),
+    'number-conversion-unchecked',
+  ],
+  [
+    'deposit-amount-hexadecimal',
+    'a deposit whose amount is hexadecimal',
+    set(onChain, 'data.metadata.asset.amount', '0x1BC16D674EC80000'),
+    'number-conversion-unchecked',
+    { note: 'BigInt and Number convert strings with 0x, so a validation by conversion accepts them.' },
+  ],
+]);
+
+export const malformedFields: readonly Scenario[] = [...values, ...envelope, ...idTypes, ...hostileTexts, ...fields];

@@ -1,73 +1,129 @@
-import { spelt } from '../changes/bodies.ts';
-import { accepted, acceptedOrLimited } from '../expectations.ts';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { setHeader } from '../changes/addressing.ts';
+import { compact, utf8 } from '../changes/bodies.ts';
+import { signedOver } from '../changes/signing.ts';
+import { accepted, acceptedOrLimited, answeredAsSigned, survived } from '../expectations.ts';
 import { tracking } from '../samples.ts';
-import type { ProbeScenario, Suite } from '../scenario.ts';
-import { rawBodyEncoding } from './raw-body-encoding.ts';
-import { rawBodySpacing, rawBodyStructure } from './raw-body-layout.ts';
+import type { Change, Expectation, Suite } from '../scenario.ts';
+import { family } from './family.ts';
 import { rawBodyMirrors } from './raw-body-mirrors.ts';
-import { rawBodyNumbers, rawBodyText } from './raw-body-text.ts';
+import { invalidUtf8, memo, rawBodySpellings } from './raw-body-spelling.ts';
 
-const base = { level: 'must', requirements: ['delivery-framing'], expect: accepted } as const;
+const BOM = Buffer.of(0xef, 0xbb, 0xbf);
+
+const declaredAs = (charset: string): Change => ({
+  address: setHeader('Content-Type', `application/json; charset=${charset}`),
+});
+const gzipped: Change = {
+  serialise: (value) => gzipSync(compact(value)),
+  address: setHeader('Content-Encoding', 'gzip'),
+};
+
+/** The sender never compresses, so nothing is required here: a 401 or an acceptance is only recorded. */
+const signedPlain: Expectation = {
+  text: '401, because the signature is over other bytes',
+  authentic: false,
+  pass: ['4xx'],
+};
+
+/** Byte order mark, charset, compression. The signature is over the bytes that are sent, with one exception. */
+const encodings = [
+  ...family(
+    {
+      suite: 'raw-body',
+      verb: 'Handles',
+      level: 'must',
+      requirements: ['delivery-malformed'],
+      expect: answeredAsSigned,
+    },
+    [
+      [
+        'byte-order-mark',
+        'a signed body with a byte order mark',
+        { serialise: (value) => Buffer.concat([BOM, utf8(compact(value))]) },
+        'decoded-body',
+        { note: 'Decoders drop the mark, and JSON parsers fail on it: answer 400 or skip it.' },
+      ],
+      ['invalid-utf-8', 'a signed body with invalid UTF-8', invalidUtf8, 'lossy-body-text'],
+      ['latin-1-bytes', 'a signed body in Latin-1', memo(Buffer.from('"caf\u00e9"', 'latin1')), 'lossy-body-text'],
+      [
+        'charset-latin-1',
+        'a signed UTF-8 body that is declared as Latin-1',
+        { ...memo('"caf\u00e9 \u{1f600}"'), ...declaredAs('iso-8859-1') },
+        'body-decoded-by-charset',
+      ],
+      ['charset-utf-16', 'a signed body that is declared as UTF-16', declaredAs('utf-16'), 'body-decoded-by-charset'],
+      ['charset-unknown', 'a signed body with an unknown charset', declaredAs('x-test-9'), 'body-decoded-by-charset'],
+      [
+        'gzip',
+        'a gzip body that is signed as sent',
+        gzipped,
+        'decompressed-body',
+        { level: 'should', expect: survived },
+      ],
+    ],
+  ),
+  ...family(
+    {
+      suite: 'raw-body',
+      verb: 'Rejects',
+      level: 'info',
+      requirements: ['hmac-raw-body'],
+      needs: ['hmac'],
+      expect: signedPlain,
+    },
+    [
+      [
+        'gzip-signed-plain',
+        'a gzip body that was signed before compression',
+        (label) => ({ ...gzipped, sign: signedOver(label, (body) => gunzipSync(body)) }),
+        'decompressed-body',
+        { note: 'No change is needed while the sender does not compress.' },
+      ],
+    ],
+  ),
+];
 
 /** Enough emoji that a cut at every 257th byte falls inside one: 257 is odd, and an emoji has four bytes. */
 const EMOJI = '\u{1f3e7}'.repeat(400);
 
+const inPieces = (...sizes: number[]): Change => ({ transmit: { kind: 'pieces', sizes } });
+
 /** How the bytes arrive: the body is complete only after all of it was read. */
-const rawBodyArrival: readonly ProbeScenario[] = [
+const arrival = family(
   {
-    ...base,
-    id: 'raw-body/in-pieces',
-    title: 'Accepts a body that arrives in several packets',
-    change: { transmit: { kind: 'pieces', sizes: [100, 200] } },
-    why:
-      'Packets can end anywhere. A receiver that verifies the first piece works locally and fails at random in ' +
-      'production.',
-    fix: 'Verify after the end of the body, not in the first data event.',
+    suite: 'raw-body',
+    verb: 'Accepts',
+    of: 'a body',
+    level: 'must',
+    requirements: ['delivery-framing'],
+    expect: accepted,
   },
-  {
-    ...base,
-    id: 'raw-body/first-byte-alone',
-    title: 'Accepts a body whose first byte arrives alone',
-    change: { transmit: { kind: 'pieces', sizes: [1, 100_000] } },
-    why: 'One read() on a socket returns what is there, here a single brace; without a loop the rest is never read.',
-    fix: 'Read until Content-Length bytes are there, or use the body reader of your framework.',
-  },
-  {
-    ...base,
-    id: 'raw-body/split-characters',
-    title: 'Accepts a body whose packets end within characters',
-    change: {
-      serialise: spelt('data.metadata.blockchainData.blockchainMemo', `"${EMOJI}"`),
-      transmit: { kind: 'pieces', sizes: [257] },
-    },
-    why: 'Code that decodes each piece separately (body += chunk) inserts replacement characters in non-ASCII bodies.',
-    fix: 'Collect the pieces as bytes (Buffer.concat), and decode once, after the verification.',
-  },
-  {
-    ...base,
-    id: 'raw-body/large-in-pieces',
-    title: 'Accepts a body of 150 kB in pieces',
-    change: {
-      compose: (kit) => tracking(kit, 'BUY', 'COMPLETED', 'A long description. '.repeat(8000).slice(0, 150_000)),
-      transmit: { kind: 'pieces', sizes: [40_000] },
-    },
-    expect: acceptedOrLimited,
-    why: 'A body that is consumed twice, or piped to two readers, hangs when it no longer fits into one buffer.',
-    fix: 'Read the body in one place, and pass the bytes to the verification and to the parser.',
-  },
-];
+  [
+    ['in-pieces', 'that arrives in several packets', inPieces(100, 200), 'incomplete-body'],
+    ['first-byte-alone', 'whose first byte arrives alone', inPieces(1, 100_000), 'incomplete-body'],
+    [
+      'split-characters',
+      'whose packets end within characters',
+      { ...memo(`"${EMOJI}"`), ...inPieces(257) },
+      'body-chunks-as-text',
+    ],
+    [
+      'large-in-pieces',
+      'of 150 kB in pieces',
+      {
+        compose: (kit) => tracking(kit, 'BUY', 'COMPLETED', 'A long description. '.repeat(8000).slice(0, 150_000)),
+        ...inPieces(40_000),
+      },
+      'body-consumed-twice',
+      { expect: acceptedOrLimited },
+    ],
+  ],
+);
 
 /** The bytes of the body as the input of the signature. Specification: HMAC signature. */
 export const rawBodySuite: Suite = {
   name: 'raw-body',
   title: 'The signature is over the exact bytes of the body',
-  scenarios: [
-    ...rawBodySpacing,
-    ...rawBodyNumbers,
-    ...rawBodyText,
-    ...rawBodyStructure,
-    ...rawBodyEncoding,
-    ...rawBodyArrival,
-    ...rawBodyMirrors,
-  ],
+  scenarios: [...rawBodySpellings, ...encodings, ...arrival, ...rawBodyMirrors],
 };

@@ -23,17 +23,13 @@ export function statusOfRejections(
     requirements: [requirement],
     needs: [feature],
     expected: '401',
-    observe: ({ rejections = [] }) =>
-      observe(
-        rejections.filter((one) => one.credential === credential),
-        credential,
-      ),
-    why: 'A sender recognises invalid credentials by 401. After another status it may retry, or report another cause.',
-    fix: 'Answer 401 where the check of the credentials fails. When the check throws, catch the exception.',
+    observe: ({ rejections = [] }) => observe(rejections, credential),
+    mistake: 'wrong-refusal-status',
   };
 }
 
-function observe(rejections: NonNullable<RunObservations['rejections']>, credential: keyof typeof NAMES): Observation {
+function observe(all: NonNullable<RunObservations['rejections']>, credential: keyof typeof NAMES): Observation {
+  const rejections = all.filter((one) => one.credential === credential);
   const total = rejections.reduce((sum, { deliveries }) => sum + deliveries, 0);
   const usual = rejections.filter(({ isUsual }) => isUsual);
   // Only a missing credential may get another status.

@@ -1,7 +1,115 @@
-import { accepted } from '../expectations.ts';
-import type { Expectation, ProbeScenario, RequestHead, Suite } from '../scenario.ts';
+import { accepted, offerDeclined, offerMet, offerRefused, offerTaken } from '../expectations.ts';
+import type { Expectation, RequestHead, Scenario, Suite } from '../scenario.ts';
+import { family } from './family.ts';
 import { tlsChain } from './tls-chain.ts';
-import { tlsHandshakes } from './tls-handshake.ts';
+
+const shared = { suite: 'tls', needs: ['https'] } as const;
+const versions = { ...shared, level: 'must', requirements: ['tls-version'] } as const;
+const ciphers = { ...shared, level: 'should', requirements: ['tls-strength'] } as const;
+const http1 = { ...shared, level: 'should', requirements: ['tls-http1'] } as const;
+
+/** Every suite that an old server may have: the probe is about the version. */
+const OLD_SUITES = ['legacy', 'static-rsa', '3des', 'rc4'] as const;
+
+/** ClientHellos that the sender never sends, except for the last two. Specification: TLS (1.2 or higher). */
+const tlsHandshakes: readonly Scenario[] = [
+  ...family({ ...versions, verb: 'Rejects', expect: offerRefused }, [
+    [
+      'ssl-3-0-refused',
+      'SSL 3.0',
+      { hello: { version: 'SSLv3', suites: ['legacy', '3des', 'rc4'] } },
+      'obsolete-tls-version',
+      { note: 'With POODLE, an attacker on the path can read what is sent over SSL 3.0.' },
+    ],
+    ['tls-1-0-refused', 'TLS 1.0', { hello: { version: 'TLSv1', suites: OLD_SUITES } }, 'obsolete-tls-version'],
+    ['tls-1-1-refused', 'TLS 1.1', { hello: { version: 'TLSv1.1', suites: OLD_SUITES } }, 'obsolete-tls-version'],
+  ]),
+  ...family({ ...versions, verb: 'Records whether', level: 'info', expect: offerTaken }, [
+    [
+      'tls-1-2-spoken',
+      'TLS 1.2 is supported',
+      { hello: { version: 'TLSv1.2', suites: ['modern'] } },
+      'narrow-tls-support',
+    ],
+    [
+      'tls-1-3-spoken',
+      'TLS 1.3 is supported',
+      { hello: { version: 'TLSv1.3', suites: ['tls13'] } },
+      'narrow-tls-support',
+    ],
+  ]),
+  ...family({ ...ciphers, verb: 'Rejects', expect: offerRefused }, [
+    [
+      'rc4-refused',
+      'cipher suites with RC4',
+      { hello: { version: 'TLSv1.2', suites: ['rc4'] } },
+      'outdated-cipher-suites',
+      { note: 'RC4 reveals data that is sent often, such as an API key (RFC 7465 forbids it).' },
+    ],
+    [
+      '3des-refused',
+      'cipher suites with triple DES',
+      { hello: { version: 'TLSv1.2', suites: ['3des'] } },
+      'outdated-cipher-suites',
+      { note: '64-bit blocks repeat on long connections, which reveals content (SWEET32).' },
+    ],
+    [
+      'null-refused',
+      'cipher suites without encryption',
+      { hello: { version: 'TLSv1.2', suites: ['null'] } },
+      'outdated-cipher-suites',
+    ],
+    [
+      'export-refused',
+      'export-grade cipher suites',
+      { hello: { version: 'TLSv1.2', suites: ['export'] } },
+      'outdated-cipher-suites',
+      { note: 'Keys of 40 bits can be broken in minutes (FREAK, Logjam).' },
+    ],
+    [
+      'anonymous-refused',
+      'cipher suites without a certificate',
+      { hello: { version: 'TLSv1.2', suites: ['anonymous'] } },
+      'outdated-cipher-suites',
+      { note: 'Without a certificate, the sender cannot identify the endpoint.' },
+    ],
+  ]),
+  ...family({ ...ciphers, verb: 'Does not', expect: offerDeclined }, [
+    [
+      'compression-declined',
+      'compress the TLS connection',
+      { hello: { version: 'TLSv1.2', suites: ['modern'], compression: true } },
+      'tls-level-compression',
+      { defect: 'Compresses the TLS connection' },
+    ],
+  ]),
+  ...family({ ...ciphers, verb: 'Records whether', level: 'info', expect: offerRefused }, [
+    [
+      'forward-secrecy',
+      'suites without forward secrecy are accepted',
+      { hello: { version: 'TLSv1.2', suites: ['static-rsa'] } },
+      'outdated-cipher-suites',
+      { note: 'With a static RSA key exchange, a key that leaks later decrypts recorded traffic.' },
+    ],
+  ]),
+  // The sender offers this too: deliveries fail without it, but do not show the reason.
+  ...family({ ...http1, verb: 'Agrees to', expect: offerMet }, [
+    [
+      'tls-1-2-http-1-1',
+      'HTTP/1.1 in the handshake of TLS 1.2',
+      { hello: { version: 'TLSv1.2', suites: ['modern', 'cbc'], alpn: ['http/1.1'] }, onlyWhereSpoken: true },
+      'http-1-1-not-offered',
+      { defect: 'Does not agree to HTTP/1.1 in the handshake of TLS 1.2' },
+    ],
+    [
+      'tls-1-3-http-1-1',
+      'HTTP/1.1 in the handshake of TLS 1.3',
+      { hello: { version: 'TLSv1.3', suites: ['tls13'], alpn: ['http/1.1'] }, onlyWhereSpoken: true },
+      'http-1-1-not-offered',
+      { defect: 'Does not agree to HTTP/1.1 in the handshake of TLS 1.3' },
+    ],
+  ]),
+];
 
 /** Plain HTTP on the TLS port: an error or a redirect to HTTPS, or nothing. */
 const notServedUnencrypted: Expectation = {
@@ -20,64 +128,47 @@ function bare(head: RequestHead): RequestHead {
 }
 
 /** The connection apart from the handshake. Specification: TLS; Delivery endpoint. */
-const tlsConnection: readonly ProbeScenario[] = [
-  {
-    id: 'tls/http-1-1',
-    title: 'Accepts a delivery over a connection that offers HTTP/1.1 only',
-    level: 'should',
-    requirements: ['tls-http1'],
-    needs: ['https'],
-    change: { connect: { label: 'only the protocol http/1.1 (ALPN)', alpn: ['http/1.1'] } },
-    expect: accepted,
-    why: 'The sender uses HTTP/1.1. It cannot deliver to an endpoint that requires HTTP/2.',
-    fix: 'Enable HTTP/1.1 as well as HTTP/2: Node `allowHTTP1: true`, or the protocol list of the proxy.',
-  },
-  {
-    id: 'tls/no-protocol-offer',
-    title: 'Accepts a delivery over a connection without ALPN',
-    level: 'should',
-    requirements: ['tls-http1'],
-    needs: ['https'],
-    change: { connect: { label: 'no protocol offer (ALPN)', alpn: [] } },
-    expect: accepted,
-    why: 'Simple TLS clients, health checks and older proxies offer no protocol and use HTTP/1.1.',
-    fix: 'Fall back to HTTP/1.1 when no protocol was negotiated.',
-  },
-  {
-    id: 'tls/no-server-name',
-    title: 'Records whether a delivery without a server name (SNI) is accepted',
-    level: 'info',
-    requirements: ['tls-trusted'],
-    needs: ['https'],
-    change: { connect: { label: 'no server name (SNI)', serverName: false } },
-    expect: {
-      text: 'recorded: whether the endpoint needs the server name',
-      authentic: true,
-      pass: [200],
-      note: ['2xx', '3xx', '4xx', '5xx', 'closed', 'alert', 'untrusted'],
-      unclear: ['none'],
-    },
-    why:
-      'Every sender sends the name. Without it, a shared server shows its default certificate, which may appear ' +
-      'elsewhere.',
-    fix: 'No change needed.',
-  },
-  {
-    id: 'tls/plain-http-refused',
-    title: 'Rejects plain HTTP on the TLS port',
-    level: 'must',
-    requirements: ['tls-version'],
-    needs: ['https'],
-    change: {
-      connect: { label: 'plain HTTP on the TLS port', plain: true },
-      address: { label: 'no credentials', make: bare },
-    },
-    expect: notServedUnencrypted,
-    why:
-      'If the port also accepts plain HTTP, a misconfigured sender sends everything unencrypted, including the ' +
-      'API key.',
-    fix: 'Serve only TLS on this port, and redirect or close port 80.',
-  },
+const tlsConnection: readonly Scenario[] = [
+  ...family({ ...http1, verb: 'Accepts', expect: accepted }, [
+    [
+      'http-1-1',
+      'a delivery over a connection that offers HTTP/1.1 only',
+      (label) => ({ connect: { label, alpn: ['http/1.1'] } }),
+      'http-1-1-not-offered',
+    ],
+    [
+      'no-protocol-offer',
+      'a delivery over a connection without ALPN',
+      (label) => ({ connect: { label, alpn: [] } }),
+      'http-1-1-not-offered',
+      { note: 'Simple TLS clients, health checks and older proxies offer no protocol.' },
+    ],
+  ]),
+  ...family({ ...shared, verb: 'Records whether', level: 'info', requirements: ['tls-trusted'] }, [
+    [
+      'no-server-name',
+      'a delivery without a server name (SNI) is accepted',
+      { connect: { label: 'no server name (SNI)', serverName: false } },
+      'narrow-tls-support',
+      {
+        expect: {
+          text: 'recorded: whether the endpoint needs the server name',
+          authentic: true,
+          pass: [200],
+          note: ['2xx', '3xx', '4xx', '5xx', 'closed', 'alert', 'untrusted'],
+          unclear: ['none'],
+        },
+      },
+    ],
+  ]),
+  ...family({ ...versions, verb: 'Rejects', expect: notServedUnencrypted }, [
+    [
+      'plain-http-refused',
+      'plain HTTP on the TLS port',
+      (label) => ({ connect: { label, plain: true }, address: { label: 'no credentials', make: bare } }),
+      'plain-http-served',
+    ],
+  ]),
 ];
 
 /** What the endpoint serves to every client. Specification: TLS. */

@@ -1,226 +1,188 @@
-import type { JsonObject } from '../../contract/index.ts';
-import { withField } from '../changes/bodies.ts';
+import type { NotifiedPaymentMethodStatus, OrderStatus, RefundStatus, TrackingStatus } from '../../contract/index.ts';
+import { type Composer, having } from '../changes/bodies.ts';
 import { accepted } from '../expectations.ts';
-import type { RequirementId } from '../requirements.ts';
 import { deposit, hash, order, paymentMethod, refund, tracking, wallet } from '../samples.ts';
-import type { Kit, ProbeScenario } from '../scenario.ts';
+import type { Scenario } from '../scenario.ts';
+import { family } from './family.ts';
 
-/** A notification that the sender sends and every receiver has to accept. */
-function kind(
-  slug: string,
-  title: string,
-  requirement: RequirementId | readonly RequirementId[],
-  compose: (kit: Kit) => JsonObject,
-  why: string,
-  fix: string,
-): ProbeScenario {
-  return {
-    id: `valid/${slug}`,
-    title,
-    level: 'must',
-    requirements: typeof requirement === 'string' ? [requirement] : requirement,
-    change: { compose },
-    expect: accepted,
-    why,
-    fix,
-  };
-}
+// The notifications that the checks of this suite send, as they are or with a changed field.
+export const buy = (status: OrderStatus): Composer => {
+  return (kit) => order(kit, 'BUY', status);
+};
+export const sell = (status: OrderStatus): Composer => {
+  return (kit) => order(kit, 'SELL', status);
+};
+export const cashStep = (type: 'BUY' | 'SELL', status: TrackingStatus, description?: string): Composer => {
+  return (kit) => tracking(kit, type, status, description);
+};
+export const refunded = (status: RefundStatus): Composer => {
+  return (kit) => refund(kit, status);
+};
+export const card = (status: NotifiedPaymentMethodStatus): Composer => {
+  return (kit) => paymentMethod(kit, status);
+};
+export const newWallet: Composer = (kit) => wallet(kit);
+export const onChain: Composer = (kit) => deposit(kit);
+
+const kinds = { suite: 'valid', verb: 'Accepts', level: 'must', expect: accepted } as const;
 
 /**
  * Every type of notification at every listed status. Specification: Resources and their fields; States and transitions.
  */
-export const validKinds: readonly ProbeScenario[] = [
-  kind(
-    'buy-created',
-    'Accepts a BUY order at status CREATED',
-    'caas-buy',
-    (kit) => order(kit, 'BUY', 'CREATED'),
-    'The partner never learns that the order exists, and the user sees no progress after paying.',
-    'Store the order as started. Most of blockchainData is still empty at this point.',
-  ),
-  kind(
-    'buy-pending',
-    'Accepts a BUY order at status PENDING',
-    'caas-buy',
-    (kit) => order(kit, 'BUY', 'PENDING'),
-    'A pending order is rejected, and support cannot tell a pending order from a lost one.',
-    'Handle PENDING like CREATED: the order is active and has no transaction hash yet.',
-  ),
-  kind(
-    'buy-blockchain-accepted',
-    'Accepts a BUY order at BLOCKCHAIN_ACCEPTED without a transaction hash',
-    'caas-buy',
-    (kit) => order(kit, 'BUY', 'BLOCKCHAIN_ACCEPTED'),
-    'The hash comes with a later notification. A receiver that requires it here rejects every buy at this step.',
-    'Do not require blockchainTransactionId at BLOCKCHAIN_ACCEPTED.',
-  ),
-  kind(
-    'buy-blockchain-accepted-hash',
-    'Accepts a BUY order at BLOCKCHAIN_ACCEPTED with a transaction hash',
-    'caas-hash-follows',
-    (kit) => order(kit, 'BUY', 'BLOCKCHAIN_ACCEPTED', { hash: hash(kit) }),
-    'Without this notification, the user cannot follow the transfer on the blockchain.',
-    'Store the hash whenever a notification has one, at any status.',
-  ),
-  kind(
-    'buy-confirmed',
-    'Accepts a BUY order at status CONFIRMED',
-    'caas-buy',
-    (kit) => order(kit, 'BUY', 'CONFIRMED'),
-    'The user has received the crypto, but the partner still shows the order as open.',
-    'Treat CONFIRMED as a final status, like COMPLETED: both are sent.',
-  ),
-  kind(
-    'buy-completed',
-    'Accepts a BUY order at status COMPLETED',
-    ['envelope-fields', 'caas-buy'],
-    (kit) => order(kit, 'BUY', 'COMPLETED'),
-    'COMPLETED is missing from many status lists, because it appears only in sample payloads.',
-    'Add COMPLETED to the order statuses that you accept.',
-  ),
-  kind(
-    'buy-failed',
-    'Accepts a FAILED BUY order with errorData',
-    'caas-failed',
-    (kit) => order(kit, 'BUY', 'FAILED'),
-    'The failed order stays open at the partner, and the user is not informed.',
-    'Read errorData as an object with code and message when the order failed, and accept the notification.',
-  ),
-  kind(
-    'sell-created',
-    'Accepts a SELL order at status CREATED',
-    'caas-sell',
-    (kit) => order(kit, 'SELL', 'CREATED'),
-    'A receiver that was tested with BUY orders only misses the start of every sell.',
-    'Handle SELL with the same code as BUY: the fields are the same.',
-  ),
-  kind(
-    'sell-pending',
-    'Accepts a SELL order at status PENDING',
-    'caas-sell',
-    (kit) => order(kit, 'SELL', 'PENDING'),
-    'The user has already sent the crypto, but the partner does not know about the order.',
-    'Use the same list of statuses for SELL and BUY.',
-  ),
-  kind(
-    'sell-blockchain-accepted',
-    'Accepts a SELL order at BLOCKCHAIN_ACCEPTED without a transaction hash',
-    'caas-sell',
-    (kit) => order(kit, 'SELL', 'BLOCKCHAIN_ACCEPTED'),
-    'A sell in progress is rejected because of a hash that does not exist yet.',
-    'Allow the hash of a sell to be absent or empty until a later notification provides it.',
-  ),
-  kind(
-    'sell-confirmed',
-    'Accepts a SELL order at status CONFIRMED',
-    'caas-sell',
-    (kit) => order(kit, 'SELL', 'CONFIRMED'),
-    'The payout of a completed sell never starts.',
-    'Treat CONFIRMED as a final status of a sell.',
-  ),
-  kind(
-    'sell-completed',
-    'Accepts a SELL order at status COMPLETED',
-    'caas-sell',
-    (kit) => order(kit, 'SELL', 'COMPLETED'),
-    "The final status is missing from the receiver's list, so the order stays open forever.",
-    'Add COMPLETED to the final statuses of a sell.',
-  ),
-  kind(
-    'sell-failed',
-    'Accepts a FAILED SELL order with errorData',
-    'caas-failed',
-    (kit) => order(kit, 'SELL', 'FAILED', { code: '352-252-E1' }),
-    'A failed external sell may lead to a refund. Without the failure, the partner cannot explain the refund.',
-    'Accept a failed sell with errorData, and mark the transaction as failed.',
-  ),
-  kind(
-    'tracking-buy-completed',
-    'Accepts ORDER_TRACKING of a BUY whose cash step is completed',
-    'caas-tracking',
-    (kit) => tracking(kit, 'BUY', 'COMPLETED'),
-    'The metadata of ORDER_TRACKING has other fields than an order. Code that reads orderStatus fails on it.',
-    'Select the shape of metadata by data.type before you read it.',
-  ),
-  kind(
-    'tracking-buy-expired',
-    'Accepts ORDER_TRACKING of a BUY whose cash step expired',
-    'caas-tracking',
-    (kit) => tracking(kit, 'BUY', 'EXPIRED'),
-    'The user keeps a payment reference that no kiosk accepts any more.',
-    'Handle EXPIRED as well as COMPLETED in providerTransactionStatus.',
-  ),
-  kind(
-    'tracking-sell-completed',
-    'Accepts ORDER_TRACKING of a SELL whose cash was picked up',
-    'caas-tracking',
-    (kit) => tracking(kit, 'SELL', 'COMPLETED'),
-    'The payout is not recorded, and may be made a second time by hand.',
-    'Read orderType to find out which flow the tracking belongs to: both occur.',
-  ),
-  kind(
-    'tracking-sell-expired',
-    'Accepts ORDER_TRACKING of a SELL whose cash was not picked up',
-    'caas-tracking',
-    (kit) => tracking(kit, 'SELL', 'EXPIRED'),
-    'Money that was never picked up stays reserved.',
-    'Treat an expired pick-up as a normal result: errorData is null.',
-  ),
-  kind(
-    'refund-success',
-    'Accepts a successful REFUND with a transaction hash',
-    ['envelope-fields', 'refund-shapes'],
-    (kit) => refund(kit, 'SUCCESS'),
-    'The user has received the refund, but the partner still treats it as outstanding.',
-    'Read the status of a REFUND from data.status, and do not require data.type.',
-  ),
-  kind(
-    'refund-fail',
-    'Accepts a failed REFUND with errorData and without a transaction hash',
-    'refund-shapes',
-    (kit) => refund(kit, 'FAIL'),
-    'A failed refund needs manual action, and the notification about it is rejected.',
-    'Require the hash only for SUCCESS and errorData only for FAIL.',
-  ),
-  kind(
-    'payment-method-staged',
-    'Accepts a PAYMENT_METHOD at status STAGED without an errorCode',
-    ['envelope-fields', 'payment-method-shapes'],
-    (kit) => paymentMethod(kit, 'STAGED'),
-    'The user is never asked for the amounts of the microtransactions, so the card cannot be verified.',
-    'Require errorCode only for DECLINED.',
-  ),
-  kind(
-    'payment-method-declined',
-    'Accepts a PAYMENT_METHOD at status DECLINED with an errorCode',
-    'payment-method-shapes',
-    (kit) => paymentMethod(kit, 'DECLINED'),
-    'A declined card still looks usable, and the next payment fails.',
-    'Read errorCode as a string next to status: this type has no errorData object.',
-  ),
-  kind(
-    'wallet-created',
-    'Accepts a WALLET notification for a new custodial wallet',
-    ['envelope-fields', 'wallet-shape'],
-    (kit) => wallet(kit),
-    "The partner never learns the customer's address, and cannot match deposits to it.",
-    'Accept WALLET: its time is an ISO string, and its data has neither status nor type.',
-  ),
-  kind(
-    'deposit-on-chain',
-    'Accepts an on-chain deposit with a transaction hash',
-    ['envelope-fields', 'deposit-shape'],
-    (kit) => deposit(kit),
-    'A deposit that has arrived is not credited to the customer.',
-    'Accept CAAS_BLOCKCHAIN with data.type RECEIVE. Its identifier is partnerTransactionId, not transactionId.',
-  ),
-  kind(
-    'deposit-internal',
-    'Accepts a deposit within the custodial ledger without a transaction hash',
-    'deposit-shape',
-    (kit) => withField(deposit(kit, {}), 'data.metadata.sourceAddress', kit.newId()),
-    'A transfer between two custodial wallets has no hash, and its source may be an account and no address. A ' +
-      'receiver that requires either rejects all of them.',
-    'Make the transaction hash of a deposit optional, and read the source as text.',
-  ),
+export const validKinds: readonly Scenario[] = [
+  ...family({ ...kinds, requirements: ['caas-buy'] }, [
+    [
+      'buy-created',
+      'a BUY order at status CREATED',
+      { compose: buy('CREATED') },
+      'optional-data-required',
+      { note: 'Most of blockchainData is still empty at this status.' },
+    ],
+    ['buy-pending', 'a BUY order at status PENDING', { compose: buy('PENDING') }, 'valid-kind-rejected'],
+    [
+      'buy-blockchain-accepted',
+      'a BUY order at BLOCKCHAIN_ACCEPTED without a transaction hash',
+      { compose: buy('BLOCKCHAIN_ACCEPTED') },
+      'optional-data-required',
+      { note: 'The hash comes only with a later notification.' },
+    ],
+    [
+      'buy-blockchain-accepted-hash',
+      'a BUY order at BLOCKCHAIN_ACCEPTED with a transaction hash',
+      { compose: (kit) => order(kit, 'BUY', 'BLOCKCHAIN_ACCEPTED', { hash: hash(kit) }) },
+      'valid-kind-rejected',
+      { requirements: ['caas-hash-follows'] },
+    ],
+    ['buy-confirmed', 'a BUY order at status CONFIRMED', { compose: buy('CONFIRMED') }, 'valid-kind-rejected'],
+    [
+      'buy-completed',
+      'a BUY order at status COMPLETED',
+      { compose: buy('COMPLETED') },
+      'valid-kind-rejected',
+      {
+        requirements: ['envelope-fields', 'caas-buy'],
+        note: 'COMPLETED is missing from many status lists, because it appears only in sample payloads.',
+      },
+    ],
+    [
+      'buy-failed',
+      'a FAILED BUY order with errorData',
+      { compose: buy('FAILED') },
+      'valid-kind-rejected',
+      { requirements: ['caas-failed'] },
+    ],
+  ]),
+  ...family({ ...kinds, requirements: ['caas-sell'] }, [
+    ['sell-created', 'a SELL order at status CREATED', { compose: sell('CREATED') }, 'valid-kind-rejected'],
+    ['sell-pending', 'a SELL order at status PENDING', { compose: sell('PENDING') }, 'valid-kind-rejected'],
+    [
+      'sell-blockchain-accepted',
+      'a SELL order at BLOCKCHAIN_ACCEPTED without a transaction hash',
+      { compose: sell('BLOCKCHAIN_ACCEPTED') },
+      'optional-data-required',
+    ],
+    ['sell-confirmed', 'a SELL order at status CONFIRMED', { compose: sell('CONFIRMED') }, 'valid-kind-rejected'],
+    ['sell-completed', 'a SELL order at status COMPLETED', { compose: sell('COMPLETED') }, 'valid-kind-rejected'],
+    [
+      'sell-failed',
+      'a FAILED SELL order with errorData',
+      { compose: (kit) => order(kit, 'SELL', 'FAILED', { code: '352-252-E1' }) },
+      'valid-kind-rejected',
+      { requirements: ['caas-failed'] },
+    ],
+  ]),
+  ...family({ ...kinds, requirements: ['caas-tracking'], of: 'ORDER_TRACKING of a' }, [
+    [
+      'tracking-buy-completed',
+      'BUY whose cash step is completed',
+      { compose: cashStep('BUY', 'COMPLETED') },
+      'one-shape-for-all-types',
+    ],
+    [
+      'tracking-buy-expired',
+      'BUY whose cash step expired',
+      { compose: cashStep('BUY', 'EXPIRED') },
+      'valid-kind-rejected',
+    ],
+    [
+      'tracking-sell-completed',
+      'SELL whose cash was picked up',
+      { compose: cashStep('SELL', 'COMPLETED') },
+      'valid-kind-rejected',
+      { note: 'Tracking occurs for BUY and SELL: orderType says which flow it belongs to.' },
+    ],
+    [
+      'tracking-sell-expired',
+      'SELL whose cash was not picked up',
+      { compose: cashStep('SELL', 'EXPIRED') },
+      'valid-kind-rejected',
+      { note: 'An expired pick-up is a normal result: errorData is null.' },
+    ],
+  ]),
+  ...family({ ...kinds, requirements: ['refund-shapes'] }, [
+    [
+      'refund-success',
+      'a successful REFUND with a transaction hash',
+      { compose: refunded('SUCCESS') },
+      'one-shape-for-all-types',
+      { requirements: ['envelope-fields', 'refund-shapes'] },
+    ],
+    [
+      'refund-fail',
+      'a failed REFUND with errorData and without a transaction hash',
+      { compose: refunded('FAIL') },
+      'optional-data-required',
+    ],
+  ]),
+  ...family({ ...kinds, requirements: ['payment-method-shapes'] }, [
+    [
+      'payment-method-staged',
+      'a PAYMENT_METHOD at status STAGED without an errorCode',
+      { compose: card('STAGED') },
+      'valid-kind-rejected',
+      { requirements: ['envelope-fields', 'payment-method-shapes'] },
+    ],
+    [
+      'payment-method-declined',
+      'a PAYMENT_METHOD at status DECLINED with an errorCode',
+      { compose: card('DECLINED') },
+      'one-shape-for-all-types',
+      { note: 'errorCode is a string next to status: this type has no errorData object.' },
+    ],
+  ]),
+  ...family({ ...kinds, requirements: ['deposit-shape'] }, [
+    [
+      'wallet-created',
+      'a WALLET notification for a new custodial wallet',
+      { compose: newWallet },
+      'valid-kind-rejected',
+      {
+        requirements: ['envelope-fields', 'wallet-shape'],
+        note: 'Its time is an ISO string, and its data has neither status nor type.',
+      },
+    ],
+    [
+      'deposit-on-chain',
+      'an on-chain deposit with a transaction hash',
+      { compose: onChain },
+      'valid-kind-rejected',
+      {
+        requirements: ['envelope-fields', 'deposit-shape'],
+        note: 'Its identifier is partnerTransactionId, not transactionId.',
+      },
+    ],
+    [
+      'deposit-internal',
+      'a deposit within the custodial ledger without a transaction hash',
+      {
+        compose: having(
+          (kit) => deposit(kit, {}),
+          'data.metadata.sourceAddress',
+          (kit) => kit.newId(),
+        ),
+      },
+      'optional-data-required',
+      { note: 'Its source may be an account instead of an address.' },
+    ],
+  ]),
 ];

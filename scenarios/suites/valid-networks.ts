@@ -1,9 +1,11 @@
 /** Networks other than the one in the sample, and unusual free text. Specification: Resources and their fields. */
 import type { JsonObject } from '../../contract/index.ts';
 import { withField } from '../changes/bodies.ts';
-import { accepted, takenOrRejected } from '../expectations.ts';
-import { deposit, order, refund, tracking, wallet } from '../samples.ts';
-import type { Delivery, FlowScenario, Kit } from '../scenario.ts';
+import { takenOrRejected } from '../expectations.ts';
+import { address, deposit, hash, order, refund, tracking, wallet } from '../samples.ts';
+import type { Kit, Scenario } from '../scenario.ts';
+import { family } from './family.ts';
+import { event, expecting, type Groups } from './flows.ts';
 
 /** A network with valid sample values: an address with its checksum, and a hash in its usual spelling. */
 interface Network {
@@ -123,12 +125,6 @@ const depositOn = (kit: Kit, { currency, address, hash }: Network): JsonObject =
     'data.metadata.asset.currency': currency,
   });
 
-const event = (label: string, notification: JsonObject): Delivery => ({
-  label,
-  change: { compose: () => notification },
-  expect: accepted,
-});
-
 const [LEGACY_BITCOIN] = NETWORKS;
 
 /** On a network with addresses like those of the plain notification. */
@@ -136,184 +132,175 @@ const onEthereum = (kit: Kit, chain: string, currency: string): Network => ({
   name: chain,
   chain,
   currency,
-  address: `0x${kit.bytes(20).toString('hex')}`,
-  hash: `0x${kit.bytes(32).toString('hex')}`,
+  address: address(kit),
+  hash: hash(kit),
 });
 
-const base = { level: 'must' } as const;
-
 /** Addresses, hashes, currencies and chains: strings whose form is not specified. */
-export const validNetworks: readonly FlowScenario[] = [
-  {
-    ...base,
-    id: 'valid/networks-in-orders',
-    title: 'Accepts orders on eight networks with other forms of addresses and hashes than the sample',
-    defect: 'Rejects orders with other forms of addresses or hashes than the sample',
-    requirements: ['caas-buy'],
-    flow: (kit) => [NETWORKS.map((network) => event(`an order on ${network.name}`, orderOn(kit, network)))],
-    why: 'Samples show addresses and hashes of one network. A pattern derived from them rejects orders on the others.',
-    fix: 'Read addresses, hashes and memos as text of any form and length. The report names the rejected network.',
-  },
-  {
-    ...base,
-    id: 'valid/networks-in-other-types',
-    title: 'Accepts wallets, deposits and refunds on networks other than Ethereum',
-    defect: 'Rejects wallets, deposits or refunds on networks other than Ethereum',
-    requirements: ['wallet-shape', 'deposit-shape', 'refund-shapes'],
-    flow: (kit) => [
-      NETWORKS.filter(({ name }) => /Hedera|Solana|Cardano/.test(name)).flatMap((network) => [
-        event(`a wallet on ${network.name}`, walletOn(kit, network)),
-        event(`a deposit on ${network.name}`, depositOn(kit, network)),
-        event(`a refund on ${network.name}`, refundOn(kit, network)),
-      ]),
+export const validNetworks: readonly Scenario[] = family(
+  { suite: 'valid', verb: 'Accepts', level: 'must', requirements: ['caas-buy'] },
+  [
+    [
+      'networks-in-orders',
+      'orders on eight networks with other forms of addresses and hashes than the sample',
+      { flow: (kit) => [NETWORKS.map((network) => event(`an order on ${network.name}`, orderOn(kit, network)))] },
+      'narrow-value-format',
+      {
+        defect: 'Rejects orders with other forms of addresses or hashes than the sample',
+        note: 'The report names the rejected network.',
+      },
     ],
-    why: 'Each type often has its own class. A pattern that was removed from orders may still apply to deposits.',
-    fix: 'Read addresses and hashes as text in every class, and store them in columns of at least 255 characters.',
-  },
-  {
-    ...base,
-    id: 'valid/currencies',
-    title: 'Accepts currencies of 1 to 10 characters, with digits, dots, underscores and lower-case letters',
-    defect: 'Rejects currencies that do not have the form of ETH',
-    requirements: ['caas-buy', 'wallet-shape', 'deposit-shape', 'refund-shapes'],
-    flow: (kit) => [
-      [
-        event('an order in USDT', orderOn(kit, onEthereum(kit, 'ETHEREUM', 'USDT'))),
-        event('an order in S', orderOn(kit, onEthereum(kit, 'SONIC', 'S'))),
-        event('an order in 1INCH', orderOn(kit, onEthereum(kit, 'ETHEREUM', '1INCH'))),
-        event('a wallet for stETH', walletOn(kit, onEthereum(kit, 'ETHEREUM', 'stETH'))),
-        event('a wallet for usdc', walletOn(kit, onEthereum(kit, 'ETHEREUM', 'usdc'))),
-        event('a deposit in USDC.e', depositOn(kit, onEthereum(kit, 'POLYGON', 'USDC.e'))),
-        event('a deposit in 1000SATS', depositOn(kit, { ...LEGACY_BITCOIN, currency: '1000SATS' })),
-        event('a refund in RENDERTOKN', refundOn(kit, onEthereum(kit, 'ETHEREUM', 'RENDERTOKN'))),
-        event('a refund in USDT_TRX', refundOn(kit, onEthereum(kit, 'TRON', 'USDT_TRX'))),
-      ],
+    [
+      'networks-in-other-types',
+      'wallets, deposits and refunds on networks other than Ethereum',
+      {
+        flow: (kit) => [
+          NETWORKS.filter(({ name }) => /Hedera|Solana|Cardano/.test(name)).flatMap((network) => [
+            event(`a wallet on ${network.name}`, walletOn(kit, network)),
+            event(`a deposit on ${network.name}`, depositOn(kit, network)),
+            event(`a refund on ${network.name}`, refundOn(kit, network)),
+          ]),
+        ],
+      },
+      'narrow-value-format',
+      {
+        defect: 'Rejects wallets, deposits or refunds on networks other than Ethereum',
+        requirements: ['wallet-shape', 'deposit-shape', 'refund-shapes'],
+        note: 'A pattern that was removed from orders may still apply to deposits.',
+      },
     ],
-    why: 'Token symbols do not follow ISO 4217. CHAR(3) rejects USDT, and /^[A-Z]+$/ rejects 1INCH.',
-    fix: 'Read the currency as text. The report names the rejected one.',
-  },
-  {
-    ...base,
-    id: 'valid/chains',
-    title: 'Accepts chains in any spelling',
-    defect: 'Rejects chains that are not on its list',
-    requirements: ['caas-buy', 'wallet-shape'],
-    flow: (kit) => [
-      ['BASE', 'ARBITRUM_ONE', 'zksync-era', 'BNB Smart Chain (BEP20)', 'eip155:43114', 'ETH'].map((chain, at) => {
-        const network = onEthereum(kit, chain, 'USDC');
-        return at % 2 === 0
-          ? event(`an order on the chain "${chain}"`, orderOn(kit, network))
-          : event(`a wallet on the chain "${chain}"`, walletOn(kit, network));
-      }),
+    [
+      'currencies',
+      'currencies of 1 to 10 characters, with digits, dots, underscores and lower-case letters',
+      {
+        flow: (kit) => [
+          [
+            event('an order in USDT', orderOn(kit, onEthereum(kit, 'ETHEREUM', 'USDT'))),
+            event('an order in S', orderOn(kit, onEthereum(kit, 'SONIC', 'S'))),
+            event('an order in 1INCH', orderOn(kit, onEthereum(kit, 'ETHEREUM', '1INCH'))),
+            event('a wallet for stETH', walletOn(kit, onEthereum(kit, 'ETHEREUM', 'stETH'))),
+            event('a wallet for usdc', walletOn(kit, onEthereum(kit, 'ETHEREUM', 'usdc'))),
+            event('a deposit in USDC.e', depositOn(kit, onEthereum(kit, 'POLYGON', 'USDC.e'))),
+            event('a deposit in 1000SATS', depositOn(kit, { ...LEGACY_BITCOIN, currency: '1000SATS' })),
+            event('a refund in RENDERTOKN', refundOn(kit, onEthereum(kit, 'ETHEREUM', 'RENDERTOKN'))),
+            event('a refund in USDT_TRX', refundOn(kit, onEthereum(kit, 'TRON', 'USDT_TRX'))),
+          ],
+        ],
+      },
+      'narrow-value-format',
+      {
+        defect: 'Rejects currencies that do not have the form of ETH',
+        requirements: ['caas-buy', 'wallet-shape', 'deposit-shape', 'refund-shapes'],
+        note: 'CHAR(3) rejects USDT, and /^[A-Z]+$/ rejects 1INCH. The report names the currency.',
+      },
     ],
-    why: 'The operator may add networks. An enum rejects every notification on a new one until the next deployment.',
-    fix: 'Read the chain as text. Accept and store a notification with an unknown chain, and review it later.',
-  },
-];
+    [
+      'chains',
+      'chains in any spelling',
+      {
+        flow: (kit) => [
+          ['BASE', 'ARBITRUM_ONE', 'zksync-era', 'BNB Smart Chain (BEP20)', 'eip155:43114', 'ETH'].map((chain, at) => {
+            const network = onEthereum(kit, chain, 'USDC');
+            return at % 2 === 0
+              ? event(`an order on the chain "${chain}"`, orderOn(kit, network))
+              : event(`a wallet on the chain "${chain}"`, walletOn(kit, network));
+          }),
+        ],
+      },
+      'unknown-values-rejected',
+      { defect: 'Rejects chains that are not on its list', requirements: ['caas-buy', 'wallet-shape'] },
+    ],
+  ],
+);
+
+/** A tracking notification with this text as its description and reference. */
+function trackingWith(kit: Kit, text: string): JsonObject {
+  return withField(tracking(kit, 'BUY', 'COMPLETED', text), 'data.metadata.providerTransactionRef', text);
+}
 
 /** The fields with free text: memo, error message, description and reference. */
-function withText(kit: Kit, text: string): readonly (readonly Delivery[])[] {
+function withText(kit: Kit, text: string): Groups {
+  const failedOrder = withFields(order(kit, 'SELL', 'FAILED'), {
+    'data.metadata.blockchainData.blockchainMemo': text,
+    'data.errorData.message': text,
+  });
   return [
     [
-      event(
-        'a failed order, text in memo and error message',
-        withFields(order(kit, 'SELL', 'FAILED'), {
-          'data.metadata.blockchainData.blockchainMemo': text,
-          'data.errorData.message': text,
-        }),
-      ),
-      event(
-        'a tracking notification, text in description and reference',
-        withFields(tracking(kit, 'BUY', 'COMPLETED', text), { 'data.metadata.providerTransactionRef': text }),
-      ),
+      event('a failed order, text in memo and error message', failedOrder),
+      event('a tracking notification, text in description and reference', trackingWith(kit, text)),
       event('a failed refund, in the error message', withField(refund(kit, 'FAIL'), 'data.errorData.message', text)),
     ],
   ];
 }
 
-const free = { level: 'must', requirements: ['caas-tracking', 'caas-failed'] } as const;
+const INVISIBLE = [
+  'paid',
+  '\u{1f468}\u200d\u{1f469}\u200d\u{1f467}',
+  '\u{1f44d}\u{1f3fd}',
+  '\u05e9\u05dc\u05d5\u05dd',
+  '\u200f\u061c',
+  '\u200b\u00ad\u2060',
+  '\u202eabc\u202c',
+].join(' ');
 
 /** Ordinary text that firewalls block, that breaks queries, or that patterns reject. */
-export const validTexts: readonly FlowScenario[] = [
-  {
-    ...free,
-    id: 'valid/free-text-tags',
-    title: 'Accepts HTML tags in free text',
-    flow: (kit) => withText(kit, 'Order <script>alert(1)</script> <img src=x onerror=y> & "quoted"'),
-    why: 'A firewall that looks for cross-site scripting in JSON rejects the notification on every attempt.',
-    fix: 'Exempt the endpoint from such rules, and escape text where you display it.',
-  },
-  {
-    ...free,
-    id: 'valid/free-text-sql',
-    title: 'Accepts quotes, SQL comments and SQL keywords in free text',
-    flow: (kit) => withText(kit, "O'Brien's order' OR '1'='1' -- ; DROP TABLE orders; UNION SELECT 1 /* #"),
-    why: 'A query built by string concatenation fails at the first apostrophe, and a firewall may answer 403.',
-    fix: 'Use bound parameters for all values, and exempt the endpoint from rules against SQL injection.',
-  },
-  {
-    ...free,
-    id: 'valid/free-text-paths',
-    title: 'Accepts relative paths, links and template syntax in free text',
-    flow: (kit) =>
-      withText(kit, '../../etc/passwd ..\\..\\boot.ini ./a/../b http://192.0.2.1/x?a=b #{a} {{b}} $(c) `d` %2e'),
-    why: 'Rules against path traversal and command injection also match ordinary references and links.',
-    fix: 'Exempt the endpoint from such rules, and never build paths, templates or commands from these fields.',
-  },
-  {
-    ...free,
-    id: 'valid/free-text-alike',
-    title: 'Accepts free text that looks like a time, a number, a card number, JSON or null',
-    flow: (kit) => [
-      ['2026-07-21T10:15:00Z', '4111111111111111', '1e400', '{"a": [1]}', 'null', '=1+1'].map((text) =>
-        event(
-          `a tracking notification with the text ${text}`,
-          withFields(tracking(kit, 'BUY', 'COMPLETED', text), { 'data.metadata.providerTransactionRef': text }),
-        ),
-      ),
+export const validTexts: readonly Scenario[] = family(
+  { suite: 'valid', verb: 'Accepts', level: 'must', requirements: ['caas-tracking', 'caas-failed'] },
+  [
+    [
+      'free-text-tags',
+      'HTML tags in free text',
+      { flow: (kit) => withText(kit, 'Order <script>alert(1)</script> <img src=x onerror=y> & "quoted"') },
+      'body-content-filter',
     ],
-    why:
-      'Parsers turn such text into dates and numbers, and the code behind them expects text. Filters mask what looks ' +
-      'like a card number, and the signature no longer matches.',
-    fix: 'Turn off the recognition of dates in the parser, and exempt the endpoint from such filters.',
-  },
-  {
-    ...free,
-    id: 'valid/free-text-emoji',
-    title: 'Handles long free text in which every character takes four bytes',
-    flow: (kit) =>
-      withText(kit, `x${'\u{1f44d}'.repeat(300)}`).map((group) =>
-        group.map((one) => ({ ...one, expect: takenOrRejected })),
-      ),
-    why: 'Text that is cut after so many bytes ends in the middle of a character, which ends in an exception or a 500.',
-    fix: 'Cut text by characters, or store it in a column without a limit.',
-  },
-  {
-    ...free,
-    id: 'valid/free-text-lines',
-    title: 'Accepts line breaks and tabs in free text',
-    flow: (kit) => withText(kit, 'First line\nsecond line\r\nthird line\twith a tab'),
-    why: 'A pattern such as /^.*$/ does not match line breaks, and a header or log line that contains the text breaks.',
-    fix: 'Accept every character in free text, and replace line breaks where you log it.',
-  },
-  {
-    ...free,
-    id: 'valid/free-text-invisible',
-    title: 'Accepts emoji, right-to-left text and zero-width characters in free text',
-    flow: (kit) =>
-      withText(
-        kit,
-        [
-          'paid',
-          '\u{1f468}\u200d\u{1f469}\u200d\u{1f467}',
-          '\u{1f44d}\u{1f3fd}',
-          '\u05e9\u05dc\u05d5\u05dd',
-          '\u200f\u061c',
-          '\u200b\u00ad\u2060',
-          '\u202eabc\u202c',
-        ].join(' '),
-      ),
-    why: 'Filters against look-alike names remove or reject such characters, and utf8mb3 columns cannot store emoji.',
-    fix: 'Accept every character in free text, and store it as UTF-8 with four bytes (utf8mb4).',
-  },
-];
+    [
+      'free-text-sql',
+      'quotes, SQL comments and SQL keywords in free text',
+      { flow: (kit) => withText(kit, "O'Brien's order' OR '1'='1' -- ; DROP TABLE orders; UNION SELECT 1 /* #") },
+      'body-content-filter',
+      { note: 'A query built by string concatenation also fails, at the first apostrophe.' },
+    ],
+    [
+      'free-text-paths',
+      'relative paths, links and template syntax in free text',
+      {
+        flow: (kit) =>
+          withText(kit, '../../etc/passwd ..\\..\\boot.ini ./a/../b http://192.0.2.1/x?a=b #{a} {{b}} $(c) `d` %2e'),
+      },
+      'body-content-filter',
+    ],
+    [
+      'free-text-alike',
+      'free text that looks like a time, a number, a card number, JSON or null',
+      {
+        flow: (kit) => [
+          ['2026-07-21T10:15:00Z', '4111111111111111', '1e400', '{"a": [1]}', 'null', '=1+1'].map((text) =>
+            event(`a tracking notification with the text ${text}`, trackingWith(kit, text)),
+          ),
+        ],
+      },
+      'lenient-parser',
+      { note: 'Text that looks like a date becomes one; filters for card numbers also break the signature.' },
+    ],
+    [
+      'free-text-emoji',
+      'long free text in which every character takes four bytes',
+      { flow: (kit) => expecting(takenOrRejected, withText(kit, `x${'\u{1f44d}'.repeat(300)}`)) },
+      'unstorable-characters',
+      { title: 'Handles long free text in which every character takes four bytes' },
+    ],
+    [
+      'free-text-lines',
+      'line breaks and tabs in free text',
+      { flow: (kit) => withText(kit, 'First line\nsecond line\r\nthird line\twith a tab') },
+      'valid-text-rejected',
+    ],
+    [
+      'free-text-invisible',
+      'emoji, right-to-left text and zero-width characters in free text',
+      { flow: (kit) => withText(kit, INVISIBLE) },
+      'valid-text-rejected',
+      { note: 'Emoji, Persian and Indic text contain zero-width characters.' },
+    ],
+  ],
+);

@@ -23,8 +23,7 @@ const plainDelivery: ProbeScenario = {
   ],
   change: {},
   expect: accepted,
-  why: 'The sender treats every other answer, including 202 and redirects, as a failed delivery.',
-  fix: 'Answer 200 directly at the registered path as soon as the notification is stored.',
+  mistake: 'plain-delivery-rejected',
 };
 
 /** The middle value. For an even number of values, the lower one. */
@@ -61,8 +60,7 @@ const answersInTime: ObservationScenario = {
       reason: `half of the answers took longer than ${limit}, which is close to the timeout of a sender`,
     };
   },
-  why: 'A sender that times out counts the delivery as failed, although it was processed.',
-  fix: 'Store the notification, answer 200, and process it afterwards in a queue or background task.',
+  mistake: 'intermittent-failures',
 };
 
 /** This many valid deliveries without an answer are a failure; fewer may be the network. */
@@ -101,10 +99,7 @@ const steady: ObservationScenario = {
       reason: `a second attempt was accepted, so the failure is intermittent; seen in ${seen}`,
     };
   },
-  why:
-    'A receiver that rejects one valid delivery in a hundred loses one order in a hundred, and the cause is hard ' +
-    'to find.',
-  fix: 'Search the log at the times of these rejections for exhausted pools, one faulty instance, or restarts.',
+  mistake: 'intermittent-failures',
 };
 
 /** Everything that the sender sends. Specification: Resources and their fields; Events; Errors. */

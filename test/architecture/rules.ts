@@ -24,6 +24,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
       'hookproof-error.ts',
       'hosts.ts',
       'masked-url.ts',
+      'mistakes/index.ts',
       'parse-json.ts',
       'package-file.ts',
       'secret-spellings.ts',

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { MISTAKES } from '../../contract/mistakes/index.ts';
 import { explainFault } from '../../harness/cli/commands/explain.ts';
 import { loadDictionary } from '../../harness/diagnose/index.ts';
 import { FAULTS } from '../../mutants/index.ts';
@@ -34,7 +35,10 @@ describe('receiver --fault', () => {
     await stop();
     expect(code).toBe(1);
     const [, rest = ''] = stdout.split('Causes');
-    const { title, fix } = (await loadDictionary()).faults.find(({ name }) => name === 'missing-signature-accepted')!;
+    const { title, mistake } = (await loadDictionary()).faults.find(
+      ({ name }) => name === 'missing-signature-accepted',
+    )!;
+    const { fix } = MISTAKES[mistake];
     // A selection of checks shows candidates only.
     expect(rest.replace(/\s+/g, ' ')).toContain(`. Possibly: ${title}`);
     expect(rest).toMatch(/missing-signature-accepted \d+ %/);

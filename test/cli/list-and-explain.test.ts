@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { ERROR_CODES } from '../../contract/index.ts';
+import { MISTAKES } from '../../contract/mistakes/index.ts';
 import { explain } from '../../harness/cli/commands/explain.ts';
 import { sentBytes } from '../../harness/cli/sent-bytes.ts';
 import { CATALOGUE, catalogueDigest, REQUIREMENTS } from '../../scenarios/index.ts';
@@ -24,6 +25,7 @@ describe('list', () => {
     ['scenarios', SCENARIOS.map(({ id }) => id)],
     ['suites', CATALOGUE.map(({ name }) => name)],
     ['requirements', REQUIREMENTS.map(({ id }) => id)],
+    ['mistakes', Object.keys(MISTAKES)],
     ['error-codes', ERROR_CODES.map(({ code }) => code)],
   ];
 

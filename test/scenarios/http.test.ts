@@ -44,8 +44,6 @@ describe('the http suite', () => {
     expect(names('http/signature-header-lower')).toContain('x-service-signature');
     expect(names('http/signature-header-upper')).toContain('X-SERVICE-SIGNATURE');
     expect(names('http/signature-header-mixed')).toContain('x-sErViCe-sIgNaTuRe');
-    expect(names('http/key-header-lower')).toContain('x-api-key');
-    expect(names('http/key-header-upper')).toContain('X-API-KEY');
     expect(names('http/headers-lower')).toEqual([
       'host',
       'content-type',

@@ -1,5 +1,5 @@
 /** The files of scenarios/revisions/: their content, and how the catalogue differs from it. */
-import type { Scenario } from '../../scenarios/index.ts';
+import { currentId, type Scenario } from '../../scenarios/index.ts';
 import { scenarioDigest } from './scenario-digest.ts';
 
 /** `scenarios` maps the id of each scored scenario to the digest of what it sends and expects. */
@@ -23,9 +23,9 @@ export function revisionText(file: RevisionFile): string {
 export function drift({ revision, scenarios }: RevisionFile, catalogue: readonly Scenario[]): string[] {
   const today = new Map(catalogue.map((scenario) => [scenario.id, scenario]));
   return Object.entries(scenarios).flatMap(([id, digest]) => {
-    const scenario = today.get(id);
+    const scenario = today.get(currentId(id));
     if (scenario === undefined) return [`${id} is scored in revision ${revision} but is not in the catalogue`];
-    if (scenarioDigest(scenario) === digest) return [];
+    if (scenarioDigest({ ...scenario, id }) === digest) return [];
     return [`${id} differs from revision ${revision}: give the changed scenario a new id, and restore this one`];
   });
 }

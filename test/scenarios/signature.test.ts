@@ -63,8 +63,7 @@ describe('the check of what is sent', () => {
     title: '',
     level: 'must',
     requirements: ['hmac-invalid'],
-    why: '',
-    fix: '',
+    mistake: 'no-signature-verification',
     // The naive form: nothing keeps it from being right for a partner with this very secret.
     change: { sign: { label: '', make: (body) => hmac(body, secret).toString('base64') } },
     expect: refused,

@@ -7,7 +7,7 @@ const EXPLAIN_HELP = `
 Examples:
   hookproof explain signature/missing
   hookproof explain hmac-raw-body
-  hookproof explain verifies-reserialised-json --stack flask
+  hookproof explain reserialised-body --stack flask
   hookproof explain 352-102-S1`;
 
 const VERIFY_HELP = `
@@ -36,10 +36,10 @@ Examples:
 export function addOfflineCommands(program: Command, action: ActionMaker): void {
   program
     .command('list')
-    .description('list checks (scenarios), suites, requirements, known faults and error codes')
+    .description('list checks (scenarios), suites, requirements, mistakes, known faults and error codes')
     .addOption(
       new Option('--what <kind>', 'what to list')
-        .choices(['scenarios', 'suites', 'requirements', 'faults', 'error-codes'])
+        .choices(['scenarios', 'suites', 'requirements', 'mistakes', 'faults', 'error-codes'])
         .default('scenarios'),
     )
     .option('--suite <name>', 'only this suite (repeatable)', collect)
@@ -49,7 +49,7 @@ export function addOfflineCommands(program: Command, action: ActionMaker): void 
 
   program
     .command('explain')
-    .argument('<id>', 'scenario, suite, requirement, known fault, order status or error code')
+    .argument('<id>', 'scenario, suite, requirement, mistake, known fault, order status or error code')
     .option('--stack <name>', `show the fix for a fault in this stack: ${STACKS.join(', ')}`)
     .description('explain what an item means, why it matters and how to fix it')
     .addHelpText('after', EXPLAIN_HELP)

@@ -1,4 +1,5 @@
-/** `hookproof explain`: what a scenario, requirement, suite, fault, error code or status means, offline. */
+/** `hookproof explain`: what a scenario, requirement, suite, mistake, fault, error code or status means, offline. */
+
 import {
   ERROR_CODE_GROUPS,
   findErrorCode,
@@ -13,6 +14,7 @@ import {
   TRACKING_STATUS_MEANINGS,
   tlsVersionName,
 } from '../../../contract/index.ts';
+import { explainMistake, findMistake, MISTAKES, type Mistake } from '../../../contract/mistakes/index.ts';
 import { CATALOGUE, findScenario, REQUIREMENTS, requirement, type Scenario } from '../../../scenarios/index.ts';
 import { type DictionaryFault, loadDictionary } from '../../diagnose/index.ts';
 import { didYouMean, stackCalled } from '../did-you-mean.ts';
@@ -39,14 +41,16 @@ export async function explainCommand(id: string, flags: { readonly stack?: strin
  */
 export async function explanationOf(id: string, stack: Stack | null, display = PLAIN_TEXT): Promise<string> {
   const fault = await explainKnownFault(id, stack);
+  const mistake = await explainKnownMistake(id, stack);
   // A finding with the name of a fault says less.
-  const known = [explain(id, display), fault ?? explainName(id)].filter((text) => text !== null);
+  const known = [explain(id, display), mistake, fault ?? explainName(id)].filter((text) => text !== null);
   if (known.length > 0) return known.join('\n');
   const { faults } = await loadDictionary();
   const names = [
     ...CATALOGUE.flatMap(({ name, scenarios }) => [name, ...scenarios.map((s) => s.id)]),
     ...REQUIREMENTS.map((entry) => entry.id),
     ...faults.map(({ name }) => name),
+    ...Object.keys(MISTAKES),
     ...knownNames(),
   ];
   throw new HookproofError('EXPLAIN_UNKNOWN', `unknown id "${id}"`, {
@@ -66,19 +70,20 @@ export function explain(id: string, display: SentBytesOptions = PLAIN_TEXT): str
 }
 
 export function explainFault(fault: DictionaryFault, faults: readonly DictionaryFault[], only: Stack | null): string {
-  const { name, title, area, severity, forbidden, seen, why, equivalentTo } = fault;
-  const forbiddenText = forbidden
-    ? 'the specification forbids it'
-    : 'the specification does not forbid it, so it only warns';
+  const { name, title, area, mistake, forbidden, equivalentTo } = fault;
+  const { severity, seen } = MISTAKES[mistake];
+  const forbiddenText =
+    forbidden === false ? 'the specification does not forbid it, so it only warns' : 'the specification forbids it';
   const same = faults.filter((other) => other.equivalentTo?.name === name).map((other) => other.name);
   return `${[
     `${name}: ${title}`,
     '',
     `Kind        a receiver fault, area ${area}`,
     `Severity    ${severity}; ${forbiddenText}`,
+    `Mistake     ${mistake}: ${MISTAKES[mistake].title}`,
     `Seen        ${seen}`,
-    `Why         ${why}`,
-    ...fixes(fault, only),
+    `Why         ${explainMistake(fault).why}`,
+    ...fixes(MISTAKES[mistake], only),
     ...shownBy(fault),
     ...(equivalentTo === undefined ? [] : [`Same as     ${equivalentTo.name}: ${equivalentTo.reason}`]),
     ...(same.length === 0 ? [] : [`Same as     ${same.join(', ')}: no black-box test can distinguish them`]),
@@ -91,6 +96,27 @@ async function explainKnownFault(id: string, stack: Stack | null): Promise<strin
   const { faults } = await loadDictionary();
   const fault = faults.find(({ name }) => name === id);
   return fault === undefined ? null : explainFault(fault, faults, stack);
+}
+
+/** A mistake of the library, with the checks and the mutants that refer to it; null without one of this id. */
+async function explainKnownMistake(id: string, stack: Stack | null): Promise<string | null> {
+  const mistake = findMistake(id);
+  if (mistake === undefined) return null;
+  const { title, seen, why, severity, cwe, implies = [] } = mistake;
+  const checks = CATALOGUE.flatMap(({ scenarios }) => scenarios.filter((scenario) => scenario.mistake === id));
+  const mutants = (await loadDictionary()).faults.filter((fault) => fault.mistake === id);
+  return lines(
+    `${id}: ${title}`,
+    '',
+    'Kind        a mistake of receivers',
+    `Severity    ${severity}; CWE-${cwe}`,
+    `Seen        ${seen}`,
+    `Why         ${why}`,
+    ...fixes(mistake, stack),
+    implies.length === 0 ? null : `Implies     ${implies.join(', ')}`,
+    checks.length === 0 ? null : `Checks      ${checks.map((check) => check.id).join(', ')}`,
+    mutants.length === 0 ? null : `Mutants     ${mutants.map(({ name }) => name).join(', ')}`,
+  );
 }
 
 const LEVELS = {
@@ -123,8 +149,9 @@ function explainScenario(scenario: Scenario, display: SentBytesOptions): string 
     'expect' in scenario ? `Expects    ${scenario.expect.text}` : null,
     'chain' in scenario ? `Expects    ${scenario.chain.text}` : null,
     '',
-    `Why        ${scenario.why}`,
-    `Fix        ${scenario.fix}`,
+    `Mistake    ${scenario.mistake}: ${MISTAKES[scenario.mistake].title}`,
+    `Why        ${explainMistake(scenario).why}`,
+    `Fix        ${explainMistake(scenario).fix}`,
     '',
     ...scenario.requirements.map((id) => `Requirement ${id}: ${requirement(id)?.text ?? ''}`),
     '',
@@ -212,7 +239,7 @@ function shownBy({ outcomes }: DictionaryFault): string[] {
 }
 
 /** The general rule, then the fix of each stack that has one; with `only`, the one that holds for that stack. */
-function fixes({ fix }: DictionaryFault, only: Stack | null): string[] {
+function fixes({ fix }: Mistake, only: Stack | null): string[] {
   const sources = only === null ? STACKS : fixSources(only);
   const stacks = sources.filter((stack) => fix[stack] !== undefined).slice(0, only === null ? undefined : 1);
   return [`Fix         ${fix.rule}`, ...stacks.map((stack) => `  ${stack.padEnd(9)} ${fix[stack]}`)];

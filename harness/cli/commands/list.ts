@@ -1,13 +1,15 @@
 /** `hookproof list`: scenarios, suites, requirements, faults and error codes, as text or JSON. */
+
 import { effectsSchema } from '../../../contract/effects.ts';
 import { ERROR_CODES, HookproofError, jsonSchemas } from '../../../contract/index.ts';
+import { explainMistake, MISTAKES } from '../../../contract/mistakes/index.ts';
 import { CATALOGUE, catalogueDigest, changedStages, REQUIREMENTS, type Scenario } from '../../../scenarios/index.ts';
 import { type DictionaryFault, loadDictionary } from '../../diagnose/index.ts';
 import { eventSchema, resultSchema } from '../../report/index.ts';
 import { didYouMean } from '../did-you-mean.ts';
 
 /** What can be listed. */
-export const LISTS = ['scenarios', 'suites', 'requirements', 'faults', 'error-codes'] as const;
+export const LISTS = ['scenarios', 'suites', 'requirements', 'mistakes', 'faults', 'error-codes'] as const;
 
 interface ListFlags {
   readonly what: (typeof LISTS)[number];
@@ -63,6 +65,12 @@ export async function rowsFor(flags: ListFlags): Promise<{ id: string; text: str
           ),
         },
       }));
+    case 'mistakes':
+      return Object.entries(MISTAKES).map(([id, mistake]) => ({
+        id,
+        text: `${mistake.severity.padEnd(8)}  ${mistake.title}`,
+        data: { id, ...mistake },
+      }));
     case 'faults':
       return (await loadDictionary()).faults.map(faultRow);
     case 'error-codes':
@@ -82,9 +90,20 @@ function selectedSuites(flags: ListFlags) {
 }
 
 function describeScenario(scenario: Scenario, suite: string) {
-  const { id, title, level, requirements, needs = [], why, fix } = scenario;
+  const { id, title, level, requirements, needs = [], mistake } = scenario;
   const expected = 'expect' in scenario ? scenario.expect.text : null;
-  return { id, suite, title, level, requirements, needs, stages: stagesOf(scenario), expected, why, fix };
+  return {
+    id,
+    suite,
+    title,
+    level,
+    requirements,
+    needs,
+    stages: stagesOf(scenario),
+    expected,
+    mistake,
+    ...explainMistake(scenario),
+  };
 }
 
 function stagesOf(scenario: Scenario): string[] {
@@ -95,5 +114,6 @@ function stagesOf(scenario: Scenario): string[] {
 /** Lists the scenarios that a fault fails, without their outcomes. */
 function faultRow({ outcomes, features: _, ...fault }: DictionaryFault) {
   const data = { ...fault, failedBy: Object.keys(outcomes) };
-  return { id: fault.name, text: `${fault.severity.padEnd(8)}  ${fault.area.padEnd(11)}  ${fault.title}`, data };
+  const { severity } = MISTAKES[fault.mistake];
+  return { id: fault.name, text: `${severity.padEnd(8)}  ${fault.area.padEnd(11)}  ${fault.title}`, data };
 }

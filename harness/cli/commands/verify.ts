@@ -1,4 +1,5 @@
 /** `hookproof verify`: checks whether a signature matches, and explains why not, offline. */
+import { explainMistake } from '../../../contract/mistakes/index.ts';
 import { explainSignature, type SignatureReport } from '../../../contract/signing/index.ts';
 import { credential, readInput, requiredSecret } from '../command-input.ts';
 import { writeWrapped } from '../wrapped-text.ts';
@@ -44,13 +45,14 @@ export async function verifyCommand(file: string, flags: VerifyFlags): Promise<n
 function failureLines({ explanation, header, tried }: SignatureReport, bytes: number): string[] {
   const [empty] = header.filter(({ name }) => name === EMPTY_HEADER);
   if (empty !== undefined) {
-    return ['✗ the signature header is empty: there is nothing to compare', '', `  Fix  ${empty.fix}`, QUOTE];
+    return ['✗ the signature header is empty: there is nothing to compare', '', `  Fix  ${empty.note}`, QUOTE];
   }
   const lines = ['✗ the signature does not match', ''];
   if (explanation !== null) {
-    const { fault, title, why, fix } = explanation;
+    const { fault, title, mistake, why, fix } = explanation;
     const isAround = header.some(({ name }) => name === fault);
-    lines.push(`${title} (${fault})`, `  Why  ${why}`, `  Fix  ${fix}`);
+    const more = `  More \`hookproof explain ${mistake}\` has the fix for each stack.`;
+    lines.push(`${title} (${fault})`, `  Why  ${why}`, `  Fix  ${fix}`, more);
     if (isAround) lines.push('       The signature inside it is correct.');
   } else {
     lines.push(
@@ -60,8 +62,8 @@ function failureLines({ explanation, header, tried }: SignatureReport, bytes: nu
   }
   if (bytes === 0)
     lines.push('', 'The body is empty (0 bytes).', '  Fix  Check that the file holds the received body.');
-  for (const { title, fix } of header.filter((finding) => finding.title !== explanation?.title)) {
-    lines.push('', `Header: ${title}`, `  Fix  ${fix}`);
+  for (const finding of header.filter(({ title }) => title !== explanation?.title)) {
+    lines.push('', `Header: ${finding.title}`, `  Fix  ${explainMistake(finding).fix}`);
   }
   return lines;
 }

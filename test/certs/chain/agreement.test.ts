@@ -49,7 +49,7 @@ describe('a real server, Node as the client, and the analysis', () => {
       expect({ node: oracle, faults: codes(asked) }).toEqual({ node: chain.node, faults: chain.faults });
       // Asking changes nothing but what only OpenSSL knows.
       expect(codes(alone)).toEqual(chain.faults.filter((fault) => fault !== 'unexplained@null'));
-      for (const { text, fix } of asked.faults) expect([text, fix].join(' ')).not.toMatch(/undefined|\[object|null\b/);
+      for (const { text } of asked.faults) expect(text).not.toMatch(/undefined|\[object|null\b/);
     } finally {
       server.closeAllConnections();
       server.close();

@@ -33,7 +33,7 @@ describe('an analysis', () => {
     expect(codes(analysis)).toEqual(['expires-soon@2', 'unrelated@1', 'root-sent@3', 'duplicate@4']);
   });
 
-  it('names certificates, dates, sizes and hosts, and how to fix each fault', async () => {
+  it('names certificates, dates, sizes and hosts', async () => {
     const leaf = await m.leafOf(m.inter, {
       key: 'rsa1024',
       hosts: ['a.example', 'b.example'],
@@ -47,7 +47,6 @@ describe('an analysis', () => {
       'The leaf CN=hooks.example has an RSA key of 1024 bits; the minimum is 2048.',
       'CN=hooks.example is for a.example and b.example, not for hooks.example.',
     ]);
-    expect(faults[2]?.fix).toContain('DNS:hooks.example');
     expect(daysLeft).toBe(-3);
   });
 
@@ -57,8 +56,7 @@ describe('an analysis', () => {
     const private_ = await m.leafOf(m.wrongInter, { issuerUrl: 'http://ca.example/wrong.der' });
     expect(analyse([private_], { trusted: [m.root] }).faults[0]).toMatchObject({
       code: 'missing-intermediate',
-      text: expect.stringContaining('CN=Wrong CA, which the server does not send'),
-      fix: expect.stringContaining('http://ca.example/wrong.der'),
+      text: expect.stringMatching(/CN=Wrong CA, which the server does not send.*http:\/\/ca\.example\/wrong\.der/),
     });
     // The intermediate of a private CA has such an address too, and only its root is unknown.
     const corporate = await m.leafOf(m.wrongRoot, {

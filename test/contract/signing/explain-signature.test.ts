@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { explainMistake } from '../../../contract/mistakes/index.ts';
 import { explainSignature, SIGNING_MISTAKES, signBody } from '../../../contract/signing/index.ts';
 import { anyCharacter } from '../../setup/any-character.ts';
 import { newSecret, ODD_BODY } from './inputs.ts';
@@ -54,8 +55,8 @@ describe('explainSignature', () => {
     expect(explainSignature({ body, secret, header: signBody(body, secret, 'hex') }).explanation).toEqual({
       fault: 'hex',
       title: 'The digest is written as hexadecimal, not as base64.',
-      why: expect.stringMatching(/tutorials/),
-      fix: expect.stringMatching(/base64/),
+      mistake: 'wrong-digest-encoding',
+      ...explainMistake({ mistake: 'wrong-digest-encoding' }),
     });
   });
 

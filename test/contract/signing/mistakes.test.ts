@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { explainMistake } from '../../../contract/mistakes/index.ts';
 import {
   explainSignature,
   mistakesNamed,
@@ -38,10 +39,12 @@ const NAMES = SIGNING_MISTAKES.map(({ name }) => name);
 describe('the table of signing mistakes', () => {
   it('has a unique name and complete texts for each mistake', () => {
     expect(new Set(NAMES).size).toBe(NAMES.length);
-    for (const { name, title, why, fix } of SIGNING_MISTAKES) {
+    for (const row of SIGNING_MISTAKES) {
+      const { name, title } = row;
+      const { why, fix } = explainMistake(row);
       expect(name).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/);
       expect(title).toMatch(/^[a-z].*[^.]$/i);
-      expect(why).toMatch(/^[A-Z].*\.$/);
+      expect(why).toMatch(/^[A-Z`].*\.$/);
       expect(fix).toMatch(/^[A-Z].*\.$/);
     }
   });

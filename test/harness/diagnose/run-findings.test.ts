@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { explainMistake, MISTAKES } from '../../../contract/mistakes/index.ts';
 import { diagnose, loadDictionary } from '../../../harness/diagnose/index.ts';
 import { observationOf } from '../../../harness/diagnose/run-findings.ts';
 import { faultOfMistake, signingTrials } from '../../../harness/diagnose/signing-trials.ts';
@@ -39,9 +40,10 @@ describe('the diagnosis', () => {
       relation: 'main',
       fault: fault.name,
       title: fault.title.replace(/\.$/, ''),
-      seen: fault.seen,
-      why: fault.why,
-      fix: fault.fix.rule,
+      mistake: fault.mistake,
+      seen: MISTAKES[fault.mistake].seen,
+      why: explainMistake(fault).why,
+      fix: MISTAKES[fault.mistake].fix.rule,
       stack: null,
       evidence: expect.arrayContaining(['raw-body/spaces']),
     });
@@ -50,16 +52,17 @@ describe('the diagnosis', () => {
 
   it('has the fix for the configured stack, or for the stack that the answers reveal', async () => {
     const fault = faultCalled(dictionary, 'verifies-reserialised-json');
+    const { fix } = MISTAKES[fault.mistake];
     const [given] = await diagnosed(redOutcomes(fault), { stack: 'rails' });
     expect([given?.stack, given?.fix]).toEqual([
       { name: 'rails', source: '--stack' },
-      `${fault.fix.rule} ${fault.fix.rails} A whole receiver: \`hookproof init --stack rails\`.`,
+      `${fix.rule} ${fix.rails} A whole receiver: \`hookproof init --stack rails\`.`,
     ]);
     const headers: [string, string][] = [['Server', 'Werkzeug/3.1.3 Python/3.13.5']];
     const exchange = exchangeWith({ response: { status: 401, headers, body: textBody('') } });
     const results = resultsWith(redOutcomes(fault), BOTH).map((result) => ({ ...result, exchanges: [exchange] }));
     const [guessed] = await diagnosed({}, { results });
-    expect([guessed?.stack?.name, guessed?.fix.includes(fault.fix.flask ?? '?')]).toEqual(['flask', true]);
+    expect([guessed?.stack?.name, guessed?.fix.includes(fix.flask ?? '?')]).toEqual(['flask', true]);
   });
 
   it('names both of two faults', async () => {
@@ -239,16 +242,24 @@ describe('the diagnosis', () => {
 });
 
 describe('the diagnosis of a rejected first delivery', () => {
-  const preflight = { fault: 'hex', title: 'Hex instead of Base64', why: 'Why.', fix: 'Encode it with Base64.' };
+  const mistake = 'wrong-digest-encoding';
+  const preflight = {
+    fault: 'hex',
+    title: 'Hex instead of Base64',
+    mistake,
+    why: 'Why.',
+    fix: 'Encode it with Base64.',
+  };
   const refused = { 'valid/plain': 'fail 401' };
 
   it('names the mutant of the signing mistake that was accepted', async () => {
     const [main, ...others] = await diagnosed(refused, { preflight });
-    const { seen } = faultCalled(dictionary, 'expects-hex');
+    const { seen } = MISTAKES[mistake];
     expect(others).toEqual([]);
     expect(main).toMatchObject({
       fault: 'expects-hex',
       title: preflight.title,
+      mistake,
       fix: preflight.fix,
       seen,
       evidence: ['valid/plain'],
@@ -258,7 +269,7 @@ describe('the diagnosis of a rejected first delivery', () => {
   it('names the finding of the preflight when no mutant matches, or several do', async () => {
     const path = { ...preflight, fault: 'wrong-path', title: 'No handler serves this path (404)' };
     expect(await diagnosed({ 'valid/plain': 'fail 410' }, { preflight: path })).toMatchObject([
-      { fault: 'wrong-path', seen: '' },
+      { fault: 'wrong-path', mistake },
     ]);
     const secret = { ...preflight, fault: 'refuses-right-credentials' };
     expect(await diagnosed(refused, { preflight: secret })).toMatchObject([{ fault: 'refuses-right-credentials' }]);

@@ -19,7 +19,8 @@ describe('the signing trials', () => {
     expect(trials.slice(0, 3).map(({ fault }) => fault)).toEqual(['hex', 'prefixed-hex', 'reserialised-json']);
     expect(trials.findIndex(({ likely }) => !likely)).toBeGreaterThan(20);
     expect(new Set(trials.map(({ fault }) => fault)).size).toBe(trials.length);
-    for (const { title, why, fix } of trials) for (const text of [title, why, fix]) expect(text).toMatch(/^[A-Z].+\.$/);
+    for (const { title, why, fix } of trials)
+      for (const text of [title, why, fix]) expect(text).toMatch(/^[A-Z`].+\.$/);
   });
 
   it('sign as a receiver with the mistake verifies', () => {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { STACKS, titleOfStack } from '../../../contract/index.ts';
-import { fixFor } from '../../../harness/diagnose/diagnose.ts';
-import { loadDictionary } from '../../../harness/diagnose/fault-dictionary.ts';
+import { codeFor, MISTAKES } from '../../../contract/mistakes/index.ts';
 import { guessStack } from '../../../harness/diagnose/stack.ts';
 import { exchangeWith, resultWith, textBody } from '../report/documents.ts';
 
@@ -53,8 +52,6 @@ describe('the stack', () => {
 
 describe('the fix', () => {
   const fix = { rule: 'The rule.', express: 'In Express.', python: 'In Python.', django: 'In Django.' };
-  const source = 'Server: x';
-
   it.each([
     ['express', 'In Express.'],
     ['django', 'In Django.'],
@@ -63,20 +60,18 @@ describe('the fix', () => {
     ['nestjs', 'In Express.'],
     ['node', 'In Express.'],
   ] as const)('for %s is: %s', (name, text) => {
-    const stack = { name, source };
-    expect(fixFor(fix, stack)).toEqual({ fix: `The rule. ${text}`, stack });
+    expect(codeFor(fix, name)).toBe(text);
   });
 
-  it.each(['go', null] as const)('for %s is the rule alone', (name) => {
-    expect(fixFor(fix, name === null ? null : { name, source })).toEqual({ fix: 'The rule.', stack: null });
+  it('for another stack is the rule alone', () => {
+    expect(codeFor(fix, 'go')).toBeUndefined();
   });
 
-  it('for a stack never names another language', async () => {
-    const { faults } = await loadDictionary();
-    const foreign = faults.flatMap(({ name, fix: texts }) =>
+  it('for a stack never names another language', () => {
+    const foreign = Object.entries(MISTAKES).flatMap(([name, { fix: texts }]) =>
       STACKS.flatMap((stack) => {
         const { language } = titleOfStack(stack);
-        const { fix: text } = fixFor(texts, { name: stack, source });
+        const text = codeFor(texts, stack) ?? '';
         return FOREIGN.filter(([pattern, own]) => own !== language && pattern.test(text)).map(
           ([pattern]) => `${name}, ${stack}: ${pattern.source}`,
         );

@@ -88,7 +88,7 @@ const sections: DoctorSection[] = [
         path: [0, 1],
         anchor: 'O=Example, CN=Example Root',
         exact: true,
-        faults: [{ code: 'expired', at: 0, text: 'The leaf CN=hooks.partner.example expired.', fix: 'Renew it.' }],
+        faults: [{ code: 'expired', at: 0, text: 'The leaf CN=hooks.partner.example expired.' }],
         daysLeft: -20,
         checkedAt: '2026-11-21T12:00:00.000Z',
       },

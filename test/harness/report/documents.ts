@@ -64,6 +64,7 @@ export function diagnosisWith(parts: Partial<Diagnosis> = {}): Diagnosis {
     relation: 'main',
     fault: 'missing-signature-accepted',
     title: 'A missing signature is accepted',
+    mistake: 'absent-signature-passes',
     agreement: 1,
     outcomes: 1,
     evidence: ['signature/missing'],

@@ -24,6 +24,7 @@ describe('the JUnit report', () => {
     const properties = suite?.children[0]?.children.map(({ attributes }) => [attributes.name, attributes.value]);
     expect(Object.fromEntries(properties ?? [])).toMatchObject({
       diagnosis: 'A missing signature is accepted (missing-signature-accepted, matches 1 of 1 outcome)',
+      'diagnosis.mistake': 'absent-signature-passes',
       'diagnosis.evidence': 'signature/missing',
       'diagnosis.why': 'A sender that omits the header is accepted.',
       'diagnosis.fix': 'Treat a missing header like an invalid one. (for flask)',

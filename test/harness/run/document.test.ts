@@ -14,8 +14,7 @@ function scenario(id: string, needs: readonly Feature[], requirements: readonly 
     // Requirements of the test, which the register does not have.
     requirements: requirements as readonly RequirementId[],
     needs,
-    why: '',
-    fix: '',
+    mistake: 'copy-handled-again',
     observe: () => ({ verdict: 'pass', observed: '', reason: '' }),
   };
 }

@@ -207,7 +207,7 @@ const certificate = fuzzTarget(
             now: NOW,
             oracle: undefined,
           });
-          mustBePrintable(analysis.faults.flatMap(({ text, fix }) => [text, fix]));
+          mustBePrintable(analysis.faults.map(({ text }) => text));
           chainLines(analysis);
         }
         const loaded = loadedByNode(bytes);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type DictionaryFault, loadDictionary } from '../../../harness/diagnose/index.ts';
-import { FAULTS, type Fault, textOf } from '../../../mutants/index.ts';
+import { describeFault, FAULTS, type Fault } from '../../../mutants/index.ts';
 import { catalogueDigest, findScenario } from '../../../scenarios/index.ts';
 import { isAsKnown, makeOutcomes, outcomesText, playedBefore, subsetFor, subsetsOf } from './dictionary.ts';
 import type { Played } from './play.ts';
@@ -26,8 +26,9 @@ describe('the recorded outcomes', () => {
   it('hold what each mutant did and the features that were on', () => {
     const run = played(one.name, { 'b/two': 'warn 400', 'a/one': 'fail 200' }, { refusal: 'hex' });
     expect(makeOutcomes([run], 'digest')).toEqual({
-      schemaVersion: 1,
+      schemaVersion: 2,
       catalogue: 'digest',
+      mutants: [describeFault(one)],
       faults: [
         {
           name: one.name,
@@ -45,7 +46,8 @@ describe('the recorded outcomes', () => {
     const text = outcomesText(makeOutcomes(first, 'digest'));
     expect(outcomesText(makeOutcomes(second, 'digest'))).toBe(text);
     expect(JSON.parse(text)).toEqual(makeOutcomes(first, 'digest'));
-    expect(text.trimEnd().split('\n')).toHaveLength(4);
+    // A line for each mutant in both lists, and those that open and close the lists.
+    expect(text.trimEnd().split('\n')).toHaveLength(2 * 2 + 3);
   });
 
   it('stay the same where a mutant is not played again', () => {
@@ -78,7 +80,7 @@ describe('the fault dictionary in the package', async () => {
 
   it('has the text of every mutant', () => {
     const texts = dictionary.faults.map(({ features, outcomes, refusal, uncertain, ...text }) => text);
-    const byName = new Map(FAULTS.map((fault) => [fault.name, textOf(fault)]));
+    const byName = new Map(FAULTS.map((fault) => [fault.name, describeFault(fault)]));
     expect(texts, 'run `npm run docs`').toEqual(texts.map(({ name }) => byName.get(name)));
   });
 

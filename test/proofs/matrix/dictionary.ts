@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto';
 import type { FaultOutcomes, OutcomesFile } from '../../../harness/diagnose/fault-dictionary.ts';
 import type { DictionaryFault, FaultDictionary } from '../../../harness/diagnose/index.ts';
+import { describeFault, FAULTS } from '../../../mutants/index.ts';
 import { FEATURES } from '../../../scenarios/index.ts';
 import type { Uncertain } from './exceptions.ts';
 import type { Played } from './play.ts';
@@ -22,8 +23,9 @@ export function makeOutcomes(
 ): OutcomesFile {
   const mutants = played.filter(({ kind }) => kind === 'fault').toSorted((a, b) => (a.name < b.name ? -1 : 1));
   return {
-    schemaVersion: 1,
+    schemaVersion: 2,
     catalogue,
+    mutants: describeFaults(mutants.map(({ name }) => name)),
     faults: mutants.map(({ name, features, outcomes, refusal }): FaultOutcomes => {
       const chance = uncertain.find(({ fault }) => fault === name);
       return {
@@ -45,10 +47,15 @@ export function playedBefore(faults: readonly FaultOutcomes[]): Played[] {
   });
 }
 
-/** One line per mutant, so that a change of one shows as a change of one. */
-export function outcomesText({ faults, ...head }: OutcomesFile): string {
-  const lines = faults.map((fault) => JSON.stringify(fault)).join(',\n');
-  return `${JSON.stringify(head).slice(0, -1)},"faults":[\n${lines}\n]}\n`;
+/** What is read from the mutants with these names, in their order. */
+export function describeFaults(names: readonly string[]): OutcomesFile['mutants'] {
+  return names.flatMap((name) => FAULTS.filter((fault) => fault.name === name).map(describeFault));
+}
+
+/** One line per mutant and list, so that a change of one shows as a change of one. */
+export function outcomesText({ mutants, faults, ...head }: OutcomesFile): string {
+  const list = (rows: readonly object[]) => `[\n${rows.map((row) => JSON.stringify(row)).join(',\n')}\n]`;
+  return `${JSON.stringify(head).slice(0, -1)},"mutants":${list(mutants)},"faults":${list(faults)}}\n`;
 }
 
 /**
@@ -58,7 +65,8 @@ export function outcomesText({ faults, ...head }: OutcomesFile): string {
  * may be missed; only the whole matrix finds all of them.
  */
 
-const GATE = 'valid/plain';
+/** The plain valid delivery: unless it is accepted, nothing else is sent. */
+export const GATE = 'valid/plain';
 const ONE_IN = 8;
 
 function isInSample(fault: string, id: string): boolean {

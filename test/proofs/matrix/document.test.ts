@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { MISTAKES } from '../../../contract/mistakes/index.ts';
 import { FAULTS, type Fault } from '../../../mutants/index.ts';
 import { type DocumentInput, renderDocument, renderSummary } from './document.ts';
 
@@ -32,7 +33,9 @@ describe('the document of the kill matrix', () => {
 
   it('names the most specific scenarios of each mutant: failures first, the rarest first among them', () => {
     const row = text.split('\n').find((line) => line.startsWith(`| \`${one.name}\``));
-    expect(row).toContain(`| ${one.severity} | 2 | 1 | \`made/once\`, \`made/often\`, \`made/soft\` |`);
+    expect(row).toContain(
+      `| ${MISTAKES[one.mistake].severity} | 2 | 1 | \`made/once\`, \`made/often\`, \`made/soft\` |`,
+    );
   });
 
   it('counts the mutants of each scenario, and names those that no other scenario finds', () => {

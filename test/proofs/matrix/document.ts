@@ -1,4 +1,5 @@
 /** Renders the kill matrix from the recorded outcomes and the texts, whole or as docs/kill-matrix.md. Pure. */
+import { MISTAKES } from '../../../contract/mistakes/index.ts';
 import type { FaultOutcomes } from '../../../harness/diagnose/fault-dictionary.ts';
 import { FAULT_AREAS, FAULTS, type Fault } from '../../../mutants/index.ts';
 import { CATALOGUE } from '../../../scenarios/index.ts';
@@ -59,7 +60,7 @@ function areaTable({ faults, outcomes }: DocumentInput): string {
   const rows = FAULT_AREAS.map((area) => {
     const mutants = faults.filter((fault) => fault.area === area);
     const failing = mutants.filter(({ name }) => (recorded.get(name)?.failed ?? 0) > 0).length;
-    const critical = mutants.filter(({ severity }) => severity === 'critical').length;
+    const critical = mutants.filter(({ mistake }) => MISTAKES[mistake].severity === 'critical').length;
     return [area, String(mutants.length), String(critical), String(failing), String(mutants.length - failing)];
   });
   return table(['area', 'mutants', 'critical', 'fail', 'only warn'], rows);
@@ -129,12 +130,19 @@ function areas({ faults, outcomes }: DocumentInput, kills: Kills): string[] {
     const rows = faults
       .filter((fault) => fault.area === area)
       .toSorted(byName)
-      .map(({ name, title, severity }) => {
+      .map(({ name, title, mistake }) => {
         const one = recorded.get(name);
         const { failed, warned } = countsOf(one);
         const refusal = one?.refusal === undefined ? '' : ` (rejection: ${code(one.refusal)})`;
         const killers = one === undefined ? [] : mainKillers(one, kills).map(code);
-        return [code(name), title, severity, String(failed), String(warned), `${killers.join(', ')}${refusal}`];
+        return [
+          code(name),
+          title,
+          MISTAKES[mistake].severity,
+          String(failed),
+          String(warned),
+          `${killers.join(', ')}${refusal}`,
+        ];
       });
     if (rows.length === 0) return [];
     const head = ['mutant', 'fault', 'severity', 'fails', 'warns', 'mainly found by'];

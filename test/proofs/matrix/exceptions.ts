@@ -59,7 +59,7 @@ export const UNCERTAIN: readonly Uncertain[] = [
     fault: 'buffer-not-cut',
     scenarios: [
       ...['http/content-type-charset', 'http/content-type-charset-upper', 'http/content-type-upper'],
-      'http/key-header-upper',
+      'api-key/upper-case-name',
     ],
     reason:
       'Checks share controls, so the delivery before them on the connection, and whether it is longer, is chance.',
@@ -123,6 +123,7 @@ export const UNCERTAIN: readonly Uncertain[] = [
       'signature/eighth-bit',
       'signature/lower-case',
       'signature/percent-encoded',
+      'signature/same-as-text',
     ],
     reason: 'Whether one of the eight characters is changed or spelled differently is random.',
   },

@@ -1,24 +1,28 @@
 /**
- * The kill matrix: plays every mutant and every correct receiver, writes
- * `scenarios/fault-dictionary.json` and docs/kill-matrix.md, and exits with 1 if a rule is violated. Run by
- * `npm run matrix`. Options: --suite NAME plays only the receivers of one suite, takes the recorded outcomes of the
- * other mutants, and prints how much of the suite is proved; --part plays what has changed and a rotating share of the
- * rest (see part.ts), and takes the recorded outcomes of the others; --subset plays a part of each mutant (see
- * dictionary.ts);
- * --check writes nothing and fails if a file is stale; --runs N plays everything N times, and an outcome that differs
- * fails; --jobs N sets the number of processes (default: one per core); --without-missing leaves out correct receivers
- * whose programs are not installed.
+ * The kill matrix: plays every mutant and every correct receiver, writes `scenarios/fault-dictionary.json` and
+ * docs/kill-matrix.md, and exits with 1 if a rule is violated. Run by `npm run matrix`. Options:
+ *
+ * - `--suite NAME` plays only the receivers of one suite, takes the recorded outcomes of the other mutants, and prints
+ *   how much of the suite is proved.
+ * - `--only ID` (repeatable) plays one check against every receiver, or everything against one mutant, and records only
+ *   its cells.
+ * - `--part` plays what has changed and a rotating share of the rest (see part.ts), and takes the recorded outcomes of
+ *   the others; `--subset` plays a part of each mutant (see dictionary.ts).
+ * - `--check` writes nothing and fails if a file is stale; with `--runs N` everything is played N times, and an outcome
+ *   that differs fails.
+ * - `--jobs N` sets the number of processes (default: one per core); `--without-missing` leaves out correct receivers
+ *   whose programs are not installed.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { loadDictionary } from '../../../harness/diagnose/index.ts';
 import { FAULTS } from '../../../mutants/index.ts';
 import { catalogueDigest } from '../../../scenarios/index.ts';
-import { isAsKnown, makeOutcomes, outcomesText, playedBefore, subsetsOf } from './dictionary.ts';
+import { GATE, isAsKnown, makeOutcomes, outcomesText, playedBefore, subsetsOf } from './dictionary.ts';
 import { killMatrixDocument, PROBES } from './document.ts';
 import { EXEMPT_PROBES, UNCERTAIN, withoutUncertain } from './exceptions.ts';
 import { changedEntries, currentShare, isInShare, isTouched } from './part.ts';
-import { isOfSuite, missingPrograms, type Played, SUBJECTS } from './play.ts';
+import { isApplicable, isOfSuite, missingPrograms, type Played, SUBJECTS } from './play.ts';
 import { playAll, type Task } from './play-all.ts';
 import { type Complaint, complaintsAbout, isIdleByLevel, killsOf, type Matrix, RULE_TITLES } from './rules.ts';
 
@@ -32,6 +36,7 @@ const { values } = parseArgs({
     check: { type: 'boolean', default: false },
     subset: { type: 'boolean', default: false },
     suite: { type: 'string' },
+    only: { type: 'string', multiple: true, default: [] },
     part: { type: 'boolean', default: false },
     runs: { type: 'string', default: '1' },
     jobs: { type: 'string' },
@@ -53,7 +58,6 @@ function play(tasks: readonly Task[], what: string): Promise<readonly Played[]> 
 /** Plays a part of each mutant, then in full those with other outcomes than recorded. */
 async function playSubset(names: readonly string[], what: string): Promise<readonly Played[]> {
   const dictionary = await loadDictionary();
-  const known = new Map(dictionary.faults.map((fault) => [fault.name, fault]));
   const subsets = subsetsOf(dictionary, catalogueDigest(), IDS);
   const played = await play(
     names.map((name) => ({ name, only: subsets.get(name) })),
@@ -70,16 +74,41 @@ async function playSubset(names: readonly string[], what: string): Promise<reado
   return played.map((one) => again.find(({ name }) => name === one.name) ?? one);
 }
 
+const known = new Map((await loadDictionary()).faults.map((fault) => [fault.name, fault]));
+const onlyChecks = values.only.filter((id) => id.includes('/'));
+for (const id of onlyChecks) if (!IDS.includes(id)) throw new Error(`no scenario ${id}`);
+for (const name of values.only) {
+  if (!onlyChecks.includes(name) && !FAULTS.some((fault) => fault.name === name)) throw new Error(`no mutant ${name}`);
+}
+
+/** Plays single checks, and takes the recorded outcomes of the others. */
+async function playChecks(names: readonly string[]): Promise<readonly Played[]> {
+  const fresh = await play(
+    names.map((name) => ({ name, only: [GATE, ...onlyChecks] })),
+    onlyChecks.join(', '),
+  );
+  return fresh.map((one) => {
+    const { outcomes = {}, features = one.features } = known.get(one.name) ?? {};
+    const others = Object.entries(outcomes).filter(([id]) => !onlyChecks.includes(id));
+    return { ...one, features, outcomes: { ...Object.fromEntries(others), ...one.outcomes } };
+  });
+}
+
+/** Plays receivers in full, or a part of each. */
+function playOnce(names: readonly string[], what: string): Promise<readonly Played[]> {
+  if (values.subset) return playSubset(names, what);
+  return play(
+    names.map((name) => ({ name })),
+    what,
+  );
+}
+
 async function playRuns(names: readonly string[], count: number): Promise<(readonly Played[])[]> {
+  const whole = names.filter((name) => onlyChecks.length === 0 || values.only.includes(name));
+  const others = names.filter((name) => !whole.includes(name));
   const runs: (readonly Played[])[] = [];
   for (let run = 1; run <= count; run++) {
-    const what = `run ${run} of ${count}`;
-    const played = values.subset
-      ? await playSubset(names, what)
-      : await play(
-          names.map((name) => ({ name })),
-          what,
-        );
+    const played = [...(await playChecks(others)), ...(await playOnce(whole, `run ${run} of ${count}`))];
     runs.push(played.map((one) => withoutUncertain(one, UNCERTAIN)));
   }
   return runs;
@@ -93,25 +122,33 @@ function print(complaints: readonly Complaint[]): void {
   }
 }
 
-const { suite, part } = values;
+const { suite, part, only } = values;
 if (suite !== undefined && !PROBES.some((probe) => probe.suite === suite)) throw new Error(`no suite ${suite}`);
 const subjects = (await chosen()).filter((subject) => suite === undefined || isOfSuite(subject, suite));
 
 async function chosen(): Promise<typeof SUBJECTS> {
+  if (only.length > 0) return SUBJECTS.filter((subject) => only.includes(subject.name) || canShow(subject));
   if (!part) return SUBJECTS;
   const share = currentShare();
   const changed = await changedEntries();
-  const known = new Map((await loadDictionary()).faults.map((fault) => [fault.name, fault]));
   return SUBJECTS.filter(
     ({ name }) => isInShare(name, share) || isTouched(known.get(name) ?? { name, outcomes: {} }, changed),
   );
 }
 
+/** Whether a receiver accepts the plain delivery and has what one of the checks needs. */
+function canShow(subject: (typeof SUBJECTS)[number]): boolean {
+  if (known.get(subject.name)?.refusal !== undefined) return false;
+  return onlyChecks.some((id) => isApplicable(subject, id));
+}
+
 /** The recorded outcomes of the mutants that are not played. */
 async function notPlayed(): Promise<readonly Played[]> {
   const { catalogue, faults } = await loadDictionary();
-  if (suite === undefined && !part) return [];
-  if (catalogue !== catalogueDigest()) throw new Error('the dictionary is of another catalogue: play the whole matrix');
+  if (suite === undefined && !part && only.length === 0) return [];
+  // A new check has no outcomes yet.
+  if (![catalogueDigest(), catalogueDigest(onlyChecks)].includes(catalogue))
+    throw new Error('the dictionary is of another catalogue: play the whole matrix');
   return playedBefore(faults.filter(({ name }) => !subjects.some((subject) => subject.name === name)));
 }
 
@@ -148,7 +185,7 @@ for (const [what, text] of Object.entries(texts)) {
     process.stdout.write(`\n${file.pathname.split('/').slice(-2).join('/')} is stale: run \`npm run matrix\`.\n`);
   } else writeFileSync(file, text);
 }
-if (values.check && stale > 0) await printDifferences();
+if (values.check && stale > 0) printDifferences();
 
 /** Prints how much of a suite is proved. */
 function printSuite(name: string): void {
@@ -167,10 +204,9 @@ function printSuite(name: string): void {
 }
 
 /** Prints each outcome that differs from the dictionary, to distinguish random variation from a real change. */
-async function printDifferences(): Promise<void> {
-  const known = new Map((await loadDictionary()).faults.map(({ name, outcomes }) => [name, outcomes]));
+function printDifferences(): void {
   for (const { name, outcomes } of recorded.faults) {
-    const before = known.get(name) ?? {};
+    const before = known.get(name)?.outcomes ?? {};
     for (const id of new Set([...Object.keys(before), ...Object.keys(outcomes)])) {
       if (before[id] === outcomes[id]) continue;
       process.stdout.write(`  ${name}: ${id} was ${before[id] ?? 'a pass'}, is ${outcomes[id] ?? 'a pass'}\n`);

@@ -13,6 +13,7 @@ import type { ResultDocument } from '../../../harness/report/result-document.ts'
 import { run } from '../../../harness/run/index.ts';
 import { FAULTS, type Fault, startFaultyReceiver } from '../../../mutants/index.ts';
 import { createLogger, memoryEffects, startEffectsWindow, startReceiver } from '../../../receiver/index.ts';
+import { findScenario } from '../../../scenarios/index.ts';
 import { CORRECT_RECEIVERS, type CorrectReceiver, type StartedReceiver } from './correct/index.ts';
 import { behind, type SetUp } from './set-ups.ts';
 
@@ -322,6 +323,16 @@ export const SUBJECTS: readonly Subject[] = [
   ...CORRECT_RECEIVERS.map(subjectOfCorrect),
   ...FAULTS.map(subjectOfFault),
 ];
+
+/** Whether a scenario is played against a subject, as far as its suite and what it needs say. */
+export function isApplicable(subject: Subject, id: string): boolean {
+  const needs = findScenario(id)?.needs ?? [];
+  const suites = suitesFor(subject);
+  if (suites.length > 0 && !suites.includes(id.split('/')[0] ?? '')) return false;
+  if (needs.includes('log')) return hasLog(subject);
+  if (needs.includes('effects') || needs.includes('restart')) return hasWindow(subject);
+  return subject.overTls || !needs.some((need) => need === 'https' || need === 'mtls');
+}
 
 /**
  * Whether a subject is of the matrix of one suite: for `effects`, all that have an effects window or a log; for another

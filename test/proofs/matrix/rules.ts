@@ -27,7 +27,7 @@ export function complaintsAbout(matrix: Matrix): readonly Complaint[] {
 export interface MatrixFault {
   readonly name: string;
   readonly area: string;
-  readonly forbidden: boolean;
+  readonly forbidden?: false;
   /** The scenarios that show it differ from run to run. */
   readonly comesAndGoes?: boolean;
   readonly equivalentTo?: { readonly name: string; readonly reason: string } | undefined;
@@ -287,7 +287,7 @@ function scenariosWith(played: Played | undefined, verdict: 'fail' | 'warn'): st
 
 function survivors(matrix: Matrix): readonly Complaint[] {
   const played = firstRun(matrix);
-  return matrix.faults.flatMap(({ name, forbidden }): Complaint[] => {
+  return matrix.faults.flatMap(({ name, forbidden = true }): Complaint[] => {
     const said = played.get(name);
     if (said === undefined) return [{ rule: 'survivor', message: `${name} was not played.` }];
     const warned = scenariosWith(said, 'warn');
@@ -303,7 +303,7 @@ function survivors(matrix: Matrix): readonly Complaint[] {
 
 function failsWhatIsAllowed(matrix: Matrix): readonly Complaint[] {
   const played = firstRun(matrix);
-  return matrix.faults.flatMap(({ name, forbidden }): Complaint[] => {
+  return matrix.faults.flatMap(({ name, forbidden = true }): Complaint[] => {
     const failed = forbidden ? [] : scenariosWith(played.get(name), 'fail');
     if (failed.length === 0) return [];
     return [{ rule: 'fails-what-is-allowed', message: `${name} is not forbidden and fails ${several(failed)}.` }];

@@ -83,10 +83,8 @@ const CHECKS: Readonly<Record<string, string | readonly string[]>> = {
   ],
   'valid/ten-at-once': 'delivery/two-at-once delivery/ten-at-once delivery/order-all-at-once http/burst*',
   'valid/charset': 'http/content-type-charset* http/content-type-quoted',
-  'valid/lower-case-headers':
-    'http/headers-lower http/signature-header-lower http/key-header-lower api-key/lower-case-name',
-  'valid/upper-case-headers':
-    'http/signature-header-upper http/signature-header-mixed http/key-header-upper api-key/upper-case-name',
+  'valid/lower-case-headers': 'http/headers-lower http/signature-header-lower api-key/lower-case-name',
+  'valid/upper-case-headers': 'http/signature-header-upper http/signature-header-mixed api-key/upper-case-name',
   'valid/unknown-headers': 'valid/unknown-headers valid/long-header http/forty-headers',
   'valid/chunked': 'http/chunked raw-body/in-pieces raw-body/first-byte-alone raw-body/split-characters',
   'valid/http-1-0': 'http/version-1-0',

@@ -1,4 +1,5 @@
 /** Documents of the whole catalogue for the HTML report. */
+import { explainMistake } from '../../../../contract/mistakes/index.ts';
 import type { Exchange, ResultDocument, ScenarioResult, Verdict } from '../../../../harness/report/result-document.ts';
 import { CATALOGUE } from '../../../../scenarios/index.ts';
 import { BASELINE, diagnosisWith, documentWith, exchangeWith, KNOWN, textBody } from '../documents.ts';
@@ -44,7 +45,8 @@ export function wholeRun(
   answer = '<p>no</p>',
 ): ResultDocument {
   const results = CATALOGUE.flatMap(({ name, scenarios }) => scenarios.map((scenario) => ({ name, scenario }))).map(
-    ({ name, scenario: { id, title, level, requirements, why, fix } }, at): ScenarioResult => {
+    ({ name, scenario }, at): ScenarioResult => {
+      const { id, title, level, requirements } = scenario;
       const verdict = verdictOf(id, at);
       const isWrong = verdict === 'fail' || verdict === 'warn';
       return {
@@ -59,8 +61,7 @@ export function wholeRun(
         reason: isWrong ? 'rejected a correctly signed delivery with 401' : '',
         decidedBy: 'answer',
         delivery: null,
-        why,
-        fix,
+        ...explainMistake(scenario),
         known: null,
         durationMs: 3.2,
         reproduce: isWrong

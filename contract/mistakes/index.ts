@@ -1,0 +1,66 @@
+/**
+ * The library of mistakes: each thing that a receiver can do wrong, once, with its consequence and its fix. What
+ * reports, `explain`, `verify`, the inspector and MCP print about a defect comes from here.
+ */
+import { fixSources, type Stack } from '../stacks.ts';
+import { API_KEY_MISTAKES } from './api-key.ts';
+import { DELIVERY_MISTAKES } from './delivery.ts';
+import { EFFECTS_MISTAKES } from './effects.ts';
+import { ENDPOINT_MISTAKES } from './endpoint.ts';
+import { HTTP_MISTAKES } from './http.ts';
+import { LEAK_MISTAKES } from './leaks.ts';
+import { MALFORMED_MISTAKES } from './malformed.ts';
+import type { FixByStack, Mistake } from './mistake.ts';
+import { MTLS_MISTAKES } from './mtls.ts';
+import { RAW_BODY_MISTAKES } from './raw-body.ts';
+import { SIGNATURE_MISTAKES } from './signature.ts';
+import { SKIPPED_VERIFICATION_MISTAKES } from './signature-skipped.ts';
+import { TLS_MISTAKES } from './tls.ts';
+import { VALID_MISTAKES } from './valid.ts';
+
+export type { FixByStack, Mistake } from './mistake.ts';
+export { CHAIN_MISTAKES } from './tls.ts';
+
+const TABLE = {
+  ...RAW_BODY_MISTAKES,
+  ...SIGNATURE_MISTAKES,
+  ...SKIPPED_VERIFICATION_MISTAKES,
+  ...API_KEY_MISTAKES,
+  ...MALFORMED_MISTAKES,
+  ...VALID_MISTAKES,
+  ...HTTP_MISTAKES,
+  ...DELIVERY_MISTAKES,
+  ...EFFECTS_MISTAKES,
+  ...LEAK_MISTAKES,
+  ...TLS_MISTAKES,
+  ...MTLS_MISTAKES,
+  ...ENDPOINT_MISTAKES,
+};
+
+/** The stable id of a mistake, in kebab-case. */
+export type MistakeId = keyof typeof TABLE;
+
+/** Every mistake by its id. */
+export const MISTAKES: Readonly<Record<MistakeId, Mistake>> = TABLE;
+
+/** What a check, a mutant or a finding has of its own: the mistake, and at most one sentence about this case of it. */
+export interface MistakeReference {
+  readonly mistake: MistakeId;
+  readonly note?: string;
+}
+
+/** The texts that are printed where a mistake is found: the sentence about the case, the consequence, the rule. */
+export function explainMistake({ mistake, note }: MistakeReference): { readonly why: string; readonly fix: string } {
+  const { why, fix } = MISTAKES[mistake];
+  return { why: note === undefined ? why : `${note} ${why}`, fix: fix.rule };
+}
+
+/** The code with which a stack, or else its language, fixes a mistake; undefined where the rule is enough. */
+export function codeFor(fix: FixByStack, stack: Stack): string | undefined {
+  return fixSources(stack).flatMap((source) => fix[source] ?? [])[0];
+}
+
+/** The mistake with this id, or undefined. */
+export function findMistake(id: string): Mistake | undefined {
+  return Object.hasOwn(MISTAKES, id) ? MISTAKES[id as MistakeId] : undefined;
+}

@@ -1,0 +1,626 @@
+import { mistakes } from './mistake.ts';
+
+/** The mistakes by which some forged deliveries are accepted: without any check, all of them are. */
+const ALL_FORGERIES = [
+  'absent-signature-passes signature-check-throws several-signatures signature-treated-as-url-text',
+  'signature-format-only surrounding-text-ignored signature-used-as-pattern base64-variant wrong-digest-encoding',
+  'foreign-signature-format other-signature-place algorithm-from-request confused-credentials verification-fails-open',
+  'partial-comparison hand-written-comparison signature-letter-case digest-handled-as-text other-hmac-hash',
+  'hash-instead-of-hmac swapped-hmac-arguments unset-secret well-known-secret secret-with-extra-characters',
+  'shortened-secret converted-secret unread-body-verified cached-verification lookup-before-verification',
+  'signed-part-of-body raw-body-fallback verification-per-type verification-per-content-type verification-per-framing',
+  'verification-per-method verification-per-path spoofed-client-address spoofed-request-header test-mode-from-request',
+  'foreign-handshake other-credential-suffices request-overwrites-state state-outlives-request',
+].flatMap((names) => names.split(' '));
+
+/** Mistakes in how a signature is computed, compared and refused. */
+export const SIGNATURE_MISTAKES = mistakes({
+  'no-signature-verification': {
+    title: 'Does not verify the signature',
+    seen: 'Placeholder handlers, and routes that were added next to the verified one.',
+    why: 'An attacker who knows the URL can forge every notification, such as a deposit or a refund.',
+    fix: {
+      rule:
+        'Compute HMAC-SHA256 over the raw body, compare it with the header in constant time, and answer 401 if the ' +
+        'header is missing or differs.',
+      express: 'Mount a verification middleware on this route, before the handler.',
+    },
+    severity: 'critical',
+    cwe: 347,
+    implies: ALL_FORGERIES,
+  },
+  'verification-not-enforced': {
+    title: 'Verifies the signature but does not act on the result',
+    seen:
+      'A promise that is not awaited, so that `if (!verify(...))` never rejects, or a dry run whose branch for ' +
+      'invalid signatures only logs.',
+    why: 'The code looks complete and accepts every forgery.',
+    fix: {
+      rule: 'Await the result of the verification, and end the request with 401 unless it is exactly true.',
+      express:
+        'Write `if ((await verify(req)) !== true) return res.sendStatus(401)`, and enable the lint rule against ' +
+        'unawaited promises in conditions.',
+    },
+    severity: 'critical',
+    cwe: 347,
+    implies: ['no-signature-verification'],
+  },
+  'verification-fails-open': {
+    title: 'Accepts deliveries unverified after an error, after failures or under load',
+    seen:
+      'A `catch` block that only logs, a circuit breaker that fails open, sampling, or load shedding that leaves out ' +
+      'the verification.',
+    why:
+      'An attacker causes the condition, for example with a signature of another length or with repeated requests, ' +
+      'and then sends forgeries.',
+    fix: {
+      rule:
+        'Verify every delivery, and reject in every case other than "equal". Under load, answer 503 or let requests ' +
+        'wait: an HMAC takes microseconds.',
+      express:
+        'Answer 401 in the `catch` block and return. Remove sampling, circuit breakers and load conditions around ' +
+        'the verification.',
+      java: 'Do not swallow `GeneralSecurityException` around `MessageDigest.isEqual`: reject instead.',
+    },
+    severity: 'critical',
+    cwe: 636,
+  },
+  'signature-format-only': {
+    title: 'Checks only that a signature is present or well-formed',
+    seen: 'A gateway rule "header present", a pattern for the header, or a comparison of lengths without the contents.',
+    why:
+      'The format is public, so an attacker writes any text that meets it. A test without the header passes and ' +
+      'gives false confidence.',
+    fix: {
+      rule: 'Compare the header with the HMAC of the body. Presence, length and format prove nothing.',
+      express:
+        'Run the verification after checks of presence or format, not instead of it: `a.length === b.length && ' +
+        'timingSafeEqual(a, b)`.',
+    },
+    severity: 'critical',
+    cwe: 347,
+    implies: [
+      'partial-comparison',
+      'hand-written-comparison',
+      'signature-letter-case',
+      'digest-handled-as-text',
+      'other-hmac-hash',
+      'hash-instead-of-hmac',
+      'swapped-hmac-arguments',
+      'unset-secret',
+      'well-known-secret',
+      'secret-with-extra-characters',
+      'shortened-secret',
+      'converted-secret',
+      'unread-body-verified',
+      'cached-verification',
+      'lookup-before-verification',
+      'signed-part-of-body',
+      'raw-body-fallback',
+    ],
+  },
+  'absent-signature-passes': {
+    title: 'Accepts a missing or empty signature',
+    seen:
+      '`if (signature && !valid)`, a comparison of as many bytes as the header has, or a word such as "null" that ' +
+      'stands for an absent header.',
+    why:
+      'An attacker needs no secret: a delivery with no signature, or with an empty one, can report a completed ' +
+      'sale.',
+    fix: {
+      rule:
+        'Treat a missing or empty signature like an invalid one: answer 401, and do not replace it with a default ' +
+        'value.',
+      express:
+        'Write `if (!signature || !isValid(signature, req.body)) return res.sendStatus(401)`, and verify ' +
+        'unconditionally.',
+      php: 'Write `if (!$signature || !hash_equals($expected, $signature))`, and answer 401.',
+    },
+    severity: 'critical',
+    cwe: 347,
+  },
+  'signature-check-throws': {
+    title: 'Answers 500 to a missing or malformed signature, because the check throws',
+    seen:
+      'A constant-time comparison of unequal lengths, a strict Base64 decoder, non-ASCII text, or a property of an ' +
+      'absent header.',
+    why:
+      'The sender takes the rejection for an outage and retries, and an attacker fills the error log with stack ' +
+      'traces.',
+    fix: {
+      rule:
+        'Check that the header is present, compare the lengths of the two byte buffers (not of the strings) before ' +
+        'the contents, and answer 401 when the check throws.',
+      express:
+        'Check `typeof header === "string"` and `/^[A-Za-z0-9+/]{43}=$/` first. Then create both buffers, and write ' +
+        '`if (a.length !== b.length || !timingSafeEqual(a, b)) return res.sendStatus(401)`.',
+      python:
+        'Use `headers.get("X-Service-Signature", "")`, and call `hmac.compare_digest(received.encode("utf-8", ' +
+        '"replace"), expected.encode())`: it raises TypeError for text outside ASCII.',
+      flask: 'Use `request.headers.get("X-Service-Signature", "")` instead of the index, which raises.',
+      php: 'Use `$_SERVER["HTTP_X_SERVICE_SIGNATURE"] ?? ""`.',
+      ruby: 'Use `OpenSSL.secure_compare`, which takes any length; `OpenSSL.fixed_length_secure_compare` raises.',
+      rails:
+        'Use `request.headers["X-Service-Signature"].to_s`, and `ActiveSupport::SecurityUtils.secure_compare`, which ' +
+        'takes any length; `fixed_length_secure_compare` raises.',
+      go: '`r.Header.Get` returns an empty string for an absent header; do not index the slice in `r.Header`.',
+      java: 'Catch IllegalArgumentException around `Base64.getDecoder().decode`, and answer 401.',
+      dotnet:
+        'Use `Convert.TryFromBase64String`. `CryptographicOperations.FixedTimeEquals` returns false for unequal ' +
+        'lengths and needs no guard.',
+    },
+    severity: 'medium',
+    cwe: 755,
+  },
+  'verification-ends-process': {
+    title: 'Ends the process when a signature is missing or malformed',
+    seen:
+      'An exception in a `data` or `end` callback, or in a promise that is not awaited, where no framework catches ' +
+      'it.',
+    why: 'One unauthenticated request stops the receiver, and every delivery until the restart is lost.',
+    fix: {
+      rule: 'Check presence and length before the comparison, and run the verification where exceptions are caught.',
+      express:
+        'Verify inside the handler, not in a `data` or `end` callback. Express 5 turns a rejected handler into a ' +
+        '500, Express 4 does not.',
+    },
+    severity: 'critical',
+    cwe: 248,
+  },
+  'wrong-refusal-status': {
+    title: 'Answers missing or invalid credentials with a status other than 401',
+    seen:
+      'A header that the framework requires as a parameter (400), a validation step before the check, or an ' +
+      'exception in the check (500).',
+    why: 'A sender recognises invalid credentials by 401. After another status it may retry, or report another cause.',
+    fix: {
+      rule: 'Answer 401 to missing and to invalid credentials: where the check fails, and where it throws.',
+      express:
+        'Answer 401 in the branch for a missing header too, and call `res.sendStatus(401)` in the `catch` block of ' +
+        'the check.',
+      spring: 'Write `@RequestHeader(required = false)`: a required header answers 400.',
+    },
+    severity: 'medium',
+    cwe: 393,
+  },
+  'partial-comparison': {
+    title: 'Compares only a part of the signature',
+    seen: 'A prefix, a fixed length or a loop over the shorter value: `startsWith`, `slice(0, 8)`, `zip`.',
+    why: 'An attacker needs to guess only the compared part; with one character, 64 attempts are enough.',
+    fix: {
+      rule:
+        'Compare the complete values (32 bytes, 44 characters in Base64) with a constant-time function of your ' +
+        'library.',
+      express:
+        'Use `a.length === b.length && timingSafeEqual(a, b)` on two buffers. Remove ' +
+        '`expected.startsWith(received)`, `expected.includes(received)`, `.slice(7)` and `.subarray(0, 16)`.',
+      python: 'Use `hmac.compare_digest`, not `all(x == y for x, y in zip(a, b))`.',
+    },
+    severity: 'critical',
+    cwe: 187,
+  },
+  'surrounding-text-ignored': {
+    title: 'Accepts text before or after the valid signature',
+    seen: '`received.includes(expected)`, `startsWith`, `endsWith`, a slice from the end, or a split of the header.',
+    why:
+      'Countless headers count as the same signature, including some that a gateway in front of the receiver treats ' +
+      'differently.',
+    fix: {
+      rule: 'Compare the complete header with the expected text, with a constant-time function of your library.',
+      express:
+        'Replace `received.startsWith(expected)`, `endsWith` and `includes`. Use `a.length === b.length && ' +
+        'timingSafeEqual(a, b)` on two buffers.',
+    },
+    severity: 'low',
+    cwe: 187,
+  },
+  'hand-written-comparison': {
+    title: 'Compares signatures with a faulty hand-written loop',
+    seen:
+      '`diff = a ^ b` instead of `diff |= a ^ b`, an off-by-one error, sums of bytes, or comparisons of sets or ' +
+      'sorted bytes.',
+    why: 'Differences overwrite each other, cancel out or are left out, so other values than the valid signature pass.',
+    fix: {
+      rule: 'Replace the loop with the constant-time comparison function of your library.',
+      express: 'Use `a.length === b.length && timingSafeEqual(a, b)` on two buffers.',
+      python: 'Use `hmac.compare_digest`.',
+    },
+    severity: 'critical',
+    cwe: 697,
+  },
+  'signature-used-as-pattern': {
+    title: 'Uses the received signature as a pattern or as the text of a query',
+    seen:
+      '`expected.match(received)`, an unquoted `[[ $expected == $received ]]` in a shell, LIKE, or SQL text that ' +
+      'includes the header.',
+    why: "One value, such as `*`, `.*`, `%` or `' OR '1'='1`, is a valid signature for every body.",
+    fix: {
+      rule:
+        'Compare the two texts literally, in your own code. In a shell, quote the variable; in a query, use "=" with ' +
+        'a bound parameter.',
+      express:
+        'Replace `expected.match(received)` with `timingSafeEqual` on two buffers, and compare in the process, not ' +
+        'in a script or a query.',
+    },
+    severity: 'critical',
+    cwe: 138,
+  },
+  'signature-letter-case': {
+    title: 'Ignores or changes the letter case of the signature',
+    seen:
+      'A habit from hexadecimal signatures (`.toLowerCase()`, `equalsIgnoreCase`), or a gateway rule that ' +
+      'lower-cases header values.',
+    why:
+      'In Base64 the letter case is data. Where it is ignored, each body has trillions of signatures; where it is ' +
+      'changed, valid signatures no longer match.',
+    fix: {
+      rule: 'Keep the letter case of both values, and compare them exactly.',
+      express: 'Remove `.toLowerCase()` on both sides.',
+      java: 'Use `MessageDigest.isEqual`, not `equalsIgnoreCase`.',
+      dotnet: 'Use `CryptographicOperations.FixedTimeEquals`, not `StringComparison.OrdinalIgnoreCase`.',
+    },
+    severity: 'high',
+    cwe: 178,
+  },
+  'digest-handled-as-text': {
+    title: 'Handles the digest or the signature as text that loses bytes or bits',
+    seen:
+      'Decoding as UTF-8 (`atob`, `toString("utf8")`, `decode()`), conversion to ASCII, or `strcmp` on binary ' +
+      'digests.',
+    why:
+      'Text functions replace invalid bytes, stop at a zero byte or clear a bit: other digests count as valid, or a ' +
+      'valid one no longer matches.',
+    fix: {
+      rule:
+        'Keep the digest as bytes until it is encoded in Base64. Compare the Base64 texts, or the bytes with a ' +
+        'function that takes a length (`memcmp`, `CRYPTO_memcmp`).',
+      express: 'Pass buffers to `crypto.timingSafeEqual`, not `.toString("utf8")`.',
+    },
+    severity: 'high',
+    cwe: 704,
+  },
+  'base64-variant': {
+    title: 'Uses or accepts other forms of Base64 than the standard one with padding',
+    seen:
+      'Lenient decoders that skip unknown characters or unused bits, the URL-safe alphabet of web tokens, and code ' +
+      'that removes padding or quotes.',
+    why:
+      'Another form does not match where texts are compared. Where it is accepted, several headers count as the same ' +
+      'signature.',
+    fix: {
+      rule:
+        'Write the digest in standard Base64 with padding, and compare this text with the text of the header instead ' +
+        'of decoding the header.',
+      express:
+        'Use `digest("base64")`, compare the lengths, then `Buffer.from(header)` with `Buffer.from(expectedBase64)`. ' +
+        'Remove replacements of "-", "_", "=" and quotes.',
+      java: 'Compare texts, or use `Base64.getDecoder()` instead of `getMimeDecoder()`, and reject if it throws.',
+      python:
+        'Use `base64.b64encode`, not `urlsafe_b64encode`. Compare texts, or decode with `base64.b64decode(value, ' +
+        'validate=True)`.',
+      php: 'Compare texts, or use `base64_decode($value, true)`.',
+      ruby: 'Use `Base64.strict_encode64`, not `urlsafe_encode64`.',
+      go: 'Use `base64.StdEncoding`, not `RawStdEncoding`, and `base64.StdEncoding.Strict()` to decode.',
+      dotnet: 'Use `Convert.ToBase64String`, and compare texts.',
+    },
+    severity: 'low',
+    cwe: 1286,
+  },
+  'wrong-digest-encoding': {
+    title: 'Uses or accepts hexadecimal or a second encoding of the digest',
+    seen:
+      '`hexdigest`, `digest("hex")` and HMAC functions that return hexadecimal by default, or a loop that decodes ' +
+      'until a value matches.',
+    why:
+      'Where only the other encoding is used, every valid signature is rejected. As an alternative, it accepts ' +
+      'values that the sender never sends.',
+    fix: {
+      rule:
+        'Ask the HMAC function for raw bytes, encode them once in standard Base64 with padding, and accept no other ' +
+        'encoding.',
+      express:
+        'Use `digest("base64")` only. Remove `digest("hex")`, the branch on `signature.length === 64` and a second ' +
+        '`Buffer.from(value, "base64")`.',
+      python: 'Use `base64.b64encode(mac.digest()).decode()` instead of `mac.hexdigest()`.',
+      php: 'Use `base64_encode(hash_hmac("sha256", $body, $secret, true))`: the fourth argument asks for bytes.',
+      ruby: 'Use `Base64.strict_encode64(OpenSSL::HMAC.digest("SHA256", secret, body))` instead of `hexdigest`.',
+      java: 'Use `Base64.getEncoder().encodeToString(mac.doFinal(body))`, not `HexFormat`.',
+      go: 'Use `base64.StdEncoding.EncodeToString` instead of `hex.EncodeToString`, and remove the branch with `hex`.',
+      rust: 'Use `STANDARD.encode(...)` of the crate `base64` instead of `hex::encode`.',
+      dotnet: 'Use `Convert.ToBase64String` instead of `Convert.ToHexString`.',
+    },
+    severity: 'medium',
+    cwe: 172,
+  },
+  'signature-treated-as-url-text': {
+    title: 'Encodes or decodes the signature like a part of a URL or a form',
+    seen:
+      '`decodeURIComponent`, `urldecode`, `unquote_plus`, and gateways that copy the header into a query ' +
+      'parameter.',
+    why:
+      'The characters +, / and = change. Many decoders turn + into a space, and about half of all valid signatures ' +
+      'contain one.',
+    fix: {
+      rule: 'Send, read and compare the Base64 text as it is: a header is not part of a URL.',
+      express: 'Remove `decodeURIComponent` and `querystring.unescape` from the code that reads the header.',
+      php: 'Do not use `urldecode()`, which turns + into a space.',
+      python: 'Do not use `unquote_plus()`.',
+    },
+    severity: 'high',
+    cwe: 177,
+  },
+  'changed-signature-value': {
+    title: 'Uses a signature value that was cut, extended or changed on the way',
+    seen: 'Logs, columns and terminals that cut values, text copied with its label or quotes, and joined header lines.',
+    why: 'The header value is compared as a whole, so a value that differs in one character is not the signature.',
+    fix: {
+      rule: 'Pass on the whole value and nothing else: its letter case, its padding and no characters around it.',
+    },
+    severity: 'low',
+    cwe: 222,
+  },
+  'untrimmed-signature': {
+    title: 'Rejects a valid signature that has spaces or tabs around it',
+    seen: 'Code that reads raw header lines, where neither the server nor the code trims the value.',
+    why: 'In HTTP, whitespace around a value is not part of it. If a proxy adds some, every notification is rejected.',
+    fix: {
+      rule: 'Let the HTTP server trim the value, or trim spaces and tabs where you read raw headers.',
+      express: 'Read the header with `req.get("X-Service-Signature")`.',
+    },
+    severity: 'low',
+    cwe: 440,
+  },
+  'foreign-signature-format': {
+    title: 'Uses or accepts the signature format of another service',
+    seen:
+      'Code for "sha256=" and hexadecimal or for "v1," headers, copied from a receiver of another sender or shared ' +
+      'with it.',
+    why:
+      'Where only the other format is used, every valid signature is rejected. As an alternative, it accepts values ' +
+      'that the sender never sends.',
+    fix: {
+      rule:
+        'The header holds the Base64 of the HMAC-SHA256 of the body and nothing else: compare it as a whole. Give ' +
+        'each sender its own route and verification.',
+      express:
+        'Use `digest("base64")`, and remove code that cuts a prefix, such as `signature.replace(/^\\w+[=,]/, "")`.',
+    },
+    severity: 'medium',
+    cwe: 358,
+  },
+  'several-signatures': {
+    title: 'Mishandles a list of signatures or a repeated signature header',
+    seen:
+      '`header.split(",").some(isValid)`, `every` on an empty list, or code that expects one string and gets an ' +
+      'array.',
+    why:
+      'Depending on the code, an attacker tries many signatures in one request, bypasses the comparison or causes a ' +
+      '500.',
+    fix: {
+      rule:
+        'This sender sends exactly one signature: require a single string, compare it as a whole, and answer 401 ' +
+        'otherwise.',
+      express:
+        'Check `typeof header === "string"`, detect repeated headers with `req.headersDistinct`, do not split the ' +
+        'value, and continue only when `isValid(header)` is true.',
+    },
+    severity: 'high',
+    cwe: 235,
+  },
+  'other-signature-place': {
+    title: 'Takes the signature from another place than the agreed header',
+    seen:
+      'Lists of header names of several senders, and functions that look up a name in headers, cookies, the query ' +
+      'and the body alike.',
+    why: 'Rules of a gateway for the agreed header do not cover the other place.',
+    fix: {
+      rule:
+        'Read only the agreed header by its exact name, and answer 401 when it is absent. Let the server drop header ' +
+        'names with underscores, as nginx does by default.',
+      express:
+        'Use `req.get("X-Service-Signature")` only. Remove `?? req.query.signature`, `?? req.get("Authorization")`, ' +
+        '`?? req.cookies.signature` and `const { signature, ...rest } = req.body`.',
+      php: 'Use `$_SERVER["HTTP_X_SERVICE_SIGNATURE"]`, not `$_REQUEST`.',
+      laravel: 'Use `$request->header(...)`, not `$request->input(...)`.',
+    },
+    severity: 'medium',
+    cwe: 348,
+  },
+  'algorithm-from-request': {
+    title: 'Lets the request choose the algorithm of the signature',
+    seen:
+      'Verifiers for several senders that derive it from a prefix ("sha1="), a header or the length of the ' +
+      'signature.',
+    why:
+      'An attacker chooses how strictly a request is verified: by the weakest algorithm, or not at all where "none" ' +
+      'is supported.',
+    fix: {
+      rule: 'Name HMAC-SHA256 in the code, and read no algorithm and no version from a request.',
+      express:
+        'Delete the parser for "algorithm=value", and do not derive the first argument of `createHmac` from a header.',
+      php: 'Do not pass a part of the header to `hash_hmac` as its first argument.',
+      java: 'Do not pass a part of the header to `Mac.getInstance`.',
+    },
+    severity: 'critical',
+    cwe: 757,
+  },
+  'other-hmac-hash': {
+    title: 'Uses or accepts an HMAC with another hash function than SHA-256',
+    seen: 'Libraries with another default, code for other services, and fallbacks for older senders.',
+    why:
+      'Where only the other function is used, every valid signature is rejected. As a fallback, it lets an attacker ' +
+      'choose the weakest one.',
+    fix: {
+      rule: 'Name SHA-256 in the code, and remove every fallback.',
+      express: 'Use `createHmac("sha256", secret)` only.',
+    },
+    severity: 'high',
+    cwe: 327,
+  },
+  'hash-instead-of-hmac': {
+    title: 'Uses or accepts a hash or a checksum instead of an HMAC',
+    seen:
+      '`createHash` instead of `createHmac`, Content-MD5 or CRC-32, and schemes that hash the secret and the body ' +
+      'together.',
+    why:
+      'An attacker can compute a hash of the body without the secret. Hashing the secret with the body allows ' +
+      'attacks that HMAC prevents.',
+    fix: {
+      rule:
+        'Use the HMAC function of the platform with SHA-256, the secret as its key and the body as its message, and ' +
+        'accept nothing else.',
+      express:
+        'Replace `createHash("sha256")` with `createHmac("sha256", secret)`, and remove `update(secret + body)` and ' +
+        '`update(body + secret)`.',
+    },
+    severity: 'critical',
+    cwe: 325,
+  },
+  'swapped-hmac-arguments': {
+    title: 'Passes the arguments of the HMAC in the wrong order, or accepts both orders',
+    seen:
+      'HMAC functions of several languages order key and message differently, and in helpers both are plain ' +
+      'strings.',
+    why:
+      'The result is another value than the signature of the sender. A receiver that accepts it accepts values that ' +
+      'no sender makes.',
+    fix: {
+      rule: 'Look up the order of the arguments, and keep one call: the secret is the key, the body is the message.',
+      express: 'Pass the secret to `createHmac` and the body to `update`.',
+      python: '`hmac.new(key, msg, sha256)`: the secret comes first.',
+      php: '`hash_hmac("sha256", $body, $secret)`: the secret comes last.',
+    },
+    severity: 'medium',
+    cwe: 683,
+  },
+  'confused-credentials': {
+    title: 'Mixes up the secret, the API key and the signature',
+    seen:
+      'One list of valid credentials for all purposes, two swapped settings, and middleware for tokens on the ' +
+      'signature header.',
+    why:
+      'A signature that is made with another credential does not match. Where a fixed value or the API key is ' +
+      'enough, the body is not protected.',
+    fix: {
+      rule:
+        'Configure the secret and the API key separately. Key the HMAC with the secret only, and compare the ' +
+        'signature header with the HMAC of the body only.',
+      express:
+        'Pass the secret to the verification by name, not a list of credentials. Remove `if (signature === secret)` ' +
+        'and token middleware from this route.',
+    },
+    severity: 'critical',
+    cwe: 345,
+  },
+  'unset-secret': {
+    title: 'Uses an empty or undefined secret, or skips the check, when no secret is found',
+    seen:
+      '`process.env.SECRET ?? ""`, a missing setting in a template string, or a table by tenant, host or type ' +
+      'without an entry.',
+    why: 'An attacker signs with an empty secret or with a word such as "undefined", or needs no signature at all.',
+    fix: {
+      rule:
+        'Fail at start-up when the secret is unset, empty or one of the words "undefined", "null" and "None". Answer ' +
+        '401 when no secret is found for a request, and leave empty entries out of lists of secrets.',
+      express:
+        'Write `if (!process.env.WEBHOOK_SECRET) throw new Error(...)` at start-up, without `?? ""` and template ' +
+        'literals. Use one secret, whatever headers, host and body name.',
+      go: '`os.Getenv` returns "" for an unset variable: use `os.LookupEnv`, and stop if it is missing or empty.',
+      python: 'Do not use `str(os.environ.get(...))`: it turns a missing variable into the word None.',
+    },
+    severity: 'critical',
+    cwe: 1188,
+  },
+  'well-known-secret': {
+    title: 'Accepts a default, sample, test or masked value as the secret',
+    seen:
+      '`process.env.WEBHOOK_SECRET || "secret"`, copied sample configurations, constants of tests, and settings ' +
+      'saved from a masked form.',
+    why: 'The value is in public code or samples or easy to guess, and an attacker tries it first.',
+    fix: {
+      rule:
+        'Verify only with a random secret of at least 32 characters that is agreed with the operator. Have no ' +
+        'default: a missing secret or a placeholder is an error at start-up.',
+      express:
+        'Remove the default after `||`, delete constants and test modes from production code, and leave the secret ' +
+        'out of an update when the form still contains the mask.',
+    },
+    severity: 'critical',
+    cwe: 1392,
+  },
+  'secret-with-extra-characters': {
+    title: 'Adds or removes whitespace, quotes or a byte order mark at the ends of the secret',
+    seen:
+      'Secrets from files, `echo`, env files or copied text, where one tool keeps a line feed or quotes and another ' +
+      'removes them.',
+    why:
+      'Different keys make different signatures, so valid ones do not match. A receiver that tries both forms ' +
+      'accepts signatures that the sender never makes.',
+    fix: {
+      rule:
+        'Agree on a secret without whitespace and quotes at its ends, trim it once where it is read, and use only ' +
+        "that value. Write secret files with `printf '%s'`.",
+      express: 'Write `readFileSync(path, "utf8").trim()`, and delete the second attempt.',
+    },
+    severity: 'high',
+    cwe: 138,
+  },
+  'shortened-secret': {
+    title: 'Uses or accepts only a part of the secret',
+    seen: 'A database column, form field or cipher key of fixed size, or a hand-written HMAC that cuts keys.',
+    why: 'A shorter key makes other signatures than the agreed one, and is easier to guess where it is accepted.',
+    fix: {
+      rule:
+        'Store and use the whole secret, and compare its length with the agreed one at start-up. The HMAC function ' +
+        'of the platform takes keys of any length.',
+      express: 'Widen the column, and remove `secret.slice(0, 32)`.',
+    },
+    severity: 'high',
+    cwe: 222,
+  },
+  'converted-secret': {
+    title: 'Decodes, encodes, hashes or otherwise changes the secret before it is the key',
+    seen:
+      'Libraries for schemes with Base64 secrets or prefixes, default charsets, settings that change the letter ' +
+      'case, and secrets that are stored hashed.',
+    why:
+      'Signatures made with the secret itself do not match. Where the changed form is accepted, it can be easier to ' +
+      'guess or to obtain than the secret.',
+    fix: {
+      rule:
+        'Use the UTF-8 bytes of the secret as the key of the HMAC: decode, convert or change nothing, even if it ' +
+        'looks like Base64. Store it encrypted, not hashed.',
+      express: 'Pass the string to `createHmac`, without `Buffer.from(secret, "base64")`.',
+      dotnet: 'Use `Encoding.UTF8.GetBytes(secret)`, not `Encoding.ASCII` or `Encoding.Unicode`.',
+    },
+    severity: 'high',
+    cwe: 172,
+  },
+  'unread-body-verified': {
+    title: 'Signs or verifies an empty or placeholder text instead of the body',
+    seen:
+      '`JSON.stringify(req.body)` or `req.rawBody ?? ""` where no parser has kept the body, or another reader has ' +
+      'consumed it.',
+    why: 'Valid signatures do not match, and the signature of the placeholder is valid for every body of that kind.',
+    fix: {
+      rule:
+        'Keep the raw bytes when the body is first read, give them to the function that signs or verifies, and ' +
+        'reject a delivery without them.',
+      express:
+        'Read the body with `express.raw({ type: () => true, inflate: false })`, and verify it in the next middleware.',
+    },
+    severity: 'high',
+    cwe: 354,
+  },
+  'event-time-as-sending-time': {
+    title: 'Rejects valid notifications as replays because of the time of the event',
+    seen: 'Libraries for schemes that sign the time of sending; here the time says when the event happened.',
+    why: 'Delayed deliveries are rejected on every retry, until they are lost.',
+    fix: {
+      rule: 'Remove the time window, and detect replays by the id, which the signature covers.',
+      express: 'Remove the tolerance on `at` from the verification.',
+    },
+    severity: 'medium',
+    cwe: 1025,
+  },
+});

@@ -1,0 +1,40 @@
+/** What the flows of several suites have in common: valid deliveries, alone, in sequence, and of one transaction. */
+import type { JsonValue } from '../../contract/index.ts';
+import type { Composer } from '../changes/bodies.ts';
+import { signedWith } from '../changes/signing.ts';
+import { accepted } from '../expectations.ts';
+import { ownId } from '../samples.ts';
+import type { Delivery, Expectation, FlowScenario, Kit, SignChange } from '../scenario.ts';
+
+/** The signature of a sender that has another secret. */
+export const otherSecret: SignChange = signedWith('signed with a different secret', (kit) => kit.bytes(32));
+
+/** What a flow sends: groups of concurrent deliveries, one after another. */
+export type Groups = ReturnType<FlowScenario['flow']>;
+
+/** A valid delivery of this notification: the same one, with the same id, whenever it is sent. */
+export function event(label: string, notification: JsonValue, effect?: Delivery['effect']): Delivery {
+  return { label, change: { compose: () => notification }, expect: accepted, ...(effect && { effect }) };
+}
+
+/** A valid delivery that is composed when it is sent. */
+export function composed(label: string, compose: Composer, expect: Expectation = accepted): Delivery {
+  return { label, change: { compose }, expect };
+}
+
+/** The deliveries in sequence. */
+export function inTurn(...deliveries: readonly Delivery[]): Groups {
+  return deliveries.map((delivery) => [delivery]);
+}
+
+/** Another answer is expected to every delivery. */
+export function expecting(expect: Expectation, groups: Groups): Groups {
+  return groups.map((group) => group.map((delivery) => ({ ...delivery, expect })));
+}
+
+/** A flow in sequence, of a transaction that no other scenario uses. */
+export function ofTransaction(
+  deliveries: (kit: Kit, transactionId: string) => readonly Delivery[],
+): Pick<FlowScenario, 'flow'> & { readonly owns: readonly ['transaction'] } {
+  return { owns: ['transaction'], flow: (kit) => inTurn(...deliveries(kit, ownId(kit, 'transaction'))) };
+}

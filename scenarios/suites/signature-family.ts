@@ -1,0 +1,43 @@
+/** What the families of signature checks have in common. */
+import { derived, joined, type SigningScheme, type SigningSubject, shellWord } from '../changes/signing.ts';
+import { refused } from '../expectations.ts';
+import type { Change, Delivery, SignChange } from '../scenario.ts';
+
+/** A family of signatures that a correct receiver rejects with 401, as these requirements of the scheme demand. */
+export function rejected({ feature, requirements }: SigningScheme, ...subjects: readonly SigningSubject[]) {
+  return {
+    suite: 'signature',
+    verb: 'Rejects',
+    level: 'must',
+    requirements: subjects.map((subject) => requirements[subject]),
+    needs: [feature],
+    expect: refused,
+  } as const;
+}
+
+/** Sends this value as the signature. `shell` makes the same value of the body. */
+export function sending(make: SignChange['make'], shell?: string) {
+  return (label: string): Change => ({ sign: { label, make, ...(shell !== undefined && { shell }) } });
+}
+
+/** Sends what `from` makes of the valid signature. `command` does the same in a shell. */
+export function piped(
+  { shell }: SigningScheme,
+  from: (valid: string) => string,
+  command: string,
+  suits?: (valid: string) => boolean,
+) {
+  return (label: string): Change => ({ sign: derived(label, from, `${shell} | ${command}`, suits) });
+}
+
+/** Sends the valid signature with a text before and after it. */
+export function enclosed({ shell }: SigningScheme, before: string, after: string) {
+  const print = (text: string) => (text === '' ? [] : [`printf %s ${shellWord(text)}`]);
+  const command = joined(...print(before), shell, ...print(after));
+  return (label: string): Change => ({ sign: derived(label, (valid) => before + valid + after, command) });
+}
+
+/** One delivery for each of these signatures, one after another. */
+export function oneByOne(changes: readonly SignChange[], expect = refused): { flow: () => Delivery[][] } {
+  return { flow: () => changes.map((sign) => [{ label: sign.label, change: { sign }, expect }]) };
+}
