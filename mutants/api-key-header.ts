@@ -41,143 +41,118 @@ function authorization(req: Request, scheme: string): string | undefined {
   return value.toLowerCase().startsWith(`${scheme} `) ? value.slice(scheme.length + 1) : undefined;
 }
 
-export const apiKeyHeaderFaults = family<StageFault>(KEY, [
-  // The valid key in a place that was not agreed, or looked up too narrowly.
-  [
-    'api-key-taken-from-query',
-    'Also takes the API key from the query of the URL',
-    'key-from-other-place',
-    alsoTakenFrom(({ query }) => [query.api_key, query.key]),
-  ],
-  [
-    'api-key-taken-from-any-parameter',
-    'Looks up the API key by its name in headers, query and body alike',
-    'key-from-other-place',
-    alsoTakenFrom(({ query }, _body, header) =>
-      Object.entries(query).flatMap(([name, value]) => (name.toLowerCase() === header ? [value] : [])),
-    ),
-  ],
-  [
-    'api-key-taken-from-token-parameter',
-    'Also takes the API key from a query parameter such as token or access_token',
-    'key-from-other-place',
-    alsoTakenFrom(({ query }) => [query.token, query.access_token, query.apikey]),
-  ],
-  [
-    'api-key-taken-from-body',
-    'Also takes the API key from a field of the body',
-    'key-from-other-place',
-    alsoTakenFrom((_req, body) => {
-      const { apiKey, api_key: underscored } = unverified({ body });
-      return [apiKey, underscored];
-    }),
-  ],
-  [
-    'api-key-taken-from-bearer',
-    'Accepts a bearer token in Authorization instead of the API key header',
-    'key-from-other-place',
-    alsoTakenFrom((req) => [authorization(req, 'bearer')]),
-  ],
-  [
-    'api-key-taken-from-basic',
-    'Also takes the API key from Authorization as user name or password',
-    'key-from-other-place',
-    alsoTakenFrom((req) =>
-      Buffer.from(authorization(req, 'basic') ?? '', 'base64')
-        .toString('utf8')
-        .split(':'),
-    ),
-  ],
-  [
-    'api-key-taken-from-cookie',
-    'Also takes the API key from a cookie',
-    'key-from-other-place',
-    alsoTakenFrom((req) =>
-      (req.headers.cookie ?? '').split('; ').map((pair) => decodeURIComponent(pair.slice(pair.indexOf('=') + 1))),
-    ),
-  ],
-  [
-    'api-key-taken-from-other-header',
-    'Also takes the API key from a header called Api-Key',
-    'key-from-other-place',
-    alsoTakenFrom((req) => [req.headers['api-key']]),
-  ],
-  [
-    'api-key-taken-from-token-header',
-    'Also takes the API key from X-Auth-Token, X-Access-Token or the bare Authorization header',
-    'key-from-other-place',
-    alsoTakenFrom(({ headers }) => [headers['x-auth-token'], headers['x-access-token'], headers.authorization]),
-  ],
-  [
-    'api-key-header-in-exact-case',
-    'Finds the API key header only if its name is spelled X-API-Key',
-    'key-header-spelling',
-    handleSomeKeys(({ req, config: { header } }) => {
-      const exact = header === 'x-api-key' ? 'X-API-Key' : header;
-      return req.rawHeaders.includes(exact) ? null : (_req, res) => refuseUnauthorized(res, 'api-key-missing');
-    }),
-  ],
-  [
-    'api-key-repeated-throws',
-    'Answers 500 to a delivery with two API key headers',
-    'key-as-list',
-    handleSomeKeys(({ given }) =>
-      Array.isArray(given) ? (_req, _res, next) => next(new TypeError('trim is not a function')) : null,
-    ),
-    { forbidden: false },
-  ],
-  // Key checks that decide correctly but answer incorrectly.
-  [
-    'api-key-refused-with-403',
-    'Answers 403 instead of 401 to a wrong or missing API key',
-    'key-refused-by-framework',
-    rejectKeys(({ res }) => refuse(res, 403, 'forbidden')),
-  ],
-  [
-    'api-key-missing-is-400',
-    'Answers 400 to a missing API key',
-    'key-refused-by-framework',
-    rejectMissing(({ res }) => refuse(res, 400, 'header-required')),
-  ],
-  [
-    'api-key-missing-is-500',
-    'Answers 500 to a missing API key',
-    'key-check-throws',
-    rejectMissing(({ next }) => next(new TypeError("Cannot read properties of undefined (reading 'length')"))),
-  ],
-  [
-    'api-key-missing-ends-the-process',
-    'Ends the process when a delivery has no API key',
-    'key-check-throws',
-    rejectMissing((_delivery, { crash }) => crash(100)),
-  ],
-  [
-    'api-key-lengths-end-the-process',
-    'Ends the process when a key has another length',
-    'key-check-throws',
-    rejectKeys(({ res, given, config }, { crash }) => {
-      if (typeof given === 'string' && given !== '' && config.keys.every((key) => key.length !== given.length))
-        crash(100);
-      else refuseUnauthorized(res, 'api-key-wrong');
-    }),
-  ],
-  [
-    'api-key-refused-by-redirect',
-    'Redirects to a login page on a wrong or missing API key',
-    'key-refused-by-framework',
-    rejectKeys(({ res }) => answer(res, 302, {}, { Location: '/login' })),
-  ],
-  [
-    'api-key-refused-by-hanging-up',
-    'Closes the connection without an answer on a wrong or missing API key',
-    'key-refusal-hangs-up',
-    rejectKeys(({ req }) => void req.socket.destroy()),
-  ],
-  [
-    'api-key-refused-with-200',
-    'Answers 200 with an error in the body to a wrong or missing API key',
-    'wrong-refusal-status',
-    rejectKeys(({ res }) => answer(res, 200, { error: 'unauthorized' })),
-    { note: 'For the sender, 200 means accepted: the discarded delivery is never repeated.' },
-  ],
-]);
+export const apiKeyHeaderFaults = family<StageFault>(
+  { ...KEY, mistake: 'key-from-other-place' },
+  {
+    // The valid key in a place that was not agreed, or looked up too narrowly.
+    'api-key-taken-from-query': [
+      'Also takes the API key from the query of the URL',
+      alsoTakenFrom(({ query }) => [query.api_key, query.key]),
+    ],
+    'api-key-taken-from-any-parameter': [
+      'Looks up the API key by its name in headers, query and body alike',
+      alsoTakenFrom(({ query }, _body, header) =>
+        Object.entries(query).flatMap(([name, value]) => (name.toLowerCase() === header ? [value] : [])),
+      ),
+    ],
+    'api-key-taken-from-token-parameter': [
+      'Also takes the API key from a query parameter such as token or access_token',
+      alsoTakenFrom(({ query }) => [query.token, query.access_token, query.apikey]),
+    ],
+    'api-key-taken-from-body': [
+      'Also takes the API key from a field of the body',
+      alsoTakenFrom((_req, body) => {
+        const { apiKey, api_key: underscored } = unverified({ body });
+        return [apiKey, underscored];
+      }),
+    ],
+    'api-key-taken-from-bearer': [
+      'Accepts a bearer token in Authorization instead of the API key header',
+      alsoTakenFrom((req) => [authorization(req, 'bearer')]),
+    ],
+    'api-key-taken-from-basic': [
+      'Also takes the API key from Authorization as user name or password',
+      alsoTakenFrom((req) =>
+        Buffer.from(authorization(req, 'basic') ?? '', 'base64')
+          .toString('utf8')
+          .split(':'),
+      ),
+    ],
+    'api-key-taken-from-cookie': [
+      'Also takes the API key from a cookie',
+      alsoTakenFrom((req) =>
+        (req.headers.cookie ?? '').split('; ').map((pair) => decodeURIComponent(pair.slice(pair.indexOf('=') + 1))),
+      ),
+    ],
+    'api-key-taken-from-other-header': [
+      'Also takes the API key from a header called Api-Key',
+      alsoTakenFrom((req) => [req.headers['api-key']]),
+    ],
+    'api-key-taken-from-token-header': [
+      'Also takes the API key from X-Auth-Token, X-Access-Token or the bare Authorization header',
+      alsoTakenFrom(({ headers }) => [headers['x-auth-token'], headers['x-access-token'], headers.authorization]),
+    ],
+    'api-key-header-in-exact-case': [
+      'Finds the API key header only if its name is spelled X-API-Key',
+      handleSomeKeys(({ req, config: { header } }) => {
+        const exact = header === 'x-api-key' ? 'X-API-Key' : header;
+        return req.rawHeaders.includes(exact) ? null : (_req, res) => refuseUnauthorized(res, 'api-key-missing');
+      }),
+      'key-header-spelling',
+    ],
+    'api-key-repeated-throws': [
+      'Answers 500 to a delivery with two API key headers',
+      handleSomeKeys(({ given }) =>
+        Array.isArray(given) ? (_req, _res, next) => next(new TypeError('trim is not a function')) : null,
+      ),
+      'key-as-list',
+      { forbidden: false },
+    ],
+    // Key checks that decide correctly but answer incorrectly.
+    'api-key-refused-with-403': [
+      'Answers 403 instead of 401 to a wrong or missing API key',
+      rejectKeys(({ res }) => refuse(res, 403, 'forbidden')),
+      'key-refused-by-framework',
+    ],
+    'api-key-missing-is-400': [
+      'Answers 400 to a missing API key',
+      rejectMissing(({ res }) => refuse(res, 400, 'header-required')),
+      'key-refused-by-framework',
+    ],
+    'api-key-missing-is-500': [
+      'Answers 500 to a missing API key',
+      rejectMissing(({ next }) => next(new TypeError("Cannot read properties of undefined (reading 'length')"))),
+      'key-check-throws',
+    ],
+    'api-key-missing-ends-the-process': [
+      'Ends the process when a delivery has no API key',
+      rejectMissing((_delivery, { crash }) => crash(100)),
+      'key-check-throws',
+    ],
+    'api-key-lengths-end-the-process': [
+      'Ends the process when a key has another length',
+      rejectKeys(({ res, given, config }, { crash }) => {
+        if (typeof given === 'string' && given !== '' && config.keys.every((key) => key.length !== given.length))
+          crash(100);
+        else refuseUnauthorized(res, 'api-key-wrong');
+      }),
+      'key-check-throws',
+    ],
+    'api-key-refused-by-redirect': [
+      'Redirects to a login page on a wrong or missing API key',
+      rejectKeys(({ res }) => answer(res, 302, {}, { Location: '/login' })),
+      'key-refused-by-framework',
+    ],
+    'api-key-refused-by-hanging-up': [
+      'Closes the connection without an answer on a wrong or missing API key',
+      rejectKeys(({ req }) => void req.socket.destroy()),
+      'key-refusal-hangs-up',
+    ],
+    'api-key-refused-with-200': [
+      'Answers 200 with an error in the body to a wrong or missing API key',
+      rejectKeys(({ res }) => answer(res, 200, { error: 'unauthorized' })),
+      'wrong-refusal-status',
+      { note: 'For the sender, 200 means accepted: the discarded delivery is never repeated.' },
+    ],
+  },
+);

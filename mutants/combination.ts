@@ -50,63 +50,53 @@ const areValid = ({ key, signature }: Credentials) => key === 'valid' && signatu
 
 const COMBINATION = { area: 'combination', stage: 'requireApiKey', needs: ['hmac', 'api-key'] } as const;
 
-export const combinationFaults = family<StageFault>(COMBINATION, [
-  [
-    'either-credential',
-    'Accepts deliveries with only one valid credential, the key or the signature',
-    'one-credential-enough',
-    decideTogether(({ key, signature }) => key === 'valid' || signature === 'valid'),
-  ],
-  [
-    'signature-only-without-key',
-    'Checks the signature only when there is no API key',
-    'one-credential-enough',
-    decideTogether(({ key, signature }) => (key === 'missing' ? signature : key) === 'valid'),
-    { note: 'The key is the first header that the receiver finds, and selects the method.' },
-  ],
-  [
-    'key-only-without-signature',
-    'Checks the API key only when there is no signature',
-    'one-credential-enough',
-    decideTogether(({ key, signature }) => (signature === 'missing' ? key : signature) === 'valid'),
-    { note: 'The signature is the first header that the receiver finds, and selects the method.' },
-  ],
-  [
-    'key-skipped-for-signed',
-    'Does not require the API key when the signature is valid',
-    'one-credential-enough',
-    decideTogether(({ signature }) => signature === 'valid'),
-    {
-      note: 'Rotating or revoking the key has no effect, and rate limits per key do not work.',
-      equivalentTo: {
-        name: 'api-key-not-checked',
-        reason: 'It checks the key only if the signature is invalid, and such a delivery is rejected in any case.',
+export const combinationFaults = family<StageFault>(
+  { ...COMBINATION, mistake: 'one-credential-enough' },
+  {
+    'either-credential': [
+      'Accepts deliveries with only one valid credential, the key or the signature',
+      decideTogether(({ key, signature }) => key === 'valid' || signature === 'valid'),
+    ],
+    'signature-only-without-key': [
+      'Checks the signature only when there is no API key',
+      decideTogether(({ key, signature }) => (key === 'missing' ? signature : key) === 'valid'),
+      { note: 'The key is the first header that the receiver finds, and selects the method.' },
+    ],
+    'key-only-without-signature': [
+      'Checks the API key only when there is no signature',
+      decideTogether(({ key, signature }) => (signature === 'missing' ? key : signature) === 'valid'),
+      { note: 'The signature is the first header that the receiver finds, and selects the method.' },
+    ],
+    'key-skipped-for-signed': [
+      'Does not require the API key when the signature is valid',
+      decideTogether(({ signature }) => signature === 'valid'),
+      {
+        note: 'Rotating or revoking the key has no effect, and rate limits per key do not work.',
+        equivalentTo: {
+          name: 'api-key-not-checked',
+          reason: 'It checks the key only if the signature is invalid, and such a delivery is rejected in any case.',
+        },
       },
-    },
-  ],
-  [
-    'results-compared',
-    'Compares the results of the two checks with each other, so two failed checks are accepted',
-    'one-credential-enough',
-    decideTogether(({ key, signature }) => (key === 'valid') === (signature === 'valid')),
-    { note: 'A delivery without any valid credential is accepted.' },
-  ],
-  [
-    'nothing-presented-accepted',
-    'Accepts a delivery with neither key nor signature, as if the endpoint were open',
-    'request-chooses-credentials',
-    decideTogether((found) => areValid(found) || (found.key === 'missing' && found.signature === 'missing')),
-  ],
-  [
-    'unsigned-with-any-key',
-    'Accepts any API key when there is no signature',
-    'request-chooses-credentials',
-    decideTogether((found) => areValid(found) || (found.key !== 'missing' && found.signature === 'missing')),
-  ],
-  [
-    'keyless-with-any-signature',
-    'Accepts any signature when there is no API key',
-    'request-chooses-credentials',
-    decideTogether((found) => areValid(found) || (found.key === 'missing' && found.signature !== 'missing')),
-  ],
-]);
+    ],
+    'results-compared': [
+      'Compares the results of the two checks with each other, so two failed checks are accepted',
+      decideTogether(({ key, signature }) => (key === 'valid') === (signature === 'valid')),
+      { note: 'A delivery without any valid credential is accepted.' },
+    ],
+    'nothing-presented-accepted': [
+      'Accepts a delivery with neither key nor signature, as if the endpoint were open',
+      decideTogether((found) => areValid(found) || (found.key === 'missing' && found.signature === 'missing')),
+      'request-chooses-credentials',
+    ],
+    'unsigned-with-any-key': [
+      'Accepts any API key when there is no signature',
+      decideTogether((found) => areValid(found) || (found.key !== 'missing' && found.signature === 'missing')),
+      'request-chooses-credentials',
+    ],
+    'keyless-with-any-signature': [
+      'Accepts any signature when there is no API key',
+      decideTogether((found) => areValid(found) || (found.key === 'missing' && found.signature !== 'missing')),
+      'request-chooses-credentials',
+    ],
+  },
+);

@@ -30,289 +30,251 @@ const ofKind = (kind: string, path: string) => (payload: unknown) =>
   isKind(payload, kind) ? textAt(payload, path) : undefined;
 
 /** Faults with the second delivery of a notification. */
-const copies = family<StageFault>({ area: 'delivery', stage: 'store' }, [
-  [
-    'copies-answered-409',
-    'Answers 409 to a duplicate notification',
-    'copy-rejected',
-    countDuplicates(() => 409),
-    { forbidden: false },
-  ],
-  [
-    'copies-answered-400',
-    'Answers 400 to a duplicate notification',
-    'copy-rejected',
-    countDuplicates(() => 400),
-    { forbidden: false },
-  ],
-  [
-    'copies-redirected',
-    'Redirects the second copy of a notification to the stored one',
-    'copy-rejected',
-    countDuplicates(
-      () => 303,
-      (res) => answer(res, 303, {}, { Location: '/notifications/1' }),
-    ),
-    { note: 'A sender does not follow redirects.' },
-  ],
-  [
-    'copies-hit-the-unique-key',
-    'Answers 500 to a duplicate notification, because it violates the unique key on id',
-    'copy-rejected',
-    countDuplicates(throwDuplicateKey),
-    { forbidden: false },
-  ],
-  [
-    'copies-end-the-process',
-    'Ends the process on a duplicate notification, because the database error is not caught',
-    'copy-rejected',
-    (parts) =>
+const copies = family<StageFault>(
+  { area: 'delivery', stage: 'store', mistake: 'copy-rejected' },
+  {
+    'copies-answered-409': [
+      'Answers 409 to a duplicate notification',
+      countDuplicates(() => 409),
+      { forbidden: false },
+    ],
+    'copies-answered-400': [
+      'Answers 400 to a duplicate notification',
+      countDuplicates(() => 400),
+      { forbidden: false },
+    ],
+    'copies-redirected': [
+      'Redirects the second copy of a notification to the stored one',
       countDuplicates(
-        () => 500,
-        () => parts.crash(100),
-      )(parts),
-    { note: 'An outage leads to many copies, so the receiver goes down again after its restart.' },
-  ],
-  [
-    'third-copy-refused',
-    'Answers 409 to a notification from its third delivery on',
-    'copy-rejected',
-    countDuplicates((copy) => (copy >= 2 ? 409 : undefined)),
-    { forbidden: false },
-  ],
-  [
-    'deposit-copies-refused',
-    'Answers 409 to a duplicate deposit, while duplicates of other kinds are accepted',
-    'copy-rejected',
-    countDuplicates((_copy, payload) => (isKind(payload, 'CAAS_BLOCKCHAIN') ? 409 : undefined)),
-    { forbidden: false },
-  ],
-  [
-    'wallet-copies-collide',
-    'Answers 500 to a duplicate wallet notification, because it violates the unique key on the address',
-    'copy-rejected',
-    countDuplicates((_copy, payload) => (isKind(payload, 'WALLET') ? throwDuplicateKey() : undefined)),
-    { forbidden: false, note: 'The unique key is on the address: insert a wallet only if it does not exist.' },
-  ],
-  [
-    'copies-at-once-race',
-    'Answers 500 to one of two simultaneous duplicates, because both find the id unknown and insert it',
-    'lookup-before-insert',
-    ({ correct }) => {
-      const rows = new Set<string>();
-      return async (req, res, next) => {
-        const { id } = required(res, 'notification');
-        const isKnown = rows.has(id);
-        await delay(10);
-        if (!isKnown && rows.has(id)) throwDuplicateKey();
-        rows.add(id);
-        return correct.store(req, res, next);
-      };
-    },
-    { forbidden: false },
-  ],
-  [
-    'copies-told-by-their-bytes',
-    'Detects duplicates by a hash of the body, so a duplicate with another layout violates the unique key on id',
-    'copies-by-content',
-    ({ correct }) => {
-      const bodies = new Map<string, string>();
-      return (req, res, next) => {
-        const { id } = required(res, 'notification');
-        const body = required(res, 'rawBody').toString('latin1');
-        if ((bodies.get(id) ?? body) !== body) throwDuplicateKey();
-        bodies.set(id, body);
-        return correct.store(req, res, next);
-      };
-    },
-    { forbidden: false },
-  ],
-]);
+        () => 303,
+        (res) => answer(res, 303, {}, { Location: '/notifications/1' }),
+      ),
+      { note: 'A sender does not follow redirects.' },
+    ],
+    'copies-hit-the-unique-key': [
+      'Answers 500 to a duplicate notification, because it violates the unique key on id',
+      countDuplicates(throwDuplicateKey),
+      { forbidden: false },
+    ],
+    'copies-end-the-process': [
+      'Ends the process on a duplicate notification, because the database error is not caught',
+      (parts) =>
+        countDuplicates(
+          () => 500,
+          () => parts.crash(100),
+        )(parts),
+      { note: 'An outage leads to many copies, so the receiver goes down again after its restart.' },
+    ],
+    'third-copy-refused': [
+      'Answers 409 to a notification from its third delivery on',
+      countDuplicates((copy) => (copy >= 2 ? 409 : undefined)),
+      { forbidden: false },
+    ],
+    'deposit-copies-refused': [
+      'Answers 409 to a duplicate deposit, while duplicates of other kinds are accepted',
+      countDuplicates((_copy, payload) => (isKind(payload, 'CAAS_BLOCKCHAIN') ? 409 : undefined)),
+      { forbidden: false },
+    ],
+    'wallet-copies-collide': [
+      'Answers 500 to a duplicate wallet notification, because it violates the unique key on the address',
+      countDuplicates((_copy, payload) => (isKind(payload, 'WALLET') ? throwDuplicateKey() : undefined)),
+      { forbidden: false, note: 'The unique key is on the address: insert a wallet only if it does not exist.' },
+    ],
+    'copies-at-once-race': [
+      'Answers 500 to one of two simultaneous duplicates, because both find the id unknown and insert it',
+      ({ correct }) => {
+        const rows = new Set<string>();
+        return async (req, res, next) => {
+          const { id } = required(res, 'notification');
+          const isKnown = rows.has(id);
+          await delay(10);
+          if (!isKnown && rows.has(id)) throwDuplicateKey();
+          rows.add(id);
+          return correct.store(req, res, next);
+        };
+      },
+      'lookup-before-insert',
+      { forbidden: false },
+    ],
+    'copies-told-by-their-bytes': [
+      'Detects duplicates by a hash of the body, so a duplicate with another layout violates the unique key on id',
+      ({ correct }) => {
+        const bodies = new Map<string, string>();
+        return (req, res, next) => {
+          const { id } = required(res, 'notification');
+          const body = required(res, 'rawBody').toString('latin1');
+          if ((bodies.get(id) ?? body) !== body) throwDuplicateKey();
+          bodies.set(id, body);
+          return correct.store(req, res, next);
+        };
+      },
+      'copies-by-content',
+      { forbidden: false },
+    ],
+  },
+);
 
 /** Different notifications that are taken for duplicates, and related ones that conflict with each other. */
-const identities = family<StageFault>({ area: 'delivery', stage: 'store' }, [
-  [
-    'equal-data-taken-for-a-copy',
-    'Rejects a notification with a new id if its data equals that of an earlier one',
-    'copies-by-content',
-    unique((payload) => serialise(fieldAt(payload, 'data'))),
-  ],
-  [
-    'same-second-taken-for-a-copy',
-    'Rejects a second notification of a transaction, at least one with the same time',
-    'copies-by-content',
-    unique((payload) => {
-      const transactionId = ofKind('CAAS', 'data.transactionId')(payload);
-      return transactionId === undefined ? undefined : `${transactionId} ${String(fieldAt(payload, 'at'))}`;
-    }),
-    { note: 'An order can pass through several statuses within a second.' },
-  ],
-  [
-    'same-status-taken-for-a-copy',
-    'Rejects a second notification of a transaction with the same status',
-    'copies-by-content',
-    unique((payload) => {
-      const status = fieldAt(payload, 'data.metadata.orderStatus');
-      return status === undefined ? undefined : `${String(fieldAt(payload, 'data.transactionId'))} ${String(status)}`;
-    }),
-    { note: 'The transaction hash comes in a second notification with the same status.' },
-  ],
-  [
-    'transaction-taken-for-a-copy',
-    'Rejects every further notification of a transaction as a duplicate',
-    'copies-by-content',
-    unique((payload) => textAt(payload, 'data.transactionId')),
-  ],
-  [
-    'second-failure-taken-for-a-copy',
-    'Rejects the failure of a refund after the failure of its sell',
-    'refund-as-sell-state',
-    unique((payload) => {
-      const failed =
-        fieldAt(payload, 'data.metadata.orderStatus') === 'FAILED' || fieldAt(payload, 'data.status') === 'FAIL';
-      return failed ? textAt(payload, 'data.transactionId') : undefined;
-    }),
-    { note: 'The failure that leaves a customer without coins and without money is lost.' },
-  ],
-  [
-    'transactions-created-again',
-    'Answers 500 to the second notification of a transaction, because it inserts the row again',
-    'unique-payload-field',
-    uniqueBy(ofKind('CAAS', 'data.transactionId'), throwDuplicateKey),
-  ],
-  [
-    'updates-of-a-transaction-collide',
-    'Answers 500 to one of two simultaneous statuses of a transaction',
-    'colliding-updates',
-    guardNew(failConcurrently(ofKind('CAAS', 'data.transactionId'), 10)),
-  ],
-  [
-    'customer-created-with-each-wallet',
-    'Answers 500 to all but one of several simultaneous wallets of a customer',
-    'lookup-before-insert',
-    guardNew(failConcurrently(ofKind('WALLET', 'data.customerId'), 20)),
-  ],
-  [
-    'deposits-collide-on-the-balance',
-    'Answers 500 to one of two simultaneous deposits of a customer, because both change the same balance',
-    'colliding-updates',
-    guardNew(failConcurrently(ofKind('CAAS_BLOCKCHAIN', 'data.customerId'), 20)),
-  ],
-  [
-    'staged-is-final',
-    'Answers 409 to the decline of a payment method with status STAGED',
-    'transition-rejected',
-    refuseAfter(
-      'paymentMethodId',
-      (at) => at('status') === 'STAGED',
-      (at) => at('status') !== 'STAGED' && typeof at('paymentMethodId') === 'string',
-    ),
-    { forbidden: false },
-  ],
-]);
+const identities = family<StageFault>(
+  { area: 'delivery', stage: 'store', mistake: 'copies-by-content' },
+  {
+    'equal-data-taken-for-a-copy': [
+      'Rejects a notification with a new id if its data equals that of an earlier one',
+      unique((payload) => serialise(fieldAt(payload, 'data'))),
+    ],
+    'same-second-taken-for-a-copy': [
+      'Rejects a second notification of a transaction, at least one with the same time',
+      unique((payload) => {
+        const transactionId = ofKind('CAAS', 'data.transactionId')(payload);
+        return transactionId === undefined ? undefined : `${transactionId} ${String(fieldAt(payload, 'at'))}`;
+      }),
+      { note: 'An order can pass through several statuses within a second.' },
+    ],
+    'same-status-taken-for-a-copy': [
+      'Rejects a second notification of a transaction with the same status',
+      unique((payload) => {
+        const status = fieldAt(payload, 'data.metadata.orderStatus');
+        return status === undefined ? undefined : `${String(fieldAt(payload, 'data.transactionId'))} ${String(status)}`;
+      }),
+      { note: 'The transaction hash comes in a second notification with the same status.' },
+    ],
+    'transaction-taken-for-a-copy': [
+      'Rejects every further notification of a transaction as a duplicate',
+      unique((payload) => textAt(payload, 'data.transactionId')),
+    ],
+    'second-failure-taken-for-a-copy': [
+      'Rejects the failure of a refund after the failure of its sell',
+      unique((payload) => {
+        const failed =
+          fieldAt(payload, 'data.metadata.orderStatus') === 'FAILED' || fieldAt(payload, 'data.status') === 'FAIL';
+        return failed ? textAt(payload, 'data.transactionId') : undefined;
+      }),
+      'refund-as-sell-state',
+      { note: 'The failure that leaves a customer without coins and without money is lost.' },
+    ],
+    'transactions-created-again': [
+      'Answers 500 to the second notification of a transaction, because it inserts the row again',
+      uniqueBy(ofKind('CAAS', 'data.transactionId'), throwDuplicateKey),
+      'unique-payload-field',
+    ],
+    'updates-of-a-transaction-collide': [
+      'Answers 500 to one of two simultaneous statuses of a transaction',
+      guardNew(failConcurrently(ofKind('CAAS', 'data.transactionId'), 10)),
+      'colliding-updates',
+    ],
+    'customer-created-with-each-wallet': [
+      'Answers 500 to all but one of several simultaneous wallets of a customer',
+      guardNew(failConcurrently(ofKind('WALLET', 'data.customerId'), 20)),
+      'lookup-before-insert',
+    ],
+    'deposits-collide-on-the-balance': [
+      'Answers 500 to one of two simultaneous deposits of a customer, because both change the same balance',
+      guardNew(failConcurrently(ofKind('CAAS_BLOCKCHAIN', 'data.customerId'), 20)),
+      'colliding-updates',
+    ],
+    'staged-is-final': [
+      'Answers 409 to the decline of a payment method with status STAGED',
+      refuseAfter(
+        'paymentMethodId',
+        (at) => at('status') === 'STAGED',
+        (at) => at('status') !== 'STAGED' && typeof at('paymentMethodId') === 'string',
+      ),
+      'transition-rejected',
+      { forbidden: false },
+    ],
+  },
+);
 
 /** Rejected deliveries that leave state behind under the id of a valid one. */
-const poisoned = family<StageFault>({ area: 'delivery', stage: 'requireSignature' }, [
-  [
-    'ids-claimed-before-every-check',
-    'Records an id before checking key and signature and answers 409 to the valid delivery after a rejected one',
-    'remembered-before-checks',
-    ({ correct }) => claimId(idInStream, correct.requireApiKey),
-    { stage: 'requireApiKey' },
-  ],
-  [
-    'ids-claimed-before-the-signature',
-    'Records an id before it checks the signature and answers 409 to the valid delivery after a forged one',
-    'remembered-before-checks',
-    ({ correct }) => claimId(idInBody, correct.requireSignature),
-  ],
-  [
-    'ids-claimed-before-the-key',
-    'Records an id after verifying the signature but before the key and answers 409 to the valid delivery after ' +
-      'one with a wrong key',
-    'remembered-before-checks',
-    ({ correct, config: { signing } }) => {
-      const claimed = claimId(idInBody, correct.requireApiKey);
-      return (req, res, next) => {
-        const rawBody = required(res, 'rawBody');
-        const header = signing && requestHeader(req, signing.header);
-        const isSigned = verifySignature({ rawBody, header, secrets: signing?.secrets ?? [] }).ok;
-        return isSigned ? claimed(req, res, next) : correct.requireApiKey(req, res, next);
-      };
-    },
-    { stage: 'requireApiKey', needs: ['api-key', 'hmac'] },
-  ],
-  [
-    'ids-claimed-before-the-schema',
-    'Records an id before validating the payload and answers 409 to the corrected notification',
-    'remembered-before-checks',
-    ({ correct }) => claimId((res) => String(fieldAt(required(res, 'payload'), 'id')), correct.validate),
-    { stage: 'validate' },
-  ],
-  [
-    'ids-claimed-while-parsing',
-    'Records an id while parsing and keeps it when the rest of the body is invalid',
-    'remembered-before-checks',
-    ({ correct }) => claimId(idInStream, correct.parse),
-    { stage: 'parse', note: 'A truncated body blocks the complete body that follows.' },
-  ],
-  [
-    'refused-content-kept',
-    'Stores content before verifying it and answers 409 to other content with the same id',
-    'remembered-before-checks',
-    ({ correct }) => {
-      const kept = new Map<string, string>();
-      return (req, res, next) => {
-        const id = idInBody(res);
-        const content = id && serialise(JSON.parse(required(res, 'rawBody').toString('utf8')));
-        if (id === undefined || content === undefined) return correct.requireSignature(req, res, next);
-        const held = kept.get(id) ?? content;
-        kept.set(id, held);
-        return correct.requireSignature(req, res, (error?: unknown) =>
-          error === undefined && held !== content ? refuse(res, 409, 'conflict') : next(error),
-        );
-      };
-    },
-  ],
-  [
-    'times-recorded-before-verification',
-    'Records the time of a delivery before verifying it, and answers 409 to an earlier time',
-    'remembered-before-checks',
-    (parts) => {
-      const latest = new Map<string, number>();
-      return stageOf((delivery, req, res, next) => {
-        const payload = unverified(delivery);
-        const transaction = fieldAt(payload, 'data.transactionId');
-        const { at } = payload;
-        const isTimed = typeof transaction === 'string' && typeof at === 'number';
-        const before = isTimed ? (latest.get(transaction) ?? at) : 0;
-        if (isTimed) latest.set(transaction, Math.max(before, at));
-        parts.correct.requireSignature(req, res, (error?: unknown) =>
-          error === undefined && isTimed && at < before ? refuse(res, 409, 'conflict') : next(error),
-        );
-      }, parts);
-    },
-    { needs: ['hmac'], note: 'A forgery with a time in the future blocks every notification of the transaction.' },
-  ],
-  [
-    'refusals-remembered-by-id',
-    'Answers 401 to every delivery with an id that was once rejected for its signature',
-    'verdict-kept-by-id',
-    ({ correct }) => {
-      const refused = new Set<string>();
-      return (req, res, next) => {
-        const id = idInBody(res);
-        if (id === undefined) return correct.requireSignature(req, res, next);
-        if (refused.has(id)) return refuseUnauthorized(res, 'signature-mismatch');
-        refused.add(id);
-        return correct.requireSignature(req, res, (error?: unknown) => {
-          refused.delete(id);
-          next(error);
-        });
-      };
-    },
-    { needs: ['hmac'] },
-  ],
-]);
+const poisoned = family<StageFault>(
+  { area: 'delivery', stage: 'requireSignature', mistake: 'remembered-before-checks' },
+  {
+    'ids-claimed-before-every-check': [
+      'Records an id before checking key and signature and answers 409 to the valid delivery after a rejected one',
+      ({ correct }) => claimId(idInStream, correct.requireApiKey),
+      { stage: 'requireApiKey' },
+    ],
+    'ids-claimed-before-the-signature': [
+      'Records an id before it checks the signature and answers 409 to the valid delivery after a forged one',
+      ({ correct }) => claimId(idInBody, correct.requireSignature),
+    ],
+    'ids-claimed-before-the-key': [
+      'Records an id after verifying the signature but before the key and answers 409 to the valid delivery after ' +
+        'one with a wrong key',
+      ({ correct, config: { signing } }) => {
+        const claimed = claimId(idInBody, correct.requireApiKey);
+        return (req, res, next) => {
+          const rawBody = required(res, 'rawBody');
+          const header = signing && requestHeader(req, signing.header);
+          const isSigned = verifySignature({ rawBody, header, secrets: signing?.secrets ?? [] }).ok;
+          return isSigned ? claimed(req, res, next) : correct.requireApiKey(req, res, next);
+        };
+      },
+      { stage: 'requireApiKey', needs: ['api-key', 'hmac'] },
+    ],
+    'ids-claimed-before-the-schema': [
+      'Records an id before validating the payload and answers 409 to the corrected notification',
+      ({ correct }) => claimId((res) => String(fieldAt(required(res, 'payload'), 'id')), correct.validate),
+      { stage: 'validate' },
+    ],
+    'ids-claimed-while-parsing': [
+      'Records an id while parsing and keeps it when the rest of the body is invalid',
+      ({ correct }) => claimId(idInStream, correct.parse),
+      { stage: 'parse', note: 'A truncated body blocks the complete body that follows.' },
+    ],
+    'refused-content-kept': [
+      'Stores content before verifying it and answers 409 to other content with the same id',
+      ({ correct }) => {
+        const kept = new Map<string, string>();
+        return (req, res, next) => {
+          const id = idInBody(res);
+          const content = id && serialise(JSON.parse(required(res, 'rawBody').toString('utf8')));
+          if (id === undefined || content === undefined) return correct.requireSignature(req, res, next);
+          const held = kept.get(id) ?? content;
+          kept.set(id, held);
+          return correct.requireSignature(req, res, (error?: unknown) =>
+            error === undefined && held !== content ? refuse(res, 409, 'conflict') : next(error),
+          );
+        };
+      },
+    ],
+    'times-recorded-before-verification': [
+      'Records the time of a delivery before verifying it, and answers 409 to an earlier time',
+      (parts) => {
+        const latest = new Map<string, number>();
+        return stageOf((delivery, req, res, next) => {
+          const payload = unverified(delivery);
+          const transaction = fieldAt(payload, 'data.transactionId');
+          const { at } = payload;
+          const isTimed = typeof transaction === 'string' && typeof at === 'number';
+          const before = isTimed ? (latest.get(transaction) ?? at) : 0;
+          if (isTimed) latest.set(transaction, Math.max(before, at));
+          parts.correct.requireSignature(req, res, (error?: unknown) =>
+            error === undefined && isTimed && at < before ? refuse(res, 409, 'conflict') : next(error),
+          );
+        }, parts);
+      },
+      { needs: ['hmac'], note: 'A forgery with a time in the future blocks every notification of the transaction.' },
+    ],
+    'refusals-remembered-by-id': [
+      'Answers 401 to every delivery with an id that was once rejected for its signature',
+      ({ correct }) => {
+        const refused = new Set<string>();
+        return (req, res, next) => {
+          const id = idInBody(res);
+          if (id === undefined) return correct.requireSignature(req, res, next);
+          if (refused.has(id)) return refuseUnauthorized(res, 'signature-mismatch');
+          refused.add(id);
+          return correct.requireSignature(req, res, (error?: unknown) => {
+            refused.delete(id);
+            next(error);
+          });
+        };
+      },
+      'verdict-kept-by-id',
+      { needs: ['hmac'] },
+    ],
+  },
+);
 
 export const deliveryDuplicatesFaults: readonly StageFault[] = [...copies, ...identities, ...poisoned];

@@ -102,259 +102,234 @@ function whenCutOff(broken: (bytes: number, parts: FaultParts) => void): StageFa
 const silent: Stage = () => {};
 
 /** Intermittent failures, failures under load, and failures over time, at the start, or when a client disconnects. */
-export const deliveryLoadFaults = family<StageFault>({ area: 'delivery', stage: 'accept' }, [
-  [
-    'not-verified-under-load',
-    'Does not verify deliveries while more than ten bodies are being read',
-    'verification-fails-open',
-    ({ correct, config }) => {
-      const reading = new Set<Request>();
-      const { readBody, requireApiKey, parse, validate } = correct;
-      return (req, res, next) => {
-        reading.add(req);
-        res.once('close', () => reading.delete(req));
-        const others = [...reading].filter((other) => other !== req && !other.complete).length;
-        if (others <= 10 || config.signing === undefined) return correct.accept(req, res, next);
-        const handle = () => parse(req, res, () => validate(req, res, () => answer(res, 200, {})));
-        return readBody(req, res, () => requireApiKey(req, res, handle));
-      };
-    },
-    { area: 'signature', note: 'An attacker opens a few slow connections, and then sends forgeries.' },
-  ],
-  [
-    'every-7th-answers-500',
-    'Answers 500 to one in seven valid deliveries',
-    'intermittent-failures',
-    everyNth(7, withError('connection terminated unexpectedly')),
-    { comesAndGoes: true },
-  ],
-  [
-    'every-50th-answers-500',
-    'Answers 500 to one in fifty valid deliveries',
-    'intermittent-failures',
-    everyNth(50, withError('connection terminated unexpectedly')),
-    {
-      forbidden: false,
-      comesAndGoes: true,
-      equivalentTo: {
-        name: 'first-delivery-fails',
-        reason: 'Both certainly fail a plain valid delivery once; which one is random.',
+export const deliveryLoadFaults = family<StageFault>(
+  { area: 'delivery', stage: 'accept', mistake: 'load-rejected' },
+  {
+    'not-verified-under-load': [
+      'Does not verify deliveries while more than ten bodies are being read',
+      ({ correct, config }) => {
+        const reading = new Set<Request>();
+        const { readBody, requireApiKey, parse, validate } = correct;
+        return (req, res, next) => {
+          reading.add(req);
+          res.once('close', () => reading.delete(req));
+          const others = [...reading].filter((other) => other !== req && !other.complete).length;
+          if (others <= 10 || config.signing === undefined) return correct.accept(req, res, next);
+          const handle = () => parse(req, res, () => validate(req, res, () => answer(res, 200, {})));
+          return readBody(req, res, () => requireApiKey(req, res, handle));
+        };
       },
-    },
-  ],
-  [
-    'every-20th-is-reset',
-    'Closes the connection without an answer on one in twenty valid deliveries',
-    'keep-alive-dropped',
-    everyNth(20, withReset),
-    { comesAndGoes: true },
-  ],
-  [
-    'one-request-at-a-time',
-    'Answers 503 to a second simultaneous request',
-    'load-rejected',
-    ({ correct }) => {
-      let inFlight = 0;
-      return async (req, res, next) => {
-        inFlight += 1;
-        res.once('close', () => {
-          inFlight -= 1;
-        });
-        if (inFlight > 1) return refuse(res, 503, 'busy');
-        // Simulates work: without it, no two requests would be in progress at the same time.
-        await delay(2);
-        return correct.accept(req, res, next);
-      };
-    },
-    { forbidden: false, comesAndGoes: true },
-  ],
-  [
-    'burst-answered-503',
-    'Answers 503 to more than fifteen simultaneous deliveries',
-    'load-rejected',
-    allowFifteen(withRefusal(503, 'busy')),
-    { forbidden: false },
-  ],
-  [
-    'burst-reset',
-    'Closes connections without an answer on more than fifteen simultaneous deliveries',
-    'load-rejected',
-    allowFifteen(withReset),
-    { forbidden: false },
-  ],
-  [
-    'burst-empties-the-pool',
-    'Answers 500 to more than fifteen simultaneous deliveries, because the database pool is exhausted',
-    'load-rejected',
-    allowFifteen(withError('timeout exceeded when trying to connect')),
-  ],
-  [
-    'verdicts-in-shared-objects',
-    'Keeps the verification result in an object that requests share, so a forged delivery under load gets the ' +
-      'result of a valid one',
-    'state-shared-by-requests',
-    (parts) => {
-      const placeOf = numberBursts();
-      let isRight = false;
-      return stageOf(async ({ header = '', expected }, req, res, next) => {
-        if (expected.includes(header)) isRight = true;
-        const place = await placeOf(req, res);
-        if (place > 15) return isRight ? next() : refuseUnauthorized(res, 'signature-mismatch');
-        if (place === 0) isRight = false;
-        return parts.correct.requireSignature(req, res, next);
-      }, parts);
-    },
-    { stage: 'requireSignature', needs: ['hmac'] },
-  ],
-  [
-    'first-delivery-fails',
-    'Fails on single valid deliveries, such as the first after the start',
-    'intermittent-failures',
-    ({ correct }) => {
-      let isWarm = false;
-      return (req, res, next) => {
-        if (isWarm) return correct.accept(req, res, next);
-        isWarm = true;
-        throwTypeError('the pool is not connected yet');
-      };
-    },
-    { forbidden: false },
-  ],
-  [
-    'fails-after-200-deliveries',
-    'Accepts no valid delivery any more after a number of deliveries',
-    'resource-not-released',
-    afterStored(200, withError('too many open files')),
-    { comesAndGoes: true },
-  ],
-  [
-    'refusals-keep-their-connection',
-    'Answers nothing from some delivery on, because requests keep a resource such as a connection or a worker',
-    'resource-not-released',
-    (parts) => {
-      let kept = 0;
-      return stageOf(({ header = '', expected }, req, res, next) => {
-        if (kept >= 50) return silent(req, res, next);
-        if (!expected.includes(header)) kept += 1;
-        return parts.correct.requireSignature(req, res, next);
-      }, parts);
-    },
-    { stage: 'requireSignature', needs: ['hmac'], comesAndGoes: true },
-  ],
-  [
-    'handles-before-it-answers',
-    'Does the work before the answer, which comes after the sender has timed out',
-    'slow-answer',
-    replyLate(() => true),
-    {
-      equivalentTo: {
-        name: 'accepted-never-answered',
-        reason: 'Neither answers the first delivery in time, so nothing else is judged.',
+      'verification-fails-open',
+      { area: 'signature', note: 'An attacker opens a few slow connections, and then sends forgeries.' },
+    ],
+    'every-7th-answers-500': [
+      'Answers 500 to one in seven valid deliveries',
+      everyNth(7, withError('connection terminated unexpectedly')),
+      'intermittent-failures',
+      { comesAndGoes: true },
+    ],
+    'every-50th-answers-500': [
+      'Answers 500 to one in fifty valid deliveries',
+      everyNth(50, withError('connection terminated unexpectedly')),
+      'intermittent-failures',
+      {
+        forbidden: false,
+        comesAndGoes: true,
+        equivalentTo: {
+          name: 'first-delivery-fails',
+          reason: 'Both certainly fail a plain valid delivery once; which one is random.',
+        },
       },
-    },
-  ],
-  [
-    'handles-staged-cards-before-it-answers',
-    'Answers a payment method with status STAGED only after the sender has timed out',
-    'slow-answer',
-    replyLate((payload) => fieldAt(payload, 'data.status') === 'STAGED'),
-    { note: 'That one status fails every time, while the endpoint looks healthy.' },
-  ],
-  [
-    'answers-200-then-verifies',
-    'Sends 200 before checking the signature and closes the connection if it is invalid',
-    'acknowledged-before-checks',
-    answerInvalidSignature((res) => answer(res, 200, { status: 'received' }, { Connection: 'close' })),
-    {
-      stage: 'requireSignature',
-      needs: ['hmac'],
-      equivalentTo: {
-        name: 'refuses-with-200',
-        reason: 'Both answer 200 when they reject; what happens to the delivery afterwards is not visible.',
+    ],
+    'every-20th-is-reset': [
+      'Closes the connection without an answer on one in twenty valid deliveries',
+      everyNth(20, withReset),
+      'keep-alive-dropped',
+      { comesAndGoes: true },
+    ],
+    'one-request-at-a-time': [
+      'Answers 503 to a second simultaneous request',
+      ({ correct }) => {
+        let inFlight = 0;
+        return async (req, res, next) => {
+          inFlight += 1;
+          res.once('close', () => {
+            inFlight -= 1;
+          });
+          if (inFlight > 1) return refuse(res, 503, 'busy');
+          // Simulates work: without it, no two requests would be in progress at the same time.
+          await delay(2);
+          return correct.accept(req, res, next);
+        };
       },
-    },
-  ],
-  [
-    'cut-off-requests-end-the-process',
-    'Ends the process when a connection closes before the body is complete',
-    'uncaught-error',
-    whenCutOff((_bytes, { crash }) => crash(100)),
-  ],
-  [
-    'half-bodies-end-the-process',
-    'Ends the process when a connection closes in the middle of the body, because it parses the partial body ' +
-      'unguarded',
-    'uncaught-error',
-    whenCutOff((bytes, { crash }) => {
-      if (bytes > 0) crash(100);
-    }),
-  ],
-  [
-    'cut-off-requests-keep-their-worker',
-    'Keeps the worker of an aborted request forever, until none is left',
-    'resource-not-released',
-    (parts) => {
-      let kept = 0;
-      const accept = whenCutOff(() => {
-        kept += 1;
-      })(parts);
-      return (req, res, next) => (kept >= 16 ? silent(req, res, next) : accept(req, res, next));
-    },
-    {
-      equivalentTo: {
-        name: 'refusals-keep-their-connection',
-        reason: 'Both stop answering in the middle of a run; which check is the first without an answer is chance.',
+      { forbidden: false, comesAndGoes: true },
+    ],
+    'burst-answered-503': [
+      'Answers 503 to more than fifteen simultaneous deliveries',
+      allowFifteen(withRefusal(503, 'busy')),
+      { forbidden: false },
+    ],
+    'burst-reset': [
+      'Closes connections without an answer on more than fifteen simultaneous deliveries',
+      allowFifteen(withReset),
+      { forbidden: false },
+    ],
+    'burst-empties-the-pool': [
+      'Answers 500 to more than fifteen simultaneous deliveries, because the database pool is exhausted',
+      allowFifteen(withError('timeout exceeded when trying to connect')),
+    ],
+    'verdicts-in-shared-objects': [
+      'Keeps the verification result in an object that requests share, so a forged delivery under load gets the ' +
+        'result of a valid one',
+      (parts) => {
+        const placeOf = numberBursts();
+        let isRight = false;
+        return stageOf(async ({ header = '', expected }, req, res, next) => {
+          if (expected.includes(header)) isRight = true;
+          const place = await placeOf(req, res);
+          if (place > 15) return isRight ? next() : refuseUnauthorized(res, 'signature-mismatch');
+          if (place === 0) isRight = false;
+          return parts.correct.requireSignature(req, res, next);
+        }, parts);
       },
-    },
-  ],
-  [
-    'bodies-read-one-at-a-time',
-    'Reads one body at a time, so an unfinished request blocks all others',
-    'serial-body-reads',
-    ({ correct }) => {
-      let previous: Promise<void> = Promise.resolve();
-      return async (req, res, next) => {
-        const before = previous;
-        previous = new Promise((finish) => {
-          req.once('end', finish);
-          res.once('close', finish);
-        });
-        await before;
-        if (!req.destroyed) await correct.readBody(req, res, next);
-      };
-    },
-    { area: 'http', stage: 'readBody', forbidden: false, needs: ['hmac'] },
-  ],
-  [
-    'joined-copies-share-a-verdict',
-    'Gives a delivery the verification result of another one in progress with the same id',
-    'verdict-kept-by-id',
-    (parts) => {
-      const verdicts = new Map<string, boolean>();
-      return stageOf(async ({ header = '', expected }, _req, res, next) => {
-        const id = idInBody(res);
-        const isRight = (id === undefined ? undefined : verdicts.get(id)) ?? expected.includes(header);
-        if (id !== undefined) {
-          verdicts.set(id, isRight);
-          await delay(10);
-          verdicts.delete(id);
-        }
-        return isRight ? next() : refuseUnauthorized(res, 'signature-mismatch');
-      }, parts);
-    },
-    { stage: 'requireSignature', needs: ['hmac'] },
-  ],
-  [
-    'queue-is-never-drained',
-    'Answers 503 to every delivery after a number of them',
-    'load-rejected',
-    afterStored(40, withRefusal(503, 'full')),
-  ],
-  [
-    'quota-is-never-reset',
-    'Answers 429 to everything after a number of deliveries',
-    'load-rejected',
-    afterStored(100, withRefusal(429, 'full')),
-    { note: 'It looks like a rate limit, but a short wait does not help.' },
-  ],
-]);
+      'state-shared-by-requests',
+      { stage: 'requireSignature', needs: ['hmac'] },
+    ],
+    'first-delivery-fails': [
+      'Fails on single valid deliveries, such as the first after the start',
+      ({ correct }) => {
+        let isWarm = false;
+        return (req, res, next) => {
+          if (isWarm) return correct.accept(req, res, next);
+          isWarm = true;
+          throwTypeError('the pool is not connected yet');
+        };
+      },
+      'intermittent-failures',
+      { forbidden: false },
+    ],
+    'fails-after-200-deliveries': [
+      'Accepts no valid delivery any more after a number of deliveries',
+      afterStored(200, withError('too many open files')),
+      'resource-not-released',
+      { comesAndGoes: true },
+    ],
+    'refusals-keep-their-connection': [
+      'Answers nothing from some delivery on, because requests keep a resource such as a connection or a worker',
+      (parts) => {
+        let kept = 0;
+        return stageOf(({ header = '', expected }, req, res, next) => {
+          if (kept >= 50) return silent(req, res, next);
+          if (!expected.includes(header)) kept += 1;
+          return parts.correct.requireSignature(req, res, next);
+        }, parts);
+      },
+      'resource-not-released',
+      { stage: 'requireSignature', needs: ['hmac'], comesAndGoes: true },
+    ],
+    'handles-before-it-answers': [
+      'Does the work before the answer, which comes after the sender has timed out',
+      replyLate(() => true),
+      'slow-answer',
+      {
+        equivalentTo: {
+          name: 'accepted-never-answered',
+          reason: 'Neither answers the first delivery in time, so nothing else is judged.',
+        },
+      },
+    ],
+    'handles-staged-cards-before-it-answers': [
+      'Answers a payment method with status STAGED only after the sender has timed out',
+      replyLate((payload) => fieldAt(payload, 'data.status') === 'STAGED'),
+      'slow-answer',
+      { note: 'That one status fails every time, while the endpoint looks healthy.' },
+    ],
+    'answers-200-then-verifies': [
+      'Sends 200 before checking the signature and closes the connection if it is invalid',
+      answerInvalidSignature((res) => answer(res, 200, { status: 'received' }, { Connection: 'close' })),
+      'acknowledged-before-checks',
+      {
+        stage: 'requireSignature',
+        needs: ['hmac'],
+        equivalentTo: {
+          name: 'refuses-with-200',
+          reason: 'Both answer 200 when they reject; what happens to the delivery afterwards is not visible.',
+        },
+      },
+    ],
+    'cut-off-requests-end-the-process': [
+      'Ends the process when a connection closes before the body is complete',
+      whenCutOff((_bytes, { crash }) => crash(100)),
+      'uncaught-error',
+    ],
+    'half-bodies-end-the-process': [
+      'Ends the process when a connection closes in the middle of the body, because it parses the partial body ' +
+        'unguarded',
+      whenCutOff((bytes, { crash }) => {
+        if (bytes > 0) crash(100);
+      }),
+      'uncaught-error',
+    ],
+    'cut-off-requests-keep-their-worker': [
+      'Keeps the worker of an aborted request forever, until none is left',
+      (parts) => {
+        let kept = 0;
+        const accept = whenCutOff(() => {
+          kept += 1;
+        })(parts);
+        return (req, res, next) => (kept >= 16 ? silent(req, res, next) : accept(req, res, next));
+      },
+      'resource-not-released',
+      {
+        equivalentTo: {
+          name: 'refusals-keep-their-connection',
+          reason: 'Both stop answering in the middle of a run; which check is the first without an answer is chance.',
+        },
+      },
+    ],
+    'bodies-read-one-at-a-time': [
+      'Reads one body at a time, so an unfinished request blocks all others',
+      ({ correct }) => {
+        let previous: Promise<void> = Promise.resolve();
+        return async (req, res, next) => {
+          const before = previous;
+          previous = new Promise((finish) => {
+            req.once('end', finish);
+            res.once('close', finish);
+          });
+          await before;
+          if (!req.destroyed) await correct.readBody(req, res, next);
+        };
+      },
+      'serial-body-reads',
+      { area: 'http', stage: 'readBody', forbidden: false, needs: ['hmac'] },
+    ],
+    'joined-copies-share-a-verdict': [
+      'Gives a delivery the verification result of another one in progress with the same id',
+      (parts) => {
+        const verdicts = new Map<string, boolean>();
+        return stageOf(async ({ header = '', expected }, _req, res, next) => {
+          const id = idInBody(res);
+          const isRight = (id === undefined ? undefined : verdicts.get(id)) ?? expected.includes(header);
+          if (id !== undefined) {
+            verdicts.set(id, isRight);
+            await delay(10);
+            verdicts.delete(id);
+          }
+          return isRight ? next() : refuseUnauthorized(res, 'signature-mismatch');
+        }, parts);
+      },
+      'verdict-kept-by-id',
+      { stage: 'requireSignature', needs: ['hmac'] },
+    ],
+    'queue-is-never-drained': [
+      'Answers 503 to every delivery after a number of them',
+      afterStored(40, withRefusal(503, 'full')),
+    ],
+    'quota-is-never-reset': [
+      'Answers 429 to everything after a number of deliveries',
+      afterStored(100, withRefusal(429, 'full')),
+      { note: 'It looks like a rate limit, but a short wait does not help.' },
+    ],
+  },
+);

@@ -81,238 +81,213 @@ function affectNext(stage: 'parse' | 'validate' | 'requireSignature', turnAway: 
 }
 
 /** State machines that reject late, early or missing updates. */
-const orders = family<StageFault>({ area: 'delivery', stage: 'store' }, [
-  [
-    'steps-back-refused',
-    'Answers 409 to a status that precedes the known one',
-    'transition-rejected',
-    guardNew(() => {
-      const transactions = new Map<string, number>();
-      return async (payload) => {
-        const update = updateIn(payload);
-        if (update === null || update.kind !== 'CAAS') return undefined;
-        const before = transactions.get(update.transactionId) ?? 0;
-        const rank = RANKS.indexOf(update.status);
-        // The duration of a database transaction, whose result later ones do not see yet.
-        if (update.status !== 'COMPLETED') await delay(20);
-        if (rank >= 0 && rank < before) return 409;
-        transactions.set(update.transactionId, rank);
-        return undefined;
-      };
-    }),
-    { forbidden: false },
-  ],
-  [
-    'completed-is-final',
-    'Answers 409 to any other status after COMPLETED',
-    'transition-rejected',
-    refuseUpdate(({ kind, status }, last) => kind === 'CAAS' && last?.status === 'COMPLETED' && status !== 'COMPLETED'),
-    { forbidden: false },
-  ],
-  [
-    'time-must-not-go-back',
-    'Answers 409 to a notification whose time precedes that of the last one of its transaction',
-    'transition-rejected',
-    refuseUpdate(({ at }, last) => last !== undefined && at < last.at),
-    { forbidden: false },
-  ],
-  [
-    'confirmed-needs-its-acceptance',
-    'Answers 409 to CONFIRMED if no earlier status of the transaction is known',
-    'transition-rejected',
-    guardNew(() => {
-      const transactions = new Set<string>();
-      return async (payload) => {
-        const update = updateIn(payload);
-        if (update === null) return undefined;
-        if (update.status !== 'CONFIRMED') {
-          transactions.add(update.transactionId);
+const orders = family<StageFault>(
+  { area: 'delivery', stage: 'store', mistake: 'transition-rejected' },
+  {
+    'steps-back-refused': [
+      'Answers 409 to a status that precedes the known one',
+      guardNew(() => {
+        const transactions = new Map<string, number>();
+        return async (payload) => {
+          const update = updateIn(payload);
+          if (update === null || update.kind !== 'CAAS') return undefined;
+          const before = transactions.get(update.transactionId) ?? 0;
+          const rank = RANKS.indexOf(update.status);
+          // The duration of a database transaction, whose result later ones do not see yet.
+          if (update.status !== 'COMPLETED') await delay(20);
+          if (rank >= 0 && rank < before) return 409;
+          transactions.set(update.transactionId, rank);
           return undefined;
-        }
-        // A short wait for notifications that may be in transit.
-        if (!transactions.has(update.transactionId)) await delay(40);
-        return transactions.has(update.transactionId) ? undefined : 409;
-      };
-    }),
-    { note: 'After an outage, completed orders stay open.' },
-  ],
-  [
-    'wants-every-step-of-a-sell',
-    'Answers 422 to a sell that goes directly from PENDING to COMPLETED',
-    'transition-rejected',
-    refuseUpdate(({ status, isSell }, last) => isSell && status === 'COMPLETED' && last?.status === 'PENDING', 422),
-    { forbidden: false, note: 'The steps of a sell depend on the payout method.' },
-  ],
-  [
-    'failed-is-final',
-    'Answers 409 to a refund of a failed sell',
-    'refund-as-sell-state',
-    refuseUpdate(({ kind }, last) => kind === 'REFUND' && last?.status === 'FAILED'),
-  ],
-  [
-    'refund-needs-its-failed-sell',
-    'Answers 404 to a refund without a known failed sell',
-    'refund-as-sell-state',
-    refuseUpdate(({ kind }, last) => kind === 'REFUND' && last?.status !== 'FAILED', 404),
-  ],
-  [
-    'failure-after-refund-refused',
-    'Answers 409 to the failure of a sell whose refund is already known',
-    'refund-as-sell-state',
-    refuseUpdate(({ kind }, last) => kind === 'CAAS' && last?.kind === 'REFUND'),
-    { forbidden: false, note: 'The reason of the failure is lost.' },
-  ],
-  [
-    'failed-transactions-are-final',
-    'Answers 409 to an earlier status that arrives after FAILED',
-    'transition-rejected',
-    refuseUpdate(
-      ({ kind, status }, last) =>
-        kind === 'CAAS' && status !== 'FAILED' && last?.kind === 'CAAS' && last.status === 'FAILED',
-    ),
-    { forbidden: false },
-  ],
-  [
-    'second-end-refused',
-    'Answers 409 to COMPLETED after CONFIRMED',
-    'transition-rejected',
-    refuseUpdate(({ status }, last) => status === 'COMPLETED' && last?.status === 'CONFIRMED'),
-    { forbidden: false, note: 'CONFIRMED and COMPLETED are both sent for a finished order.' },
-  ],
-  [
-    'expired-is-final',
-    'Answers 409 to a status of an order after its cash step has expired',
-    'cash-step-as-order-status',
-    refuseAfter(
-      'transactionId',
-      (at) => at('metadata.providerTransactionStatus') === 'EXPIRED',
-      (at) => at('metadata.providerTransactionStatus') === undefined,
-    ),
-    { forbidden: false, note: 'The provider may still pay out after the step has expired.' },
-  ],
-  [
-    'cash-step-closes-the-order',
-    'Answers 409 to the end of an order after its cash step is completed',
-    'cash-step-as-order-status',
-    refuseAfter(
-      'transactionId',
-      (at) => at('metadata.providerTransactionStatus') === 'COMPLETED',
-      (at) => at('metadata.orderStatus') === 'COMPLETED',
-    ),
-  ],
-  [
-    'exception-keeps-the-lock',
-    'Answers nothing more about a transaction after an exception, because its lock is not released',
-    'resource-not-released',
-    ({ correct }) => {
-      const locked = new Set<unknown>();
-      return (req, res, next) => {
-        const payload = required(res, 'payload');
-        const transaction = fieldAt(payload, 'data.transactionId');
-        if (locked.has(transaction)) return refuse(res, 409, 'not-accepted');
-        if (typeof transaction === 'string' && typeof fieldAt(payload, 'data.metadata') === 'number')
-          locked.add(transaction);
-        return correct.validate(req, res, next);
-      };
-    },
-    { stage: 'validate', note: 'Only the transaction of the malformed notification is blocked.' },
-  ],
-  [
-    'late-cash-step-refused',
-    'Answers 409 to a cash step of an order that has ended',
-    'cash-step-as-order-status',
-    refuseAfter(
-      'transactionId',
-      (at) => at('type') !== 'ORDER_TRACKING' && at('metadata.orderStatus') === 'COMPLETED',
-      (at) => at('type') === 'ORDER_TRACKING',
-    ),
-    {
-      forbidden: false,
-      equivalentTo: {
-        name: 'expired-is-final',
-        reason:
-          'Both reject what follows a cash step or an end of the same transaction; the report names the delivery.',
+        };
+      }),
+      { forbidden: false },
+    ],
+    'completed-is-final': [
+      'Answers 409 to any other status after COMPLETED',
+      refuseUpdate(
+        ({ kind, status }, last) => kind === 'CAAS' && last?.status === 'COMPLETED' && status !== 'COMPLETED',
+      ),
+      { forbidden: false },
+    ],
+    'time-must-not-go-back': [
+      'Answers 409 to a notification whose time precedes that of the last one of its transaction',
+      refuseUpdate(({ at }, last) => last !== undefined && at < last.at),
+      { forbidden: false },
+    ],
+    'confirmed-needs-its-acceptance': [
+      'Answers 409 to CONFIRMED if no earlier status of the transaction is known',
+      guardNew(() => {
+        const transactions = new Set<string>();
+        return async (payload) => {
+          const update = updateIn(payload);
+          if (update === null) return undefined;
+          if (update.status !== 'CONFIRMED') {
+            transactions.add(update.transactionId);
+            return undefined;
+          }
+          // A short wait for notifications that may be in transit.
+          if (!transactions.has(update.transactionId)) await delay(40);
+          return transactions.has(update.transactionId) ? undefined : 409;
+        };
+      }),
+      { note: 'After an outage, completed orders stay open.' },
+    ],
+    'wants-every-step-of-a-sell': [
+      'Answers 422 to a sell that goes directly from PENDING to COMPLETED',
+      refuseUpdate(({ status, isSell }, last) => isSell && status === 'COMPLETED' && last?.status === 'PENDING', 422),
+      { forbidden: false, note: 'The steps of a sell depend on the payout method.' },
+    ],
+    'failed-is-final': [
+      'Answers 409 to a refund of a failed sell',
+      refuseUpdate(({ kind }, last) => kind === 'REFUND' && last?.status === 'FAILED'),
+      'refund-as-sell-state',
+    ],
+    'refund-needs-its-failed-sell': [
+      'Answers 404 to a refund without a known failed sell',
+      refuseUpdate(({ kind }, last) => kind === 'REFUND' && last?.status !== 'FAILED', 404),
+      'refund-as-sell-state',
+    ],
+    'failure-after-refund-refused': [
+      'Answers 409 to the failure of a sell whose refund is already known',
+      refuseUpdate(({ kind }, last) => kind === 'CAAS' && last?.kind === 'REFUND'),
+      'refund-as-sell-state',
+      { forbidden: false, note: 'The reason of the failure is lost.' },
+    ],
+    'failed-transactions-are-final': [
+      'Answers 409 to an earlier status that arrives after FAILED',
+      refuseUpdate(
+        ({ kind, status }, last) =>
+          kind === 'CAAS' && status !== 'FAILED' && last?.kind === 'CAAS' && last.status === 'FAILED',
+      ),
+      { forbidden: false },
+    ],
+    'second-end-refused': [
+      'Answers 409 to COMPLETED after CONFIRMED',
+      refuseUpdate(({ status }, last) => status === 'COMPLETED' && last?.status === 'CONFIRMED'),
+      { forbidden: false, note: 'CONFIRMED and COMPLETED are both sent for a finished order.' },
+    ],
+    'expired-is-final': [
+      'Answers 409 to a status of an order after its cash step has expired',
+      refuseAfter(
+        'transactionId',
+        (at) => at('metadata.providerTransactionStatus') === 'EXPIRED',
+        (at) => at('metadata.providerTransactionStatus') === undefined,
+      ),
+      'cash-step-as-order-status',
+      { forbidden: false, note: 'The provider may still pay out after the step has expired.' },
+    ],
+    'cash-step-closes-the-order': [
+      'Answers 409 to the end of an order after its cash step is completed',
+      refuseAfter(
+        'transactionId',
+        (at) => at('metadata.providerTransactionStatus') === 'COMPLETED',
+        (at) => at('metadata.orderStatus') === 'COMPLETED',
+      ),
+      'cash-step-as-order-status',
+    ],
+    'exception-keeps-the-lock': [
+      'Answers nothing more about a transaction after an exception, because its lock is not released',
+      ({ correct }) => {
+        const locked = new Set<unknown>();
+        return (req, res, next) => {
+          const payload = required(res, 'payload');
+          const transaction = fieldAt(payload, 'data.transactionId');
+          if (locked.has(transaction)) return refuse(res, 409, 'not-accepted');
+          if (typeof transaction === 'string' && typeof fieldAt(payload, 'data.metadata') === 'number')
+            locked.add(transaction);
+          return correct.validate(req, res, next);
+        };
       },
-    },
-  ],
-  [
-    'declined-is-final',
-    'Answers 409 to a payment method that is staged after it was declined',
-    'transition-rejected',
-    refuseAfter(
-      'paymentMethodId',
-      (at) => at('status') === 'DECLINED',
-      (at) => at('status') === 'STAGED' && at('paymentMethodId') !== undefined,
-    ),
-    {
-      forbidden: false,
-      note: 'The user tries again, and is never asked for the amounts.',
-      equivalentTo: {
-        name: 'staged-is-final',
-        reason: 'Both reject the next status of a payment method; the report names the rejected one.',
+      'resource-not-released',
+      { stage: 'validate', note: 'Only the transaction of the malformed notification is blocked.' },
+    ],
+    'late-cash-step-refused': [
+      'Answers 409 to a cash step of an order that has ended',
+      refuseAfter(
+        'transactionId',
+        (at) => at('type') !== 'ORDER_TRACKING' && at('metadata.orderStatus') === 'COMPLETED',
+        (at) => at('type') === 'ORDER_TRACKING',
+      ),
+      'cash-step-as-order-status',
+      {
+        forbidden: false,
+        equivalentTo: {
+          name: 'expired-is-final',
+          reason:
+            'Both reject what follows a cash step or an end of the same transaction; the report names the delivery.',
+        },
       },
-    },
-  ],
-  [
-    'second-refund-refused',
-    'Answers 409 to a successful refund after a failed one of the same transaction',
-    'refund-as-sell-state',
-    refuseUpdate(({ kind }, last) => kind === 'REFUND' && last?.kind === 'REFUND' && last.status === 'FAIL'),
-    { forbidden: false, note: 'The partner may pay the customer a second time.' },
-  ],
-  [
-    'refund-of-a-pending-sell-refused',
-    'Answers 409 to a refund of a sell that is known, but not as failed',
-    'refund-as-sell-state',
-    refuseUpdate(({ kind }, last) => kind === 'REFUND' && last?.kind === 'CAAS' && last.status !== 'FAILED'),
-    {
-      forbidden: false,
-      equivalentTo: {
-        name: 'second-refund-refused',
-        reason: 'Both reject one of two refunds of a pending sell; the report names the rejected one.',
+    ],
+    'declined-is-final': [
+      'Answers 409 to a payment method that is staged after it was declined',
+      refuseAfter(
+        'paymentMethodId',
+        (at) => at('status') === 'DECLINED',
+        (at) => at('status') === 'STAGED' && at('paymentMethodId') !== undefined,
+      ),
+      {
+        forbidden: false,
+        note: 'The user tries again, and is never asked for the amounts.',
+        equivalentTo: {
+          name: 'staged-is-final',
+          reason: 'Both reject the next status of a payment method; the report names the rejected one.',
+        },
       },
-    },
-  ],
-]);
+    ],
+    'second-refund-refused': [
+      'Answers 409 to a successful refund after a failed one of the same transaction',
+      refuseUpdate(({ kind }, last) => kind === 'REFUND' && last?.kind === 'REFUND' && last.status === 'FAIL'),
+      'refund-as-sell-state',
+      { forbidden: false, note: 'The partner may pay the customer a second time.' },
+    ],
+    'refund-of-a-pending-sell-refused': [
+      'Answers 409 to a refund of a sell that is known, but not as failed',
+      refuseUpdate(({ kind }, last) => kind === 'REFUND' && last?.kind === 'CAAS' && last.status !== 'FAILED'),
+      'refund-as-sell-state',
+      {
+        forbidden: false,
+        equivalentTo: {
+          name: 'second-refund-refused',
+          reason: 'Both reject one of two refunds of a pending sell; the report names the rejected one.',
+        },
+      },
+    ],
+  },
+);
 
 /** State that one delivery leaves on its connection for the next. */
-const connections = family<StageFault>({ area: 'delivery', stage: 'readBody' }, [
-  [
-    'broken-body-spoils-the-next',
-    'Answers 400 to the delivery after a body that is not JSON on the same connection',
-    'state-shared-by-requests',
-    affectNext('parse', withRefusal(400, 'body-not-json')),
-  ],
-  [
-    'invalid-fields-spoil-the-next',
-    'Answers 400 to the delivery after a notification with invalid fields on the same connection',
-    'state-shared-by-requests',
-    affectNext('validate', withRefusal(400, 'not-a-notification')),
-    { note: 'ajv keeps the errors of its last run in `validate.errors`.' },
-  ],
-  [
-    'refusal-sticks-to-the-connection',
-    'Answers 401 to the delivery after an invalid signature on the same connection',
-    'state-shared-by-requests',
-    affectNext('requireSignature', (_req, res) => refuseUnauthorized(res, 'signature-mismatch')),
-    { needs: ['hmac'] },
-  ],
-  [
-    'buffer-not-cut',
-    'Verifies a short body together with the end of a longer one before it, because of a shared connection buffer',
-    'state-shared-by-requests',
-    (parts) => {
-      const buffers = new WeakMap<Socket, Buffer>();
-      return rewriteBody((body, { socket }) => {
-        const before = buffers.get(socket);
-        // Smaller bodies do not use the shared buffer.
-        if (body.length >= 8192) buffers.set(socket, body);
-        if (body.length >= 8192 || before === undefined) return body;
-        buffers.delete(socket);
-        return Buffer.concat([body, before.subarray(body.length)]);
-      }).replace(parts);
-    },
-  ],
-]);
+const connections = family<StageFault>(
+  { area: 'delivery', stage: 'readBody', mistake: 'state-shared-by-requests' },
+  {
+    'broken-body-spoils-the-next': [
+      'Answers 400 to the delivery after a body that is not JSON on the same connection',
+      affectNext('parse', withRefusal(400, 'body-not-json')),
+    ],
+    'invalid-fields-spoil-the-next': [
+      'Answers 400 to the delivery after a notification with invalid fields on the same connection',
+      affectNext('validate', withRefusal(400, 'not-a-notification')),
+      { note: 'ajv keeps the errors of its last run in `validate.errors`.' },
+    ],
+    'refusal-sticks-to-the-connection': [
+      'Answers 401 to the delivery after an invalid signature on the same connection',
+      affectNext('requireSignature', (_req, res) => refuseUnauthorized(res, 'signature-mismatch')),
+      { needs: ['hmac'] },
+    ],
+    'buffer-not-cut': [
+      'Verifies a short body together with the end of a longer one before it, because of a shared connection buffer',
+      (parts) => {
+        const buffers = new WeakMap<Socket, Buffer>();
+        return rewriteBody((body, { socket }) => {
+          const before = buffers.get(socket);
+          // Smaller bodies do not use the shared buffer.
+          if (body.length >= 8192) buffers.set(socket, body);
+          if (body.length >= 8192 || before === undefined) return body;
+          buffers.delete(socket);
+          return Buffer.concat([body, before.subarray(body.length)]);
+        }).replace(parts);
+      },
+    ],
+  },
+);
 
 export const deliveryOrderFaults: readonly StageFault[] = [...orders, ...connections];

@@ -37,88 +37,79 @@ function withDecimals(change: (decimals: number, symbol: string) => number): Eff
 const MAX_DECIMAL_38_18 = `${'9'.repeat(20)}.${'9'.repeat(18)}`;
 
 /** Amounts of deposits and refunds that are converted incorrectly. */
-const amounts = family<EffectFault>(EFFECT, [
-  [
-    'amount-through-float',
-    'Converts the amount of a deposit with floating-point numbers',
-    'amount-as-float',
-    converting((atomic, decimals) => String(Number(atomic) / 10 ** decimals)),
-  ],
-  [
-    'amount-through-float-fixed',
-    'Converts the amount of a deposit with floating-point numbers, and prints eight decimals',
-    'amount-as-float',
-    converting((atomic, decimals) => (Number.parseFloat(atomic) / 10 ** decimals).toFixed(8)),
-    {
-      note: '`toFixed(8)` hides the exponent, not the lost digits.',
-      equivalentTo: { name: 'amount-through-float', reason: 'Both lose digits of the largest amount of every asset.' },
-    },
-  ],
-  [
-    'amount-always-18-decimals',
-    'Divides every amount by 10^18, whatever the asset is',
-    'wrong-asset-decimals',
-    withDecimals(() => 18),
-  ],
-  [
-    'amount-in-atomic-units',
-    'Shows the atomic amount of a deposit as if it were in display units',
-    'wrong-asset-decimals',
-    withDecimals(() => 0),
-  ],
-  [
-    'usdc-as-18-decimals',
-    'Has one wrong entry in its table of decimals: USDC as 18',
-    'wrong-asset-decimals',
-    withDecimals((own, name) => (name === 'USDC' ? 18 : own)),
-    { note: 'One wrong entry in a table that is otherwise correct.' },
-  ],
-  [
-    'amount-in-decimal-38-18',
-    'Stores amounts in a column DECIMAL(38, 18), which cuts what is larger',
-    'narrow-amount-type',
-    converting((atomic, decimals) => {
-      const amount = toDisplayAmount(atomic, decimals);
-      return amount.replace(/\..*/, '').length > 20 ? MAX_DECIMAL_38_18 : amount;
-    }),
-    { note: 'MySQL without strict mode stores the largest number that fits.' },
-  ],
-  [
-    'amount-in-128-bits',
-    'Keeps atomic amounts in 128 bits, which loses the highest digits of longer ones',
-    'narrow-amount-type',
-    converting((atomic, decimals) => toDisplayAmount((BigInt(atomic) & ((1n << 128n) - 1n)).toString(), decimals)),
-    { forbidden: false },
-  ],
-  [
-    'amount-of-28-digits',
-    'Rounds amounts to 28 digits',
-    'narrow-amount-type',
-    converting((atomic, decimals) => toDisplayAmount(atomic.slice(0, 28).padEnd(atomic.length, '0'), decimals)),
-  ],
-  [
-    'amount-cut-after-8-decimals',
-    'Cuts amounts after eight decimals',
-    'narrow-amount-type',
-    converting((atomic, decimals) => toDisplayAmount(atomic, decimals).replace(/(\.\d{8})\d+$/, '$1')),
-  ],
-  [
-    'amount-with-exponent',
-    'Shows very small and very large amounts with an exponent',
-    'exponent-in-amount',
-    converting(withExponent),
-  ],
-  [
-    'refund-amount-through-float',
-    'Reads the amount of a REFUND as a floating-point number',
-    'amount-as-float',
-    changingValues((handled) =>
-      handled.kind === 'REFUND' && handled.amount != null
-        ? { ...handled, amount: String(Number(handled.amount)) }
-        : handled,
-    ),
-  ],
-]);
+const amounts = family<EffectFault>(
+  { ...EFFECT, mistake: 'narrow-amount-type' },
+  {
+    'amount-through-float': [
+      'Converts the amount of a deposit with floating-point numbers',
+      converting((atomic, decimals) => String(Number(atomic) / 10 ** decimals)),
+      'amount-as-float',
+    ],
+    'amount-through-float-fixed': [
+      'Converts the amount of a deposit with floating-point numbers, and prints eight decimals',
+      converting((atomic, decimals) => (Number.parseFloat(atomic) / 10 ** decimals).toFixed(8)),
+      'amount-as-float',
+      {
+        note: '`toFixed(8)` hides the exponent, not the lost digits.',
+        equivalentTo: {
+          name: 'amount-through-float',
+          reason: 'Both lose digits of the largest amount of every asset.',
+        },
+      },
+    ],
+    'amount-always-18-decimals': [
+      'Divides every amount by 10^18, whatever the asset is',
+      withDecimals(() => 18),
+      'wrong-asset-decimals',
+    ],
+    'amount-in-atomic-units': [
+      'Shows the atomic amount of a deposit as if it were in display units',
+      withDecimals(() => 0),
+      'wrong-asset-decimals',
+    ],
+    'usdc-as-18-decimals': [
+      'Has one wrong entry in its table of decimals: USDC as 18',
+      withDecimals((own, name) => (name === 'USDC' ? 18 : own)),
+      'wrong-asset-decimals',
+      { note: 'One wrong entry in a table that is otherwise correct.' },
+    ],
+    'amount-in-decimal-38-18': [
+      'Stores amounts in a column DECIMAL(38, 18), which cuts what is larger',
+      converting((atomic, decimals) => {
+        const amount = toDisplayAmount(atomic, decimals);
+        return amount.replace(/\..*/, '').length > 20 ? MAX_DECIMAL_38_18 : amount;
+      }),
+      { note: 'MySQL without strict mode stores the largest number that fits.' },
+    ],
+    'amount-in-128-bits': [
+      'Keeps atomic amounts in 128 bits, which loses the highest digits of longer ones',
+      converting((atomic, decimals) => toDisplayAmount((BigInt(atomic) & ((1n << 128n) - 1n)).toString(), decimals)),
+      { forbidden: false },
+    ],
+    'amount-of-28-digits': [
+      'Rounds amounts to 28 digits',
+      converting((atomic, decimals) => toDisplayAmount(atomic.slice(0, 28).padEnd(atomic.length, '0'), decimals)),
+    ],
+    'amount-cut-after-8-decimals': [
+      'Cuts amounts after eight decimals',
+      converting((atomic, decimals) => toDisplayAmount(atomic, decimals).replace(/(\.\d{8})\d+$/, '$1')),
+    ],
+    'amount-with-exponent': [
+      'Shows very small and very large amounts with an exponent',
+      converting(withExponent),
+      'exponent-in-amount',
+    ],
+    'refund-amount-through-float': [
+      'Reads the amount of a REFUND as a floating-point number',
+      changingValues((handled) =>
+        handled.kind === 'REFUND' && handled.amount != null
+          ? { ...handled, amount: String(Number(handled.amount)) }
+          : handled,
+      ),
+      'amount-as-float',
+    ],
+  },
+);
 
 /** Reads the hash of a deposit from its `metadata`. */
 function readingHash(read: (metadata: JsonObject) => unknown): EffectFault['replace'] {
@@ -131,83 +122,73 @@ function readingHash(read: (metadata: JsonObject) => unknown): EffectFault['repl
 }
 
 /** Hashes that are read from the wrong key. */
-const hashes = family<EffectFault>(EFFECT, [
-  [
-    'misspelt-hash-key-not-read',
-    'Reads the hash of a deposit only under the correctly spelt key',
-    'misspelt-hash-key',
-    readingHash(({ blockchainTransactionId }) => blockchainTransactionId),
-  ],
-  [
-    'correct-hash-key-not-read',
-    'Reads the hash of a deposit only under the misspelt key',
-    'misspelt-hash-key',
-    readingHash(({ blockchainTransctionId }) => blockchainTransctionId),
-  ],
-  [
-    'misspelt-hash-key-wins',
-    'Takes the hash under the misspelt key when a deposit has both',
-    'misspelt-hash-key',
-    readingHash(
-      ({ blockchainTransctionId, blockchainTransactionId }) => blockchainTransctionId || blockchainTransactionId,
-    ),
-    { forbidden: false, note: 'It reads both keys, but the misspelt one first.' },
-  ],
-  [
-    'order-hash-not-read',
-    'Does not read the hash of an order',
-    'mapping-shared-by-kinds',
-    changingValues((handled) => (isOrder(handled) ? { ...handled, hash: null } : handled)),
-  ],
-]);
+const hashes = family<EffectFault>(
+  { ...EFFECT, mistake: 'misspelt-hash-key' },
+  {
+    'misspelt-hash-key-not-read': [
+      'Reads the hash of a deposit only under the correctly spelt key',
+      readingHash(({ blockchainTransactionId }) => blockchainTransactionId),
+    ],
+    'correct-hash-key-not-read': [
+      'Reads the hash of a deposit only under the misspelt key',
+      readingHash(({ blockchainTransctionId }) => blockchainTransctionId),
+    ],
+    'misspelt-hash-key-wins': [
+      'Takes the hash under the misspelt key when a deposit has both',
+      readingHash(
+        ({ blockchainTransctionId, blockchainTransactionId }) => blockchainTransctionId || blockchainTransactionId,
+      ),
+      { forbidden: false, note: 'It reads both keys, but the misspelt one first.' },
+    ],
+    'order-hash-not-read': [
+      'Does not read the hash of an order',
+      changingValues((handled) => (isOrder(handled) ? { ...handled, hash: null } : handled)),
+      'mapping-shared-by-kinds',
+    ],
+  },
+);
 
 /** Kinds, statuses and error codes that are read incorrectly. */
-const meanings = family<EffectFault>(EFFECT, [
-  [
-    'sell-recorded-as-buy',
-    'Records a SELL as a BUY',
-    'mapping-shared-by-kinds',
-    changingValues((handled) => (handled.kind === 'CAAS_SELL' ? { ...handled, kind: 'CAAS_BUY' } : handled)),
-  ],
-  [
-    'order-error-code-not-read',
-    'Does not read the error code of a failed order',
-    'mapping-shared-by-kinds',
-    changingValues((handled) => (isOrder(handled) ? { ...handled, errorCode: null } : handled)),
-  ],
-  [
-    'payment-method-error-code-not-read',
-    'Reads the error code of a payment method from errorData, which it does not have',
-    'mapping-shared-by-kinds',
-    changingValues((handled, { raw }) =>
-      handled.kind === 'PAYMENT_METHOD'
-        ? { ...handled, errorCode: textAt(raw, 'data.errorData.code') ?? null }
-        : handled,
-    ),
-  ],
-  [
-    'tracking-status-not-read',
-    'Reads the status of a cash step from orderStatus, which it does not have',
-    'mapping-shared-by-kinds',
-    changingValues((handled, { raw }) =>
-      handled.kind === 'CAAS_ORDER_TRACKING'
-        ? { ...handled, status: textAt(raw, 'data.metadata.orderStatus') ?? null }
-        : handled,
-    ),
-  ],
-  [
-    'final-status-overwritten',
-    'Overwrites the final status of an order by an earlier one that arrives later',
-    'status-goes-back',
-    (record) => {
-      let handled = 0;
-      return changing((effect) => {
-        handled += 1;
-        return { ...effect, place: { rank: 0, at: handled } };
-      })(record);
-    },
-    { forbidden: false },
-  ],
-]);
+const meanings = family<EffectFault>(
+  { ...EFFECT, mistake: 'mapping-shared-by-kinds' },
+  {
+    'sell-recorded-as-buy': [
+      'Records a SELL as a BUY',
+      changingValues((handled) => (handled.kind === 'CAAS_SELL' ? { ...handled, kind: 'CAAS_BUY' } : handled)),
+    ],
+    'order-error-code-not-read': [
+      'Does not read the error code of a failed order',
+      changingValues((handled) => (isOrder(handled) ? { ...handled, errorCode: null } : handled)),
+    ],
+    'payment-method-error-code-not-read': [
+      'Reads the error code of a payment method from errorData, which it does not have',
+      changingValues((handled, { raw }) =>
+        handled.kind === 'PAYMENT_METHOD'
+          ? { ...handled, errorCode: textAt(raw, 'data.errorData.code') ?? null }
+          : handled,
+      ),
+    ],
+    'tracking-status-not-read': [
+      'Reads the status of a cash step from orderStatus, which it does not have',
+      changingValues((handled, { raw }) =>
+        handled.kind === 'CAAS_ORDER_TRACKING'
+          ? { ...handled, status: textAt(raw, 'data.metadata.orderStatus') ?? null }
+          : handled,
+      ),
+    ],
+    'final-status-overwritten': [
+      'Overwrites the final status of an order by an earlier one that arrives later',
+      (record) => {
+        let handled = 0;
+        return changing((effect) => {
+          handled += 1;
+          return { ...effect, place: { rank: 0, at: handled } };
+        })(record);
+      },
+      'status-goes-back',
+      { forbidden: false },
+    ],
+  },
+);
 
 export const effectsValuesFaults: readonly EffectFault[] = [...amounts, ...hashes, ...meanings];

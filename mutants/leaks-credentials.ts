@@ -160,174 +160,152 @@ const withSettings =
       body: `WEBHOOK_SECRET=${signing?.secrets[0] ?? ''}\nWEBHOOK_API_KEY=${apiKey?.keys[0] ?? ''}\n`,
     });
 
-export const leaksCredentialsFaults = family<StageFault>({ area: 'leaks' }, [
-  // Answers that contain the secret or the API key.
-  [
-    'shows-right-key',
-    'Answers a wrong API key with the valid one',
-    'stored-key-in-answer',
-    rejectKey(({ presented, keys }) =>
-      presented === undefined ? null : { body: { error: `API key is not ${keys[0]}`, presented } },
-    ),
-  ],
-  [
-    'shows-variables-without-key',
-    'Answers a missing API key with a debug page that lists variables',
-    'settings-page-public',
-    rejectKey(({ presented, req, config }) => {
-      const { method, path } = req;
-      const page = `<h1>Undefined header</h1><table>${environment(config)}</table><p>${method} ${path}</p>`;
-      return presented === undefined ? { body: page } : null;
-    }),
-  ],
-  [
-    'shows-configuration-to-other-methods',
-    'Answers any method other than POST with a page about the endpoint and its configuration',
-    'settings-page-public',
-    showInstead('accept', 405, ({ config }) => ({
-      body: `<h1>Webhook endpoint</h1><table>${environment(config)}</table>`,
-      headers: { Allow: 'POST' },
-    })),
-  ],
-  [
-    'echoes-headers-of-broken-json',
-    'Answers a body that is not JSON with the whole request, including the header with the API key',
-    'request-headers-in-answer',
-    showInstead('parse', 400, echo),
-    { needs: ['api-key'] },
-  ],
-  [
-    'echoes-headers-of-invalid-fields',
-    'Answers a payload that fails validation with the request, including the header with the API key',
-    'request-headers-in-answer',
-    showInstead('validate', 400, echo),
-    { needs: ['api-key'] },
-  ],
-  [
-    'echoes-headers-of-other-content-types',
-    'Answers a body of another content type with all request headers',
-    'request-headers-in-answer',
-    showInstead('checkContentType', 415, echo),
-    { needs: ['api-key'] },
-  ],
-  [
-    'echoes-headers-of-large-bodies',
-    'Answers a body over the limit with all request headers',
-    'request-headers-in-answer',
-    showInstead('readBody', 413, echo),
-    {
-      needs: ['api-key'],
-      note: 'Limits are enforced separately from other errors, and this path is rarely tested.',
-    },
-  ],
-  [
-    'echoes-headers-of-accepted-deliveries',
-    'Answers an accepted delivery with the received request, including its headers',
-    'request-headers-in-answer',
-    showAccepted((delivery) => ({ body: { received: request(delivery) } })),
-    { needs: ['api-key'] },
-  ],
-  // Answers that contain the valid signature of the body.
-  [
-    'shows-expected-signature',
-    'Answers an invalid signature with the expected one',
-    'expected-signature-in-answer',
-    rejectSignature(({ reason, presented, expected }) =>
-      reason === 'missing'
-        ? null
-        : { body: { error: 'Invalid signature', expected: expected.toString('base64'), got: presented } },
-    ),
-  ],
-  [
-    'explains-signing-with-right-signature',
-    'Answers a missing signature with instructions that contain the valid one in hexadecimal',
-    'expected-signature-in-answer',
-    rejectSignature(({ reason, expected }) =>
-      reason === 'missing'
-        ? { body: `<p>Missing signature. Try <code>sha256=${expected.toString('hex')}</code></p>` }
-        : null,
-    ),
-  ],
-  [
-    'expected-signature-in-header',
-    'Sends the expected signature in every rejection, as in a header',
-    'expected-signature-in-answer',
-    rejectSignature(({ expected }) => ({
-      body: { error: 'unauthorized' },
-      headers: { 'X-Computed-Signature': expected.toString('base64url') },
-    })),
-  ],
-  [
-    'expected-signature-in-debug-mode',
-    'Sends the expected signature to anyone who sets X-Debug',
-    'debug-switch-in-request',
-    rejectSignature(({ req, expected }) =>
-      req.headers['x-debug'] === undefined
-        ? null
-        : // As json_encode of PHP writes it.
-          { body: JSON.stringify({ expected: expected.toString('base64') }).replaceAll('/', '\\/') },
-    ),
-  ],
-  [
-    'expected-signature-as-bytes',
-    'Answers a malformed signature with an error object that contains the expected bytes as numbers',
-    'expected-signature-in-answer',
-    rejectSignature(({ reason, presented, expected }) =>
-      reason === 'malformed' ? { body: { code: 'ERR_ASSERTION', actual: String(presented), expected } } : null,
-    ),
-    { note: 'A list of numbers does not look like a signature, so reviews miss it.' },
-  ],
-  [
-    'expected-signature-in-status-line',
-    'Sends the expected signature in its answer, as in the reason phrase of the status line',
-    'expected-signature-in-answer',
-    rejectSignature(({ reason, expected }) =>
-      reason === 'missing'
-        ? null
-        : { body: { error: 'unauthorized' }, phrase: `Signature is not ${expected.toString('base64')}` },
-    ),
-    { note: 'Most tools hide the reason phrase, so it goes unnoticed.' },
-  ],
-  // Answers that contain a part of a credential, and pages that contain the settings.
-  [
-    'shows-start-of-expected-signature',
-    'Answers an invalid signature with the first 20 characters of the expected one',
-    'expected-signature-in-answer',
-    rejectSignature(({ reason, expected }) =>
-      reason === 'missing'
-        ? null
-        : { body: { error: `Invalid signature, expected ${expected.toString('base64').slice(0, 20)}...` } },
-    ),
-  ],
-  [
-    'shows-end-of-key',
-    'Answers an invalid API key with the last six characters of the valid one in a header',
-    'stored-key-in-answer',
-    rejectKey(({ keys }) => ({
-      body: { error: 'unauthorized' },
-      headers: { 'X-Key-Hint': `...${(keys[0] ?? '').slice(-6)}` },
-    })),
-  ],
-  [
-    'shows-start-of-secret',
-    'Answers a missing signature with the first eight characters of the secret',
-    'stored-key-in-answer',
-    rejectSignature(({ reason, config }) =>
-      reason === 'missing'
-        ? { body: { error: 'unauthorized', secret: `${(config.signing?.secrets[0] ?? '').slice(0, 8)}...` } }
-        : null,
-    ),
-  ],
-  [
-    'serves-env-file',
-    'Serves the file .env, which contains the secret and the key',
-    'configuration-file-served',
-    exceptFor('accept', ({ path }) => path === '/.env', withSettings(200)),
-  ],
-  [
-    'shows-settings-when-not-found',
-    'Shows its settings, with the secret and the key, on the page for unknown URLs',
-    'settings-page-public',
-    exceptFor('accept', ({ method }) => method === 'GET', withSettings(404)),
-  ],
-]);
+export const leaksCredentialsFaults = family<StageFault>(
+  { area: 'leaks', mistake: 'expected-signature-in-answer' },
+  {
+    // Answers that contain the secret or the API key.
+    'shows-right-key': [
+      'Answers a wrong API key with the valid one',
+      rejectKey(({ presented, keys }) =>
+        presented === undefined ? null : { body: { error: `API key is not ${keys[0]}`, presented } },
+      ),
+      'stored-key-in-answer',
+    ],
+    'shows-variables-without-key': [
+      'Answers a missing API key with a debug page that lists variables',
+      rejectKey(({ presented, req, config }) => {
+        const { method, path } = req;
+        const page = `<h1>Undefined header</h1><table>${environment(config)}</table><p>${method} ${path}</p>`;
+        return presented === undefined ? { body: page } : null;
+      }),
+      'settings-page-public',
+    ],
+    'shows-configuration-to-other-methods': [
+      'Answers any method other than POST with a page about the endpoint and its configuration',
+      showInstead('accept', 405, ({ config }) => ({
+        body: `<h1>Webhook endpoint</h1><table>${environment(config)}</table>`,
+        headers: { Allow: 'POST' },
+      })),
+      'settings-page-public',
+    ],
+    'echoes-headers-of-broken-json': [
+      'Answers a body that is not JSON with the whole request, including the header with the API key',
+      showInstead('parse', 400, echo),
+      'request-headers-in-answer',
+      { needs: ['api-key'] },
+    ],
+    'echoes-headers-of-invalid-fields': [
+      'Answers a payload that fails validation with the request, including the header with the API key',
+      showInstead('validate', 400, echo),
+      'request-headers-in-answer',
+      { needs: ['api-key'] },
+    ],
+    'echoes-headers-of-other-content-types': [
+      'Answers a body of another content type with all request headers',
+      showInstead('checkContentType', 415, echo),
+      'request-headers-in-answer',
+      { needs: ['api-key'] },
+    ],
+    'echoes-headers-of-large-bodies': [
+      'Answers a body over the limit with all request headers',
+      showInstead('readBody', 413, echo),
+      'request-headers-in-answer',
+      {
+        needs: ['api-key'],
+        note: 'Limits are enforced separately from other errors, and this path is rarely tested.',
+      },
+    ],
+    'echoes-headers-of-accepted-deliveries': [
+      'Answers an accepted delivery with the received request, including its headers',
+      showAccepted((delivery) => ({ body: { received: request(delivery) } })),
+      'request-headers-in-answer',
+      { needs: ['api-key'] },
+    ],
+    // Answers that contain the valid signature of the body.
+    'shows-expected-signature': [
+      'Answers an invalid signature with the expected one',
+      rejectSignature(({ reason, presented, expected }) =>
+        reason === 'missing'
+          ? null
+          : { body: { error: 'Invalid signature', expected: expected.toString('base64'), got: presented } },
+      ),
+    ],
+    'explains-signing-with-right-signature': [
+      'Answers a missing signature with instructions that contain the valid one in hexadecimal',
+      rejectSignature(({ reason, expected }) =>
+        reason === 'missing'
+          ? { body: `<p>Missing signature. Try <code>sha256=${expected.toString('hex')}</code></p>` }
+          : null,
+      ),
+    ],
+    'expected-signature-in-header': [
+      'Sends the expected signature in every rejection, as in a header',
+      rejectSignature(({ expected }) => ({
+        body: { error: 'unauthorized' },
+        headers: { 'X-Computed-Signature': expected.toString('base64url') },
+      })),
+    ],
+    'expected-signature-in-debug-mode': [
+      'Sends the expected signature to anyone who sets X-Debug',
+      rejectSignature(({ req, expected }) =>
+        req.headers['x-debug'] === undefined
+          ? null
+          : // As json_encode of PHP writes it.
+            { body: JSON.stringify({ expected: expected.toString('base64') }).replaceAll('/', '\\/') },
+      ),
+      'debug-switch-in-request',
+    ],
+    'expected-signature-as-bytes': [
+      'Answers a malformed signature with an error object that contains the expected bytes as numbers',
+      rejectSignature(({ reason, presented, expected }) =>
+        reason === 'malformed' ? { body: { code: 'ERR_ASSERTION', actual: String(presented), expected } } : null,
+      ),
+      { note: 'A list of numbers does not look like a signature, so reviews miss it.' },
+    ],
+    'expected-signature-in-status-line': [
+      'Sends the expected signature in its answer, as in the reason phrase of the status line',
+      rejectSignature(({ reason, expected }) =>
+        reason === 'missing'
+          ? null
+          : { body: { error: 'unauthorized' }, phrase: `Signature is not ${expected.toString('base64')}` },
+      ),
+      { note: 'Most tools hide the reason phrase, so it goes unnoticed.' },
+    ],
+    // Answers that contain a part of a credential, and pages that contain the settings.
+    'shows-start-of-expected-signature': [
+      'Answers an invalid signature with the first 20 characters of the expected one',
+      rejectSignature(({ reason, expected }) =>
+        reason === 'missing'
+          ? null
+          : { body: { error: `Invalid signature, expected ${expected.toString('base64').slice(0, 20)}...` } },
+      ),
+    ],
+    'shows-end-of-key': [
+      'Answers an invalid API key with the last six characters of the valid one in a header',
+      rejectKey(({ keys }) => ({
+        body: { error: 'unauthorized' },
+        headers: { 'X-Key-Hint': `...${(keys[0] ?? '').slice(-6)}` },
+      })),
+      'stored-key-in-answer',
+    ],
+    'shows-start-of-secret': [
+      'Answers a missing signature with the first eight characters of the secret',
+      rejectSignature(({ reason, config }) =>
+        reason === 'missing'
+          ? { body: { error: 'unauthorized', secret: `${(config.signing?.secrets[0] ?? '').slice(0, 8)}...` } }
+          : null,
+      ),
+      'stored-key-in-answer',
+    ],
+    'serves-env-file': [
+      'Serves the file .env, which contains the secret and the key',
+      exceptFor('accept', ({ path }) => path === '/.env', withSettings(200)),
+      'configuration-file-served',
+    ],
+    'shows-settings-when-not-found': [
+      'Shows its settings, with the secret and the key, on the page for unknown URLs',
+      exceptFor('accept', ({ method }) => method === 'GET', withSettings(404)),
+      'settings-page-public',
+    ],
+  },
+);

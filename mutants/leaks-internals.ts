@@ -54,149 +54,130 @@ const UNIQUE_VIOLATION =
  * Internals are not credentials: keeping them out of answers is good practice, not a rule of the specification. Nor are
  * uniform rejections, because the specification requires 401 and does not define the body.
  */
-export const leaksInternalsFaults = family<StageFault>({ area: 'leaks', forbidden: false }, [
-  // Answers that show internals.
-  [
-    'shows-stack-trace-of-broken-json',
-    'Answers a body that is not JSON with a stack trace',
-    'debug-output-in-answer',
-    showInstead('parse', 400, traceOfParser),
-  ],
-  [
-    'shows-message-of-json-parser',
-    'Answers a body that is not JSON with the message of the parser',
-    'error-message-in-answer',
-    showInstead('parse', 400, ({ rawBody }) => ({ body: { error: messageOfParser(rawBody) } })),
-  ],
-  [
-    'shows-parser-message-to-strangers',
-    'Answers an unsigned body that is not JSON with 401 and the message of the parser',
-    'error-message-in-answer',
-    rejectSignature(({ rawBody }) => {
-      const message = messageOfParser(rawBody);
-      return message === null ? null : { body: { error: 'unauthorized', errors: [message] } };
-    }),
-    {
-      note: 'The message also shows that bodies are parsed before any credential is checked.',
-    },
-  ],
-  [
-    'shows-message-of-exception',
-    'Answers an invalid payload with the message of the exception it caused',
-    'error-message-in-answer',
-    showInstead('validate', 400, () => ({
-      body: { error: "Cannot read properties of undefined (reading 'transactionId')" },
-    })),
-  ],
-  [
-    'shows-stack-trace-of-signature-decoder',
-    'Answers a signature that is not Base64 with a stack trace of the decoder',
-    'debug-output-in-answer',
-    rejectSignature(({ reason }) => (reason === 'malformed' ? { body: { detail: PYTHON_TRACE } } : null)),
-  ],
-  [
-    'shows-debug-page-to-other-methods',
-    'Answers any method other than POST with the debug page of the framework',
-    'debug-output-in-answer',
-    showInstead('accept', 405, () => ({
-      body:
-        "<h1>Page not found</h1><p>You're seeing this error because you have <code>DEBUG = True</code> in your " +
-        'settings file.</p>',
-      headers: { Allow: 'POST' },
-    })),
-  ],
-  [
-    'shows-stack-trace-of-large-bodies',
-    'Answers a body over the limit with a stack trace',
-    'debug-output-in-answer',
-    showInstead('readBody', 413, () =>
-      expressPage('PayloadTooLargeError: request entity too large', [
-        'at readStream (/srv/app/node_modules/raw-body/index.js:163:17)',
-      ]),
-    ),
-  ],
-  [
-    'shows-stack-trace-of-other-content-types',
-    'Answers a body of another content type with a stack trace',
-    'debug-output-in-answer',
-    showInstead('checkContentType', 415, () => ({ body: { status: 415, trace: JAVA_TRACE } })),
-  ],
-  [
-    'shows-database-message-of-duplicates',
-    'Answers a duplicate with 200 and the database message about its key',
-    'error-message-in-answer',
-    ({ correct }) =>
-      (req, res, next) => {
-        if (res.locals.stored === 'stored') return correct.reply(req, res, next);
-        show(res, 200, { body: { status: 'duplicate', detail: UNIQUE_VIOLATION } });
+export const leaksInternalsFaults = family<StageFault>(
+  { area: 'leaks', forbidden: false, mistake: 'debug-output-in-answer' },
+  {
+    // Answers that show internals.
+    'shows-stack-trace-of-broken-json': [
+      'Answers a body that is not JSON with a stack trace',
+      showInstead('parse', 400, traceOfParser),
+    ],
+    'shows-message-of-json-parser': [
+      'Answers a body that is not JSON with the message of the parser',
+      showInstead('parse', 400, ({ rawBody }) => ({ body: { error: messageOfParser(rawBody) } })),
+      'error-message-in-answer',
+    ],
+    'shows-parser-message-to-strangers': [
+      'Answers an unsigned body that is not JSON with 401 and the message of the parser',
+      rejectSignature(({ rawBody }) => {
+        const message = messageOfParser(rawBody);
+        return message === null ? null : { body: { error: 'unauthorized', errors: [message] } };
+      }),
+      'error-message-in-answer',
+      {
+        note: 'The message also shows that bodies are parsed before any credential is checked.',
       },
-    { stage: 'reply', note: 'Insert with "on conflict do nothing", and answer a duplicate like the first delivery.' },
-  ],
-  [
-    'appends-debug-bar',
-    'Appends a debug bar to the answer to accepted deliveries',
-    'debug-output-in-answer',
-    showAccepted(() => ({
-      body: '<div class="phpdebugbar" data-queries="12">SELECT * FROM deliveries</div>',
-    })),
-    {
-      note: 'The bar lists session and configuration, and senders that check the response body stop delivering.',
-    },
-  ],
-  [
-    'profiles-open-to-everyone',
-    'Serves profiles of the running process to everyone at /debug/pprof/',
-    'operator-pages-public',
-    exceptFor(
-      'accept',
-      ({ path, method }) => path === '/debug/pprof/' && method === 'GET',
-      (_req, res) => show(res, 200, { body: PROFILES }),
-    ),
-  ],
-  // Rejections that reveal which credential was wrong, or how.
-  [
-    'names-the-failed-check',
-    'Reveals whether the API key or the signature was wrong',
-    'distinct-refusals',
-    rejectKey(() => ({ body: { error: 'Invalid API key' } })),
-    { needs: ['hmac', 'api-key'] },
-  ],
-  [
-    'numbers-refused-signatures',
-    'Rejects missing, malformed and invalid signatures with different error codes',
-    'distinct-refusals',
-    rejectSignature(({ reason }) => ({
-      body: { error: 'unauthorized', code: 1001 + ['missing', 'malformed', 'mismatch'].indexOf(reason) },
-    })),
-  ],
-  [
-    'says-that-signature-is-malformed',
-    'Rejects a malformed signature with a separate message',
-    'distinct-refusals',
-    rejectSignature(({ reason }) =>
-      reason === 'malformed' ? { body: { error: 'The signature has the wrong length' } } : null,
-    ),
-  ],
-  [
-    'numbers-refused-keys',
-    'Rejects missing and unknown API keys with different error codes',
-    'distinct-refusals',
-    rejectKey(({ presented }) => ({
-      body: { error: 'unauthorized', code: presented === undefined ? 2001 : 2002 },
-    })),
-    {
-      note: 'The answer changes with the presence of the header, which confirms its name to a scanner.',
-    },
-  ],
-  [
-    'says-that-key-begins-rightly',
-    'Rejects an API key with the correct prefix with a separate message',
-    'distinct-refusals',
-    rejectKey(({ presented, keys }) =>
-      presented !== undefined && keys[0]?.startsWith(presented.slice(0, 8)) === true && presented.length >= 8
-        ? { body: { error: 'This API key has been revoked' } }
-        : null,
-    ),
-    { note: 'The answer confirms each correct prefix of a key.' },
-  ],
-]);
+    ],
+    'shows-message-of-exception': [
+      'Answers an invalid payload with the message of the exception it caused',
+      showInstead('validate', 400, () => ({
+        body: { error: "Cannot read properties of undefined (reading 'transactionId')" },
+      })),
+      'error-message-in-answer',
+    ],
+    'shows-stack-trace-of-signature-decoder': [
+      'Answers a signature that is not Base64 with a stack trace of the decoder',
+      rejectSignature(({ reason }) => (reason === 'malformed' ? { body: { detail: PYTHON_TRACE } } : null)),
+    ],
+    'shows-debug-page-to-other-methods': [
+      'Answers any method other than POST with the debug page of the framework',
+      showInstead('accept', 405, () => ({
+        body:
+          "<h1>Page not found</h1><p>You're seeing this error because you have <code>DEBUG = True</code> in your " +
+          'settings file.</p>',
+        headers: { Allow: 'POST' },
+      })),
+    ],
+    'shows-stack-trace-of-large-bodies': [
+      'Answers a body over the limit with a stack trace',
+      showInstead('readBody', 413, () =>
+        expressPage('PayloadTooLargeError: request entity too large', [
+          'at readStream (/srv/app/node_modules/raw-body/index.js:163:17)',
+        ]),
+      ),
+    ],
+    'shows-stack-trace-of-other-content-types': [
+      'Answers a body of another content type with a stack trace',
+      showInstead('checkContentType', 415, () => ({ body: { status: 415, trace: JAVA_TRACE } })),
+    ],
+    'shows-database-message-of-duplicates': [
+      'Answers a duplicate with 200 and the database message about its key',
+      ({ correct }) =>
+        (req, res, next) => {
+          if (res.locals.stored === 'stored') return correct.reply(req, res, next);
+          show(res, 200, { body: { status: 'duplicate', detail: UNIQUE_VIOLATION } });
+        },
+      'error-message-in-answer',
+      { stage: 'reply', note: 'Insert with "on conflict do nothing", and answer a duplicate like the first delivery.' },
+    ],
+    'appends-debug-bar': [
+      'Appends a debug bar to the answer to accepted deliveries',
+      showAccepted(() => ({
+        body: '<div class="phpdebugbar" data-queries="12">SELECT * FROM deliveries</div>',
+      })),
+      {
+        note: 'The bar lists session and configuration, and senders that check the response body stop delivering.',
+      },
+    ],
+    'profiles-open-to-everyone': [
+      'Serves profiles of the running process to everyone at /debug/pprof/',
+      exceptFor(
+        'accept',
+        ({ path, method }) => path === '/debug/pprof/' && method === 'GET',
+        (_req, res) => show(res, 200, { body: PROFILES }),
+      ),
+      'operator-pages-public',
+    ],
+    // Rejections that reveal which credential was wrong, or how.
+    'names-the-failed-check': [
+      'Reveals whether the API key or the signature was wrong',
+      rejectKey(() => ({ body: { error: 'Invalid API key' } })),
+      'distinct-refusals',
+      { needs: ['hmac', 'api-key'] },
+    ],
+    'numbers-refused-signatures': [
+      'Rejects missing, malformed and invalid signatures with different error codes',
+      rejectSignature(({ reason }) => ({
+        body: { error: 'unauthorized', code: 1001 + ['missing', 'malformed', 'mismatch'].indexOf(reason) },
+      })),
+      'distinct-refusals',
+    ],
+    'says-that-signature-is-malformed': [
+      'Rejects a malformed signature with a separate message',
+      rejectSignature(({ reason }) =>
+        reason === 'malformed' ? { body: { error: 'The signature has the wrong length' } } : null,
+      ),
+      'distinct-refusals',
+    ],
+    'numbers-refused-keys': [
+      'Rejects missing and unknown API keys with different error codes',
+      rejectKey(({ presented }) => ({
+        body: { error: 'unauthorized', code: presented === undefined ? 2001 : 2002 },
+      })),
+      'distinct-refusals',
+      {
+        note: 'The answer changes with the presence of the header, which confirms its name to a scanner.',
+      },
+    ],
+    'says-that-key-begins-rightly': [
+      'Rejects an API key with the correct prefix with a separate message',
+      rejectKey(({ presented, keys }) =>
+        presented !== undefined && keys[0]?.startsWith(presented.slice(0, 8)) === true && presented.length >= 8
+          ? { body: { error: 'This API key has been revoked' } }
+          : null,
+      ),
+      'distinct-refusals',
+      { note: 'The answer confirms each correct prefix of a key.' },
+    ],
+  },
+);

@@ -26,87 +26,80 @@ export const respells = (name: string): Pick<LogFault, 'equivalentTo'> => ({
 });
 
 /** The secret in one spelling. The check finds the value in each of them. */
-const spelling = (name: string, title: string, note: string, line: (secret: string) => string): Row<LogFault> => [
-  `logs-secret-as-${name}`,
+const spelling = (title: string, note: string, line: (secret: string) => string): Row<LogFault> => [
   `Logs the signature secret ${title} when it rejects a delivery`,
-  'secret-in-log',
   loggingRejected((_report, { secret }) => line(secret)),
+  'secret-in-log',
   { note, ...respells('logs-secret-on-rejection') },
 ];
 
 /** The secret alone, and settings that contain it. */
-const settings = family<LogFault>({ area: 'log', stage: 'log', needs: ['hmac'] }, [
-  [
-    'logs-secret-on-rejection',
-    'Logs the signature secret when it rejects a delivery',
-    'secret-in-log',
-    loggingRejected((_report, { secret }) => {
-      const [first = '', ...frames] = (new Error('invalid signature').stack ?? '').split('\n');
-      return [`${first} (secret: ${secret})`, ...frames.slice(0, 3)].join('\n');
-    }),
-  ],
-  spelling(
-    'base64',
-    'in Base64',
-    'Kubernetes secrets and `Basic` credentials are in Base64.',
-    (secret) => `could not verify with data: {"hmac": "${Buffer.from(secret).toString('base64')}"}`,
-  ),
-  spelling(
-    'hex',
-    'in hexadecimal',
-    '`%x` of Go, `bin2hex` of PHP and `HexFormat` of Java print a key of bytes like this.',
-    (secret) => `verification failed key=${Buffer.from(secret).toString('hex')}`,
-  ),
-  spelling(
-    'bytes',
-    'as a list of bytes',
-    '`Arrays.toString(key)` of Java and a Buffer in `JSON.stringify` print bytes like this.',
-    (secret) => `verification failed key=[${Buffer.from(secret).join(', ')}]`,
-  ),
-  spelling(
-    'url',
-    'in percent-encoding',
-    'The URL of a vault or configuration server has the value in its query.',
-    (secret) => `PUT /v1/config?hmac_secret=${encodeURIComponent(secret)} 204`,
-  ),
-  spelling(
-    'nested-json',
-    'in JSON inside JSON',
-    'Log drivers of containers put a line of JSON into a field of another one.',
-    (secret) => {
-      const line = JSON.stringify({ level: 50, config: { hmac: secret } }).replaceAll('/', '\\/');
-      return JSON.stringify({ log: `${line}\n`, stream: 'stdout' });
-    },
-  ),
-  spelling(
-    'lines',
-    'over two lines',
-    'Consoles such as `rich` of Python break lines at their width.',
-    (secret) => `│ hmac_secret = ${secret.slice(0, 20)} │\n│   ${secret.slice(20)} │`,
-  ),
-  [
-    'logs-settings-at-start',
-    'Logs its settings with the secret and the API key when it starts',
-    'secret-in-log',
-    {
-      logs: ({ secret, apiKey }) => ({
-        start: `settings: ${inspect({ port: 8080, webhook: { path: '/hooks', secret, apiKey } }, { depth: 4 })}`,
+const settings = family<LogFault>(
+  { area: 'log', stage: 'log', needs: ['hmac'] },
+  {
+    'logs-secret-on-rejection': [
+      'Logs the signature secret when it rejects a delivery',
+      loggingRejected((_report, { secret }) => {
+        const [first = '', ...frames] = (new Error('invalid signature').stack ?? '').split('\n');
+        return [`${first} (secret: ${secret})`, ...frames.slice(0, 3)].join('\n');
       }),
-    },
-    { needs: ['hmac', 'api-key', 'effects', 'restart'] },
-  ],
-  [
-    'logs-local-variables',
-    'Logs the local variables and the request when it rejects a delivery',
-    'secret-in-log',
-    loggingRejected((report, { secret }) => {
-      const expected = expectedSignature(report, secret).toString('base64');
-      const body = report.rawBody?.toString() ?? '';
-      return inspect({ headers: report.request.headers, body, secret, expected }, { maxStringLength: null });
-    }),
-    { needs: ['hmac', 'api-key'] },
-  ],
-]);
+      'secret-in-log',
+    ],
+    'logs-secret-as-base64': spelling(
+      'in Base64',
+      'Kubernetes secrets and `Basic` credentials are in Base64.',
+      (secret) => `could not verify with data: {"hmac": "${Buffer.from(secret).toString('base64')}"}`,
+    ),
+    'logs-secret-as-hex': spelling(
+      'in hexadecimal',
+      '`%x` of Go, `bin2hex` of PHP and `HexFormat` of Java print a key of bytes like this.',
+      (secret) => `verification failed key=${Buffer.from(secret).toString('hex')}`,
+    ),
+    'logs-secret-as-bytes': spelling(
+      'as a list of bytes',
+      '`Arrays.toString(key)` of Java and a Buffer in `JSON.stringify` print bytes like this.',
+      (secret) => `verification failed key=[${Buffer.from(secret).join(', ')}]`,
+    ),
+    'logs-secret-as-url': spelling(
+      'in percent-encoding',
+      'The URL of a vault or configuration server has the value in its query.',
+      (secret) => `PUT /v1/config?hmac_secret=${encodeURIComponent(secret)} 204`,
+    ),
+    'logs-secret-as-nested-json': spelling(
+      'in JSON inside JSON',
+      'Log drivers of containers put a line of JSON into a field of another one.',
+      (secret) => {
+        const line = JSON.stringify({ level: 50, config: { hmac: secret } }).replaceAll('/', '\\/');
+        return JSON.stringify({ log: `${line}\n`, stream: 'stdout' });
+      },
+    ),
+    'logs-secret-as-lines': spelling(
+      'over two lines',
+      'Consoles such as `rich` of Python break lines at their width.',
+      (secret) => `│ hmac_secret = ${secret.slice(0, 20)} │\n│   ${secret.slice(20)} │`,
+    ),
+    'logs-settings-at-start': [
+      'Logs its settings with the secret and the API key when it starts',
+      {
+        logs: ({ secret, apiKey }) => ({
+          start: `settings: ${inspect({ port: 8080, webhook: { path: '/hooks', secret, apiKey } }, { depth: 4 })}`,
+        }),
+      },
+      'secret-in-log',
+      { needs: ['hmac', 'api-key', 'effects', 'restart'] },
+    ],
+    'logs-local-variables': [
+      'Logs the local variables and the request when it rejects a delivery',
+      loggingRejected((report, { secret }) => {
+        const expected = expectedSignature(report, secret).toString('base64');
+        const body = report.rawBody?.toString() ?? '';
+        return inspect({ headers: report.request.headers, body, secret, expected }, { maxStringLength: null });
+      }),
+      'secret-in-log',
+      { needs: ['hmac', 'api-key'] },
+    ],
+  },
+);
 
 function expectedSignature({ rawBody = Buffer.alloc(0) }: DeliveryReport, secret: string): Buffer {
   return hmac(rawBody, secret);
@@ -116,69 +109,65 @@ function expectedSignature({ rawBody = Buffer.alloc(0) }: DeliveryReport, secret
 const isMismatch = ({ reasonCode }: DeliveryReport) => reasonCode?.startsWith('signature') === true;
 
 /** The valid signature of a rejected forgery, with which the forgery is accepted the next time. */
-const signatures = family<LogFault>({ area: 'log', stage: 'log', needs: ['hmac'] }, [
-  [
-    'logs-expected-signature',
-    'Logs the expected signature when it rejects a delivery',
-    'secret-in-log',
-    loggingRejected((report, { secret, signatureHeader }) => {
-      if (!isMismatch(report)) return undefined;
-      const given = requestHeader(report.request, signatureHeader);
-      return `invalid signature: expected ${expectedSignature(report, secret).toString('base64')}, got ${given}`;
-    }),
-  ],
-  [
-    'logs-expected-digest',
-    'Logs the expected digest in hexadecimal when it rejects a delivery',
-    'secret-in-log',
-    loggingRejected((report, { secret }) =>
-      isMismatch(report) ? `digest mismatch, computed=${expectedSignature(report, secret).toString('hex')}` : undefined,
-    ),
-    respells('logs-expected-signature'),
-  ],
-  [
-    'logs-signature-steps',
-    'Logs the computed signature of every delivery',
-    'secret-in-log',
-    logging((report, { secret }) => `DEBUG hmac: computed=${expectedSignature(report, secret).toString('base64')}`),
-    {
-      equivalentTo: {
-        name: 'logs-expected-signature',
-        reason: 'Some deliveries are rejected although they contain the valid signature, in another form or place.',
+const signatures = family<LogFault>(
+  { area: 'log', stage: 'log', needs: ['hmac'], mistake: 'secret-in-log' },
+  {
+    'logs-expected-signature': [
+      'Logs the expected signature when it rejects a delivery',
+      loggingRejected((report, { secret, signatureHeader }) => {
+        if (!isMismatch(report)) return undefined;
+        const given = requestHeader(report.request, signatureHeader);
+        return `invalid signature: expected ${expectedSignature(report, secret).toString('base64')}, got ${given}`;
+      }),
+    ],
+    'logs-expected-digest': [
+      'Logs the expected digest in hexadecimal when it rejects a delivery',
+      loggingRejected((report, { secret }) =>
+        isMismatch(report)
+          ? `digest mismatch, computed=${expectedSignature(report, secret).toString('hex')}`
+          : undefined,
+      ),
+      respells('logs-expected-signature'),
+    ],
+    'logs-signature-steps': [
+      'Logs the computed signature of every delivery',
+      logging((report, { secret }) => `DEBUG hmac: computed=${expectedSignature(report, secret).toString('base64')}`),
+      {
+        equivalentTo: {
+          name: 'logs-expected-signature',
+          reason: 'Some deliveries are rejected although they contain the valid signature, in another form or place.',
+        },
       },
-    },
-  ],
-]);
+    ],
+  },
+);
 
 /** The private key of the server. */
-const keys = family<LogFault>({ area: 'log', stage: 'log', needs: ['https', 'hmac'] }, [
-  [
-    'logs-tls-options',
-    'Logs its TLS options with the private key when it rejects a delivery',
-    'secret-in-log',
-    loggingRejected((_report, { tlsKey }) =>
-      inspect({ key: tlsKey, minVersion: 'TLSv1.2', requestCert: true }, { depth: 3 }),
-    ),
-  ],
-  [
-    'logs-private-key-as-jwk',
-    'Logs its private key as a JSON Web Key when it rejects a delivery',
-    'secret-in-log',
-    loggingRejected((_report, { tlsKey }) =>
-      JSON.stringify({ keys: [createPrivateKey(tlsKey).export({ format: 'jwk' })] }),
-    ),
-    respells('logs-tls-options'),
-  ],
-  [
-    'logs-all-settings',
-    'Logs all settings, with the credentials and the private key, when it rejects a delivery',
-    'secret-in-log',
-    loggingRejected(
-      (_report, { secret, apiKey, tlsKey }) =>
-        `env: ${JSON.stringify({ SECRET: secret, API_KEY: apiKey, TLS_KEY: tlsKey })}`,
-    ),
-    { needs: ['https', 'hmac', 'api-key'] },
-  ],
-]);
+const keys = family<LogFault>(
+  { area: 'log', stage: 'log', needs: ['https', 'hmac'], mistake: 'secret-in-log' },
+  {
+    'logs-tls-options': [
+      'Logs its TLS options with the private key when it rejects a delivery',
+      loggingRejected((_report, { tlsKey }) =>
+        inspect({ key: tlsKey, minVersion: 'TLSv1.2', requestCert: true }, { depth: 3 }),
+      ),
+    ],
+    'logs-private-key-as-jwk': [
+      'Logs its private key as a JSON Web Key when it rejects a delivery',
+      loggingRejected((_report, { tlsKey }) =>
+        JSON.stringify({ keys: [createPrivateKey(tlsKey).export({ format: 'jwk' })] }),
+      ),
+      respells('logs-tls-options'),
+    ],
+    'logs-all-settings': [
+      'Logs all settings, with the credentials and the private key, when it rejects a delivery',
+      loggingRejected(
+        (_report, { secret, apiKey, tlsKey }) =>
+          `env: ${JSON.stringify({ SECRET: secret, API_KEY: apiKey, TLS_KEY: tlsKey })}`,
+      ),
+      { needs: ['https', 'hmac', 'api-key'] },
+    ],
+  },
+);
 
 export const logSecretsFaults: readonly LogFault[] = [...settings, ...signatures, ...keys];

@@ -30,68 +30,55 @@ function same(a: PeerCertificate['issuer'], b: unknown): boolean {
 }
 
 export const mtlsCertificatesFaults: readonly Fault[] = [
-  ...family<StageFault>(MTLS, [
-    // Receivers that do not verify the client certificate, or not its owner.
-    [
-      'client-certificate-never-asked-for',
-      'Does not request a client certificate',
-      'client-without-certificate-accepted',
-      handleClients(() => () => (_req, _res, next) => next()),
-      { options: { requestCert: false } },
-    ],
-    [
-      'client-certificate-asked-for-only',
-      'Requests a client certificate but does not check it',
-      'client-without-certificate-accepted',
-      alsoAcceptIf(() => true),
-    ],
-    [
-      'client-certificate-optional',
-      'Rejects an invalid client certificate but accepts a missing one',
-      'client-without-certificate-accepted',
-      alsoAcceptIf(({ certificate }) => certificate === null),
-      { note: 'Tests with an invalid certificate pass, so the gap is hard to notice.' },
-    ],
-    [
-      'client-certificate-presence-is-enough',
-      'Accepts any client certificate',
-      'client-certificate-not-verified',
-      alsoAcceptIf(({ certificate }) => certificate !== null),
-    ],
-    [
-      'any-authority-accepted',
-      'Accepts a client certificate of any CA if its dates and its purpose are valid',
-      'client-certificate-not-verified',
-      alsoAcceptIf(hasUntrustedIssuer),
-      { note: 'Dates and purpose are checked, so tests with an expired certificate pass.' },
-    ],
-    [
-      'self-signed-client-accepted',
-      'Accepts self-signed client certificates in addition to those of the CA',
-      'verification-error-tolerated',
-      alsoAcceptIf(({ fault }) => fault === 'DEPTH_ZERO_SELF_SIGNED_CERT'),
-    ],
-    // Receivers that tolerate errors found by the TLS library.
-    [
-      'expired-client-certificate-accepted',
-      'Accepts expired client certificates',
-      'verification-error-tolerated',
-      tolerate('CERT_HAS_EXPIRED'),
-    ],
-    [
-      'early-client-certificate-accepted',
-      'Accepts client certificates that are not valid yet',
-      'verification-error-tolerated',
-      tolerate('CERT_NOT_YET_VALID'),
-    ],
-    [
-      'server-certificate-accepted-from-client',
-      'Accepts a server certificate of the CA from a client',
-      'verification-error-tolerated',
-      tolerate('INVALID_PURPOSE'),
-      { forbidden: false },
-    ],
-  ]),
+  ...family<StageFault>(
+    { ...MTLS, mistake: 'verification-error-tolerated' },
+    {
+      // Receivers that do not verify the client certificate, or not its owner.
+      'client-certificate-never-asked-for': [
+        'Does not request a client certificate',
+        handleClients(() => () => (_req, _res, next) => next()),
+        'client-without-certificate-accepted',
+        { options: { requestCert: false } },
+      ],
+      'client-certificate-asked-for-only': [
+        'Requests a client certificate but does not check it',
+        alsoAcceptIf(() => true),
+        'client-without-certificate-accepted',
+      ],
+      'client-certificate-optional': [
+        'Rejects an invalid client certificate but accepts a missing one',
+        alsoAcceptIf(({ certificate }) => certificate === null),
+        'client-without-certificate-accepted',
+        { note: 'Tests with an invalid certificate pass, so the gap is hard to notice.' },
+      ],
+      'client-certificate-presence-is-enough': [
+        'Accepts any client certificate',
+        alsoAcceptIf(({ certificate }) => certificate !== null),
+        'client-certificate-not-verified',
+      ],
+      'any-authority-accepted': [
+        'Accepts a client certificate of any CA if its dates and its purpose are valid',
+        alsoAcceptIf(hasUntrustedIssuer),
+        'client-certificate-not-verified',
+        { note: 'Dates and purpose are checked, so tests with an expired certificate pass.' },
+      ],
+      'self-signed-client-accepted': [
+        'Accepts self-signed client certificates in addition to those of the CA',
+        alsoAcceptIf(({ fault }) => fault === 'DEPTH_ZERO_SELF_SIGNED_CERT'),
+      ],
+      // Receivers that tolerate errors found by the TLS library.
+      'expired-client-certificate-accepted': ['Accepts expired client certificates', tolerate('CERT_HAS_EXPIRED')],
+      'early-client-certificate-accepted': [
+        'Accepts client certificates that are not valid yet',
+        tolerate('CERT_NOT_YET_VALID'),
+      ],
+      'server-certificate-accepted-from-client': [
+        'Accepts a server certificate of the CA from a client',
+        tolerate('INVALID_PURPOSE'),
+        { forbidden: false },
+      ],
+    },
+  ),
   // Which issuers of client certificates the receiver trusts.
   {
     name: 'public-authorities-trusted-for-clients',
@@ -106,101 +93,90 @@ export const mtlsCertificatesFaults: readonly Fault[] = [
       (server as unknown as TlsServer).setSecureContext(secureContextOptions({ ...tls, ca }));
     },
   },
-  ...family<StageFault>(MTLS, [
-    [
-      'client-certificate-taken-for-authority',
-      'Accepts a certificate signed by another client certificate, which is not a CA',
-      'hand-written-certificate-check',
-      alsoAcceptClients(() => {
-        const clients = new Map<string, X509Certificate>();
-        return ({ certificate, fault }) => {
-          if (certificate === null) return false;
-          const { fingerprint256, raw } = certificate;
-          if (fault === null) {
-            if (!clients.has(fingerprint256)) clients.set(fingerprint256, new X509Certificate(raw));
-            return false;
-          }
-          const shown = new X509Certificate(raw);
-          return [...clients.values()].some((client) => shown.verify(client.publicKey));
-        };
-      }),
-      { note: 'Libraries had this defect too: CVE-2002-0862, and CVE-2021-3450 in OpenSSL with strict checks.' },
-    ],
-    // Receivers that trust names in a certificate, which anyone can write.
-    [
-      'only-subject-name-compared',
-      'Compares the client name in the certificate but not its issuer',
-      'hand-written-certificate-check',
-      alsoAcceptIf(({ named }) => named),
-    ],
-    [
-      'only-issuer-name-compared',
-      'Compares the issuer name in the certificate but not its signature',
-      'hand-written-certificate-check',
-      alsoAcceptClients(namesTrustedIssuer),
-    ],
-    [
-      'only-both-names-compared',
-      'Compares the names of client and issuer but not the signature',
-      'hand-written-certificate-check',
-      alsoAcceptClients((parts) => {
-        const namesIssuer = namesTrustedIssuer(parts);
-        return (client) => client.named && namesIssuer(client);
-      }),
-    ],
-    [
-      'only-issuer-certificate-compared',
-      'Compares the fingerprint of the issuer certificate and checks nothing else',
-      'hand-written-certificate-check',
-      alsoAcceptClients((parts) => {
-        const fingerprint = trustedCaOf(parts)?.fingerprint256;
-        return ({ certificate, socket }) =>
-          certificate !== null && socket.getPeerCertificate(true).issuerCertificate?.fingerprint256 === fingerprint;
-      }),
-      { note: 'All certificates of the CA pass: of other clients, of servers, expired or not valid yet.' },
-    ],
-    [
-      'certificate-remembered-by-serial-number',
-      'Recognises a previously verified certificate by its serial number alone',
-      'hand-written-certificate-check',
-      alsoAcceptClients(() => {
-        const known = new Set<string>();
-        return ({ certificate, fault, named }) => {
-          if (certificate === null) return false;
-          if (fault === null && named) known.add(certificate.serialNumber);
-          return known.has(certificate.serialNumber);
-        };
-      }),
-    ],
-    [
-      'every-client-of-authority-accepted',
-      'Accepts every client certificate of the CA, regardless of its subject',
-      'client-name-not-compared',
-      alsoAcceptIf(({ certificate, fault }) => certificate !== null && fault === null),
-      { forbidden: false },
-    ],
-    [
-      'part-of-subject-compared',
-      'Accepts a certificate whose subject contains the agreed name anywhere',
-      'client-name-not-compared',
-      alsoAcceptClients(({ config }) => {
-        const { clientCertificate: option } = config;
-        const allowed = option?.from === 'connection' ? (option.allowed ?? []) : [];
-        return ({ certificate, fault }) =>
-          certificate !== null &&
-          fault === null &&
-          allowed.some((name) => JSON.stringify(certificate.subject).includes(name));
-      }),
-      {
-        note: 'The attacker needs a certificate of the CA for a longer name that contains the agreed one.',
-        forbidden: false,
-        equivalentTo: {
-          name: 'every-client-of-authority-accepted',
-          reason:
-            'The harness presents one certificate of another client, and its name contains the agreed one, so it ' +
-            'reveals both faults.',
+  ...family<StageFault>(
+    { ...MTLS, mistake: 'hand-written-certificate-check' },
+    {
+      'client-certificate-taken-for-authority': [
+        'Accepts a certificate signed by another client certificate, which is not a CA',
+        alsoAcceptClients(() => {
+          const clients = new Map<string, X509Certificate>();
+          return ({ certificate, fault }) => {
+            if (certificate === null) return false;
+            const { fingerprint256, raw } = certificate;
+            if (fault === null) {
+              if (!clients.has(fingerprint256)) clients.set(fingerprint256, new X509Certificate(raw));
+              return false;
+            }
+            const shown = new X509Certificate(raw);
+            return [...clients.values()].some((client) => shown.verify(client.publicKey));
+          };
+        }),
+        { note: 'Libraries had this defect too: CVE-2002-0862, and CVE-2021-3450 in OpenSSL with strict checks.' },
+      ],
+      // Receivers that trust names in a certificate, which anyone can write.
+      'only-subject-name-compared': [
+        'Compares the client name in the certificate but not its issuer',
+        alsoAcceptIf(({ named }) => named),
+      ],
+      'only-issuer-name-compared': [
+        'Compares the issuer name in the certificate but not its signature',
+        alsoAcceptClients(namesTrustedIssuer),
+      ],
+      'only-both-names-compared': [
+        'Compares the names of client and issuer but not the signature',
+        alsoAcceptClients((parts) => {
+          const namesIssuer = namesTrustedIssuer(parts);
+          return (client) => client.named && namesIssuer(client);
+        }),
+      ],
+      'only-issuer-certificate-compared': [
+        'Compares the fingerprint of the issuer certificate and checks nothing else',
+        alsoAcceptClients((parts) => {
+          const fingerprint = trustedCaOf(parts)?.fingerprint256;
+          return ({ certificate, socket }) =>
+            certificate !== null && socket.getPeerCertificate(true).issuerCertificate?.fingerprint256 === fingerprint;
+        }),
+        { note: 'All certificates of the CA pass: of other clients, of servers, expired or not valid yet.' },
+      ],
+      'certificate-remembered-by-serial-number': [
+        'Recognises a previously verified certificate by its serial number alone',
+        alsoAcceptClients(() => {
+          const known = new Set<string>();
+          return ({ certificate, fault, named }) => {
+            if (certificate === null) return false;
+            if (fault === null && named) known.add(certificate.serialNumber);
+            return known.has(certificate.serialNumber);
+          };
+        }),
+      ],
+      'every-client-of-authority-accepted': [
+        'Accepts every client certificate of the CA, regardless of its subject',
+        alsoAcceptIf(({ certificate, fault }) => certificate !== null && fault === null),
+        'client-name-not-compared',
+        { forbidden: false },
+      ],
+      'part-of-subject-compared': [
+        'Accepts a certificate whose subject contains the agreed name anywhere',
+        alsoAcceptClients(({ config }) => {
+          const { clientCertificate: option } = config;
+          const allowed = option?.from === 'connection' ? (option.allowed ?? []) : [];
+          return ({ certificate, fault }) =>
+            certificate !== null &&
+            fault === null &&
+            allowed.some((name) => JSON.stringify(certificate.subject).includes(name));
+        }),
+        'client-name-not-compared',
+        {
+          note: 'The attacker needs a certificate of the CA for a longer name that contains the agreed one.',
+          forbidden: false,
+          equivalentTo: {
+            name: 'every-client-of-authority-accepted',
+            reason:
+              'The harness presents one certificate of another client, and its name contains the agreed one, so it ' +
+              'reveals both faults.',
+          },
         },
-      },
-    ],
-  ]),
+      ],
+    },
+  ),
 ];

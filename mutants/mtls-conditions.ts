@@ -73,12 +73,11 @@ function namesNoServer({ socket }: Client): boolean {
 type HeaderReader = (name: string) => string;
 
 /** A row about the headers of a proxy that claim a client certificate. `of` says whose headers these are. */
-function trusts(name: string, of: string, claims: (header: HeaderReader) => boolean, note?: string): Row<StageFault> {
+function trusts(of: string, claims: (header: HeaderReader) => boolean, note?: string): Row<StageFault> {
   return [
-    name,
     `Trusts a header that claims a verified client certificate, from any sender (${of})`,
-    'certificate-header-unprotected',
     alsoAcceptIf(({ req }) => claims((header) => req.get(header) ?? '')),
+    'certificate-header-unprotected',
     note === undefined ? {} : { note },
   ];
 }
@@ -99,45 +98,39 @@ function skipWhenCertified(stage: keyof Pipeline): Pick<StageFault, 'stage' | 'r
 }
 
 export const mtlsConditionsFaults: readonly StageFault[] = [
-  ...family<StageFault>(MTLS, [
+  ...family<StageFault>(MTLS, {
     // Receivers that check the certificate, but not always.
-    [
-      'certificate-not-needed-over-tls-1-2',
+    'certificate-not-needed-over-tls-1-2': [
       'Requires no client certificate over TLS 1.2',
-      'certificate-check-conditional',
       alsoAcceptIf(({ socket }) => socket.getProtocol() === 'TLSv1.2'),
-    ],
-    [
-      'certificate-not-needed-over-tls-1-3',
-      'Requires no client certificate over TLS 1.3',
       'certificate-check-conditional',
+    ],
+    'certificate-not-needed-over-tls-1-3': [
+      'Requires no client certificate over TLS 1.3',
       alsoAcceptIf(({ socket }) => socket.getProtocol() === 'TLSv1.3'),
+      'certificate-check-conditional',
       { note: 'A request by renegotiation never happens in TLS 1.3, which current clients use.' },
     ],
-    [
-      'resumed-session-not-checked',
+    'resumed-session-not-checked': [
       'Checks the certificate only in full handshakes, not in resumed sessions',
-      'resumed-session-unverified',
       alsoAcceptIf(({ socket }) => socket.isSessionReused()),
-    ],
-    [
-      'authorized-flag-believed',
-      'Checks only `socket.authorized`, which Node also sets for resumed sessions without a certificate',
       'resumed-session-unverified',
-      alsoAcceptIf(({ certificate, socket }) => certificate === null && socket.authorized),
     ],
-    [
-      'any-authority-accepted-one-in-ten',
+    'authorized-flag-believed': [
+      'Checks only `socket.authorized`, which Node also sets for resumed sessions without a certificate',
+      alsoAcceptIf(({ certificate, socket }) => certificate === null && socket.authorized),
+      'resumed-session-unverified',
+    ],
+    'any-authority-accepted-one-in-ten': [
       'Accepts one in ten client certificates of an unknown CA',
-      'client-certificate-not-verified',
       oneIn(10),
+      'client-certificate-not-verified',
       { note: 'One machine of a cluster missed a change. An attacker retries; a single test passes.' },
     ],
-    [
-      'any-authority-accepted-one-in-five',
+    'any-authority-accepted-one-in-five': [
       'Accepts one in five client certificates of an unknown CA',
-      'client-certificate-not-verified',
       oneIn(5),
+      'client-certificate-not-verified',
       {
         note: 'A runtime reused the result of another connection (oven-sh/bun #27985): update it.',
         equivalentTo: {
@@ -146,33 +139,28 @@ export const mtlsConditionsFaults: readonly StageFault[] = [
         },
       },
     ],
-    [
-      'certificate-not-needed-with-query',
+    'certificate-not-needed-with-query': [
       'Requires the certificate only for the exact URL, not with a query',
-      'certificate-check-conditional',
       alsoAcceptIf(({ req }) => req.url.includes('?')),
+      'certificate-check-conditional',
       { note: 'nginx `if ($request_uri = "/webhook")` compares the text of the URL.' },
     ],
-    [
-      'certificate-not-needed-without-server-name',
+    'certificate-not-needed-without-server-name': [
       'Requires no certificate from clients that do not send the server name (SNI)',
-      'certificate-check-conditional',
       alsoAcceptIf(namesNoServer),
-    ],
-    [
-      'certificate-needed-for-orders-only',
-      'Requires a certificate only for CAAS notifications',
       'certificate-check-conditional',
+    ],
+    'certificate-needed-for-orders-only': [
+      'Requires a certificate only for CAAS notifications',
       afterReadingBody((parts) => {
         const goOn = stagesAfterBody(parts);
         const checked = checkFirst(parts, goOn);
         return (body) => (/"type"\s*:\s*"CAAS"/.test(body) ? checked : goOn);
       }),
+      'certificate-check-conditional',
     ],
-    [
-      'refused-without-certificate-remembered',
+    'refused-without-certificate-remembered': [
       'Records the id of a delivery that is rejected without a certificate, and then rejects the real delivery',
-      'recorded-before-certificate-check',
       afterReadingBody((parts) => {
         const checked = checkFirst(parts, stagesAfterBody(parts));
         const known = new Set<string>();
@@ -183,88 +171,77 @@ export const mtlsConditionsFaults: readonly StageFault[] = [
           return checked;
         };
       }),
+      'recorded-before-certificate-check',
     ],
     // Receivers that accept a header instead of a certificate.
-    trusts(
-      'x-ssl-client-headers-trusted',
+    'x-ssl-client-headers-trusted': trusts(
       'X-SSL-Client-Verify and similar names, as usually configured in Apache and nginx',
       (header) => header('x-ssl-client-verify') === 'SUCCESS',
     ),
-    trusts(
-      'x-client-verify-trusted',
+    'x-client-verify-trusted': trusts(
       'X-Client-Verify, from nginx recipes',
       (header) => header('x-client-verify') === 'SUCCESS',
     ),
-    trusts(
-      'ssl-client-headers-trusted',
+    'ssl-client-headers-trusted': trusts(
       'ssl-client-verify of ingress-nginx',
       (header) => header('ssl-client-verify') === 'SUCCESS',
       'Set `auth-tls-verify-client: "on"` in the Ingress, and block all other access to the pod.',
     ),
-    trusts(
-      'envoy-client-certificate-trusted',
+    'envoy-client-certificate-trusted': trusts(
       'X-Forwarded-Client-Cert of Envoy and Istio',
       (header) => /Subject=|URI=|Hash=/.test(header('x-forwarded-client-cert')),
       'Set `forward_client_cert_details: SANITIZE_SET` in Envoy.',
     ),
-    trusts(
-      'traefik-client-certificate-trusted',
+    'traefik-client-certificate-trusted': trusts(
       'X-Forwarded-Tls-Client-Cert of Traefik',
       (header) => header('x-forwarded-tls-client-cert') !== '',
       'Use `RequireAndVerifyClientCert` in Traefik, with its passTLSClientCert middleware on the route.',
     ),
-    trusts(
-      'amazon-client-certificate-trusted',
+    'amazon-client-certificate-trusted': trusts(
       'X-Amzn-Mtls-Clientcert of the AWS load balancers',
       (header) => header('x-amzn-mtls-clientcert') !== '' || header('x-amzn-mtls-clientcert-leaf') !== '',
       'Use mode "verify" with a trust store, and allow only the load balancer in the security group.',
     ),
-    trusts(
-      'azure-client-certificate-trusted',
+    'azure-client-certificate-trusted': trusts(
       'X-ARR-ClientCert of Azure App Service',
       (header) => header('x-arr-clientcert') !== '',
       'App Service does not verify certificates: verify the one in the header against the CA.',
     ),
-    trusts(
-      'google-client-certificate-trusted',
+    'google-client-certificate-trusted': trusts(
       'X-Client-Cert-Present and X-Client-Cert-Chain-Verified of the Google Cloud load balancers',
       (header) => header('x-client-cert-chain-verified') === 'true',
       'Let the client validation mode reject invalid certificates, and allow only the load balancer.',
     ),
-    trusts(
-      'cloudflare-client-certificate-trusted',
+    'cloudflare-client-certificate-trusted': trusts(
       'Cf-Cert-Verified and Cf-Client-Cert-Verified, as Cloudflare can be configured to add them',
       (header) => header('cf-cert-verified') === 'true' || header('cf-client-cert-verified') === 'true',
       'Allow connections to the origin only from Cloudflare (authenticated origin pulls).',
     ),
-    trusts(
-      'client-cert-header-trusted',
+    'client-cert-header-trusted': trusts(
       'Client-Cert, of RFC 9440',
       (header) => header('client-cert') !== '',
       'RFC 9440 requires the proxy to remove this header from client requests.',
     ),
-    [
-      'certificate-not-needed-for-local-claims',
+    'certificate-not-needed-for-local-claims': [
       'Requires no certificate from clients that claim a local address in X-Forwarded-For',
-      'certificate-check-conditional',
       alsoAcceptIf(({ req }) => /\b127\.0\.0\.1\b|::1/.test(req.get('x-forwarded-for') ?? '')),
+      'certificate-check-conditional',
     ],
-  ]),
+  }),
   // Receivers for which a certificate is enough.
-  ...family<StageFault>({ area: 'mtls' }, [
-    [
-      'signature-not-needed-with-certificate',
-      'Requires no signature from a client with a valid certificate',
-      'certificate-replaces-credentials',
-      skipWhenCertified('requireSignature'),
-      { needs: ['hmac'], equivalentTo: { name: 'signature-not-checked', reason: EVERY_DELIVERY } },
-    ],
-    [
-      'api-key-not-needed-with-certificate',
-      'Requires no API key from a client with a valid certificate',
-      'certificate-replaces-credentials',
-      skipWhenCertified('requireApiKey'),
-      { needs: ['api-key'], equivalentTo: { name: 'api-key-not-checked', reason: EVERY_DELIVERY } },
-    ],
-  ]),
+  ...family<StageFault>(
+    { area: 'mtls', mistake: 'certificate-replaces-credentials' },
+    {
+      'signature-not-needed-with-certificate': [
+        'Requires no signature from a client with a valid certificate',
+        skipWhenCertified('requireSignature'),
+        { needs: ['hmac'], equivalentTo: { name: 'signature-not-checked', reason: EVERY_DELIVERY } },
+      ],
+      'api-key-not-needed-with-certificate': [
+        'Requires no API key from a client with a valid certificate',
+        skipWhenCertified('requireApiKey'),
+        { needs: ['api-key'], equivalentTo: { name: 'api-key-not-checked', reason: EVERY_DELIVERY } },
+      ],
+    },
+  ),
 ];

@@ -76,97 +76,84 @@ function acceptIfPolluted(
   return { stage: 'requireSignature', needs: ['hmac'], replace };
 }
 
-export const payloadBrokenJsonFaults = family<StageFault>({ area: 'payload' }, [
-  // Bodies that are not JSON.
-  ['broken-json-answers-500', 'Answers 500 to a body that is not JSON', 'unguarded-parser', parsing(isNotJson, fails)],
-  [
-    'broken-json-ends-the-process',
-    'Ends the process on a body that is not JSON',
-    'unguarded-parser',
-    parsing(isInvalidJson, endsProcess),
-  ],
-  [
-    'broken-json-hangs',
-    'Never answers a truncated JSON body',
-    'read-waits-for-more',
-    parsing((body) => body.toString('latin1') === '{"id":', never),
-  ],
-  [
-    'answers-400-and-dies',
-    'Answers 400 to a body that is not JSON and then ends the process',
-    'unguarded-parser',
-    parsing(isInvalidJson, ({ crash }, _req, res) => {
-      refuse(res, 400, 'body-not-json');
-      res.once('finish', () => crash(100));
-    }),
-    { note: 'The answer looks correct, but the next delivery finds no server.' },
-  ],
-  ['empty-body-answers-500', 'Answers 500 to an empty body', 'empty-body-unhandled', parsing(isEmpty, fails)],
-  ['empty-body-hangs', 'Never answers an empty body', 'read-waits-for-more', parsing(isEmpty, never)],
-  [
-    'parsed-before-verified',
-    'Parses the body before verifying it and answers 400 to an unsigned one that is not JSON',
-    'parsing-before-verification',
-    inspectFirst(isNotJson, (_parts, _req, res) => refuse(res, 400, 'body-not-json')),
-    { forbidden: false },
-  ],
-  [
-    'unverified-json-answers-500',
-    'Parses the body unguarded before verifying it and answers 500 to an unsigned one that is not JSON',
-    'parsing-before-verification',
-    inspectFirst(isNotJson, fails),
-  ],
-  [
-    'unverified-json-ends-the-process',
-    'Parses the body before verifying it and ends the process if it is not JSON',
-    'parsing-before-verification',
-    inspectFirst(isNotJson, endsProcess),
-  ],
-  [
-    'unverified-null-answers-500',
-    'Reads the type of the payload before verifying it and answers 500 to an unsigned null',
-    'parsing-before-verification',
-    inspectFirst(
-      (body) => body.toString('latin1').trim() === 'null',
-      () => throwTypeError("Cannot read properties of null (reading 'type')"),
-    ),
-  ],
-  [
-    'invalid-utf-8-ends-the-process',
-    'Ends the process on a body that is not UTF-8',
-    'unguarded-parser',
-    parsing((body) => !Buffer.from(body.toString('utf8'), 'utf8').equals(body), endsProcess),
-  ],
-  [
-    'repeated-keys-answer-500',
-    'Answers 500 to JSON with a repeated key',
-    'unguarded-parser',
-    parsing((body) => body.toString('latin1').split('"type":"CAAS"').length > 2, fails),
-    { note: 'FAIL_ON_READING_DUP_TREE_KEY in Jackson and JSONObject of org.json throw on repeated keys.' },
-  ],
-  // Payloads that reach the prototype of the receiver's own objects.
-  [
-    'merges-payloads-deeply',
-    'Merges data into an object of the request with a function that follows __proto__, which affects every later ' +
-      'delivery',
-    'payload-merged-into-prototype',
-    acceptIfPolluted((payload) => (payload as { data?: object }).data, ['constructor']),
-  ],
-  [
-    'merges-envelopes-deeply',
-    'Merges the envelope into an object of the request with a function that follows __proto__, which affects ' +
-      'every later delivery',
-    'payload-merged-into-prototype',
-    acceptIfPolluted(
-      ({ ...payload }) => (Object.hasOwn(payload, '__proto__') ? payload : undefined),
-      ['constructor', 'data'],
-    ),
-  ],
-  [
-    'merges-but-for-proto',
-    'Merges data with a function that blocks __proto__ but follows constructor.prototype, which affects every ' +
-      'later delivery',
-    'payload-merged-into-prototype',
-    acceptIfPolluted((payload) => (payload as { data?: object }).data, ['__proto__']),
-  ],
-]);
+export const payloadBrokenJsonFaults = family<StageFault>(
+  { area: 'payload', mistake: 'unguarded-parser' },
+  {
+    // Bodies that are not JSON.
+    'broken-json-answers-500': ['Answers 500 to a body that is not JSON', parsing(isNotJson, fails)],
+    'broken-json-ends-the-process': [
+      'Ends the process on a body that is not JSON',
+      parsing(isInvalidJson, endsProcess),
+    ],
+    'broken-json-hangs': [
+      'Never answers a truncated JSON body',
+      parsing((body) => body.toString('latin1') === '{"id":', never),
+      'read-waits-for-more',
+    ],
+    'answers-400-and-dies': [
+      'Answers 400 to a body that is not JSON and then ends the process',
+      parsing(isInvalidJson, ({ crash }, _req, res) => {
+        refuse(res, 400, 'body-not-json');
+        res.once('finish', () => crash(100));
+      }),
+      { note: 'The answer looks correct, but the next delivery finds no server.' },
+    ],
+    'empty-body-answers-500': ['Answers 500 to an empty body', parsing(isEmpty, fails), 'empty-body-unhandled'],
+    'empty-body-hangs': ['Never answers an empty body', parsing(isEmpty, never), 'read-waits-for-more'],
+    'parsed-before-verified': [
+      'Parses the body before verifying it and answers 400 to an unsigned one that is not JSON',
+      inspectFirst(isNotJson, (_parts, _req, res) => refuse(res, 400, 'body-not-json')),
+      'parsing-before-verification',
+      { forbidden: false },
+    ],
+    'unverified-json-answers-500': [
+      'Parses the body unguarded before verifying it and answers 500 to an unsigned one that is not JSON',
+      inspectFirst(isNotJson, fails),
+      'parsing-before-verification',
+    ],
+    'unverified-json-ends-the-process': [
+      'Parses the body before verifying it and ends the process if it is not JSON',
+      inspectFirst(isNotJson, endsProcess),
+      'parsing-before-verification',
+    ],
+    'unverified-null-answers-500': [
+      'Reads the type of the payload before verifying it and answers 500 to an unsigned null',
+      inspectFirst(
+        (body) => body.toString('latin1').trim() === 'null',
+        () => throwTypeError("Cannot read properties of null (reading 'type')"),
+      ),
+      'parsing-before-verification',
+    ],
+    'invalid-utf-8-ends-the-process': [
+      'Ends the process on a body that is not UTF-8',
+      parsing((body) => !Buffer.from(body.toString('utf8'), 'utf8').equals(body), endsProcess),
+    ],
+    'repeated-keys-answer-500': [
+      'Answers 500 to JSON with a repeated key',
+      parsing((body) => body.toString('latin1').split('"type":"CAAS"').length > 2, fails),
+      { note: 'FAIL_ON_READING_DUP_TREE_KEY in Jackson and JSONObject of org.json throw on repeated keys.' },
+    ],
+    // Payloads that reach the prototype of the receiver's own objects.
+    'merges-payloads-deeply': [
+      'Merges data into an object of the request with a function that follows __proto__, which affects every later ' +
+        'delivery',
+      acceptIfPolluted((payload) => (payload as { data?: object }).data, ['constructor']),
+      'payload-merged-into-prototype',
+    ],
+    'merges-envelopes-deeply': [
+      'Merges the envelope into an object of the request with a function that follows __proto__, which affects ' +
+        'every later delivery',
+      acceptIfPolluted(
+        ({ ...payload }) => (Object.hasOwn(payload, '__proto__') ? payload : undefined),
+        ['constructor', 'data'],
+      ),
+      'payload-merged-into-prototype',
+    ],
+    'merges-but-for-proto': [
+      'Merges data with a function that blocks __proto__ but follows constructor.prototype, which affects every ' +
+        'later delivery',
+      acceptIfPolluted((payload) => (payload as { data?: object }).data, ['__proto__']),
+      'payload-merged-into-prototype',
+    ],
+  },
+);

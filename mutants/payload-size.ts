@@ -91,164 +91,138 @@ function isWhole(gzip: Buffer): boolean {
   }
 }
 
-export const payloadSizeFaults = family<StageFault>({ area: 'payload', stage: 'validate' }, [
-  [
-    'nesting-of-100-answers-500',
-    'Answers 500 to more than a hundred levels of nesting',
-    'deep-nesting-unhandled',
-    tooDeep(100),
-  ],
-  [
-    'nesting-of-900-answers-500',
-    'Answers 500 to more than nine hundred levels of nesting',
-    'deep-nesting-unhandled',
-    tooDeep(900),
-  ],
-  [
-    'nesting-of-10000-answers-500',
-    'Answers 500 to more than ten thousand levels of nesting, because of a recursive walk',
-    'deep-nesting-unhandled',
-    tooDeep(10_000),
-  ],
-  [
-    'deep-nesting-ends-the-process',
-    "Ends the process on fifty thousand levels of nesting, because the parser's stack overflows",
-    'deep-nesting-unhandled',
-    withoutDepthLimit((payload, { crash }) => {
-      if (depthOf(payload) <= 50_000) return 'go on';
-      crash(100);
-      return 'ended';
-    }),
-  ],
-  [
-    'unverified-nesting-ends-the-process',
-    'Ends the process on a deeply nested body before verifying the signature',
-    'parsing-before-verification',
-    ({ correct, crash }) =>
-      (req, res, next) =>
-        /^\[{5000}/.test(required(res, 'rawBody').subarray(0, 5000).toString('latin1'))
-          ? crash(100)
-          : correct.requireApiKey(req, res, next),
-    { stage: 'requireApiKey' },
-  ],
-  [
-    'nested-objects-answer-500',
-    'Answers 500 to a thousand levels of nested objects, but not of nested arrays',
-    'deep-nesting-unhandled',
-    withoutDepthLimit((payload) => {
-      let objects = 0;
-      for (const container of containersIn(payload)) if (isObject(container)) objects += 1;
-      return objects > 1000 ? throwTypeError('Maximum call stack size exceeded') : 'go on';
-    }),
-    { note: 'A test with nested arrays passed, so the limit was never added.' },
-  ],
-  [
-    'many-keys-answer-500',
-    'Answers 500 to a payload with more than a thousand keys',
-    'names-from-payload-keys',
-    throwBefore(
-      'limit of total fields exceeded',
-      hasContainer((container) => isObject(container) && Object.keys(container).length > 1000),
-    ),
-  ],
-  [
-    'names-as-columns-answer-500',
-    'Answers 500 to an unknown field with an empty name or a dot in its name, because storing it fails',
-    'names-from-payload-keys',
-    throwBefore(
-      'field names may not be empty or contain a dot',
-      hasName((name) => name === '' || name.includes('.')),
-    ),
-    {
-      equivalentTo: {
-        name: 'many-keys-answer-500',
-        reason: 'One delivery has many unknown fields, and some of them have such names.',
+export const payloadSizeFaults = family<StageFault>(
+  { area: 'payload', stage: 'validate', mistake: 'deep-nesting-unhandled' },
+  {
+    'nesting-of-100-answers-500': ['Answers 500 to more than a hundred levels of nesting', tooDeep(100)],
+    'nesting-of-900-answers-500': ['Answers 500 to more than nine hundred levels of nesting', tooDeep(900)],
+    'nesting-of-10000-answers-500': [
+      'Answers 500 to more than ten thousand levels of nesting, because of a recursive walk',
+      tooDeep(10_000),
+    ],
+    'deep-nesting-ends-the-process': [
+      "Ends the process on fifty thousand levels of nesting, because the parser's stack overflows",
+      withoutDepthLimit((payload, { crash }) => {
+        if (depthOf(payload) <= 50_000) return 'go on';
+        crash(100);
+        return 'ended';
+      }),
+    ],
+    'unverified-nesting-ends-the-process': [
+      'Ends the process on a deeply nested body before verifying the signature',
+      ({ correct, crash }) =>
+        (req, res, next) =>
+          /^\[{5000}/.test(required(res, 'rawBody').subarray(0, 5000).toString('latin1'))
+            ? crash(100)
+            : correct.requireApiKey(req, res, next),
+      'parsing-before-verification',
+      { stage: 'requireApiKey' },
+    ],
+    'nested-objects-answer-500': [
+      'Answers 500 to a thousand levels of nested objects, but not of nested arrays',
+      withoutDepthLimit((payload) => {
+        let objects = 0;
+        for (const container of containersIn(payload)) if (isObject(container)) objects += 1;
+        return objects > 1000 ? throwTypeError('Maximum call stack size exceeded') : 'go on';
+      }),
+      { note: 'A test with nested arrays passed, so the limit was never added.' },
+    ],
+    'many-keys-answer-500': [
+      'Answers 500 to a payload with more than a thousand keys',
+      throwBefore(
+        'limit of total fields exceeded',
+        hasContainer((container) => isObject(container) && Object.keys(container).length > 1000),
+      ),
+      'names-from-payload-keys',
+    ],
+    'names-as-columns-answer-500': [
+      'Answers 500 to an unknown field with an empty name or a dot in its name, because storing it fails',
+      throwBefore(
+        'field names may not be empty or contain a dot',
+        hasName((name) => name === '' || name.includes('.')),
+      ),
+      'names-from-payload-keys',
+      {
+        equivalentTo: {
+          name: 'many-keys-answer-500',
+          reason: 'One delivery has many unknown fields, and some of them have such names.',
+        },
       },
-    },
-  ],
-  [
-    'long-keys-answer-500',
-    'Answers 500 to a payload with a key of more than a thousand characters',
-    'names-from-payload-keys',
-    throwBefore(
-      'immense term in field',
-      hasName((name) => name.length > 1000),
-    ),
-  ],
-  [
-    'long-numbers-answer-500',
-    'Answers 500 to a number of more than 4,300 digits',
-    'number-conversion-unchecked',
-    ({ correct }) =>
-      (req, res, next) =>
-        /:\d{4300}/.test(required(res, 'rawBody').toString('latin1'))
-          ? throwTypeError('Exceeds the limit (4300 digits) for integer string conversion')
-          : correct.parse(req, res, next),
-    { stage: 'parse' },
-  ],
-  [
-    'infinite-numbers-answer-500',
-    'Answers 500 to a number that is too large for floating point',
-    'number-conversion-unchecked',
-    throwBefore(
-      'cannot convert float infinity to integer',
-      hasContainer((container) => Object.values(container).includes(Infinity)),
-    ),
-  ],
-  [
-    'limit-of-8-kb',
-    'Answers 413 to a notification over 8 kB',
-    'valid-body-size-rejected',
-    reading(8192, (_parts, _req, res) => refuse(res, 413, 'body-too-large')),
-    { note: 'Such limits are derived from the size of the sample payload.' },
-  ],
-  [
-    'full-buffers-hang',
-    'Never answers a body that fills its read buffer exactly',
-    'read-waits-for-more',
-    ({ correct }) =>
-      (req, res, next) =>
-        correct.readBody(req, res, (error?: unknown) => {
-          const length = error === undefined ? required(res, 'rawBody').length : 0;
-          if (length === 0 || length % 8192 !== 0) next(error);
-        }),
-    { stage: 'readBody' },
-  ],
-  [
-    'large-bodies-end-the-process',
-    'Ends the process on a body of half a megabyte, signed or not',
-    'oversized-body-unhandled',
-    reading(500_000, ({ crash }) => crash(100)),
-  ],
-  [
-    'large-bodies-answer-500',
-    'Answers 500 to a body over half a megabyte',
-    'oversized-body-unhandled',
-    reading(500_000, () => throwTypeError('request entity too large')),
-  ],
-  [
-    'long-ids-fill-the-index',
-    'Answers 500 to an id of more than 2,700 characters, because no index accepts it',
-    'value-longer-than-column',
-    throwBefore('index row size exceeds', where('id', hasText(/^[\s\S]{2701}/))),
-  ],
-  [
-    'inflates-for-ever',
-    'Never answers a truncated gzip body',
-    'decompression-unguarded',
-    decoding((_encoding, body, end) => {
-      const isGzip = body[0] === 0x1f && body[1] === 0x8b;
-      if (!isGzip || isWhole(body)) end();
-    }),
-    { forbidden: false },
-  ],
-  [
-    'unknown-encoding-answers-500',
-    'Answers 500 to an unknown Content-Encoding',
-    'decompression-unguarded',
-    decoding((encoding, _body, end) =>
-      encoding === 'gzip' ? end() : throwTypeError('decoders[encoding] is not a function'),
-    ),
-    { forbidden: false },
-  ],
-]);
+    ],
+    'long-keys-answer-500': [
+      'Answers 500 to a payload with a key of more than a thousand characters',
+      throwBefore(
+        'immense term in field',
+        hasName((name) => name.length > 1000),
+      ),
+      'names-from-payload-keys',
+    ],
+    'long-numbers-answer-500': [
+      'Answers 500 to a number of more than 4,300 digits',
+      ({ correct }) =>
+        (req, res, next) =>
+          /:\d{4300}/.test(required(res, 'rawBody').toString('latin1'))
+            ? throwTypeError('Exceeds the limit (4300 digits) for integer string conversion')
+            : correct.parse(req, res, next),
+      'number-conversion-unchecked',
+      { stage: 'parse' },
+    ],
+    'infinite-numbers-answer-500': [
+      'Answers 500 to a number that is too large for floating point',
+      throwBefore(
+        'cannot convert float infinity to integer',
+        hasContainer((container) => Object.values(container).includes(Infinity)),
+      ),
+      'number-conversion-unchecked',
+    ],
+    'limit-of-8-kb': [
+      'Answers 413 to a notification over 8 kB',
+      reading(8192, (_parts, _req, res) => refuse(res, 413, 'body-too-large')),
+      'valid-body-size-rejected',
+      { note: 'Such limits are derived from the size of the sample payload.' },
+    ],
+    'full-buffers-hang': [
+      'Never answers a body that fills its read buffer exactly',
+      ({ correct }) =>
+        (req, res, next) =>
+          correct.readBody(req, res, (error?: unknown) => {
+            const length = error === undefined ? required(res, 'rawBody').length : 0;
+            if (length === 0 || length % 8192 !== 0) next(error);
+          }),
+      'read-waits-for-more',
+      { stage: 'readBody' },
+    ],
+    'large-bodies-end-the-process': [
+      'Ends the process on a body of half a megabyte, signed or not',
+      reading(500_000, ({ crash }) => crash(100)),
+      'oversized-body-unhandled',
+    ],
+    'large-bodies-answer-500': [
+      'Answers 500 to a body over half a megabyte',
+      reading(500_000, () => throwTypeError('request entity too large')),
+      'oversized-body-unhandled',
+    ],
+    'long-ids-fill-the-index': [
+      'Answers 500 to an id of more than 2,700 characters, because no index accepts it',
+      throwBefore('index row size exceeds', where('id', hasText(/^[\s\S]{2701}/))),
+      'value-longer-than-column',
+    ],
+    'inflates-for-ever': [
+      'Never answers a truncated gzip body',
+      decoding((_encoding, body, end) => {
+        const isGzip = body[0] === 0x1f && body[1] === 0x8b;
+        if (!isGzip || isWhole(body)) end();
+      }),
+      'decompression-unguarded',
+      { forbidden: false },
+    ],
+    'unknown-encoding-answers-500': [
+      'Answers 500 to an unknown Content-Encoding',
+      decoding((encoding, _body, end) =>
+        encoding === 'gzip' ? end() : throwTypeError('decoders[encoding] is not a function'),
+      ),
+      'decompression-unguarded',
+      { forbidden: false },
+    ],
+  },
+);

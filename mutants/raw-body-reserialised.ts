@@ -89,207 +89,169 @@ function percentDecoded(text: string): string {
   return text.replace(/(?:%[0-9a-f]{2})+/gi, (run) => Buffer.from(run.replaceAll('%', ''), 'hex').toString('utf8'));
 }
 
-export const rawBodyReserialisedFaults = family<StageFault>({ area: 'raw-body' }, [
-  [
-    'verifies-reserialised-json',
-    'Verifies the signature over re-serialised JSON',
-    'reserialised-body',
-    verifyText((text) => JSON.stringify(JSON.parse(text))),
-  ],
-  // Output of other languages. Several mutants reject every real delivery; the others show by their numbers and
-  // escapes.
-  [
-    'verifies-python-json',
-    'Verifies the signature over the default output of json.dumps, with spaces after commas and colons',
-    'reserialised-body',
-    over(PYTHON),
-    { note: 'Every delivery of this service is rejected, because it sends compact JSON.' },
-  ],
-  [
-    'verifies-python-compact-json',
-    'Verifies the signature over compact JSON as Python or Java write it after parsing',
-    'reserialised-body',
-    over(PYTHON_COMPACT),
-  ],
-  [
-    'verifies-sorted-json',
-    'Verifies the signature over the body in ASCII with sorted keys',
-    'reserialised-body',
-    over({ ...PYTHON_COMPACT_ASCII, sortKeys: true }),
-    { note: 'The sender does not sort keys, so every real delivery is rejected.' },
-  ],
-  [
-    'verifies-go-map-json',
-    'Verifies the signature over the json.Marshal output of a Go map',
-    'reserialised-body',
-    over(GO_MAP),
-    { note: 'Go writes map keys in alphabetical order, so no delivery verifies.' },
-  ],
-  [
-    'verifies-go-struct-json',
-    'Verifies the signature over a Go struct that was filled from the body and marshalled again',
-    'reserialised-body',
-    verifyText((text) => inGoStruct(requireEncodable(text))),
-    { note: 'The escapes of <, > and &, and a new envelope field, break the check.' },
-  ],
-  [
-    'verifies-php-json',
-    'Verifies the signature over json_encode(json_decode($body, true))',
-    'reserialised-body',
-    over(PHP),
-    { note: 'A slash, an accented character or an empty object is enough.' },
-  ],
-  [
-    'verifies-php-unescaped-json',
-    'Verifies the signature over json_encode with unescaped slashes and Unicode',
-    'reserialised-body',
-    over(PHP_UNESCAPED),
-    { note: 'The two flags fix only slashes and Unicode.' },
-  ],
-  [
-    'verifies-ruby-json',
-    'Verifies the signature over the output of JSON.generate or to_json after parsing',
-    'reserialised-body',
-    over(RUBY),
-  ],
-  [
-    'verifies-dotnet-json',
-    'Verifies the signature over the output of System.Text.Json after parsing',
-    'reserialised-body',
-    over(DOTNET),
-    { note: 'System.Text.Json escapes all characters outside ASCII and some within it.' },
-  ],
-  [
-    'verifies-declared-fields',
-    'Verifies the signature over a re-serialised object of declared fields',
-    'reserialised-body',
-    verifyText((text) => {
-      const { id, type, at, data } = JSON.parse(text) as Record<string, unknown>;
-      return JSON.stringify({ id, type, at, data });
-    }),
-    { note: 'Unknown fields are lost: the next field that the service adds breaks every delivery.' },
-  ],
-  // Whitespace at the ends, between tokens, and at line endings.
-  [
-    'trims-body',
-    'Removes whitespace at both ends of the body before the verification',
-    'decoded-body',
-    rewriteText((text) => text.trim()),
-  ],
-  [
-    'chomps-body',
-    'Removes one line ending at the end of the body before the verification',
-    'decoded-body',
-    rewriteText((text) => text.replace(/(?:\r\n|\n|\r)$/, '')),
-  ],
-  [
-    'joins-lines-without-line-ends',
-    'Reads the body line by line and joins it without line endings',
-    'decoded-body',
-    rewriteText((text) => text.replace(/[\r\n]/g, '')),
-    { note: 'The `BufferedReader.readLine()` loop is copied into many servlets.' },
-  ],
-  [
-    'normalises-line-ends',
-    'Converts or removes the carriage returns of the body before the verification',
-    'decoded-body',
-    rewriteText((text) => text.replace(/\r\n?/g, '\n')),
-  ],
-  [
-    'verifies-from-first-brace',
-    'Verifies only the part of the body from the first brace on',
-    'signed-part-of-body',
-    verifyOver((body) => body.subarray(Math.max(0, body.indexOf('{')))),
-    { note: 'Bytes before the brace are not covered.' },
-  ],
-  [
-    'verifies-minified-json',
-    'Removes whitespace between tokens before the verification',
-    'body-rewritten-upstream',
-    rewriteText((text) => text.replace(/("(?:[^"\\]|\\.)*")|\s+/g, (_all, token?: string) => token ?? '')),
-  ],
-  [
-    'expands-tabs',
-    'Converts tabs in the body to spaces before the verification',
-    'body-rewritten-upstream',
-    rewriteText((text) => text.replaceAll('\t', '  ')),
-  ],
-  // Bodies in which some spelling was changed before verification, without a parser.
-  [
-    'unescapes-slashes',
-    'Unescapes slashes in the body before the verification',
-    'imitated-body-format',
-    rewriteText((text) => text.replaceAll('\\/', '/')),
-  ],
-  [
-    'escapes-slashes',
-    'Escapes slashes in the body before the verification',
-    'imitated-body-format',
-    rewriteText((text) => text.replace(/(?<!\\)\//g, '\\/')),
-  ],
-  [
-    'escapes-non-ascii',
-    'Escapes characters outside ASCII before the verification',
-    'imitated-body-format',
-    rewriteText((text) => escapeUnicode(text, /[\u0080-\uffff]/g)),
-  ],
-  [
-    'unescapes-unicode',
-    'Unescapes Unicode characters in the body before the verification',
-    'imitated-body-format',
-    rewriteText((text) =>
-      text.replace(/\\u([0-9a-f]{4})/gi, (all, digits: string) => {
-        const unit = Number.parseInt(digits, 16);
-        return unit < 0x20 || unit === 0x22 || unit === 0x5c ? all : String.fromCharCode(unit);
+export const rawBodyReserialisedFaults = family<StageFault>(
+  { area: 'raw-body', mistake: 'reserialised-body' },
+  {
+    'verifies-reserialised-json': [
+      'Verifies the signature over re-serialised JSON',
+      verifyText((text) => JSON.stringify(JSON.parse(text))),
+    ],
+    // Output of other languages. Several mutants reject every real delivery; the others show by their numbers and
+    // escapes.
+    'verifies-python-json': [
+      'Verifies the signature over the default output of json.dumps, with spaces after commas and colons',
+      over(PYTHON),
+      { note: 'Every delivery of this service is rejected, because it sends compact JSON.' },
+    ],
+    'verifies-python-compact-json': [
+      'Verifies the signature over compact JSON as Python or Java write it after parsing',
+      over(PYTHON_COMPACT),
+    ],
+    'verifies-sorted-json': [
+      'Verifies the signature over the body in ASCII with sorted keys',
+      over({ ...PYTHON_COMPACT_ASCII, sortKeys: true }),
+      { note: 'The sender does not sort keys, so every real delivery is rejected.' },
+    ],
+    'verifies-go-map-json': [
+      'Verifies the signature over the json.Marshal output of a Go map',
+      over(GO_MAP),
+      { note: 'Go writes map keys in alphabetical order, so no delivery verifies.' },
+    ],
+    'verifies-go-struct-json': [
+      'Verifies the signature over a Go struct that was filled from the body and marshalled again',
+      verifyText((text) => inGoStruct(requireEncodable(text))),
+      { note: 'The escapes of <, > and &, and a new envelope field, break the check.' },
+    ],
+    'verifies-php-json': [
+      'Verifies the signature over json_encode(json_decode($body, true))',
+      over(PHP),
+      { note: 'A slash, an accented character or an empty object is enough.' },
+    ],
+    'verifies-php-unescaped-json': [
+      'Verifies the signature over json_encode with unescaped slashes and Unicode',
+      over(PHP_UNESCAPED),
+      { note: 'The two flags fix only slashes and Unicode.' },
+    ],
+    'verifies-ruby-json': [
+      'Verifies the signature over the output of JSON.generate or to_json after parsing',
+      over(RUBY),
+    ],
+    'verifies-dotnet-json': [
+      'Verifies the signature over the output of System.Text.Json after parsing',
+      over(DOTNET),
+      { note: 'System.Text.Json escapes all characters outside ASCII and some within it.' },
+    ],
+    'verifies-declared-fields': [
+      'Verifies the signature over a re-serialised object of declared fields',
+      verifyText((text) => {
+        const { id, type, at, data } = JSON.parse(text) as Record<string, unknown>;
+        return JSON.stringify({ id, type, at, data });
       }),
-    ),
-  ],
-  [
-    'escapes-html',
-    'Sanitises the body against script injection before the verification',
-    'sanitised-body',
-    rewriteText((text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')),
-  ],
-  [
-    'strips-backslashes',
-    'Removes backslashes from the body before the verification',
-    'sanitised-body',
-    rewriteText((text) => text.replace(/\\(.)/g, '$1')),
-  ],
-  [
-    'strips-null-escapes',
-    'Removes escapes of U+0000 from the body before the verification',
-    'sanitised-body',
-    rewriteText((text) => text.replaceAll('\\u0000', '')),
-  ],
-  [
-    'reformats-numbers',
-    'Reformats numbers in the body before the verification',
-    'imitated-body-format',
-    rewriteText((text) => withNumbers(text, (source) => JSON.stringify(Number(source)))),
-  ],
-  [
-    'drops-repeated-keys',
-    'Removes repeated keys from the body before the verification',
-    'body-rewritten-upstream',
-    rewriteText(withoutRepeatedKeys),
-  ],
-  [
-    'url-decodes-body',
-    'Decodes percent escapes in the body before the verification',
-    'sanitised-body',
-    rewriteText(percentDecoded),
-  ],
-  [
-    'uses-body-as-format-string',
-    'Uses the body as a format string before verification',
-    'body-as-template',
-    rewriteText((text) => text.replace(/%(.)/g, (_all, verb: string) => (verb === '%' ? '%' : `%!${verb}(MISSING)`))),
-  ],
-  [
-    'puts-body-into-replacement',
-    'Inserts the body into a template with a replace function that interprets dollar signs',
-    'body-as-template',
-    rewriteText((text) => '{body}'.replace('{body}', text)),
-  ],
-]);
+      { note: 'Unknown fields are lost: the next field that the service adds breaks every delivery.' },
+    ],
+    // Whitespace at the ends, between tokens, and at line endings.
+    'trims-body': [
+      'Removes whitespace at both ends of the body before the verification',
+      rewriteText((text) => text.trim()),
+      'decoded-body',
+    ],
+    'chomps-body': [
+      'Removes one line ending at the end of the body before the verification',
+      rewriteText((text) => text.replace(/(?:\r\n|\n|\r)$/, '')),
+      'decoded-body',
+    ],
+    'joins-lines-without-line-ends': [
+      'Reads the body line by line and joins it without line endings',
+      rewriteText((text) => text.replace(/[\r\n]/g, '')),
+      'decoded-body',
+      { note: 'The `BufferedReader.readLine()` loop is copied into many servlets.' },
+    ],
+    'normalises-line-ends': [
+      'Converts or removes the carriage returns of the body before the verification',
+      rewriteText((text) => text.replace(/\r\n?/g, '\n')),
+      'decoded-body',
+    ],
+    'verifies-from-first-brace': [
+      'Verifies only the part of the body from the first brace on',
+      verifyOver((body) => body.subarray(Math.max(0, body.indexOf('{')))),
+      'signed-part-of-body',
+      { note: 'Bytes before the brace are not covered.' },
+    ],
+    'verifies-minified-json': [
+      'Removes whitespace between tokens before the verification',
+      rewriteText((text) => text.replace(/("(?:[^"\\]|\\.)*")|\s+/g, (_all, token?: string) => token ?? '')),
+      'body-rewritten-upstream',
+    ],
+    'expands-tabs': [
+      'Converts tabs in the body to spaces before the verification',
+      rewriteText((text) => text.replaceAll('\t', '  ')),
+      'body-rewritten-upstream',
+    ],
+    // Bodies in which some spelling was changed before verification, without a parser.
+    'unescapes-slashes': [
+      'Unescapes slashes in the body before the verification',
+      rewriteText((text) => text.replaceAll('\\/', '/')),
+      'imitated-body-format',
+    ],
+    'escapes-slashes': [
+      'Escapes slashes in the body before the verification',
+      rewriteText((text) => text.replace(/(?<!\\)\//g, '\\/')),
+      'imitated-body-format',
+    ],
+    'escapes-non-ascii': [
+      'Escapes characters outside ASCII before the verification',
+      rewriteText((text) => escapeUnicode(text, /[\u0080-\uffff]/g)),
+      'imitated-body-format',
+    ],
+    'unescapes-unicode': [
+      'Unescapes Unicode characters in the body before the verification',
+      rewriteText((text) =>
+        text.replace(/\\u([0-9a-f]{4})/gi, (all, digits: string) => {
+          const unit = Number.parseInt(digits, 16);
+          return unit < 0x20 || unit === 0x22 || unit === 0x5c ? all : String.fromCharCode(unit);
+        }),
+      ),
+      'imitated-body-format',
+    ],
+    'escapes-html': [
+      'Sanitises the body against script injection before the verification',
+      rewriteText((text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')),
+      'sanitised-body',
+    ],
+    'strips-backslashes': [
+      'Removes backslashes from the body before the verification',
+      rewriteText((text) => text.replace(/\\(.)/g, '$1')),
+      'sanitised-body',
+    ],
+    'strips-null-escapes': [
+      'Removes escapes of U+0000 from the body before the verification',
+      rewriteText((text) => text.replaceAll('\\u0000', '')),
+      'sanitised-body',
+    ],
+    'reformats-numbers': [
+      'Reformats numbers in the body before the verification',
+      rewriteText((text) => withNumbers(text, (source) => JSON.stringify(Number(source)))),
+      'imitated-body-format',
+    ],
+    'drops-repeated-keys': [
+      'Removes repeated keys from the body before the verification',
+      rewriteText(withoutRepeatedKeys),
+      'body-rewritten-upstream',
+    ],
+    'url-decodes-body': [
+      'Decodes percent escapes in the body before the verification',
+      rewriteText(percentDecoded),
+      'sanitised-body',
+    ],
+    'uses-body-as-format-string': [
+      'Uses the body as a format string before verification',
+      rewriteText((text) => text.replace(/%(.)/g, (_all, verb: string) => (verb === '%' ? '%' : `%!${verb}(MISSING)`))),
+      'body-as-template',
+    ],
+    'puts-body-into-replacement': [
+      'Inserts the body into a template with a replace function that interprets dollar signs',
+      rewriteText((text) => '{body}'.replace('{body}', text)),
+      'body-as-template',
+    ],
+  },
+);

@@ -24,145 +24,140 @@ const lockingOut =
   };
 
 /** Receivers that accept a delivery because of an earlier one. */
-const verdicts = family<StageFault>({ area: 'signature', stage: 'requireSignature' }, [
-  [
-    'known-body-not-verified',
-    'Answers 200 to a body that was accepted before, without verification',
-    'lookup-before-verification',
-    (parts) => {
-      const known = new Set<string>();
-      return stageOf(({ body, expected, header = '' }, req, res, next) => {
-        const text = body.toString('latin1');
-        if (known.has(text)) return answer(res, 200, {});
-        if (expected.includes(header) && unverified({ body }).id !== undefined) known.add(text);
-        return parts.correct.requireSignature(req, res, next);
-      }, parts);
-    },
-  ],
-  [
-    'verification-outlives-exception',
-    'Keeps the result of the verification when parsing fails, and uses it for the next delivery on the connection',
-    'state-outlives-request',
-    (parts) => {
-      const verified = new WeakSet<object>();
-      return stageOf(({ body, expected, header = '' }, req, res, next) => {
-        if (verified.delete(req.socket)) return next();
-        if (expected.includes(header) && !isJson(body)) verified.add(req.socket);
-        return parts.correct.requireSignature(req, res, next);
-      }, parts);
-    },
-    { note: 'After one malformed delivery, the next one on the connection is accepted.' },
-  ],
-  [
-    'last-signature-accepted-again',
-    'Accepts any body with the signature that was accepted last',
-    'cached-verification',
-    (parts) => {
-      let last: string | undefined;
-      return alsoAccept(({ header, expected }) => {
-        if (header !== undefined && expected.includes(header)) last = header;
-        return header !== undefined && header === last;
-      })(parts);
-    },
-    {
-      equivalentTo: {
-        name: 'previous-body-verified',
-        reason: 'Both accept the signature of the previous delivery; on one connection, that is the last accepted one.',
+const verdicts = family<StageFault>(
+  { area: 'signature', stage: 'requireSignature' },
+  {
+    'known-body-not-verified': [
+      'Answers 200 to a body that was accepted before, without verification',
+      (parts) => {
+        const known = new Set<string>();
+        return stageOf(({ body, expected, header = '' }, req, res, next) => {
+          const text = body.toString('latin1');
+          if (known.has(text)) return answer(res, 200, {});
+          if (expected.includes(header) && unverified({ body }).id !== undefined) known.add(text);
+          return parts.correct.requireSignature(req, res, next);
+        }, parts);
       },
-    },
-  ],
-]);
+      'lookup-before-verification',
+    ],
+    'verification-outlives-exception': [
+      'Keeps the result of the verification when parsing fails, and uses it for the next delivery on the connection',
+      (parts) => {
+        const verified = new WeakSet<object>();
+        return stageOf(({ body, expected, header = '' }, req, res, next) => {
+          if (verified.delete(req.socket)) return next();
+          if (expected.includes(header) && !isJson(body)) verified.add(req.socket);
+          return parts.correct.requireSignature(req, res, next);
+        }, parts);
+      },
+      'state-outlives-request',
+      { note: 'After one malformed delivery, the next one on the connection is accepted.' },
+    ],
+    'last-signature-accepted-again': [
+      'Accepts any body with the signature that was accepted last',
+      (parts) => {
+        let last: string | undefined;
+        return alsoAccept(({ header, expected }) => {
+          if (header !== undefined && expected.includes(header)) last = header;
+          return header !== undefined && header === last;
+        })(parts);
+      },
+      'cached-verification',
+      {
+        equivalentTo: {
+          name: 'previous-body-verified',
+          reason:
+            'Both accept the signature of the previous delivery; on one connection, that is the last accepted one.',
+        },
+      },
+    ],
+  },
+);
 
 /** Receivers that reject a delivery, or answer it in other words, because of earlier ones. */
-const refusals = family<StageFault>({ area: 'delivery', stage: 'requireSignature' }, [
-  [
-    'locks-out-after-ten-failures',
-    'Rejects everything for a while after several invalid signatures in a row',
-    'failures-lock-out',
-    lockingOut(10),
-    { needs: ['hmac'] },
-  ],
-  [
-    'locks-out-after-25-failures',
-    'Rejects everything for a while after 25 invalid signatures in a row',
-    'failures-lock-out',
-    lockingOut(25),
-    {
-      needs: ['hmac'],
-      equivalentTo: {
-        name: 'locks-out-after-ten-failures',
-        reason: 'Both lock out every sender, at different numbers of failures in a row.',
+const refusals = family<StageFault>(
+  { area: 'delivery', stage: 'requireSignature', mistake: 'failures-lock-out' },
+  {
+    'locks-out-after-ten-failures': [
+      'Rejects everything for a while after several invalid signatures in a row',
+      lockingOut(10),
+      { needs: ['hmac'] },
+    ],
+    'locks-out-after-25-failures': [
+      'Rejects everything for a while after 25 invalid signatures in a row',
+      lockingOut(25),
+      {
+        needs: ['hmac'],
+        equivalentTo: {
+          name: 'locks-out-after-ten-failures',
+          reason: 'Both lock out every sender, at different numbers of failures in a row.',
+        },
       },
-    },
-  ],
-  [
-    'failures-block-the-transaction',
-    'Rejects every delivery of a transaction after three of them had invalid credentials',
-    'failures-lock-out',
-    ({ correct }) => {
-      const failures = new Map<unknown, number>();
-      return (req, res, next) => {
-        const transaction = fieldAt(unverified({ body: required(res, 'rawBody') }), 'data.transactionId');
-        if (transaction === undefined) return correct.requireApiKey(req, res, next);
-        res.once('finish', () => {
-          if (res.statusCode === 401) failures.set(transaction, (failures.get(transaction) ?? 0) + 1);
-        });
-        const isBlocked = (failures.get(transaction) ?? 0) >= 3;
-        const proceed = () => (isBlocked ? refuse(res, 403, 'blocked') : next());
-        return correct.requireApiKey(req, res, () => correct.requireSignature(req, res, proceed));
-      };
-    },
-    { stage: 'requireApiKey' },
-  ],
-  [
-    'second-request-on-connection-reset',
-    'Resets the connection when a second request arrives on it',
-    'keep-alive-dropped',
-    ({ correct }) => {
-      const requests = new WeakMap<object, number>();
-      return (req, res, next) => {
-        const count = (requests.get(req.socket) ?? 0) + 1;
-        requests.set(req.socket, count);
-        return count === 2 ? void req.socket.destroy() : correct.accept(req, res, next);
-      };
-    },
-    { area: 'http', stage: 'accept' },
-  ],
-  [
-    'same-second-of-customer-taken-for-a-copy',
-    'Rejects a second payment method of a customer in the same second',
-    'copies-by-content',
-    guardNew(() => {
-      const seen = new Map<unknown, number>();
-      return (payload) => {
-        const customer = fieldAt(payload, 'data.accountId');
-        if (customer === undefined || fieldAt(payload, 'data.status') !== 'STAGED') return undefined;
-        const second = Math.floor(Date.now() / 1000);
-        const isCopy = seen.get(customer) === second;
-        seen.set(customer, second);
-        return isCopy ? 409 : undefined;
-      };
-    }),
-    { stage: 'store' },
-  ],
-  [
-    'known-ids-refused-in-other-words',
-    'Rejects a forged delivery with a different message when its id is known',
-    'known-id-revealed',
-    (parts) => {
-      const known = new Set<string>();
-      return stageOf(({ header = '', expected }, req, res, next) => {
-        const id = idInBody(res);
-        if (expected.includes(header)) {
-          if (id !== undefined) known.add(id);
-        } else if (id !== undefined && known.has(id)) {
-          return show(res, 401, { body: { error: 'unauthorized', notification: 'already processed' } });
-        }
-        return parts.correct.requireSignature(req, res, next);
-      }, parts);
-    },
-    { area: 'leaks', forbidden: false, needs: ['hmac'] },
-  ],
-]);
+    ],
+    'failures-block-the-transaction': [
+      'Rejects every delivery of a transaction after three of them had invalid credentials',
+      ({ correct }) => {
+        const failures = new Map<unknown, number>();
+        return (req, res, next) => {
+          const transaction = fieldAt(unverified({ body: required(res, 'rawBody') }), 'data.transactionId');
+          if (transaction === undefined) return correct.requireApiKey(req, res, next);
+          res.once('finish', () => {
+            if (res.statusCode === 401) failures.set(transaction, (failures.get(transaction) ?? 0) + 1);
+          });
+          const isBlocked = (failures.get(transaction) ?? 0) >= 3;
+          const proceed = () => (isBlocked ? refuse(res, 403, 'blocked') : next());
+          return correct.requireApiKey(req, res, () => correct.requireSignature(req, res, proceed));
+        };
+      },
+      { stage: 'requireApiKey' },
+    ],
+    'second-request-on-connection-reset': [
+      'Resets the connection when a second request arrives on it',
+      ({ correct }) => {
+        const requests = new WeakMap<object, number>();
+        return (req, res, next) => {
+          const count = (requests.get(req.socket) ?? 0) + 1;
+          requests.set(req.socket, count);
+          return count === 2 ? void req.socket.destroy() : correct.accept(req, res, next);
+        };
+      },
+      'keep-alive-dropped',
+      { area: 'http', stage: 'accept' },
+    ],
+    'same-second-of-customer-taken-for-a-copy': [
+      'Rejects a second payment method of a customer in the same second',
+      guardNew(() => {
+        const seen = new Map<unknown, number>();
+        return (payload) => {
+          const customer = fieldAt(payload, 'data.accountId');
+          if (customer === undefined || fieldAt(payload, 'data.status') !== 'STAGED') return undefined;
+          const second = Math.floor(Date.now() / 1000);
+          const isCopy = seen.get(customer) === second;
+          seen.set(customer, second);
+          return isCopy ? 409 : undefined;
+        };
+      }),
+      'copies-by-content',
+      { stage: 'store' },
+    ],
+    'known-ids-refused-in-other-words': [
+      'Rejects a forged delivery with a different message when its id is known',
+      (parts) => {
+        const known = new Set<string>();
+        return stageOf(({ header = '', expected }, req, res, next) => {
+          const id = idInBody(res);
+          if (expected.includes(header)) {
+            if (id !== undefined) known.add(id);
+          } else if (id !== undefined && known.has(id)) {
+            return show(res, 401, { body: { error: 'unauthorized', notification: 'already processed' } });
+          }
+          return parts.correct.requireSignature(req, res, next);
+        }, parts);
+      },
+      'known-id-revealed',
+      { area: 'leaks', forbidden: false, needs: ['hmac'] },
+    ],
+  },
+);
 
 export const rememberedStateFaults: readonly StageFault[] = [...verdicts, ...refusals];

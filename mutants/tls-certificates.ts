@@ -3,48 +3,37 @@ import { family } from './family.ts';
 import type { ConnectionFault } from './fault.ts';
 
 export const tlsCertificatesFaults: readonly ConnectionFault[] = family<ConnectionFault>(
-  { area: 'tls', stage: 'connection' },
-  [
+  { area: 'tls', stage: 'connection', mistake: 'host-not-in-certificate' },
+  {
     // Certificates outside their validity period.
-    [
-      'serves-expired-certificate',
+    'serves-expired-certificate': [
       'Serves an expired certificate',
-      'certificate-not-renewed',
       { certificate: 'expired' },
-    ],
-    [
-      'serves-certificate-too-early',
-      'Serves a certificate that is not valid yet',
-      'premature-certificate',
-      { certificate: 'not-yet-valid' },
-    ],
-    [
-      'serves-certificate-about-to-expire',
-      'Serves a certificate that expires within days',
       'certificate-not-renewed',
+    ],
+    'serves-certificate-too-early': [
+      'Serves a certificate that is not valid yet',
+      { certificate: 'not-yet-valid' },
+      'premature-certificate',
+    ],
+    'serves-certificate-about-to-expire': [
+      'Serves a certificate that expires within days',
       { certificate: 'expires-soon' },
+      'certificate-not-renewed',
       {
         note: 'It still works today. Often a move of the site or a DNS change stopped the renewal.',
         forbidden: false,
       },
     ],
-    [
-      'serves-expired-intermediate',
+    'serves-expired-intermediate': [
       'Serves an expired intermediate certificate',
-      'outdated-intermediates',
       { certificate: 'expired-intermediate' },
+      'outdated-intermediates',
     ],
     // Certificates that are not for this endpoint.
-    [
-      'serves-certificate-of-another-host',
-      'Serves a certificate for another host name',
-      'host-not-in-certificate',
-      { certificate: 'wrong-host' },
-    ],
-    [
-      'serves-certificate-without-address',
+    'serves-certificate-of-another-host': ['Serves a certificate for another host name', { certificate: 'wrong-host' }],
+    'serves-certificate-without-address': [
       'Serves a certificate with a host name only, while the URL contains an IP address',
-      'host-not-in-certificate',
       { certificate: 'ip-missing' },
       {
         note: 'A name that resolves to the address does not count: register the host name, or list the IP.',
@@ -56,99 +45,83 @@ export const tlsCertificatesFaults: readonly ConnectionFault[] = family<Connecti
         },
       },
     ],
-    [
-      'serves-certificate-with-common-name-only',
+    'serves-certificate-with-common-name-only': [
       'Serves a certificate that names the host only in its common name, without alternative names',
-      'host-not-in-certificate',
       { certificate: 'cn-only' },
       { note: 'Node still accepts it, while Go, Java, Python and browsers refuse it.' },
     ],
-    [
-      'serves-client-certificate',
+    'serves-client-certificate': [
       'Serves a certificate that is for clients only',
-      'certificate-without-server-usage',
       { certificate: 'client-purpose' },
+      'certificate-without-server-usage',
     ],
     // Certificates with an untrusted or invalid issuer.
-    [
-      'serves-self-signed-certificate',
+    'serves-self-signed-certificate': [
       'Serves a self-signed certificate',
-      'untrusted-certificate',
       { certificate: 'self-signed' },
-    ],
-    [
-      'serves-certificate-of-unknown-authority',
-      'Serves a certificate of a CA that the sender does not trust',
       'untrusted-certificate',
+    ],
+    'serves-certificate-of-unknown-authority': [
+      'Serves a certificate of a CA that the sender does not trust',
       { certificate: 'unknown-authority' },
+      'untrusted-certificate',
     ],
-    [
-      'serves-certificate-of-recreated-authority',
+    'serves-certificate-of-recreated-authority': [
       'Serves a certificate that names the trusted CA as its issuer but is signed by another key',
-      'recreated-issuer',
       { certificate: 'same-names-root' },
+      'recreated-issuer',
     ],
-    [
-      'serves-certificate-signed-by-no-authority',
+    'serves-certificate-signed-by-no-authority': [
       'Serves a certificate signed by one that is not a CA',
-      'issuer-without-permission',
       { certificate: 'issuer-not-authority' },
-    ],
-    [
-      'serves-chain-that-is-too-long',
-      'Serves a chain with more CAs than a path length limit allows',
       'issuer-without-permission',
+    ],
+    'serves-chain-that-is-too-long': [
+      'Serves a chain with more CAs than a path length limit allows',
       { certificate: 'path-too-long' },
+      'issuer-without-permission',
       { note: 'Tools that check each certificate separately find nothing wrong.' },
     ],
     // Correct certificates in an incorrect chain.
-    [
-      'leaves-out-intermediate',
+    'leaves-out-intermediate': [
       'Serves its certificate without the intermediate that issued it',
-      'incomplete-chain',
       { certificate: 'missing-intermediate' },
+      'incomplete-chain',
     ],
-    [
-      'sends-chain-out-of-order',
+    'sends-chain-out-of-order': [
       'Serves its intermediates in the wrong order',
-      'untidy-chain-file',
       { certificate: 'misordered' },
+      'untidy-chain-file',
       { note: 'A few embedded clients and older Java versions do not sort the certificates.', forbidden: false },
     ],
-    [
-      'sends-intermediate-twice',
+    'sends-intermediate-twice': [
       'Serves the same intermediate twice',
-      'untidy-chain-file',
       { certificate: 'duplicate' },
+      'untidy-chain-file',
       { forbidden: false },
     ],
-    [
-      'sends-unrelated-certificate',
+    'sends-unrelated-certificate': [
       'Serves a certificate that is not part of its chain',
-      'untidy-chain-file',
       { certificate: 'unrelated-extra' },
+      'untidy-chain-file',
       { forbidden: false },
     ],
     // Certificates that can be broken.
-    [
-      'serves-rsa-1024-key',
+    'serves-rsa-1024-key': [
       'Serves a certificate with a 1024-bit RSA key',
-      'weak-certificate-key',
       { certificate: 'rsa1024' },
-    ],
-    [
-      'serves-weak-intermediate',
-      'Serves an intermediate certificate with a 1024-bit RSA key',
       'weak-certificate-key',
+    ],
+    'serves-weak-intermediate': [
+      'Serves an intermediate certificate with a 1024-bit RSA key',
       { certificate: 'weak-intermediate' },
+      'weak-certificate-key',
       { note: 'The key of the server certificate may be strong: the chain is as strong as its weakest key.' },
     ],
-    [
-      'serves-sha-1-signature',
+    'serves-sha-1-signature': [
       'Serves a certificate that is signed with SHA-1',
-      'weak-certificate-hash',
-      // By default, OpenSSL does not even load such a certificate.
       { certificate: 'sha1', options: { ciphers: 'DEFAULT@SECLEVEL=0' } },
+      'weak-certificate-hash',
     ],
-  ],
+  },
 );

@@ -110,116 +110,101 @@ function takes(suites: readonly number[]): Pick<ConnectionFault, 'server'> {
 const CONNECTION = { area: 'tls', stage: 'connection' } as const;
 
 export const tlsProtocolsFaults: readonly ConnectionFault[] = [
-  ...family<ConnectionFault>(CONNECTION, [
-    // Withdrawn TLS versions.
-    [
-      'speaks-ssl-3-0',
-      'Supports SSL 3.0',
-      'obsolete-tls-version',
-      {
-        // Node does not support it: the first flight is imitated.
-        server: (server) =>
-          answersHellos(server, ({ version, suites: [suite] }) =>
-            version === 0x0300 && suite !== undefined ? { suite } : null,
-          ),
-      },
-      { note: 'A downgrade lets a man in the middle read an API key byte by byte (CVE-2014-3566, POODLE).' },
-    ],
-    [
-      'speaks-tls-1-0',
-      'Supports TLS 1.0 and TLS 1.1',
-      'obsolete-tls-version',
-      { options: { minVersion: 'TLSv1', ciphers: 'DEFAULT@SECLEVEL=0' } },
-    ],
-    [
-      'speaks-tls-1-1',
-      'Supports TLS 1.1, but not TLS 1.0',
-      'obsolete-tls-version',
-      { options: { minVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } },
-    ],
-  ]),
+  ...family<ConnectionFault>(
+    { ...CONNECTION, mistake: 'obsolete-tls-version' },
+    {
+      // Withdrawn TLS versions.
+      'speaks-ssl-3-0': [
+        'Supports SSL 3.0',
+        {
+          // Node does not support it: the first flight is imitated.
+          server: (server) =>
+            answersHellos(server, ({ version, suites: [suite] }) =>
+              version === 0x0300 && suite !== undefined ? { suite } : null,
+            ),
+        },
+        { note: 'A downgrade lets a man in the middle read an API key byte by byte (CVE-2014-3566, POODLE).' },
+      ],
+      'speaks-tls-1-0': [
+        'Supports TLS 1.0 and TLS 1.1',
+        { options: { minVersion: 'TLSv1', ciphers: 'DEFAULT@SECLEVEL=0' } },
+      ],
+      'speaks-tls-1-1': [
+        'Supports TLS 1.1, but not TLS 1.0',
+        { options: { minVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } },
+      ],
+    },
+  ),
   // Cipher suites, and compression, that reveal plaintext.
-  ...family<ConnectionFault>({ ...CONNECTION, forbidden: false }, [
-    ['takes-rc4', 'Supports cipher suites with RC4', 'outdated-cipher-suites', takes([0x0004, 0x0005, 0xc007, 0xc011])],
-    [
-      'takes-triple-des',
-      'Supports cipher suites with triple DES',
-      'outdated-cipher-suites',
-      takes([0x000a, 0x0016, 0xc008, 0xc012]),
-      { note: '`HIGH` includes it on old OpenSSL (CVE-2016-2183, SWEET32).' },
-    ],
-    [
-      'takes-export-ciphers',
-      'Supports export-grade cipher suites',
-      'outdated-cipher-suites',
-      takes([0x0003, 0x0006, 0x0008, 0x0014, 0x0017]),
-      { note: 'Such keys can be broken within minutes (CVE-2015-0204, FREAK).' },
-    ],
-    [
-      'takes-null-ciphers',
-      'Supports cipher suites without encryption',
-      'outdated-cipher-suites',
-      { options: { ciphers: 'ALL:!aNULL:eNULL:@SECLEVEL=0' } },
-    ],
-    [
-      'takes-anonymous-ciphers',
-      'Supports cipher suites without a certificate',
-      'outdated-cipher-suites',
-      { options: { ciphers: 'ALL:@SECLEVEL=0' } },
-      { note: '`ALL` includes the anonymous suites in OpenSSL unless `!aNULL` follows.' },
-    ],
-    [
-      'compresses-tls',
-      'Compresses the TLS connection',
-      'tls-level-compression',
-      {
-        server: (server) =>
-          answersHellos(server, ({ version, suites: [suite], compressions }) =>
-            version === 0x0303 && suite !== undefined && compressions.includes(1) ? { suite, compression: 1 } : null,
-          ),
-      },
-    ],
-  ]),
+  ...family<ConnectionFault>(
+    { ...CONNECTION, forbidden: false, mistake: 'outdated-cipher-suites' },
+    {
+      'takes-rc4': ['Supports cipher suites with RC4', takes([0x0004, 0x0005, 0xc007, 0xc011])],
+      'takes-triple-des': [
+        'Supports cipher suites with triple DES',
+        takes([0x000a, 0x0016, 0xc008, 0xc012]),
+        { note: '`HIGH` includes it on old OpenSSL (CVE-2016-2183, SWEET32).' },
+      ],
+      'takes-export-ciphers': [
+        'Supports export-grade cipher suites',
+        takes([0x0003, 0x0006, 0x0008, 0x0014, 0x0017]),
+        { note: 'Such keys can be broken within minutes (CVE-2015-0204, FREAK).' },
+      ],
+      'takes-null-ciphers': [
+        'Supports cipher suites without encryption',
+        { options: { ciphers: 'ALL:!aNULL:eNULL:@SECLEVEL=0' } },
+      ],
+      'takes-anonymous-ciphers': [
+        'Supports cipher suites without a certificate',
+        { options: { ciphers: 'ALL:@SECLEVEL=0' } },
+        { note: '`ALL` includes the anonymous suites in OpenSSL unless `!aNULL` follows.' },
+      ],
+      'compresses-tls': [
+        'Compresses the TLS connection',
+        {
+          server: (server) =>
+            answersHellos(server, ({ version, suites: [suite], compressions }) =>
+              version === 0x0303 && suite !== undefined && compressions.includes(1) ? { suite, compression: 1 } : null,
+            ),
+        },
+        'tls-level-compression',
+      ],
+    },
+  ),
   // Protocols on top of TLS, or next to it.
-  ...family<ConnectionFault>(CONNECTION, [
-    [
-      'answers-plain-http-on-tls-port',
-      'Answers plain HTTP on the HTTPS port',
-      'plain-http-served',
-      {
-        server(server) {
-          const plain = createServer((req, res) => server.emit('request', req, res));
-          beforeTls(server, (first, socket) => {
-            if (first[0] === HANDSHAKE) return false;
-            socket.unshift(first);
-            plain.emit('connection', socket);
-            return true;
-          });
+  ...family<ConnectionFault>(
+    { ...CONNECTION, mistake: 'http-1-1-not-offered' },
+    {
+      'answers-plain-http-on-tls-port': [
+        'Answers plain HTTP on the HTTPS port',
+        {
+          server(server) {
+            const plain = createServer((req, res) => server.emit('request', req, res));
+            beforeTls(server, (first, socket) => {
+              if (first[0] === HANDSHAKE) return false;
+              socket.unshift(first);
+              plain.emit('connection', socket);
+              return true;
+            });
+          },
         },
-      },
-    ],
-    [
-      'speaks-http-2-only',
-      'Supports only HTTP/2',
-      'http-1-1-not-offered',
-      { options: { ALPNProtocols: ['h2'] } },
-      { forbidden: false },
-    ],
-    [
-      'insists-on-protocol-offer',
-      'Closes connections that offer no application protocol (ALPN)',
-      'http-1-1-not-offered',
-      {
-        server(server) {
-          server.prependListener('secureConnection', (socket: TLSSocket) => {
-            if (!socket.alpnProtocol) socket.destroy();
-          });
+        'plain-http-served',
+      ],
+      'speaks-http-2-only': ['Supports only HTTP/2', { options: { ALPNProtocols: ['h2'] } }, { forbidden: false }],
+      'insists-on-protocol-offer': [
+        'Closes connections that offer no application protocol (ALPN)',
+        {
+          server(server) {
+            server.prependListener('secureConnection', (socket: TLSSocket) => {
+              if (!socket.alpnProtocol) socket.destroy();
+            });
+          },
         },
-      },
-      {
-        note: 'The sender is not affected; health checks and older proxies without ALPN are disconnected.',
-        forbidden: false,
-      },
-    ],
-  ]),
+        {
+          note: 'The sender is not affected; health checks and older proxies without ALPN are disconnected.',
+          forbidden: false,
+        },
+      ],
+    },
+  ),
 ];

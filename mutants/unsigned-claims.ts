@@ -30,155 +30,139 @@ function isUnknownKind(payload: unknown): boolean {
   return typeof type === 'string' && TYPES.has(type) && typeof kind === 'string' && !HANDLED.has(`${type} ${kind}`);
 }
 
-export const unsignedClaims = family<StageFault>(SIGNATURE, [
-  [
-    'validation-event-signed',
-    'Answers the validation event of another sender with the HMAC of a text in it',
-    'foreign-handshake',
-    early((payload, secret) => {
-      const token = fieldAt(payload, 'payload.plainToken');
-      if (fieldAt(payload, 'event') !== 'endpoint.url_validation' || typeof token !== 'string') return null;
-      return { plainToken: token, encryptedToken: hmac(Buffer.from(token), secret).toString('hex') };
-    }),
-    {
-      note: 'An attacker has the endpoint sign the body of a forged notification.',
-      equivalentTo: { name: 'handshakes-not-verified', reason: 'One delivery holds the handshakes of all senders.' },
-    },
-  ],
-  [
-    'validation-code-echoed',
-    'Answers a list with a validation event of another sender with the code in it',
-    'foreign-handshake',
-    early((payload) => {
-      const [first] = Array.isArray(payload) ? payload : [];
-      if (fieldAt(first, 'eventType') !== 'Microsoft.EventGrid.SubscriptionValidationEvent') return null;
-      return { validationResponse: fieldAt(first, 'data.validationCode') };
-    }),
-    { equivalentTo: { name: 'handshakes-not-verified', reason: 'One delivery holds the handshakes of all senders.' } },
-  ],
-  [
-    'subscription-confirmed-by-get',
-    'Answers GET with the challenge in its query',
-    'foreign-handshake',
-    ({ correct }) =>
-      (req, res, next) => {
-        const { 'hub.challenge': challenge } = req.query;
-        if (req.method !== 'GET' || typeof challenge !== 'string') return correct.accept(req, res, next);
-        return answer(res, 200, { challenge });
+export const unsignedClaims = family<StageFault>(
+  { ...SIGNATURE, mistake: 'foreign-handshake' },
+  {
+    'validation-event-signed': [
+      'Answers the validation event of another sender with the HMAC of a text in it',
+      early((payload, secret) => {
+        const token = fieldAt(payload, 'payload.plainToken');
+        if (fieldAt(payload, 'event') !== 'endpoint.url_validation' || typeof token !== 'string') return null;
+        return { plainToken: token, encryptedToken: hmac(Buffer.from(token), secret).toString('hex') };
+      }),
+      {
+        note: 'An attacker has the endpoint sign the body of a forged notification.',
+        equivalentTo: { name: 'handshakes-not-verified', reason: 'One delivery holds the handshakes of all senders.' },
       },
-    { stage: 'accept' },
-  ],
-  [
-    'latest-session-accepted',
-    'Accepts the session cookie of a valid delivery instead of a signature, where the last of its name counts',
-    'other-credential-suffices',
-    rememberingClient(
-      (res) => void res.setHeader('Set-Cookie', `session=${ISSUED}; Path=/; HttpOnly`),
-      (req) =>
-        (req.get('Cookie') ?? '').split('; ').findLast((one) => one.startsWith('session=')) === `session=${ISSUED}`,
-    ),
-    { equivalentTo: { name: 'session-after-delivery', reason: 'One forgery sends back all that was returned.' } },
-  ],
-  [
-    'returned-token-accepted',
-    'Returns a token after a valid delivery, and accepts it instead of a signature',
-    'other-credential-suffices',
-    rememberingClient(
-      (res) => void res.setHeader('X-Session-Token', ISSUED),
-      (req) => req.get('X-Session-Token') === ISSUED || req.get('Authorization') === `Bearer ${ISSUED}`,
-    ),
-    { equivalentTo: { name: 'session-after-delivery', reason: 'One forgery sends back all that was returned.' } },
-  ],
-  [
-    'trusts-platform-headers',
-    'Does not verify requests with a header that a hosting platform sets',
-    'spoofed-request-header',
-    alsoAccept(({ req }) => has(req, 'X-Middleware-Subrequest', 'X-Appengine-Queuename', 'X-MS-Client-Principal')),
-    { note: 'A header of the request also skips the middleware of Next.js before 15.2.3.' },
-  ],
-  [
-    'trusts-headers-of-other-senders',
-    'Does not verify requests with headers of handshakes or repeats of other senders',
-    'foreign-handshake',
-    alsoAccept(({ req }) => has(req, 'X-Amz-Sns-Message-Type', 'X-Retry-Count', 'X-GitHub-Event')),
-  ],
-  [
-    'unsigned-token-accepted',
-    'Accepts a bearer token with the algorithm "none" instead of a signature',
-    'other-credential-suffices',
-    alsoAccept(({ req }) => /^Bearer [\w-]+\.[\w-]+\./.test(req.get('Authorization') ?? '')),
-  ],
-  [
-    'unforwarded-requests-not-verified',
-    'Does not verify requests without the header in which the proxy names the client',
-    'spoofed-client-address',
-    alsoAccept(({ req }) => /\bx-forwarded-for\b/i.test(req.get('Connection') ?? '')),
-    { note: 'A client names X-Forwarded-For in Connection, and the proxy removes it.' },
-  ],
-  [
-    'body-merged-into-state',
-    'Merges the body into the state of the request, where `verified: true` skips the verification',
-    'request-overwrites-state',
-    alsoAccept((delivery) => {
-      const { verified, authenticated } = unverified(delivery);
-      return verified === true || authenticated === true;
-    }),
-  ],
-  [
-    'synthetic-flag-not-verified',
-    'Does not verify notifications that are marked as synthetic or as a heartbeat in their body',
-    'test-mode-from-request',
-    alsoAccept((delivery) => unverified(delivery).heartbeat === true || unverified(delivery).synthetic === true),
-    {
-      note: 'Typical of monitoring that has no access to the secret.',
-      equivalentTo: {
-        name: 'sandbox-flag-not-verified',
-        reason: 'One delivery has all flags of tests; the report names the one that is enough.',
+    ],
+    'validation-code-echoed': [
+      'Answers a list with a validation event of another sender with the code in it',
+      early((payload) => {
+        const [first] = Array.isArray(payload) ? payload : [];
+        if (fieldAt(first, 'eventType') !== 'Microsoft.EventGrid.SubscriptionValidationEvent') return null;
+        return { validationResponse: fieldAt(first, 'data.validationCode') };
+      }),
+      {
+        equivalentTo: { name: 'handshakes-not-verified', reason: 'One delivery holds the handshakes of all senders.' },
       },
-    },
-  ],
-  [
-    'test-envelopes-not-verified',
-    'Does not verify test notifications, which it recognises by type, an id of zeros or the time 0',
-    'test-mode-from-request',
-    alsoAccept((delivery) => /^0{8}-/.test(String(unverified(delivery).id))),
-  ],
-  [
-    'container-addresses-not-verified',
-    'Does not verify requests that claim an address of the container network',
-    'spoofed-client-address',
-    alsoAccept(({ req }) => /^172\.(?:1[6-9]|2\d|3[01])\./.test(req.get('X-Forwarded-For') ?? '')),
-    {
-      equivalentTo: {
-        name: 'private-addresses-not-verified',
-        reason: 'Both trust claimed private addresses; the report names the address.',
+    ],
+    'subscription-confirmed-by-get': [
+      'Answers GET with the challenge in its query',
+      ({ correct }) =>
+        (req, res, next) => {
+          const { 'hub.challenge': challenge } = req.query;
+          if (req.method !== 'GET' || typeof challenge !== 'string') return correct.accept(req, res, next);
+          return answer(res, 200, { challenge });
+        },
+      { stage: 'accept' },
+    ],
+    'latest-session-accepted': [
+      'Accepts the session cookie of a valid delivery instead of a signature, where the last of its name counts',
+      rememberingClient(
+        (res) => void res.setHeader('Set-Cookie', `session=${ISSUED}; Path=/; HttpOnly`),
+        (req) =>
+          (req.get('Cookie') ?? '').split('; ').findLast((one) => one.startsWith('session=')) === `session=${ISSUED}`,
+      ),
+      'other-credential-suffices',
+      { equivalentTo: { name: 'session-after-delivery', reason: 'One forgery sends back all that was returned.' } },
+    ],
+    'returned-token-accepted': [
+      'Returns a token after a valid delivery, and accepts it instead of a signature',
+      rememberingClient(
+        (res) => void res.setHeader('X-Session-Token', ISSUED),
+        (req) => req.get('X-Session-Token') === ISSUED || req.get('Authorization') === `Bearer ${ISSUED}`,
+      ),
+      'other-credential-suffices',
+      { equivalentTo: { name: 'session-after-delivery', reason: 'One forgery sends back all that was returned.' } },
+    ],
+    'trusts-platform-headers': [
+      'Does not verify requests with a header that a hosting platform sets',
+      alsoAccept(({ req }) => has(req, 'X-Middleware-Subrequest', 'X-Appengine-Queuename', 'X-MS-Client-Principal')),
+      'spoofed-request-header',
+      { note: 'A header of the request also skips the middleware of Next.js before 15.2.3.' },
+    ],
+    'trusts-headers-of-other-senders': [
+      'Does not verify requests with headers of handshakes or repeats of other senders',
+      alsoAccept(({ req }) => has(req, 'X-Amz-Sns-Message-Type', 'X-Retry-Count', 'X-GitHub-Event')),
+    ],
+    'unsigned-token-accepted': [
+      'Accepts a bearer token with the algorithm "none" instead of a signature',
+      alsoAccept(({ req }) => /^Bearer [\w-]+\.[\w-]+\./.test(req.get('Authorization') ?? '')),
+      'other-credential-suffices',
+    ],
+    'unforwarded-requests-not-verified': [
+      'Does not verify requests without the header in which the proxy names the client',
+      alsoAccept(({ req }) => /\bx-forwarded-for\b/i.test(req.get('Connection') ?? '')),
+      'spoofed-client-address',
+      { note: 'A client names X-Forwarded-For in Connection, and the proxy removes it.' },
+    ],
+    'body-merged-into-state': [
+      'Merges the body into the state of the request, where `verified: true` skips the verification',
+      alsoAccept((delivery) => {
+        const { verified, authenticated } = unverified(delivery);
+        return verified === true || authenticated === true;
+      }),
+      'request-overwrites-state',
+    ],
+    'synthetic-flag-not-verified': [
+      'Does not verify notifications that are marked as synthetic or as a heartbeat in their body',
+      alsoAccept((delivery) => unverified(delivery).heartbeat === true || unverified(delivery).synthetic === true),
+      'test-mode-from-request',
+      {
+        note: 'Typical of monitoring that has no access to the secret.',
+        equivalentTo: {
+          name: 'sandbox-flag-not-verified',
+          reason: 'One delivery has all flags of tests; the report names the one that is enough.',
+        },
       },
-    },
-  ],
-  [
-    'failures-not-verified',
-    'Does not verify notifications of a failure or an expiry',
-    'verification-per-type',
-    alsoAccept((delivery) => STATUS_PATHS.some((path) => NO_CREDIT.has(String(fieldAt(unverified(delivery), path))))),
-    { note: 'An attacker cancels orders, blocks cards and closes refunds.' },
-  ],
-  [
-    'unknown-kinds-not-verified',
-    'Answers 200 to unknown kinds of known types without verification',
-    'verification-per-type',
-    early((payload) => (isUnknownKind(payload) ? {} : null)),
-  ],
-  [
-    'empty-secret-for-unknown-keys',
-    'Accepts a signature made with an empty secret if a header names an unknown secret or tenant',
-    'unset-secret',
-    alsoAccept(({ req, header, body }) => has(req, 'X-Key-Id', 'X-Tenant-Id') && header === signed('', body)),
-  ],
-  [
-    'open-prefix-not-verified',
-    'Does not verify requests whose path starts with an open one, before the path is resolved',
-    'verification-per-path',
-    alsoAccept(({ req }) => /^\/health\b/.test(req.url)),
-    { note: '/health/../webhook starts with an open path until ".." is resolved.' },
-  ],
-]);
+    ],
+    'test-envelopes-not-verified': [
+      'Does not verify test notifications, which it recognises by type, an id of zeros or the time 0',
+      alsoAccept((delivery) => /^0{8}-/.test(String(unverified(delivery).id))),
+      'test-mode-from-request',
+    ],
+    'container-addresses-not-verified': [
+      'Does not verify requests that claim an address of the container network',
+      alsoAccept(({ req }) => /^172\.(?:1[6-9]|2\d|3[01])\./.test(req.get('X-Forwarded-For') ?? '')),
+      'spoofed-client-address',
+      {
+        equivalentTo: {
+          name: 'private-addresses-not-verified',
+          reason: 'Both trust claimed private addresses; the report names the address.',
+        },
+      },
+    ],
+    'failures-not-verified': [
+      'Does not verify notifications of a failure or an expiry',
+      alsoAccept((delivery) => STATUS_PATHS.some((path) => NO_CREDIT.has(String(fieldAt(unverified(delivery), path))))),
+      'verification-per-type',
+      { note: 'An attacker cancels orders, blocks cards and closes refunds.' },
+    ],
+    'unknown-kinds-not-verified': [
+      'Answers 200 to unknown kinds of known types without verification',
+      early((payload) => (isUnknownKind(payload) ? {} : null)),
+      'verification-per-type',
+    ],
+    'empty-secret-for-unknown-keys': [
+      'Accepts a signature made with an empty secret if a header names an unknown secret or tenant',
+      alsoAccept(({ req, header, body }) => has(req, 'X-Key-Id', 'X-Tenant-Id') && header === signed('', body)),
+      'unset-secret',
+    ],
+    'open-prefix-not-verified': [
+      'Does not verify requests whose path starts with an open one, before the path is resolved',
+      alsoAccept(({ req }) => /^\/health\b/.test(req.url)),
+      'verification-per-path',
+      { note: '/health/../webhook starts with an open path until ".." is resolved.' },
+    ],
+  },
+);

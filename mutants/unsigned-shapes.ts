@@ -40,69 +40,58 @@ function verifyingForOtherTypes(text: string): StageFault['replace'] {
 }
 
 /** Verification that depends on the Content-Type, the encoding or the length of the request. */
-export const unsignedShapes = family<StageFault>(SIGNATURE, [
-  [
-    'other-types-verified-as-empty',
-    'Verifies an empty text instead of the body when the Content-Type is not JSON',
-    'unread-body-verified',
-    verifyingForOtherTypes(''),
-  ],
-  [
-    'other-types-verified-as-empty-object',
-    'Verifies the text {} instead of the body when the Content-Type is not JSON',
-    'unread-body-verified',
-    verifyingForOtherTypes('{}'),
-  ],
-  [
-    'only-json-types-verified',
-    'Verifies only requests with a JSON Content-Type',
-    'verification-per-content-type',
-    unverifiedWhen((req, body) => body.length > 0 && !isEncoded(req) && typeOf(req) !== 'application/json'),
-  ],
-  [
-    'text-not-verified',
-    'Does not verify requests with Content-Type text/plain',
-    'verification-per-content-type',
-    unverifiedWhen((req) => typeOf(req) === 'text/plain'),
-  ],
-  [
-    'forms-not-verified',
-    'Does not verify requests with Content-Type application/x-www-form-urlencoded',
-    'verification-per-content-type',
-    unverifiedWhen((req) => typeOf(req) === 'application/x-www-form-urlencoded'),
-  ],
-  [
-    'untyped-not-verified',
-    'Does not verify requests without a Content-Type',
-    'verification-per-content-type',
-    unverifiedWhen((req) => req.headers['content-type'] === undefined),
-  ],
-  [
-    'empty-bodies-confirmed',
-    'Answers 200 to requests with an empty body without verification',
-    'verification-per-framing',
-    unverifiedWhen((_req, body) => body.length === 0),
-    { note: 'A delivery whose body was lost counts as received, and the sender does not retry it.' },
-  ],
-  [
-    'encoded-bodies-not-verified',
-    'Decompresses requests with a Content-Encoding and does not verify them',
-    'verification-per-content-type',
-    unverifiedWhen((req, body) => body.length > 0 && isEncoded(req)),
-    { note: 'After decompression the signature no longer matches, so the check is skipped.' },
-  ],
-]);
+export const unsignedShapes = family<StageFault>(
+  { ...SIGNATURE, mistake: 'verification-per-content-type' },
+  {
+    'other-types-verified-as-empty': [
+      'Verifies an empty text instead of the body when the Content-Type is not JSON',
+      verifyingForOtherTypes(''),
+      'unread-body-verified',
+    ],
+    'other-types-verified-as-empty-object': [
+      'Verifies the text {} instead of the body when the Content-Type is not JSON',
+      verifyingForOtherTypes('{}'),
+      'unread-body-verified',
+    ],
+    'only-json-types-verified': [
+      'Verifies only requests with a JSON Content-Type',
+      unverifiedWhen((req, body) => body.length > 0 && !isEncoded(req) && typeOf(req) !== 'application/json'),
+    ],
+    'text-not-verified': [
+      'Does not verify requests with Content-Type text/plain',
+      unverifiedWhen((req) => typeOf(req) === 'text/plain'),
+    ],
+    'forms-not-verified': [
+      'Does not verify requests with Content-Type application/x-www-form-urlencoded',
+      unverifiedWhen((req) => typeOf(req) === 'application/x-www-form-urlencoded'),
+    ],
+    'untyped-not-verified': [
+      'Does not verify requests without a Content-Type',
+      unverifiedWhen((req) => req.headers['content-type'] === undefined),
+    ],
+    'empty-bodies-confirmed': [
+      'Answers 200 to requests with an empty body without verification',
+      unverifiedWhen((_req, body) => body.length === 0),
+      'verification-per-framing',
+      { note: 'A delivery whose body was lost counts as received, and the sender does not retry it.' },
+    ],
+    'encoded-bodies-not-verified': [
+      'Decompresses requests with a Content-Encoding and does not verify them',
+      unverifiedWhen((req, body) => body.length > 0 && isEncoded(req)),
+      { note: 'After decompression the signature no longer matches, so the check is skipped.' },
+    ],
+  },
+);
 
 /** The API key check that depends on the Content-Type. */
-export const keylessShapes = family<StageFault>(KEY, [
-  [
-    'api-key-only-for-json',
+export const keylessShapes = family<StageFault>(KEY, {
+  'api-key-only-for-json': [
     'Checks the API key only for requests with a JSON Content-Type',
-    'conditional-key-check',
     acceptWithoutCheck(({ req }) => {
       if (typeOf(req) === 'application/json' || isEncoded(req)) return false;
       req.headers['content-type'] = 'application/json';
       return true;
     }),
+    'conditional-key-check',
   ],
-]);
+});

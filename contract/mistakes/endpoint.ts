@@ -89,8 +89,9 @@ export const ENDPOINT_MISTAKES = mistakes({
     why: 'The server answers, but no delivery reaches the handler.',
     fix: {
       rule:
-        'Register the handler for POST at exactly the path of the URL, including the prefix of a reverse proxy. If the ' +
-        'receiver answers 404 to ids that it does not know, list known ids under `samples` in the configuration file.',
+        'Register the handler for POST at exactly the path of the URL, including the prefix of a reverse proxy. If ' +
+        'the receiver answers 404 to ids that it does not know, list known ids under `samples` in the configuration ' +
+        'file.',
     },
     severity: 'critical',
     cwe: 684,

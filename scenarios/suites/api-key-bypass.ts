@@ -3,106 +3,85 @@ import type { Crossing } from '../forgery.ts';
 import { crossings } from './family.ts';
 
 /** Types, shapes, headers and parameters that must not make the key optional. */
-export const keyCrossings: readonly Crossing[] = crossings({ suite: 'api-key', flaw: 'no-key' }, [
-  [
-    'missing-for-every-kind',
-    'a delivery without the API key for every type of notification',
-    ['sell', 'tracking', 'refund', 'payment-method', 'wallet', 'deposit', 'unknown-type'],
-    'conditional-key-check',
-  ],
-  [
-    'missing-on-other-contents',
-    'a list, a handshake, a ping or a test notification without the API key',
-    ['array', 'challenge', 'handshakes', 'ping', 'tiny', 'test-flags', 'verified-state'],
-    'conditional-key-check',
-    { note: 'The report names the content that was accepted.' },
-  ],
-  [
-    'missing-with-claims',
-    'a delivery without the API key that claims to be internal, verified or a test',
-    [
-      ...(['loopback-addresses', 'private-addresses', 'debug-header', 'environment-header'] as const),
-      ...(['verified-header', 'sender-agent', 'origin'] as const),
+export const keyCrossings: readonly Crossing[] = crossings(
+  { suite: 'api-key', flaw: 'no-key', mistake: 'conditional-key-check' },
+  {
+    'missing-for-every-kind': [
+      'a delivery without the API key for every type of notification',
+      ['sell', 'tracking', 'refund', 'payment-method', 'wallet', 'deposit', 'unknown-type'],
     ],
-    'key-exempt-claims',
-  ],
-  [
-    'missing-with-switches',
-    'a delivery without the API key whose headers claim that no check is needed',
-    [
-      ...(['skip-headers', 'identity-headers', 'platform-headers', 'sender-headers'] as const),
-      ...(['method-override', 'cookies', 'returned-headers', 'key-headers'] as const),
+    'missing-on-other-contents': [
+      'a list, a handshake, a ping or a test notification without the API key',
+      ['array', 'challenge', 'handshakes', 'ping', 'tiny', 'test-flags', 'verified-state'],
+      { note: 'The report names the content that was accepted.' },
     ],
-    'key-exempt-claims',
-    { note: 'The report names the header.' },
-  ],
-  [
-    'missing-with-health-agent',
-    'a delivery without the API key that has the User-Agent of a health check or a tool',
-    ['agent-curl', 'agent-probe'],
-    'key-exempt-claims',
-  ],
-  [
-    'missing-with-test-query',
-    'a delivery without the API key that has a test parameter in its query string',
-    ['test-queries', 'query-switches', 'query-handshakes'],
-    'key-exempt-claims',
-  ],
-  [
-    'named-in-request',
-    'an API key that the request itself names as the expected one',
-    ['key-in-query', 'key-in-body', 'key-in-cookies'],
-    'named-expected-key',
-    { flaw: 'named-key', note: 'The report names the place.' },
-  ],
-  [
-    'missing-at-other-paths',
-    'a delivery without the API key at other spellings of the URL',
-    [
-      ...(['trailing-slash', 'double-slash', 'encoded-path', 'open-prefix', 'absolute-target'] as const),
-      ...(['below-health', 'unknown-host'] as const),
+    'missing-with-claims': [
+      'a delivery without the API key that claims to be internal, verified or a test',
+      [
+        ...(['loopback-addresses', 'private-addresses', 'debug-header', 'environment-header'] as const),
+        ...(['verified-header', 'sender-agent', 'origin'] as const),
+      ],
+      'key-exempt-claims',
     ],
-    'conditional-key-check',
-    { note: 'The report names the accepted spelling.' },
-  ],
-  [
-    'missing-with-charset',
-    'a delivery without the API key whose Content-Type has a charset',
-    ['json-with-charset'],
-    'conditional-key-check',
-  ],
-  [
-    'missing-in-other-shapes',
-    'a delivery without the API key as text, as a form, empty or compressed',
-    ['text', 'form', 'form-fields', 'no-type', 'vendor-json', 'empty-body', 'gzip'],
-    'conditional-key-check',
-    { note: 'The report names the request that was accepted.' },
-  ],
-  [
-    'missing-in-other-requests',
-    'a delivery without the API key sent with another method or framing',
-    ['put', 'get', 'chunked', 'http-1-0', 'expect', 'no-body'],
-    'conditional-key-check',
-    { note: 'The report names the request that was accepted.' },
-  ],
-  [
-    'missing-with-overridden-method',
-    'a delivery without the API key whose method is overridden',
-    ['put-as-post', 'post-as-put'],
-    'conditional-key-check',
-  ],
-  [
-    'missing-on-malformed',
-    'broken JSON without the API key as unauthenticated',
-    ['broken-json'],
-    'key-checked-late',
-    { requirements: ['key-missing', 'delivery-malformed-unsigned'] },
-  ],
-  [
-    'wrong-with-large-body',
-    'an invalid API key with a body of more than 1 MiB',
-    ['over-1-mib'],
-    'key-refusal-hangs-up',
-    { requirements: ['key-invalid', 'delivery-size'], flaw: 'random-key' },
-  ],
-]);
+    'missing-with-switches': [
+      'a delivery without the API key whose headers claim that no check is needed',
+      [
+        ...(['skip-headers', 'identity-headers', 'platform-headers', 'sender-headers'] as const),
+        ...(['method-override', 'cookies', 'returned-headers', 'key-headers'] as const),
+      ],
+      'key-exempt-claims',
+      { note: 'The report names the header.' },
+    ],
+    'missing-with-health-agent': [
+      'a delivery without the API key that has the User-Agent of a health check or a tool',
+      ['agent-curl', 'agent-probe'],
+      'key-exempt-claims',
+    ],
+    'missing-with-test-query': [
+      'a delivery without the API key that has a test parameter in its query string',
+      ['test-queries', 'query-switches', 'query-handshakes'],
+      'key-exempt-claims',
+    ],
+    'named-in-request': [
+      'an API key that the request itself names as the expected one',
+      ['key-in-query', 'key-in-body', 'key-in-cookies'],
+      'named-expected-key',
+      { flaw: 'named-key', note: 'The report names the place.' },
+    ],
+    'missing-at-other-paths': [
+      'a delivery without the API key at other spellings of the URL',
+      [
+        ...(['trailing-slash', 'double-slash', 'encoded-path', 'open-prefix', 'absolute-target'] as const),
+        ...(['below-health', 'unknown-host'] as const),
+      ],
+      { note: 'The report names the accepted spelling.' },
+    ],
+    'missing-with-charset': ['a delivery without the API key whose Content-Type has a charset', ['json-with-charset']],
+    'missing-in-other-shapes': [
+      'a delivery without the API key as text, as a form, empty or compressed',
+      ['text', 'form', 'form-fields', 'no-type', 'vendor-json', 'empty-body', 'gzip'],
+      { note: 'The report names the request that was accepted.' },
+    ],
+    'missing-in-other-requests': [
+      'a delivery without the API key sent with another method or framing',
+      ['put', 'get', 'chunked', 'http-1-0', 'expect', 'no-body'],
+      { note: 'The report names the request that was accepted.' },
+    ],
+    'missing-with-overridden-method': [
+      'a delivery without the API key whose method is overridden',
+      ['put-as-post', 'post-as-put'],
+    ],
+    'missing-on-malformed': [
+      'broken JSON without the API key as unauthenticated',
+      ['broken-json'],
+      'key-checked-late',
+      { requirements: ['key-missing', 'delivery-malformed-unsigned'] },
+    ],
+    'wrong-with-large-body': [
+      'an invalid API key with a body of more than 1 MiB',
+      ['over-1-mib'],
+      'key-refusal-hangs-up',
+      { requirements: ['key-invalid', 'delivery-size'], flaw: 'random-key' },
+    ],
+  },
+);

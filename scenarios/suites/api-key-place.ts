@@ -64,56 +64,46 @@ const shared = { suite: 'api-key', level: 'must', needs: ['api-key'] } as const;
 
 export const misplacedKeys: readonly Scenario[] = [
   ...family(
-    { ...shared, verb: 'Rejects', of: 'the API key', requirements: ['key-header', 'key-missing'], expect: refused },
-    [
-      [
-        'in-query-api-key',
+    {
+      ...shared,
+      verb: 'Rejects',
+      of: 'the API key',
+      requirements: ['key-header', 'key-missing'],
+      expect: refused,
+      mistake: 'key-from-other-place',
+    },
+    {
+      'in-query-api-key': [
         'in the query parameter api_key',
         inQuery(() => 'api_key'),
-        'key-from-other-place',
         { note: 'Keys in URLs are written to access logs.' },
       ],
-      ['in-query-key', 'in the query parameter key', inQuery(() => 'key'), 'key-from-other-place'],
-      [
-        'in-query-header-name',
+      'in-query-key': ['in the query parameter key', inQuery(() => 'key')],
+      'in-query-header-name': [
         'in a query parameter with the name of the header',
         inQuery((kit) => kit.apiKeyHeader),
-        'key-from-other-place',
         { note: 'Some frameworks search headers and parameters for a name at once.' },
       ],
-      [
-        'in-query-token',
+      'in-query-token': [
         'in the query parameters that are common for tokens',
         (label) => atAnotherUrl({ address: inEach(label, TOKEN_PARAMETERS, copyToQuery) }),
-        'key-from-other-place',
         { note: 'Token libraries read the query string by default: configure them to read the header only.' },
       ],
-      [
-        'in-authorization',
-        'as a bearer token in Authorization',
-        inHeader('Authorization', (key) => `Bearer ${key}`),
-        'key-from-other-place',
-      ],
-      [
-        'in-authorization-basic',
+      'in-authorization': ['as a bearer token in Authorization', inHeader('Authorization', (key) => `Bearer ${key}`)],
+      'in-authorization-basic': [
         'as user name and password in Authorization',
         inHeader('Authorization', (key) => `Basic ${Buffer.from(`${key}:${key}`).toString('base64')}`),
-        'key-from-other-place',
         { note: 'Tools store such credentials and put them into URLs; also check the server configuration.' },
       ],
-      [
-        'in-cookie',
+      'in-cookie': [
         'in a cookie',
         inHeader('Cookie', (key) => `api_key=${encodeURIComponent(key)}`),
-        'key-from-other-place',
         { note: 'Browsers send cookies automatically, so another web page could trigger deliveries.' },
       ],
-      ['in-other-header', 'in a header with another name', inHeader('Api-Key'), 'key-from-other-place'],
-      [
-        'in-underscore-name',
+      'in-other-header': ['in a header with another name', inHeader('Api-Key')],
+      'in-underscore-name': [
         'in a header with underscores instead of hyphens',
         { address: underscored('api-key') },
-        'key-from-other-place',
         {
           // The signature shows whether the server maps both spellings of every header to one name, as CGI and WSGI do.
           needs: ['hmac', 'api-key'],
@@ -127,26 +117,22 @@ export const misplacedKeys: readonly Scenario[] = [
           note: 'Let the server drop names with underscores, as nginx does by default.',
         },
       ],
-      [
-        'in-usual-headers',
+      'in-usual-headers': [
         'in other common token headers',
         (label) => ({ address: inEach(label, TOKEN_HEADERS, copyToHeader) }),
-        'key-from-other-place',
       ],
-      [
-        'in-body-without-header',
+      'in-body-without-header': [
         'in the body',
         {
           compose: (kit) => ({ ...kit.notification(), apiKey: kit.apiKey, api_key: kit.apiKey, key: kit.apiKey }),
           address: noKey,
         },
-        'key-from-other-place',
         {
           title: 'Rejects a delivery with the API key in its body instead of the header',
           note: 'Bodies are stored, and the key with them.',
         },
       ],
-    ],
+    },
   ),
   ...family(
     {
@@ -156,41 +142,35 @@ export const misplacedKeys: readonly Scenario[] = [
       level: 'should',
       requirements: ['key-header'],
       expect: refusedOrChosen,
+      mistake: 'key-as-list',
     },
-    [
-      [
-        'two-lines-right-first',
-        'with the valid one first',
-        twoKeys((valid, invalid) => [valid, invalid]),
-        'key-as-list',
-      ],
-      [
-        'two-lines-wrong-first',
-        'with the invalid one first',
-        twoKeys((valid, invalid) => [invalid, valid]),
-        'key-as-list',
-      ],
-    ],
+    {
+      'two-lines-right-first': ['with the valid one first', twoKeys((valid, invalid) => [valid, invalid])],
+      'two-lines-wrong-first': ['with the invalid one first', twoKeys((valid, invalid) => [invalid, valid])],
+    },
   ),
-  ...family({ ...shared, verb: 'Accepts', requirements: ['delivery-header-case'], expect: accepted }, [
-    [
-      'lower-case-name',
-      'the API key header with its name in lower case',
-      (label) => ({ address: headerName('api-key', label, (name) => name.toLowerCase()) }),
-      'key-header-spelling',
-    ],
-    [
-      'upper-case-name',
-      'the API key header with its name in upper case',
-      (label) => ({ address: headerName('api-key', label, (name) => name.toUpperCase()) }),
-      'key-header-spelling',
-    ],
-    [
-      'white-space-around',
-      'the API key with spaces and tabs around it',
-      (label) => ({ address: headerValue('api-key', label, (key) => `\t ${key} \t`) }),
-      'key-header-spelling',
-      { level: 'should', requirements: ['key-header'] },
-    ],
-  ]),
+  ...family(
+    {
+      ...shared,
+      verb: 'Accepts',
+      requirements: ['delivery-header-case'],
+      expect: accepted,
+      mistake: 'key-header-spelling',
+    },
+    {
+      'lower-case-name': [
+        'the API key header with its name in lower case',
+        (label) => ({ address: headerName('api-key', label, (name) => name.toLowerCase()) }),
+      ],
+      'upper-case-name': [
+        'the API key header with its name in upper case',
+        (label) => ({ address: headerName('api-key', label, (name) => name.toUpperCase()) }),
+      ],
+      'white-space-around': [
+        'the API key with spaces and tabs around it',
+        (label) => ({ address: headerValue('api-key', label, (key) => `\t ${key} \t`) }),
+        { level: 'should', requirements: ['key-header'] },
+      ],
+    },
+  ),
 ];

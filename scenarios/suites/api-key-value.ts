@@ -12,23 +12,23 @@ const sent =
   (value: (key: string, kit: Kit) => string) =>
   (label: string): Change => ({ address: keyInstead(label, value) });
 
-const missing = family({ ...shared, requirements: ['key-missing', 'key-invalid'], expect: refused }, [
-  [
-    'missing',
-    'a delivery without the API key',
-    { address: withoutHeader('api-key', 'no API key header') },
-    'optional-key',
-    { requirements: ['key-missing'] },
-  ],
-  ['empty', 'an empty API key', sent(() => ''), 'unset-key'],
-  [
-    'blank',
-    'an API key of spaces',
-    sent(() => '   '),
-    'unset-key',
-    { note: 'A gateway sees that the header is present, and the HTTP server then trims it to an empty string.' },
-  ],
-]);
+const missing = family(
+  { ...shared, requirements: ['key-missing', 'key-invalid'], expect: refused, mistake: 'unset-key' },
+  {
+    missing: [
+      'a delivery without the API key',
+      { address: withoutHeader('api-key', 'no API key header') },
+      'optional-key',
+      { requirements: ['key-missing'] },
+    ],
+    empty: ['an empty API key', sent(() => '')],
+    blank: [
+      'an API key of spaces',
+      sent(() => '   '),
+      { note: 'A gateway sees that the header is present, and the HTTP server then trims it to an empty string.' },
+    ],
+  },
+);
 
 const swapCase = (text: string) =>
   text.replace(/[a-z]/gi, (c) => (c === c.toLowerCase() ? c.toUpperCase() : c.toLowerCase()));
@@ -36,142 +36,117 @@ const asciiUpper = (text: string) => text.replace(/[a-z]/g, (c) => c.toUpperCase
 const asciiLower = (text: string) => text.replace(/[A-Z]/g, (c) => c.toLowerCase());
 
 /** Invalid keys, from a random one to one that differs in a single character. */
-const invalid = family({ ...shared, requirements: ['key-exact', 'key-invalid'], expect: refused }, [
-  [
-    'wrong',
-    'an invalid API key with 401',
-    { address: wrongKey },
-    'unchecked-key',
-    { note: 'The sender also expects 401, not 403 from a gateway.' },
-  ],
-  [
-    'wrong-named-in-connection',
-    'an invalid API key that Connection names',
-    {
-      address: wrongKey,
-      transmit: headerLines('a Connection header that names the API key', 'Connection', (line, { apiKeyHeader }) => [
-        `${line}, ${apiKeyHeader}`,
-      ]),
-    },
-    'optional-key',
-    { note: 'A proxy removes the headers that Connection names.' },
-  ],
-  [
-    'first-half',
-    'the first half of the API key',
-    sent((key) => key.slice(0, Math.floor(key.length / 2))),
-    'partial-key-comparison',
-  ],
-  [
-    'one-character-short',
-    'the API key without its last character',
-    sent((key) => key.slice(0, -1)),
-    'partial-key-comparison',
-    { note: 'A column that is one character too short hides the difference until the key is rotated.' },
-  ],
-  [
-    'first-character-missing',
-    'the API key without its first character',
-    sent((key) => key.slice(1)),
-    'partial-key-comparison',
-  ],
-  ['one-character-more', 'the API key followed by an x', sent((key) => `${key}x`), 'partial-key-comparison'],
-  [
-    'prefixed',
-    'the API key preceded by an x',
-    sent((key) => `x${key}`),
-    'partial-key-comparison',
-    { note: 'A check that the header contains the key accepts one header with a thousand guesses.' },
-  ],
-  ['swapped-case', 'the API key with upper and lower case swapped', sent(swapCase), 'altered-key'],
-  [
-    'upper-case',
-    'the API key in upper case',
-    sent((key) => (asciiUpper(key) === key ? asciiLower(key) : asciiUpper(key))),
-    'altered-key',
-    { note: 'The key is normalised like an e-mail address.' },
-  ],
-  [
-    'first-character-changed',
-    'the API key with its first character changed',
-    sent((key) => withCharacterChanged(key, 0)),
-    'partial-key-comparison',
-    { note: 'Code that skips a fixed-length prefix such as "pk_" ignores part of a key without one.' },
-  ],
-  [
-    'middle-character-changed',
-    'the API key with a character in the middle changed',
-    sent((key) => withCharacterChanged(key, Math.floor(key.length / 2))),
-    'partial-key-comparison',
-    { note: 'A lookup by the start and end of the key confuses different customers.' },
-  ],
-  [
-    'last-character-changed',
-    'the API key with its last character changed',
-    sent((key) => withCharacterChanged(key, -1)),
-    'partial-key-comparison',
-  ],
-  ['any-pattern', 'the API key ".*"', sent(() => '.*'), 'key-as-pattern'],
-  ['percent', 'the API key "%"', sent(() => '%'), 'key-as-pattern'],
-  ['asterisk', 'the API key "*"', sent(() => '*'), 'key-as-pattern'],
-  ['text-null', 'the API key "null"', sent(() => 'null'), 'unset-key'],
-  ['text-undefined', 'the API key "undefined"', sent(() => 'undefined'), 'unset-key'],
-  [
-    '1-character',
-    'an API key of one character',
-    sent((key) => (key.length > 1 ? key.charAt(Math.floor(key.length / 2)) : key === 'a' ? 'b' : 'a')),
-    'key-check-throws',
-  ],
-  [
-    '5000-characters',
-    'an API key of 5,000 characters',
-    sent(() => 'a'.repeat(5000)),
-    'key-check-throws',
-    {
-      expect: refusedOddHeader,
-      note: 'Reject by length before hashing, logging or a lookup; a server in front may answer 431.',
-    },
-  ],
-  [
-    'non-ascii',
-    'a non-ASCII API key of the same length',
-    sent((key) => '\u00e9'.repeat(key.length)),
-    'key-check-throws',
-    { expect: refusedOddHeader, note: 'Strings of equal length can have different numbers of bytes in UTF-8.' },
-  ],
-  [
-    'in-quotes',
-    'the API key in double quotes',
-    sent((key) => `"${key}"`),
-    'altered-key',
-    { note: 'Remove the quotes from the env file with the key instead.' },
-  ],
-  ['bearer-prefix', 'the API key with the prefix "Bearer"', sent((key) => `Bearer ${key}`), 'altered-key'],
-  [
-    'in-base64',
-    'the API key in Base64',
-    sent((key) => Buffer.from(key).toString('base64')),
-    'altered-key',
-    { note: 'A receiver that accepts the encoded key probably stores it encoded, which does not protect it.' },
-  ],
-  [
-    'blank-inside',
-    'the API key with a space in the middle',
-    sent((key) => {
-      const middle = Math.floor(key.length / 2);
-      return `${key.slice(0, middle)} ${key.slice(middle)}`;
-    }),
-    'altered-key',
-  ],
-  ['in-list', 'a list that contains the API key', sent((key, kit) => `${kit.nonce(16)}, ${key}`), 'key-as-list'],
-  [
-    'percent-encoded',
-    'the API key in percent-encoding',
-    sent((key) => [...Buffer.from(key)].map((byte) => `%${byte.toString(16).padStart(2, '0').toUpperCase()}`).join('')),
-    'altered-key',
-    { note: 'A single % can throw as well.' },
-  ],
-]);
+const invalid = family(
+  { ...shared, requirements: ['key-exact', 'key-invalid'], expect: refused, mistake: 'partial-key-comparison' },
+  {
+    wrong: [
+      'an invalid API key with 401',
+      { address: wrongKey },
+      'unchecked-key',
+      { note: 'The sender also expects 401, not 403 from a gateway.' },
+    ],
+    'wrong-named-in-connection': [
+      'an invalid API key that Connection names',
+      {
+        address: wrongKey,
+        transmit: headerLines('a Connection header that names the API key', 'Connection', (line, { apiKeyHeader }) => [
+          `${line}, ${apiKeyHeader}`,
+        ]),
+      },
+      'optional-key',
+      { note: 'A proxy removes the headers that Connection names.' },
+    ],
+    'first-half': ['the first half of the API key', sent((key) => key.slice(0, Math.floor(key.length / 2)))],
+    'one-character-short': [
+      'the API key without its last character',
+      sent((key) => key.slice(0, -1)),
+      { note: 'A column that is one character too short hides the difference until the key is rotated.' },
+    ],
+    'first-character-missing': ['the API key without its first character', sent((key) => key.slice(1))],
+    'one-character-more': ['the API key followed by an x', sent((key) => `${key}x`)],
+    prefixed: [
+      'the API key preceded by an x',
+      sent((key) => `x${key}`),
+      { note: 'A check that the header contains the key accepts one header with a thousand guesses.' },
+    ],
+    'swapped-case': ['the API key with upper and lower case swapped', sent(swapCase), 'altered-key'],
+    'upper-case': [
+      'the API key in upper case',
+      sent((key) => (asciiUpper(key) === key ? asciiLower(key) : asciiUpper(key))),
+      'altered-key',
+      { note: 'The key is normalised like an e-mail address.' },
+    ],
+    'first-character-changed': [
+      'the API key with its first character changed',
+      sent((key) => withCharacterChanged(key, 0)),
+      { note: 'Code that skips a fixed-length prefix such as "pk_" ignores part of a key without one.' },
+    ],
+    'middle-character-changed': [
+      'the API key with a character in the middle changed',
+      sent((key) => withCharacterChanged(key, Math.floor(key.length / 2))),
+      { note: 'A lookup by the start and end of the key confuses different customers.' },
+    ],
+    'last-character-changed': [
+      'the API key with its last character changed',
+      sent((key) => withCharacterChanged(key, -1)),
+    ],
+    'any-pattern': ['the API key ".*"', sent(() => '.*'), 'key-as-pattern'],
+    percent: ['the API key "%"', sent(() => '%'), 'key-as-pattern'],
+    asterisk: ['the API key "*"', sent(() => '*'), 'key-as-pattern'],
+    'text-null': ['the API key "null"', sent(() => 'null'), 'unset-key'],
+    'text-undefined': ['the API key "undefined"', sent(() => 'undefined'), 'unset-key'],
+    '1-character': [
+      'an API key of one character',
+      sent((key) => (key.length > 1 ? key.charAt(Math.floor(key.length / 2)) : key === 'a' ? 'b' : 'a')),
+      'key-check-throws',
+    ],
+    '5000-characters': [
+      'an API key of 5,000 characters',
+      sent(() => 'a'.repeat(5000)),
+      'key-check-throws',
+      {
+        expect: refusedOddHeader,
+        note: 'Reject by length before hashing, logging or a lookup; a server in front may answer 431.',
+      },
+    ],
+    'non-ascii': [
+      'a non-ASCII API key of the same length',
+      sent((key) => '\u00e9'.repeat(key.length)),
+      'key-check-throws',
+      { expect: refusedOddHeader, note: 'Strings of equal length can have different numbers of bytes in UTF-8.' },
+    ],
+    'in-quotes': [
+      'the API key in double quotes',
+      sent((key) => `"${key}"`),
+      'altered-key',
+      { note: 'Remove the quotes from the env file with the key instead.' },
+    ],
+    'bearer-prefix': ['the API key with the prefix "Bearer"', sent((key) => `Bearer ${key}`), 'altered-key'],
+    'in-base64': [
+      'the API key in Base64',
+      sent((key) => Buffer.from(key).toString('base64')),
+      'altered-key',
+      { note: 'A receiver that accepts the encoded key probably stores it encoded, which does not protect it.' },
+    ],
+    'blank-inside': [
+      'the API key with a space in the middle',
+      sent((key) => {
+        const middle = Math.floor(key.length / 2);
+        return `${key.slice(0, middle)} ${key.slice(middle)}`;
+      }),
+      'altered-key',
+    ],
+    'in-list': ['a list that contains the API key', sent((key, kit) => `${kit.nonce(16)}, ${key}`), 'key-as-list'],
+    'percent-encoded': [
+      'the API key in percent-encoding',
+      sent((key) =>
+        [...Buffer.from(key)].map((byte) => `%${byte.toString(16).padStart(2, '0').toUpperCase()}`).join(''),
+      ),
+      'altered-key',
+      { note: 'A single % can throw as well.' },
+    ],
+  },
+);
 
 /** One delivery for each text, sent instead of the key. */
 const oneByOne = (texts: readonly string[]): Delivery[][] =>
@@ -200,46 +175,44 @@ const withHighBit = (key: string) =>
   Buffer.from([...Buffer.from(key, 'latin1')].map((byte) => byte | 0x80)).toString('latin1');
 
 /** Values that are valid keys when a common mistake was made. None of them is secret. */
-const guessed = family({ ...shared, requirements: ['key-exact', 'key-invalid'] }, [
-  [
-    'placeholders',
-    'placeholder API keys from sample configurations',
-    eachAsKey(['changeme', 'change-me', 'test', 'secret', 'password', 'admin', 'api-key', 'your-api-key', 'default']),
-    'unset-key',
-  ],
-  [
-    'member-names',
-    'names of inherited object properties, such as "constructor", as the API key',
-    eachAsKey(['constructor', 'toString', '__proto__', 'hasOwnProperty', 'length', '__class__']),
-    'key-as-property',
-  ],
-  ['sql', 'SQL as the API key', eachAsKey(["' OR '1'='1", "'", "' OR '1'='1' --", '" OR ""="', '\\']), 'key-in-sql'],
-  [
-    'patterns',
-    'SQL LIKE patterns, globs and regular expressions as the API key',
-    { flow: (kit) => oneByOne(['_'.repeat(kit.apiKey.length), '?'.repeat(kit.apiKey.length), '^', '%%']) },
-    'key-as-pattern',
-  ],
-  [
-    'lists-without-key',
-    'an empty list as the API key',
-    eachAsKey([',', ';', '|', '[]', '""']),
-    'key-as-list',
-    { note: '"Every entry is valid" is true for an empty list.' },
-  ],
-  [
-    'same-characters',
-    'the API key with its characters reordered, exchanged for others of the same sum, or their high bits set',
-    {
-      flow: () => [
-        [nearly('the key in reverse', (key) => [...key].toReversed().join(''))],
-        [nearly('the key with its first and last character exchanged', ends)],
-        [nearly('another key with the same hash code in Java', sameHashCode)],
-        [nearly('the key, the highest bit of every character set', withHighBit, refusedOddHeader)],
-      ],
-    },
-    'derived-key-comparison',
-  ],
-]);
+const guessed = family(
+  { ...shared, requirements: ['key-exact', 'key-invalid'] },
+  {
+    placeholders: [
+      'placeholder API keys from sample configurations',
+      eachAsKey(['changeme', 'change-me', 'test', 'secret', 'password', 'admin', 'api-key', 'your-api-key', 'default']),
+      'unset-key',
+    ],
+    'member-names': [
+      'names of inherited object properties, such as "constructor", as the API key',
+      eachAsKey(['constructor', 'toString', '__proto__', 'hasOwnProperty', 'length', '__class__']),
+      'key-as-property',
+    ],
+    sql: ['SQL as the API key', eachAsKey(["' OR '1'='1", "'", "' OR '1'='1' --", '" OR ""="', '\\']), 'key-in-sql'],
+    patterns: [
+      'SQL LIKE patterns, globs and regular expressions as the API key',
+      { flow: (kit) => oneByOne(['_'.repeat(kit.apiKey.length), '?'.repeat(kit.apiKey.length), '^', '%%']) },
+      'key-as-pattern',
+    ],
+    'lists-without-key': [
+      'an empty list as the API key',
+      eachAsKey([',', ';', '|', '[]', '""']),
+      'key-as-list',
+      { note: '"Every entry is valid" is true for an empty list.' },
+    ],
+    'same-characters': [
+      'the API key with its characters reordered, exchanged for others of the same sum, or their high bits set',
+      {
+        flow: () => [
+          [nearly('the key in reverse', (key) => [...key].toReversed().join(''))],
+          [nearly('the key with its first and last character exchanged', ends)],
+          [nearly('another key with the same hash code in Java', sameHashCode)],
+          [nearly('the key, the highest bit of every character set', withHighBit, refusedOddHeader)],
+        ],
+      },
+      'derived-key-comparison',
+    ],
+  },
+);
 
 export const keyValues: readonly Scenario[] = [...missing, ...invalid, ...guessed];

@@ -18,58 +18,54 @@ export const combinationSuite: Suite = {
   scenarios: [
     ...family(
       { ...shared, verb: 'Accepts', requirements: ['features-independent', 'delivery-200'], expect: accepted },
-      [
-        [
-          'both-right',
+      {
+        'both-right': [
           'a valid signature with a valid API key',
           {},
           'body-consumed-twice',
           { note: 'Check the key without reading the body, and keep the raw bytes for the signature.' },
         ],
-      ],
+      },
     ),
     // With two invalid credentials, two stages are changed.
-    ...family({ ...shared, verb: 'Rejects', requirements: ['features-independent'], expect: refused }, [
-      [
-        'wrong-signature-right-key',
-        'an invalid signature with a valid API key',
-        wrongSignature,
-        'one-credential-enough',
-      ],
-      ['missing-signature-right-key', 'a missing signature with a valid API key', noSignature, 'one-credential-enough'],
-      ['right-signature-wrong-key', 'an invalid API key with a valid signature', otherKey, 'one-credential-enough'],
-      [
-        'right-signature-missing-key',
-        'a missing API key with a valid signature',
-        noKey,
-        'one-credential-enough',
-        { note: 'Deliveries that bypass the gateway also bypass its limits and its log.' },
-      ],
-      [
-        'wrong-signature-wrong-key',
-        'an invalid signature with an invalid API key',
-        { ...wrongSignature, ...otherKey },
-        'one-credential-enough',
-        { note: 'A receiver that compares the two results accepts this, because both are false.' },
-      ],
-      [
-        'wrong-signature-missing-key',
-        'an invalid signature with a missing API key',
-        { ...wrongSignature, ...noKey },
-        'request-chooses-credentials',
-      ],
-      [
-        'missing-signature-wrong-key',
-        'a missing signature with an invalid API key',
-        { ...noSignature, ...otherKey },
-        'request-chooses-credentials',
-      ],
-      [
-        'missing-signature-missing-key',
-        'a delivery without a signature and without an API key',
-        { ...noSignature, ...noKey },
-        'request-chooses-credentials',
-      ],
-    ]),
+    ...family(
+      {
+        ...shared,
+        verb: 'Rejects',
+        requirements: ['features-independent'],
+        expect: refused,
+        mistake: 'one-credential-enough',
+      },
+      {
+        'wrong-signature-right-key': ['an invalid signature with a valid API key', wrongSignature],
+        'missing-signature-right-key': ['a missing signature with a valid API key', noSignature],
+        'right-signature-wrong-key': ['an invalid API key with a valid signature', otherKey],
+        'right-signature-missing-key': [
+          'a missing API key with a valid signature',
+          noKey,
+          { note: 'Deliveries that bypass the gateway also bypass its limits and its log.' },
+        ],
+        'wrong-signature-wrong-key': [
+          'an invalid signature with an invalid API key',
+          { ...wrongSignature, ...otherKey },
+          { note: 'A receiver that compares the two results accepts this, because both are false.' },
+        ],
+        'wrong-signature-missing-key': [
+          'an invalid signature with a missing API key',
+          { ...wrongSignature, ...noKey },
+          'request-chooses-credentials',
+        ],
+        'missing-signature-wrong-key': [
+          'a missing signature with an invalid API key',
+          { ...noSignature, ...otherKey },
+          'request-chooses-credentials',
+        ],
+        'missing-signature-missing-key': [
+          'a delivery without a signature and without an API key',
+          { ...noSignature, ...noKey },
+          'request-chooses-credentials',
+        ],
+      },
+    ),
   ],
 };

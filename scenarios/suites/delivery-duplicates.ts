@@ -34,74 +34,56 @@ const repeated = { suite: 'delivery', verb: 'Accepts' } as const;
 
 /** Repeated notifications, and notifications that only look repeated. Specification: Notification envelope (id). */
 export const deliveryDuplicates: readonly Scenario[] = [
-  ...family({ ...repeated, level: 'should', requirements: ['repeat-duplicate'] }, [
-    [
-      'twice',
-      'the second copy of a notification',
-      { flow: (kit) => inTurn(...copies(2, kit.notification())) },
-      'copy-rejected',
-    ],
-    [
-      'three-times',
-      'the third copy of a notification',
-      { flow: (kit) => inTurn(...copies(3, kit.notification())) },
-      'copy-rejected',
-      { note: 'A toggle between "new" and "seen" may work for two copies and fail for three.' },
-    ],
-    [
-      'two-at-once',
-      'two concurrent copies of a notification',
-      { flow: (kit) => [copies(2, kit.notification())] },
-      'lookup-before-insert',
-    ],
-    [
-      'ten-at-once',
-      'ten concurrent copies of a notification',
-      { alone: true, flow: (kit) => [copies(10, kit.notification())] },
-      'lookup-before-insert',
-      { note: 'With a lock per id, the copies wait for each other, and the last one times out.' },
-    ],
-    [
-      'deposit-twice',
-      'the second copy of a deposit',
-      { flow: (kit) => inTurn(...copies(2, deposit(kit))) },
-      'copy-rejected',
-    ],
-    [
-      'wallet-twice',
-      'the second copy of a WALLET notification',
-      { flow: (kit) => inTurn(...copies(2, wallet(kit))) },
-      'copy-rejected',
-      { note: 'The address is a unique key in most wallet tables.' },
-    ],
-    [
-      'same-id-other-layout',
-      'a copy with different whitespace',
-      { flow: withOtherLayout },
-      'copies-by-content',
-      { note: 'The copy looks new, and its id then violates the unique key.' },
-    ],
-  ]),
-  ...family({ ...repeated, level: 'must', requirements: ['repeat-by-id'] }, [
-    [
-      'other-id-same-data',
-      'three notifications with the same data and different ids',
-      { flow: underOtherIds },
-      'copies-by-content',
-    ],
-    [
-      'same-second',
-      'three notifications of one transaction in the same second',
-      ofTransaction((kit, transactionId) => [
-        event('CREATED', order(kit, 'BUY', 'CREATED', { transactionId })),
-        event('PENDING in the same second', order(kit, 'BUY', 'PENDING', { transactionId })),
-        // The receiver's clock may move on to the next second once during the three deliveries, but not twice.
-        event('CONFIRMED in the same second', order(kit, 'BUY', 'CONFIRMED', { transactionId })),
-      ]),
-      'copies-by-content',
-      { note: '`at` has a resolution of one second.' },
-    ],
-  ]),
+  ...family(
+    { ...repeated, level: 'should', requirements: ['repeat-duplicate'], mistake: 'copy-rejected' },
+    {
+      twice: ['the second copy of a notification', { flow: (kit) => inTurn(...copies(2, kit.notification())) }],
+      'three-times': [
+        'the third copy of a notification',
+        { flow: (kit) => inTurn(...copies(3, kit.notification())) },
+        { note: 'A toggle between "new" and "seen" may work for two copies and fail for three.' },
+      ],
+      'two-at-once': [
+        'two concurrent copies of a notification',
+        { flow: (kit) => [copies(2, kit.notification())] },
+        'lookup-before-insert',
+      ],
+      'ten-at-once': [
+        'ten concurrent copies of a notification',
+        { alone: true, flow: (kit) => [copies(10, kit.notification())] },
+        'lookup-before-insert',
+        { note: 'With a lock per id, the copies wait for each other, and the last one times out.' },
+      ],
+      'deposit-twice': ['the second copy of a deposit', { flow: (kit) => inTurn(...copies(2, deposit(kit))) }],
+      'wallet-twice': [
+        'the second copy of a WALLET notification',
+        { flow: (kit) => inTurn(...copies(2, wallet(kit))) },
+        { note: 'The address is a unique key in most wallet tables.' },
+      ],
+      'same-id-other-layout': [
+        'a copy with different whitespace',
+        { flow: withOtherLayout },
+        'copies-by-content',
+        { note: 'The copy looks new, and its id then violates the unique key.' },
+      ],
+    },
+  ),
+  ...family(
+    { ...repeated, level: 'must', requirements: ['repeat-by-id'], mistake: 'copies-by-content' },
+    {
+      'other-id-same-data': ['three notifications with the same data and different ids', { flow: underOtherIds }],
+      'same-second': [
+        'three notifications of one transaction in the same second',
+        ofTransaction((kit, transactionId) => [
+          event('CREATED', order(kit, 'BUY', 'CREATED', { transactionId })),
+          event('PENDING in the same second', order(kit, 'BUY', 'PENDING', { transactionId })),
+          // The receiver's clock may move on to the next second once during the three deliveries, but not twice.
+          event('CONFIRMED in the same second', order(kit, 'BUY', 'CONFIRMED', { transactionId })),
+        ]),
+        { note: '`at` has a resolution of one second.' },
+      ],
+    },
+  ),
 ];
 
 type Spoilt = (notification: JsonObject, kit: Kit) => Change;
@@ -167,17 +149,15 @@ export const deliveryPoisoned: readonly Scenario[] = family(
     of: 'a notification after',
     level: 'must',
     requirements: ['repeat-not-poisoned'],
+    mistake: 'remembered-before-checks',
   },
-  [
-    [
-      'poisoned-unsigned',
+  {
+    'poisoned-unsigned': [
       'an unsigned delivery with the same id',
       poisoned('an unsigned delivery', (notification) => ({ compose: () => notification, sign: unsigned })),
-      'remembered-before-checks',
       { needs: ['hmac'] },
     ],
-    [
-      'poisoned-wrong-secret',
+    'poisoned-wrong-secret': [
       'one with the same id and another secret',
       poisoned('a delivery that is signed with a different secret', (notification) => ({
         compose: () => notification,
@@ -186,66 +166,55 @@ export const deliveryPoisoned: readonly Scenario[] = family(
       'verdict-kept-by-id',
       { needs: ['hmac'], note: 'Deliveries may fail while a secret is rotated, and are sent again.' },
     ],
-    [
-      'poisoned-other-content',
+    'poisoned-other-content': [
       'a forgery with the same id and other content',
       poisoned('a forged delivery with the same id, another status and a later time', (notification, kit) => ({
         compose: () =>
           withField({ ...notification, at: epochSeconds(kit) + 86_400 }, 'data.metadata.orderStatus', 'FAILED'),
         sign: invalidSignature,
       })),
-      'remembered-before-checks',
       { needs: ['hmac'] },
     ],
-    [
-      'poisoned-wrong-key',
+    'poisoned-wrong-key': [
       'one with the same id and an invalid API key',
       poisoned('a delivery with an invalid API key', (notification) => ({
         compose: () => notification,
         address: wrongKey,
       })),
-      'remembered-before-checks',
       {
         needs: ['api-key'],
         note: 'Key and signature are often checked in different places, with de-duplication in between.',
       },
     ],
-    [
-      'poisoned-missing-key',
+    'poisoned-missing-key': [
       'one with the same id and no API key',
       poisoned('a delivery without the API key', (notification) => ({
         compose: () => notification,
         address: withoutHeader('api-key', 'no API key header'),
       })),
-      'remembered-before-checks',
       { needs: ['api-key'] },
     ],
-    [
-      'poisoned-often',
+    'poisoned-often': [
       `${FORGERIES} forgeries with the same ids`,
       poisonedOften({ sign: invalidSignature }),
       'failures-lock-out',
       { needs: ['hmac'] },
     ],
-    [
-      'poisoned-often-by-key',
+    'poisoned-often-by-key': [
       `${FORGERIES} deliveries with the same ids and an invalid API key`,
       poisonedOften({ address: wrongKey }),
       'failures-lock-out',
       { needs: ['api-key'] },
     ],
-    [
-      'poisoned-malformed',
+    'poisoned-malformed': [
       'a malformed one with the same id',
       poisoned(
         'a delivery with the same id whose data is null',
         (notification) => ({ compose: () => withField(notification, 'data', null) }),
         handled,
       ),
-      'remembered-before-checks',
     ],
-    [
-      'poisoned-metadata',
+    'poisoned-metadata': [
       'one of the same transaction whose metadata is a number',
       poisoned(
         'a delivery with the same id and a number as metadata',
@@ -255,18 +224,15 @@ export const deliveryPoisoned: readonly Scenario[] = family(
       'resource-not-released',
       { note: 'A lock or a database transaction for the order stays open after an exception.' },
     ],
-    [
-      'poisoned-broken',
+    'poisoned-broken': [
       'broken JSON that starts with the same id',
       poisoned(
         'a broken body that begins with the id',
         ({ id = null }) => ({ serialise: fixedText(`{"id":${JSON.stringify(id)},"type":`) }),
         handled,
       ),
-      'remembered-before-checks',
     ],
-    [
-      'forged-beside-right',
+    'forged-beside-right': [
       'a concurrent forgery with the same id',
       { flow: withForgery },
       'verdict-kept-by-id',
@@ -277,5 +243,5 @@ export const deliveryPoisoned: readonly Scenario[] = family(
         needs: ['hmac'],
       },
     ],
-  ],
+  },
 );

@@ -18,44 +18,42 @@ const KEPT = ['delivery 1', 'delivery 2', 'delivery 3'];
 
 /** State that a delivery leaves on its connection. Specification: Delivery endpoint. */
 const deliveryAfter = family(
-  { suite: 'delivery', verb: 'Accepts', level: 'must', requirements: ['delivery-framing'] },
-  [
-    [
-      'after-broken',
+  {
+    suite: 'delivery',
+    verb: 'Accepts',
+    level: 'must',
+    requirements: ['delivery-framing'],
+    mistake: 'state-shared-by-requests',
+  },
+  {
+    'after-broken': [
       'a valid delivery after broken JSON on the same connection',
       before('a broken body', { serialise: fixedText('{"id":"broken') }, handled),
-      'state-shared-by-requests',
       { requirements: ['delivery-malformed'] },
     ],
-    [
-      'after-invalid',
+    'after-invalid': [
       'a valid delivery after invalid fields on the same connection',
       before(
         'a notification whose data is null',
         { compose: (kit) => withField(kit.notification(), 'data', null) },
         handled,
       ),
-      'state-shared-by-requests',
       { requirements: ['delivery-malformed'] },
     ],
-    [
-      'after-long',
+    'after-long': [
       'a short delivery after a long one on the same connection',
       before(
         'a delivery of 9 kB',
         { compose: cashStep('BUY', 'COMPLETED', 'A long report of the kiosk. '.repeat(320)) },
         accepted,
       ),
-      'state-shared-by-requests',
     ],
-    [
-      'after-forged',
+    'after-forged': [
       'a valid delivery after a forged one on the same connection',
       before('a forged delivery', { sign: otherSecret }, refused),
-      'state-shared-by-requests',
       { needs: ['hmac'] },
     ],
-  ],
+  },
 );
 
 const keptConnection: FlowScenario = {

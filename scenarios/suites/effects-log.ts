@@ -73,47 +73,42 @@ const log = { suite: 'effects', verb: 'Does not write' } as const;
 
 /** Logs are read by more people than secrets are meant for. */
 export const effectsLog = [
-  ...family({ ...log, level: 'must', requirements: ['hmac-secret-custody'], needs: ['hmac', 'log'] }, [
-    ['log-secret', 'the signature secret to its log', observed('secret'), 'secret-in-log'],
-    [
-      'log-api-key',
-      'the API key to its log',
-      observed('api-key'),
-      'request-headers-in-log',
-      { needs: ['api-key', 'log'] },
-    ],
-    [
-      'log-signature',
-      'expected signatures to its log',
-      observed('signature'),
-      'secret-in-log',
-      { note: '"Expected X, got Y" gives its reader the valid signature of a forged body.' },
-    ],
-    [
-      'log-sent-signature',
-      'the signatures of deliveries to its log',
-      observed('sent-signature', 'warn'),
-      'request-headers-in-log',
-      {
-        level: 'should',
-        note: 'A signature with its body is a delivery that a reader of the log can send again.',
-      },
-    ],
-    [
-      'log-private-key',
-      'a private key to its log',
-      observed('private-key'),
-      'secret-in-log',
-      { needs: ['log'], note: 'A reader of the log can pretend to be the server.' },
-    ],
-  ]),
-  ...family({ ...log, level: 'should', requirements: ['log-privacy'], needs: ['log'] }, [
-    ['log-bodies', 'whole notifications to its log', observed('body', 'warn'), 'personal-data-in-log'],
-    [
-      'log-personal',
-      'wallet addresses or ids of customers to its log',
-      observed('personal', 'warn'),
-      'personal-data-in-log',
-    ],
-  ]),
+  ...family(
+    { ...log, level: 'must', requirements: ['hmac-secret-custody'], needs: ['hmac', 'log'], mistake: 'secret-in-log' },
+    {
+      'log-secret': ['the signature secret to its log', observed('secret')],
+      'log-api-key': [
+        'the API key to its log',
+        observed('api-key'),
+        'request-headers-in-log',
+        { needs: ['api-key', 'log'] },
+      ],
+      'log-signature': [
+        'expected signatures to its log',
+        observed('signature'),
+        { note: '"Expected X, got Y" gives its reader the valid signature of a forged body.' },
+      ],
+      'log-sent-signature': [
+        'the signatures of deliveries to its log',
+        observed('sent-signature', 'warn'),
+        'request-headers-in-log',
+        {
+          level: 'should',
+          note: 'A signature with its body is a delivery that a reader of the log can send again.',
+        },
+      ],
+      'log-private-key': [
+        'a private key to its log',
+        observed('private-key'),
+        { needs: ['log'], note: 'A reader of the log can pretend to be the server.' },
+      ],
+    },
+  ),
+  ...family(
+    { ...log, level: 'should', requirements: ['log-privacy'], needs: ['log'], mistake: 'personal-data-in-log' },
+    {
+      'log-bodies': ['whole notifications to its log', observed('body', 'warn')],
+      'log-personal': ['wallet addresses or ids of customers to its log', observed('personal', 'warn')],
+    },
+  ),
 ] as readonly ObservationScenario[];

@@ -17,7 +17,7 @@ import {
 import type { Delivery, ExpectedEffect, Kit, Scenario, Suite } from '../scenario.ts';
 import { effectsAudits } from './effects-audits.ts';
 import { effectsLog } from './effects-log.ts';
-import { family, type Row } from './family.ts';
+import { family, type Own, type Row } from './family.ts';
 import { event, type Groups, inTurn, ofTransaction } from './flows.ts';
 
 const effects = { level: 'must', requirements: ['delivery-effect'], needs: ['effects'] } as const;
@@ -43,7 +43,6 @@ const DIGITS_78 = `${'1234567890'.repeat(7)}12345671`;
 /** Amounts of an asset with these decimals. */
 function withDecimals(decimals: number): Row {
   return [
-    `amount-${decimals}-decimals`,
     `amounts of an asset with ${decimals} decimals without losing a digit`,
     { decimals, flow: (kit) => [ATOMIC_AMOUNTS.map((atomic) => depositOf(kit, decimals, atomic))] },
     'amount-as-float',
@@ -52,9 +51,8 @@ function withDecimals(decimals: number): Row {
 }
 
 /** An amount of many digits. */
-function ofDigits(digits: string, own: Row[4] = {}): Row {
+function ofDigits(digits: string, own: Own = {}): Row {
   return [
-    `amount-${digits.length}-digits`,
     `an amount of ${digits.length} digits without losing one`,
     { decimals: 18, flow: (kit) => [[depositOf(kit, 18, digits)]] },
     'narrow-amount-type',
@@ -83,91 +81,86 @@ function wallets(kit: Kit): Groups {
 }
 
 const kinds: readonly Scenario[] = [
-  ...family(handles, [
-    [
-      'order',
-      'an order once, with its status, hash and currency',
-      ofTransaction((kit, transactionId) => {
-        const transactionHash = hash(kit);
-        const bought = order(kit, 'BUY', 'CONFIRMED', { transactionId, hash: transactionHash });
-        const values = { kind: 'CAAS_BUY', status: 'CONFIRMED', transaction: transactionId, hash: transactionHash };
-        return [event('the order', bought, once({ ...values, currency: 'ETH' }))];
-      }),
-      'acknowledged-before-stored',
-      {
-        defect: 'Does not handle an order once with its values',
-        note: 'An answer of 200 says that a delivery arrived, not that anything was done with it.',
-      },
-    ],
-    [
-      'failed-order',
-      'a failed order with its error code',
-      ofTransaction((kit, transactionId) => {
-        const failed = order(kit, 'SELL', 'FAILED', { transactionId, code: '352-252-E1' });
-        return [event('the order', failed, once({ kind: 'CAAS_SELL', status: 'FAILED', errorCode: '352-252-E1' }))];
-      }),
-      'kind-not-handled',
-      {
-        defect: 'Does not handle a failed order with its error code',
-        requirements: ['delivery-effect', 'caas-failed'],
-        note: 'The error code is in `errorData.code`.',
-      },
-    ],
-    [
-      'tracking',
-      'the cash step of an order with its status',
-      ofTransaction((kit, transactionId) => {
-        const step = withField(tracking(kit, 'BUY', 'EXPIRED'), 'data.transactionId', transactionId);
-        const values = { kind: 'CAAS_ORDER_TRACKING', status: 'EXPIRED', transaction: transactionId };
-        return [event('the cash step', step, once(values))];
-      }),
-      'mapping-shared-by-kinds',
-      {
-        defect: 'Does not handle the cash step of an order with its status',
-        requirements: ['delivery-effect', 'caas-tracking'],
-        note: 'It has the type CAAS and the transaction of an order, but no `orderStatus`.',
-      },
-    ],
-    [
-      'payment-method',
-      'a declined payment method with its error code',
-      { flow: declinedCard },
-      'mapping-shared-by-kinds',
-      {
-        defect: 'Does not handle a declined payment method with its error code',
-        requirements: ['delivery-effect', 'payment-method-shapes'],
-      },
-    ],
-    [
-      'onboarding',
-      'each of three concurrent wallets of one customer once',
-      { owns: ['customer'], flow: wallets },
-      'colliding-updates',
-      {
-        defect: 'Does not handle each wallet of a customer once',
-        requirements: ['delivery-effect', 'wallet-shape'],
-        note: 'A lost wallet receives deposits that no account gets.',
-      },
-    ],
-    [
-      'refund-pair',
-      'a failed SELL and its REFUND, each once, with the amount as sent',
-      ofTransaction((kit, transactionId) => {
-        const amount = '1234567.890123456789012345';
-        const returned = withField(refund(kit, 'SUCCESS', { transactionId }), 'data.metadata.amount', amount);
-        return [
-          event('the failed sell', order(kit, 'SELL', 'FAILED', { transactionId }), once({ status: 'FAILED' })),
-          event('its refund', returned, once({ kind: 'REFUND', status: 'SUCCESS', amount, currency: 'ETH' })),
-        ];
-      }),
-      'copies-by-content',
-      {
-        defect: 'Does not handle a failed SELL and its REFUND, each once',
-        requirements: ['delivery-effect', 'refund-order', 'refund-amount'],
-        note: 'A refund has the transaction of its failed sell; its amount must also stay decimal text.',
-      },
-    ],
-  ]),
+  ...family(
+    { ...handles, mistake: 'mapping-shared-by-kinds' },
+    {
+      order: [
+        'an order once, with its status, hash and currency',
+        ofTransaction((kit, transactionId) => {
+          const transactionHash = hash(kit);
+          const bought = order(kit, 'BUY', 'CONFIRMED', { transactionId, hash: transactionHash });
+          const values = { kind: 'CAAS_BUY', status: 'CONFIRMED', transaction: transactionId, hash: transactionHash };
+          return [event('the order', bought, once({ ...values, currency: 'ETH' }))];
+        }),
+        'acknowledged-before-stored',
+        {
+          defect: 'Does not handle an order once with its values',
+          note: 'An answer of 200 says that a delivery arrived, not that anything was done with it.',
+        },
+      ],
+      'failed-order': [
+        'a failed order with its error code',
+        ofTransaction((kit, transactionId) => {
+          const failed = order(kit, 'SELL', 'FAILED', { transactionId, code: '352-252-E1' });
+          return [event('the order', failed, once({ kind: 'CAAS_SELL', status: 'FAILED', errorCode: '352-252-E1' }))];
+        }),
+        'kind-not-handled',
+        {
+          defect: 'Does not handle a failed order with its error code',
+          requirements: ['delivery-effect', 'caas-failed'],
+          note: 'The error code is in `errorData.code`.',
+        },
+      ],
+      tracking: [
+        'the cash step of an order with its status',
+        ofTransaction((kit, transactionId) => {
+          const step = withField(tracking(kit, 'BUY', 'EXPIRED'), 'data.transactionId', transactionId);
+          const values = { kind: 'CAAS_ORDER_TRACKING', status: 'EXPIRED', transaction: transactionId };
+          return [event('the cash step', step, once(values))];
+        }),
+        {
+          defect: 'Does not handle the cash step of an order with its status',
+          requirements: ['delivery-effect', 'caas-tracking'],
+          note: 'It has the type CAAS and the transaction of an order, but no `orderStatus`.',
+        },
+      ],
+      'payment-method': [
+        'a declined payment method with its error code',
+        { flow: declinedCard },
+        {
+          defect: 'Does not handle a declined payment method with its error code',
+          requirements: ['delivery-effect', 'payment-method-shapes'],
+        },
+      ],
+      onboarding: [
+        'each of three concurrent wallets of one customer once',
+        { owns: ['customer'], flow: wallets },
+        'colliding-updates',
+        {
+          defect: 'Does not handle each wallet of a customer once',
+          requirements: ['delivery-effect', 'wallet-shape'],
+          note: 'A lost wallet receives deposits that no account gets.',
+        },
+      ],
+      'refund-pair': [
+        'a failed SELL and its REFUND, each once, with the amount as sent',
+        ofTransaction((kit, transactionId) => {
+          const amount = '1234567.890123456789012345';
+          const returned = withField(refund(kit, 'SUCCESS', { transactionId }), 'data.metadata.amount', amount);
+          return [
+            event('the failed sell', order(kit, 'SELL', 'FAILED', { transactionId }), once({ status: 'FAILED' })),
+            event('its refund', returned, once({ kind: 'REFUND', status: 'SUCCESS', amount, currency: 'ETH' })),
+          ];
+        }),
+        'copies-by-content',
+        {
+          defect: 'Does not handle a failed SELL and its REFUND, each once',
+          requirements: ['delivery-effect', 'refund-order', 'refund-amount'],
+          note: 'A refund has the transaction of its failed sell; its amount must also stay decimal text.',
+        },
+      ],
+    },
+  ),
   {
     ...effects,
     id: 'effects/hash-follows',
@@ -224,48 +217,47 @@ function copies(kit: Kit, count: number): Delivery[] {
 const restarting = { alone: true, restartBefore: 1 } as const;
 
 const repeated: readonly Scenario[] = [
-  ...family({ ...handles, requirements: ['repeat-once'] }, [
-    [
-      'copies-in-turn',
-      'a notification once that is delivered four times',
-      { flow: (kit) => inTurn(...copies(kit, 4)) },
-      'copy-handled-again',
-      { defect: 'Handles a notification again when it is delivered again' },
-    ],
-    [
-      'copies-at-once',
-      'a notification once that is delivered on sixteen connections at the same time',
-      { flow: (kit) => [copies(kit, 16)] },
-      'lookup-before-insert',
-      { defect: 'Handles a notification several times when copies arrive at the same time' },
-    ],
-    [
-      'other-layout-of-a-copy',
-      'a notification once that is delivered again with other white space',
-      { flow: withOtherLayout },
-      'copies-by-content',
-      {
-        defect: 'Handles a copy of a notification whose bytes differ',
-        requirements: ['repeat-once', 'repeat-by-id'],
-      },
-    ],
-    [
-      'forged-before-valid',
-      'the valid notification alone when a forged one with its id came first',
-      {
-        flow: (kit) => {
-          const { valid, forged } = withForgedCopy(kit);
-          return inTurn(forged, valid);
+  ...family(
+    { ...handles, requirements: ['repeat-once'] },
+    {
+      'copies-in-turn': [
+        'a notification once that is delivered four times',
+        { flow: (kit) => inTurn(...copies(kit, 4)) },
+        'copy-handled-again',
+        { defect: 'Handles a notification again when it is delivered again' },
+      ],
+      'copies-at-once': [
+        'a notification once that is delivered on sixteen connections at the same time',
+        { flow: (kit) => [copies(kit, 16)] },
+        'lookup-before-insert',
+        { defect: 'Handles a notification several times when copies arrive at the same time' },
+      ],
+      'other-layout-of-a-copy': [
+        'a notification once that is delivered again with other white space',
+        { flow: withOtherLayout },
+        'copies-by-content',
+        {
+          defect: 'Handles a copy of a notification whose bytes differ',
+          requirements: ['repeat-once', 'repeat-by-id'],
         },
-      },
-      'remembered-before-checks',
-      {
-        defect: 'Handles a forged notification, or not the valid one with the same id',
-        requirements: ['delivery-effect', 'repeat-not-poisoned'],
-        needs: ['effects', 'hmac'],
-      },
-    ],
-  ]),
+      ],
+      'forged-before-valid': [
+        'the valid notification alone when a forged one with its id came first',
+        {
+          flow: (kit) => {
+            const { valid, forged } = withForgedCopy(kit);
+            return inTurn(forged, valid);
+          },
+        },
+        'remembered-before-checks',
+        {
+          defect: 'Handles a forged notification, or not the valid one with the same id',
+          requirements: ['delivery-effect', 'repeat-not-poisoned'],
+          needs: ['effects', 'hmac'],
+        },
+      ],
+    },
+  ),
   {
     ...effects,
     id: 'effects/forged-after-valid',
@@ -279,31 +271,32 @@ const repeated: readonly Scenario[] = [
     mistake: 'handled-before-checks',
     note: 'An update by id before the verification changes what was already handled.',
   },
-  ...family({ ...handles, requirements: ['repeat-once'], needs: ['effects', 'restart'] }, [
-    [
-      'survives-kill',
-      'every acknowledged notification once when it is killed right after',
-      {
-        ...restarting,
-        flow: (kit) => [
-          Array.from({ length: 24 }, (_, at) => event(`notification ${at + 1}`, deposit(kit), once())),
-          [event('after the restart', deposit(kit), once())],
-        ],
-      },
-      'acknowledged-before-stored',
-      {
-        defect: 'Loses acknowledged notifications, or handles them twice, when it is killed',
-        requirements: ['delivery-effect', 'repeat-once'],
-      },
-    ],
-    [
-      'copies-after-restart',
-      'a notification once that is delivered again after a restart',
-      { ...restarting, flow: aroundRestart },
-      'ids-kept-in-memory',
-      { defect: 'Handles a notification again after a restart' },
-    ],
-  ]),
+  ...family(
+    { ...handles, requirements: ['repeat-once'], needs: ['effects', 'restart'] },
+    {
+      'survives-kill': [
+        'every acknowledged notification once when it is killed right after',
+        {
+          ...restarting,
+          flow: (kit) => [
+            Array.from({ length: 24 }, (_, at) => event(`notification ${at + 1}`, deposit(kit), once())),
+            [event('after the restart', deposit(kit), once())],
+          ],
+        },
+        'acknowledged-before-stored',
+        {
+          defect: 'Loses acknowledged notifications, or handles them twice, when it is killed',
+          requirements: ['delivery-effect', 'repeat-once'],
+        },
+      ],
+      'copies-after-restart': [
+        'a notification once that is delivered again after a restart',
+        { ...restarting, flow: aroundRestart },
+        'ids-kept-in-memory',
+        { defect: 'Handles a notification again after a restart' },
+      ],
+    },
+  ),
 ];
 
 /** Two deposits with hash members, which have these hashes. */
@@ -357,49 +350,54 @@ const values: readonly Scenario[] = [
     mistake: 'misspelt-hash-key',
     note: 'By ruling, the correct spelling wins, whatever their order.',
   },
-  ...family({ ...handles, verb: 'Converts', requirements: ['deposit-amount-precise'] }, [
-    ...[0, 2, 6, 8, 18].map(withDecimals),
-    ofDigits(DIGITS_38),
-    ofDigits(DIGITS_78, { level: 'should', requirements: ['amount-size', 'deposit-amount-precise'] }),
-  ]),
-  ...family({ ...handles, level: 'should', requirements: ['envelope-open'] }, [
-    [
-      'unknown-fields',
-      'a notification once that has unknown fields',
-      { flow: withUnknownFields },
-      'unknown-value-stops-work',
-      { defect: 'Does not handle a notification that has unknown fields' },
-    ],
-    [
-      'unknown-status',
-      'the next notification of an order after an unknown status',
-      ofTransaction((kit, transactionId) => {
-        const pending = order(kit, 'BUY', 'PENDING', { transactionId });
-        const next = order(kit, 'BUY', 'CONFIRMED', { transactionId });
-        return [
-          event('ON_HOLD', withField(pending, 'data.metadata.orderStatus', 'ON_HOLD')),
-          event('CONFIRMED', next, once({ status: 'CONFIRMED' })),
-        ];
+  ...family(
+    { ...handles, verb: 'Converts', requirements: ['deposit-amount-precise'] },
+    {
+      ...Object.fromEntries(
+        [0, 2, 6, 8, 18].map((decimals) => [`amount-${decimals}-decimals`, withDecimals(decimals)]),
+      ),
+      'amount-38-digits': ofDigits(DIGITS_38),
+      'amount-78-digits': ofDigits(DIGITS_78, {
+        level: 'should',
+        requirements: ['amount-size', 'deposit-amount-precise'],
       }),
-      'unknown-value-stops-work',
-      {
-        defect: 'Does not handle an order after an unknown status',
-        requirements: ['envelope-open', 'transitions-open'],
-      },
-    ],
-    [
-      'unknown-type',
-      'the next notification after one of an unknown type',
-      {
-        flow: (kit) => {
-          const unknown = { ...deposit(kit), type: 'STAKING', data: { reference: reference(kit, 'stake') } };
-          return inTurn(event('the unknown type', unknown), event('the next one', deposit(kit), once()));
+    },
+  ),
+  ...family(
+    { ...handles, level: 'should', requirements: ['envelope-open'], mistake: 'unknown-value-stops-work' },
+    {
+      'unknown-fields': [
+        'a notification once that has unknown fields',
+        { flow: withUnknownFields },
+        { defect: 'Does not handle a notification that has unknown fields' },
+      ],
+      'unknown-status': [
+        'the next notification of an order after an unknown status',
+        ofTransaction((kit, transactionId) => {
+          const pending = order(kit, 'BUY', 'PENDING', { transactionId });
+          const next = order(kit, 'BUY', 'CONFIRMED', { transactionId });
+          return [
+            event('ON_HOLD', withField(pending, 'data.metadata.orderStatus', 'ON_HOLD')),
+            event('CONFIRMED', next, once({ status: 'CONFIRMED' })),
+          ];
+        }),
+        {
+          defect: 'Does not handle an order after an unknown status',
+          requirements: ['envelope-open', 'transitions-open'],
         },
-      },
-      'unknown-value-stops-work',
-      { defect: 'Does not handle a notification after one of an unknown type' },
-    ],
-  ]),
+      ],
+      'unknown-type': [
+        'the next notification after one of an unknown type',
+        {
+          flow: (kit) => {
+            const unknown = { ...deposit(kit), type: 'STAKING', data: { reference: reference(kit, 'stake') } };
+            return inTurn(event('the unknown type', unknown), event('the next one', deposit(kit), once()));
+          },
+        },
+        { defect: 'Does not handle a notification after one of an unknown type' },
+      ],
+    },
+  ),
   {
     ...effects,
     id: 'effects/final-status-kept',

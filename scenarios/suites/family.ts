@@ -1,6 +1,7 @@
 /**
- * A family of checks as a table. A row says what is sent, as a noun phrase, and which mistake it shows; id, title,
- * label, needs, requirements and expectation follow from the family, so that they cannot contradict each other.
+ * A family of checks as a table. A row, under its slug, says what is sent, as a noun phrase; id, title, label, needs,
+ * requirements and expectation follow from the family, so that they cannot contradict each other, and so does the
+ * mistake that a check shows, unless the row names another one.
  */
 import type { MistakeId } from '../../contract/mistakes/index.ts';
 import type { ShapeName } from '../dimensions.ts';
@@ -24,6 +25,7 @@ type Shared = Partial<Omit<ProbeScenario, 'id' | 'title' | 'mistake' | 'change' 
 
 interface Family extends Shared {
   readonly suite: string;
+  readonly mistake?: MistakeId;
   /** The beginning of the titles: what a correct receiver does ("Accepts", "Serves"), or "Records whether". */
   readonly verb: string;
   /** Stands before what is sent, in title and label: "the valid signature". */
@@ -41,28 +43,37 @@ type Instead =
   | Only<ChainScenario>;
 
 /** What a row has of its own. `title` only where the sentence is another one than "verb what". */
-type Own = Partial<Shared> & { readonly title?: string; readonly note?: string };
+export type Own = Partial<Shared> & { readonly title?: string; readonly note?: string };
 
-export type Row = readonly [slug: string, what: string, sends: Sends, mistake: MistakeId, own?: Own];
+export type Row = readonly [what: string, sends: Sends, mistake?: MistakeId | Own, own?: Own];
 
 /** The scenarios of a family, in the order of its rows. */
-export function family({ suite, verb, of, expect, ...shared }: Family, rows: readonly Row[]): Scenario[] {
-  return rows.map(([slug, what, sends, mistake, own]) => {
+export function family(
+  { suite, verb, of, expect, ...shared }: Family,
+  rows: Readonly<Record<string, Row>>,
+): Scenario[] {
+  return Object.entries(rows).map(([slug, [what, sends, mistake, own]]) => {
     const label = of === undefined ? what : `${of} ${what}`;
     const does = typeof sends === 'function' ? sends(label) : sends;
-    const text = { id: `${suite}/${slug}`, title: `${verb} ${label}`, mistake };
+    const text = { id: `${suite}/${slug}`, title: `${verb} ${label}` };
     const probe = isChange(does) ? { change: does } : does;
     // The deliveries of a flow have an expectation each, and an observation has none.
     const expected = expect !== undefined && !('flow' in probe || 'observe' in probe) && { expect };
-    return { ...shared, ...expected, ...text, ...probe, ...own } as Scenario;
+    return { ...shared, ...expected, ...text, ...probe, ...ownOf(mistake, own) } as Scenario;
   });
+}
+
+function ownOf<T extends object>(mistake: MistakeId | T | undefined, own: T | undefined) {
+  return typeof mistake === 'string' ? { mistake, ...own } : mistake;
 }
 
 function isChange(does: Change | Instead): does is Change {
   return Object.keys(does).every((key) => (SENDING_STAGES as readonly string[]).includes(key));
 }
 
-interface CrossingFamily extends Pick<Crossing, 'flaw' | 'requirements' | 'expect'> {
+interface CrossingFamily
+  extends Pick<Crossing, 'flaw' | 'requirements' | 'expect'>,
+    Partial<Pick<Crossing, 'mistake'>> {
   readonly suite: string;
   /** Stands before what is sent, in the title: "an unsigned delivery". */
   readonly of?: string;
@@ -70,21 +81,19 @@ interface CrossingFamily extends Pick<Crossing, 'flaw' | 'requirements' | 'expec
 
 /** A row of forged deliveries has the shapes of the requests instead of a change. */
 export type CrossingRow = readonly [
-  slug: string,
   what: string,
   shapes: readonly ShapeName[],
-  mistake: MistakeId,
+  mistake?: MistakeId | Partial<Crossing>,
   own?: Partial<Crossing>,
 ];
 
 /** The crossings of a family, in the order of its rows: one flaw, unless a row has another, in many shapes. */
-export function crossings({ suite, of, ...shared }: CrossingFamily, rows: readonly CrossingRow[]): Crossing[] {
-  return rows.map(([slug, what, shapes, mistake, own]) => ({
-    ...shared,
-    id: `${suite}/${slug}`,
-    title: `Rejects ${of === undefined ? what : `${of} ${what}`}`,
-    shapes,
-    mistake,
-    ...own,
-  }));
+export function crossings(
+  { suite, of, ...shared }: CrossingFamily,
+  rows: Readonly<Record<string, CrossingRow>>,
+): Crossing[] {
+  return Object.entries(rows).map(([slug, [what, shapes, mistake, own]]) => {
+    const text = { id: `${suite}/${slug}`, title: `Rejects ${of === undefined ? what : `${of} ${what}`}` };
+    return { ...shared, ...text, shapes, ...ownOf(mistake, own) } as Crossing;
+  });
 }

@@ -91,48 +91,46 @@ const framing = { suite: 'http', verb: 'Accepts', requirements: ['delivery-frami
 
 /** Framing of requests, the state of a connection afterwards, and concurrent requests. */
 export const httpFraming: readonly Scenario[] = [
-  ...family({ ...framing, level: 'should', expect: accepted }, [
-    [
-      'chunked',
-      'a chunked body',
-      { transmit: { kind: 'chunked', pieces: 3 } },
-      'trusted-content-length',
-      // The sender always sends Content-Length, and 411 is how HTTP asks for it.
-      { expect: { ...accepted, text: '200; 411 is recorded', note: [411] } },
-    ],
-    [
-      'expect-continue',
-      'a delivery with Expect: 100-continue',
-      { transmit: { kind: 'expect-continue' } },
-      'optional-http-features',
-    ],
-  ]),
-  ...family({ ...framing, level: 'must' }, [
-    [
-      'after-refused-signature',
-      'a valid delivery after a large rejected one on the same connection',
-      { alone: true, flow: afterRefused({ sign: otherSecret }) },
-      'body-left-unread',
-      { needs: ['hmac'] },
-    ],
-    [
-      'after-refused-key',
-      'a valid delivery after a large one with an invalid API key on the same connection',
-      { alone: true, flow: afterRefused({ address: wrongKey }) },
-      'body-left-unread',
-      {
-        needs: ['api-key'],
-        note: 'The key can be checked without the body, so the body is easily left unread.',
-      },
-    ],
-    [
-      'burst',
-      `${BURST} concurrent deliveries`,
-      { alone: true, flow: () => [several('valid delivery', { compose: tenKilobytes }, acceptedUnlessBusy)] },
-      'load-rejected',
-      { requirements: ['repeat-burst', 'delivery-200'] },
-    ],
-  ]),
+  ...family(
+    { ...framing, level: 'should', expect: accepted },
+    {
+      chunked: [
+        'a chunked body',
+        { transmit: { kind: 'chunked', pieces: 3 } },
+        'trusted-content-length',
+        { expect: { ...accepted, text: '200; 411 is recorded', note: [411] } },
+      ],
+      'expect-continue': [
+        'a delivery with Expect: 100-continue',
+        { transmit: { kind: 'expect-continue' } },
+        'optional-http-features',
+      ],
+    },
+  ),
+  ...family(
+    { ...framing, level: 'must', mistake: 'body-left-unread' },
+    {
+      'after-refused-signature': [
+        'a valid delivery after a large rejected one on the same connection',
+        { alone: true, flow: afterRefused({ sign: otherSecret }) },
+        { needs: ['hmac'] },
+      ],
+      'after-refused-key': [
+        'a valid delivery after a large one with an invalid API key on the same connection',
+        { alone: true, flow: afterRefused({ address: wrongKey }) },
+        {
+          needs: ['api-key'],
+          note: 'The key can be checked without the body, so the body is easily left unread.',
+        },
+      ],
+      burst: [
+        `${BURST} concurrent deliveries`,
+        { alone: true, flow: () => [several('valid delivery', { compose: tenKilobytes }, acceptedUnlessBusy)] },
+        'load-rejected',
+        { requirements: ['repeat-burst', 'delivery-200'] },
+      ],
+    },
+  ),
   {
     ...concurrent,
     id: 'http/burst-mixed',
@@ -221,28 +219,32 @@ const unknownHeaders = {
 
 /** Valid HTTP that few clients use. It comes from old proxies, scanners, and newer versions of clients. */
 export const httpUnusual: readonly Scenario[] = [
-  ...family({ ...framing, of: 'a delivery', level: 'should', expect: accepted }, [
-    [
-      'version-1-0',
-      'in HTTP/1.0',
-      { transmit: requestLine('the version HTTP/1.0', (line) => line.replace(/HTTP\/1\.1$/, 'HTTP/1.0')) },
-      'optional-http-features',
-    ],
-  ]),
-  ...family({ ...framing, of: 'a delivery', level: 'should' }, [
-    [
-      'upgrade-offered',
-      'that offers to upgrade to HTTP/2 or to an unknown protocol',
-      {
-        flow: () =>
-          Object.entries(UPGRADES).map(([what, lines]) => [
-            { label: what, change: { transmit: headerLines(what, 'Connection', () => lines) }, expect: accepted },
-          ]),
-      },
-      'optional-http-features',
-      { note: 'HttpClient of Java offers HTTP/2 this way with every plain request.' },
-    ],
-  ]),
+  ...family(
+    { ...framing, of: 'a delivery', level: 'should', expect: accepted },
+    {
+      'version-1-0': [
+        'in HTTP/1.0',
+        { transmit: requestLine('the version HTTP/1.0', (line) => line.replace(/HTTP\/1\.1$/, 'HTTP/1.0')) },
+        'optional-http-features',
+      ],
+    },
+  ),
+  ...family(
+    { ...framing, of: 'a delivery', level: 'should' },
+    {
+      'upgrade-offered': [
+        'that offers to upgrade to HTTP/2 or to an unknown protocol',
+        {
+          flow: () =>
+            Object.entries(UPGRADES).map(([what, lines]) => [
+              { label: what, change: { transmit: headerLines(what, 'Connection', () => lines) }, expect: accepted },
+            ]),
+        },
+        'optional-http-features',
+        { note: 'HttpClient of Java offers HTTP/2 this way with every plain request.' },
+      ],
+    },
+  ),
   ...family(
     {
       suite: 'http',
@@ -250,62 +252,55 @@ export const httpUnusual: readonly Scenario[] = [
       level: 'must',
       requirements: ['delivery-hostile-http'],
       expect: servedOrElsewhere,
+      mistake: 'request-target-unguarded',
     },
-    [
-      [
-        'absolute-target',
+    {
+      'absolute-target': [
         'a request whose target is an absolute URL',
         { transmit: absoluteTarget },
-        'request-target-unguarded',
         { level: 'should', note: 'A URL that is built from Host and this target is invalid.' },
       ],
-      [
-        'broken-query',
+      'broken-query': [
         'a request with a malformed query string',
         { address: addQuery('a query that is not percent-encoded', () => 'a=%E0%A4%A&%') },
-        'request-target-unguarded',
       ],
-      [
-        'bare-query',
+      'bare-query': [
         'a query string with names that have no value',
         (label) => ({ address: addQuery(label, () => 'test&&=&x=1=2') }),
-        'request-target-unguarded',
       ],
-    ],
+    },
   ),
-  ...family(unknownHeaders, [
-    [
-      'override-on-get',
-      'a notification sent by GET with a method override to POST',
-      overriddenGet,
-      'method-not-restricted',
-      {
-        title: 'Rejects a notification sent by GET with a method override to POST',
-        requirements: ['delivery-other-methods'],
-        expect: notServed,
-        ifAccepted: [withoutBody(overriddenGet)],
-        note: 'Method overriding bypasses firewalls and caches, which see the real method.',
-      },
-    ],
-    [
-      'header-repeated',
-      'an unknown header that occurs twice',
-      (label) => ({
-        address: addHeaders(label, () => [
-          ['X-Test', 'a'],
-          ['X-Test', 'b'],
-        ]),
-      }),
-      'extra-headers-rejected',
-    ],
-    [
-      'header-non-ascii',
-      'an unknown header with non-ASCII characters',
-      (label) => ({ address: addHeaders(label, () => [['X-Test', 'caf\u00e9']]) }),
-      'extra-headers-rejected',
-      { title: 'Handles an unknown header with non-ASCII characters', expect: servedOrRefused },
-    ],
-  ]),
+  ...family(
+    { ...unknownHeaders, mistake: 'extra-headers-rejected' },
+    {
+      'override-on-get': [
+        'a notification sent by GET with a method override to POST',
+        overriddenGet,
+        'method-not-restricted',
+        {
+          title: 'Rejects a notification sent by GET with a method override to POST',
+          requirements: ['delivery-other-methods'],
+          expect: notServed,
+          ifAccepted: [withoutBody(overriddenGet)],
+          note: 'Method overriding bypasses firewalls and caches, which see the real method.',
+        },
+      ],
+      'header-repeated': [
+        'an unknown header that occurs twice',
+        (label) => ({
+          address: addHeaders(label, () => [
+            ['X-Test', 'a'],
+            ['X-Test', 'b'],
+          ]),
+        }),
+      ],
+      'header-non-ascii': [
+        'an unknown header with non-ASCII characters',
+        (label) => ({ address: addHeaders(label, () => [['X-Test', 'caf\u00e9']]) }),
+        { title: 'Handles an unknown header with non-ASCII characters', expect: servedOrRefused },
+      ],
+    },
+  ),
   {
     id: 'http/headers-unparsable',
     title: 'Handles standard headers with values that cannot be parsed',
@@ -315,12 +310,11 @@ export const httpUnusual: readonly Scenario[] = [
     mistake: 'extra-headers-rejected',
     note: 'The report names the headers.',
   },
-  ...family(unknownHeaders, [
-    [
-      'forty-headers',
+  ...family(unknownHeaders, {
+    'forty-headers': [
       'a delivery with 40 additional headers',
       (label) => ({ address: addHeaders(label, () => FORTY) }),
       'header-limits-too-low',
     ],
-  ]),
+  }),
 ];

@@ -45,96 +45,86 @@ const headerSpacings: FlowScenario = {
 
 /** Spellings of Content-Type, header names in any letter case, and a large header. */
 export const httpHeaders: readonly Scenario[] = [
-  ...family({ ...spelling, requirements: ['delivery-content-type-spelling'] }, [
-    [
-      'content-type-charset',
-      'a Content-Type with charset=utf-8',
-      contentType('application/json; charset=utf-8'),
-      'content-type-as-string',
-    ],
-    [
-      'content-type-charset-upper',
-      'a Content-Type with charset=UTF-8 and no space before it',
-      contentType('application/json;charset=UTF-8'),
-      'content-type-as-string',
-    ],
-    [
-      'content-type-quoted',
-      'a Content-Type with a quoted charset',
-      contentType('application/json; charset="utf-8"'),
-      'content-type-as-string',
-    ],
-    ['content-type-upper', 'a Content-Type in mixed case', contentType('Application/JSON'), 'content-type-as-string'],
-    [
-      'content-type-suffix',
-      'a media type that ends in +json',
-      contentType('application/cloudevents+json'),
-      'content-type-as-string',
-      {
-        level: 'info',
-        note: 'The sender does not use `+json` today; an event gateway in front of the receiver may.',
-      },
-    ],
-  ]),
-  ...family({ ...other, of: 'a signed delivery', requirements: ['delivery-malformed'] }, [
-    [
-      'content-type-missing',
-      'without a Content-Type',
-      { address: withoutHeader({ name: 'Content-Type' }, 'no Content-Type') },
-      'body-parser-by-content-type',
-    ],
-    ['content-type-text', 'as text/plain', contentType('text/plain'), 'body-parser-by-content-type'],
-    ['content-type-form', 'as a form', contentType('application/x-www-form-urlencoded'), 'body-parser-by-content-type'],
-    [
-      'content-type-multipart',
-      'as multipart without a boundary',
-      contentType('multipart/form-data'),
-      'body-parser-by-content-type',
-      { note: 'Upload parsers throw when the boundary is missing, usually outside any error handling.' },
-    ],
-    [
-      'content-type-broken',
-      'with a malformed Content-Type',
-      contentType('application/json; ;charset'),
-      'body-parser-by-content-type',
-      { note: 'Strict parsers of this header throw a TypeError.' },
-    ],
-  ]),
-  ...family({ ...letterCase, of: 'the signature header with its name in', needs: ['hmac'], expect: accepted }, [
-    [
-      'signature-header-lower',
-      'lower case',
-      (label) => ({ address: headerName('signature', label, (name) => name.toLowerCase()) }),
-      'header-lookup-by-exact-name',
-    ],
-    [
-      'signature-header-upper',
-      'upper case',
-      (label) => ({ address: headerName('signature', label, (name) => name.toUpperCase()) }),
-      'header-lookup-by-exact-name',
-    ],
-    [
-      'signature-header-mixed',
-      'mixed case',
-      (label) => ({ address: headerName('signature', label, alternating) }),
-      'header-lookup-by-exact-name',
-    ],
-  ]),
-  ...family({ ...letterCase, expect: accepted }, [
-    [
-      'headers-lower',
-      'a delivery with all header names in lower case',
-      { address: allLower },
-      'header-lookup-by-exact-name',
-    ],
-  ]),
+  ...family(
+    { ...spelling, requirements: ['delivery-content-type-spelling'], mistake: 'content-type-as-string' },
+    {
+      'content-type-charset': ['a Content-Type with charset=utf-8', contentType('application/json; charset=utf-8')],
+      'content-type-charset-upper': [
+        'a Content-Type with charset=UTF-8 and no space before it',
+        contentType('application/json;charset=UTF-8'),
+      ],
+      'content-type-quoted': ['a Content-Type with a quoted charset', contentType('application/json; charset="utf-8"')],
+      'content-type-upper': ['a Content-Type in mixed case', contentType('Application/JSON')],
+      'content-type-suffix': [
+        'a media type that ends in +json',
+        contentType('application/cloudevents+json'),
+        {
+          level: 'info',
+          note: 'The sender does not use `+json` today; an event gateway in front of the receiver may.',
+        },
+      ],
+    },
+  ),
+  ...family(
+    { ...other, of: 'a signed delivery', requirements: ['delivery-malformed'], mistake: 'body-parser-by-content-type' },
+    {
+      'content-type-missing': [
+        'without a Content-Type',
+        { address: withoutHeader({ name: 'Content-Type' }, 'no Content-Type') },
+      ],
+      'content-type-text': ['as text/plain', contentType('text/plain')],
+      'content-type-form': ['as a form', contentType('application/x-www-form-urlencoded')],
+      'content-type-multipart': [
+        'as multipart without a boundary',
+        contentType('multipart/form-data'),
+        { note: 'Upload parsers throw when the boundary is missing, usually outside any error handling.' },
+      ],
+      'content-type-broken': [
+        'with a malformed Content-Type',
+        contentType('application/json; ;charset'),
+        { note: 'Strict parsers of this header throw a TypeError.' },
+      ],
+    },
+  ),
+  ...family(
+    {
+      ...letterCase,
+      of: 'the signature header with its name in',
+      needs: ['hmac'],
+      expect: accepted,
+      mistake: 'header-lookup-by-exact-name',
+    },
+    {
+      'signature-header-lower': [
+        'lower case',
+        (label) => ({ address: headerName('signature', label, (name) => name.toLowerCase()) }),
+      ],
+      'signature-header-upper': [
+        'upper case',
+        (label) => ({ address: headerName('signature', label, (name) => name.toUpperCase()) }),
+      ],
+      'signature-header-mixed': ['mixed case', (label) => ({ address: headerName('signature', label, alternating) })],
+    },
+  ),
+  ...family(
+    { ...letterCase, expect: accepted },
+    {
+      'headers-lower': [
+        'a delivery with all header names in lower case',
+        { address: allLower },
+        'header-lookup-by-exact-name',
+      ],
+    },
+  ),
   headerSpacings,
-  ...family({ ...other, requirements: ['delivery-hostile-http'], expect: takenOrClosed }, [
-    [
-      'header-20-kb',
-      'a header of 20 kB',
-      (label) => ({ address: addHeaders(label, (kit) => [['X-Test-Long', kit.nonce(20_000)]]) }),
-      'malformed-http-error',
-    ],
-  ]),
+  ...family(
+    { ...other, requirements: ['delivery-hostile-http'], expect: takenOrClosed },
+    {
+      'header-20-kb': [
+        'a header of 20 kB',
+        (label) => ({ address: addHeaders(label, (kit) => [['X-Test-Long', kit.nonce(20_000)]]) }),
+        'malformed-http-error',
+      ],
+    },
+  ),
 ];

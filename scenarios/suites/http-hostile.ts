@@ -37,32 +37,33 @@ const chunkedInstead = (head: readonly string[]) =>
 
 /** Malformed HTTP requests on a plain connection. Scanners send them every day. */
 export const httpHostile: readonly Scenario[] = family(
-  { suite: 'http', verb: 'Rejects', level: 'must', requirements: ['delivery-hostile-http'], expect: rejectedHttp },
-  [
-    [
-      'garbage-request-line',
+  {
+    suite: 'http',
+    verb: 'Rejects',
+    level: 'must',
+    requirements: ['delivery-hostile-http'],
+    expect: rejectedHttp,
+    mistake: 'own-http-parser',
+  },
+  {
+    'garbage-request-line': [
       'a malformed request line',
       (label) => ({ transmit: requestLine(label, () => '%%% this is no request line %%% HTTP/1.1') }),
       'malformed-http-error',
     ],
-    [
-      'version-unknown',
+    'version-unknown': [
       'an unknown HTTP version',
       { transmit: requestLine('the version HTTP/9.9', (line) => line.replace(/HTTP\/1\.1$/, 'HTTP/9.9')) },
-      'own-http-parser',
       {
         expect: rejectedOrOldHttp,
         note: 'A custom server may ignore the version and guess where the message ends.',
       },
     ],
-    [
-      'two-content-lengths',
+    'two-content-lengths': [
       'two different Content-Length headers',
       (label) => ({ transmit: headerLines(label, 'Content-Length', (line) => [line, 'Content-Length: 5']) }),
-      'own-http-parser',
     ],
-    [
-      'content-length-and-chunked',
+    'content-length-and-chunked': [
       'Content-Length together with Transfer-Encoding',
       {
         transmit: withBody(
@@ -71,74 +72,60 @@ export const httpHostile: readonly Scenario[] = family(
           (body) => `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
         ),
       },
-      'own-http-parser',
       { expect: rejectedOrRead },
     ],
-    [
-      'content-length-words',
+    'content-length-words': [
       'a Content-Length that is not a number',
       { transmit: contentLength('Content-Length that ends in letters', (length) => `${length}abc`) },
       'trusted-content-length',
       { note: '`parseInt` reads the digits and ignores the rest; another server on the path may not.' },
     ],
-    [
-      'content-length-negative',
+    'content-length-negative': [
       'a negative Content-Length',
       { transmit: contentLength('Content-Length: -5', () => '-5') },
       'trusted-content-length',
       { note: '`read(-5)` means "read to the end" in several languages, so the worker waits forever.' },
     ],
-    [
-      'content-length-short',
+    'content-length-short': [
       'a body that is longer than its Content-Length',
       { transmit: contentLength('Content-Length 10 bytes too small', (length) => String(length - 10)) },
-      'own-http-parser',
       { note: 'The bytes after Content-Length belong to the next request.' },
     ],
-    [
-      'chunk-size-broken',
+    'chunk-size-broken': [
       'a chunk size that is not a number',
       { transmit: withBody('a chunk whose size is "zz"', chunkedInstead, (body) => `zz\r\n${body}\r\n0\r\n\r\n`) },
       'malformed-http-error',
     ],
-    [
-      'null-in-header',
+    'null-in-header': [
       'a NUL character in a header',
       (label) => ({ transmit: headerLineAdded(label, () => 'X-Test: a\u0000b') }),
-      'own-http-parser',
       {
         expect: rejectedOrRead,
         note: 'C code ends the value at the NUL, so two components see different headers.',
       },
     ],
-    [
-      'header-without-colon',
+    'header-without-colon': [
       'a header line without a colon',
       (label) => ({ transmit: headerLineAdded(label, () => 'this line has no colon') }),
-      'own-http-parser',
       { expect: rejectedOrRead },
     ],
-    [
-      'space-before-colon',
+    'space-before-colon': [
       'a space between a header name and its colon',
       (label) => ({ transmit: headerLineAdded(label, () => 'X-Test : a') }),
-      'own-http-parser',
     ],
-    [
-      'host-missing',
+    'host-missing': [
       'a request without a Host header',
       (label) => ({ transmit: headerLines(label, 'Host', () => []) }),
       'request-target-unguarded',
       { expect: rejectedOrRead },
     ],
-    [
-      'content-length-huge',
+    'content-length-huge': [
       'a Content-Length over 4 GiB, with a connection that ends early',
       { transmit: ended(contentLength(`Content-Length: ${HUGE}, and the end of the connection`, () => HUGE)) },
       'trusted-content-length',
       { expect: rejectedOrUnread, note: 'The number does not fit into 32 bits.' },
     ],
-  ],
+  },
 );
 
 /** No endpoint is registered at these targets, so only a crash fails. */

@@ -24,44 +24,43 @@ function unlessPage(method: string): { readonly ifAccepted: readonly FollowUp[] 
 
 /** Methods other than POST, with the body and the credentials of a valid delivery. Specification: Delivery endpoint. */
 const httpMethods = family(
-  { suite: 'http', verb: 'Rejects', level: 'should', requirements: ['delivery-other-methods'], expect: notServed },
-  [
-    ['method-get', 'a notification sent by GET', by('GET'), 'method-not-restricted', unlessPage('GET')],
-    [
-      'get-empty',
+  {
+    suite: 'http',
+    verb: 'Rejects',
+    level: 'should',
+    requirements: ['delivery-other-methods'],
+    expect: notServed,
+    mistake: 'method-not-restricted',
+  },
+  {
+    'method-get': ['a notification sent by GET', by('GET'), unlessPage('GET')],
+    'get-empty': [
       'a GET request without a body',
       { serialise: () => Buffer.alloc(0), ...by('GET') },
-      'method-not-restricted',
       { note: 'If every request gets 200, a wrong URL looks like a working endpoint.' },
     ],
-    ['method-head', 'a notification sent by HEAD', by('HEAD'), 'method-not-restricted', unlessPage('HEAD')],
-    ['method-put', 'a notification sent by PUT', by('PUT'), 'method-not-restricted', unlessPage('PUT')],
-    ['method-patch', 'a notification sent by PATCH', by('PATCH'), 'method-not-restricted', unlessPage('PATCH')],
-    [
-      'method-delete',
+    'method-head': ['a notification sent by HEAD', by('HEAD'), unlessPage('HEAD')],
+    'method-put': ['a notification sent by PUT', by('PUT'), unlessPage('PUT')],
+    'method-patch': ['a notification sent by PATCH', by('PATCH'), unlessPage('PATCH')],
+    'method-delete': [
       'a notification sent by DELETE',
       by('DELETE'),
-      'method-not-restricted',
       {
         ...unlessPage('DELETE'),
         note: 'Many servers do not read the body of a DELETE, so they verify an empty body.',
       },
     ],
-    [
-      'method-options',
+    'method-options': [
       'an OPTIONS request',
       by('OPTIONS'),
-      'method-not-restricted',
       { title: 'Handles an OPTIONS request', expect: askedOrNotServed },
     ],
-    [
-      'method-unknown',
+    'method-unknown': [
       'an unknown method',
       by('FROBNICATE'),
-      'method-not-restricted',
       { note: 'A lookup of the handler by this method returns undefined.' },
     ],
-  ],
+  },
 );
 
 /** The delivery as an HTTP request: methods, headers, framing, concurrency. Specification: Delivery endpoint. */

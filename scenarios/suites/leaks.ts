@@ -54,47 +54,47 @@ function withKnownId(kit: Kit) {
  * difference. The first one is repeated at the end, to show what differs from request to request.
  */
 const uniformRefusals = family(
-  { suite: 'leaks', verb: 'Rejects', level: 'should', requirements: ['no-hints'], needs: ['hmac'] },
-  [
-    [
-      'uniform-refusals',
+  {
+    suite: 'leaks',
+    verb: 'Rejects',
+    level: 'should',
+    requirements: ['no-hints'],
+    needs: ['hmac'],
+    mistake: 'distinct-refusals',
+  },
+  {
+    'uniform-refusals': [
       'all kinds of invalid signatures with the same answer',
       {
         uniform: true,
         flow: () => inTurn(missingSignature, forgedSignature, shortSignature, notBase64, missingSignature),
       },
-      'distinct-refusals',
       { defect: 'Gives different answers to different kinds of invalid signatures' },
     ],
-    [
-      'uniform-key-refusals',
+    'uniform-key-refusals': [
       'all kinds of invalid API keys with the same answer',
       { uniform: true, flow: () => inTurn(missingKey, otherKey, emptyKey, shortKey, missingKey) },
-      'distinct-refusals',
       { defect: 'Gives different answers to different kinds of invalid API keys', needs: ['api-key'] },
     ],
-    [
-      'uniform-across-checks',
+    'uniform-across-checks': [
       'an invalid signature and an invalid API key with the same answer',
       {
         uniform: true,
         flow: () => inTurn(forgedSignature, missingSignature, otherKey, missingKey, forgedSignature),
       },
-      'distinct-refusals',
       {
         defect: 'Gives different answers to an invalid signature and an invalid API key',
         needs: ['hmac', 'api-key'],
         note: 'An attacker who sees that the key is valid can concentrate on the signature.',
       },
     ],
-    [
-      'known-id',
+    'known-id': [
       'a forged delivery with the same answer whether its id is known or not',
       { uniform: true, flow: withKnownId },
       'known-id-revealed',
       { defect: 'Reveals whether an id is known in the answer to a forged delivery' },
     ],
-  ],
+  },
 );
 
 const MAX_NAMED = 5;
@@ -113,37 +113,37 @@ function searched(leaks: readonly Leak[], verdict: 'fail' | 'warn', finding: str
 }
 
 /** What no answer of the whole run may contain. */
-const inAnyAnswer = family({ suite: 'leaks', verb: 'Does not reveal', level: 'should', requirements: ['no-hints'] }, [
-  [
-    'nowhere',
-    'a secret, a key or an expected signature in any answer of the run',
-    {
-      observe: searched(
-        ['signature', 'secret', 'api-key', 'credential-part'],
-        'fail',
-        'an answer contains credentials',
-      ),
-    },
-    'expected-signature-in-answer',
-    {
-      level: 'must',
-      requirements: ['no-leak'],
-      note: 'This check also reports the secret and the API key, in every answer of the run.',
-    },
-  ],
-  [
-    'no-stack-traces',
-    'a stack trace or a debug page in any answer of the run',
-    { observe: searched(['stack-trace', 'debug-page'], 'warn', 'an answer shows internals') },
-    'debug-output-in-answer',
-  ],
-  [
-    'no-inner-messages',
-    'a database or exception message in any answer of the run',
-    { observe: searched(['database-message', 'error-message'], 'warn', 'an answer contains internal messages') },
-    'error-message-in-answer',
-  ],
-]);
+const inAnyAnswer = family(
+  { suite: 'leaks', verb: 'Does not reveal', level: 'should', requirements: ['no-hints'] },
+  {
+    nowhere: [
+      'a secret, a key or an expected signature in any answer of the run',
+      {
+        observe: searched(
+          ['signature', 'secret', 'api-key', 'credential-part'],
+          'fail',
+          'an answer contains credentials',
+        ),
+      },
+      'expected-signature-in-answer',
+      {
+        level: 'must',
+        requirements: ['no-leak'],
+        note: 'This check also reports the secret and the API key, in every answer of the run.',
+      },
+    ],
+    'no-stack-traces': [
+      'a stack trace or a debug page in any answer of the run',
+      { observe: searched(['stack-trace', 'debug-page'], 'warn', 'an answer shows internals') },
+      'debug-output-in-answer',
+    ],
+    'no-inner-messages': [
+      'a database or exception message in any answer of the run',
+      { observe: searched(['database-message', 'error-message'], 'warn', 'an answer contains internal messages') },
+      'error-message-in-answer',
+    ],
+  },
+);
 
 /** What answers reveal. Specification: HMAC signature (secrets). Ruling: no answer helps an attacker. */
 export const leaksSuite: Suite = {

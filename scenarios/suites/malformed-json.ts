@@ -5,95 +5,81 @@ import { family } from './family.ts';
 
 /** Bodies that no JSON parser accepts, with valid credentials. Specification: Delivery endpoint (malformed payload). */
 export const malformedJson: readonly Scenario[] = family(
-  { suite: 'malformed', verb: 'Handles', level: 'must', requirements: ['delivery-malformed'], expect: handled },
-  [
-    ['truncated', 'JSON that ends after a colon', { serialise: fixedText('{"id":') }, 'unguarded-parser'],
-    [
-      'cut-in-half',
+  {
+    suite: 'malformed',
+    verb: 'Handles',
+    level: 'must',
+    requirements: ['delivery-malformed'],
+    expect: handled,
+    mistake: 'unguarded-parser',
+  },
+  {
+    truncated: ['JSON that ends after a colon', { serialise: fixedText('{"id":') }],
+    'cut-in-half': [
       'the first half of a notification',
       { serialise: rewritten((json) => json.slice(0, Math.floor(json.length / 2))) },
-      'unguarded-parser',
       { note: 'A proxy with a size limit may pass on part of a body, and the parser fails only at its end.' },
     ],
-    ['unquoted-keys', 'keys without quotes', { serialise: fixedText('{id:1}') }, 'unguarded-parser'],
-    [
-      'single-quotes',
+    'unquoted-keys': ['keys without quotes', { serialise: fixedText('{id:1}') }],
+    'single-quotes': [
       'single quotes instead of double quotes',
       { serialise: fixedText("{'id': 'a', 'data': None}") },
-      'unguarded-parser',
       { note: 'This is a printed Python object. Code that evaluates it instead of parsing it would run it.' },
     ],
-    [
-      'trailing-comma',
+    'trailing-comma': [
       'a trailing comma',
       { serialise: rewritten((json) => json.replace(/\}$/, ',}')) },
-      'unguarded-parser',
       { note: 'Deliveries that are edited and replayed by hand have this mistake, often during an incident.' },
     ],
-    ['comments', 'JSON with a comment', { serialise: rewritten((json) => `/* test */ ${json}`) }, 'lenient-parser'],
-    [
-      'two-documents',
+    comments: ['JSON with a comment', { serialise: rewritten((json) => `/* test */ ${json}`) }, 'lenient-parser'],
+    'two-documents': [
       'two JSON documents in one body',
       { serialise: rewritten((json) => `${json}${json}`) },
-      'unguarded-parser',
       { note: 'A stream parser that stops after the first document processes less than was verified.' },
     ],
-    ['half-literal', 'an incomplete literal', { serialise: fixedText('nul') }, 'unguarded-parser'],
-    [
-      'not-a-number',
+    'half-literal': ['an incomplete literal', { serialise: fixedText('nul') }],
+    'not-a-number': [
       'NaN as a number',
       { serialise: rewritten((json) => json.replace(/\}$/, ',"testNumber":NaN}')) },
       'lenient-parser',
     ],
-    [
-      'leading-zero',
+    'leading-zero': [
       'a number with a leading zero',
       { serialise: rewritten((json) => json.replace(/\}$/, ',"testNumber":0123}')) },
-      'unguarded-parser',
       { note: 'Old parsers read it as octal: 0123 becomes 83.' },
     ],
-    [
-      'raw-newline-in-string',
+    'raw-newline-in-string': [
       'a line break inside a string',
       { serialise: rewritten((json) => json.replace('"type":"', '"type":"\n')) },
-      'unguarded-parser',
       { note: 'A lenient parser passes it on to the log, where one delivery looks like two.' },
     ],
-    ['empty', 'an empty body', { serialise: fixedText('') }, 'empty-body-unhandled'],
-    [
-      'only-white-space',
+    empty: ['an empty body', { serialise: fixedText('') }, 'empty-body-unhandled'],
+    'only-white-space': [
       'a body of whitespace',
       { serialise: fixedText(' \r\n\t ') },
-      'unguarded-parser',
       { note: 'The body is not empty but has no value, so a check for an empty body misses it.' },
     ],
-    [
-      'form-encoded',
+    'form-encoded': [
       'a form instead of JSON',
       { serialise: fixedText('id=1&type=CAAS&data[type]=BUY') },
       'lenient-parser',
       { note: 'A form parser turns the body into an object, and the handler works on unvalidated fields.' },
     ],
-    [
-      'xml',
+    xml: [
       'XML instead of JSON',
       { serialise: fixedText('<?xml version="1.0"?><!DOCTYPE n [<!ENTITY e "x">]><n>&e;</n>') },
       'lenient-parser',
       { note: 'A receiver that guesses the format may run an XML parser that resolves entities.' },
     ],
-    [
-      'binary',
+    binary: [
       'random bytes',
       { serialise: () => Buffer.from(Array.from({ length: 256 }, (_, index) => (index * 167 + 13) % 256)) },
-      'unguarded-parser',
       { note: 'Decoding the bytes as text fails before the parser runs.' },
     ],
-    [
-      'utf-16',
+    'utf-16': [
       'a notification in UTF-16',
       { serialise: (value) => Buffer.from(`\ufeff${compact(value)}`, 'utf16le') },
-      'unguarded-parser',
       { note: 'A Windows tool that replays a file may send UTF-16; 415 is an acceptable answer as well.' },
     ],
-  ],
+  },
 );

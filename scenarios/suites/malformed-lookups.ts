@@ -158,117 +158,100 @@ function rowsOf(fields: readonly Lookup[]): readonly Fields[] {
 const shared = { suite: 'malformed', verb: 'Handles', level: 'must' } as const;
 
 /** Values that code looks up or converts, with another type or length. */
-const lookups = family({ ...shared, requirements: ['delivery-malformed'] }, [
-  [
-    'lookup-list',
-    'a list where a type, status, code, currency, chain, id or time is expected',
-    inFields(rowsOf(EVERY), handled, ['a list', (value) => [value]]),
-    'text-type-unchecked',
-  ],
-  [
-    'lookup-object',
-    'an object where a type, status, code, currency, chain, id or time is expected',
-    inFields(rowsOf(EVERY.filter((field) => !SENT_AS_OBJECT.includes(field))), handled, ['an object', () => ({})]),
-    'text-type-unchecked',
-  ],
-  [
-    'lookup-number',
-    'a number or a boolean where a type or status is expected',
-    inFields(rowsOf(DECISIVE), handled, ['a number', () => 7], ['true', () => true]),
-    'text-type-unchecked',
-  ],
-  [
-    'lookup-null',
-    'a type, status, code, currency, chain or id that is null',
-    inFields(WITHOUT_CHAIN, survived, ['null', () => null]),
-    'text-type-unchecked',
-  ],
-  [
-    'lookup-inherited',
-    'a type or status with the name of an inherited property',
-    inFields(rowsOf(DECISIVE), survived, ['constructor', () => 'constructor'], ['__proto__', () => '__proto__']),
-    'inherited-name-lookup',
-  ],
-  [
-    'lookup-long',
-    'a code, currency, chain or id of 5,000 characters',
-    inFields(rowsOf(STORED), survived, ['5,000 characters', () => 'X'.repeat(5000)]),
-    'value-longer-than-column',
-  ],
-  [
-    'lookup-characters',
-    'an id, a code or a reference with characters that a header, a file name or a log line cannot contain',
-    inFields(REFERENCES, survived, [
-      'letters of other scripts, a line break and a colon',
-      (value) => `${value}-\u4e2d\u0416\u{1f600}\r\nX-Test: 1`,
-    ]),
-    'payload-text-unencoded',
-  ],
-  [
-    'text-list',
-    'a list where an address, an amount, a hash, a memo or another text is expected',
-    inFields([...TEXTS, ...MORE_TEXTS], handled, ['a list', (value) => [value]]),
-    'text-type-unchecked',
-  ],
-  [
-    'text-null',
-    'an address, an amount, a message or another text that is null',
-    inFields(TEXTS, survived, ['null', () => null]),
-    'text-type-unchecked',
-  ],
-  [
-    'text-missing',
-    'a notification without an amount, addresses, a message or other texts',
-    inFields(TEXTS, survived, ['missing', () => undefined]),
-    'missing-field-unchecked',
-    { note: 'For an optional text, treat a missing key like null.' },
-  ],
-  [
-    'text-empty',
-    'a type, status, code, id, amount or address that is empty',
-    inFields([...WITHOUT_CHAIN, ...TEXTS], survived, ['empty', () => '']),
-    'text-form-unchecked',
-  ],
-  [
-    'amount-odd',
-    'an amount that only looks like a number',
-    inFields(
-      AMOUNTS,
-      handled,
-      ['a superscript digit', () => '\u00b2'],
-      ['an Arabic digit', () => '\u0663'],
-      ['5,000 digits', () => '7'.repeat(5000)],
-      ['an exponent that no number holds', () => '1e999999999'],
-      ['NaN', () => 'NaN'],
-      ['Infinity', () => 'Infinity'],
-      ['only a sign', () => '-'],
-      ['a space after it', (value) => `${String(value)} `],
-    ),
-    'number-conversion-unchecked',
-    { note: 'Tests for digits and conversions differ in what they take for a number.' },
-  ],
-  [
-    'time-odd',
-    'a time of the right form that does not exist',
-    inFields(
-      [LOOKED_UP.time],
-      survived,
-      ['a day that February does not have', () => '2026-02-30T10:00:00Z'],
-      ['a month too many', () => '2026-13-01T10:00:00Z'],
-      ['an hour too many', () => '2026-01-01T25:00:00Z'],
-      ['the year 0', () => '0000-01-01T00:00:00Z'],
-      ['an offset of 99 hours', () => '2026-01-01T10:00:00+99:00'],
-    ),
-    'time-conversion-unchecked',
-    { note: 'A pattern does not show that a date exists.' },
-  ],
-  [
-    'object-null',
-    'metadata, an asset or the error of a failure that is null',
-    inFields(OBJECTS, survived, ['null', () => null]),
-    'nested-object-unchecked',
-  ],
-]);
+const lookups = family(
+  { ...shared, requirements: ['delivery-malformed'], mistake: 'text-type-unchecked' },
+  {
+    'lookup-list': [
+      'a list where a type, status, code, currency, chain, id or time is expected',
+      inFields(rowsOf(EVERY), handled, ['a list', (value) => [value]]),
+    ],
+    'lookup-object': [
+      'an object where a type, status, code, currency, chain, id or time is expected',
+      inFields(rowsOf(EVERY.filter((field) => !SENT_AS_OBJECT.includes(field))), handled, ['an object', () => ({})]),
+    ],
+    'lookup-number': [
+      'a number or a boolean where a type or status is expected',
+      inFields(rowsOf(DECISIVE), handled, ['a number', () => 7], ['true', () => true]),
+    ],
+    'lookup-null': [
+      'a type, status, code, currency, chain or id that is null',
+      inFields(WITHOUT_CHAIN, survived, ['null', () => null]),
+    ],
+    'lookup-inherited': [
+      'a type or status with the name of an inherited property',
+      inFields(rowsOf(DECISIVE), survived, ['constructor', () => 'constructor'], ['__proto__', () => '__proto__']),
+      'inherited-name-lookup',
+    ],
+    'lookup-long': [
+      'a code, currency, chain or id of 5,000 characters',
+      inFields(rowsOf(STORED), survived, ['5,000 characters', () => 'X'.repeat(5000)]),
+      'value-longer-than-column',
+    ],
+    'lookup-characters': [
+      'an id, a code or a reference with characters that a header, a file name or a log line cannot contain',
+      inFields(REFERENCES, survived, [
+        'letters of other scripts, a line break and a colon',
+        (value) => `${value}-\u4e2d\u0416\u{1f600}\r\nX-Test: 1`,
+      ]),
+      'payload-text-unencoded',
+    ],
+    'text-list': [
+      'a list where an address, an amount, a hash, a memo or another text is expected',
+      inFields([...TEXTS, ...MORE_TEXTS], handled, ['a list', (value) => [value]]),
+    ],
+    'text-null': [
+      'an address, an amount, a message or another text that is null',
+      inFields(TEXTS, survived, ['null', () => null]),
+    ],
+    'text-missing': [
+      'a notification without an amount, addresses, a message or other texts',
+      inFields(TEXTS, survived, ['missing', () => undefined]),
+      'missing-field-unchecked',
+      { note: 'For an optional text, treat a missing key like null.' },
+    ],
+    'text-empty': [
+      'a type, status, code, id, amount or address that is empty',
+      inFields([...WITHOUT_CHAIN, ...TEXTS], survived, ['empty', () => '']),
+      'text-form-unchecked',
+    ],
+    'amount-odd': [
+      'an amount that only looks like a number',
+      inFields(
+        AMOUNTS,
+        handled,
+        ['a superscript digit', () => '\u00b2'],
+        ['an Arabic digit', () => '\u0663'],
+        ['5,000 digits', () => '7'.repeat(5000)],
+        ['an exponent that no number holds', () => '1e999999999'],
+        ['NaN', () => 'NaN'],
+        ['Infinity', () => 'Infinity'],
+        ['only a sign', () => '-'],
+        ['a space after it', (value) => `${String(value)} `],
+      ),
+      'number-conversion-unchecked',
+      { note: 'Tests for digits and conversions differ in what they take for a number.' },
+    ],
+    'time-odd': [
+      'a time of the right form that does not exist',
+      inFields(
+        [LOOKED_UP.time],
+        survived,
+        ['a day that February does not have', () => '2026-02-30T10:00:00Z'],
+        ['a month too many', () => '2026-13-01T10:00:00Z'],
+        ['an hour too many', () => '2026-01-01T25:00:00Z'],
+        ['the year 0', () => '0000-01-01T00:00:00Z'],
+        ['an offset of 99 hours', () => '2026-01-01T10:00:00+99:00'],
+      ),
+      'time-conversion-unchecked',
+      { note: 'A pattern does not show that a date exists.' },
+    ],
+    'object-null': [
+      'metadata, an asset or the error of a failure that is null',
+      inFields(OBJECTS, survived, ['null', () => null]),
+      'nested-object-unchecked',
+    ],
+  },
+);
 
 /** Names under which libraries store the class of an object: JSON of Ruby, Jackson, .NET, jsonpickle, Oj, YAML. */
 const CLASS_FIELDS: JsonObject = {
@@ -306,25 +289,26 @@ function withUnknown(fields: JsonObject, label: string, further: Composer): Pick
 }
 
 /** Unknown fields that a reader of objects takes for instructions, or that have the names of inherited methods. */
-const unknownFields = family({ ...shared, requirements: ['delivery-malformed', 'envelope-open'] }, [
-  [
-    'class-names',
-    'unknown fields that name an unknown class',
-    withUnknown(CLASS_FIELDS, 'in data', having(plain, 'data.test', CLASS_FIELDS)),
-    'class-from-payload',
-  ],
-  [
-    'method-names',
-    'unknown fields with the names of methods',
-    withUnknown(METHOD_NAMES, 'in data and metadata', (kit) =>
-      ['data.metadata', 'data'].reduce<JsonValue>(
-        (value, path) => withField(value, path, { ...(valueAt(value, path) as JsonObject), ...METHOD_NAMES }),
-        kit.notification(),
+const unknownFields = family(
+  { ...shared, requirements: ['delivery-malformed', 'envelope-open'] },
+  {
+    'class-names': [
+      'unknown fields that name an unknown class',
+      withUnknown(CLASS_FIELDS, 'in data', having(plain, 'data.test', CLASS_FIELDS)),
+      'class-from-payload',
+    ],
+    'method-names': [
+      'unknown fields with the names of methods',
+      withUnknown(METHOD_NAMES, 'in data and metadata', (kit) =>
+        ['data.metadata', 'data'].reduce<JsonValue>(
+          (value, path) => withField(value, path, { ...(valueAt(value, path) as JsonObject), ...METHOD_NAMES }),
+          kit.notification(),
+        ),
       ),
-    ),
-    'payload-method-calls',
-    { defect: 'Crashes on unknown fields with the names of methods' },
-  ],
-]);
+      'payload-method-calls',
+      { defect: 'Crashes on unknown fields with the names of methods' },
+    ],
+  },
+);
 
 export const malformedLookups: readonly Scenario[] = [...lookups, ...unknownFields];

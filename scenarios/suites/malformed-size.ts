@@ -28,34 +28,34 @@ const nested = (depth: number): Serialiser => spelt('data.metadata.testDepth', '
 
 /** Large payloads. Specification: Limits (no maximum is stated). */
 const sizes = family(
-  { suite: 'malformed', verb: 'Accepts', level: 'should', requirements: ['delivery-size'], expect: acceptedOrRejected },
-  [
-    [
-      'size-16-kb',
+  {
+    suite: 'malformed',
+    verb: 'Accepts',
+    level: 'should',
+    requirements: ['delivery-size'],
+    expect: acceptedOrRejected,
+    mistake: 'valid-body-size-rejected',
+  },
+  {
+    'size-16-kb': [
       'a notification of exactly 16 KiB',
       { compose: ofExactly(16_384) },
-      'valid-body-size-rejected',
       {
         expect: acceptedUnlessStrict,
         note: 'It also fills buffers of 1 to 16 KiB exactly, where some reading loops wait forever.',
       },
     ],
-    [
-      'size-99-kb',
+    'size-99-kb': [
       'a notification of 99 kB, or rejects it',
       { compose: ofSize(99_000) },
-      'valid-body-size-rejected',
       { note: 'It is just below the default limit of the common body parser for Node.' },
     ],
-    [
-      'size-150-kb',
+    'size-150-kb': [
       'a notification of 150 kB, or rejects it',
       { compose: ofSize(150_000) },
-      'valid-body-size-rejected',
       { note: 'Express and others stop at 100 kB by default.' },
     ],
-    [
-      'size-1-mb',
+    'size-1-mb': [
       'a notification of 1 MB',
       { compose: ofSize(1_000_000) },
       'oversized-body-unhandled',
@@ -66,32 +66,34 @@ const sizes = family(
         expect: answeredAsSigned,
       },
     ],
-  ],
+  },
 );
 
 /** Deeply nested payloads, many keys, and long keys and numbers. */
 const excesses = family(
-  { suite: 'malformed', verb: 'Handles', level: 'must', requirements: ['delivery-malformed'], expect: survived },
-  [
-    ['depth-200', '200 nested arrays', { serialise: nested(200) }, 'deep-nesting-unhandled'],
-    ['depth-2000', '2,000 nested arrays', { serialise: nested(2000) }, 'deep-nesting-unhandled'],
-    ['depth-20000', '20,000 nested arrays', { serialise: nested(20_000) }, 'deep-nesting-unhandled'],
-    [
-      'depth-100000',
+  {
+    suite: 'malformed',
+    verb: 'Handles',
+    level: 'must',
+    requirements: ['delivery-malformed'],
+    expect: survived,
+    mistake: 'deep-nesting-unhandled',
+  },
+  {
+    'depth-200': ['200 nested arrays', { serialise: nested(200) }],
+    'depth-2000': ['2,000 nested arrays', { serialise: nested(2000) }],
+    'depth-20000': ['20,000 nested arrays', { serialise: nested(20_000) }],
+    'depth-100000': [
       '100,000 nested arrays',
       { serialise: nested(100_000) },
-      'deep-nesting-unhandled',
       { note: 'A stack overflow in native code ends the process without an exception.' },
     ],
-    [
-      'depth-objects',
+    'depth-objects': [
       '5,000 nested objects',
       { serialise: spelt('data.metadata.testDepth', `${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}`) },
-      'deep-nesting-unhandled',
       { note: 'Mappers and merge functions recurse over the keys of objects only.' },
     ],
-    [
-      'many-keys',
+    'many-keys': [
       '5,000 unknown keys, among them an empty one and names with dots and dollar signs',
       {
         serialise: spelt(
@@ -101,21 +103,19 @@ const excesses = family(
       },
       'names-from-payload-keys',
     ],
-    [
-      'long-key',
+    'long-key': [
       'a key of 20,000 characters',
       { serialise: withMember('data.metadata', `"${'k'.repeat(20_000)}":1`) },
       'names-from-payload-keys',
       { note: 'Validators also quote keys in error messages: truncate what you quote.' },
     ],
-    [
-      'long-number',
+    'long-number': [
       'a number of 10,000 digits',
       { serialise: spelt('data.metadata.testNumber', '7'.repeat(10_000)) },
       'number-conversion-unchecked',
     ],
-    ['long-number-at', 'an at of 400 digits', { serialise: spelt('at', '9'.repeat(400)) }, 'time-conversion-unchecked'],
-  ],
+    'long-number-at': ['an at of 400 digits', { serialise: spelt('at', '9'.repeat(400)) }, 'time-conversion-unchecked'],
+  },
 );
 
 export const malformedSize: readonly Scenario[] = [...sizes, ...excesses];

@@ -14,41 +14,40 @@ import { malformedPollution, malformedSize } from './malformed-size.ts';
 
 /** Malformed payloads without valid credentials. They must be rejected like any other forgery. */
 export const unsignedMalformed: readonly Crossing[] = crossings(
-  { suite: 'malformed', flaw: 'no-signature', requirements: ['delivery-malformed-unsigned'] },
-  [
-    ['unsigned-json', 'broken JSON without a signature', ['broken-json'], 'parsing-before-verification'],
-    [
-      'unsigned-empty',
+  {
+    suite: 'malformed',
+    flaw: 'no-signature',
+    requirements: ['delivery-malformed-unsigned'],
+    mistake: 'parsing-before-verification',
+  },
+  {
+    'unsigned-json': ['broken JSON without a signature', ['broken-json']],
+    'unsigned-empty': [
       'an empty body without a signature',
       ['empty-body'],
       'empty-body-unhandled',
       { note: 'An early 200 confirms deliveries that were never verified.' },
     ],
-    ['unsigned-null', 'the body null without a signature', ['null'], 'parsing-before-verification'],
-    [
-      'unsigned-binary',
+    'unsigned-null': ['the body null without a signature', ['null']],
+    'unsigned-binary': [
       'random bytes without a signature',
       ['bytes'],
-      'parsing-before-verification',
       { note: 'Decoding the body for a log line fails on bytes that are not text.' },
     ],
-    [
-      'wrongly-signed-json',
+    'wrongly-signed-json': [
       'broken JSON with an invalid signature',
       ['broken-json'],
-      'parsing-before-verification',
       { flaw: 'random-signature', note: 'A 400 shows an attacker that the parser runs before the verification.' },
     ],
-    ['unsigned-1-mb', 'an unsigned body of more than 1 MiB', ['over-1-mib'], 'oversized-body-unhandled'],
-    [
-      'unsigned-8-mb',
+    'unsigned-1-mb': ['an unsigned body of more than 1 MiB', ['over-1-mib'], 'oversized-body-unhandled'],
+    'unsigned-8-mb': [
       'an unsigned body of more than 8 MiB',
       ['over-8-mib'],
       'oversized-body-unhandled',
       { note: 'Above common memory limits (8 MB), some receivers end or continue with an empty body.' },
     ],
-    ['unsigned-depth', '20,000 nested arrays without a signature', ['nested'], 'parsing-before-verification'],
-  ],
+    'unsigned-depth': ['20,000 nested arrays without a signature', ['nested']],
+  },
 );
 
 const cutOff = (fraction: number): Change => ({ transmit: { kind: 'cut-off', fraction } });
@@ -61,56 +60,60 @@ const shared = { suite: 'malformed', verb: 'Handles', requirements: ['delivery-m
 
 /** Bodies that end early. */
 const cutOffBodies = [
-  ...family({ ...shared, level: 'must', expect: outlived }, [
-    ['cut-off', 'a connection that ends in the middle of the body', cutOff(0.5), 'aborted-body-unhandled'],
-    ['cut-off-before-body', 'a connection that ends before the body', cutOff(0), 'aborted-body-unhandled'],
-  ]),
-  ...family({ ...shared, level: 'must' }, [
-    [
-      'cut-off-many-times',
-      `${CUT_OFF} connections that end in the middle of their bodies`,
-      {
-        alone: true,
-        flow: () => [
-          Array.from({ length: CUT_OFF }, (_, index) => ({
-            label: `delivery ${index + 1}, cut off`,
-            change: cutOff(0.5),
-            expect: outlived,
-          })),
-          // The server may notice the ends of those connections only while it handles this one.
-          [{ label: 'a valid delivery after them', change: {}, expect: accepted }],
-        ],
-      },
-      'aborted-body-unhandled',
-    ],
-  ]),
+  ...family(
+    { ...shared, level: 'must', expect: outlived, mistake: 'aborted-body-unhandled' },
+    {
+      'cut-off': ['a connection that ends in the middle of the body', cutOff(0.5)],
+      'cut-off-before-body': ['a connection that ends before the body', cutOff(0)],
+    },
+  ),
+  ...family(
+    { ...shared, level: 'must' },
+    {
+      'cut-off-many-times': [
+        `${CUT_OFF} connections that end in the middle of their bodies`,
+        {
+          alone: true,
+          flow: () => [
+            Array.from({ length: CUT_OFF }, (_, index) => ({
+              label: `delivery ${index + 1}, cut off`,
+              change: cutOff(0.5),
+              expect: outlived,
+            })),
+            // The server may notice the ends of those connections only while it handles this one.
+            [{ label: 'a valid delivery after them', change: {}, expect: accepted }],
+          ],
+        },
+        'aborted-body-unhandled',
+      ],
+    },
+  ),
 ];
 
 /** Bodies that are not encoded as declared. Many servers decompress first, and the sender never compresses. */
-const encodedBodies = family({ ...shared, level: 'should', expect: survived }, [
-  ['gzip-that-is-plain', 'a plain body that is declared as gzip', encoded('gzip'), 'decompression-unguarded'],
-  [
-    'unsigned-gzip',
-    'an unsigned body that is declared as gzip',
-    { sign: unsigned, ...encoded('gzip') },
-    'decompression-unguarded',
-    {
-      title: 'Rejects an unsigned body that is declared as gzip but is not compressed',
-      level: 'must',
-      requirements: ['delivery-malformed-unsigned'],
-      needs: ['hmac'],
-      expect: { ...refusedInAnotherShape, text: 'any 4xx or 501, without a crash', malformed: true },
-      note: '401 and 415 are both acceptable.',
-    },
-  ],
-  [
-    'gzip-cut',
-    'a gzip body that ends early',
-    { serialise: (value) => gzipSync(compact(value)).subarray(0, 60), ...encoded('gzip') },
-    'decompression-unguarded',
-  ],
-  ['encoding-unknown', 'a body with an unknown Content-Encoding', encoded('x-test'), 'decompression-unguarded'],
-]);
+const encodedBodies = family(
+  { ...shared, level: 'should', expect: survived, mistake: 'decompression-unguarded' },
+  {
+    'gzip-that-is-plain': ['a plain body that is declared as gzip', encoded('gzip')],
+    'unsigned-gzip': [
+      'an unsigned body that is declared as gzip',
+      { sign: unsigned, ...encoded('gzip') },
+      {
+        title: 'Rejects an unsigned body that is declared as gzip but is not compressed',
+        level: 'must',
+        requirements: ['delivery-malformed-unsigned'],
+        needs: ['hmac'],
+        expect: { ...refusedInAnotherShape, text: 'any 4xx or 501, without a crash', malformed: true },
+        note: '401 and 415 are both acceptable.',
+      },
+    ],
+    'gzip-cut': [
+      'a gzip body that ends early',
+      { serialise: (value) => gzipSync(compact(value)).subarray(0, 60), ...encoded('gzip') },
+    ],
+    'encoding-unknown': ['a body with an unknown Content-Encoding', encoded('x-test')],
+  },
+);
 
 /** Payloads that are not valid notifications. Specification: Delivery endpoint (malformed payload). */
 export const malformedSuite: Suite = {

@@ -3,7 +3,7 @@ import type { MistakeId } from '../../contract/mistakes/index.ts';
 import { presenting } from '../changes/transmitting.ts';
 import { accepted, certificateRefused } from '../expectations.ts';
 import type { ClientCertificate, ClientFixture, Delivery, Expectation, FlowScenario, Scenario } from '../scenario.ts';
-import { family, type Row } from './family.ts';
+import { family, type Own, type Row } from './family.ts';
 
 const shared = { suite: 'mtls', level: 'must', requirements: ['mtls-verified'], needs: ['https', 'mtls'] } as const;
 const accepts = { ...shared, verb: 'Accepts' } as const;
@@ -50,68 +50,88 @@ function firstWithout(version: OfferedTlsVersion): FlowScenario['flow'] {
 function certificatesOver(version: OfferedTlsVersion): Scenario[] {
   const name = tlsVersionName(version);
   const slug = slugOf(version);
-  const presents = (certificate: ClientCertificate, what: string, mistake: MistakeId, own: Row[4] = {}): Row => [
-    `${slug}-${certificate === 'none' ? 'no-certificate' : certificate}`,
+  const presents = (certificate: ClientCertificate, what: string, mistake: MistakeId, own: Own = {}): Row => [
     `${what} over ${name}`,
     { connect: presenting(certificate, version) },
     mistake,
     { expect: certificateRefused, ...own },
   ];
   // Only the partner's CA can issue these.
-  const issued = (fixture: ClientFixture, what: string, mistake: MistakeId, own: Row[4] = {}): Row =>
+  const issued = (fixture: ClientFixture, what: string, mistake: MistakeId, own: Own = {}): Row =>
     presents(fixture, what, mistake, { needs: [...shared.needs, `fixture-${fixture}`], ...own });
   return [
-    ...family(accepts, [
-      [
-        `${slug}-right-certificate`,
+    ...family(accepts, {
+      [`${slug}-right-certificate`]: [
         `a valid client certificate over ${name}`,
         { connect: { label: `${name} only`, version, likeControl: true } },
         'valid-certificate-rejected',
         { expect: accepted },
       ],
-    ]),
-    ...family(rejects, [
-      presents('none', 'a delivery without a client certificate', 'client-without-certificate-accepted'),
-      presents('self-signed', 'a self-signed client certificate', 'client-certificate-not-verified'),
-      [
-        `${slug}-unknown-authority`,
+    }),
+    ...family(rejects, {
+      [`${slug}-no-certificate`]: presents(
+        'none',
+        'a delivery without a client certificate',
+        'client-without-certificate-accepted',
+      ),
+      [`${slug}-self-signed`]: presents(
+        'self-signed',
+        'a self-signed client certificate',
+        'client-certificate-not-verified',
+      ),
+      [`${slug}-unknown-authority`]: [
         `a client certificate of an unknown CA over ${name} (${TIMES} attempts)`,
         { version, flow: repeatedly('unknown-authority', version) },
         'client-certificate-not-verified',
         { note: 'One runtime accepted one connection in five, which a single attempt does not show.' },
       ],
-      presents(
+      [`${slug}-same-names`]: presents(
         'same-names',
         'a client certificate of a forged CA with the expected names',
         'hand-written-certificate-check',
       ),
-      presents(
+      [`${slug}-issued-by-client`]: presents(
         'issued-by-client',
         'a client certificate that was signed by a client certificate',
         'hand-written-certificate-check',
         { note: 'A client certificate is not a CA.' },
       ),
-    ]),
-    ...family(accepts, [
-      [
-        `${slug}-refused-not-recorded`,
+    }),
+    ...family(accepts, {
+      [`${slug}-refused-not-recorded`]: [
         `a notification over ${name} that was rejected before without a certificate`,
         { version, flow: firstWithout(version) },
         'recorded-before-certificate-check',
       ],
-    ]),
-    ...family(rejects, [
-      issued('expired', 'an expired client certificate', 'verification-error-tolerated'),
-      issued('not-yet-valid', 'a client certificate that is not valid yet', 'verification-error-tolerated'),
-      issued('wrong-purpose', 'a certificate of the CA that is not valid for clients', 'verification-error-tolerated', {
+    }),
+    ...family(rejects, {
+      [`${slug}-expired`]: issued('expired', 'an expired client certificate', 'verification-error-tolerated'),
+      [`${slug}-not-yet-valid`]: issued(
+        'not-yet-valid',
+        'a client certificate that is not valid yet',
+        'verification-error-tolerated',
+      ),
+      [`${slug}-wrong-purpose`]: issued(
+        'wrong-purpose',
+        'a certificate of the CA that is not valid for clients',
+        'verification-error-tolerated',
+        {
+          level: 'should',
+          note: 'If the CA also issues server certificates, each of those servers could deliver.',
+        },
+      ),
+      [`${slug}-revoked`]: issued('revoked', 'a revoked client certificate', 'client-certificate-revocation-ignored', {
         level: 'should',
-        note: 'If the CA also issues server certificates, each of those servers could deliver.',
       }),
-      issued('revoked', 'a revoked client certificate', 'client-certificate-revocation-ignored', { level: 'should' }),
-      issued('other-subject', 'a client certificate that the CA issued to another client', 'client-name-not-compared', {
-        level: 'should',
-      }),
-    ]),
+      [`${slug}-other-subject`]: issued(
+        'other-subject',
+        'a client certificate that the CA issued to another client',
+        'client-name-not-compared',
+        {
+          level: 'should',
+        },
+      ),
+    }),
   ];
 }
 
@@ -134,46 +154,49 @@ function resumptionOver(version: OfferedTlsVersion): Scenario[] {
   const connect = { version, clientCertificate: 'none' } as const;
   return [
     // What a client with a session cache does on every connection except the first one.
-    ...family({ ...accepts, expect: accepted }, [
-      [
-        `${slug}-resumed-with-certificate`,
-        `a resumed ${session} that started with a valid certificate`,
-        (label) => ({ connect: { label, version, resumeFrom: 'own' } }),
-        'valid-certificate-rejected',
-        { note: 'Clients resume sessions without exchanging certificates.' },
-      ],
-    ]),
-    ...family({ ...rejects, expect: certificateRefused }, [
-      [
-        `${slug}-resumed-none`,
-        `a resumed ${session} that started with no certificate`,
-        (label) => ({ connect: { ...connect, label: `${label}, without a certificate`, resumeFrom: 'none' } }),
-        'resumed-session-unverified',
-      ],
-      [
-        `${slug}-resumed-unknown-authority`,
-        `a resumed ${session} that started with a certificate of an unknown CA`,
-        (label) => ({
-          connect: { ...connect, label: `${label}, without a certificate`, resumeFrom: 'unknown-authority' },
-        }),
-        'resumed-session-unverified',
-      ],
-    ]),
-    ...family({ ...shared, verb: 'Records whether', level: 'info', expect: recorded }, [
-      [
-        `${slug}-resumed-right`,
-        `a ${session} is resumed without its certificate`,
-        {
-          connect: {
-            ...connect,
-            label: 'a session that started with the valid certificate, resumed without a certificate',
-            resumeFrom: 'own',
+    ...family(
+      { ...accepts, expect: accepted },
+      {
+        [`${slug}-resumed-with-certificate`]: [
+          `a resumed ${session} that started with a valid certificate`,
+          (label) => ({ connect: { label, version, resumeFrom: 'own' } }),
+          'valid-certificate-rejected',
+          { note: 'Clients resume sessions without exchanging certificates.' },
+        ],
+      },
+    ),
+    ...family(
+      { ...rejects, expect: certificateRefused, mistake: 'resumed-session-unverified' },
+      {
+        [`${slug}-resumed-none`]: [
+          `a resumed ${session} that started with no certificate`,
+          (label) => ({ connect: { ...connect, label: `${label}, without a certificate`, resumeFrom: 'none' } }),
+        ],
+        [`${slug}-resumed-unknown-authority`]: [
+          `a resumed ${session} that started with a certificate of an unknown CA`,
+          (label) => ({
+            connect: { ...connect, label: `${label}, without a certificate`, resumeFrom: 'unknown-authority' },
+          }),
+        ],
+      },
+    ),
+    ...family(
+      { ...shared, verb: 'Records whether', level: 'info', expect: recorded },
+      {
+        [`${slug}-resumed-right`]: [
+          `a ${session} is resumed without its certificate`,
+          {
+            connect: {
+              ...connect,
+              label: 'a session that started with the valid certificate, resumed without a certificate',
+              resumeFrom: 'own',
+            },
           },
-        },
-        'client-certificate-revocation-ignored',
-        { note: 'This is allowed: the session carries what was verified.' },
-      ],
-    ]),
+          'client-certificate-revocation-ignored',
+          { note: 'This is allowed: the session carries what was verified.' },
+        ],
+      },
+    ),
   ];
 }
 

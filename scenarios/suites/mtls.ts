@@ -14,35 +14,38 @@ const hello = { version: 'TLSv1.2', suites: ['modern', 'cbc'] } as const;
 
 /** The request for a certificate, and ways around the check. Specification: TLS (mutual TLS). */
 const mtlsBypasses: readonly Scenario[] = [
-  ...family({ ...shared, verb: 'Requests', level: 'should' }, [
-    [
-      'asks-for-certificate',
-      'a client certificate in the handshake',
-      { hello: { ...hello, clientCertificate: true }, onlyWhereSpoken: true },
-      'client-without-certificate-accepted',
-      {
-        defect: 'Does not request a client certificate in the handshake',
-        expect: clientAsked,
-        note: 'A client sends its certificate only on request, and TLS 1.3 has no renegotiation.',
-      },
-    ],
-    [
-      'names-private-authorities',
-      'client certificates of private CAs only',
-      { hello: { ...hello, clientCertificate: 'of-private-authority' }, onlyWhereSpoken: true },
-      'public-client-ca',
-      { defect: 'Requests client certificates of a public CA', expect: privateCasNamed },
-    ],
-  ]),
-  ...family({ ...shared, verb: 'Rejects', level: 'must', expect: certificateRefused }, [
-    [
-      'no-server-name',
-      'a delivery without a client certificate and without a server name (SNI)',
-      (label) => ({ connect: { ...presenting('none'), label, serverName: false } }),
-      'certificate-check-conditional',
-      { note: 'With mutual TLS for one name only, the default site accepts clients without a name.' },
-    ],
-  ]),
+  ...family(
+    { ...shared, verb: 'Requests', level: 'should' },
+    {
+      'asks-for-certificate': [
+        'a client certificate in the handshake',
+        { hello: { ...hello, clientCertificate: true }, onlyWhereSpoken: true },
+        'client-without-certificate-accepted',
+        {
+          defect: 'Does not request a client certificate in the handshake',
+          expect: clientAsked,
+          note: 'A client sends its certificate only on request, and TLS 1.3 has no renegotiation.',
+        },
+      ],
+      'names-private-authorities': [
+        'client certificates of private CAs only',
+        { hello: { ...hello, clientCertificate: 'of-private-authority' }, onlyWhereSpoken: true },
+        'public-client-ca',
+        { defect: 'Requests client certificates of a public CA', expect: privateCasNamed },
+      ],
+    },
+  ),
+  ...family(
+    { ...shared, verb: 'Rejects', level: 'must', expect: certificateRefused },
+    {
+      'no-server-name': [
+        'a delivery without a client certificate and without a server name (SNI)',
+        (label) => ({ connect: { ...presenting('none'), label, serverName: false } }),
+        'certificate-check-conditional',
+        { note: 'With mutual TLS for one name only, the default site accepts clients without a name.' },
+      ],
+    },
+  ),
 ];
 
 /** Deliveries of several types and shapes without a client certificate. */
@@ -92,34 +95,26 @@ const connect = { label: 'a new connection with the valid client certificate' };
  * features).
  */
 const mtlsCredentials: readonly Scenario[] = [
-  ...family({ ...credentials, needs: ['https', 'mtls', 'hmac'] }, [
-    [
-      'unsigned',
-      'an unsigned delivery with a valid client certificate',
-      { connect, sign: unsigned },
-      'certificate-replaces-credentials',
-    ],
-    [
-      'wrong-signature',
-      'an invalid signature with a valid client certificate',
-      { connect, sign: signedWith('signed with a different secret', (kit) => kit.nonce(40)) },
-      'certificate-replaces-credentials',
-    ],
-  ]),
-  ...family({ ...credentials, needs: ['https', 'mtls', 'api-key'] }, [
-    [
-      'no-key',
-      'a missing API key with a valid client certificate',
-      { connect, address: withoutHeader('api-key', 'no API key header') },
-      'certificate-replaces-credentials',
-    ],
-    [
-      'wrong-key',
-      'an invalid API key with a valid client certificate',
-      { connect, address: wrongKey },
-      'certificate-replaces-credentials',
-    ],
-  ]),
+  ...family(
+    { ...credentials, needs: ['https', 'mtls', 'hmac'], mistake: 'certificate-replaces-credentials' },
+    {
+      unsigned: ['an unsigned delivery with a valid client certificate', { connect, sign: unsigned }],
+      'wrong-signature': [
+        'an invalid signature with a valid client certificate',
+        { connect, sign: signedWith('signed with a different secret', (kit) => kit.nonce(40)) },
+      ],
+    },
+  ),
+  ...family(
+    { ...credentials, needs: ['https', 'mtls', 'api-key'], mistake: 'certificate-replaces-credentials' },
+    {
+      'no-key': [
+        'a missing API key with a valid client certificate',
+        { connect, address: withoutHeader('api-key', 'no API key header') },
+      ],
+      'wrong-key': ['an invalid API key with a valid client certificate', { connect, address: wrongKey }],
+    },
+  ),
 ];
 
 /** Client certificates. Specification: TLS (mutual TLS). */

@@ -35,33 +35,25 @@ const encodings = [
       level: 'must',
       requirements: ['delivery-malformed'],
       expect: answeredAsSigned,
+      mistake: 'body-decoded-by-charset',
     },
-    [
-      [
-        'byte-order-mark',
+    {
+      'byte-order-mark': [
         'a signed body with a byte order mark',
         { serialise: (value) => Buffer.concat([BOM, utf8(compact(value))]) },
         'decoded-body',
         { note: 'Decoders drop the mark, and JSON parsers fail on it: answer 400 or skip it.' },
       ],
-      ['invalid-utf-8', 'a signed body with invalid UTF-8', invalidUtf8, 'lossy-body-text'],
-      ['latin-1-bytes', 'a signed body in Latin-1', memo(Buffer.from('"caf\u00e9"', 'latin1')), 'lossy-body-text'],
-      [
-        'charset-latin-1',
+      'invalid-utf-8': ['a signed body with invalid UTF-8', invalidUtf8, 'lossy-body-text'],
+      'latin-1-bytes': ['a signed body in Latin-1', memo(Buffer.from('"caf\u00e9"', 'latin1')), 'lossy-body-text'],
+      'charset-latin-1': [
         'a signed UTF-8 body that is declared as Latin-1',
         { ...memo('"caf\u00e9 \u{1f600}"'), ...declaredAs('iso-8859-1') },
-        'body-decoded-by-charset',
       ],
-      ['charset-utf-16', 'a signed body that is declared as UTF-16', declaredAs('utf-16'), 'body-decoded-by-charset'],
-      ['charset-unknown', 'a signed body with an unknown charset', declaredAs('x-test-9'), 'body-decoded-by-charset'],
-      [
-        'gzip',
-        'a gzip body that is signed as sent',
-        gzipped,
-        'decompressed-body',
-        { level: 'should', expect: survived },
-      ],
-    ],
+      'charset-utf-16': ['a signed body that is declared as UTF-16', declaredAs('utf-16')],
+      'charset-unknown': ['a signed body with an unknown charset', declaredAs('x-test-9')],
+      gzip: ['a gzip body that is signed as sent', gzipped, 'decompressed-body', { level: 'should', expect: survived }],
+    },
   ),
   ...family(
     {
@@ -72,15 +64,14 @@ const encodings = [
       needs: ['hmac'],
       expect: signedPlain,
     },
-    [
-      [
-        'gzip-signed-plain',
+    {
+      'gzip-signed-plain': [
         'a gzip body that was signed before compression',
         (label) => ({ ...gzipped, sign: signedOver(label, (body) => gunzipSync(body)) }),
         'decompressed-body',
         { note: 'No change is needed while the sender does not compress.' },
       ],
-    ],
+    },
   ),
 ];
 
@@ -98,18 +89,17 @@ const arrival = family(
     level: 'must',
     requirements: ['delivery-framing'],
     expect: accepted,
+    mistake: 'incomplete-body',
   },
-  [
-    ['in-pieces', 'that arrives in several packets', inPieces(100, 200), 'incomplete-body'],
-    ['first-byte-alone', 'whose first byte arrives alone', inPieces(1, 100_000), 'incomplete-body'],
-    [
-      'split-characters',
+  {
+    'in-pieces': ['that arrives in several packets', inPieces(100, 200)],
+    'first-byte-alone': ['whose first byte arrives alone', inPieces(1, 100_000)],
+    'split-characters': [
       'whose packets end within characters',
       { ...memo(`"${EMOJI}"`), ...inPieces(257) },
       'body-chunks-as-text',
     ],
-    [
-      'large-in-pieces',
+    'large-in-pieces': [
       'of 150 kB in pieces',
       {
         compose: (kit) => tracking(kit, 'BUY', 'COMPLETED', 'A long description. '.repeat(8000).slice(0, 150_000)),
@@ -118,7 +108,7 @@ const arrival = family(
       'body-consumed-twice',
       { expect: acceptedOrLimited },
     ],
-  ],
+  },
 );
 
 /** The bytes of the body as the input of the signature. Specification: HMAC signature. */

@@ -59,9 +59,8 @@ export function otherAlgorithms(scheme: SigningScheme): Scenario[] {
     ),
   });
   return [
-    ...family(rejected(scheme, 'algorithm', 'encoding'), [
-      [
-        'other-digests-in-hex',
+    ...family(rejected(scheme, 'algorithm', 'encoding'), {
+      'other-digests-in-hex': [
         'an HMAC with MD5, SHA-1, SHA-224 or SHA-512 in hexadecimal',
         eachValue({
           'HMAC-MD5 in hexadecimal': inHex('md5'),
@@ -71,10 +70,9 @@ export function otherAlgorithms(scheme: SigningScheme): Scenario[] {
         }),
         'other-hmac-hash',
       ],
-    ]),
-    ...family(rejected(scheme, 'algorithm', 'invalid'), [
-      [
-        'checksums',
+    }),
+    ...family(rejected(scheme, 'algorithm', 'invalid'), {
+      checksums: [
         'checksums and unkeyed hashes of the body as the signature',
         eachValue({
           'the CRC-32 of the body': (body) => crc32(body).toString(16).padStart(8, '0'),
@@ -86,10 +84,9 @@ export function otherAlgorithms(scheme: SigningScheme): Scenario[] {
         }),
         'hash-instead-of-hmac',
       ],
-    ]),
-    ...family(rejected(scheme, 'invalid'), [
-      [
-        'api-key-as-signature',
+    }),
+    ...family(rejected(scheme, 'invalid'), {
+      'api-key-as-signature': [
         'the API key as the signature',
         eachValue({
           'the API key': (_body, kit) => headerText(kit.apiKey),
@@ -99,53 +96,47 @@ export function otherAlgorithms(scheme: SigningScheme): Scenario[] {
         'confused-credentials',
         { requirements: [scheme.requirements.invalid, 'features-independent'], needs: [scheme.feature, 'api-key'] },
       ],
-    ]),
-    ...family(rejected(scheme, 'algorithm'), [
-      ['hmac-sha1', 'an HMAC with SHA-1', otherHmac('sha1'), 'other-hmac-hash'],
-      [
-        'hmac-sha512',
-        'an HMAC with SHA-512',
-        otherHmac('sha512'),
-        'other-hmac-hash',
-        { note: 'If the length of the value selects the hash function, the request selects it.' },
-      ],
-      ['hmac-sha384', 'an HMAC with SHA-384', otherHmac('sha384'), 'other-hmac-hash'],
-      ['hmac-md5', 'an HMAC with MD5', otherHmac('md5'), 'other-hmac-hash'],
-    ]),
-    ...family(rejected(scheme, 'algorithm', 'encoding'), [
-      [
-        'sha1-prefix',
-        'an HMAC with SHA-1 in hexadecimal with the prefix "sha1="',
-        sha1Prefix,
-        'algorithm-from-request',
-      ],
-      ['sha512-prefix', 'an HMAC with SHA-512 with the prefix "sha512="', sha512Prefix, 'algorithm-from-request'],
-    ]),
-    ...family(rejected(scheme, 'algorithm'), [
-      ['sha256-of-body', 'a SHA-256 of the body without a secret', hashOfBody, 'hash-instead-of-hmac'],
-      [
-        'sha256-secret-body',
-        'a SHA-256 of the secret followed by the body',
-        hashOfSecretAndBody,
-        'hash-instead-of-hmac',
-        { note: 'Length extension: one known delivery yields valid values for longer bodies.' },
-      ],
-      [
-        'sha256-body-secret',
-        'a SHA-256 of the body followed by the secret',
-        hashOfBodyAndSecret,
-        'hash-instead-of-hmac',
-      ],
-      ['key-and-body-swapped', 'an HMAC with body and secret swapped', keyAndBodySwapped, 'swapped-hmac-arguments'],
-    ]),
-    ...family(rejected(scheme, 'algorithm', 'encoding'), [
-      [
-        'half-digest',
+    }),
+    ...family(
+      { ...rejected(scheme, 'algorithm'), mistake: 'other-hmac-hash' },
+      {
+        'hmac-sha1': ['an HMAC with SHA-1', otherHmac('sha1')],
+        'hmac-sha512': [
+          'an HMAC with SHA-512',
+          otherHmac('sha512'),
+          { note: 'If the length of the value selects the hash function, the request selects it.' },
+        ],
+        'hmac-sha384': ['an HMAC with SHA-384', otherHmac('sha384')],
+        'hmac-md5': ['an HMAC with MD5', otherHmac('md5')],
+      },
+    ),
+    ...family(
+      { ...rejected(scheme, 'algorithm', 'encoding'), mistake: 'algorithm-from-request' },
+      {
+        'sha1-prefix': ['an HMAC with SHA-1 in hexadecimal with the prefix "sha1="', sha1Prefix],
+        'sha512-prefix': ['an HMAC with SHA-512 with the prefix "sha512="', sha512Prefix],
+      },
+    ),
+    ...family(
+      { ...rejected(scheme, 'algorithm'), mistake: 'hash-instead-of-hmac' },
+      {
+        'sha256-of-body': ['a SHA-256 of the body without a secret', hashOfBody],
+        'sha256-secret-body': [
+          'a SHA-256 of the secret followed by the body',
+          hashOfSecretAndBody,
+          { note: 'Length extension: one known delivery yields valid values for longer bodies.' },
+        ],
+        'sha256-body-secret': ['a SHA-256 of the body followed by the secret', hashOfBodyAndSecret],
+        'key-and-body-swapped': ['an HMAC with body and secret swapped', keyAndBodySwapped, 'swapped-hmac-arguments'],
+      },
+    ),
+    ...family(rejected(scheme, 'algorithm', 'encoding'), {
+      'half-digest': [
         'the valid digest truncated to 16 bytes',
         halfDigest,
         'partial-comparison',
         { note: 'Truncated HMACs exist in other protocols; here all 32 bytes count.' },
       ],
-    ]),
+    }),
   ];
 }

@@ -94,70 +94,63 @@ export function alteredSignatures(scheme: SigningScheme): Scenario[] {
   );
   const of = 'the valid signature';
   return [
-    ...family({ ...rejected(scheme, 'encoding', 'invalid'), of }, [
-      ['swapped-case', 'with upper and lower case swapped', swappedCase, 'signature-letter-case'],
-      ['lower-case', 'in lower case', lowerCase, 'signature-letter-case'],
-    ]),
-    ...family({ ...rejected(scheme, 'invalid'), of }, [
-      [
-        'first-character-changed',
-        'with its first character changed',
-        shift(scheme, 0, 1),
-        'partial-comparison',
-        { note: 'Code that skips an assumed prefix, such as "sha256=", does not detect the change.' },
-      ],
-      ['middle-character-changed', 'with its 21st character changed', shift(scheme, 20, 21), 'partial-comparison'],
-      [
-        'last-character-changed',
-        'with its last character before the padding changed',
-        shift(scheme, 42, 43),
-        'hand-written-comparison',
-      ],
-      [
-        'last-11-characters-changed',
-        'with everything after character 32 changed',
-        shift(scheme, 32, 43),
-        'partial-comparison',
-        { note: 'Such a receiver confuses 32 characters with 32 bytes.' },
-      ],
-    ]),
-    ...family({ ...rejected(scheme, 'encoding'), level: 'should' }, [
-      [
-        'last-character-spare-bits',
-        'a different last character that decodes to the same bytes',
-        shift(scheme, 42, 43, 1),
-        'base64-variant',
-        { note: 'Four last characters decode to the same digest.' },
-      ],
-    ]),
-    ...family(rejected(scheme, 'invalid'), [
-      [
-        'same-as-text',
-        'a digest that decodes to the same UTF-8 text as the valid one',
-        sameText,
-        'digest-handled-as-text',
-      ],
-      [
-        'characters-exchanged',
-        'the valid signature with two characters swapped',
-        charactersExchanged,
-        'hand-written-comparison',
-      ],
-      ['bytes-exchanged', 'the valid digest with its bytes in another order', otherOrders, 'hand-written-comparison'],
-      [
-        'after-zero-byte',
-        'a digest that equals the valid one up to a zero byte',
-        sameUpToZero,
-        'digest-handled-as-text',
-        { note: 'One digest in 256 begins with a zero byte, so an attacker varies the body until its digest does.' },
-      ],
-      [
-        'eighth-bit',
-        'the valid signature with the highest bit of its bytes changed',
-        otherHighestBits,
-        'digest-handled-as-text',
-      ],
-    ]),
+    ...family(
+      { ...rejected(scheme, 'encoding', 'invalid'), of, mistake: 'signature-letter-case' },
+      {
+        'swapped-case': ['with upper and lower case swapped', swappedCase],
+        'lower-case': ['in lower case', lowerCase],
+      },
+    ),
+    ...family(
+      { ...rejected(scheme, 'invalid'), of, mistake: 'partial-comparison' },
+      {
+        'first-character-changed': [
+          'with its first character changed',
+          shift(scheme, 0, 1),
+          { note: 'Code that skips an assumed prefix, such as "sha256=", does not detect the change.' },
+        ],
+        'middle-character-changed': ['with its 21st character changed', shift(scheme, 20, 21)],
+        'last-character-changed': [
+          'with its last character before the padding changed',
+          shift(scheme, 42, 43),
+          'hand-written-comparison',
+        ],
+        'last-11-characters-changed': [
+          'with everything after character 32 changed',
+          shift(scheme, 32, 43),
+          { note: 'Such a receiver confuses 32 characters with 32 bytes.' },
+        ],
+      },
+    ),
+    ...family(
+      { ...rejected(scheme, 'encoding'), level: 'should' },
+      {
+        'last-character-spare-bits': [
+          'a different last character that decodes to the same bytes',
+          shift(scheme, 42, 43, 1),
+          'base64-variant',
+          { note: 'Four last characters decode to the same digest.' },
+        ],
+      },
+    ),
+    ...family(
+      { ...rejected(scheme, 'invalid'), mistake: 'digest-handled-as-text' },
+      {
+        'same-as-text': ['a digest that decodes to the same UTF-8 text as the valid one', sameText],
+        'characters-exchanged': [
+          'the valid signature with two characters swapped',
+          charactersExchanged,
+          'hand-written-comparison',
+        ],
+        'bytes-exchanged': ['the valid digest with its bytes in another order', otherOrders, 'hand-written-comparison'],
+        'after-zero-byte': [
+          'a digest that equals the valid one up to a zero byte',
+          sameUpToZero,
+          { note: 'One digest in 256 begins with a zero byte, so an attacker varies the body until its digest does.' },
+        ],
+        'eighth-bit': ['the valid signature with the highest bit of its bytes changed', otherHighestBits],
+      },
+    ),
   ];
 }
 
@@ -166,23 +159,27 @@ export function cutOrGrownSignatures(scheme: SigningScheme): Scenario[] {
   const cut = (length: number, command = `cut -c1-${length}`) =>
     piped(scheme, (valid) => valid.slice(0, length), command);
   return [
-    ...family(rejected(scheme, 'invalid'), [
-      ['first-1-character', 'the first character of the valid signature', cut(1, 'cut -c1'), 'partial-comparison'],
-      ['first-4-characters', 'the first four characters of the valid signature', cut(4), 'partial-comparison'],
-      ['first-20-characters', 'the first 20 characters of the valid signature', cut(20), 'partial-comparison'],
-    ]),
-    ...family({ ...rejected(scheme, 'encoding'), level: 'should', of: 'the valid signature' }, [
-      ['first-43-characters', 'without its padding', cut(43, "tr -d '='"), 'base64-variant'],
-      [
-        'four-more-characters',
-        'followed by AAAA',
-        enclosed(scheme, '', 'AAAA'),
-        'base64-variant',
-        { note: 'A decoder that stops at the padding ignores what follows.' },
-      ],
-      ['comma-behind', 'followed by ",x"', enclosed(scheme, '', ',x'), 'several-signatures'],
-      ['word-behind', 'followed by a space and an x', enclosed(scheme, '', ' x'), 'surrounding-text-ignored'],
-      ['characters-before', 'preceded by AAAA', enclosed(scheme, 'AAAA', ''), 'surrounding-text-ignored'],
-    ]),
+    ...family(
+      { ...rejected(scheme, 'invalid'), mistake: 'partial-comparison' },
+      {
+        'first-1-character': ['the first character of the valid signature', cut(1, 'cut -c1')],
+        'first-4-characters': ['the first four characters of the valid signature', cut(4)],
+        'first-20-characters': ['the first 20 characters of the valid signature', cut(20)],
+      },
+    ),
+    ...family(
+      { ...rejected(scheme, 'encoding'), level: 'should', of: 'the valid signature', mistake: 'base64-variant' },
+      {
+        'first-43-characters': ['without its padding', cut(43, "tr -d '='")],
+        'four-more-characters': [
+          'followed by AAAA',
+          enclosed(scheme, '', 'AAAA'),
+          { note: 'A decoder that stops at the padding ignores what follows.' },
+        ],
+        'comma-behind': ['followed by ",x"', enclosed(scheme, '', ',x'), 'several-signatures'],
+        'word-behind': ['followed by a space and an x', enclosed(scheme, '', ' x'), 'surrounding-text-ignored'],
+        'characters-before': ['preceded by AAAA', enclosed(scheme, 'AAAA', ''), 'surrounding-text-ignored'],
+      },
+    ),
   ];
 }

@@ -67,93 +67,76 @@ export function otherBodies(scheme: SigningScheme): Scenario[] {
     },
   };
   return [
-    ...family(rejected(scheme, 'raw-body', 'invalid'), [
-      [
-        'of-another-delivery',
-        'the valid signature of another delivery',
-        over((_body, kit) => Buffer.from(JSON.stringify(kit.notification()))),
-        'cached-verification',
-      ],
-      [
-        'byte-changed-in-middle',
-        'a body with one byte changed after signing',
-        over(withByteChanged((length) => Math.floor(length / 2))),
-        'signed-part-of-body',
-      ],
-      [
-        'last-byte-changed',
-        'a body whose last byte was changed after signing',
-        over(withByteChanged((length) => length - 1)),
-        'signed-part-of-body',
-      ],
-      [
-        'over-space-behind',
-        'a signature over the body with a trailing space',
-        over(withSuffix(' '), joined('cat', "printf ' '")),
-        'raw-body-fallback',
-      ],
-      [
-        'over-line-end-behind',
-        'a signature over the body with a trailing newline',
-        over(withSuffix('\n'), joined('cat', "printf '\\n'")),
-        'raw-body-fallback',
-      ],
-      [
-        'over-other-id',
-        'a delivery whose id was changed after signing',
-        over(otherId),
-        'signed-part-of-body',
-        { note: 'With a new id, an old delivery passes de-duplication and is processed a second time.' },
-      ],
-      ['over-other-data', 'a delivery whose data was changed after signing', over(otherData), 'signed-part-of-body'],
-      [
-        'over-other-time',
-        'a delivery whose time was changed after signing',
-        over(oneHourEarlier),
-        'signed-part-of-body',
-        { note: 'With a new time, an old status can replace a newer one.' },
-      ],
-    ]),
-    ...family(rejected(scheme, 'raw-body'), [
-      [
-        'over-data-only',
-        'a signature over the data only',
-        over((body) => Buffer.from(JSON.stringify(parsed(body).data))),
-        'signed-part-of-body',
-      ],
-      [
-        'over-id-only',
-        'a signature over the id only',
-        over((body) => Buffer.from(String(parsed(body).id))),
-        'signed-part-of-body',
-      ],
-      [
-        'over-empty-body',
-        'a signature over an empty body',
-        over(() => Buffer.alloc(0), "printf ''"),
-        'unread-body-verified',
-      ],
-      [
-        'over-time-and-body',
-        'a signature over the time, a dot and the body',
-        over((body) => Buffer.concat([Buffer.from(`${String(parsed(body).at)}.`), body])),
-        'signed-part-of-body',
-      ],
-    ]),
-    ...family(rejected(scheme, 'raw-body', 'invalid'), [
-      [
-        'over-beginning',
+    ...family(
+      { ...rejected(scheme, 'raw-body', 'invalid'), mistake: 'signed-part-of-body' },
+      {
+        'of-another-delivery': [
+          'the valid signature of another delivery',
+          over((_body, kit) => Buffer.from(JSON.stringify(kit.notification()))),
+          'cached-verification',
+        ],
+        'byte-changed-in-middle': [
+          'a body with one byte changed after signing',
+          over(withByteChanged((length) => Math.floor(length / 2))),
+        ],
+        'last-byte-changed': [
+          'a body whose last byte was changed after signing',
+          over(withByteChanged((length) => length - 1)),
+        ],
+        'over-space-behind': [
+          'a signature over the body with a trailing space',
+          over(withSuffix(' '), joined('cat', "printf ' '")),
+          'raw-body-fallback',
+        ],
+        'over-line-end-behind': [
+          'a signature over the body with a trailing newline',
+          over(withSuffix('\n'), joined('cat', "printf '\\n'")),
+          'raw-body-fallback',
+        ],
+        'over-other-id': [
+          'a delivery whose id was changed after signing',
+          over(otherId),
+          { note: 'With a new id, an old delivery passes de-duplication and is processed a second time.' },
+        ],
+        'over-other-data': ['a delivery whose data was changed after signing', over(otherData)],
+        'over-other-time': [
+          'a delivery whose time was changed after signing',
+          over(oneHourEarlier),
+          { note: 'With a new time, an old status can replace a newer one.' },
+        ],
+      },
+    ),
+    ...family(
+      { ...rejected(scheme, 'raw-body'), mistake: 'signed-part-of-body' },
+      {
+        'over-data-only': [
+          'a signature over the data only',
+          over((body) => Buffer.from(JSON.stringify(parsed(body).data))),
+        ],
+        'over-id-only': ['a signature over the id only', over((body) => Buffer.from(String(parsed(body).id)))],
+        'over-empty-body': [
+          'a signature over an empty body',
+          over(() => Buffer.alloc(0), "printf ''"),
+          'unread-body-verified',
+        ],
+        'over-time-and-body': [
+          'a signature over the time, a dot and the body',
+          over((body) => Buffer.concat([Buffer.from(`${String(parsed(body).at)}.`), body])),
+        ],
+      },
+    ),
+    ...family(rejected(scheme, 'raw-body', 'invalid'), {
+      'over-beginning': [
         'a signature over the beginning of a large body',
         eachBeginning,
         'signed-part-of-body',
         { note: 'An attacker can change everything beyond the buffer that was verified.' },
       ],
-      [
-        'over-folded-body',
+      'over-folded-body': [
         'a signature over the body in lower case, in upper case or without spaces',
         eachFold,
         'raw-body-fallback',
       ],
-    ]),
+    }),
   ];
 }

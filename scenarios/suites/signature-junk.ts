@@ -48,94 +48,87 @@ export function junkSignatures(scheme: SigningScheme): Scenario[] {
     sign: derived(label, (valid) => `${valid}\u00ff`, joined(scheme.shell, "printf '\\377'")),
   });
   return [
-    ...family(rejected(scheme, 'invalid'), [
-      ['random-bytes', '32 random bytes in Base64 as the signature', randomBytes, 'signature-format-only'],
-      [
-        'zero-bytes',
-        '32 zero bytes in Base64 as the signature',
-        zeroBytes,
-        'verification-fails-open',
-        { note: 'When the HMAC fails silently, the header is compared with a buffer of zeros.' },
-      ],
-      ['1-character', 'a signature of one character', text('A'), 'signature-check-throws'],
-      [
-        '43-characters',
-        '43 times the letter A as the signature, without padding',
-        timesA(43),
-        'signature-check-throws',
-        { note: 'Without its padding, it still decodes to 32 bytes.' },
-      ],
-      [
-        '45-characters',
-        'a signature of 45 characters',
-        timesA(45),
-        'signature-check-throws',
-        { note: 'One character too many is not Base64 of any length, so a strict decoder throws.' },
-      ],
-      ['88-characters', 'a signature of double length', timesA(88), 'signature-check-throws'],
-    ]),
-    ...family({ ...rejected(scheme, 'invalid'), expect: refusedOddHeader }, [
-      [
-        '4000-characters',
-        'a signature of 4,000 characters',
-        timesA(4000),
-        'signature-check-throws',
-        { note: 'A long header must not slow down or stop the process either.' },
-      ],
-      ['non-ascii-same-length', 'a signature of 44 non-ASCII characters', nonAscii, 'signature-check-throws'],
-      [
-        'non-ascii-start',
-        'a signature that starts with an accented letter in UTF-8',
-        nonAsciiStart,
-        'signature-check-throws',
-      ],
-    ]),
-    ...family({ ...rejected(scheme, 'encoding'), level: 'should', expect: refusedOddHeader }, [
-      ['non-ascii-behind', 'the valid signature followed by the byte 0xFF', nonAsciiEnd, 'base64-variant'],
-    ]),
-    ...family(rejected(scheme, 'invalid'), [
-      [
-        'text-undefined',
-        'the signature "undefined"',
-        text('undefined'),
-        'absent-signature-passes',
-        { note: 'A missing value that is converted to text equals this word, so two missing values match.' },
-      ],
-      ['text-null', 'the signature "null"', text('null'), 'absent-signature-passes'],
-    ]),
-    ...family(rejected(scheme, 'algorithm', 'invalid'), [
-      [
-        'text-none',
+    ...family(
+      { ...rejected(scheme, 'invalid'), mistake: 'signature-check-throws' },
+      {
+        'random-bytes': ['32 random bytes in Base64 as the signature', randomBytes, 'signature-format-only'],
+        'zero-bytes': [
+          '32 zero bytes in Base64 as the signature',
+          zeroBytes,
+          'verification-fails-open',
+          { note: 'When the HMAC fails silently, the header is compared with a buffer of zeros.' },
+        ],
+        '1-character': ['a signature of one character', text('A')],
+        '43-characters': [
+          '43 times the letter A as the signature, without padding',
+          timesA(43),
+          { note: 'Without its padding, it still decodes to 32 bytes.' },
+        ],
+        '45-characters': [
+          'a signature of 45 characters',
+          timesA(45),
+          { note: 'One character too many is not Base64 of any length, so a strict decoder throws.' },
+        ],
+        '88-characters': ['a signature of double length', timesA(88)],
+      },
+    ),
+    ...family(
+      { ...rejected(scheme, 'invalid'), expect: refusedOddHeader, mistake: 'signature-check-throws' },
+      {
+        '4000-characters': [
+          'a signature of 4,000 characters',
+          timesA(4000),
+          { note: 'A long header must not slow down or stop the process either.' },
+        ],
+        'non-ascii-same-length': ['a signature of 44 non-ASCII characters', nonAscii],
+        'non-ascii-start': ['a signature that starts with an accented letter in UTF-8', nonAsciiStart],
+      },
+    ),
+    ...family(
+      { ...rejected(scheme, 'encoding'), level: 'should', expect: refusedOddHeader },
+      {
+        'non-ascii-behind': ['the valid signature followed by the byte 0xFF', nonAsciiEnd, 'base64-variant'],
+      },
+    ),
+    ...family(
+      { ...rejected(scheme, 'invalid'), mistake: 'absent-signature-passes' },
+      {
+        'text-undefined': [
+          'the signature "undefined"',
+          text('undefined'),
+          { note: 'A missing value that is converted to text equals this word, so two missing values match.' },
+        ],
+        'text-null': ['the signature "null"', text('null')],
+      },
+    ),
+    ...family(rejected(scheme, 'algorithm', 'invalid'), {
+      'text-none': [
         'the signatures "none", "true", "test" and "skip"',
         texts('none', 'true', 'test', 'skip'),
         'test-mode-from-request',
       ],
-    ]),
-    ...family(rejected(scheme, 'invalid'), [
-      ['pattern-star', 'the signature "*"', text('*'), 'signature-used-as-pattern'],
-      ['pattern-any', 'the signature ".*"', text('.*'), 'signature-used-as-pattern'],
-      [
-        'patterns',
-        'SQL, LIKE patterns, globs and regular expressions as the signature',
-        texts(...PATTERNS),
-        'signature-used-as-pattern',
-      ],
-    ]),
-    ...family(rejected(scheme, 'missing', 'invalid'), [
-      [
-        'lists-without-signature',
+    }),
+    ...family(
+      { ...rejected(scheme, 'invalid'), mistake: 'signature-used-as-pattern' },
+      {
+        'pattern-star': ['the signature "*"', text('*')],
+        'pattern-any': ['the signature ".*"', text('.*')],
+        patterns: ['SQL, LIKE patterns, globs and regular expressions as the signature', texts(...PATTERNS)],
+      },
+    ),
+    ...family(rejected(scheme, 'missing', 'invalid'), {
+      'lists-without-signature': [
         'an empty list as the signature',
         texts(',', ';', '|', '[]', '""'),
         'several-signatures',
         { note: '"Every entry is valid" is true for an empty list, such as a header of commas.' },
       ],
-      [
-        'prefixes-without-signature',
+      'prefixes-without-signature': [
         'the prefix of a signature with nothing after it',
         texts('sha256=', 'v1,'),
         'foreign-signature-format',
         { note: 'After the prefix is removed, the rest may count as a missing, optional signature.' },
       ],
-    ]),
+    }),
   ];
 }

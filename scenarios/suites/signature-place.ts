@@ -86,94 +86,78 @@ export function misplacedSignatures(scheme: SigningScheme): Scenario[] {
   } as const;
   const elsewhere = rejected(scheme, 'header', 'missing');
   return [
-    ...family(together, [
-      [
-        'two-lines-right-first',
-        'two signature headers with the valid one first',
-        lines((valid, invalid) => [valid, invalid()]),
-        'several-signatures',
-        { note: 'A proxy may read the last line and the receiver the first one.' },
-      ],
-      [
-        'two-lines-wrong-first',
-        'two signature headers with the invalid one first',
-        lines((valid, invalid) => [invalid(), valid]),
-        'several-signatures',
-      ],
-    ]),
-    ...family({ ...rejected(scheme, 'invalid', 'header'), expect: refusedTwice }, [
-      [
-        'two-lines-both-wrong',
-        'two signature headers that are both invalid',
-        lines((_valid, invalid) => [invalid(), invalid()]),
-        'several-signatures',
-        { note: 'A check for text only, `if (isText && !isValid)`, does not look at an array.' },
-      ],
-    ]),
-    ...family({ ...together, of: 'a list of signatures in one header' }, [
-      [
-        'list-right-first',
-        'with the valid one first',
-        lines((valid, invalid) => [`${valid}, ${invalid()}`]),
-        'several-signatures',
-        { note: 'Repeated headers are joined like this.' },
-      ],
-      [
-        'list-wrong-first',
-        'with the invalid one first',
-        lines((valid, invalid) => [`${invalid()}, ${valid}`]),
-        'several-signatures',
-      ],
-    ]),
-    ...family({ ...elsewhere, of: 'the valid signature' }, [
-      ['in-x-signature', 'in the header X-Signature', inHeader('X-Signature'), 'other-signature-place'],
-      [
-        'in-x-hub-signature-256',
-        'in the header X-Hub-Signature-256',
-        inHeader('X-Hub-Signature-256'),
-        'other-signature-place',
-      ],
-      [
-        'in-usual-headers',
-        'in the headers of other senders',
-        inUsualHeaders,
-        'other-signature-place',
-        { ifAccepted: inEachUsualHeader },
-      ],
-      [
-        'in-underscore-name',
-        'in a header with underscores instead of hyphens',
-        { address: underscored('signature') },
-        'other-signature-place',
-        {
-          // The API key shows whether the server maps both spellings of every header to one name, as CGI and WSGI do.
-          needs: [scheme.feature, 'api-key'],
-          ifAccepted: [
-            { role: 'compares', label: 'the API key with underscores', change: { address: underscored('api-key') } },
-          ],
-        },
-      ],
-      ['in-authorization', 'in the header Authorization', inHeader('Authorization'), 'other-signature-place'],
-      ['in-cookie', 'in a cookie', inHeader('Cookie', (valid) => `signature=${valid}`), 'other-signature-place'],
-      [
-        'in-query',
-        'in the query string',
-        inQuery,
-        'other-signature-place',
-        {
-          requirements: [header, missing, 'delivery-elsewhere'],
-          note: 'Access logs and browser histories keep URLs, and with them the signature.',
-        },
-      ],
-    ]),
-    ...family(elsewhere, [
-      [
-        'in-body-unsigned',
+    ...family(
+      { ...together, mistake: 'several-signatures' },
+      {
+        'two-lines-right-first': [
+          'two signature headers with the valid one first',
+          lines((valid, invalid) => [valid, invalid()]),
+          { note: 'A proxy may read the last line and the receiver the first one.' },
+        ],
+        'two-lines-wrong-first': [
+          'two signature headers with the invalid one first',
+          lines((valid, invalid) => [invalid(), valid]),
+        ],
+      },
+    ),
+    ...family(
+      { ...rejected(scheme, 'invalid', 'header'), expect: refusedTwice },
+      {
+        'two-lines-both-wrong': [
+          'two signature headers that are both invalid',
+          lines((_valid, invalid) => [invalid(), invalid()]),
+          'several-signatures',
+          { note: 'A check for text only, `if (isText && !isValid)`, does not look at an array.' },
+        ],
+      },
+    ),
+    ...family(
+      { ...together, of: 'a list of signatures in one header', mistake: 'several-signatures' },
+      {
+        'list-right-first': [
+          'with the valid one first',
+          lines((valid, invalid) => [`${valid}, ${invalid()}`]),
+          { note: 'Repeated headers are joined like this.' },
+        ],
+        'list-wrong-first': ['with the invalid one first', lines((valid, invalid) => [`${invalid()}, ${valid}`])],
+      },
+    ),
+    ...family(
+      { ...elsewhere, of: 'the valid signature', mistake: 'other-signature-place' },
+      {
+        'in-x-signature': ['in the header X-Signature', inHeader('X-Signature')],
+        'in-x-hub-signature-256': ['in the header X-Hub-Signature-256', inHeader('X-Hub-Signature-256')],
+        'in-usual-headers': ['in the headers of other senders', inUsualHeaders, { ifAccepted: inEachUsualHeader }],
+        'in-underscore-name': [
+          'in a header with underscores instead of hyphens',
+          { address: underscored('signature') },
+          {
+            // The API key shows whether the server maps both spellings of every header to one name, as CGI and WSGI do.
+            needs: [scheme.feature, 'api-key'],
+            ifAccepted: [
+              { role: 'compares', label: 'the API key with underscores', change: { address: underscored('api-key') } },
+            ],
+          },
+        ],
+        'in-authorization': ['in the header Authorization', inHeader('Authorization')],
+        'in-cookie': ['in a cookie', inHeader('Cookie', (valid) => `signature=${valid}`)],
+        'in-query': [
+          'in the query string',
+          inQuery,
+          {
+            requirements: [header, missing, 'delivery-elsewhere'],
+            note: 'Access logs and browser histories keep URLs, and with them the signature.',
+          },
+        ],
+      },
+    ),
+    ...family(elsewhere, {
+      'in-body-unsigned': [
         'an unsigned delivery with a signature in its body',
         inBody,
         'other-signature-place',
         { note: 'The field is removed before verification, so the received bytes are not verified.' },
       ],
-    ]),
+    }),
   ];
 }

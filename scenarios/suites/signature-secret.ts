@@ -52,83 +52,79 @@ const WORDS = ['webhook-secret', 'your-webhook-secret', 'example', 'None', 'fals
 export function otherSecrets(scheme: SigningScheme): Scenario[] {
   const otherSecret = rejected(scheme, 'secret', 'invalid');
   return [
-    ...family({ ...otherSecret, of: 'a delivery that is signed with' }, [
-      [
-        'other-secret',
-        'a different secret',
-        random,
-        'no-signature-verification',
-        { note: 'Only the secret differs: a receiver that accepts this does not verify signatures.' },
-      ],
-      ['secret-empty', 'an empty secret', text(''), 'unset-secret'],
-      ['secret-undefined', 'the secret "undefined"', text('undefined'), 'unset-secret'],
-      ['secret-null', 'the secret "null"', text('null'), 'unset-secret'],
-      ['secret-secret', 'the secret "secret"', text('secret'), 'well-known-secret'],
-      ['secret-changeme', 'the secret "changeme"', text('changeme'), 'well-known-secret'],
-      ['secret-test-secret', 'the secret "test-secret"', text('test-secret'), 'well-known-secret'],
-      [
-        'secret-masked',
-        'the secret "***"',
-        text('***'),
-        'well-known-secret',
-        { note: 'Settings that are saved from a form with masked fields contain asterisks instead of the secret.' },
-      ],
-      ['secret-password', 'the secret "password"', text('password'), 'well-known-secret'],
-      ['secret-your-secret', 'the secret "your-secret"', text('your-secret'), 'well-known-secret'],
-      [
-        'secret-whsec-test',
-        'the secret "whsec_test"',
-        text('whsec_test'),
-        'well-known-secret',
-        { note: 'Test modes of webhook libraries use such values.' },
-      ],
-      [
-        'secret-api-key',
-        'the API key',
-        apiKey,
-        'confused-credentials',
-        {
-          needs: [scheme.feature, 'api-key'],
-          note: 'Every request carries the API key: an attacker who sees one delivery can sign the next.',
-        },
-      ],
-      [
-        'secret-header-name',
-        'the name of the signature header',
-        made((kit) => kit.signatureHeader),
-        'swapped-hmac-arguments',
-        { note: 'With two swapped arguments, the public name of the header becomes the key.' },
-      ],
-      ['secret-newline', 'the secret and a newline', withNewline, 'secret-with-extra-characters'],
-      ['secret-quoted', 'the secret in quotes', quoted, 'secret-with-extra-characters'],
-      ['secret-half', 'the first half of the secret', firstHalf, 'shortened-secret'],
-      ['secret-upper-case', 'the secret in upper case', upperCase, 'converted-secret'],
-      [
-        'secret-base64-decoded',
-        'the Base64-decoded secret',
-        base64Decoded,
-        'converted-secret',
-        { note: 'Lenient decoding turns some secrets into a few bytes or none.' },
-      ],
-      [
-        'secret-hashed',
-        'the hexadecimal SHA-256 of the secret',
-        hashed,
-        'converted-secret',
-        { note: 'Read access to the database is then enough to forge deliveries.' },
-      ],
-      [
-        'secret-prefixed',
-        '"whsec_" and the secret',
-        prefixed,
-        'converted-secret',
-        { note: 'Libraries for another scheme add or remove the prefix "whsec_".' },
-      ],
-    ]),
-    ...family({ ...otherSecret, of: 'deliveries signed with' }, [
-      ['secret-cut', 'only the first 8, 16, 20, 24 or 32 characters of the secret', eachCut, 'shortened-secret'],
-      ['secret-placeholders', 'common placeholder secrets', oneByOne(WORDS.map(signedWithText)), 'well-known-secret'],
-    ]),
+    ...family(
+      { ...otherSecret, of: 'a delivery that is signed with', mistake: 'well-known-secret' },
+      {
+        'other-secret': [
+          'a different secret',
+          random,
+          'no-signature-verification',
+          { note: 'Only the secret differs: a receiver that accepts this does not verify signatures.' },
+        ],
+        'secret-empty': ['an empty secret', text(''), 'unset-secret'],
+        'secret-undefined': ['the secret "undefined"', text('undefined'), 'unset-secret'],
+        'secret-null': ['the secret "null"', text('null'), 'unset-secret'],
+        'secret-secret': ['the secret "secret"', text('secret')],
+        'secret-changeme': ['the secret "changeme"', text('changeme')],
+        'secret-test-secret': ['the secret "test-secret"', text('test-secret')],
+        'secret-masked': [
+          'the secret "***"',
+          text('***'),
+          { note: 'Settings that are saved from a form with masked fields contain asterisks instead of the secret.' },
+        ],
+        'secret-password': ['the secret "password"', text('password')],
+        'secret-your-secret': ['the secret "your-secret"', text('your-secret')],
+        'secret-whsec-test': [
+          'the secret "whsec_test"',
+          text('whsec_test'),
+          { note: 'Test modes of webhook libraries use such values.' },
+        ],
+        'secret-api-key': [
+          'the API key',
+          apiKey,
+          'confused-credentials',
+          {
+            needs: [scheme.feature, 'api-key'],
+            note: 'Every request carries the API key: an attacker who sees one delivery can sign the next.',
+          },
+        ],
+        'secret-header-name': [
+          'the name of the signature header',
+          made((kit) => kit.signatureHeader),
+          'swapped-hmac-arguments',
+          { note: 'With two swapped arguments, the public name of the header becomes the key.' },
+        ],
+        'secret-newline': ['the secret and a newline', withNewline, 'secret-with-extra-characters'],
+        'secret-quoted': ['the secret in quotes', quoted, 'secret-with-extra-characters'],
+        'secret-half': ['the first half of the secret', firstHalf, 'shortened-secret'],
+        'secret-upper-case': ['the secret in upper case', upperCase, 'converted-secret'],
+        'secret-base64-decoded': [
+          'the Base64-decoded secret',
+          base64Decoded,
+          'converted-secret',
+          { note: 'Lenient decoding turns some secrets into a few bytes or none.' },
+        ],
+        'secret-hashed': [
+          'the hexadecimal SHA-256 of the secret',
+          hashed,
+          'converted-secret',
+          { note: 'Read access to the database is then enough to forge deliveries.' },
+        ],
+        'secret-prefixed': [
+          '"whsec_" and the secret',
+          prefixed,
+          'converted-secret',
+          { note: 'Libraries for another scheme add or remove the prefix "whsec_".' },
+        ],
+      },
+    ),
+    ...family(
+      { ...otherSecret, of: 'deliveries signed with' },
+      {
+        'secret-cut': ['only the first 8, 16, 20, 24 or 32 characters of the secret', eachCut, 'shortened-secret'],
+        'secret-placeholders': ['common placeholder secrets', oneByOne(WORDS.map(signedWithText)), 'well-known-secret'],
+      },
+    ),
   ];
 }
 
@@ -145,9 +141,12 @@ const bearerSecret = sending(
 
 /** The secret itself instead of a signature. A receiver that treats the header as a password accepts it. */
 export function secretsAsSignature(scheme: SigningScheme): Scenario[] {
-  return family({ ...rejected(scheme, 'algorithm', 'invalid'), sendsSecret: true }, [
-    ['secret-itself', 'the secret itself as the signature', secretItself, 'confused-credentials'],
-    ['secret-in-base64', 'the Base64 of the secret as the signature', secretInBase64, 'confused-credentials'],
-    ['secret-as-bearer', 'the secret as a bearer token in the signature header', bearerSecret, 'confused-credentials'],
-  ]);
+  return family(
+    { ...rejected(scheme, 'algorithm', 'invalid'), sendsSecret: true, mistake: 'confused-credentials' },
+    {
+      'secret-itself': ['the secret itself as the signature', secretItself],
+      'secret-in-base64': ['the Base64 of the secret as the signature', secretInBase64],
+      'secret-as-bearer': ['the secret as a bearer token in the signature header', bearerSecret],
+    },
+  );
 }

@@ -45,47 +45,42 @@ export function spelledSignatures(scheme: SigningScheme): Scenario[] {
   const must = rejected(scheme, 'encoding');
   const should = { ...must, level: 'should' } as const;
   return [
-    ...family(must, [
-      ['hex', 'the valid digest in hexadecimal', plainHex, 'wrong-digest-encoding'],
-      ['hex-upper-case', 'the valid digest in upper-case hexadecimal', upperCaseHex, 'wrong-digest-encoding'],
-      [
-        'sha256-hex',
-        'the valid digest in hexadecimal with the prefix "sha256="',
-        prefixedHex,
-        'foreign-signature-format',
-      ],
-      [
-        'sha256-base64',
-        'the valid signature with the prefix "sha256="',
-        enclosed(scheme, 'sha256=', ''),
-        'foreign-signature-format',
-        { note: 'Code that splits the header at "=" also cuts the padding off a valid signature.' },
-      ],
-      [
-        'version-prefix',
-        'the valid signature with the prefix "v1,"',
-        enclosed(scheme, 'v1,', ''),
-        'foreign-signature-format',
-      ],
-    ]),
-    ...family(should, [
-      ['base64url', 'the valid digest in URL-safe Base64 without padding', urlSafe, 'base64-variant'],
-      ['base64url-padded', 'the valid digest in URL-safe Base64 with padding', urlSafePadded, 'base64-variant'],
-      ['percent-encoded', 'the valid signature in percent-encoding', percentEncoded, 'signature-treated-as-url-text'],
-      ['in-quotes', 'the valid signature in double quotes', enclosed(scheme, '"', '"'), 'base64-variant'],
-      ['blank-inside', 'the valid signature with a space in the middle', withSpace, 'base64-variant'],
-    ]),
-    ...family(must, [
-      ['base64-of-hex', 'the Base64 of the hexadecimal digest', base64OfHex, 'wrong-digest-encoding'],
-      [
-        'base64-twice',
-        'the valid signature encoded in Base64 twice',
-        piped(scheme, toBase64, 'openssl base64 -A'),
-        'wrong-digest-encoding',
-      ],
-    ]),
-    ...family({ ...rejected(scheme, 'header'), verb: 'Accepts', level: 'should', expect: accepted }, [
-      ['white-space-around', 'the valid signature with spaces and tabs around it', inSpace, 'untrimmed-signature'],
-    ]),
+    ...family(
+      { ...must, mistake: 'foreign-signature-format' },
+      {
+        hex: ['the valid digest in hexadecimal', plainHex, 'wrong-digest-encoding'],
+        'hex-upper-case': ['the valid digest in upper-case hexadecimal', upperCaseHex, 'wrong-digest-encoding'],
+        'sha256-hex': ['the valid digest in hexadecimal with the prefix "sha256="', prefixedHex],
+        'sha256-base64': [
+          'the valid signature with the prefix "sha256="',
+          enclosed(scheme, 'sha256=', ''),
+          { note: 'Code that splits the header at "=" also cuts the padding off a valid signature.' },
+        ],
+        'version-prefix': ['the valid signature with the prefix "v1,"', enclosed(scheme, 'v1,', '')],
+      },
+    ),
+    ...family(
+      { ...should, mistake: 'base64-variant' },
+      {
+        base64url: ['the valid digest in URL-safe Base64 without padding', urlSafe],
+        'base64url-padded': ['the valid digest in URL-safe Base64 with padding', urlSafePadded],
+        'percent-encoded': ['the valid signature in percent-encoding', percentEncoded, 'signature-treated-as-url-text'],
+        'in-quotes': ['the valid signature in double quotes', enclosed(scheme, '"', '"')],
+        'blank-inside': ['the valid signature with a space in the middle', withSpace],
+      },
+    ),
+    ...family(
+      { ...must, mistake: 'wrong-digest-encoding' },
+      {
+        'base64-of-hex': ['the Base64 of the hexadecimal digest', base64OfHex],
+        'base64-twice': ['the valid signature encoded in Base64 twice', piped(scheme, toBase64, 'openssl base64 -A')],
+      },
+    ),
+    ...family(
+      { ...rejected(scheme, 'header'), verb: 'Accepts', level: 'should', expect: accepted },
+      {
+        'white-space-around': ['the valid signature with spaces and tabs around it', inSpace, 'untrimmed-signature'],
+      },
+    ),
   ];
 }

@@ -107,43 +107,37 @@ function inARow(kit: Kit): Delivery[][] {
 /** Earlier verifications must not affect later ones. All deliveries use one connection, in sequence. */
 function rememberedSignatures(scheme: SigningScheme): Scenario[] {
   return [
-    ...family(rejected(scheme, 'every-delivery', 'invalid'), [
-      [
-        'of-delivery-before',
+    ...family(rejected(scheme, 'every-delivery', 'invalid'), {
+      'of-delivery-before': [
         'the signature of the previous delivery',
         { alone: true, flow: ofDeliveryBefore },
         'state-outlives-request',
       ],
-      [
-        'of-earlier-delivery',
+      'of-earlier-delivery': [
         'the signature of an earlier accepted delivery',
         { alone: true, flow: ofEarlierDelivery },
         'cached-verification',
       ],
-      [
-        'forged-copy',
+      'forged-copy': [
         'a forged delivery with the id of an accepted one',
         { alone: true, flow: forgedCopy },
         'lookup-before-verification',
       ],
-    ]),
-    ...family(rejected(scheme, 'invalid', 'missing'), [
-      [
-        'forged-repeat',
+    }),
+    ...family(rejected(scheme, 'invalid', 'missing'), {
+      'forged-repeat': [
         'an accepted body that is sent again without a valid signature',
         { alone: true, flow: forgedRepeat },
         'lookup-before-verification',
       ],
-      [
-        'after-broken',
+      'after-broken': [
         'forged deliveries after a signed one that cannot be parsed',
         { alone: true, flow: afterBroken },
         'state-outlives-request',
       ],
-    ]),
-    ...family(rejected(scheme, 'every-delivery', 'invalid'), [
-      [
-        'wrong-in-a-row',
+    }),
+    ...family(rejected(scheme, 'every-delivery', 'invalid'), {
+      'wrong-in-a-row': [
         `${ATTEMPTS} invalid signatures in a row, and accepts a valid one after them`,
         { last: true, flow: inARow },
         'verification-fails-open',
@@ -152,7 +146,7 @@ function rememberedSignatures(scheme: SigningScheme): Scenario[] {
           note: 'A lock-out after failures is a defect too: the sender has only one address.',
         },
       ],
-    ]),
+    }),
   ];
 }
 

@@ -13,102 +13,89 @@ const OLD_SUITES = ['legacy', 'static-rsa', '3des', 'rc4'] as const;
 
 /** ClientHellos that the sender never sends, except for the last two. Specification: TLS (1.2 or higher). */
 const tlsHandshakes: readonly Scenario[] = [
-  ...family({ ...versions, verb: 'Rejects', expect: offerRefused }, [
-    [
-      'ssl-3-0-refused',
-      'SSL 3.0',
-      { hello: { version: 'SSLv3', suites: ['legacy', '3des', 'rc4'] } },
-      'obsolete-tls-version',
-      { note: 'With POODLE, an attacker on the path can read what is sent over SSL 3.0.' },
-    ],
-    ['tls-1-0-refused', 'TLS 1.0', { hello: { version: 'TLSv1', suites: OLD_SUITES } }, 'obsolete-tls-version'],
-    ['tls-1-1-refused', 'TLS 1.1', { hello: { version: 'TLSv1.1', suites: OLD_SUITES } }, 'obsolete-tls-version'],
-  ]),
-  ...family({ ...versions, verb: 'Records whether', level: 'info', expect: offerTaken }, [
-    [
-      'tls-1-2-spoken',
-      'TLS 1.2 is supported',
-      { hello: { version: 'TLSv1.2', suites: ['modern'] } },
-      'narrow-tls-support',
-    ],
-    [
-      'tls-1-3-spoken',
-      'TLS 1.3 is supported',
-      { hello: { version: 'TLSv1.3', suites: ['tls13'] } },
-      'narrow-tls-support',
-    ],
-  ]),
-  ...family({ ...ciphers, verb: 'Rejects', expect: offerRefused }, [
-    [
-      'rc4-refused',
-      'cipher suites with RC4',
-      { hello: { version: 'TLSv1.2', suites: ['rc4'] } },
-      'outdated-cipher-suites',
-      { note: 'RC4 reveals data that is sent often, such as an API key (RFC 7465 forbids it).' },
-    ],
-    [
-      '3des-refused',
-      'cipher suites with triple DES',
-      { hello: { version: 'TLSv1.2', suites: ['3des'] } },
-      'outdated-cipher-suites',
-      { note: '64-bit blocks repeat on long connections, which reveals content (SWEET32).' },
-    ],
-    [
-      'null-refused',
-      'cipher suites without encryption',
-      { hello: { version: 'TLSv1.2', suites: ['null'] } },
-      'outdated-cipher-suites',
-    ],
-    [
-      'export-refused',
-      'export-grade cipher suites',
-      { hello: { version: 'TLSv1.2', suites: ['export'] } },
-      'outdated-cipher-suites',
-      { note: 'Keys of 40 bits can be broken in minutes (FREAK, Logjam).' },
-    ],
-    [
-      'anonymous-refused',
-      'cipher suites without a certificate',
-      { hello: { version: 'TLSv1.2', suites: ['anonymous'] } },
-      'outdated-cipher-suites',
-      { note: 'Without a certificate, the sender cannot identify the endpoint.' },
-    ],
-  ]),
-  ...family({ ...ciphers, verb: 'Does not', expect: offerDeclined }, [
-    [
-      'compression-declined',
-      'compress the TLS connection',
-      { hello: { version: 'TLSv1.2', suites: ['modern'], compression: true } },
-      'tls-level-compression',
-      { defect: 'Compresses the TLS connection' },
-    ],
-  ]),
-  ...family({ ...ciphers, verb: 'Records whether', level: 'info', expect: offerRefused }, [
-    [
-      'forward-secrecy',
-      'suites without forward secrecy are accepted',
-      { hello: { version: 'TLSv1.2', suites: ['static-rsa'] } },
-      'outdated-cipher-suites',
-      { note: 'With a static RSA key exchange, a key that leaks later decrypts recorded traffic.' },
-    ],
-  ]),
+  ...family(
+    { ...versions, verb: 'Rejects', expect: offerRefused, mistake: 'obsolete-tls-version' },
+    {
+      'ssl-3-0-refused': [
+        'SSL 3.0',
+        { hello: { version: 'SSLv3', suites: ['legacy', '3des', 'rc4'] } },
+        { note: 'With POODLE, an attacker on the path can read what is sent over SSL 3.0.' },
+      ],
+      'tls-1-0-refused': ['TLS 1.0', { hello: { version: 'TLSv1', suites: OLD_SUITES } }],
+      'tls-1-1-refused': ['TLS 1.1', { hello: { version: 'TLSv1.1', suites: OLD_SUITES } }],
+    },
+  ),
+  ...family(
+    { ...versions, verb: 'Records whether', level: 'info', expect: offerTaken, mistake: 'narrow-tls-support' },
+    {
+      'tls-1-2-spoken': ['TLS 1.2 is supported', { hello: { version: 'TLSv1.2', suites: ['modern'] } }],
+      'tls-1-3-spoken': ['TLS 1.3 is supported', { hello: { version: 'TLSv1.3', suites: ['tls13'] } }],
+    },
+  ),
+  ...family(
+    { ...ciphers, verb: 'Rejects', expect: offerRefused, mistake: 'outdated-cipher-suites' },
+    {
+      'rc4-refused': [
+        'cipher suites with RC4',
+        { hello: { version: 'TLSv1.2', suites: ['rc4'] } },
+        { note: 'RC4 reveals data that is sent often, such as an API key (RFC 7465 forbids it).' },
+      ],
+      '3des-refused': [
+        'cipher suites with triple DES',
+        { hello: { version: 'TLSv1.2', suites: ['3des'] } },
+        { note: '64-bit blocks repeat on long connections, which reveals content (SWEET32).' },
+      ],
+      'null-refused': ['cipher suites without encryption', { hello: { version: 'TLSv1.2', suites: ['null'] } }],
+      'export-refused': [
+        'export-grade cipher suites',
+        { hello: { version: 'TLSv1.2', suites: ['export'] } },
+        { note: 'Keys of 40 bits can be broken in minutes (FREAK, Logjam).' },
+      ],
+      'anonymous-refused': [
+        'cipher suites without a certificate',
+        { hello: { version: 'TLSv1.2', suites: ['anonymous'] } },
+        { note: 'Without a certificate, the sender cannot identify the endpoint.' },
+      ],
+    },
+  ),
+  ...family(
+    { ...ciphers, verb: 'Does not', expect: offerDeclined },
+    {
+      'compression-declined': [
+        'compress the TLS connection',
+        { hello: { version: 'TLSv1.2', suites: ['modern'], compression: true } },
+        'tls-level-compression',
+        { defect: 'Compresses the TLS connection' },
+      ],
+    },
+  ),
+  ...family(
+    { ...ciphers, verb: 'Records whether', level: 'info', expect: offerRefused },
+    {
+      'forward-secrecy': [
+        'suites without forward secrecy are accepted',
+        { hello: { version: 'TLSv1.2', suites: ['static-rsa'] } },
+        'outdated-cipher-suites',
+        { note: 'With a static RSA key exchange, a key that leaks later decrypts recorded traffic.' },
+      ],
+    },
+  ),
   // The sender offers this too: deliveries fail without it, but do not show the reason.
-  ...family({ ...http1, verb: 'Agrees to', expect: offerMet }, [
-    [
-      'tls-1-2-http-1-1',
-      'HTTP/1.1 in the handshake of TLS 1.2',
-      { hello: { version: 'TLSv1.2', suites: ['modern', 'cbc'], alpn: ['http/1.1'] }, onlyWhereSpoken: true },
-      'http-1-1-not-offered',
-      { defect: 'Does not agree to HTTP/1.1 in the handshake of TLS 1.2' },
-    ],
-    [
-      'tls-1-3-http-1-1',
-      'HTTP/1.1 in the handshake of TLS 1.3',
-      { hello: { version: 'TLSv1.3', suites: ['tls13'], alpn: ['http/1.1'] }, onlyWhereSpoken: true },
-      'http-1-1-not-offered',
-      { defect: 'Does not agree to HTTP/1.1 in the handshake of TLS 1.3' },
-    ],
-  ]),
+  ...family(
+    { ...http1, verb: 'Agrees to', expect: offerMet, mistake: 'http-1-1-not-offered' },
+    {
+      'tls-1-2-http-1-1': [
+        'HTTP/1.1 in the handshake of TLS 1.2',
+        { hello: { version: 'TLSv1.2', suites: ['modern', 'cbc'], alpn: ['http/1.1'] }, onlyWhereSpoken: true },
+        { defect: 'Does not agree to HTTP/1.1 in the handshake of TLS 1.2' },
+      ],
+      'tls-1-3-http-1-1': [
+        'HTTP/1.1 in the handshake of TLS 1.3',
+        { hello: { version: 'TLSv1.3', suites: ['tls13'], alpn: ['http/1.1'] }, onlyWhereSpoken: true },
+        { defect: 'Does not agree to HTTP/1.1 in the handshake of TLS 1.3' },
+      ],
+    },
+  ),
 ];
 
 /** Plain HTTP on the TLS port: an error or a redirect to HTTPS, or nothing. */
@@ -129,46 +116,49 @@ function bare(head: RequestHead): RequestHead {
 
 /** The connection apart from the handshake. Specification: TLS; Delivery endpoint. */
 const tlsConnection: readonly Scenario[] = [
-  ...family({ ...http1, verb: 'Accepts', expect: accepted }, [
-    [
-      'http-1-1',
-      'a delivery over a connection that offers HTTP/1.1 only',
-      (label) => ({ connect: { label, alpn: ['http/1.1'] } }),
-      'http-1-1-not-offered',
-    ],
-    [
-      'no-protocol-offer',
-      'a delivery over a connection without ALPN',
-      (label) => ({ connect: { label, alpn: [] } }),
-      'http-1-1-not-offered',
-      { note: 'Simple TLS clients, health checks and older proxies offer no protocol.' },
-    ],
-  ]),
-  ...family({ ...shared, verb: 'Records whether', level: 'info', requirements: ['tls-trusted'] }, [
-    [
-      'no-server-name',
-      'a delivery without a server name (SNI) is accepted',
-      { connect: { label: 'no server name (SNI)', serverName: false } },
-      'narrow-tls-support',
-      {
-        expect: {
-          text: 'recorded: whether the endpoint needs the server name',
-          authentic: true,
-          pass: [200],
-          note: ['2xx', '3xx', '4xx', '5xx', 'closed', 'alert', 'untrusted'],
-          unclear: ['none'],
+  ...family(
+    { ...http1, verb: 'Accepts', expect: accepted, mistake: 'http-1-1-not-offered' },
+    {
+      'http-1-1': [
+        'a delivery over a connection that offers HTTP/1.1 only',
+        (label) => ({ connect: { label, alpn: ['http/1.1'] } }),
+      ],
+      'no-protocol-offer': [
+        'a delivery over a connection without ALPN',
+        (label) => ({ connect: { label, alpn: [] } }),
+        { note: 'Simple TLS clients, health checks and older proxies offer no protocol.' },
+      ],
+    },
+  ),
+  ...family(
+    { ...shared, verb: 'Records whether', level: 'info', requirements: ['tls-trusted'] },
+    {
+      'no-server-name': [
+        'a delivery without a server name (SNI) is accepted',
+        { connect: { label: 'no server name (SNI)', serverName: false } },
+        'narrow-tls-support',
+        {
+          expect: {
+            text: 'recorded: whether the endpoint needs the server name',
+            authentic: true,
+            pass: [200],
+            note: ['2xx', '3xx', '4xx', '5xx', 'closed', 'alert', 'untrusted'],
+            unclear: ['none'],
+          },
         },
-      },
-    ],
-  ]),
-  ...family({ ...versions, verb: 'Rejects', expect: notServedUnencrypted }, [
-    [
-      'plain-http-refused',
-      'plain HTTP on the TLS port',
-      (label) => ({ connect: { label, plain: true }, address: { label: 'no credentials', make: bare } }),
-      'plain-http-served',
-    ],
-  ]),
+      ],
+    },
+  ),
+  ...family(
+    { ...versions, verb: 'Rejects', expect: notServedUnencrypted },
+    {
+      'plain-http-refused': [
+        'plain HTTP on the TLS port',
+        (label) => ({ connect: { label, plain: true }, address: { label: 'no credentials', make: bare } }),
+        'plain-http-served',
+      ],
+    },
+  ),
 ];
 
 /** What the endpoint serves to every client. Specification: TLS. */

@@ -19,57 +19,50 @@ export const typoKeySuite: Suite = {
   name: 'typo-key',
   title: 'The hash of a deposit is accepted under both spellings',
   scenarios: [
-    ...family({ ...must, requirements: ['deposit-typo'] }, [
-      [
-        'right-spelling',
-        'with the hash under blockchainTransactionId',
-        members((kit) => ({ blockchainTransactionId: hash(kit) })),
-        'misspelt-hash-key',
-        { requirements: ['deposit-shape'] },
-      ],
-      [
-        'misspelt',
-        'with the hash under the misspelt key blockchainTransctionId',
-        members((kit) => ({ blockchainTransctionId: hash(kit) })),
-        'misspelt-hash-key',
-        { note: 'It is the only spelling in the sample payload of the specification.' },
-      ],
-    ]),
-    ...family({ ...typoKey, level: 'should', requirements: ['deposit-both-keys'] }, [
-      [
-        'both-alike',
-        'with the same hash under both spellings',
-        members((kit) => bothAlike(hash(kit))),
-        'misspelt-hash-key',
-      ],
-      [
-        'both-different',
-        'with different hashes under the two spellings',
-        members((kit) => ({ blockchainTransactionId: hash(kit), blockchainTransctionId: hash(kit) })),
-        'misspelt-hash-key',
-      ],
-      [
-        'misspelt-first',
-        'with an empty misspelt key before the correct one',
-        members((kit) => ({ blockchainTransctionId: '', blockchainTransactionId: hash(kit) })),
-        'misspelt-hash-key',
-      ],
-      [
-        'right-null',
-        'whose correct key is null and whose misspelt key has the hash',
-        members((kit) => ({ blockchainTransactionId: null, blockchainTransctionId: hash(kit) })),
-        'misspelt-hash-key',
-        { note: 'Fall back when the value is null or empty, not only when the key is absent.' },
-      ],
-    ]),
-    ...family({ ...must, requirements: ['deposit-shape'] }, [
-      [
-        'neither',
-        'with the hash under neither spelling',
-        members(() => ({})),
-        'optional-data-required',
-        { note: 'A transfer within the custodial ledger has no hash and must still be credited.' },
-      ],
-    ]),
+    ...family(
+      { ...must, requirements: ['deposit-typo'], mistake: 'misspelt-hash-key' },
+      {
+        'right-spelling': [
+          'with the hash under blockchainTransactionId',
+          members((kit) => ({ blockchainTransactionId: hash(kit) })),
+          { requirements: ['deposit-shape'] },
+        ],
+        misspelt: [
+          'with the hash under the misspelt key blockchainTransctionId',
+          members((kit) => ({ blockchainTransctionId: hash(kit) })),
+          { note: 'It is the only spelling in the sample payload of the specification.' },
+        ],
+      },
+    ),
+    ...family(
+      { ...typoKey, level: 'should', requirements: ['deposit-both-keys'], mistake: 'misspelt-hash-key' },
+      {
+        'both-alike': ['with the same hash under both spellings', members((kit) => bothAlike(hash(kit)))],
+        'both-different': [
+          'with different hashes under the two spellings',
+          members((kit) => ({ blockchainTransactionId: hash(kit), blockchainTransctionId: hash(kit) })),
+        ],
+        'misspelt-first': [
+          'with an empty misspelt key before the correct one',
+          members((kit) => ({ blockchainTransctionId: '', blockchainTransactionId: hash(kit) })),
+        ],
+        'right-null': [
+          'whose correct key is null and whose misspelt key has the hash',
+          members((kit) => ({ blockchainTransactionId: null, blockchainTransctionId: hash(kit) })),
+          { note: 'Fall back when the value is null or empty, not only when the key is absent.' },
+        ],
+      },
+    ),
+    ...family(
+      { ...must, requirements: ['deposit-shape'] },
+      {
+        neither: [
+          'with the hash under neither spelling',
+          members(() => ({})),
+          'optional-data-required',
+          { note: 'A transfer within the custodial ledger has no hash and must still be credited.' },
+        ],
+      },
+    ),
   ],
 };

@@ -138,20 +138,17 @@ const onEthereum = (kit: Kit, chain: string, currency: string): Network => ({
 
 /** Addresses, hashes, currencies and chains: strings whose form is not specified. */
 export const validNetworks: readonly Scenario[] = family(
-  { suite: 'valid', verb: 'Accepts', level: 'must', requirements: ['caas-buy'] },
-  [
-    [
-      'networks-in-orders',
+  { suite: 'valid', verb: 'Accepts', level: 'must', requirements: ['caas-buy'], mistake: 'narrow-value-format' },
+  {
+    'networks-in-orders': [
       'orders on eight networks with other forms of addresses and hashes than the sample',
       { flow: (kit) => [NETWORKS.map((network) => event(`an order on ${network.name}`, orderOn(kit, network)))] },
-      'narrow-value-format',
       {
         defect: 'Rejects orders with other forms of addresses or hashes than the sample',
         note: 'The report names the rejected network.',
       },
     ],
-    [
-      'networks-in-other-types',
+    'networks-in-other-types': [
       'wallets, deposits and refunds on networks other than Ethereum',
       {
         flow: (kit) => [
@@ -162,15 +159,13 @@ export const validNetworks: readonly Scenario[] = family(
           ]),
         ],
       },
-      'narrow-value-format',
       {
         defect: 'Rejects wallets, deposits or refunds on networks other than Ethereum',
         requirements: ['wallet-shape', 'deposit-shape', 'refund-shapes'],
         note: 'A pattern that was removed from orders may still apply to deposits.',
       },
     ],
-    [
-      'currencies',
+    currencies: [
       'currencies of 1 to 10 characters, with digits, dots, underscores and lower-case letters',
       {
         flow: (kit) => [
@@ -187,15 +182,13 @@ export const validNetworks: readonly Scenario[] = family(
           ],
         ],
       },
-      'narrow-value-format',
       {
         defect: 'Rejects currencies that do not have the form of ETH',
         requirements: ['caas-buy', 'wallet-shape', 'deposit-shape', 'refund-shapes'],
         note: 'CHAR(3) rejects USDT, and /^[A-Z]+$/ rejects 1INCH. The report names the currency.',
       },
     ],
-    [
-      'chains',
+    chains: [
       'chains in any spelling',
       {
         flow: (kit) => [
@@ -210,7 +203,7 @@ export const validNetworks: readonly Scenario[] = family(
       'unknown-values-rejected',
       { defect: 'Rejects chains that are not on its list', requirements: ['caas-buy', 'wallet-shape'] },
     ],
-  ],
+  },
 );
 
 /** A tracking notification with this text as its description and reference. */
@@ -245,32 +238,31 @@ const INVISIBLE = [
 
 /** Ordinary text that firewalls block, that breaks queries, or that patterns reject. */
 export const validTexts: readonly Scenario[] = family(
-  { suite: 'valid', verb: 'Accepts', level: 'must', requirements: ['caas-tracking', 'caas-failed'] },
-  [
-    [
-      'free-text-tags',
+  {
+    suite: 'valid',
+    verb: 'Accepts',
+    level: 'must',
+    requirements: ['caas-tracking', 'caas-failed'],
+    mistake: 'body-content-filter',
+  },
+  {
+    'free-text-tags': [
       'HTML tags in free text',
       { flow: (kit) => withText(kit, 'Order <script>alert(1)</script> <img src=x onerror=y> & "quoted"') },
-      'body-content-filter',
     ],
-    [
-      'free-text-sql',
+    'free-text-sql': [
       'quotes, SQL comments and SQL keywords in free text',
       { flow: (kit) => withText(kit, "O'Brien's order' OR '1'='1' -- ; DROP TABLE orders; UNION SELECT 1 /* #") },
-      'body-content-filter',
       { note: 'A query built by string concatenation also fails, at the first apostrophe.' },
     ],
-    [
-      'free-text-paths',
+    'free-text-paths': [
       'relative paths, links and template syntax in free text',
       {
         flow: (kit) =>
           withText(kit, '../../etc/passwd ..\\..\\boot.ini ./a/../b http://192.0.2.1/x?a=b #{a} {{b}} $(c) `d` %2e'),
       },
-      'body-content-filter',
     ],
-    [
-      'free-text-alike',
+    'free-text-alike': [
       'free text that looks like a time, a number, a card number, JSON or null',
       {
         flow: (kit) => [
@@ -282,25 +274,22 @@ export const validTexts: readonly Scenario[] = family(
       'lenient-parser',
       { note: 'Text that looks like a date becomes one; filters for card numbers also break the signature.' },
     ],
-    [
-      'free-text-emoji',
+    'free-text-emoji': [
       'long free text in which every character takes four bytes',
       { flow: (kit) => expecting(takenOrRejected, withText(kit, `x${'\u{1f44d}'.repeat(300)}`)) },
       'unstorable-characters',
       { title: 'Handles long free text in which every character takes four bytes' },
     ],
-    [
-      'free-text-lines',
+    'free-text-lines': [
       'line breaks and tabs in free text',
       { flow: (kit) => withText(kit, 'First line\nsecond line\r\nthird line\twith a tab') },
       'valid-text-rejected',
     ],
-    [
-      'free-text-invisible',
+    'free-text-invisible': [
       'emoji, right-to-left text and zero-width characters in free text',
       { flow: (kit) => withText(kit, INVISIBLE) },
       'valid-text-rejected',
       { note: 'Emoji, Persian and Indic text contain zero-width characters.' },
     ],
-  ],
+  },
 );

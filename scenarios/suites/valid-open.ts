@@ -107,151 +107,131 @@ const inClockChange: FlowScenario = {
 
 /** Unknown values that a receiver has to accept. Specification: Errors. Rulings on open lists. */
 export const validOpen: readonly Scenario[] = [
-  ...family(open, [
-    [
-      'unknown-field',
-      'a notification with an unknown field in the envelope',
-      { compose: having(plain, 'testField', 'unknown') },
-      'unknown-fields-forbidden',
-    ],
-    [
-      'unknown-field-in-data',
-      'a notification with an unknown field in data',
-      { compose: having(plain, 'data.testField', { nested: true }) },
-      'unknown-fields-forbidden',
-    ],
-    [
-      'unknown-field-in-metadata',
-      'an order with an unknown field in blockchainData',
-      { compose: having(plain, 'data.metadata.blockchainData.testField', 'unknown') },
-      'unknown-fields-forbidden',
-    ],
-    [
-      'unknown-field-in-error-data',
-      'a failed order with an unknown field in errorData',
-      { compose: having(buy('FAILED'), 'data.errorData.testField', 'unknown') },
-      'unknown-fields-forbidden',
-      { note: 'If only the class for errors is strict, this shows only when an order fails.' },
-    ],
-    [
-      'unknown-field-every-kind',
-      'an unknown field in data of every other type',
-      {
-        flow: () => [
-          [
-            composed('a sell order', withUnknownField(sell('CREATED'))),
-            composed('a tracking notice', withUnknownField(cashStep('BUY', 'COMPLETED'))),
-            composed('a refund', withUnknownField(refunded('SUCCESS'))),
-            composed('a payment method', withUnknownField(card('STAGED'))),
-            composed('a wallet', withUnknownField(newWallet)),
-            composed('a deposit', withUnknownField(onChain)),
+  ...family(
+    { ...open, mistake: 'unknown-values-rejected' },
+    {
+      'unknown-field': [
+        'a notification with an unknown field in the envelope',
+        { compose: having(plain, 'testField', 'unknown') },
+        'unknown-fields-forbidden',
+      ],
+      'unknown-field-in-data': [
+        'a notification with an unknown field in data',
+        { compose: having(plain, 'data.testField', { nested: true }) },
+        'unknown-fields-forbidden',
+      ],
+      'unknown-field-in-metadata': [
+        'an order with an unknown field in blockchainData',
+        { compose: having(plain, 'data.metadata.blockchainData.testField', 'unknown') },
+        'unknown-fields-forbidden',
+      ],
+      'unknown-field-in-error-data': [
+        'a failed order with an unknown field in errorData',
+        { compose: having(buy('FAILED'), 'data.errorData.testField', 'unknown') },
+        'unknown-fields-forbidden',
+        { note: 'If only the class for errors is strict, this shows only when an order fails.' },
+      ],
+      'unknown-field-every-kind': [
+        'an unknown field in data of every other type',
+        {
+          flow: () => [
+            [
+              composed('a sell order', withUnknownField(sell('CREATED'))),
+              composed('a tracking notice', withUnknownField(cashStep('BUY', 'COMPLETED'))),
+              composed('a refund', withUnknownField(refunded('SUCCESS'))),
+              composed('a payment method', withUnknownField(card('STAGED'))),
+              composed('a wallet', withUnknownField(newWallet)),
+              composed('a deposit', withUnknownField(onChain)),
+            ],
           ],
-        ],
-      },
-      'unknown-fields-forbidden',
-      { expect: accepted, note: 'The report names the rejected type.' },
-    ],
-    [
-      'unknown-type',
-      'a notification of an unknown type',
-      { compose: having(plain, 'type', (kit) => `TEST_UNKNOWN_${kit.integer(1000)}`) },
-      'unknown-values-rejected',
-    ],
-    [
-      'unknown-caas-type',
-      'a CAAS notification with an unknown data.type',
-      { compose: having(plain, 'data.type', 'TEST_SWAP') },
-      'unknown-values-rejected',
-    ],
-    [
-      'unknown-order-status',
-      'an order with an unknown status',
-      { compose: having(plain, 'data.metadata.orderStatus', 'TEST_ON_HOLD') },
-      'unknown-values-rejected',
-      { note: 'The list is open: two statuses that are sent are missing from its table.' },
-    ],
-    [
-      'unknown-deposit-status',
-      'a deposit with an unknown status',
-      { compose: having(onChain, 'data.status', 'TEST_PROCESSING') },
-      'unknown-values-rejected',
-      { note: 'Credit the deposit only for the statuses that you know.' },
-    ],
-    [
-      'unknown-tracking-status',
-      'ORDER_TRACKING with an unknown provider status',
-      { compose: having(cashStep('BUY', 'COMPLETED'), 'data.metadata.providerTransactionStatus', 'TEST_LATE') },
-      'unknown-values-rejected',
-    ],
-    [
-      'unknown-wallet-operation',
-      'a WALLET notification with an unknown operation',
-      { compose: having(newWallet, 'data.operation', 'TEST_WALLET_RENAMED') },
-      'unknown-values-rejected',
-      { note: 'Act on WALLET_CREATED only: other operations must not store a wallet.' },
-    ],
-    [
-      'unknown-values-elsewhere',
-      'unknown statuses of refunds and payment methods, and unknown types of deposits',
-      {
-        flow: () =>
-          inTurn(
-            composed('a refund with an unknown status', having(refunded('FAIL'), 'data.status', 'TEST_RETRIED')),
-            composed('a payment method with an unknown status', having(card('STAGED'), 'data.status', 'TEST_FROZEN')),
-            composed('a deposit with an unknown data.type', having(onChain, 'data.type', 'TEST_SEND')),
-            composed(
-              'a tracking notification with an unknown orderType',
-              having(cashStep('BUY', 'COMPLETED'), 'data.metadata.orderType', 'TEST_SEND'),
+        },
+        'unknown-fields-forbidden',
+        { expect: accepted, note: 'The report names the rejected type.' },
+      ],
+      'unknown-type': [
+        'a notification of an unknown type',
+        { compose: having(plain, 'type', (kit) => `TEST_UNKNOWN_${kit.integer(1000)}`) },
+      ],
+      'unknown-caas-type': [
+        'a CAAS notification with an unknown data.type',
+        { compose: having(plain, 'data.type', 'TEST_SWAP') },
+      ],
+      'unknown-order-status': [
+        'an order with an unknown status',
+        { compose: having(plain, 'data.metadata.orderStatus', 'TEST_ON_HOLD') },
+        { note: 'The list is open: two statuses that are sent are missing from its table.' },
+      ],
+      'unknown-deposit-status': [
+        'a deposit with an unknown status',
+        { compose: having(onChain, 'data.status', 'TEST_PROCESSING') },
+        { note: 'Credit the deposit only for the statuses that you know.' },
+      ],
+      'unknown-tracking-status': [
+        'ORDER_TRACKING with an unknown provider status',
+        { compose: having(cashStep('BUY', 'COMPLETED'), 'data.metadata.providerTransactionStatus', 'TEST_LATE') },
+      ],
+      'unknown-wallet-operation': [
+        'a WALLET notification with an unknown operation',
+        { compose: having(newWallet, 'data.operation', 'TEST_WALLET_RENAMED') },
+        { note: 'Act on WALLET_CREATED only: other operations must not store a wallet.' },
+      ],
+      'unknown-values-elsewhere': [
+        'unknown statuses of refunds and payment methods, and unknown types of deposits',
+        {
+          flow: () =>
+            inTurn(
+              composed('a refund with an unknown status', having(refunded('FAIL'), 'data.status', 'TEST_RETRIED')),
+              composed('a payment method with an unknown status', having(card('STAGED'), 'data.status', 'TEST_FROZEN')),
+              composed('a deposit with an unknown data.type', having(onChain, 'data.type', 'TEST_SEND')),
+              composed(
+                'a tracking notification with an unknown orderType',
+                having(cashStep('BUY', 'COMPLETED'), 'data.metadata.orderType', 'TEST_SEND'),
+              ),
             ),
-          ),
-      },
-      'unknown-values-rejected',
-      { expect: accepted },
-    ],
-    [
-      'unlisted-error-code',
-      'a failed order or refund with an unlisted error code',
-      {
-        flow: () =>
-          inTurn(
-            composed('a failed order', having(buy('FAILED'), 'data.errorData', errorData('999-321-E9'))),
-            composed('a failed refund', (kit) => refund(kit, 'FAIL', { code: '998-320-S7' })),
-          ),
-      },
-      'error-code-restricted',
-      { ...listed, expect: accepted },
-    ],
-    [
-      'unlisted-decline-code',
-      'a declined PAYMENT_METHOD with an unlisted error code',
-      { compose: (kit) => paymentMethod(kit, 'DECLINED', { code: '352-998-E4' }) },
-      'error-code-restricted',
-      { ...listed, note: 'The listed codes of payment methods begin with 313, but no code is tied to a type.' },
-    ],
-    [
-      'two-digit-error-code',
-      'an error code whose middle group has two digits',
-      { compose: having(buy('FAILED'), 'data.errorData', errorData('152-99-S2')) },
-      'error-code-restricted',
-      listed,
-    ],
-  ]),
-  ...family({ ...open, of: 'an id that is a UUID', requirements: ['envelope-id'] }, [
-    [
-      'id-version-7',
-      'of version 7',
-      { compose: having(plain, 'id', (kit) => kit.newId().replace(/^(.{14})./, '$17')) },
-      'narrow-value-format',
-      { level: 'must' },
-    ],
-    [
-      'id-upper-case',
-      'in upper case',
-      { compose: having(plain, 'id', (kit) => kit.newId().toUpperCase()) },
-      'narrow-value-format',
-      { requirements: ['envelope-id-case'] },
-    ],
-  ]),
+        },
+        { expect: accepted },
+      ],
+      'unlisted-error-code': [
+        'a failed order or refund with an unlisted error code',
+        {
+          flow: () =>
+            inTurn(
+              composed('a failed order', having(buy('FAILED'), 'data.errorData', errorData('999-321-E9'))),
+              composed('a failed refund', (kit) => refund(kit, 'FAIL', { code: '998-320-S7' })),
+            ),
+        },
+        'error-code-restricted',
+        { ...listed, expect: accepted },
+      ],
+      'unlisted-decline-code': [
+        'a declined PAYMENT_METHOD with an unlisted error code',
+        { compose: (kit) => paymentMethod(kit, 'DECLINED', { code: '352-998-E4' }) },
+        'error-code-restricted',
+        { ...listed, note: 'The listed codes of payment methods begin with 313, but no code is tied to a type.' },
+      ],
+      'two-digit-error-code': [
+        'an error code whose middle group has two digits',
+        { compose: having(buy('FAILED'), 'data.errorData', errorData('152-99-S2')) },
+        'error-code-restricted',
+        listed,
+      ],
+    },
+  ),
+  ...family(
+    { ...open, of: 'an id that is a UUID', requirements: ['envelope-id'], mistake: 'narrow-value-format' },
+    {
+      'id-version-7': [
+        'of version 7',
+        { compose: having(plain, 'id', (kit) => kit.newId().replace(/^(.{14})./, '$17')) },
+        { level: 'must' },
+      ],
+      'id-upper-case': [
+        'in upper case',
+        { compose: having(plain, 'id', (kit) => kit.newId().toUpperCase()) },
+        { requirements: ['envelope-id-case'] },
+      ],
+    },
+  ),
   ...family(
     {
       ...open,
@@ -259,104 +239,93 @@ export const validOpen: readonly Scenario[] = [
       level: 'must',
       requirements: ['envelope-at', 'envelope-at-open'],
       expect: acceptedUnlessOld,
+      mistake: 'time-compared-with-clock',
     },
-    [
-      [
-        'old-time',
+    {
+      'old-time': [
         '29 February 2024',
         { compose: having(plain, 'at', LEAP_DAY) },
-        'time-compared-with-clock',
         { note: '29 February also fails where code adds a year to the date.' },
       ],
-      [
-        'future-time',
-        'one hour in the future',
-        { compose: having(plain, 'at', (kit) => epochSeconds(kit) + 3600) },
-        'time-compared-with-clock',
-      ],
-    ],
+      'future-time': ['one hour in the future', { compose: having(plain, 'at', (kit) => epochSeconds(kit) + 3600) }],
+    },
   ),
   inClockChange,
-  ...family({ ...open, of: 'an ISO time', requirements: ['envelope-at-open'] }, [
-    [
-      'time-without-milliseconds',
-      'without fractional seconds',
-      { compose: having(newWallet, 'at', (kit) => isoTime(kit).replace(/\.\d+Z$/, 'Z')) },
-      'fixed-time-format',
-      {
-        level: 'must',
-        requirements: ['envelope-at'],
-        note: 'Serialisers that omit zero milliseconds send such a time once in a thousand.',
-      },
-    ],
-    [
-      'time-with-microseconds',
-      'with six, nine or one fractional digits',
-      {
-        flow: () =>
-          ['123456', '123456789', '5'].map((digits) => [
-            composed(
-              `${digits.length} fractional digits`,
-              having(onChain, 'at', (kit) => isoTime(kit).replace(/\d{3}Z$/, `${digits}Z`)),
-            ),
+  ...family(
+    { ...open, of: 'an ISO time', requirements: ['envelope-at-open'], mistake: 'fixed-time-format' },
+    {
+      'time-without-milliseconds': [
+        'without fractional seconds',
+        { compose: having(newWallet, 'at', (kit) => isoTime(kit).replace(/\.\d+Z$/, 'Z')) },
+        {
+          level: 'must',
+          requirements: ['envelope-at'],
+          note: 'Serialisers that omit zero milliseconds send such a time once in a thousand.',
+        },
+      ],
+      'time-with-microseconds': [
+        'with six, nine or one fractional digits',
+        {
+          flow: () =>
+            ['123456', '123456789', '5'].map((digits) => [
+              composed(
+                `${digits.length} fractional digits`,
+                having(onChain, 'at', (kit) => isoTime(kit).replace(/\d{3}Z$/, `${digits}Z`)),
+              ),
+            ]),
+        },
+        { expect: accepted },
+      ],
+      'time-with-offset': [
+        'with the UTC offset +00:00',
+        { compose: having(newWallet, 'at', (kit) => isoTime(kit).replace(/Z$/, '+00:00')) },
+      ],
+    },
+  ),
+  ...family(
+    { ...open, requirements: ['caas-tracking'] },
+    {
+      'free-text-unicode': [
+        'emoji, right-to-left text and accents in free text',
+        {
+          compose: cashStep(
+            'SELL',
+            'COMPLETED',
+            'Abholung in Z\u00fcrich \u2705 \u{1f3e7} \u05d1\u05d5\u05e6\u05e2 \u202etext\u202c',
+          ),
+        },
+        'unstorable-characters',
+        { level: 'must' },
+      ],
+      'free-text-long': [
+        'a description of 4,000 characters',
+        { compose: cashStep('BUY', 'COMPLETED', 'The kiosk printed a long text. '.repeat(130).slice(0, 4000)) },
+        'valid-text-rejected',
+      ],
+    },
+  ),
+  ...family(
+    { ...open, requirements: ['delivery-unknown-headers'], mistake: 'extra-headers-rejected' },
+    {
+      'unknown-headers': [
+        'unknown request headers',
+        {
+          address: addHeaders('three unknown headers', (kit) => [
+            ['X-Test-Run', kit.nonce(16)],
+            ['traceparent', `00-${kit.bytes(16).toString('hex')}-${kit.bytes(8).toString('hex')}-01`],
+            ['X-Test-Empty', ''],
           ]),
-      },
-      'fixed-time-format',
-      { expect: accepted },
-    ],
-    [
-      'time-with-offset',
-      'with the UTC offset +00:00',
-      { compose: having(newWallet, 'at', (kit) => isoTime(kit).replace(/Z$/, '+00:00')) },
-      'fixed-time-format',
-    ],
-  ]),
-  ...family({ ...open, requirements: ['caas-tracking'] }, [
-    [
-      'free-text-unicode',
-      'emoji, right-to-left text and accents in free text',
-      {
-        compose: cashStep(
-          'SELL',
-          'COMPLETED',
-          'Abholung in Z\u00fcrich \u2705 \u{1f3e7} \u05d1\u05d5\u05e6\u05e2 \u202etext\u202c',
-        ),
-      },
-      'unstorable-characters',
-      { level: 'must' },
-    ],
-    [
-      'free-text-long',
-      'a description of 4,000 characters',
-      { compose: cashStep('BUY', 'COMPLETED', 'The kiosk printed a long text. '.repeat(130).slice(0, 4000)) },
-      'valid-text-rejected',
-    ],
-  ]),
-  ...family({ ...open, requirements: ['delivery-unknown-headers'] }, [
-    [
-      'unknown-headers',
-      'unknown request headers',
-      {
-        address: addHeaders('three unknown headers', (kit) => [
-          ['X-Test-Run', kit.nonce(16)],
-          ['traceparent', `00-${kit.bytes(16).toString('hex')}-${kit.bytes(8).toString('hex')}-01`],
-          ['X-Test-Empty', ''],
-        ]),
-      },
-      'extra-headers-rejected',
-    ],
-    [
-      'standard-headers',
-      'standard headers of clients, proxies, tracing and other authentication',
-      { flow: () => STANDARD_HEADERS.map(withLines) },
-      'extra-headers-rejected',
-      { expect: accepted, note: 'The report names the headers.' },
-    ],
-    [
-      'long-header',
-      'a request header of 4,000 characters',
-      (label) => ({ address: addHeaders(label, (kit) => [['X-Test-Long', kit.nonce(4000)]]) }),
-      'extra-headers-rejected',
-    ],
-  ]),
+        },
+      ],
+      'standard-headers': [
+        'standard headers of clients, proxies, tracing and other authentication',
+        { flow: () => STANDARD_HEADERS.map(withLines) },
+        { expect: accepted, note: 'The report names the headers.' },
+      ],
+      'long-header': [
+        'a request header of 4,000 characters',
+        (label) => ({ address: addHeaders(label, (kit) => [['X-Test-Long', kit.nonce(4000)]]) }),
+      ],
+    },
+  ),
 ];

@@ -23,13 +23,13 @@ const absent = { level: 'should', requirements: ['values-absent'] } as const;
 /**
  * One field of blockchainData missing, null and empty. The specification does not say which are filled at which status.
  */
-function threeWays(field: string, slug: string, emptyIn: Composer = plain): Row[] {
+function threeWays(field: string, slug: string, emptyIn: Composer = plain): Record<string, Row> {
   const path = `${BLOCKCHAIN_DATA}.${field}`;
-  return [
-    [`${slug}-missing`, `an order without ${field}`, { compose: lacking(plain, path) }, MISTAKE],
-    [`${slug}-null`, `an order whose ${field} is null`, { compose: having(plain, path, null) }, MISTAKE, absent],
-    [`${slug}-empty`, `an order whose ${field} is empty`, { compose: having(emptyIn, path, '') }, MISTAKE],
-  ];
+  return {
+    [`${slug}-missing`]: [`an order without ${field}`, { compose: lacking(plain, path) }],
+    [`${slug}-null`]: [`an order whose ${field} is null`, { compose: having(plain, path, null) }, absent],
+    [`${slug}-empty`]: [`an order whose ${field} is empty`, { compose: having(emptyIn, path, '') }],
+  };
 }
 
 /** A notification in which these fields are empty. */
@@ -65,94 +65,76 @@ const emptyTexts: FlowScenario = {
  * CAAS_BLOCKCHAIN.
  */
 export const validOptional: readonly Scenario[] = [
-  ...family(optional, [
-    ...threeWays('targetWalletAddress', 'target-wallet'),
-    ...threeWays('blockchainTransactionId', 'hash', buy('CONFIRMED')),
-    ...threeWays('blockchainMemo', 'memo'),
-    ...threeWays('refundWalletAddress', 'refund-wallet'),
-    ...threeWays('sourceWalletAddress', 'source-wallet'),
-    [
-      'currency-missing',
-      'an order without currency in blockchainData',
-      { compose: lacking(plain, `${BLOCKCHAIN_DATA}.currency`) },
-      MISTAKE,
-    ],
-    [
-      'chain-null',
-      'an order whose chain is null',
-      { compose: having(plain, `${BLOCKCHAIN_DATA}.chain`, null) },
-      MISTAKE,
-      absent,
-    ],
-    [
-      'blockchain-data-empty',
-      'an order whose blockchainData is an empty object',
-      { compose: having(buy('PENDING'), BLOCKCHAIN_DATA, {}) },
-      MISTAKE,
-    ],
-    [
-      'blockchain-data-missing',
-      'an order without blockchainData',
-      { compose: lacking(buy('PENDING'), BLOCKCHAIN_DATA) },
-      MISTAKE,
-      absent,
-    ],
-    [
-      'error-data-null',
-      'a successful order whose errorData is null',
-      { compose: having(plain, 'data.errorData', null) },
-      MISTAKE,
-      { requirements: ['caas-failed'] },
-    ],
-    [
-      'error-data-missing',
-      'a successful order without errorData',
-      { compose: lacking(plain, 'data.errorData') },
-      MISTAKE,
-      absent,
-    ],
-    [
-      'tracking-error-data-null',
-      'ORDER_TRACKING with status EXPIRED and errorData null',
-      { compose: having(cashStep('BUY', 'EXPIRED'), 'data.errorData', null) },
-      MISTAKE,
-      {
-        requirements: ['caas-tracking'],
-        note: 'EXPIRED looks like a failure, but tracking never has an error object.',
-      },
-    ],
-  ]),
-  ...family({ ...optional, ...absent }, [
-    [
-      'tracking-description-empty',
-      'ORDER_TRACKING with an empty description',
-      { compose: having(cashStep('BUY', 'COMPLETED'), 'data.metadata.trackingStateDescription', '') },
-      MISTAKE,
-    ],
-    [
-      'refund-error-data-missing',
-      'a successful REFUND without errorData',
-      { compose: lacking(refunded('SUCCESS'), 'data.errorData') },
-      MISTAKE,
-    ],
-    [
-      'refund-hash-null',
-      'a failed REFUND whose transaction hash is null',
-      { compose: having(refunded('FAIL'), HASH, null) },
-      MISTAKE,
-    ],
-    [
-      'payment-method-error-code-null',
-      'a staged PAYMENT_METHOD whose errorCode is null',
-      { compose: having(card('STAGED'), 'data.errorCode', null) },
-      MISTAKE,
-    ],
-    [
-      'deposit-hash-null',
-      'a deposit whose transaction hash is null',
-      { compose: (kit) => deposit(kit, { blockchainTransactionId: null }) },
-      MISTAKE,
-    ],
-  ]),
+  ...family(
+    { ...optional, mistake: MISTAKE },
+    {
+      ...threeWays('targetWalletAddress', 'target-wallet'),
+      ...threeWays('blockchainTransactionId', 'hash', buy('CONFIRMED')),
+      ...threeWays('blockchainMemo', 'memo'),
+      ...threeWays('refundWalletAddress', 'refund-wallet'),
+      ...threeWays('sourceWalletAddress', 'source-wallet'),
+      'currency-missing': [
+        'an order without currency in blockchainData',
+        { compose: lacking(plain, `${BLOCKCHAIN_DATA}.currency`) },
+      ],
+      'chain-null': [
+        'an order whose chain is null',
+        { compose: having(plain, `${BLOCKCHAIN_DATA}.chain`, null) },
+        absent,
+      ],
+      'blockchain-data-empty': [
+        'an order whose blockchainData is an empty object',
+        { compose: having(buy('PENDING'), BLOCKCHAIN_DATA, {}) },
+      ],
+      'blockchain-data-missing': [
+        'an order without blockchainData',
+        { compose: lacking(buy('PENDING'), BLOCKCHAIN_DATA) },
+        absent,
+      ],
+      'error-data-null': [
+        'a successful order whose errorData is null',
+        { compose: having(plain, 'data.errorData', null) },
+        { requirements: ['caas-failed'] },
+      ],
+      'error-data-missing': [
+        'a successful order without errorData',
+        { compose: lacking(plain, 'data.errorData') },
+        absent,
+      ],
+      'tracking-error-data-null': [
+        'ORDER_TRACKING with status EXPIRED and errorData null',
+        { compose: having(cashStep('BUY', 'EXPIRED'), 'data.errorData', null) },
+        {
+          requirements: ['caas-tracking'],
+          note: 'EXPIRED looks like a failure, but tracking never has an error object.',
+        },
+      ],
+    },
+  ),
+  ...family(
+    { ...optional, ...absent, mistake: MISTAKE },
+    {
+      'tracking-description-empty': [
+        'ORDER_TRACKING with an empty description',
+        { compose: having(cashStep('BUY', 'COMPLETED'), 'data.metadata.trackingStateDescription', '') },
+      ],
+      'refund-error-data-missing': [
+        'a successful REFUND without errorData',
+        { compose: lacking(refunded('SUCCESS'), 'data.errorData') },
+      ],
+      'refund-hash-null': [
+        'a failed REFUND whose transaction hash is null',
+        { compose: having(refunded('FAIL'), HASH, null) },
+      ],
+      'payment-method-error-code-null': [
+        'a staged PAYMENT_METHOD whose errorCode is null',
+        { compose: having(card('STAGED'), 'data.errorCode', null) },
+      ],
+      'deposit-hash-null': [
+        'a deposit whose transaction hash is null',
+        { compose: (kit) => deposit(kit, { blockchainTransactionId: null }) },
+      ],
+    },
+  ),
   emptyTexts,
 ];

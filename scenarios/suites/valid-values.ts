@@ -24,77 +24,75 @@ const long = { level: 'should', requirements: ['amount-size'] } as const;
 
 /** Amounts of every size. Specification: type = CAAS_BLOCKCHAIN (atomic units); type = REFUND (decimal text). */
 export const validAmounts: readonly Scenario[] = [
-  ...family({ suite: 'valid', verb: 'Accepts', level: 'must', requirements: ['deposit-amount'], expect: accepted }, [
-    [
-      'deposit-amount-38-digits',
-      'a deposit amount of 38 digits in atomic units',
-      deposited(`1${tenDigits.repeat(3)}0123456`),
-      'narrow-amount-type',
-    ],
-    [
-      'deposit-amount-long',
-      'a deposit amount of 78 digits in atomic units, or rejects it',
-      deposited(DIGITS_78),
-      'narrow-amount-type',
-      {
-        ...long,
-        expect: acceptedOrRejected,
-        note: 'A 256-bit integer, as in most token contracts, has up to 78 digits.',
-      },
-    ],
-    [
-      'deposit-amount-odd',
-      'a deposit amount of 2^53 + 1 atomic units',
-      deposited('9007199254740993'),
-      'narrow-amount-type',
-    ],
-    [
-      'deposit-amount-one',
-      'a deposit amount of one atomic unit',
-      deposited('1'),
-      'narrow-amount-type',
-      { note: 'Code that converts to display units first may round the amount to zero.' },
-    ],
-  ]),
-  ...family({ suite: 'valid', verb: 'Accepts', level: 'must', requirements: ['refund-amount'] }, [
-    [
-      'refund-amount-38-digits',
-      'refund amounts of 38 digits',
-      {
-        flow: () => [
-          [
-            composed(
-              'a refund of 38 digits before the decimal point',
-              returned('12345678901234567890123456789012345678'),
-            ),
-            composed(
-              'a refund of 20 digits before the decimal point and 18 after it',
-              returned('12345678901234567890.123456789012345678'),
-            ),
+  ...family(
+    {
+      suite: 'valid',
+      verb: 'Accepts',
+      level: 'must',
+      requirements: ['deposit-amount'],
+      expect: accepted,
+      mistake: 'narrow-amount-type',
+    },
+    {
+      'deposit-amount-38-digits': [
+        'a deposit amount of 38 digits in atomic units',
+        deposited(`1${tenDigits.repeat(3)}0123456`),
+      ],
+      'deposit-amount-long': [
+        'a deposit amount of 78 digits in atomic units, or rejects it',
+        deposited(DIGITS_78),
+        {
+          ...long,
+          expect: acceptedOrRejected,
+          note: 'A 256-bit integer, as in most token contracts, has up to 78 digits.',
+        },
+      ],
+      'deposit-amount-odd': ['a deposit amount of 2^53 + 1 atomic units', deposited('9007199254740993')],
+      'deposit-amount-one': [
+        'a deposit amount of one atomic unit',
+        deposited('1'),
+        { note: 'Code that converts to display units first may round the amount to zero.' },
+      ],
+    },
+  ),
+  ...family(
+    { suite: 'valid', verb: 'Accepts', level: 'must', requirements: ['refund-amount'], mistake: 'narrow-amount-type' },
+    {
+      'refund-amount-38-digits': [
+        'refund amounts of 38 digits',
+        {
+          flow: () => [
+            [
+              composed(
+                'a refund of 38 digits before the decimal point',
+                returned('12345678901234567890123456789012345678'),
+              ),
+              composed(
+                'a refund of 20 digits before the decimal point and 18 after it',
+                returned('12345678901234567890.123456789012345678'),
+              ),
+            ],
           ],
-        ],
-      },
-      'narrow-amount-type',
-    ],
-    [
-      'refund-amount-long',
-      'refund amounts of more than 38 digits, or rejects them',
-      {
-        flow: () => [
-          [
-            composed(
-              'a refund of 78 digits before the decimal point and 18 after it',
-              returned(`${DIGITS_78}.${'123456789'.repeat(2)}`),
-              acceptedOrRejected,
-            ),
-            composed('a refund of 400 digits', returned(`1${'0'.repeat(399)}`), acceptedOrRejected),
+        },
+      ],
+      'refund-amount-long': [
+        'refund amounts of more than 38 digits, or rejects them',
+        {
+          flow: () => [
+            [
+              composed(
+                'a refund of 78 digits before the decimal point and 18 after it',
+                returned(`${DIGITS_78}.${'123456789'.repeat(2)}`),
+                acceptedOrRejected,
+              ),
+              composed('a refund of 400 digits', returned(`1${'0'.repeat(399)}`), acceptedOrRejected),
+            ],
           ],
-        ],
-      },
-      'narrow-amount-type',
-      long,
-    ],
-  ]),
+        },
+        long,
+      ],
+    },
+  ),
   ...family(
     {
       suite: 'valid',
@@ -103,25 +101,24 @@ export const validAmounts: readonly Scenario[] = [
       level: 'must',
       requirements: ['refund-amount'],
       expect: accepted,
+      mistake: 'narrow-value-format',
     },
-    [
-      ['refund-amount-small', 'with 18 decimals', { compose: returned('0.000000000000000001') }, 'narrow-value-format'],
-      [
-        'refund-amount-eight-decimals',
+    {
+      'refund-amount-small': ['with 18 decimals', { compose: returned('0.000000000000000001') }],
+      'refund-amount-eight-decimals': [
         'of 0.00000001',
         { compose: returned('0.00000001') },
         'narrow-amount-type',
         { note: 'As a number it is written 1e-8, which a pattern for decimals does not match.' },
       ],
-      [
-        'refund-amount-zeros',
+      'refund-amount-zeros': [
         'with trailing zeros',
         { compose: returned('1.50000000') },
         'narrow-amount-type',
         { note: 'A number loses trailing zeros, so a comparison of strings reports tampering.' },
       ],
-      ['refund-amount-whole', 'without a decimal point', { compose: returned('2') }, 'narrow-value-format'],
-    ],
+      'refund-amount-whole': ['without a decimal point', { compose: returned('2') }],
+    },
   ),
 ];
 
@@ -158,19 +155,34 @@ const everyCode: FlowScenario = {
 /** A code of each group, with what is particular about the group. */
 function one(group: ErrorCodeGroup, code: string, note: string): Row {
   const change: Change = { compose: (kit) => carrying(kit, code, group) };
-  return [`error-${group}`, `"${ERROR_CODE_GROUPS[group]}"`, change, 'error-code-restricted', { note }];
+  return [`"${ERROR_CODE_GROUPS[group]}"`, change, 'error-code-restricted', { note }];
 }
 
 /** The listed error codes. Specification: Error codes. */
 export const validErrors: readonly Scenario[] = [
-  ...family({ ...LISTED, suite: 'valid', verb: 'Accepts', of: 'an error code of the group', expect: accepted }, [
-    one('system', '352-001-S2', 'Two codes of this group differ only in their suffix.'),
-    one('custody', '352-104-S3', 'Close the order on FAILED, whatever the code is.'),
-    one('external-sell', '352-253-S1', 'These failures concern calls to the partner, so the partner can fix them.'),
-    one('blockchain', '207-007-E3', 'The codes of this group start with 204, 207 or 209.'),
-    one('digital-payments', '313-702-S3', 'A declined payment method has its code in errorCode, not in errorData.'),
-    one('crypto-send', '204-015-S2', 'These codes occur although there is no order type SEND.'),
-    one('risk-screening', '152-015-E3', 'Codes that start with 152 must reach the compliance team.'),
-  ]),
+  ...family(
+    { ...LISTED, suite: 'valid', verb: 'Accepts', of: 'an error code of the group', expect: accepted },
+    {
+      'error-system': one('system', '352-001-S2', 'Two codes of this group differ only in their suffix.'),
+      'error-custody': one('custody', '352-104-S3', 'Close the order on FAILED, whatever the code is.'),
+      'error-external-sell': one(
+        'external-sell',
+        '352-253-S1',
+        'These failures concern calls to the partner, so the partner can fix them.',
+      ),
+      'error-blockchain': one('blockchain', '207-007-E3', 'The codes of this group start with 204, 207 or 209.'),
+      'error-digital-payments': one(
+        'digital-payments',
+        '313-702-S3',
+        'A declined payment method has its code in errorCode, not in errorData.',
+      ),
+      'error-crypto-send': one('crypto-send', '204-015-S2', 'These codes occur although there is no order type SEND.'),
+      'error-risk-screening': one(
+        'risk-screening',
+        '152-015-E3',
+        'Codes that start with 152 must reach the compliance team.',
+      ),
+    },
+  ),
   everyCode,
 ];
