@@ -67,7 +67,7 @@ const hasOthers =
 export const payloadOpenListsFaults = family<StageFault>(
   { area: 'payload', stage: 'validate' },
   {
-    // Receivers that accept some kinds of notification and reject others. The first have a table of handlers without one.
+    // Receivers that accept some kinds of notification and reject others; the first have no handler for one.
     'refuses-refunds': rejectsKind('Rejects notifications of type REFUND', where('type', 'REFUND'), 404),
     'refuses-payment-methods': rejectsKind(
       'Rejects notifications of type PAYMENT_METHOD',
