@@ -9,12 +9,18 @@ const ENTRIES = Object.entries(MISTAKES);
 const CHECKS = CATALOGUE.flatMap(({ scenarios }) => scenarios);
 const ROWS = [...CHECKS, ...FAULTS, ...SIGNING_MISTAKES, ...VALUE_MISTAKES];
 
+/** Sentences, or a line of code. */
+const TEXT = /^\S.*[.)`]$/;
+
 describe('the library of mistakes', () => {
-  it.each(ENTRIES)('has complete texts for %s', (id, { title, seen, why, fix, cwe }) => {
-    expect(id).toMatch(/^[a-z0-9]+(?:-[a-z0-9]+)*$/);
-    expect(title).toMatch(/^[A-Z].*[^.]$/);
-    for (const text of [seen, why, ...Object.values(fix)]) expect(text).toMatch(/^\S.*[.)`]$/);
-    expect(cwe).toBeGreaterThan(0);
+  it('has complete texts', () => {
+    for (const [id, { title, seen, why, fix, cwe }] of ENTRIES) {
+      expect(id).toMatch(/^[a-z0-9]+(?:-[a-z0-9]+)*$/);
+      expect(title).toMatch(/^[A-Z].*[^.]$/);
+      for (const text of [seen, why, ...Object.values(fix)])
+        expect([id, text]).toEqual([id, expect.stringMatching(TEXT)]);
+      expect(cwe).toBeGreaterThan(0);
+    }
   });
 
   it('has no mistake that implies itself or one that does not exist', () => {
