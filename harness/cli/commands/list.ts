@@ -113,7 +113,16 @@ function stagesOf(scenario: Scenario): string[] {
 
 /** Lists the scenarios that a fault fails, without their outcomes. */
 function faultRow({ outcomes, features: _, ...fault }: DictionaryFault) {
-  const data = { ...fault, failedBy: Object.keys(outcomes) };
-  const { severity } = MISTAKES[fault.mistake];
+  const { severity, seen, fix } = MISTAKES[fault.mistake];
+  const { why } = explainMistake(fault);
+  const data = {
+    ...fault,
+    severity,
+    forbidden: fault.forbidden !== false,
+    seen,
+    why,
+    fix,
+    failedBy: Object.keys(outcomes),
+  };
   return { id: fault.name, text: `${severity.padEnd(8)}  ${fault.area.padEnd(11)}  ${fault.title}`, data };
 }
