@@ -88,7 +88,7 @@ describe.each(VECTORS)('$mistake', ({ mistake, body, secret, signature }) => {
     expect(signBody(body, secret, mistake, { apiKey, url })).toBe(signature);
   });
 
-  it('has the same name in verify, in the inspector and in the diagnosis of a rejected delivery', async () => {
+  it('has the same name and fix in verify and in the inspector, and is the diagnosis of a rejected delivery', async () => {
     const verified = explainSignature({ body, secret, header: signature, apiKey, url });
     const inspected = await explainMismatch({
       rawBody: body,
@@ -102,6 +102,8 @@ describe.each(VECTORS)('$mistake', ({ mistake, body, secret, signature }) => {
       inspector: inspected?.mistakes.map(({ name }) => name).join('+'),
       diagnosis: await diagnosed(mistake, secret),
     }).toEqual({ verify: mistake, inspector: mistake, diagnosis: mistake });
+    const { fix } = explainMistake(SIGNING_MISTAKES.find(({ name }) => name === mistake)!);
+    expect([verified.explanation?.fix, inspected?.mistakes[0]?.fix]).toEqual([fix, fix]);
   });
 });
 
