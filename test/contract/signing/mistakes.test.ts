@@ -88,7 +88,7 @@ describe.each(VECTORS)('$mistake', ({ mistake, body, secret, signature }) => {
     expect(signBody(body, secret, mistake, { apiKey, url })).toBe(signature);
   });
 
-  it('has the same name and fix in verify and in the inspector, and is the diagnosis of a rejected delivery', async () => {
+  it('has the same name and fix in verify and in the inspector, and is diagnosed by a trial', async () => {
     const verified = explainSignature({ body, secret, header: signature, apiKey, url });
     const inspected = await explainMismatch({
       rawBody: body,

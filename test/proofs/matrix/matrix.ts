@@ -104,7 +104,9 @@ function playOnce(names: readonly string[], what: string): Promise<readonly Play
 }
 
 async function playRuns(names: readonly string[], count: number): Promise<(readonly Played[])[]> {
-  const whole = names.filter((name) => onlyChecks.length === 0 || values.only.includes(name));
+  // A new mutant has no outcomes of other checks that could be kept.
+  const isNew = (name: string) => FAULTS.some((fault) => fault.name === name) && !known.has(name);
+  const whole = names.filter((name) => onlyChecks.length === 0 || values.only.includes(name) || isNew(name));
   const others = names.filter((name) => !whole.includes(name));
   const runs: (readonly Played[])[] = [];
   for (let run = 1; run <= count; run++) {
