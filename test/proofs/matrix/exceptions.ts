@@ -58,7 +58,8 @@ export const UNCERTAIN: readonly Uncertain[] = [
   {
     fault: 'buffer-not-cut',
     scenarios: [
-      ...['http/content-type-charset', 'http/content-type-charset-upper', 'http/content-type-upper'],
+      ...['http/content-type-charset', 'http/content-type-charset-upper', 'http/content-type-quoted'],
+      'http/content-type-upper',
       'api-key/upper-case-name',
     ],
     reason:
