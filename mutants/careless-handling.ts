@@ -1,8 +1,7 @@
 /** How careless code reads a payload and records what it has seen. Shared by the mutants of several stages. */
 
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Response } from 'express';
-import { type DeliveryState, refuse, required, type Stage } from '../receiver/stages/stage.ts';
+import { type DeliveryState, refuse, required } from '../receiver/stages/stage.ts';
 import type { StageFault } from './fault.ts';
 
 type Replacement = StageFault['replace'];
@@ -148,7 +147,7 @@ export function crashWhen(such: Condition): Replacement {
  */
 export type Guard = (payload: unknown) => number | undefined | Promise<number | undefined>;
 
-const idOf = (payload: unknown) => String(fieldAt(payload, 'id'));
+export const idOf = (payload: unknown) => String(fieldAt(payload, 'id'));
 
 /** Replaces `store`: a guard decides about every notification with a new id; duplicates are accepted. */
 export function guardNew(makeGuard: () => Guard): Replacement {
@@ -192,81 +191,10 @@ export function throwDuplicateKey(): never {
   throwTypeError('duplicate key value violates unique constraint');
 }
 
-/** Replaces `store`: `turnAway` answers the nth duplicate (1 is the first repetition) of a notification. */
-export function countDuplicates(
-  turnAway: (copy: number, payload: unknown) => number | undefined,
-  status?: (res: Response<unknown, DeliveryState>) => void,
-): Replacement {
-  return ({ correct }) => {
-    const seen = new Map<string, number>();
-    return (req, res, next) => {
-      const payload = required(res, 'payload');
-      const copy = seen.get(idOf(payload)) ?? 0;
-      seen.set(idOf(payload), copy + 1);
-      const refused = copy === 0 ? undefined : turnAway(copy, payload);
-      if (refused === undefined) return correct.store(req, res, next);
-      if (status === undefined) refuse(res, refused, 'duplicate');
-      else status(res);
-    };
-  };
-}
-
-/**
- * Simultaneous notifications with the same key get a database error; the work takes `workMs`. An undefined key never
- * conflicts.
- */
-export function failConcurrently(keyOf: (payload: unknown) => string | undefined, workMs: number): () => Guard {
-  return () => {
-    const busy = new Set<string>();
-    return async (payload) => {
-      const key = keyOf(payload);
-      if (key === undefined) return undefined;
-      if (busy.has(key)) throwTypeError('could not serialize access due to concurrent update');
-      busy.add(key);
-      await delay(workMs);
-      busy.delete(key);
-      return undefined;
-    };
-  };
-}
-
-/**
- * Claims an id before the delivery has passed every check, and does not release it on rejection: later deliveries with
- * that id are rejected, except duplicates of an accepted one.
- */
-export function claimId(idFrom: (res: Response<unknown, DeliveryState>) => string | undefined, then: Stage): Stage {
-  const claims = new Map<string, Promise<boolean>>();
-  return async (req, res, next) => {
-    const id = idFrom(res);
-    if (id === undefined) return then(req, res, next);
-    const earlier = claims.get(id);
-    if (earlier === undefined) {
-      claims.set(id, new Promise((resolve) => res.once('close', () => resolve(res.statusCode === 200))));
-    } else if (!(await earlier)) {
-      return refuse(res, 409, 'in-progress');
-    }
-    return then(req, res, next);
-  };
-}
-
 /** The id in an unverified body, or undefined if the body is not JSON. */
 export function idInBody(res: Response<unknown, DeliveryState>): string | undefined {
   try {
     return idOf(JSON.parse(required(res, 'rawBody').toString('utf8')));
-  } catch {
-    return undefined;
-  }
-}
-
-/** The id at the start of a body, as a streaming parser reports it. */
-export function idInStream(res: Response<unknown, DeliveryState>): string | undefined {
-  return /"id":\s*"([^"]*)"/.exec(required(res, 'rawBody').toString('latin1'))?.[1];
-}
-
-/** A value as JSON, or undefined if it is nested too deeply. */
-export function serialise(value: unknown): string | undefined {
-  try {
-    return JSON.stringify(value);
   } catch {
     return undefined;
   }

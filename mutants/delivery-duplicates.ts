@@ -1,24 +1,102 @@
 /** Mutants that reject duplicates, take other notifications for duplicates, or fail on ids that they know. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { answer, refuse, refuseUnauthorized, requestHeader, required } from '../receiver/stages/stage.ts';
+import type { Response } from 'express';
+import {
+  answer,
+  type DeliveryState,
+  refuse,
+  refuseUnauthorized,
+  requestHeader,
+  required,
+  type Stage,
+} from '../receiver/stages/stage.ts';
 import { verifySignature } from '../receiver/verify-signature.ts';
 import {
-  claimId,
-  countDuplicates,
-  failConcurrently,
   fieldAt,
+  type Guard,
   guardNew,
   idInBody,
-  idInStream,
-  serialise,
+  idOf,
   textAt,
   throwDuplicateKey,
+  throwTypeError,
   uniqueBy,
 } from './careless-handling.ts';
 import { refuseAfter } from './delivery-order.ts';
 import { family } from './family.ts';
 import type { StageFault } from './fault.ts';
 import { stageOf, unverified } from './lenient-verifier.ts';
+
+/** Replaces `store`: `turnAway` answers the nth duplicate (1 is the first repetition) of a notification. */
+function countDuplicates(
+  turnAway: (copy: number, payload: unknown) => number | undefined,
+  status?: (res: Response<unknown, DeliveryState>) => void,
+): StageFault['replace'] {
+  return ({ correct }) => {
+    const seen = new Map<string, number>();
+    return (req, res, next) => {
+      const payload = required(res, 'payload');
+      const copy = seen.get(idOf(payload)) ?? 0;
+      seen.set(idOf(payload), copy + 1);
+      const refused = copy === 0 ? undefined : turnAway(copy, payload);
+      if (refused === undefined) return correct.store(req, res, next);
+      if (status === undefined) refuse(res, refused, 'duplicate');
+      else status(res);
+    };
+  };
+}
+
+/**
+ * Simultaneous notifications with the same key get a database error; the work takes `workMs`. An undefined key never
+ * conflicts.
+ */
+function failConcurrently(keyOf: (payload: unknown) => string | undefined, workMs: number): () => Guard {
+  return () => {
+    const busy = new Set<string>();
+    return async (payload) => {
+      const key = keyOf(payload);
+      if (key === undefined) return undefined;
+      if (busy.has(key)) throwTypeError('could not serialize access due to concurrent update');
+      busy.add(key);
+      await delay(workMs);
+      busy.delete(key);
+      return undefined;
+    };
+  };
+}
+
+/**
+ * Claims an id before the delivery has passed every check, and does not release it on rejection: later deliveries with
+ * that id are rejected, except duplicates of an accepted one.
+ */
+function claimId(idFrom: (res: Response<unknown, DeliveryState>) => string | undefined, then: Stage): Stage {
+  const claims = new Map<string, Promise<boolean>>();
+  return async (req, res, next) => {
+    const id = idFrom(res);
+    if (id === undefined) return then(req, res, next);
+    const earlier = claims.get(id);
+    if (earlier === undefined) {
+      claims.set(id, new Promise((resolve) => res.once('close', () => resolve(res.statusCode === 200))));
+    } else if (!(await earlier)) {
+      return refuse(res, 409, 'in-progress');
+    }
+    return then(req, res, next);
+  };
+}
+
+/** The id at the start of a body, as a streaming parser reports it. */
+function idInStream(res: Response<unknown, DeliveryState>): string | undefined {
+  return /"id":\s*"([^"]*)"/.exec(required(res, 'rawBody').toString('latin1'))?.[1];
+}
+
+/** A value as JSON, or undefined if it is nested too deeply. */
+function serialise(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return undefined;
+  }
+}
 
 /** Rejects a notification whose key is known. */
 const unique = (keyOf: (payload: unknown) => string | undefined) => uniqueBy(keyOf, () => 409);

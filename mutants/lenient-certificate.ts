@@ -8,6 +8,7 @@ import type { Request } from 'express';
 import { checkClientCertificate } from '../receiver/check-client-certificate.ts';
 import type { Stage } from '../receiver/stages/stage.ts';
 import type { FaultParts, StageFault } from './fault.ts';
+import { goOn } from './lenient-verifier.ts';
 
 /** The client of a connection, as a certificate check sees it. */
 export interface Client {
@@ -61,8 +62,6 @@ export function handleClients(instead: (parts: FaultParts) => (client: Client) =
     };
   };
 }
-
-const goOn: Stage = (_req, _res, next) => next();
 
 /** The correct check, which also accepts other clients. `test` is made once per receiver, so it can keep state. */
 export function alsoAcceptClients(test: (parts: FaultParts) => AcceptsClient): StageFault['replace'] {

@@ -34,12 +34,12 @@ export function verifyAny(inputs: (rawBody: Buffer, req: Request) => readonly In
   };
 }
 
-/** The same with one input. */
+/** Verifies one input instead of the body. */
 export function verifyOver(input: (rawBody: Buffer, req: Request) => Input): Replacement {
   return verifyAny((rawBody, req) => [input(rawBody, req)]);
 }
 
-/** The same with an input that is made from the text of the body. */
+/** Verifies an input that is made from the text of the body. */
 export function verifyText(input: (text: string) => Input): Replacement {
   return verifyOver((rawBody) => input(rawBody.toString('utf8')));
 }
@@ -63,7 +63,7 @@ export function rewriteBody(change: (rawBody: Buffer, req: Request) => Input): R
   };
 }
 
-/** The same for a change of text. Bytes that are not UTF-8 stay unchanged, so that only the change itself shows. */
+/** Replaces the text of the body. A body that is not UTF-8 stays unchanged, so that only the change itself shows. */
 export function rewriteText(change: (text: string) => string): Replacement {
   return rewriteBody((rawBody) => {
     const text = rawBody.toString('utf8');

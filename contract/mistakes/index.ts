@@ -60,7 +60,7 @@ export function codeFor(fix: FixByStack, stack: Stack): string | undefined {
   return fixSources(stack).flatMap((source) => fix[source] ?? [])[0];
 }
 
-/** The mistake with this id, or undefined. */
-export function findMistake(id: string): Mistake | undefined {
-  return Object.hasOwn(MISTAKES, id) ? MISTAKES[id as MistakeId] : undefined;
+/** The mistake with this id; undefined for an unknown id, and for null, which a finding without a mistake has. */
+export function findMistake(id: string | null): Mistake | undefined {
+  return id !== null && Object.hasOwn(MISTAKES, id) ? MISTAKES[id as MistakeId] : undefined;
 }

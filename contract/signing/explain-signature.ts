@@ -1,6 +1,6 @@
 /** Whether a signature header is correct for a body, and if not, why. */
 import { findMistakes, foundTexts } from './find-mistakes.ts';
-import { HEADER_FINDINGS, type HeaderFinding, headerShape } from './header-shape.ts';
+import { HEADER_FINDINGS, headerShape } from './header-shape.ts';
 import type { MistakeText, SigningInput } from './mistake.ts';
 import { type Explanation, explainMistakes, mistakesNamed } from './mistakes.ts';
 import { hmac, signingKey, toBase64 } from './sign.ts';
@@ -9,7 +9,7 @@ export interface SignatureReport {
   /** Whether the header value is the correct signature. White space at its ends is ignored, as HTTP does. */
   readonly matches: boolean;
   /** What is unusual about the shape of the header, whatever it was made from. */
-  readonly header: readonly HeaderFinding[];
+  readonly header: readonly MistakeText[];
   /** The likeliest way in which this value came about; null when it matches and when no known mistake explains it. */
   readonly explanation: Explanation | null;
   /** How many signatures were compared. */

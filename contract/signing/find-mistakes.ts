@@ -4,7 +4,7 @@
  */
 import { BODY_MISTAKES } from './body-mistakes.ts';
 import { ALGORITHM_MISTAKES, ENCODING_MISTAKES } from './digest-mistakes.ts';
-import type { HeaderCandidate, HeaderFinding, HeaderShape } from './header-shape.ts';
+import type { HeaderCandidate, HeaderShape } from './header-shape.ts';
 import { KEY_MISTAKES } from './key-mistakes.ts';
 import { type EncodingMistake, type MistakeText, type ReadBody, readBody, type SigningInput } from './mistake.ts';
 import { listMistakes, type Mistakes } from './mistakes.ts';
@@ -24,7 +24,7 @@ export interface MistakeSearch {
 export interface FoundMistakes {
   readonly mistakes: Mistakes;
   /** What is around the signature in the header. */
-  readonly around: HeaderFinding | undefined;
+  readonly around: MistakeText | undefined;
   /** The bytes that were signed. */
   readonly signed: Uint8Array;
 }
@@ -127,7 +127,7 @@ function prepare(input: SigningInput, earlier: readonly SigningInput[]): BytesOf
 
 interface Match {
   readonly encoding: EncodingMistake | undefined;
-  readonly around: HeaderFinding | undefined;
+  readonly around: MistakeText | undefined;
 }
 
 /** Finds the encoding in which a digest is one of the values. The whole header is preferred to a part of it. */

@@ -2,17 +2,14 @@
 
 import type { MistakeText } from './mistake.ts';
 
-/** Something unusual about a signature header. It never quotes the value. */
-export type HeaderFinding = MistakeText;
-
 /** A value to compare with, and what was removed from the header to get it. */
 export interface HeaderCandidate {
   readonly value: string;
-  readonly removed: HeaderFinding | undefined;
+  readonly removed: MistakeText | undefined;
 }
 
 export interface HeaderShape {
-  readonly findings: readonly HeaderFinding[];
+  readonly findings: readonly MistakeText[];
   /** The whole value first, then without what seems to be around it. */
   readonly candidates: readonly HeaderCandidate[];
 }
@@ -89,15 +86,15 @@ const FINDING = {
     mistake: 'other-hmac-hash',
     note: 'An HMAC-SHA256 has 32 bytes, 44 characters of base64: the value may also be cut off.',
   },
-} as const satisfies Record<string, HeaderFinding>;
+} as const satisfies Record<string, MistakeText>;
 
 /** Every finding about the shape of a header. */
-export const HEADER_FINDINGS: readonly HeaderFinding[] = Object.values(FINDING);
+export const HEADER_FINDINGS: readonly MistakeText[] = Object.values(FINDING);
 
 /** Describes a signature header. Pure, and without any secret. Several lines of the header are joined by ", ". */
 export function headerShape(header: string): HeaderShape {
   const value = header.trim();
-  const findings: HeaderFinding[] = [];
+  const findings: MistakeText[] = [];
   const candidates: HeaderCandidate[] = [{ value, removed: undefined }];
   if (value !== header) findings.push(FINDING.outerSpace);
   if (value === '') return { findings: [...findings, FINDING.empty], candidates: [] };
@@ -112,7 +109,7 @@ export function headerShape(header: string): HeaderShape {
 }
 
 interface Part {
-  readonly finding: HeaderFinding;
+  readonly finding: MistakeText;
   readonly values: readonly string[];
 }
 
@@ -147,7 +144,7 @@ function withoutLabel(value: string): string {
   return value.replace(/^(?:v\d+[,=]|(?:sha-?\d+|hmac-?sha-?\d+|hmac|signature|sig|s|bearer)[=: ]\s*)/i, '');
 }
 
-function alphabetFinding(value: string): HeaderFinding | undefined {
+function alphabetFinding(value: string): MistakeText | undefined {
   if (/[^\0-\x7f]/.test(value)) return FINDING.notAscii;
   if (/^(?:[0-9a-f]{2}){16,}$/i.test(value)) return FINDING.hex;
   if (/^(?=[A-Za-z0-9]*[_-])[A-Za-z0-9_-]+={0,2}$/.test(value)) return FINDING.urlAlphabet;

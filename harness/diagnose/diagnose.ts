@@ -8,7 +8,7 @@ import type { Diagnosis, ScenarioResult } from '../report/result-document.ts';
 import { NOT_KNOWN } from '../report/verdict.ts';
 import { type Candidate, type Explanation, explainByFaults } from './explain-by-faults.ts';
 import { type DictionaryFault, type FaultDictionary, loadDictionary } from './fault-dictionary.ts';
-import { type Finding, seenOf } from './finding.ts';
+import type { Finding } from './finding.ts';
 import { CANDIDATES } from './named-findings.ts';
 import { type Answer, answerOf, type Outcomes, outcomeOf } from './outcome.ts';
 
@@ -193,9 +193,9 @@ function explainFailedPreflight(
     outcomes: 1,
     evidence: failed === undefined ? [] : [failed.id],
     alike: [],
-    seen: seenOf(mistake),
+    seen: findMistake(mistake)?.seen ?? '',
     why,
-    ...withCode(fix, findMistake(mistake ?? ''), stack),
+    ...withCode(fix, findMistake(mistake), stack),
   };
   return [own];
 }

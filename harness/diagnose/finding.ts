@@ -1,4 +1,4 @@
-import { explainMistake, findMistake, type MistakeId } from '../../contract/mistakes/index.ts';
+import { explainMistake, type MistakeId } from '../../contract/mistakes/index.ts';
 import type { Diagnosis } from '../report/result-document.ts';
 
 /** What is wrong with the endpoint: a stable name, the defect, the mistake (null when it is none), why, and the fix. */
@@ -7,9 +7,4 @@ export type Finding = Pick<Diagnosis, 'fault' | 'title' | 'mistake' | 'why' | 'f
 /** A finding about a mistake. `note` is one sentence about this case of it, before the consequence. */
 export function findingOf(fault: string, title: string, mistake: MistakeId, note?: string): Finding {
   return { fault, title, mistake, ...explainMistake({ mistake, ...(note !== undefined && { note }) }) };
-}
-
-/** Where real code has a mistake; empty for a finding that is none. */
-export function seenOf(mistake: string | null): string {
-  return (mistake === null ? undefined : findMistake(mistake))?.seen ?? '';
 }

@@ -1,10 +1,11 @@
 /** Findings about a run as a whole, which no single mutant shows. Pure. */
 
+import { findMistake } from '../../contract/mistakes/index.ts';
 import type { RunObservations } from '../../scenarios/index.ts';
 import { is2xx, PREFLIGHT_SCENARIO, STATUS_SCENARIOS } from '../judge/index.ts';
 import type { Diagnosis, ScenarioResult } from '../report/result-document.ts';
 import { NOT_KNOWN } from '../report/verdict.ts';
-import { type Finding, findingOf, seenOf } from './finding.ts';
+import { type Finding, findingOf } from './finding.ts';
 
 type Results = readonly ScenarioResult[];
 
@@ -19,7 +20,7 @@ const isAccepted = (result: ScenarioResult) => result.verdict !== 'inconclusive'
 /** A finding with the results that show it, of all results that could. */
 function counted({ fault, title, mistake, why, fix }: Finding, agreeing: Results, outcomes: number): Diagnosis {
   const evidence = agreeing.map(({ id }) => id);
-  const rest = { evidence, alike: [], seen: seenOf(mistake), why, fix, stack: null };
+  const rest = { evidence, alike: [], seen: findMistake(mistake)?.seen ?? '', why, fix, stack: null };
   return { relation: 'main', fault, title, mistake, agreement: agreeing.length, outcomes, ...rest };
 }
 

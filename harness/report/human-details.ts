@@ -57,7 +57,7 @@ function renderFault(fault: Diagnosis, layout: Layout): string[] {
     ...field('why', why),
     ...field('fix', fix, 'cyan'),
     ...field('for', stack === null ? '' : `${stack.name} (${stack.source})`, 'dim'),
-    // Only faults of the dictionary have more text.
+    // Without a mistake there is nothing more to explain.
     ...field('more', seen === '' ? '' : `hookproof explain ${fault.fault}`),
     ...field('same as', alike.length === 0 ? '' : `${namesOf(alike)}: this run cannot distinguish them`, 'dim'),
   ];

@@ -2,6 +2,10 @@
 import { type HeaderLine, headerValues, sameHeaderName } from '../../contract/index.ts';
 import type { AddressChange, Kit, RequestHead } from '../scenario.ts';
 
+/** The value of a header with ASCII letters in the other case. */
+export const swapCase = (value: string) =>
+  value.replace(/[a-z]/gi, (c) => (c === c.toLowerCase() ? c.toUpperCase() : c.toLowerCase()));
+
 /** Which header a change is about: a configured one by its role, or any by its name. */
 type HeaderRef = 'signature' | 'api-key' | { readonly name: string };
 

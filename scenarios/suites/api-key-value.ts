@@ -1,5 +1,5 @@
 /** What is sent in the API key header: nothing, invalid keys, and values that resemble the key or match any key. */
-import { keyInstead, withCharacterChanged, withoutHeader, wrongKey } from '../changes/addressing.ts';
+import { keyInstead, swapCase, withCharacterChanged, withoutHeader, wrongKey } from '../changes/addressing.ts';
 import { headerLines } from '../changes/transmitting.ts';
 import { refused, refusedOddHeader } from '../expectations.ts';
 import type { Change, Delivery, Expectation, Kit, Scenario } from '../scenario.ts';
@@ -30,8 +30,6 @@ const missing = family(
   },
 );
 
-const swapCase = (text: string) =>
-  text.replace(/[a-z]/gi, (c) => (c === c.toLowerCase() ? c.toUpperCase() : c.toLowerCase()));
 const asciiUpper = (text: string) => text.replace(/[a-z]/g, (c) => c.toUpperCase());
 const asciiLower = (text: string) => text.replace(/[A-Z]/g, (c) => c.toLowerCase());
 

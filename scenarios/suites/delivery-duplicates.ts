@@ -19,7 +19,7 @@ function withOtherLayout(kit: Kit) {
   return inTurn(first, { ...first, label: 'the same notification with spaces', change });
 }
 
-/** The same data under three ids. */
+/** Sends one notification's data under three ids. */
 function underOtherIds(kit: Kit) {
   const first = kit.notification();
   const lastDigitChanged = String(first.id).replace(/.$/, (digit) => (digit === '0' ? '1' : '0'));

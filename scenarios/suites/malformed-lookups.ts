@@ -277,7 +277,7 @@ const METHOD_NAMES: JsonObject = {
   length: 4_294_967_295,
 };
 
-/** The same unknown fields in the envelope and further in. */
+/** Sends the unknown fields in the envelope, then further in. */
 function withUnknown(fields: JsonObject, label: string, further: Composer): Pick<FlowScenario, 'flow'> {
   const inEnvelope: Composer = (kit) => ({ ...kit.notification(), ...fields });
   return {

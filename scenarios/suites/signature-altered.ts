@@ -1,11 +1,9 @@
+import { swapCase } from '../changes/addressing.ts';
 import { derived, type SigningScheme, shifted } from '../changes/signing.ts';
 import { refusedOddHeader } from '../expectations.ts';
 import type { Scenario, SignChange } from '../scenario.ts';
 import { family } from './family.ts';
 import { enclosed, oneByOne, piped, rejected } from './signature-family.ts';
-
-const swapCase = (text: string) =>
-  text.replace(/[a-z]/gi, (c) => (c === c.toLowerCase() ? c.toUpperCase() : c.toLowerCase()));
 
 /** Swaps the first item and the next one that differs from it. */
 function exchanged<Item>(items: readonly Item[]): Item[] {

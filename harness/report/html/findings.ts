@@ -27,7 +27,7 @@ function faultInFull(fault: Diagnosis, at: number, failed: boolean): Markup {
     field('Why', why === '' ? '' : prose(why)),
     field('Seen in', seen === '' ? '' : prose(seen)),
     field('Same as', alike.length === 0 ? '' : `${namesOf(alike)}: this run cannot distinguish them`),
-    // Only faults of the dictionary have more text.
+    // Without a mistake there is nothing more to explain.
     field('More', seen === '' ? '' : script(`hookproof explain ${fault.fault}`)),
   ]}</dl></article>`;
 }
