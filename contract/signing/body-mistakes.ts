@@ -7,12 +7,20 @@ import { BYTE_PRINTERS, type BytePrinter } from './printed-bytes.ts';
 import { PRINTED_VALUES } from './printed-values.ts';
 import { escapeHtml } from './quoted-text.ts';
 
-function over(
-  mistake: MistakeId,
-  rows: Readonly<Record<string, Row<BodyMistake>>>,
-  more?: { readonly note: string },
-): BodyMistake[] {
+type BodyRows = Readonly<Record<string, Row<BodyMistake>>>;
+
+function over(mistake: MistakeId, rows: BodyRows, more?: { readonly note: string }): BodyMistake[] {
   return rowsOf(mistake, 'computes the HMAC over', rows, more);
+}
+
+/** Larger bodies are not printed, since their bytes as numbers take five times as much. In bytes. */
+const MAX_PRINTED = 256 * 1024;
+
+function overPrinted(mistake: MistakeId, rows: BodyRows, note: string): BodyMistake[] {
+  return over(mistake, rows, { note }).map((row) => ({
+    ...row,
+    bytes: (body) => (body.body.length > MAX_PRINTED ? undefined : row.bytes(body)),
+  }));
 }
 
 /** The body as text is changed, without parsing. */
@@ -91,23 +99,20 @@ const TEXT_MISTAKES = over('decoded-body', {
     form: /^\s*\{\s*&quot;/,
   },
   'normalised-body': { what: 'the body normalised to Unicode NFC', bytes: text((all) => all.normalize('NFC')) },
+  'base64-body': {
+    what: 'the base64 form of the body',
+    note: 'AWS Lambda delivers bodies in Base64 (isBase64Encoded), and they were not decoded.',
+    common: true,
+    bytes: ({ body }) => Buffer.from(Buffer.from(body).toString('base64')),
+    form: /^e[w-z][\w+/\r\n-]{14,}={0,2}$/,
+  },
   'utf16-body': { what: 'the body encoded in UTF-16', bytes: text((all) => Buffer.from(all, 'utf16le')) },
 });
 
-/** Larger bodies are not printed, since their bytes as numbers take five times as much. In bytes. */
-const MAX_PRINTED = 256 * 1024;
-
 /** The body as bytes is printed by a language. */
-const PRINTED_BYTES = over(
+const PRINTED_BYTES = overPrinted(
   'decoded-body',
   {
-    'base64-body': {
-      what: 'the base64 form of the body',
-      note: 'AWS Lambda delivers bodies in Base64 (isBase64Encoded), and they were not decoded.',
-      common: true,
-      bytes: ({ body }) => Buffer.from(Buffer.from(body).toString('base64')),
-      form: /^e[w-z][\w+/\r\n-]{14,}={0,2}$/,
-    },
     ...Object.fromEntries(
       Object.entries<BytePrinter>(BYTE_PRINTERS).map(([name, { what, print, form }]) => [
         `${name}-body`,
@@ -120,7 +125,7 @@ const PRINTED_BYTES = over(
       form: /^data:[\w/+-]*[;,]/,
     },
   },
-  { note: 'A function for text got the bytes, and the language printed them.' },
+  'A function for text got the bytes, and the language printed them.',
 );
 
 /** Other input than the body: the schemes of other services. */
@@ -261,7 +266,7 @@ export const BODY_MISTAKES: readonly BodyMistake[] = [
     },
   }),
   ...PRINTED_BYTES,
-  ...over('reserialised-body', PRINTED_VALUES, { note: 'The language printed the parsed body as text.' }),
+  ...overPrinted('reserialised-body', PRINTED_VALUES, 'The language printed the parsed body as text.'),
 ];
 
 /** The printed form that a body is, instead of a notification; undefined for any other body. */
@@ -280,7 +285,7 @@ function text(change: (text: string) => string | Uint8Array | undefined): BodyMi
 
 function printed(print: BytePrinter['print']): BodyMistake['bytes'] {
   return ({ body }) => {
-    const made = body.length > MAX_PRINTED ? undefined : print(Buffer.from(body));
+    const made = print(Buffer.from(body));
     return made === undefined ? undefined : Buffer.from(made);
   };
 }

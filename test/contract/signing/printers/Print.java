@@ -21,8 +21,8 @@ class Print {
     byte[] bytes = body.getBytes("UTF-8");
     return Stream.of(parse(body, false).toString(), parse(body, true).toString(), Arrays.toString(bytes),
         Base64.getMimeEncoder().encodeToString(bytes), URLEncoder.encode(body, "UTF-8"))
-        .map(form -> '"' + Base64.getEncoder().encodeToString(form.getBytes(java.nio.charset.StandardCharsets.UTF_8)) + '"')
-        .collect(Collectors.joining(",", "[", "]"));
+        .map(form -> Base64.getEncoder().encodeToString(form.getBytes(java.nio.charset.StandardCharsets.UTF_8)))
+        .collect(Collectors.joining("\",\"", "[\"", "\"]"));
   }
 
   static Object parse(String body, boolean doubles) {
