@@ -16,8 +16,8 @@ function over(mistake: MistakeId, rows: BodyRows, more?: { readonly note: string
 /** Larger bodies are not printed, since their bytes as numbers take five times as much. In bytes. */
 const MAX_PRINTED = 256 * 1024;
 
-function overPrinted(mistake: MistakeId, rows: BodyRows, note: string): BodyMistake[] {
-  return over(mistake, rows, { note }).map((row) => ({
+function overPrinted(rows: BodyRows): BodyMistake[] {
+  return over('printed-body', rows).map((row) => ({
     ...row,
     bytes: (body) => (body.body.length > MAX_PRINTED ? undefined : row.bytes(body)),
   }));
@@ -110,23 +110,19 @@ const TEXT_MISTAKES = over('decoded-body', {
 });
 
 /** The body as bytes is printed by a language. */
-const PRINTED_BYTES = overPrinted(
-  'decoded-body',
-  {
-    ...Object.fromEntries(
-      Object.entries<BytePrinter>(BYTE_PRINTERS).map(([name, { what, print, form }]) => [
-        `${name}-body`,
-        { what: what('the body'), bytes: printed(print), ...(form && { form }) },
-      ]),
-    ),
-    'data-url-body': {
-      what: 'the body as a data URL',
-      bytes: ({ body }) => Buffer.from(`data:application/json;base64,${Buffer.from(body).toString('base64')}`),
-      form: /^data:[\w/+-]*[;,]/,
-    },
+const PRINTED_BYTES = overPrinted({
+  ...Object.fromEntries(
+    Object.entries<BytePrinter>(BYTE_PRINTERS).map(([name, { what, print, form }]) => [
+      `${name}-body`,
+      { what: what('the body'), bytes: printed(print), ...(form && { form }) },
+    ]),
+  ),
+  'data-url-body': {
+    what: 'the body as a data URL',
+    bytes: ({ body }) => Buffer.from(`data:application/json;base64,${Buffer.from(body).toString('base64')}`),
+    form: /^data:[\w/+-]*[;,]/,
   },
-  'A function for text got the bytes, and the language printed them.',
-);
+});
 
 /** Other input than the body: the schemes of other services. */
 const INPUT_MISTAKES = over('signed-part-of-body', {
@@ -266,7 +262,7 @@ export const BODY_MISTAKES: readonly BodyMistake[] = [
     },
   }),
   ...PRINTED_BYTES,
-  ...overPrinted('reserialised-body', PRINTED_VALUES, 'The language printed the parsed body as text.'),
+  ...overPrinted(PRINTED_VALUES),
 ];
 
 /** The printed form that a body is, instead of a notification; undefined for any other body. */

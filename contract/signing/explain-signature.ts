@@ -45,7 +45,10 @@ export function explainSignature(input: SigningInput & { readonly header: string
     matches,
     header: shape.findings,
     explanation: first === undefined ? null : explainMistakes([first, ...others]),
-    printed: form === undefined ? null : { ...explainMistakes([form]), title: `The body is ${form.what}.` },
+    printed:
+      form === undefined
+        ? null
+        : { ...explainMistakes([form]), title: `These bytes are not a notification, but ${form.what}.` },
     tried,
   });
   for (;;) {

@@ -125,8 +125,8 @@ const CONVERTED: KeyRows = {
     'html-unescaped-secret': ['with its HTML escapes decoded', unescapeHtml],
   }),
   ...ways('The secret was passed in a URL, a form or a connection string, and only one side encoded or decoded it.', {
-    'url-decoded-secret': ['URL-decoded', (secret) => decodeURIComponent(secret.replaceAll('+', ' '))],
-    'percent-decoded-secret': ['percent-decoded, with its "+" kept', decodeURIComponent],
+    'url-decoded-secret': ['after URL-decoding it', (secret) => decodeURIComponent(secret.replaceAll('+', ' '))],
+    'percent-decoded-secret': ['after percent-decoding it, with its "+" kept', decodeURIComponent],
     'url-encoded-secret': ['in its URL-encoded form', encodeURIComponent],
     'raw-url-encoded-secret': ['percent-encoded, as by PHP, Ruby or .NET', (secret) => percentEncode(secret, '-_.~')],
     'path-encoded-secret': [
