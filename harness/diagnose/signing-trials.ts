@@ -25,71 +25,31 @@ export interface SigningTrial extends Explanation {
   readonly sign: (body: Uint8Array) => string | undefined;
 }
 
+const names = (text: string): string[] => text.split(' ');
+
 /** A framework parses the body, and the function that signs does not return standard base64. */
 const PAIRS = ['hex', 'base64-of-hex', 'base64url'].flatMap((encoding) =>
-  [
-    'reserialised-json',
-    'python-json',
-    'go-json',
-    'sorted-json',
-    'php-json',
-    'python-compact-json',
-    'python-compact-ascii-json',
-    'php-unescaped-json',
-  ].map((json) => `${json}+${encoding}`),
+  names(
+    'reserialised-json python-json go-json sorted-json php-json python-compact-json python-compact-ascii-json ' +
+      'php-unescaped-json',
+  ).map((json) => `${json}+${encoding}`),
 );
 
-/** The likely mistakes, most likely first; two of them are often made together. */
+/**
+ * The likely mistakes, most likely first; two of them are often made together. Those of secrets with certain characters
+ * do not apply to others.
+ */
 const LIKELY = [
-  'hex',
-  'prefixed-hex',
-  'reserialised-json',
-  'secret-newline',
-  'base64-decoded-secret',
-  'python-json',
-  'python-compact-json',
-  'php-json',
-  'trimmed-secret',
-  'first-32-of-secret',
-  'lower-case-body',
-  'trimmed-body',
-  'latin1-body',
-  'base64url',
-  'padded-base64url',
-  'unpadded-base64',
-  'base64-of-hex',
-  'data-only',
-  'sorted-json',
-  'python-sorted-json',
-  'python-sorted-compact-json',
-  'go-json',
-  'pretty-json-2',
-  'hmac-sha1',
-  'hmac-sha512',
-  'hex-decoded-secret',
-  'prefix-stripped-decoded-secret',
-  'latin1-secret',
-  'timestamp-dot-body',
-  'id-timestamp-body',
-  'id-dot-body',
-  'url-body',
-  'empty-object-body',
-  'api-key-as-secret',
-  'empty-secret',
-  'json-buffer-body',
-  'python-bytes-body',
-  'python-dict-body',
-  'method-path-body',
-  'trimmed-fields-php-json',
-  // These apply only to secrets with certain characters.
-  'html-escaped-secret',
-  'expanded-secret',
-  'backslash-dropped-secret',
-  'secret-cut-at-hash',
-  'secret-cut-at-equals',
-  'secret-cut-at-space',
-  'url-encoded-secret',
-  'percent-decoded-secret',
+  ...names(
+    'hex prefixed-hex reserialised-json secret-newline base64-decoded-secret python-json python-compact-json ' +
+      'php-json trimmed-secret first-32-of-secret lower-case-body trimmed-body latin1-body base64url ' +
+      'padded-base64url unpadded-base64 base64-of-hex data-only sorted-json python-sorted-json ' +
+      'python-sorted-compact-json go-json pretty-json-2 hmac-sha1 hmac-sha512 hex-decoded-secret ' +
+      'prefix-stripped-decoded-secret latin1-secret timestamp-dot-body id-timestamp-body id-dot-body url-body ' +
+      'empty-object-body api-key-as-secret empty-secret json-buffer-body python-bytes-body python-dict-body ' +
+      'method-path-body trimmed-fields-php-json html-escaped-secret expanded-secret backslash-dropped-secret ' +
+      'secret-cut-at-hash secret-cut-at-equals secret-cut-at-space url-encoded-secret percent-decoded-secret',
+  ),
   ...PAIRS,
 ];
 
@@ -155,7 +115,7 @@ export function signingTrials(input: Omit<SigningInput, 'body'>): readonly Signi
   const rest = [...SIGNING_MISTAKES.filter(({ common }) => common), ...SIGNING_MISTAKES.filter(({ common }) => !common)]
     .map(({ name }) => name)
     .filter((name) => !LIKELY.includes(name));
-  const trials = [...LIKELY, ...rest].map((names) => ({ likely: LIKELY.includes(names), ...signerOf(names, input) }));
+  const trials = [...LIKELY, ...rest].map((fault) => ({ likely: LIKELY.includes(fault), ...signerOf(fault, input) }));
   const bySerialiser = SERIALISERS.map((serialise) => {
     const bodies = SAMPLES.map((value) => readBody({ ...input, body: serialise(value) }));
     const signatures = trials.map(({ mistakes }) => {
