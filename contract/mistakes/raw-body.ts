@@ -359,4 +359,19 @@ export const RAW_BODY_MISTAKES = mistakes({
     severity: 'medium',
     cwe: 176,
   },
+  'printed-body': {
+    title: 'Computes the signature over what the language prints of the body',
+    seen:
+      '`JSON.stringify(req.rawBody)` of a Buffer, `str()` of bytes or a dict, `fmt.Sprint`, `Arrays.toString`, ' +
+      '`inspect`, string interpolation of a parsed body, hexadecimal or base64 text of the body.',
+    why: 'A signature over the body never matches, since the language writes bytes and maps in its own notation.',
+    fix: {
+      rule:
+        'Give the bytes of the body to the HMAC function as they arrived: no conversion to text, no interpolation. ' +
+        'To compare with another program, print the length and the SHA-256 of the bytes on both sides.',
+      ...RAW_BYTES,
+    },
+    severity: 'high',
+    cwe: 347,
+  },
 });
