@@ -262,6 +262,7 @@ export const API_KEY_MISTAKES = mistakes({
       django:
         'Use `request.headers.get("X-API-Key", "")`; indexing throws. Then use `constant_time_compare(given, key)`.',
       php: 'Use `$_SERVER["HTTP_X_API_KEY"] ?? ""`, then `hash_equals($key, $given)`.',
+      laravel: 'Use `hash_equals($key, (string) $request->header("X-API-Key"))`.',
     },
     severity: 'high',
     cwe: 248,
@@ -284,6 +285,8 @@ export const API_KEY_MISTAKES = mistakes({
       django:
         'Do not use `login_required` on the view. In REST framework, give the authentication class an ' +
         '`authenticate_header`: without it 401 turns into 403.',
+      nestjs: 'Throw `UnauthorizedException` in the guard: a guard that returns false answers 403.',
+      fastapi: 'Pass `auto_error=False` to `APIKeyHeader`, which may answer 403, and raise `HTTPException(401)`.',
       spring:
         'Configure an `AuthenticationEntryPoint`: the default one answers 403. Write `@RequestHeader(required = ' +
         'false)`: a required one answers 400.',

@@ -1,3 +1,4 @@
+import { INSERTED_ONCE } from './code-by-stack.ts';
 import { mistakes } from './mistake.ts';
 
 /** Mistakes with copies, order, load, concurrency and state that outlives a delivery. */
@@ -14,17 +15,10 @@ export const DELIVERY_MISTAKES = mistakes({
       rule:
         'Let the unique key on id decide, and answer 200 if the id is known: skip the work, not the answer. Record ' +
         'an id only when its delivery has passed every check.',
+      ...INSERTED_ONCE,
       express:
         'Await the insert inside the handler, with ON CONFLICT DO NOTHING, and answer 200 whether a row was ' +
         'written or not.',
-      python: 'Insert with ON CONFLICT DO NOTHING, and answer 200 in both cases.',
-      django: 'Use `get_or_create`, and answer 200 in both cases.',
-      go: 'Treat a violation of the unique key as success.',
-      spring: 'Catch DataIntegrityViolationException around the insert, and answer 200.',
-      php: 'Insert with ON CONFLICT DO NOTHING (INSERT IGNORE in MySQL), and answer 200 in both cases.',
-      laravel: 'Use `firstOrCreate` or `insertOrIgnore`, and answer 200 in both cases.',
-      rails: 'Use `create_or_find_by!`, or rescue ActiveRecord::RecordNotUnique with `head :ok`.',
-      dotnet: 'Catch DbUpdateException for the unique key, and return Ok().',
     },
     severity: 'medium',
     cwe: 393,
@@ -39,17 +33,10 @@ export const DELIVERY_MISTAKES = mistakes({
       rule:
         'Insert first and let a unique key in the database decide, and handle only what was inserted. Hold no lock ' +
         'while a notification is processed.',
+      ...INSERTED_ONCE,
       express:
         'Insert with ON CONFLICT DO NOTHING, and handle the notification only where a row was inserted. For ' +
         'changes of a customer, use a queue with one worker per customer, and answer before it.',
-      python: 'Insert with ON CONFLICT DO NOTHING.',
-      django: 'Use `get_or_create` with a unique field.',
-      go: 'Treat a violation of the unique key as success.',
-      spring: 'Catch DataIntegrityViolationException around the insert, and answer 200.',
-      php: 'Insert with ON CONFLICT DO NOTHING (INSERT IGNORE in MySQL).',
-      laravel: 'Use `firstOrCreate` or `insertOrIgnore` with a unique key.',
-      rails: 'Use `create_or_find_by!`, or rescue ActiveRecord::RecordNotUnique with `head :ok`.',
-      dotnet: 'Catch DbUpdateException for the unique key, and return Ok().',
     },
     severity: 'high',
     cwe: 367,
@@ -57,12 +44,11 @@ export const DELIVERY_MISTAKES = mistakes({
   'copies-by-content': {
     title: 'Recognises copies by something other than the id',
     seen:
-      'Unique keys on the transaction, alone or with its status or time, hashes of the body, and double-click ' +
-      'guards by customer and second.',
+      'Unique keys on the transaction, alone or with its status or time, or on a field that all deliveries share, ' +
+      'hashes of the body, and double-click guards by customer and second.',
     why: 'A different notification counts as a copy and is lost, or a copy with other whitespace counts as new.',
     fix: {
       rule: 'Recognise copies by the `id` of the notification only, and put the unique key of the inbox on it.',
-      express: 'Use `payload.id` as the key of the inbox, without a time.',
     },
     severity: 'high',
     cwe: 1025,
@@ -291,8 +277,8 @@ export const DELIVERY_MISTAKES = mistakes({
   'intermittent-failures': {
     title: 'Fails on a few valid deliveries, or answers them late, and accepts the same ones otherwise',
     seen:
-      'One faulty instance at a load balancer, pooled connections that the database closed, and connections that ' +
-      'the first request sets up.',
+      'SQLite that is locked while another delivery is stored, one faulty instance at a load balancer, and pooled ' +
+      'connections that the database closed.',
     why: 'A single test nearly always passes. In production, each failure costs a retry and delays a notification.',
     fix: {
       rule:
@@ -301,6 +287,10 @@ export const DELIVERY_MISTAKES = mistakes({
       express:
         'Await the connection to the database, then call `listen`. Release connections in a `finally` block, and ' +
         'compare the instances behind the load balancer.',
+      django: 'Do not store in SQLite, or set `OPTIONS: {"timeout": 20}` for it: writers exclude each other.',
+      flask: 'Do not store in SQLite, or pass `timeout=20` to `sqlite3.connect`: writers exclude each other.',
+      fastapi: 'Do not store in SQLite, or pass `timeout=20` to `sqlite3.connect`: writers exclude each other.',
+      php: 'Do not store in SQLite, or execute `PRAGMA busy_timeout = 20000`: writers exclude each other.',
     },
     severity: 'high',
     cwe: 755,

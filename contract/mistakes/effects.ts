@@ -1,3 +1,4 @@
+import { INSERTED_ONCE } from './code-by-stack.ts';
 import { mistakes } from './mistake.ts';
 
 /** Amounts without a loss, by stack. */
@@ -124,21 +125,21 @@ export const EFFECTS_MISTAKES = mistakes({
       'again.',
     fix: {
       rule: 'Record the id with a unique key in the transaction that handles the notification, and skip known ids.',
-      express: 'Insert the id with ON CONFLICT DO NOTHING, and handle the notification only where a row was inserted.',
+      ...INSERTED_ONCE,
     },
     severity: 'critical',
     cwe: 837,
     implies: ['ids-kept-in-memory'],
   },
   'ids-kept-in-memory': {
-    title: 'Keeps the ids of handled notifications in memory',
-    seen: 'A `Set`, an LRU cache, or Redis without persistence.',
+    title: 'Keeps the ids of handled notifications in the memory of a process',
+    seen: 'A `Set`, an LRU cache, Redis without persistence, and several workers with a cache each.',
     why:
-      'After a restart, a sender delivers again what was not answered, and the receiver credits, refunds or pays ' +
-      'it again.',
+      'After a restart, or in another worker, the receiver does not know what it has handled, and credits, refunds ' +
+      'or pays it again.',
     fix: {
       rule: 'Keep the ids where the effects are: in the database, with a unique key.',
-      express: 'Insert the id with ON CONFLICT DO NOTHING, and handle the notification only where a row was inserted.',
+      ...INSERTED_ONCE,
     },
     severity: 'critical',
     cwe: 837,
@@ -153,7 +154,7 @@ export const EFFECTS_MISTAKES = mistakes({
       rule:
         'Put the effect and the record of the id into one transaction with a unique key, and the rest after it. ' +
         'Pass the id to a ledger or payment service as an idempotency key.',
-      express: 'Insert the id with ON CONFLICT DO NOTHING, and handle the notification only where a row was inserted.',
+      ...INSERTED_ONCE,
     },
     severity: 'critical',
     cwe: 837,

@@ -1,3 +1,4 @@
+import { RAW_BYTES } from './code-by-stack.ts';
 import { mistakes } from './mistake.ts';
 
 /** Mistakes in how a receiver reads HTTP requests and answers them. */
@@ -39,12 +40,7 @@ export const HTTP_MISTAKES = mistakes({
       rule:
         'Read the raw body whatever its type, or answer 415 before anything uses the body. Use no parsers for ' +
         'forms and uploads on this route, and handle the errors of header parsers.',
-      express:
-        '`express.raw()` and `express.json()` leave `req.body` undefined for other types: use `express.raw({ type: ' +
-        '() => true })`. Mount `express.urlencoded()` and upload middleware after this route, and await every ' +
-        'promise of the handler.',
-      fastify: 'Register a parser for "*": without one the answer is 415, with a wrong one the body is undefined.',
-      php: 'Read `php://input`; for multipart bodies it is empty, so answer 415 to them.',
+      ...RAW_BYTES,
     },
     severity: 'high',
     cwe: 241,
@@ -184,6 +180,7 @@ export const HTTP_MISTAKES = mistakes({
         '"POST").sendStatus(405))`. Mount `cors()` on routes for browsers only. Do not mount `method-override` ' +
         'here; elsewhere, leave its `methods` unchanged, so that it changes only POST.',
       python: 'Answer 405 in `do_GET` and the other methods, or do not define them.',
+      nestjs: 'Use `@Post()` instead of `@All()`.',
       flask: 'Name the methods in the route: `methods=["POST"]`.',
       fastapi: 'Use `@app.post(...)`, not `@app.api_route(...)`.',
       django: 'Use `@require_POST` on the view.',
@@ -191,6 +188,7 @@ export const HTTP_MISTAKES = mistakes({
       spring: 'Use `@PostMapping` instead of `@RequestMapping`.',
       php: 'Compare `$_SERVER["REQUEST_METHOD"]` with POST first, and answer 405.',
       laravel: 'Use `Route::post(...)`, not `Route::any(...)`.',
+      rails: 'Use `post "/hooks"` in the routes, not `match ... via: :all`.',
     },
     severity: 'low',
     cwe: 650,
@@ -285,6 +283,11 @@ export const HTTP_MISTAKES = mistakes({
       express: 'Use `res.status(200).end()`, even if a queue continues the work.',
       fastify: 'Set `reply.code(200)`; a handler without a result may otherwise answer 200 or 204.',
       nestjs: 'Put `@HttpCode(200)` on the method: Nest answers POST with 201.',
+      flask: 'Return `"", 200`; remove the 201, 202 or 204 that is returned with the text.',
+      fastapi: 'Remove `status_code=` from `@app.post(...)`, or set it to 200.',
+      django: 'Return `HttpResponse()`; in REST framework, `Response()` without `status=HTTP_201_CREATED`.',
+      laravel: 'Return `response("", 200)`: `response()->noContent()` is 204, and a new model is 201.',
+      go: 'Remove `w.WriteHeader(http.StatusAccepted)`, or write `http.StatusOK`.',
       spring: 'Return `ResponseEntity.ok()`; check `@ResponseStatus` on the method.',
       rails: 'Use `head :ok`, not `head :no_content` or `:accepted`.',
       dotnet: 'Return `Ok()`, not `NoContent()`, `Accepted()` or `Created()`.',
@@ -365,9 +368,9 @@ export const HTTP_MISTAKES = mistakes({
         'names.',
       flask: 'Use `csrf.exempt` of Flask-WTF.',
       django:
-        'Use `@csrf_exempt`, exempt the view from login middleware, and write the URL pattern with the slash of ' +
-        'the registered URL. Names in `request.META` are upper-case with the prefix HTTP_; `request.headers` ' +
-        'accepts any spelling.',
+        'Use `@csrf_exempt`, list the host of the URL in `ALLOWED_HOSTS`, exempt the view from login middleware, and ' +
+        'write the URL pattern with the slash of the registered URL, or else `APPEND_SLASH` redirects. Names in ' +
+        '`request.META` are upper-case with the prefix HTTP_; `request.headers` accepts any spelling.',
       spring:
         'Add the path to `permitAll()` of the security chain, and to `csrf().ignoringRequestMatchers(...)`; the ' +
         'form login redirects all other paths.',
@@ -377,7 +380,7 @@ export const HTTP_MISTAKES = mistakes({
       laravel:
         'Register the route in `routes/api.php`, outside the `auth` group, or add the path to the exceptions of ' +
         '`VerifyCsrfToken`.',
-      rails: 'Write `skip_before_action :verify_authenticity_token` in the controller.',
+      rails: 'Write `skip_forgery_protection` in the controller, and add the host of the URL to `config.hosts`.',
     },
     severity: 'high',
     cwe: 393,

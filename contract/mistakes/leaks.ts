@@ -2,14 +2,21 @@ import { mistakes } from './mistake.ts';
 
 /** Answers to errors that say nothing about them, by stack. */
 const FIXED_ANSWERS = {
-  fastify: 'Replace the default handler with `setErrorHandler`, because it sends the message of an error.',
+  fastify:
+    'Write `app.setErrorHandler((error, request, reply) => reply.code(error.statusCode ?? 500).send())`: the default ' +
+    'one sends the message of an error.',
   nestjs: 'Do not put `exception.message` into the answer of an exception filter.',
   hono: 'Set `app.onError`, and answer a fixed text.',
   python: 'Catch exceptions in the handler, log them, and answer a fixed text.',
   go: 'Never pass `err.Error()` to `http.Error`; log it and send a fixed word.',
   php: 'Set `display_errors=0` in php.ini, and log errors.',
   django: 'Set `DEBUG = False`.',
-  flask: 'Do not run with `debug=True`, and register an error handler for `Exception`.',
+  flask: 'Do not run with `debug=True`, and set `FLASK_DEBUG=0`.',
+  fastapi: 'Do not run with `debug=True`, and put no `str(error)` into an `HTTPException`.',
+  spring: 'Keep `server.error.include-message` and `server.error.include-stacktrace` at never.',
+  rails: 'Set `config.consider_all_requests_local = false`, and run with `RAILS_ENV=production`.',
+  laravel: 'Set `APP_DEBUG=false`, run `php artisan config:clear`, and install with `composer install --no-dev`.',
+  dotnet: 'Use `UseExceptionHandler`, and `UseDeveloperExceptionPage` only in development.',
 } as const;
 
 /** Mistakes by which credentials, internals or personal data get into answers or logs. */
@@ -86,15 +93,8 @@ export const LEAK_MISTAKES = mistakes({
       express:
         'Set NODE_ENV=production, and add an error handler at the end that sends a status and a word: `(err, req, ' +
         "res, next) => res.status(400).json({ error: 'bad-request' })`.",
-      python: 'Answer fixed texts: no headers, and no text of an exception.',
+      ...FIXED_ANSWERS,
       php: 'Set `display_errors=0` in php.ini, and remove `phpinfo()` and `var_dump()`.',
-      django: 'Set `DEBUG = False`.',
-      flask: 'Do not run with `debug=True`.',
-      fastapi: 'Do not run with `debug=True`.',
-      spring: 'Keep `server.error.include-message` and `server.error.include-stacktrace` at never.',
-      rails: 'Set `config.consider_all_requests_local = false`.',
-      laravel: 'Set `APP_DEBUG=false`, and clear the cached configuration.',
-      dotnet: 'Use `UseExceptionHandler`, and `UseDeveloperExceptionPage` only in development.',
     },
     severity: 'high',
     cwe: 201,
@@ -114,14 +114,9 @@ export const LEAK_MISTAKES = mistakes({
       express:
         'Set NODE_ENV=production, and add an error handler at the end that sends a status and a word: `(err, req, ' +
         "res, next) => res.status(400).json({ error: 'bad-request' })`.",
+      ...FIXED_ANSWERS,
       php: 'Set `display_errors=0` in php.ini, and remove `phpinfo()` and `var_dump()`.',
       django: 'Set `DEBUG = False`, and keep secrets out of settings that pages show.',
-      flask: 'Do not run with `debug=True`.',
-      fastapi: 'Do not run with `debug=True`.',
-      spring: 'Keep `server.error.include-message` and `server.error.include-stacktrace` at never.',
-      rails: 'Set `config.consider_all_requests_local = false`.',
-      laravel: 'Set `APP_DEBUG=false`, and clear the cached configuration.',
-      dotnet: 'Use `UseExceptionHandler`, and `UseDeveloperExceptionPage` only in development.',
     },
     severity: 'critical',
     cwe: 497,
@@ -158,13 +153,6 @@ export const LEAK_MISTAKES = mistakes({
         'Set NODE_ENV=production, and add `(err, req, res, next) => res.status(err.status ?? 500).json({ error: ' +
         "'failed' })` after all routes.",
       ...FIXED_ANSWERS,
-      fastapi: 'Do not run with `debug=True`.',
-      spring: 'Keep `server.error.include-message` and `server.error.include-stacktrace` at never.',
-      rails: 'Set `config.consider_all_requests_local = false`.',
-      laravel:
-        'Install without development packages (`composer install --no-dev`), set `APP_DEBUG=false`, and clear the ' +
-        'cached configuration.',
-      dotnet: 'Use `UseExceptionHandler`, and `UseDeveloperExceptionPage` only in development.',
     },
     severity: 'medium',
     cwe: 209,
@@ -183,11 +171,6 @@ export const LEAK_MISTAKES = mistakes({
         "Add `(err, req, res, next) => res.status(err.status ?? 500).json({ error: 'failed' })` after all routes, " +
         'and send no `err.message`.',
       ...FIXED_ANSWERS,
-      fastapi: 'Do not run with `debug=True`, and put no `str(error)` into an `HTTPException`.',
-      spring: 'Keep `server.error.include-message` and `server.error.include-stacktrace` at never.',
-      rails: 'Set `config.consider_all_requests_local = false`.',
-      laravel: 'Set `APP_DEBUG=false`, and clear the cached configuration.',
-      dotnet: 'Use `UseExceptionHandler`, and `UseDeveloperExceptionPage` only in development.',
     },
     severity: 'low',
     cwe: 209,
@@ -251,8 +234,8 @@ export const LEAK_MISTAKES = mistakes({
     fix: {
       rule:
         'Log a list of harmless settings and the fact that a verification failed, never settings as a whole, TLS ' +
-        'options or computed values. Mask credentials, capture no local variables, and rotate each secret or key ' +
-        'that was in a log.',
+        'options or computed values, also not a part of them. Mask credentials, capture no local variables, and ' +
+        'rotate each secret or key that was in a log.',
       express:
         "Log `{ port, path }` and `{ reason: 'signature-mismatch' }`, and remove `key` and `pfx` from logged TLS " +
         'options. Set `includeLocalVariables: false` and `sendDefaultPii: false` where Sentry starts. Send keys in ' +

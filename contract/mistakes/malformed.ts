@@ -1,3 +1,4 @@
+import { CHECKED_PAYLOAD, GUARDED_PARSING, RAW_BYTES } from './code-by-stack.ts';
 import { mistakes } from './mistake.ts';
 
 /** Mistakes in how a receiver reads a malformed, oversized, deeply nested or oddly typed payload. */
@@ -15,18 +16,7 @@ export const MALFORMED_MISTAKES = mistakes({
       rule:
         'Decode and parse in one try/catch for every error, answer 400 with a fixed text, and throw nothing after ' +
         'the answer.',
-      express: 'Put `JSON.parse` into try/catch; nothing else catches exceptions of an async callback.',
-      python:
-        'Catch `ValueError`, which includes `UnicodeDecodeError`, and `RecursionError` around decoding and ' +
-        '`json.loads`.',
-      flask: 'Use `request.get_json(silent=True)`, and test the result for None.',
-      spring:
-        'Handle `HttpMessageNotReadableException`, or parse the raw body yourself after the verification. For a ' +
-        'repeated key, answer 400 or take the last value.',
-      ruby: 'Rescue `JSON::ParserError`.',
-      php: 'Use `json_decode` with `JSON_THROW_ON_ERROR` inside try.',
-      go: 'Check the error of `json.Unmarshal`.',
-      dotnet: 'Catch `JsonException`.',
+      ...GUARDED_PARSING,
     },
     severity: 'high',
     cwe: 248,
@@ -76,26 +66,36 @@ export const MALFORMED_MISTAKES = mistakes({
       'without verification.',
     fix: {
       rule: 'Verify the signature of an empty body as well, and then answer 400 as for invalid JSON.',
-      express: 'Use `express.raw({ type: () => true })`, and `Buffer.isBuffer(req.body) ? req.body : Buffer.alloc(0)`.',
-      python: 'Read the raw bytes, and catch `ValueError` around `json.loads`, which also rejects an empty text.',
-      flask: 'Use `request.get_json(silent=True)`, and test the result for None.',
-      php: 'Use `json_decode` with `JSON_THROW_ON_ERROR`, which also rejects an empty text.',
+      ...RAW_BYTES,
     },
     severity: 'low',
     cwe: 754,
   },
   'parsing-before-verification': {
-    title: 'Decodes, parses or reads the body before it verifies the signature',
+    title: 'Decodes, parses or validates the body before it verifies the signature',
     seen:
-      'A global body parser or attack scanner in front of the route, and log lines, routers or lookups of the secret ' +
-      'that read a field of the payload.',
+      'A global body parser, a schema of the route or an attack scanner in front of the verification, and log lines, ' +
+      'routers or lookups of the secret that read a field of the payload.',
     why:
-      'Anyone reaches the parser without a secret: the answer reveals it, an internal error fills the log, and an ' +
-      'unhandled one ends the process.',
+      'Anyone reaches the parser without a secret: it answers 400, 415 or 422 where 401 is expected, an internal ' +
+      'error fills the log, and an unhandled one ends the process.',
     fix: {
-      rule: 'Verify the signature over the raw bytes first. Decode, parse and log only a verified body.',
-      express: 'Use `express.raw({ type: () => true })` on the route, and `JSON.parse` after the verification.',
-      spring: 'Take the body as `byte[]`, and parse it yourself after the verification.',
+      rule: 'Verify the signature over the raw bytes first. Decode, parse, validate and log only a verified body.',
+      ...RAW_BYTES,
+      fastify:
+        'Remove `schema.body` from the route. In a plugin with this route alone, call ' +
+        "`app.removeAllContentTypeParsers()` and `app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, " +
+        'body, done) => done(null, body))`. Verify `request.body` in a `preValidation` hook; in the handler, parse ' +
+        'it and call `request.validateInput(payload, schema)`.',
+      fastapi:
+        'Declare `request: Request` as the parameter instead of a model, because FastAPI validates parameters first ' +
+        'and answers 422. Verify `await request.body()`, and then call `Model.model_validate_json(body)`.',
+      laravel:
+        'Verify `$request->getContent()` in a middleware of the route: a `FormRequest` runs before the controller.',
+      rails:
+        'Verify in a class of `ActionController::Metal`, or in a Rack middleware: other controllers parse the body ' +
+        'for their log, and answer 400, before an action runs.',
+      dotnet: 'Verify in middleware: model binding and `[ApiController]` answer 400 before the action.',
     },
     severity: 'high',
     cwe: 696,
@@ -112,10 +112,7 @@ export const MALFORMED_MISTAKES = mistakes({
       rule:
         'Validate the payload against a schema whose root is an object, before any code reads a field. Accept ' +
         'exactly one notification per request, and answer 400 to everything else.',
-      express: 'Run `schema.safeParse(payload)` first, and answer 400 unless it succeeded.',
-      spring: 'Bind to a class with validation, and map its exceptions to 400.',
-      python: 'Test `isinstance(payload, dict)` before you call `get`.',
-      go: 'Unmarshal into a struct with pointers, and test them for nil.',
+      ...CHECKED_PAYLOAD,
     },
     severity: 'medium',
     cwe: 1287,
@@ -130,10 +127,7 @@ export const MALFORMED_MISTAKES = mistakes({
       'can never succeed for an outage and retries.',
     fix: {
       rule: 'Require the fields that you need for this type in a schema, before the handler runs, and answer 400.',
-      express: 'Run `schema.safeParse(payload)` first, and answer 400 unless it succeeded.',
-      spring: 'Bind to a class with validation, and map its exceptions to 400.',
-      django: 'Use `payload.get("at")`, and answer 400 if a field is None.',
-      go: 'Unmarshal into a struct with pointers, and test them for nil.',
+      ...CHECKED_PAYLOAD,
     },
     severity: 'medium',
     cwe: 230,
@@ -150,11 +144,7 @@ export const MALFORMED_MISTAKES = mistakes({
       rule:
         'Validate every object on the way to a field against the shape for its type: present, an object, neither ' +
         'null nor a list nor text. Do not parse text as JSON a second time. Answer 400 otherwise.',
-      express:
-        'Run `schema.safeParse(payload)` with a schema for each `data.type`, and answer 400 unless it succeeded.',
-      spring: 'Bind to a class with validation, and map its exceptions to 400.',
-      php: 'Test for the fields that you need: an empty list and an empty object are the same array.',
-      go: 'Unmarshal into a struct with pointers, and test them for nil.',
+      ...CHECKED_PAYLOAD,
     },
     severity: 'medium',
     cwe: 237,
@@ -171,11 +161,8 @@ export const MALFORMED_MISTAKES = mistakes({
       rule:
         'Check that a value is text before you compare, convert, look up or store it. Answer 400, or accept null ' +
         'where the field is optional.',
-      express:
-        'Run `schema.safeParse(payload)` with `z.string()` for these fields first, and answer 400 unless it succeeded.',
-      spring: 'Bind to a class with validation, and map its exceptions to 400.',
-      python: 'Test `isinstance(value, str)` before the lookup.',
-      go: 'Unmarshal into a struct with pointers, and test them for nil.',
+      ...CHECKED_PAYLOAD,
+      python: 'Test `isinstance(value, str)` before the lookup, and answer 400 otherwise.',
     },
     severity: 'low',
     cwe: 241,
@@ -304,6 +291,9 @@ export const MALFORMED_MISTAKES = mistakes({
     fix: {
       rule: 'Limit the length in the validation, at the size of the column and its index, and answer 400 above it.',
       express: 'Use `z.string().max(255)` for ids, currencies, chains and codes.',
+      django: 'Call `full_clean()` before `save()`, which checks no length, and answer 400 to `ValidationError`.',
+      laravel: 'Use the rule `max:255` in `Validator::make`.',
+      rails: 'Use `validates :id, length: { maximum: 255 }`, and answer 400 if `save` returns false.',
     },
     severity: 'low',
     cwe: 1284,
@@ -321,9 +311,13 @@ export const MALFORMED_MISTAKES = mistakes({
         'Limit the depth while parsing, handle that error like any other parser error (400), and do not walk the ' +
         'payload recursively.',
       express:
-        '`JSON.parse` itself is safe; check the depth with a loop before a deep copy, a merge or `util.inspect`.',
-      python: 'Catch `RecursionError` in addition to `ValueError` around `json.loads`.',
-      ruby: 'Rescue `JSON::NestingError` in addition to `JSON::ParserError`.',
+        '`JSON.parse` itself is safe; check the depth with a loop before a schema, a deep copy, a merge or ' +
+        '`util.inspect`.',
+      python: 'Catch `(ValueError, RecursionError)` around `json.loads`: the second is no `ValueError`.',
+      spring: 'Use Jackson 2.15 or later, which limits the depth, and answer 400 to `StreamConstraintsException`.',
+      php: 'Pass a depth to `json_decode`, as in `json_decode($body, true, 64, JSON_THROW_ON_ERROR)`.',
+      ruby: 'Rescue `JSON::NestingError`, or its parent `JSON::ParserError`.',
+      go: '`json.Unmarshal` returns an error above 10,000 levels: check it.',
     },
     severity: 'high',
     cwe: 674,
@@ -510,13 +504,14 @@ export const MALFORMED_MISTAKES = mistakes({
   'body-content-filter': {
     title: 'Filters the content of the body in a firewall or in middleware',
     seen:
-      'Rules of web application firewalls against cross-site scripting, SQL injection and path traversal, which ' +
-      'inspect JSON bodies as well.',
+      'Web application firewalls, such as ModSecurity with the OWASP rules, which inspect JSON bodies for scripts, ' +
+      'SQL and paths. They answer 403 or HTML where the receiver itself answers 401 or JSON.',
     why: 'Ordinary text from a user or a provider causes the notification to be rejected on every attempt.',
     fix: {
-      rule: 'Exempt the endpoint from filters of the request body: it is verified by its signature.',
+      rule:
+        'Exempt the endpoint from filters of the request body, in front of the receiver and in it: the body is ' +
+        "verified by its signature. Run hookproof against the receiver's own port to see which part filters.",
       express: 'Remove the sanitising middleware from this route, and escape text where you display it.',
-      django: 'Remove the body inspection of the firewall (ModSecurity, AWS WAF) from this path.',
       laravel: 'Exclude the route from XSS middleware.',
     },
     severity: 'high',

@@ -1,30 +1,5 @@
+import { GUARDED_PARSING, IN_FRONT, RAW_BYTES } from './code-by-stack.ts';
 import { mistakes } from './mistake.ts';
-
-/** How to take the received bytes of the body, by stack. */
-const RAW_BYTES = {
-  express:
-    'Use `express.raw({ type: () => true, inflate: false })` on this route, compute the HMAC over `req.body`, and ' +
-    'parse afterwards.',
-  node: 'Collect the chunks of the request as buffers, and verify them joined, before `JSON.parse`.',
-  fastify: "Register a content type parser with `parseAs: 'buffer'`, and verify before `JSON.parse`.",
-  nestjs:
-    "Create the application with `bodyParser: false`, call `app.useBodyParser('raw', { type: () => true })`, and " +
-    'verify the buffer before `JSON.parse`.',
-  hono: 'Use `await c.req.arrayBuffer()`, and verify those bytes before `JSON.parse`.',
-  python: 'Verify what `self.rfile.read(length)` returns, before `json.loads`.',
-  flask: 'Use `request.get_data()` before anything touches `request.json`.',
-  fastapi: 'Use `await request.body()` instead of a model as parameter, and parse after verification.',
-  django: 'Use `request.body`, and parse after verification.',
-  go: 'Read the body with `io.ReadAll(r.Body)`, and unmarshal those bytes after verification.',
-  java: 'Verify what `exchange.getRequestBody().readAllBytes()` returns (of a servlet: `request.getInputStream()`).',
-  spring: 'Take the body as `@RequestBody byte[]`, and map it with the ObjectMapper after verification.',
-  php: 'Use `file_get_contents("php://input")`, and decode after verification.',
-  laravel: 'Use `$request->getContent()`.',
-  ruby: "Verify what `env['rack.input'].read` returns, before `JSON.parse`.",
-  rails: 'Use `request.raw_post`.',
-  dotnet: 'Call `Request.EnableBuffering()`, and read the stream before model binding.',
-  rust: 'Take the body as `Bytes` instead of `Json<T>`, and call `serde_json::from_slice` after verification.',
-};
 
 /** Mistakes in how a receiver takes the bytes of the body that it verifies. */
 export const RAW_BODY_MISTAKES = mistakes({
@@ -39,12 +14,9 @@ export const RAW_BODY_MISTAKES = mistakes({
     fix: {
       rule:
         'Verify the bytes that arrived, before anything parses them, and do not adapt the output of a JSON library ' +
-        'to the other side. A sender serialises once, then signs and sends the same bytes.',
+        'to the other side. A sender serialises once, then signs and sends the same bytes. ' +
+        IN_FRONT,
       ...RAW_BYTES,
-      python: 'Verify what `self.rfile.read(length)` returns, never `json.dumps(json.loads(...))`.',
-      django: 'Use `request.body`, never `json.dumps(json.loads(...))`.',
-      php: 'Use `file_get_contents("php://input")`, never `json_encode(json_decode(...))`.',
-      ruby: "Verify what `env['rack.input'].read` returns, never `JSON.generate(JSON.parse(...))`.",
     },
     severity: 'high',
     cwe: 347,
@@ -61,15 +33,11 @@ export const RAW_BODY_MISTAKES = mistakes({
     fix: {
       rule:
         'Sign and verify the exact bytes of the body: decode, trim, normalise or convert nothing first. Where the ' +
-        'HMAC function takes text, encode as UTF-8; where the platform delivers Base64, decode that first.',
+        'HMAC function takes text, encode as UTF-8; where the platform delivers Base64, decode that first. ' +
+        IN_FRONT,
       ...RAW_BYTES,
       python: 'Verify the bytes of `self.rfile.read(length)`: no `decode`, `strip` or text mode before the HMAC.',
-      java:
-        'Verify what `exchange.getRequestBody().readAllBytes()` returns. Of a servlet, use ' +
-        '`request.getInputStream()`, not `request.getReader()`.',
-      spring: 'Take the body as `@RequestBody byte[]`, not from `request.getReader()` and not as a string.',
       ruby: "Verify what `env['rack.input'].read` returns, without `chomp` or `strip`.",
-      php: 'Pass `file_get_contents("php://input")` to `hash_hmac`, without `trim`.',
     },
     severity: 'high',
     cwe: 347,
@@ -103,7 +71,7 @@ export const RAW_BODY_MISTAKES = mistakes({
     fix: {
       rule:
         'Compute the HMAC over the undecoded bytes. Decode as strict UTF-8 after that, and answer 400 if decoding ' +
-        'fails.',
+        `fails. ${IN_FRONT}`,
       ...RAW_BYTES,
       dotnet: 'Use Encoding.UTF8 instead of Encoding.ASCII, or better, the bytes of `Request.Body`.',
       python:
@@ -126,10 +94,6 @@ export const RAW_BODY_MISTAKES = mistakes({
         'Ignore the charset for the verification: JSON is UTF-8, and the signature covers bytes. 415 is fine for a ' +
         'charset that you reject.',
       ...RAW_BYTES,
-      java:
-        'Verify what `exchange.getRequestBody().readAllBytes()` returns. Of a servlet, use ' +
-        '`request.getInputStream()`, not `request.getReader()`.',
-      spring: 'Take the body as `@RequestBody byte[]`, not from `request.getReader()` and not as a string.',
     },
     severity: 'medium',
     cwe: 807,
@@ -161,7 +125,7 @@ export const RAW_BODY_MISTAKES = mistakes({
     fix: {
       rule:
         'Remove the workaround: with the raw bytes, there is nothing to guess. Leave escapes and numbers to the ' +
-        'parser, after verification.',
+        `parser, after verification. ${IN_FRONT}`,
       ...RAW_BYTES,
     },
     severity: 'high',
@@ -179,7 +143,7 @@ export const RAW_BODY_MISTAKES = mistakes({
     fix: {
       rule:
         'Exclude this route from input filters, and verify the received bytes first. Filter texts afterwards, ' +
-        'where you store them, and encode them where you display them.',
+        `where you store them, and encode them where you display them. ${IN_FRONT}`,
       ...RAW_BYTES,
     },
     severity: 'high',
@@ -197,7 +161,7 @@ export const RAW_BODY_MISTAKES = mistakes({
     fix: {
       rule:
         'Disable body rewriting for this route, or verify the signature before the body reaches the component. ' +
-        'Store the body as bytes, and only after verification.',
+        `Store the body as bytes, and only after verification. ${IN_FRONT}`,
       ...RAW_BYTES,
     },
     severity: 'high',
@@ -246,7 +210,6 @@ export const RAW_BODY_MISTAKES = mistakes({
     fix: {
       rule: 'Read to the end of the body, and hash all of it. Limit the size with a 413, not with a shorter read.',
       ...RAW_BYTES,
-      node: 'Collect the chunks as buffers, and continue in the `end` event.',
     },
     severity: 'high',
     cwe: 130,
@@ -258,9 +221,8 @@ export const RAW_BODY_MISTAKES = mistakes({
       'A character that is split between two packets turns into replacement characters. This is rare, happens only ' +
       'outside ASCII, and rejects a valid delivery.',
     fix: {
-      rule: 'Collect the chunks as bytes, join them, and decode once, after verification.',
+      rule: `Collect the chunks as bytes, join them, and decode once, after verification. ${IN_FRONT}`,
       ...RAW_BYTES,
-      node: 'Collect buffers, join them with `Buffer.concat`, verify, and decode once.',
     },
     severity: 'high',
     cwe: 176,
@@ -285,7 +247,7 @@ export const RAW_BODY_MISTAKES = mistakes({
       'characters.',
     why: 'ASCII bodies pass. Each other character costs bytes at the end, and the rest neither verifies nor parses.',
     fix: {
-      rule: 'Count bytes wherever the body is copied or forwarded.',
+      rule: `Count bytes wherever the body is copied or forwarded. ${IN_FRONT}`,
       express: 'Use `Buffer.byteLength(text)`, or the length of the buffer, instead of `text.length`.',
     },
     severity: 'high',
@@ -302,9 +264,6 @@ export const RAW_BODY_MISTAKES = mistakes({
     fix: {
       rule: 'Read the body in one place, to its end, and pass the bytes to the verification and to the parser.',
       ...RAW_BYTES,
-      express:
-        'Exclude this route from the global `express.json()`, and use `express.raw({ type: () => true, inflate: ' +
-        'false })` on it.',
     },
     severity: 'critical',
     cwe: 666,
@@ -336,10 +295,7 @@ export const RAW_BODY_MISTAKES = mistakes({
       'monitoring.',
     fix: {
       rule: 'Verify the bytes first. Then catch errors of the decoder and of the parser, and answer 400.',
-      ...RAW_BYTES,
-      python:
-        'Catch `UnicodeDecodeError` and `json.JSONDecodeError` after verification; a byte order mark in a `str` ' +
-        'raises the latter.',
+      ...GUARDED_PARSING,
     },
     severity: 'medium',
     cwe: 248,

@@ -1,3 +1,4 @@
+import { RAW_BYTES } from './code-by-stack.ts';
 import { mistakes } from './mistake.ts';
 
 /** Mistakes by which a receiver leaves some requests unverified. */
@@ -15,6 +16,7 @@ export const SKIPPED_VERIFICATION_MISTAKES = mistakes({
       express:
         'Mount the verification as middleware on the route, before the handler and its `switch`, and move early ' +
         'answers after it.',
+      fastify: 'Verify in a `preValidation` hook of the route: the schema is checked after it.',
     },
     severity: 'critical',
     cwe: 424,
@@ -29,9 +31,7 @@ export const SKIPPED_VERIFICATION_MISTAKES = mistakes({
       rule:
         'Read the bytes of every request, and verify them in a separate step. Reject other types and encodings only ' +
         'after that, and remove form and upload parsers from this route.',
-      express:
-        'Read the body with `express.raw({ type: () => true, inflate: false })`, verify it in the next middleware, ' +
-        'and remove `express.urlencoded()` and `express.text()`.',
+      ...RAW_BYTES,
     },
     severity: 'critical',
     cwe: 288,

@@ -1,3 +1,4 @@
+import { RAW_BYTES } from './code-by-stack.ts';
 import { mistakes } from './mistake.ts';
 
 /** The mistakes by which some forged deliveries are accepted: without any check, all of them are. */
@@ -23,7 +24,14 @@ export const SIGNATURE_MISTAKES = mistakes({
       rule:
         'Compute HMAC-SHA256 over the raw body, compare it with the header in constant time, and answer 401 if the ' +
         'header is missing or differs.',
-      express: 'Mount a verification middleware on this route, before the handler.',
+      express: 'Mount a verification middleware on this route, before the handler, and await what it returns.',
+      fastify: 'Verify in a `preValidation` hook of the route, and send the 401 there.',
+      nestjs: 'Verify in a guard (`@UseGuards`), and throw `UnauthorizedException` in it.',
+      fastapi: 'Verify in the handler or in a dependency (`Depends`), and raise `HTTPException(401)`.',
+      laravel: 'Assign a middleware to the route that answers `response("", 401)`.',
+      rails: 'Verify in a `before_action` that ends with `head :unauthorized`.',
+      spring:
+        'Verify in the handler, over the bytes of the body: a filter that reads them leaves none for the handler.',
     },
     severity: 'critical',
     cwe: 347,
@@ -38,8 +46,10 @@ export const SIGNATURE_MISTAKES = mistakes({
     fix: {
       rule: 'Await the result of the verification, and end the request with 401 unless it is exactly true.',
       express:
-        'Write `if ((await verify(req)) !== true) return res.sendStatus(401)`, and enable the lint rule against ' +
-        'unawaited promises in conditions.',
+        'Is the verification awaited? A promise that is not awaited is always truthy. Write `if ((await verify(req)) ' +
+        '!== true) return res.sendStatus(401)`, and enable the lint rule against unawaited promises in conditions.',
+      nestjs: 'Await the verification in the guard: `return await this.verify(request)`, without a catch block.',
+      fastapi: 'Is the verification awaited? A coroutine that is not awaited is always true.',
     },
     severity: 'critical',
     cwe: 347,
@@ -74,8 +84,11 @@ export const SIGNATURE_MISTAKES = mistakes({
     fix: {
       rule: 'Compare the header with the HMAC of the body. Presence, length and format prove nothing.',
       express:
-        'Run the verification after checks of presence or format, not instead of it: `a.length === b.length && ' +
-        'timingSafeEqual(a, b)`.',
+        'Is the verification awaited? A promise that is not awaited is always truthy, so any signature passes. ' +
+        'Without a promise, check that the result is used: `if (a.length !== b.length || !timingSafeEqual(a, b)) ' +
+        'return res.sendStatus(401)`.',
+      fastapi: 'Is the verification awaited? A coroutine that is not awaited is always true.',
+      php: 'Write `if (!hash_equals($expected, $signature))` in addition to `isset()`, and answer 401.',
     },
     severity: 'critical',
     cwe: 347,
@@ -114,7 +127,11 @@ export const SIGNATURE_MISTAKES = mistakes({
       express:
         'Write `if (!signature || !isValid(signature, req.body)) return res.sendStatus(401)`, and verify ' +
         'unconditionally.',
-      php: 'Write `if (!$signature || !hash_equals($expected, $signature))`, and answer 401.',
+      python: 'Write `received = headers.get("X-Service-Signature", "")`, and compare it without `if received and`.',
+      php: 'Write `if (!hash_equals($expected, $_SERVER["HTTP_X_SERVICE_SIGNATURE"] ?? ""))`, and answer 401.',
+      laravel:
+        'Write `if (!hash_equals($expected, (string) $request->header("X-Service-Signature")))`, and answer 401.',
+      go: 'Write `if !hmac.Equal([]byte(r.Header.Get("X-Service-Signature")), []byte(expected))`, without `!= "" &&`.',
     },
     severity: 'critical',
     cwe: 347,
@@ -132,19 +149,29 @@ export const SIGNATURE_MISTAKES = mistakes({
         'Check that the header is present, compare the lengths of the two byte buffers (not of the strings) before ' +
         'the contents, and answer 401 when the check throws.',
       express:
-        'Check `typeof header === "string"` and `/^[A-Za-z0-9+/]{43}=$/` first. Then create both buffers, and write ' +
-        '`if (a.length !== b.length || !timingSafeEqual(a, b)) return res.sendStatus(401)`.',
+        'Write `const a = Buffer.from(req.get("X-Service-Signature") ?? ""), b = Buffer.from(expected)`, then `if ' +
+        '(a.length !== b.length || !timingSafeEqual(a, b)) return res.sendStatus(401)`.',
+      fastify:
+        'Write `const a = Buffer.from(request.headers["x-service-signature"] ?? ""), b = Buffer.from(expected)`, ' +
+        'then `if (a.length !== b.length || !timingSafeEqual(a, b)) return reply.code(401).send()`.',
+      nestjs:
+        'Write `const a = Buffer.from(request.headers["x-service-signature"] ?? ""), b = Buffer.from(expected)`, ' +
+        'then `if (a.length !== b.length || !timingSafeEqual(a, b)) throw new UnauthorizedException()`.',
       python:
         'Use `headers.get("X-Service-Signature", "")`, and call `hmac.compare_digest(received.encode("utf-8", ' +
         '"replace"), expected.encode())`: it raises TypeError for text outside ASCII.',
-      flask: 'Use `request.headers.get("X-Service-Signature", "")` instead of the index, which raises.',
-      php: 'Use `$_SERVER["HTTP_X_SERVICE_SIGNATURE"] ?? ""`.',
+      php: 'Write `hash_equals($expected, $_SERVER["HTTP_X_SERVICE_SIGNATURE"] ?? "")`: null is a `TypeError`.',
+      laravel:
+        'Write `hash_equals($expected, (string) $request->header("X-Service-Signature"))`: null is a `TypeError`.',
       ruby: 'Use `OpenSSL.secure_compare`, which takes any length; `OpenSSL.fixed_length_secure_compare` raises.',
       rails:
         'Use `request.headers["X-Service-Signature"].to_s`, and `ActiveSupport::SecurityUtils.secure_compare`, which ' +
         'takes any length; `fixed_length_secure_compare` raises.',
       go: '`r.Header.Get` returns an empty string for an absent header; do not index the slice in `r.Header`.',
-      java: 'Catch IllegalArgumentException around `Base64.getDecoder().decode`, and answer 401.',
+      java: 'Compare the Base64 texts with `MessageDigest.isEqual`: `Base64.getDecoder().decode` throws on other text.',
+      spring:
+        'Write `@RequestHeader(name = "X-Service-Signature", required = false)`, treat null as empty, and compare ' +
+        'the Base64 texts with `MessageDigest.isEqual`.',
       dotnet:
         'Use `Convert.TryFromBase64String`. `CryptographicOperations.FixedTimeEquals` returns false for unequal ' +
         'lengths and needs no guard.',
@@ -161,8 +188,8 @@ export const SIGNATURE_MISTAKES = mistakes({
     fix: {
       rule: 'Check presence and length before the comparison, and run the verification where exceptions are caught.',
       express:
-        'Verify inside the handler, not in a `data` or `end` callback. Express 5 turns a rejected handler into a ' +
-        '500, Express 4 does not.',
+        'Verify inside the handler, not in a `data` or `end` callback, and put it into try/catch: Express 5 turns a ' +
+        'rejected handler into a 500, Express 4 does not.',
     },
     severity: 'critical',
     cwe: 248,
@@ -178,6 +205,17 @@ export const SIGNATURE_MISTAKES = mistakes({
       express:
         'Answer 401 in the branch for a missing header too, and call `res.sendStatus(401)` in the `catch` block of ' +
         'the check.',
+      fastify: 'Leave the header out of `schema.headers`, which answers 400, and use `reply.code(401).send()`.',
+      nestjs: 'Throw `UnauthorizedException` in the guard: a guard that returns false answers 403.',
+      flask: 'Use `request.headers.get("X-Service-Signature", "")`, because the index answers 400, and `abort(401)`.',
+      fastapi:
+        'Declare `x_service_signature: str = Header("")`: a required header answers 422. Raise `HTTPException(401)`, ' +
+        'and pass `auto_error=False` to `APIKeyHeader`, which may answer 403.',
+      django: 'Return `HttpResponse(status=401)`: `PermissionDenied` answers 403, and `SuspiciousOperation` 400.',
+      php: 'Call `http_response_code(401)` before any output, and `exit`.',
+      laravel: 'Write `abort(401)` in the middleware: `abort_unless(..., 403)` and `$this->authorize()` answer 403.',
+      rails: 'Write `head :unauthorized`, not `:forbidden`, and `skip_forgery_protection`, whose failure is a 422.',
+      go: 'Write `http.Error(w, "unauthorized", http.StatusUnauthorized)`, and return.',
       spring: 'Write `@RequestHeader(required = false)`: a required header answers 400.',
     },
     severity: 'medium',
@@ -526,7 +564,13 @@ export const SIGNATURE_MISTAKES = mistakes({
         'Write `if (!process.env.WEBHOOK_SECRET) throw new Error(...)` at start-up, without `?? ""` and template ' +
         'literals. Use one secret, whatever headers, host and body name.',
       go: '`os.Getenv` returns "" for an unset variable: use `os.LookupEnv`, and stop if it is missing or empty.',
-      python: 'Do not use `str(os.environ.get(...))`: it turns a missing variable into the word None.',
+      python: 'Use `os.environ["WEBHOOK_SECRET"]`: `get` returns None, which `str()` turns into the word None.',
+      php: '`getenv()` returns false for an unset variable, which is an empty key: throw at start-up.',
+      laravel:
+        'Throw if `config("services.webhook.secret")` is empty: `env()` returns null once configuration is cached.',
+      rails: 'Use `ENV.fetch("WEBHOOK_SECRET")`, which raises, instead of `ENV[...].to_s`.',
+      spring:
+        'Give the property placeholder no default after the colon: the context then fails to start without a value.',
     },
     severity: 'critical',
     cwe: 1188,
@@ -606,8 +650,7 @@ export const SIGNATURE_MISTAKES = mistakes({
       rule:
         'Keep the raw bytes when the body is first read, give them to the function that signs or verifies, and ' +
         'reject a delivery without them.',
-      express:
-        'Read the body with `express.raw({ type: () => true, inflate: false })`, and verify it in the next middleware.',
+      ...RAW_BYTES,
     },
     severity: 'high',
     cwe: 354,

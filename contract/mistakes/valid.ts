@@ -1,3 +1,4 @@
+import { OPEN_VALUES } from './code-by-stack.ts';
 import { mistakes } from './mistake.ts';
 
 /** Mistakes by which a receiver rejects, crashes on or misreads notifications. */
@@ -24,11 +25,7 @@ export const VALID_MISTAKES = mistakes({
       rule:
         'Handle every type and status of the specification, and give each table of handlers a default that answers ' +
         '200.',
-      express:
-        'Add the missing branch to the switch, and end it with `default: res.sendStatus(200)`. Use `z.string()` ' +
-        'instead of `z.enum([...])`.',
-      spring: 'Jackson throws on an unknown enum constant: enable READ_UNKNOWN_ENUM_VALUES_USING_DEFAULT_VALUE.',
-      dotnet: 'JsonStringEnumConverter throws on an unknown name: declare types and statuses as string.',
+      ...OPEN_VALUES,
     },
     severity: 'high',
     cwe: 478,
@@ -45,10 +42,7 @@ export const VALID_MISTAKES = mistakes({
       rule:
         'Read types, statuses, codes and networks as text, act on the values that you know, and answer 200 to the ' +
         'others and log them.',
-      express:
-        'Use `z.string()` instead of `z.enum([...])`, and map the value to your own enum afterwards, with a default.',
-      spring: 'Jackson throws on an unknown enum constant: enable READ_UNKNOWN_ENUM_VALUES_USING_DEFAULT_VALUE.',
-      dotnet: 'JsonStringEnumConverter throws on an unknown name: declare the field as string.',
+      ...OPEN_VALUES,
     },
     severity: 'medium',
     cwe: 232,
@@ -70,6 +64,8 @@ export const VALID_MISTAKES = mistakes({
       spring:
         'Set `spring.jackson.deserialization.fail-on-unknown-properties=false` for the one ObjectMapper, and remove ' +
         '`@JsonIgnoreProperties(ignoreUnknown = false)`.',
+      fastapi: 'Remove `extra="forbid"` from `model_config` of each model.',
+      nestjs: 'Remove `forbidNonWhitelisted: true` from the ValidationPipe.',
       go: 'Remove `decoder.DisallowUnknownFields()`.',
       dotnet: 'Remove `JsonUnmappedMemberHandling.Disallow`.',
     },
@@ -111,6 +107,11 @@ export const VALID_MISTAKES = mistakes({
       express:
         'Use `z.string().nullish()` without a minimum length in the schema, optional access (`?.`) and `|| null`, ' +
         'as in `data.errorData?.code ?? null`. Await or `.catch()` every promise that a handler starts.',
+      python:
+        'Use `data.get("errorData") or {}`; in a model, `field: str | None = None`, because without a default it is ' +
+        'required.',
+      laravel: 'Use the rule `nullable`: `ConvertEmptyStringsToNull` turns "" into null, which `string` rejects.',
+      rails: 'Use `payload.dig("data", "errorData", "code")`, and `&.` for methods of the value.',
       spring: 'Do not use `@NotNull` and `@NotBlank` on optional fields.',
       go: 'Use a pointer, and test it for nil.',
       dotnet: 'Declare the property nullable and not `required`.',
@@ -130,11 +131,10 @@ export const VALID_MISTAKES = mistakes({
       rule:
         'Store an error code as text of any form. Use lists, prefixes and groups only to look up a message or a ' +
         'team, with a default.',
+      ...OPEN_VALUES,
       express:
         'Use `z.string()` without `.regex(...)` for the code. Give lookups a default: `teams.get(code?.slice(0, 3)) ' +
         "?? teams.get('other')`, `code?.split('-')[2]?.[0] ?? 'unknown'`.",
-      spring: 'Jackson throws on an unknown enum constant: enable READ_UNKNOWN_ENUM_VALUES_USING_DEFAULT_VALUE.',
-      dotnet: 'JsonStringEnumConverter throws on an unknown name: declare the error code as string.',
     },
     severity: 'high',
     cwe: 478,
