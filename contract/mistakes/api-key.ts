@@ -1,4 +1,4 @@
-import { mistakes } from './mistake.ts';
+import { ids, mistakes } from './mistake.ts';
 
 /** How to compare two complete keys in constant time, by stack. */
 const EXACT_COMPARISON = {
@@ -33,17 +33,10 @@ export const API_KEY_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 306,
-    implies: [
-      'optional-key',
-      'unread-key',
-      'named-expected-key',
-      'partial-key-comparison',
-      'derived-key-comparison',
-      'altered-key',
-      'key-as-pattern',
-      'key-as-property',
-      'key-as-list',
-    ],
+    implies: ids(
+      'unread-key optional-key one-credential-enough request-chooses-credentials failures-lock-out',
+      'body-left-unread',
+    ),
   },
   'unread-key': {
     title: 'Checks only that an API key is present',
@@ -60,15 +53,10 @@ export const API_KEY_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 287,
-    implies: [
-      'named-expected-key',
-      'partial-key-comparison',
-      'derived-key-comparison',
-      'altered-key',
-      'key-as-pattern',
-      'key-as-property',
-      'key-as-list',
-    ],
+    implies: ids(
+      'key-check-throws unset-key partial-key-comparison derived-key-comparison altered-key key-as-pattern',
+      'key-as-property key-as-list key-in-sql named-expected-key',
+    ),
   },
   'optional-key': {
     title: 'Compares the API key only when it is present',
@@ -87,7 +75,10 @@ export const API_KEY_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 306,
-    implies: ['conditional-key-check', 'key-exempt-claims', 'key-from-other-place', 'key-checked-late'],
+    implies: ids(
+      'key-from-other-place conditional-key-check key-exempt-claims key-checked-late remembered-before-checks',
+      'distinct-refusals',
+    ),
   },
   'unset-key': {
     title: 'Accepts a guessable API key when none is configured',
@@ -132,6 +123,7 @@ export const API_KEY_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 187,
+    implies: ['altered-key', 'key-as-list', 'distinct-refusals'],
   },
   'derived-key-comparison': {
     title: 'Compares a property of the API key instead of the key',
@@ -145,6 +137,7 @@ export const API_KEY_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 1025,
+    implies: ['partial-key-comparison'],
   },
   'altered-key': {
     title: 'Changes the received API key before the comparison',
@@ -189,6 +182,7 @@ export const API_KEY_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 155,
+    implies: ['partial-key-comparison', 'key-in-sql'],
   },
   'key-as-property': {
     title: 'Looks up the API key as a property name of an object',
@@ -266,6 +260,10 @@ export const API_KEY_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 248,
+    implies: ids(
+      'optional-key unset-key partial-key-comparison derived-key-comparison key-as-pattern key-as-property',
+      'key-as-list named-expected-key request-chooses-credentials',
+    ),
   },
   'key-refused-by-framework': {
     title: 'Lets a gateway or framework choose the answer to an invalid or missing API key',
@@ -297,6 +295,7 @@ export const API_KEY_MISTAKES = mistakes({
     },
     severity: 'medium',
     cwe: 393,
+    implies: ['wrong-refusal-status'],
   },
   'key-refusal-hangs-up': {
     title: 'Closes the connection instead of answering an invalid API key',
@@ -314,6 +313,7 @@ export const API_KEY_MISTAKES = mistakes({
     },
     severity: 'medium',
     cwe: 392,
+    implies: ['unread-key', 'optional-key', 'request-chooses-credentials'],
   },
   'key-from-other-place': {
     title: 'Also takes the API key from other places than its header',
@@ -356,6 +356,7 @@ export const API_KEY_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 436,
+    implies: ['header-lookup-by-exact-name'],
   },
   'conditional-key-check': {
     title: 'Checks the API key only for some of the requests that it handles',
@@ -424,6 +425,7 @@ export const API_KEY_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 287,
+    implies: ['unchecked-key'],
   },
   'key-checked-late': {
     title: 'Parses the body before it checks the API key',
@@ -463,6 +465,7 @@ export const API_KEY_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 303,
+    implies: ['remembered-before-checks'],
   },
   'request-chooses-credentials': {
     title: 'Decides by what the request presents which credentials it requires',
@@ -481,5 +484,6 @@ export const API_KEY_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 807,
+    implies: ['one-credential-enough', 'distinct-refusals'],
   },
 });

@@ -43,8 +43,8 @@ export const RAW_BYTES = {
 
 /** How to find out that the receiver is not the part that changes the body. */
 export const IN_FRONT =
-  'If the receiver verifies the bytes as they arrive, something in front of it changes them, such as a gateway, a ' +
-  "forwarder or a proxy with a body parser: run hookproof against the receiver's own port to find out.";
+  'If the receiver does this already, a gateway or forwarder in front of it changes the bytes: run hookproof against ' +
+  "the receiver's own port to find out.";
 
 /** How to parse a body without an exception that nothing handles. */
 export const GUARDED_PARSING = {

@@ -22,6 +22,7 @@ export const DELIVERY_MISTAKES = mistakes({
     },
     severity: 'medium',
     cwe: 393,
+    implies: ['lookup-before-insert', 'copies-by-content'],
   },
   'lookup-before-insert': {
     title: 'Looks up a row and inserts it if it finds none',
@@ -40,6 +41,7 @@ export const DELIVERY_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 367,
+    implies: ['effect-and-id-apart'],
   },
   'copies-by-content': {
     title: 'Recognises copies by something other than the id',
@@ -52,6 +54,7 @@ export const DELIVERY_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 1025,
+    implies: ['transition-rejected', 'colliding-updates', 'unique-payload-field', 'kind-not-handled'],
   },
   'unique-payload-field': {
     title: 'Expects a field of the payload other than the id to be unique',
@@ -73,6 +76,7 @@ export const DELIVERY_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 694,
+    implies: ['transition-rejected'],
   },
   'colliding-updates': {
     title: 'Changes one record for several notifications at the same time',
@@ -111,6 +115,7 @@ export const DELIVERY_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 696,
+    implies: ['verdict-kept-by-id', 'failures-lock-out', 'resource-not-released'],
   },
   'verdict-kept-by-id': {
     title: 'Shares a verification result between deliveries with the same id',
@@ -146,6 +151,7 @@ export const DELIVERY_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 393,
+    implies: ['refund-as-sell-state', 'cash-step-as-order-status', 'failures-lock-out'],
   },
   'refund-as-sell-state': {
     title: 'Treats a refund as a state of its sell',
@@ -228,6 +234,7 @@ export const DELIVERY_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 410,
+    implies: ['state-shared-by-requests', 'uncaught-error'],
   },
   'resource-not-released': {
     title: 'Does not release what a request acquired on every path',
@@ -250,6 +257,7 @@ export const DELIVERY_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 772,
+    implies: ['uncaught-error'],
   },
   'state-shared-by-requests': {
     title: 'Shares buffers, parsers or results between requests',
@@ -273,6 +281,7 @@ export const DELIVERY_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 488,
+    implies: ['remembered-before-checks', 'intermittent-failures', 'body-left-unread'],
   },
   'intermittent-failures': {
     title: 'Fails on a few valid deliveries, or answers them late, and accepts the same ones otherwise',
@@ -311,6 +320,7 @@ export const DELIVERY_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 248,
+    implies: ['aborted-body-unhandled'],
   },
   'keep-alive-dropped': {
     title: 'Closes connections without announcing it and without an answer',
@@ -331,5 +341,6 @@ export const DELIVERY_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 404,
+    implies: ['load-rejected'],
   },
 });

@@ -47,6 +47,7 @@ export const EFFECTS_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 670,
+    implies: ['mapping-shared-by-kinds', 'acknowledged-before-stored', 'unknown-value-stops-work'],
   },
   'mapping-shared-by-kinds': {
     title: 'Reads all kinds of notifications with the same mapping',
@@ -99,6 +100,7 @@ export const EFFECTS_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 682,
+    implies: ['narrow-amount-type'],
   },
   'exponent-in-amount': {
     title: 'Writes very small and very large amounts with an exponent',
@@ -116,6 +118,7 @@ export const EFFECTS_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 838,
+    implies: ['narrow-amount-type'],
   },
   'copy-handled-again': {
     title: 'Handles a notification each time that it is delivered',
@@ -129,7 +132,7 @@ export const EFFECTS_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 837,
-    implies: ['ids-kept-in-memory'],
+    implies: ['ids-kept-in-memory', 'copy-rejected'],
   },
   'ids-kept-in-memory': {
     title: 'Keeps the ids of handled notifications in the memory of a process',
@@ -158,6 +161,7 @@ export const EFFECTS_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 837,
+    implies: ['acknowledged-before-stored'],
   },
   'handled-before-checks': {
     title: 'Handles a delivery before it has passed every check',

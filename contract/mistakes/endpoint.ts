@@ -1,4 +1,4 @@
-import { mistakes } from './mistake.ts';
+import { ids, mistakes } from './mistake.ts';
 
 /** Mistakes in the deployment of an endpoint, and those that a run shows only as a whole. */
 export const ENDPOINT_MISTAKES = mistakes({
@@ -150,7 +150,10 @@ export const ENDPOINT_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 306,
-    implies: ['forgery-accepted'],
+    implies: ids(
+      'forgery-accepted no-signature-verification unchecked-key client-without-certificate-accepted',
+      'acknowledged-before-checks payload-not-validated method-not-restricted',
+    ),
   },
   'forgery-accepted': {
     title: 'Accepts deliveries whose credentials are missing or invalid',
@@ -158,8 +161,8 @@ export const ENDPOINT_MISTAKES = mistakes({
     why: 'An attacker who finds the gap can report a payment that never happened.',
     fix: {
       rule:
-        'Treat a missing header like an invalid one: `if (!header || !valid)` answers 401. See the failures whose ' +
-        'reason begins with "accepted": each names what is forged in the delivery.',
+        'Treat a missing header like an invalid one: `if (!header || !valid)` answers 401. Verify every request that ' +
+        'reaches the handler, whatever its content type, framing, method, path or headers.',
     },
     severity: 'critical',
     cwe: 287,

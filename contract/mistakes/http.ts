@@ -1,5 +1,5 @@
 import { RAW_BYTES } from './code-by-stack.ts';
-import { mistakes } from './mistake.ts';
+import { ids, mistakes } from './mistake.ts';
 
 /** Mistakes in how a receiver reads HTTP requests and answers them. */
 export const HTTP_MISTAKES = mistakes({
@@ -44,6 +44,22 @@ export const HTTP_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 241,
+    implies: ['content-type-as-string'],
+  },
+  'undefined-body-throws': {
+    title: 'Answers 500 where no parser reads the body: with another Content-Type than JSON, or without a body',
+    seen: '`createHmac(...).update(req.body)` or `req.rawBody.toString()`, where the parser has left undefined.',
+    why: 'Anyone causes the error without credentials, and the sender takes it for an outage and retries.',
+    fix: {
+      rule: 'Read the raw body whatever its type, verify an empty one like any other, and answer 401 when it fails.',
+      ...RAW_BYTES,
+    },
+    severity: 'medium',
+    cwe: 476,
+    implies: ids(
+      'body-parser-by-content-type verification-per-content-type verification-per-framing decompression-unguarded',
+      'conditional-key-check',
+    ),
   },
   'header-lookup-by-exact-name': {
     title: 'Looks up headers with case-sensitive names',
@@ -100,6 +116,7 @@ export const HTTP_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 755,
+    implies: ['own-http-parser', 'trusted-content-length', 'aborted-body-unhandled'],
   },
   'trusted-content-length': {
     title: 'Trusts Content-Length to allocate or read the body',
@@ -138,6 +155,7 @@ export const HTTP_MISTAKES = mistakes({
     },
     severity: 'medium',
     cwe: 1284,
+    implies: ['extra-headers-rejected'],
   },
   'extra-headers-rejected': {
     title: 'Rejects deliveries with additional, repeated or long request headers',
@@ -233,6 +251,7 @@ export const HTTP_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 248,
+    implies: ['verification-per-path'],
   },
   'body-left-unread': {
     title: 'Answers before it has read the body',
@@ -294,6 +313,7 @@ export const HTTP_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 393,
+    implies: ['one-shape-for-all-types', 'valid-body-size-rejected', 'plain-delivery-rejected'],
   },
   'never-ends-answer': {
     title: 'Does not answer, or never ends the answer',
@@ -313,6 +333,7 @@ export const HTTP_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 440,
+    implies: ['wrong-refusal-status', 'no-signature-verification', 'plain-delivery-rejected'],
   },
   'slow-answer': {
     title: 'Does the work before it answers',
@@ -331,6 +352,7 @@ export const HTTP_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 1088,
+    implies: ['valid-kind-rejected', 'plain-delivery-rejected'],
   },
   'acknowledged-before-checks': {
     title: 'Answers 200 before it checks the delivery',
@@ -348,6 +370,7 @@ export const HTTP_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 696,
+    implies: ['no-signature-verification', 'unchecked-key', 'own-http-parser'],
   },
   'same-answer-to-all': {
     title: 'Gives every delivery the same answer, whatever it contains',
@@ -384,5 +407,6 @@ export const HTTP_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 393,
+    implies: ['nothing-verified', 'plain-delivery-rejected'],
   },
 });

@@ -41,6 +41,7 @@ export const LEAK_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 201,
+    implies: ['error-message-in-answer', 'distinct-refusals', 'debug-switch-in-request'],
   },
   'debug-switch-in-request': {
     title: 'Reveals debug output to every request with a debug switch',
@@ -79,6 +80,7 @@ export const LEAK_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 201,
+    implies: ['expected-signature-in-answer'],
   },
   'request-headers-in-answer': {
     title: 'Repeats the request, including its headers, in an answer',
@@ -98,6 +100,7 @@ export const LEAK_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 201,
+    implies: ['expected-signature-in-answer', 'debug-output-in-answer'],
   },
   'settings-page-public': {
     title: 'Shows its settings or variables on error and status pages',
@@ -120,6 +123,7 @@ export const LEAK_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 497,
+    implies: ['expected-signature-in-answer', 'configuration-file-served', 'debug-output-in-answer'],
   },
   'configuration-file-served': {
     title: 'Serves configuration files to everyone',
@@ -136,6 +140,7 @@ export const LEAK_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 552,
+    implies: ['operator-pages-public'],
   },
   'debug-output-in-answer': {
     title: 'Sends stack traces or debug output in an answer',
@@ -156,6 +161,7 @@ export const LEAK_MISTAKES = mistakes({
     },
     severity: 'medium',
     cwe: 209,
+    implies: ['error-message-in-answer'],
   },
   'error-message-in-answer': {
     title: 'Sends the message of an exception, a parser or a database in an answer',
@@ -253,6 +259,7 @@ export const LEAK_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 532,
+    implies: ['request-headers-in-log'],
   },
   'request-headers-in-log': {
     title: 'Writes the headers of deliveries to its log',

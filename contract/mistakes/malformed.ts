@@ -1,5 +1,5 @@
 import { CHECKED_PAYLOAD, GUARDED_PARSING, RAW_BYTES } from './code-by-stack.ts';
-import { mistakes } from './mistake.ts';
+import { ids, mistakes } from './mistake.ts';
 
 /** Mistakes in how a receiver reads a malformed, oversized, deeply nested or oddly typed payload. */
 export const MALFORMED_MISTAKES = mistakes({
@@ -20,6 +20,10 @@ export const MALFORMED_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 248,
+    implies: ids(
+      'undecodable-body-throws lenient-parser empty-body-unhandled deep-nesting-unhandled remembered-before-checks',
+      'state-outlives-request uncaught-error error-message-in-answer',
+    ),
   },
   'lenient-parser': {
     title: 'Parses the body with extensions to JSON or as another format',
@@ -99,6 +103,45 @@ export const MALFORMED_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 696,
+    implies: ids(
+      'unguarded-parser payload-root-unchecked key-checked-late verification-per-type',
+      'verification-per-content-type verification-per-framing verification-per-method own-http-parser',
+    ),
+  },
+  'payload-not-validated': {
+    title: 'Uses the payload without validating it',
+    seen:
+      '`const { data } = JSON.parse(body)` followed by `data.metadata.orderStatus`, and handlers that leave every ' +
+      'check to the database.',
+    why:
+      'Whatever a payload lacks, or has in another type, causes a 500. The sender takes a notification that can ' +
+      'never succeed for an outage and retries it.',
+    fix: {
+      rule:
+        'Validate the whole payload after the verification and before any code reads a field: an object with the id, ' +
+        'the type and the data that its type needs. Answer 400 otherwise, and catch errors of the handler.',
+      ...CHECKED_PAYLOAD,
+    },
+    severity: 'medium',
+    cwe: 20,
+    implies: ids(
+      'unguarded-parser payload-root-unchecked nested-object-unchecked text-type-unchecked text-form-unchecked',
+      'time-conversion-unchecked number-conversion-unchecked value-longer-than-column inherited-name-lookup',
+      'payload-text-unencoded',
+    ),
+  },
+  'invalid-payload-redirected': {
+    title: 'Redirects invalid payloads instead of answering 400',
+    seen: 'Validation of forms (`$request->validate()` of Laravel), which sends the user back to the form.',
+    why: 'The sender does not follow redirects, and its log names a wrong URL as the reason instead of the payload.',
+    fix: {
+      rule: 'Answer 400 to an invalid payload, with a fixed text, and redirect no delivery.',
+      ...CHECKED_PAYLOAD,
+      rails: 'Render `head :bad_request` where the validation fails, and no `redirect_to` or `redirect_back`.',
+    },
+    severity: 'medium',
+    cwe: 393,
+    implies: ['payload-not-validated'],
   },
   'payload-root-unchecked': {
     title: 'Does not check that the payload is an object',
@@ -148,6 +191,7 @@ export const MALFORMED_MISTAKES = mistakes({
     },
     severity: 'medium',
     cwe: 237,
+    implies: ['missing-field-unchecked', 'remembered-before-checks'],
   },
   'text-type-unchecked': {
     title: 'Uses a value as text without checking that it is text',
@@ -166,6 +210,7 @@ export const MALFORMED_MISTAKES = mistakes({
     },
     severity: 'low',
     cwe: 241,
+    implies: ['missing-field-unchecked', 'query-operators-from-payload'],
   },
   'text-form-unchecked': {
     title: 'Converts or splits text without checking its form',
@@ -223,6 +268,7 @@ export const MALFORMED_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 89,
+    implies: ['body-content-filter'],
   },
   'payload-text-unencoded': {
     title: 'Uses text from the payload as a format, a header, a file name or a log line without encoding it',
@@ -242,6 +288,7 @@ export const MALFORMED_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 116,
+    implies: ['unstorable-characters', 'value-longer-than-column'],
   },
   'unstorable-characters': {
     title: 'Passes on text with characters that the database or the next encoder rejects',
@@ -263,6 +310,7 @@ export const MALFORMED_MISTAKES = mistakes({
     },
     severity: 'medium',
     cwe: 176,
+    implies: ['unstorable-body-text', 'body-chunks-as-text', 'valid-text-rejected'],
   },
   'names-from-payload-keys': {
     title: 'Creates properties, columns or metrics from the names in a payload',
@@ -321,6 +369,7 @@ export const MALFORMED_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 674,
+    implies: ['uncaught-error'],
   },
   'oversized-body-unhandled': {
     title: 'Cuts, drops or fails on a large body instead of answering 413 above a limit',
@@ -351,6 +400,7 @@ export const MALFORMED_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 770,
+    implies: ['body-left-unread', 'valid-body-size-rejected', 'body-consumed-twice'],
   },
   'aborted-body-unhandled': {
     title: 'Does not handle a connection that ends before the end of the body',
@@ -404,6 +454,7 @@ export const MALFORMED_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 1321,
+    implies: ['state-shared-by-requests', 'failures-lock-out', 'serial-body-reads'],
   },
   'payload-method-calls': {
     title: 'Calls methods of the payload that its fields can replace',
@@ -483,6 +534,7 @@ export const MALFORMED_MISTAKES = mistakes({
     },
     severity: 'medium',
     cwe: 704,
+    implies: ['text-type-unchecked'],
   },
   'backtracking-pattern': {
     title: 'Matches payload text against a pattern with nested repetition',
@@ -516,5 +568,6 @@ export const MALFORMED_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 440,
+    implies: ['payload-text-unencoded'],
   },
 });

@@ -1,4 +1,4 @@
-import { mistakes } from './mistake.ts';
+import { ids, mistakes } from './mistake.ts';
 
 /** Mistakes in how an endpoint with mutual TLS requires, verifies and uses client certificates. */
 export const MTLS_MISTAKES = mistakes({
@@ -26,7 +26,10 @@ export const MTLS_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 306,
-    implies: ['certificate-check-conditional', 'certificate-header-unprotected', 'resumed-session-unverified'],
+    implies: ids(
+      'client-certificate-not-verified certificate-check-conditional certificate-header-unprotected',
+      'recorded-before-certificate-check',
+    ),
   },
   'client-certificate-not-verified': {
     title: 'Accepts client certificates of any issuer',
@@ -50,7 +53,7 @@ export const MTLS_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 295,
-    implies: ['hand-written-certificate-check'],
+    implies: ['hand-written-certificate-check', 'resumed-session-unverified', 'public-client-ca'],
   },
   'hand-written-certificate-check': {
     title: 'Identifies client certificates by names or single values, or verifies the chain with its own code',
@@ -73,6 +76,7 @@ export const MTLS_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 296,
+    implies: ['verification-error-tolerated', 'client-name-not-compared', 'client-certificate-revocation-ignored'],
   },
   'verification-error-tolerated': {
     title: 'Tolerates errors of the certificate verification, such as an expired or self-signed client certificate',
@@ -220,6 +224,7 @@ export const MTLS_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 304,
+    implies: ['no-signature-verification', 'unchecked-key'],
   },
   'unverified-certificate-read': {
     title: 'Fails with an exception or an endless loop on a missing or unverified client certificate',
@@ -239,6 +244,7 @@ export const MTLS_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 755,
+    implies: ['client-without-certificate-accepted', 'uncaught-error'],
   },
   'misleading-certificate-refusal': {
     title: 'Answers a missing or invalid client certificate with a success, a redirect or 404',
@@ -258,6 +264,7 @@ export const MTLS_MISTAKES = mistakes({
     },
     severity: 'medium',
     cwe: 393,
+    implies: ['client-without-certificate-accepted'],
   },
   'valid-certificate-rejected': {
     title: 'Rejects the valid client certificate on some or all connections',

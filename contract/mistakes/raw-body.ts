@@ -1,5 +1,5 @@
 import { GUARDED_PARSING, IN_FRONT, RAW_BYTES } from './code-by-stack.ts';
-import { mistakes } from './mistake.ts';
+import { ids, mistakes } from './mistake.ts';
 
 /** Mistakes in how a receiver takes the bytes of the body that it verifies. */
 export const RAW_BODY_MISTAKES = mistakes({
@@ -20,7 +20,10 @@ export const RAW_BODY_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 347,
-    implies: ['raw-body-fallback'],
+    implies: ids(
+      'raw-body-fallback sanitised-body body-decoded-by-charset body-as-template undecodable-body-throws',
+      'optional-data-required narrow-value-format unknown-fields-forbidden lenient-parser body-as-c-string',
+    ),
   },
   'decoded-body': {
     title: 'Computes the signature over decoded or edited text of the body',
@@ -41,7 +44,7 @@ export const RAW_BODY_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 347,
-    implies: ['raw-body-fallback'],
+    implies: ['raw-body-fallback', 'body-chunks-as-text', 'valid-text-rejected', 'unstorable-characters'],
   },
   'signed-part-of-body': {
     title: 'Computes the signature over something other than the complete body',
@@ -79,7 +82,7 @@ export const RAW_BODY_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 347,
-    implies: ['raw-body-fallback'],
+    implies: ['decoded-body'],
   },
   'body-decoded-by-charset': {
     title: 'Decodes the body by the charset of Content-Type before verification',
@@ -97,7 +100,7 @@ export const RAW_BODY_MISTAKES = mistakes({
     },
     severity: 'medium',
     cwe: 807,
-    implies: ['raw-body-fallback'],
+    implies: ['lossy-body-text'],
   },
   'raw-body-fallback': {
     title: 'Also accepts a signature over a changed form of the body',
@@ -130,7 +133,7 @@ export const RAW_BODY_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 347,
-    implies: ['raw-body-fallback'],
+    implies: ['reserialised-body'],
   },
   'sanitised-body': {
     title: 'Sanitises the body before verification',
@@ -148,7 +151,10 @@ export const RAW_BODY_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 347,
-    implies: ['raw-body-fallback'],
+    implies: ids(
+      'body-content-filter body-as-template unstorable-body-text backtracking-pattern valid-text-rejected',
+      'lenient-parser',
+    ),
   },
   'body-rewritten-upstream': {
     title: 'Verifies the body after another component has rewritten it',
@@ -166,7 +172,7 @@ export const RAW_BODY_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 347,
-    implies: ['raw-body-fallback'],
+    implies: ['reserialised-body'],
   },
   'body-as-template': {
     title: 'Passes the body through a format string or a replace pattern before verification',
@@ -198,6 +204,7 @@ export const RAW_BODY_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 362,
+    implies: ['incomplete-body', 'state-shared-by-requests'],
   },
   'incomplete-body': {
     title: 'Verifies the body before it has been read to its end',
@@ -213,6 +220,10 @@ export const RAW_BODY_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 130,
+    implies: ids(
+      'valid-body-size-rejected oversized-body-unhandled signed-part-of-body body-chunks-as-text load-rejected',
+      'trusted-content-length backtracking-pattern',
+    ),
   },
   'body-chunks-as-text': {
     title: 'Decodes each chunk of the body separately and joins the texts',
@@ -252,6 +263,7 @@ export const RAW_BODY_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 135,
+    implies: ['body-decoded-by-charset'],
   },
   'body-consumed-twice': {
     title: 'Reads the body in two places',
@@ -284,6 +296,7 @@ export const RAW_BODY_MISTAKES = mistakes({
     },
     severity: 'medium',
     cwe: 696,
+    implies: ['decompression-unguarded'],
   },
   'undecodable-body-throws': {
     title: 'Answers 500 to a body that it cannot decode or parse',
@@ -299,6 +312,7 @@ export const RAW_BODY_MISTAKES = mistakes({
     },
     severity: 'medium',
     cwe: 248,
+    implies: ['lossy-body-text', 'decompressed-body'],
   },
   'unstorable-body-text': {
     title: 'Answers 500 to text that it cannot store or encode',

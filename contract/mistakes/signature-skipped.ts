@@ -1,5 +1,5 @@
 import { RAW_BYTES } from './code-by-stack.ts';
-import { mistakes } from './mistake.ts';
+import { ids, mistakes } from './mistake.ts';
 
 /** Mistakes by which a receiver leaves some requests unverified. */
 export const SKIPPED_VERIFICATION_MISTAKES = mistakes({
@@ -20,6 +20,10 @@ export const SKIPPED_VERIFICATION_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 424,
+    implies: ids(
+      'foreign-handshake unset-secret empty-body-unhandled verdict-kept-by-id lookup-before-verification',
+      'body-left-unread',
+    ),
   },
   'verification-per-content-type': {
     title: 'Verifies only bodies of some content types or encodings',
@@ -35,6 +39,7 @@ export const SKIPPED_VERIFICATION_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 288,
+    implies: ['unread-body-verified'],
   },
   'verification-per-framing': {
     title: 'Verifies only requests of some lengths, framings or HTTP versions',
@@ -54,6 +59,7 @@ export const SKIPPED_VERIFICATION_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 288,
+    implies: ['empty-body-unhandled', 'foreign-handshake', 'body-left-unread'],
   },
   'verification-per-method': {
     title: 'Verifies only requests with some HTTP methods',
@@ -71,6 +77,7 @@ export const SKIPPED_VERIFICATION_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 288,
+    implies: ['method-not-restricted'],
   },
   'verification-per-path': {
     title: 'Decides by the text of a path or URL whether to verify',
@@ -144,6 +151,7 @@ export const SKIPPED_VERIFICATION_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 807,
+    implies: ['verification-per-path', 'verification-per-framing', 'request-target-unguarded'],
   },
   'foreign-handshake': {
     title: 'Answers handshakes, pings or repeats of other senders without verification',
@@ -213,6 +221,7 @@ export const SKIPPED_VERIFICATION_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 345,
+    implies: ['state-outlives-request'],
   },
   'state-outlives-request': {
     title: 'Keeps the raw body or other state of the verification outside the request',
@@ -230,6 +239,7 @@ export const SKIPPED_VERIFICATION_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 488,
+    implies: ['state-shared-by-requests'],
   },
   'lookup-before-verification': {
     title: 'Looks up known deliveries before it verifies the signature',
@@ -241,5 +251,6 @@ export const SKIPPED_VERIFICATION_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 696,
+    implies: ['known-id-revealed', 'verdict-kept-by-id'],
   },
 });

@@ -1,18 +1,5 @@
 import { RAW_BYTES } from './code-by-stack.ts';
-import { mistakes } from './mistake.ts';
-
-/** The mistakes by which some forged deliveries are accepted: without any check, all of them are. */
-const ALL_FORGERIES = [
-  'absent-signature-passes signature-check-throws several-signatures signature-treated-as-url-text',
-  'signature-format-only surrounding-text-ignored signature-used-as-pattern base64-variant wrong-digest-encoding',
-  'foreign-signature-format other-signature-place algorithm-from-request confused-credentials verification-fails-open',
-  'partial-comparison hand-written-comparison signature-letter-case digest-handled-as-text other-hmac-hash',
-  'hash-instead-of-hmac swapped-hmac-arguments unset-secret well-known-secret secret-with-extra-characters',
-  'shortened-secret converted-secret unread-body-verified cached-verification lookup-before-verification',
-  'signed-part-of-body raw-body-fallback verification-per-type verification-per-content-type verification-per-framing',
-  'verification-per-method verification-per-path spoofed-client-address spoofed-request-header test-mode-from-request',
-  'foreign-handshake other-credential-suffices request-overwrites-state state-outlives-request',
-].flatMap((names) => names.split(' '));
+import { ids, mistakes } from './mistake.ts';
 
 /** Mistakes in how a signature is computed, compared and refused. */
 export const SIGNATURE_MISTAKES = mistakes({
@@ -35,7 +22,13 @@ export const SIGNATURE_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 347,
-    implies: ALL_FORGERIES,
+    implies: ids(
+      'absent-signature-passes signature-check-throws signature-format-only several-signatures',
+      'surrounding-text-ignored signature-used-as-pattern signature-treated-as-url-text base64-variant',
+      'wrong-digest-encoding digest-handled-as-text foreign-signature-format other-signature-place',
+      'algorithm-from-request confused-credentials verification-fails-open partial-comparison',
+      'one-credential-enough request-overwrites-state parsing-before-verification',
+    ),
   },
   'verification-not-enforced': {
     title: 'Verifies the signature but does not act on the result',
@@ -74,6 +67,7 @@ export const SIGNATURE_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 636,
+    implies: ['signature-check-throws', 'other-hmac-hash'],
   },
   'signature-format-only': {
     title: 'Checks only that a signature is present or well-formed',
@@ -92,25 +86,14 @@ export const SIGNATURE_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 347,
-    implies: [
-      'partial-comparison',
-      'hand-written-comparison',
-      'signature-letter-case',
-      'digest-handled-as-text',
-      'other-hmac-hash',
-      'hash-instead-of-hmac',
-      'swapped-hmac-arguments',
-      'unset-secret',
-      'well-known-secret',
-      'secret-with-extra-characters',
-      'shortened-secret',
-      'converted-secret',
-      'unread-body-verified',
-      'cached-verification',
-      'lookup-before-verification',
-      'signed-part-of-body',
-      'raw-body-fallback',
-    ],
+    implies: ids(
+      'partial-comparison hand-written-comparison base64-variant signature-letter-case digest-handled-as-text',
+      'other-hmac-hash hash-instead-of-hmac swapped-hmac-arguments confused-credentials unset-secret',
+      'well-known-secret secret-with-extra-characters shortened-secret converted-secret unread-body-verified',
+      'cached-verification lookup-before-verification signed-part-of-body raw-body-fallback lossy-body-text',
+      'verification-per-type verification-fails-open state-outlives-request failures-lock-out distinct-refusals',
+      'serial-body-reads body-as-c-string signature-check-throws',
+    ),
   },
   'absent-signature-passes': {
     title: 'Accepts a missing or empty signature',
@@ -135,6 +118,13 @@ export const SIGNATURE_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 347,
+    implies: ids(
+      'verification-per-type verification-per-content-type verification-per-framing verification-per-method',
+      'verification-per-path parsing-before-verification spoofed-client-address spoofed-request-header',
+      'test-mode-from-request foreign-handshake other-credential-suffices other-signature-place',
+      'request-overwrites-state algorithm-from-request unset-secret payload-merged-into-prototype',
+      'lookup-before-verification state-outlives-request distinct-refusals',
+    ),
   },
   'signature-check-throws': {
     title: 'Answers 500 to a missing or malformed signature, because the check throws',
@@ -178,6 +168,10 @@ export const SIGNATURE_MISTAKES = mistakes({
     },
     severity: 'medium',
     cwe: 755,
+    implies: ids(
+      'absent-signature-passes partial-comparison digest-handled-as-text confused-credentials hash-instead-of-hmac',
+      'signature-treated-as-url-text wrong-digest-encoding decompression-unguarded',
+    ),
   },
   'verification-ends-process': {
     title: 'Ends the process when a signature is missing or malformed',
@@ -193,6 +187,7 @@ export const SIGNATURE_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 248,
+    implies: ['signature-check-throws', 'uncaught-error', 'error-message-in-answer'],
   },
   'wrong-refusal-status': {
     title: 'Answers missing or invalid credentials with a status other than 401',
@@ -220,6 +215,34 @@ export const SIGNATURE_MISTAKES = mistakes({
     },
     severity: 'medium',
     cwe: 393,
+    implies: ['distinct-refusals'],
+  },
+  'refused-with-success': {
+    title: 'Answers 200 to deliveries that it rejects, with an error in the text',
+    seen:
+      '`res.json({ error })` without a status, PHP that prints a warning before it sets the status, and routers that ' +
+      'answer 200 when no rule matches.',
+    why: 'The sender takes the delivery for accepted and never repeats it, and an incorrect secret goes unnoticed.',
+    fix: {
+      rule: 'Set the status before any output: 401 for invalid credentials, 400 for an invalid payload.',
+      express: 'Write `return res.status(401).json({ error: "unauthorized" })`.',
+      fastify: 'Write `return reply.code(401).send()`.',
+      nestjs: 'Throw `UnauthorizedException`: an object that is returned answers 200 or 201.',
+      hono: 'Write `return c.text("unauthorized", 401)`.',
+      flask: 'Write `return "unauthorized", 401`.',
+      fastapi: 'Raise `HTTPException(401)`: `return {...}, 401` answers 200 with a list.',
+      django: 'Return `HttpResponse(status=401)`, or pass `status=401` to `JsonResponse`.',
+      go: 'Write `http.Error(w, "unauthorized", 401)` and return: what is written first sends 200.',
+      spring: 'Return `ResponseEntity.status(401).build()`.',
+      php:
+        'Set `display_errors=0` and `output_buffering=4096`, and call `http_response_code(401)` before any output: ' +
+        'after a warning is printed, PHP cannot change the status.',
+      laravel: 'Pass the status: `response()->json(["error" => "unauthorized"], 401)`.',
+      rails: 'Pass the status: `render json: { error: "unauthorized" }, status: :unauthorized`.',
+    },
+    severity: 'critical',
+    cwe: 393,
+    implies: ['no-signature-verification', 'unchecked-key', 'wrong-refusal-status'],
   },
   'partial-comparison': {
     title: 'Compares only a part of the signature',
@@ -236,6 +259,9 @@ export const SIGNATURE_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 187,
+    implies: ids(
+      'hand-written-comparison base64-variant surrounding-text-ignored signature-used-as-pattern distinct-refusals',
+    ),
   },
   'surrounding-text-ignored': {
     title: 'Accepts text before or after the valid signature',
@@ -251,6 +277,7 @@ export const SIGNATURE_MISTAKES = mistakes({
     },
     severity: 'low',
     cwe: 187,
+    implies: ['several-signatures', 'foreign-signature-format'],
   },
   'hand-written-comparison': {
     title: 'Compares signatures with a faulty hand-written loop',
@@ -444,6 +471,7 @@ export const SIGNATURE_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 235,
+    implies: ['foreign-signature-format'],
   },
   'other-signature-place': {
     title: 'Takes the signature from another place than the agreed header',
@@ -481,6 +509,7 @@ export const SIGNATURE_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 757,
+    implies: ['other-hmac-hash', 'foreign-signature-format'],
   },
   'other-hmac-hash': {
     title: 'Uses or accepts an HMAC with another hash function than SHA-256',
@@ -574,6 +603,7 @@ export const SIGNATURE_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 1188,
+    implies: ['well-known-secret'],
   },
   'well-known-secret': {
     title: 'Accepts a default, sample, test or masked value as the secret',
@@ -654,6 +684,7 @@ export const SIGNATURE_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 354,
+    implies: ['body-parser-by-content-type'],
   },
   'event-time-as-sending-time': {
     title: 'Rejects valid notifications as replays because of the time of the event',
@@ -665,5 +696,6 @@ export const SIGNATURE_MISTAKES = mistakes({
     },
     severity: 'medium',
     cwe: 1025,
+    implies: ['time-compared-with-clock'],
   },
 });

@@ -1,5 +1,5 @@
 import { OPEN_VALUES } from './code-by-stack.ts';
-import { mistakes } from './mistake.ts';
+import { ids, mistakes } from './mistake.ts';
 
 /** Mistakes by which a receiver rejects, crashes on or misreads notifications. */
 export const VALID_MISTAKES = mistakes({
@@ -29,6 +29,11 @@ export const VALID_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 478,
+    implies: ids(
+      'optional-data-required unknown-values-rejected unknown-fields-forbidden error-code-restricted',
+      'misspelt-hash-key narrow-value-format narrow-amount-type fixed-time-format valid-text-rejected',
+      'body-content-filter local-calendar-time copy-rejected copies-by-content colliding-updates',
+    ),
   },
   'unknown-values-rejected': {
     title: 'Rejects values that are not on its own list',
@@ -91,6 +96,7 @@ export const VALID_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 237,
+    implies: ['valid-kind-rejected'],
   },
   'optional-data-required': {
     title: 'Rejects or crashes on absent, null or empty optional data',
@@ -138,6 +144,7 @@ export const VALID_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 478,
+    implies: ['text-form-unchecked'],
   },
   'misspelt-hash-key': {
     title: 'Does not handle both spellings of the hash key of a deposit',
@@ -157,6 +164,7 @@ export const VALID_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 236,
+    implies: ['optional-data-required', 'unknown-values-rejected', 'narrow-amount-type', 'unique-payload-field'],
   },
   'narrow-value-format': {
     title: 'Rejects valid values of another form or length',
@@ -178,6 +186,7 @@ export const VALID_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 186,
+    implies: ['id-form-assumed'],
   },
   'fixed-time-format': {
     title: 'Parses the time of a notification with one fixed format',
@@ -201,6 +210,7 @@ export const VALID_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 186,
+    implies: ['misspelt-hash-key', 'copy-rejected', 'local-calendar-time', 'unknown-fields-forbidden'],
   },
   'time-compared-with-clock': {
     title: 'Rejects notifications whose time is not close to its own clock',
@@ -214,6 +224,7 @@ export const VALID_MISTAKES = mistakes({
     },
     severity: 'medium',
     cwe: 1025,
+    implies: ['local-calendar-time'],
   },
   'local-calendar-time': {
     title: 'Fails on certain dates or hours because of local time or calendar arithmetic',
@@ -262,6 +273,7 @@ export const VALID_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 681,
+    implies: ['amount-as-float', 'narrow-value-format', 'number-conversion-unchecked'],
   },
   'valid-text-rejected': {
     title: 'Rejects or misreads valid text',
