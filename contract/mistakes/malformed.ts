@@ -97,8 +97,8 @@ export const MALFORMED_MISTAKES = mistakes({
       laravel:
         'Verify `$request->getContent()` in a middleware of the route: a `FormRequest` runs before the controller.',
       rails:
-        'Verify in a class of `ActionController::Metal`, or in a Rack middleware: other controllers parse the body ' +
-        'for their log, and answer 400, before an action runs.',
+        'Verify `request.raw_post` in a `before_action`, before anything reads `params`. In `ActionController::Metal`, ' +
+        'invalid UTF-8 gets no 400 first: other controllers parse the body for their log.',
       dotnet: 'Verify in middleware: model binding and `[ApiController]` answer 400 before the action.',
     },
     severity: 'high',

@@ -81,56 +81,57 @@ const ERROR_PAGES: readonly Sign[] = [
   [/^Failed to (?:parse|deserialize) the (?:request body|JSON body)/, 'rust'],
 ];
 
-/** What an answer says only together with the server that is already known. */
-const ERRORS_OF_SERVERS: readonly (readonly [server: RegExp, ...Sign])[] = [
-  [/^uvicorn|^hypercorn/, /^\{"detail":"[^"]*"\}$|^Internal Server Error$/, 'fastapi'],
-];
+/** The errors of FastAPI, which others have, too: they count if the server is one for it. */
+const STARLETTE_ERROR = /^\{"detail":"[^"]*"\}$|^Internal Server Error$/;
 
-const REVEALING_HEADERS = ['x-powered-by', 'server', 'x-runtime', 'x-aspnet-version'] as const;
+const REVEALING_HEADERS: readonly string[] = ['x-powered-by', 'server', 'x-runtime', 'x-aspnet-version', 'set-cookie'];
 
 /** Stacks that are a language without a framework. */
 const PLAIN_STACKS: readonly Stack[] = ['node', 'python', 'java', 'php', 'ruby'];
 
-function fromHeaders({ headers }: Answer): KnownStack[] {
-  const found: KnownStack[] = [];
-  for (const wanted of REVEALING_HEADERS) {
-    for (const [name, value] of headers) {
-      if (name.toLowerCase() !== wanted) continue;
-      const source = `${name}: ${value.slice(0, 80)}`;
-      // Ruby's X-Runtime is the time that the application took; ASP.NET's header is its version.
-      if (wanted === 'x-runtime' && /^\d+\.\d+$/.test(value)) found.push({ name: 'rails', source });
-      if (wanted === 'x-aspnet-version') found.push({ name: 'dotnet', source });
-      const sign = SIGNS.find(([pattern]) => pattern.test(value));
-      if (sign !== undefined) found.push({ name: sign[1], source });
+function fromHeader(name: string, value: string): KnownStack | null {
+  const source = `${name}: ${value.slice(0, 80)}`;
+  const known = (signs: readonly Sign[]) => signs.find(([pattern]) => pattern.test(value))?.[1];
+  switch (name.toLowerCase()) {
+    case 'set-cookie': {
+      const cookie = known(COOKIES);
+      return cookie === undefined ? null : { name: cookie, source: `${name}: ${value.split('=')[0]}` };
+    }
+    // The version of ASP.NET.
+    case 'x-aspnet-version':
+      return { name: 'dotnet', source };
+    default: {
+      // Ruby's X-Runtime is the time that the application took.
+      const isRuntime = name.toLowerCase() === 'x-runtime' && /^\d+\.\d+$/.test(value);
+      const stack = isRuntime ? 'rails' : known(SIGNS);
+      return stack === undefined ? null : { name: stack, source };
     }
   }
-  for (const [name, value] of headers) {
-    const sign = name.toLowerCase() === 'set-cookie' && COOKIES.find(([pattern]) => pattern.test(value));
-    if (sign) found.push({ name: sign[1], source: `${name}: ${value.split('=')[0]}` });
-  }
-  return found;
+}
+
+function fromHeaders({ headers }: Answer): KnownStack[] {
+  const revealing = headers.flatMap(([name, value]) => {
+    const rank = REVEALING_HEADERS.indexOf(name.toLowerCase());
+    return rank === -1 ? [] : [{ rank, name, value }];
+  });
+  return revealing.toSorted((a, b) => a.rank - b.rank).flatMap(({ name, value }) => fromHeader(name, value) ?? []);
 }
 
 function fromBody({ status, headers, body }: Answer): KnownStack[] {
   const text = body.text ?? '';
   if (status < 400 && !/<b>\w+<\/b>: /.test(text)) return [];
   const headerOf = (wanted: string) => headers.find(([name]) => name.toLowerCase() === wanted)?.[1] ?? '';
-  const page = ERROR_PAGES.map(([pattern, name]) => ({ name, shown: pattern.exec(text)?.[0] }));
-  const known = ERRORS_OF_SERVERS.map(([server, pattern, name]) => ({
-    name,
-    shown: server.test(headerOf('server')) ? pattern.exec(text)?.[0] : undefined,
-  }));
   // Go's `http.Error` sets both headers and ends the text with a line feed.
   const isGoError =
     headerOf('x-content-type-options') === 'nosniff' &&
     headerOf('content-type') === 'text/plain; charset=utf-8' &&
     /^[^\n<{]{1,200}\n$/.test(text);
-  const go = { name: 'go' as const, shown: isGoError ? text : undefined };
-  return [...page, ...known, go].flatMap(({ name, shown }) =>
-    shown === undefined
-      ? []
-      : [{ name, source: `an error page with "${shown.replace(/\s+/g, ' ').trim().slice(0, 60)}"` }],
-  );
+  const found = [
+    ...ERROR_PAGES.filter(([pattern]) => pattern.test(text)).map(([, name]) => name),
+    ...(/^(?:uvicorn|hypercorn)/.test(headerOf('server')) && STARLETTE_ERROR.test(text) ? (['fastapi'] as const) : []),
+    ...(isGoError ? (['go'] as const) : []),
+  ];
+  return found.map((name) => ({ name, source: `an error page of ${titleOfStack(name).title}` }));
 }
 
 /** Whether a finding says more than another: the framework of a language, or what is built on that framework. */
@@ -139,10 +140,14 @@ function refines(one: Stack, other: Stack): boolean {
   return fixSources(one).slice(1).includes(other) || PLAIN_STACKS.includes(other);
 }
 
+const beginningOf = ({ status, body: { length, text } }: Answer) => `${status} ${length} ${text?.slice(0, 100)}`;
+
 /** The stack that the answers to failed checks reveal; null when they do not. A header counts more than a page. */
 export function guessStack(results: readonly Pick<ScenarioResult, 'exchanges'>[]): KnownStack | null {
   const answers = results.flatMap(({ exchanges }) => exchanges.flatMap(({ response }) => response ?? []));
-  const [first, ...others] = [...answers.flatMap(fromHeaders), ...answers.flatMap(fromBody)];
+  // Most answers of a run have the same text.
+  const different = new Map(answers.map((answer) => [beginningOf(answer), answer])).values();
+  const [first, ...others] = [...answers.flatMap(fromHeaders), ...[...different].flatMap(fromBody)];
   if (first === undefined) return null;
   return others.reduce((best, one) => (refines(one.name, best.name) ? one : best), first);
 }

@@ -155,7 +155,7 @@ describe('the stack', () => {
   });
 
   it('names the page that it was guessed from', () => {
-    expect(guessedFrom(404, '404 page not found\n')?.source).toBe('an error page with "404 page not found"');
+    expect(guessedFrom(404, '404 page not found\n')?.source).toBe('an error page of Go net/http');
   });
 
   it('is guessed from the application rather than from the server in front', () => {
