@@ -2,7 +2,7 @@ import { ids, mistakes } from './mistake.ts';
 
 /** How to compare two complete keys in constant time, by stack. */
 const EXACT_COMPARISON = {
-  express: 'Hash both sides with SHA-256 and compare the digests with `crypto.timingSafeEqual`.',
+  node: 'Hash both sides with SHA-256 and compare the digests with `crypto.timingSafeEqual`.',
   python: 'Use `hmac.compare_digest(given.encode(), key.encode())`.',
   django: 'Use `constant_time_compare(given, key)`.',
   go: 'Use `subtle.ConstantTimeCompare`.',
@@ -47,7 +47,7 @@ export const API_KEY_MISTAKES = mistakes({
     fix: {
       rule: 'Compare the value with the stored key; the presence of a header proves nothing.',
       ...EXACT_COMPARISON,
-      express:
+      node:
         'Replace the test for presence: hash both sides with SHA-256 and compare the digests with ' +
         '`crypto.timingSafeEqual`.',
     },
@@ -92,7 +92,7 @@ export const API_KEY_MISTAKES = mistakes({
       rule:
         'Read the key once at start-up, without a default, and stop if it is missing or empty. Reject an empty ' +
         'header before the comparison.',
-      express:
+      node:
         'Throw at start-up if `process.env.WEBHOOK_API_KEY` is empty or undefined, before you use it in a template ' +
         'literal, and delete the fallback after `??`.',
       spring:
@@ -114,7 +114,7 @@ export const API_KEY_MISTAKES = mistakes({
         'Compare the whole header with the whole key in constant time, also after a lookup by a part of the key. ' +
         'Check that the stored key was not truncated.',
       ...EXACT_COMPARISON,
-      express:
+      node:
         'Hash both sides with SHA-256 and compare the digests with `crypto.timingSafeEqual`, instead of ' +
         '`startsWith`, `endsWith` or `includes`.',
       python:
@@ -152,7 +152,7 @@ export const API_KEY_MISTAKES = mistakes({
         'Store the key as agreed, clean it up only where it is entered or loaded, and compare the header as ' +
         'received.',
       ...EXACT_COMPARISON,
-      express:
+      node:
         'Remove `toLowerCase`, `replace` and `decodeURIComponent`; hash both sides with SHA-256 and compare the ' +
         'digests with `crypto.timingSafeEqual`.',
       java: 'Use `MessageDigest.isEqual` on the bytes of both, not `equalsIgnoreCase`.',
@@ -173,7 +173,7 @@ export const API_KEY_MISTAKES = mistakes({
         'Compare literally: no character of the header, of the stored key or of an entry in a list may have a ' +
         'special meaning. In a query, use = and a bound parameter, ideally with a digest of the key.',
       ...EXACT_COMPARISON,
-      express:
+      node:
         'Use `Map.get(key)`, or `GET` instead of `KEYS`; delete the asterisk from lists, and compare digests with ' +
         '`crypto.timingSafeEqual`.',
       django: 'Use `filter(key=given)`, not `key__contains` or `key__like`.',
@@ -190,8 +190,7 @@ export const API_KEY_MISTAKES = mistakes({
     why: 'Names such as "constructor" and "toString" exist on every object, so they are valid keys.',
     fix: {
       rule: 'Look up keys in a map that contains only the keys.',
-      express: 'Use a `Map`, or `Object.hasOwn(partners, key)`.',
-      fastify: 'Use a `Map`, or `Object.hasOwn(partners, key)`.',
+      node: 'Use a `Map`, or `Object.hasOwn(partners, key)`.',
     },
     severity: 'critical',
     cwe: 697,
@@ -204,7 +203,7 @@ export const API_KEY_MISTAKES = mistakes({
       'check can be compromised.',
     fix: {
       rule: 'Bind the key as a parameter, and compare the result with the header again.',
-      express: 'Write `db.query("... WHERE key = $1", [key])`.',
+      node: 'Write `db.query("... WHERE key = $1", [key])`.',
       python: 'Bind the key as a parameter of `execute`, never with an f-string.',
       go: 'Use `db.QueryRow("... WHERE key = $1", key)`; no `fmt.Sprintf`.',
       php: 'Bind the key in a prepared statement: `WHERE key = ?`.',
@@ -245,10 +244,9 @@ export const API_KEY_MISTAKES = mistakes({
         'Reject a missing or oversized header first, with 401. Then compare digests of both sides, or check the ' +
         'lengths of the byte buffers, not of the strings. Every exception of a request must lead to an answer.',
       ...EXACT_COMPARISON,
-      express:
-        'Write `const given = req.get("X-API-Key") ?? ""` first, then compare SHA-256 digests with ' +
-        '`crypto.timingSafeEqual`. Return or await every promise: Express 5 forwards rejections, Express 4 does ' +
-        'not.',
+      node:
+        'Write `const given = request.headers["x-api-key"] ?? ""` first, then compare SHA-256 digests with ' +
+        '`crypto.timingSafeEqual`. Await every promise: Express 5 forwards rejections, Express 4 does not.',
       python:
         'Use `headers.get("X-API-Key", "")`; without the default it is None, and indexing raises. Then use ' +
         '`hmac.compare_digest(given.encode(), key.encode())`.',
@@ -350,8 +348,9 @@ export const API_KEY_MISTAKES = mistakes({
       rule:
         'Look up headers without regard to letter case. Trim spaces and tabs around the value if the server has ' +
         'not done so, and nothing else.',
-      express:
-        'Use `req.get("X-API-Key")`, which ignores case. In a function, lower-case all names of `event.headers` first.',
+      node:
+        'Read `request.headers["x-api-key"]`: Node writes names in lower case. In a function, lower-case all names ' +
+        'of `event.headers` first.',
       go: 'Use `r.Header.Get`; a direct index into the map needs the canonical spelling `X-Api-Key`.',
     },
     severity: 'high',
@@ -421,7 +420,7 @@ export const API_KEY_MISTAKES = mistakes({
     why: 'When a proxy is in front, requests of other clients share the connections that the sender opened.',
     fix: {
       rule: 'Check the key of each delivery; a connection says nothing about who sent a request on it.',
-      express: 'Do not store any authentication state in `req.socket`.',
+      node: 'Do not store any authentication state in `req.socket`.',
     },
     severity: 'critical',
     cwe: 287,

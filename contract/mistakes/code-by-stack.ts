@@ -71,7 +71,7 @@ export const GUARDED_PARSING = {
 
 /** How to check a payload before it is used. */
 export const CHECKED_PAYLOAD = {
-  express: 'Run `schema.safeParse(payload)` (zod) first, and answer 400 unless `success` is true.',
+  node: 'Run `schema.safeParse(payload)` (zod) first, and answer 400 unless `success` is true.',
   fastify: 'Write `if (!request.validateInput(payload, schema)) return reply.code(400).send()` after the verification.',
   nestjs: 'Write `if (!schema.safeParse(payload).success) throw new BadRequestException()` after the verification.',
   python:
@@ -89,9 +89,24 @@ export const CHECKED_PAYLOAD = {
   go: 'Unmarshal into a struct with pointers, and test them for nil.',
 } as const;
 
+/** Where the limit of the body is set. */
+export const BODY_LIMIT = {
+  fastify: 'Set `bodyLimit`.',
+  hono: 'Use `bodyLimit({ maxSize })` of hono/body-limit.',
+  nestjs: 'Pass `limit` to `app.useBodyParser(...)`.',
+  python: 'Compare Content-Length with the limit before `self.rfile.read(length)`.',
+  flask: 'Set `MAX_CONTENT_LENGTH`.',
+  fastapi: 'Read `request.stream()`, and answer 413 at the limit.',
+  django: 'Set `DATA_UPLOAD_MAX_MEMORY_SIZE`, and answer 413 to `RequestDataTooBig`.',
+  go: 'Use `http.MaxBytesReader`, and answer 413 to its error.',
+  spring: 'Set the limit of the server and of the codec (`spring.codec.max-in-memory-size`).',
+  php: 'Set `post_max_size` in php.ini.',
+  dotnet: 'Set `MaxRequestBodySize` of Kestrel, and the limit of IIS (`maxAllowedContentLength`).',
+} as const;
+
 /** How to handle each notification once. */
 export const INSERTED_ONCE = {
-  express: 'Insert the id with ON CONFLICT DO NOTHING, and handle the notification only where a row was inserted.',
+  node: 'Insert the id with ON CONFLICT DO NOTHING, and handle the notification only where a row was inserted.',
   python: 'Insert the id with ON CONFLICT DO NOTHING, and test `cursor.rowcount`.',
   django: 'Use `get_or_create` with a unique field, and handle the notification only if `created` is true.',
   go: 'Insert the id with ON CONFLICT DO NOTHING, and test `RowsAffected`.',
@@ -104,7 +119,7 @@ export const INSERTED_ONCE = {
 
 /** How to read a value of an open set. */
 export const OPEN_VALUES = {
-  express: 'Use `z.string()` instead of `z.enum([...])`, and end each `switch` with a default that answers 200.',
+  node: 'Use `z.string()` instead of `z.enum([...])`, and end each `switch` with a default that answers 200.',
   python: 'Declare the field as `str`, not as `Enum` or `Literal`, and look it up with `dict.get`.',
   spring: 'Jackson throws on an unknown enum constant: enable READ_UNKNOWN_ENUM_VALUES_USING_DEFAULT_VALUE.',
   laravel: 'Use the rule `string`, not `Rule::in` or `Rule::enum`, and `tryFrom` instead of `from` of an enum.',

@@ -16,7 +16,7 @@ export const DELIVERY_MISTAKES = mistakes({
         'Let the unique key on id decide, and answer 200 if the id is known: skip the work, not the answer. Record ' +
         'an id only when its delivery has passed every check.',
       ...INSERTED_ONCE,
-      express:
+      node:
         'Await the insert inside the handler, with ON CONFLICT DO NOTHING, and answer 200 whether a row was ' +
         'written or not.',
     },
@@ -35,7 +35,7 @@ export const DELIVERY_MISTAKES = mistakes({
         'Insert first and let a unique key in the database decide, and handle only what was inserted. Hold no lock ' +
         'while a notification is processed.',
       ...INSERTED_ONCE,
-      express:
+      node:
         'Insert with ON CONFLICT DO NOTHING, and handle the notification only where a row was inserted. For ' +
         'changes of a customer, use a queue with one worker per customer, and answer before it.',
     },
@@ -68,7 +68,7 @@ export const DELIVERY_MISTAKES = mistakes({
       rule:
         'Put the unique key on the id of the notification, and update other rows when they exist. Identify wallets ' +
         'by customer, asset and chain.',
-      express:
+      node:
         'Insert the notification with ON CONFLICT (id) DO NOTHING, and upsert what you derive from it: ON CONFLICT ' +
         '(transaction_id) DO UPDATE.',
       django: 'Use `update_or_create`, and remove `unique=True` from fields of the payload.',
@@ -88,7 +88,7 @@ export const DELIVERY_MISTAKES = mistakes({
       rule:
         'Store each notification, answer, and then apply notifications to orders and customers one by one. Insert ' +
         'deposits and wallets as separate rows, and sum up deposits for the balance.',
-      express:
+      node:
         'Use a queue with one worker per transaction or customer, and answer before it. Write `INSERT INTO wallets ' +
         '...` instead of an update of a JSON column.',
     },
@@ -107,7 +107,7 @@ export const DELIVERY_MISTAKES = mistakes({
       rule:
         'Parse and validate the whole delivery first. Look at the id only after key, signature and payload are ' +
         'validated, and record it together with the notification.',
-      express:
+      node:
         'Move the deduplication after the verification and the schema, into the transaction that stores the ' +
         'notification.',
       laravel: 'Put the idempotency middleware after the verification.',
@@ -125,7 +125,7 @@ export const DELIVERY_MISTAKES = mistakes({
     why: 'A forgery with the id of a notification makes the valid one fail, or is accepted together with it.',
     fix: {
       rule: 'Verify each delivery and cache no result by id. Join copies only after each of them is verified.',
-      express:
+      node:
         'Remove the cache: an HMAC over a few kilobytes takes microseconds. Use body and signature together as the ' +
         'key of a promise cache, or leave verification out of it.',
       go: 'Do not put the verification into `singleflight.Do` with the id as its key.',
@@ -145,7 +145,7 @@ export const DELIVERY_MISTAKES = mistakes({
       rule:
         'Answer 200 to every valid notification, also for an unknown transaction, and decide afterwards, by `at`, ' +
         'whether it is news. Allow any transition.',
-      express:
+      node:
         'Store the notification and answer; run the state machine in a queue, and let it ignore late ' +
         'notifications.',
     },
@@ -165,7 +165,7 @@ export const DELIVERY_MISTAKES = mistakes({
       rule:
         'Store every refund by the id of its notification, whatever is known about its sell, and match it later. ' +
         'Keep the failure of a sell and that of its refund in separate fields.',
-      express:
+      node:
         'Use a separate table or column for refunds. Store the notification and answer; run the state machine in a ' +
         'queue, and let it ignore late notifications.',
     },
@@ -182,7 +182,7 @@ export const DELIVERY_MISTAKES = mistakes({
       rule:
         'Store the cash step in separate fields of the transaction, allow it at any status, and recognise copies ' +
         'by their id.',
-      express:
+      node:
         'Store the notification and answer; run the state machine in a queue, and let it ignore late ' +
         'notifications.',
     },
@@ -211,7 +211,7 @@ export const DELIVERY_MISTAKES = mistakes({
       rule:
         'Answer each invalid delivery with 401 and do nothing else. If you limit attempts, count only failures, by ' +
         'source address at most, and always accept valid credentials.',
-      express: 'Count failures after the verification (`skipSuccessfulRequests`), and never reject a valid signature.',
+      node: 'Count failures after the verification (`skipSuccessfulRequests`), and never reject a valid signature.',
       django: 'Exclude the endpoint from django-axes.',
       rails: 'Exclude the endpoint from Rack::Attack, or throttle only requests that were answered 401.',
     },
@@ -230,7 +230,7 @@ export const DELIVERY_MISTAKES = mistakes({
       rule:
         'Accept all deliveries and work through a queue; limit the work, not the requests. Let requests wait for a ' +
         'database connection, and hold one only while you store.',
-      express: 'Store and answer at once; limit the concurrency of the handlers.',
+      node: 'Store and answer at once; limit the concurrency of the handlers.',
     },
     severity: 'high',
     cwe: 410,
@@ -271,7 +271,7 @@ export const DELIVERY_MISTAKES = mistakes({
       rule:
         'Use a new buffer, parser and result for every request, and pass them as values. Hash and parse exactly ' +
         'the bytes that were read for this request.',
-      express: 'Keep state in `res.locals`, never in `req.socket` or module variables.',
+      node: 'Keep state in local variables or in the request, never in `req.socket` or module variables.',
       python: 'Keep it in a local variable instead of a global one.',
       flask: 'Keep it in `g` instead of a global variable.',
       fastapi: 'Keep it in `request.state` instead of a global variable.',
@@ -293,7 +293,7 @@ export const DELIVERY_MISTAKES = mistakes({
       rule:
         'Use the same configuration on every instance, connect and load everything before you listen, and let the ' +
         'pool test connections before use. Investigate the times of the failures.',
-      express:
+      node:
         'Await the connection to the database, then call `listen`. Release connections in a `finally` block, and ' +
         'compare the instances behind the load balancer.',
       django: 'Do not store in SQLite, or set `OPTIONS: {"timeout": 20}` for it: writers exclude each other.',
@@ -314,7 +314,7 @@ export const DELIVERY_MISTAKES = mistakes({
       rule:
         'Let the framework catch the errors of all handlers and answer them. Expect that a request can end before ' +
         'its body is complete, and drop it without an answer.',
-      express:
+      node:
         'Handle the events `aborted` and `error` of the request, and continue only after `end`. Await every ' +
         'promise of the handler.',
     },
@@ -334,7 +334,7 @@ export const DELIVERY_MISTAKES = mistakes({
       rule:
         'Serve every request on a connection, or send `Connection: close` with the last answer. Stop workers ' +
         'between requests, and let the proxy close idle connections before the server does.',
-      express:
+      node:
         'Close the server on SIGTERM and complete the requests in progress; set `keepAliveTimeout` above the one ' +
         'of the proxy. Do not call `req.socket.destroy()` after the answer.',
       go: 'Use `server.SetKeepAlivesEnabled(false)`, which sends `Connection: close`.',

@@ -3,7 +3,7 @@ import { mistakes } from './mistake.ts';
 
 /** Amounts without a loss, by stack. */
 const EXACT_AMOUNTS = {
-  express: 'Use BigInt for the atomic amount, and divide it by `10n ** BigInt(decimals)`.',
+  node: 'Use BigInt for the atomic amount, and divide it by `10n ** BigInt(decimals)`.',
   python: 'Use `int` for the atomic amount, and insert the point into its text.',
   go: 'Use `big.Int`.',
   spring: 'Use `new BigDecimal(new BigInteger(text), decimals)`.',
@@ -26,7 +26,7 @@ export const EFFECTS_MISTAKES = mistakes({
       rule:
         'Store each notification before you answer, and handle what is stored, also after a restart, until it ' +
         'succeeded.',
-      express: 'Insert into the inbox, answer 200, and let a worker take rows until their handler succeeded.',
+      node: 'Insert into the inbox, answer 200, and let a worker take rows until their handler succeeded.',
     },
     severity: 'high',
     cwe: 696,
@@ -43,7 +43,7 @@ export const EFFECTS_MISTAKES = mistakes({
       rule:
         'Handle every type and every status of an order, FAILED like any other. Store each notification before you ' +
         'answer, and handle what is stored until it succeeded.',
-      express: 'Insert into the inbox, answer 200, and let a worker take rows until their handler succeeded.',
+      node: 'Insert into the inbox, answer 200, and let a worker take rows until their handler succeeded.',
     },
     severity: 'high',
     cwe: 670,
@@ -62,7 +62,7 @@ export const EFFECTS_MISTAKES = mistakes({
         'Distinguish notifications by `type` and `data.type` before you read a field. The hash of an order is in ' +
         '`metadata.blockchainData`, the status of a cash step in `metadata.providerTransactionStatus`. The error ' +
         'code is in `errorData.code`, that of a PAYMENT_METHOD in `data.errorCode`.',
-      express:
+      node:
         'Switch on `data.type`, without a default, and use one function for each kind. For the hash of an order, ' +
         'read `data.metadata.blockchainData?.blockchainTransactionId`.',
     },
@@ -108,7 +108,7 @@ export const EFFECTS_MISTAKES = mistakes({
     why: 'What reads the amount next takes `1e-18` for 1, or fails.',
     fix: {
       rule: 'Write amounts as decimal text without an exponent.',
-      express: 'Use `toFixed()` of the library, which prints no exponent.',
+      node: 'Use `toFixed()` of the library, which prints no exponent.',
       python: 'Use `int` for the atomic amount, and insert the point into its text.',
       go: 'Use `big.Int`.',
       spring: 'Use `BigDecimal.toPlainString()`.',
@@ -173,7 +173,7 @@ export const EFFECTS_MISTAKES = mistakes({
       'corrects and repeats a delivery causes the effect twice.',
     fix: {
       rule: 'Do nothing with a delivery before every check has passed: no insert, no update, no queue, no event.',
-      express:
+      node:
         'Mount the verification before the handler, and call `next()` only where it succeeded. Validate the whole ' +
         'payload before the first write, or write in a transaction; never invent the id of a notification.',
     },
@@ -192,7 +192,7 @@ export const EFFECTS_MISTAKES = mistakes({
       rule:
         'Ignore unknown fields where notifications are handled, too. Record an unknown status or type as done or ' +
         'set it aside, and go on with the next notification.',
-      express:
+      node:
         'Remove `.strict()` from the schema of the worker, do not throw in the default branch of the switch, and ' +
         'catch errors inside the loop of the worker, not around it.',
       spring: 'Set `FAIL_ON_UNKNOWN_PROPERTIES` to false for the mapper of the worker.',
@@ -206,7 +206,7 @@ export const EFFECTS_MISTAKES = mistakes({
     why: 'Deliveries can overtake each other. An order that falls back to PENDING is sent, paid or cancelled again.',
     fix: {
       rule: 'Compare the rank of the status and `at` with what is stored, and keep the later one.',
-      express: 'Add `AND rank <= $rank` to the update.',
+      node: 'Add `AND rank <= $rank` to the update.',
     },
     severity: 'high',
     cwe: 841,

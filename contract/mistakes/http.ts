@@ -73,7 +73,7 @@ export const HTTP_MISTAKES = mistakes({
       rule:
         'Look up all headers, credentials and others, without regard to letter case. If the platform passes a ' +
         'plain map, lower-case all names once.',
-      express: 'Use `req.get(name)`, or `req.headers` with the name in lower case.',
+      node: 'Read `request.headers` with the name in lower case.',
       go: 'Use `r.Header.Get`; an index into the map needs the canonical spelling.',
       rails: 'Use `request.headers[name]`, not `request.env`.',
       dotnet: 'Use `Request.Headers`; your own dictionary needs `StringComparer.OrdinalIgnoreCase`.',
@@ -110,7 +110,7 @@ export const HTTP_MISTAKES = mistakes({
       rule:
         'Answer 400 to invalid HTTP and 431 to headers over your limit, close the connection, and pass nothing of ' +
         'it to code that expects a request.',
-      express:
+      node:
         'Handle `clientError` of the server with `socket.end("HTTP/1.1 400 Bad Request\\r\\n\\r\\n")` and no other ' +
         'work. If `error.code` is HPE_HEADER_OVERFLOW, answer 431.',
     },
@@ -148,7 +148,7 @@ export const HTTP_MISTAKES = mistakes({
       'deliveries are then rejected.',
     fix: {
       rule: 'Allow at least 100 headers, 8 kB for one header and 16 kB for all of them.',
-      express:
+      node:
         'Leave `maxHeaderSize` of `http.createServer` at its default of 16 kB, and `server.maxHeadersCount` at its ' +
         'default. In nginx, see `large_client_header_buffers`.',
       spring: 'Set `server.max-http-request-header-size` to 16KB.',
@@ -223,7 +223,7 @@ export const HTTP_MISTAKES = mistakes({
       rule:
         'Let the server answer Expect. Handle an upgrade only for the path and protocol that you serve, and ignore ' +
         'the header otherwise. Accept HTTP/1.0 behind a proxy, or set the version in the proxy.',
-      express:
+      node:
         'Do not listen for `checkContinue`: Node answers by itself. A listener for `upgrade` takes all upgrades: ' +
         'use a separate port or server object for the WebSocket server. In nginx, set `proxy_http_version 1.1`; in ' +
         'Envoy, `accept_http_10: true`.',
@@ -263,7 +263,7 @@ export const HTTP_MISTAKES = mistakes({
       rule:
         'Read or discard the whole body before you answer, or answer with Connection: close and continue reading ' +
         'for a while.',
-      express: 'Call `req.resume()` when you answer early, and do not destroy the socket.',
+      node: 'Call `req.resume()` when you answer early, and do not destroy the socket.',
       fastify: 'Check credentials in a hook after the body is parsed, or set Connection: close with the answer.',
       go:
         'The server discards up to 256 kB by itself and closes the connection if there is more: read the body with ' +
@@ -280,7 +280,7 @@ export const HTTP_MISTAKES = mistakes({
       rule:
         'Use a server that handles connections concurrently, hold no lock while you read a body, and set a time ' +
         'limit for requests.',
-      express: 'Read bodies outside of locks and queues; only the work after the verification may be serial.',
+      node: 'Read bodies outside of locks and queues; only the work after the verification may be serial.',
       python: 'Use `ThreadingHTTPServer`, not `HTTPServer`.',
       flask: 'Do not use the development server with `threaded=False` or a single sync worker without nginx.',
       django: 'Do not use a single sync worker without nginx.',
@@ -345,7 +345,7 @@ export const HTTP_MISTAKES = mistakes({
       'and is repeated.',
     fix: {
       rule: 'Store the notification, answer 200, and do the work afterwards in a queue or a background task.',
-      express: 'Send the answer before the work starts, and catch the exceptions of the work.',
+      node: 'Send the answer before the work starts, and catch the exceptions of the work.',
       django: 'Pass the work to a task queue, and return at once.',
       laravel: 'Dispatch a queued job; `dispatchSync` runs it before the answer.',
       rails: 'Use `perform_later`.',

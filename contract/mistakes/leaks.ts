@@ -191,7 +191,7 @@ export const LEAK_MISTAKES = mistakes({
       rule:
         'Serve pages for operators on another port that is not public, and do not deploy files that begin with a ' +
         'dot.',
-      express: 'Mount status monitors and profilers on a second app that listens on 127.0.0.1.',
+      node: 'Mount status monitors and profilers on a second app that listens on 127.0.0.1.',
       go: 'Use a mux of your own (`http.NewServeMux()`), and serve `http.DefaultServeMux` on 127.0.0.1.',
       spring: 'Set `management.server.port` and `management.endpoints.web.exposure.include=health`.',
       flask: 'Do not run with `debug=True`.',
@@ -209,7 +209,7 @@ export const LEAK_MISTAKES = mistakes({
       rule:
         'Let one function answer every failed verification with 401 and one text, and log the reason. Look up keys ' +
         'by a digest of the whole key.',
-      express:
+      node:
         "Write one `unauthorized(res)` that sends `{ error: 'unauthorized' }`, and call it from every credential " +
         'check.',
       rails: 'End each credential `before_action` in the same `head :unauthorized`.',
@@ -242,7 +242,7 @@ export const LEAK_MISTAKES = mistakes({
         'Log a list of harmless settings and the fact that a verification failed, never settings as a whole, TLS ' +
         'options or computed values, also not a part of them. Mask credentials, capture no local variables, and ' +
         'rotate each secret or key that was in a log.',
-      express:
+      node:
         "Log `{ port, path }` and `{ reason: 'signature-mismatch' }`, and remove `key` and `pfx` from logged TLS " +
         'options. Set `includeLocalVariables: false` and `sendDefaultPii: false` where Sentry starts. Send keys in ' +
         'the header `Authorization`, not in a query.',
@@ -273,7 +273,7 @@ export const LEAK_MISTAKES = mistakes({
       rule:
         'List the headers that are logged, or mask those with the key and the signature. Log the name of the client ' +
         'instead of the key, and rotate the key.',
-      express: 'Give pino `redact: ["req.headers[\\"x-api-key\\"]", "req.headers[\\"x-service-signature\\"]"]`.',
+      node: 'Give pino `redact: ["req.headers[\\"x-api-key\\"]", "req.headers[\\"x-service-signature\\"]"]`.',
       spring: 'Set `setIncludeHeaders(false)` or `setHeaderPredicate` of `CommonsRequestLoggingFilter`.',
       go: 'Delete the headers from a clone of the request before `httputil.DumpRequest`.',
       rails: 'Add the names to `config.filter_parameters`, and log no `request.env`.',

@@ -1,4 +1,4 @@
-import { CHECKED_PAYLOAD, GUARDED_PARSING, RAW_BYTES } from './code-by-stack.ts';
+import { BODY_LIMIT, CHECKED_PAYLOAD, GUARDED_PARSING, RAW_BYTES } from './code-by-stack.ts';
 import { ids, mistakes } from './mistake.ts';
 
 /** Mistakes in how a receiver reads a malformed, oversized, deeply nested or oddly typed payload. */
@@ -37,7 +37,7 @@ export const MALFORMED_MISTAKES = mistakes({
       rule:
         'Parse every body with a strict JSON parser, without guessing the format, without extensions, and without ' +
         'recognition of dates.',
-      express: 'Call `JSON.parse` without a reviver, and register no form or XML parser for the route.',
+      node: 'Call `JSON.parse` without a reviver, and register no form or XML parser for the route.',
       python: 'Pass a `parse_constant` that raises `ValueError` to `json.loads`, and never use `eval`.',
       dotnet: 'Use System.Text.Json, or `DateParseHandling.None` in Json.NET.',
     },
@@ -54,7 +54,7 @@ export const MALFORMED_MISTAKES = mistakes({
       rule:
         'Stop at the end of the body (Content-Length or the end of the stream), set a timeout for reading, and treat ' +
         'an incomplete value as an error (400).',
-      express: 'Let the framework read the body (`express.raw`), or continue at the `end` event even without a chunk.',
+      node: 'Let the framework read the body, or continue at the `end` event even without a chunk.',
       go: 'Use `io.ReadAll`, or stop at `io.EOF`.',
     },
     severity: 'medium',
@@ -97,8 +97,8 @@ export const MALFORMED_MISTAKES = mistakes({
       laravel:
         'Verify `$request->getContent()` in a middleware of the route: a `FormRequest` runs before the controller.',
       rails:
-        'Verify `request.raw_post` in a `before_action`, before anything reads `params`. In `ActionController::Metal`, ' +
-        'invalid UTF-8 gets no 400 first: other controllers parse the body for their log.',
+        'Verify `request.raw_post` in a `before_action`, before anything reads `params`. In ' +
+        '`ActionController::Metal`, invalid UTF-8 gets no 400 first: other controllers parse the body for their log.',
       dotnet: 'Verify in middleware: model binding and `[ApiController]` answer 400 before the action.',
     },
     severity: 'high',
@@ -222,7 +222,7 @@ export const MALFORMED_MISTAKES = mistakes({
       'payload.',
     fix: {
       rule: 'Require at least one character where you use the value, and check the form of a text before you split it.',
-      express: 'Use `z.string().min(1)`, and optional access (`?.`) to the parts of a split text.',
+      node: 'Use `z.string().min(1)`, and optional access (`?.`) to the parts of a split text.',
       python: 'Write `value[:1]`, which is empty for an empty text, and catch `ValueError` of the conversion.',
       spring: 'Catch `IllegalArgumentException` of `valueOf` and `UUID.fromString`, and answer 400.',
     },
@@ -237,7 +237,7 @@ export const MALFORMED_MISTAKES = mistakes({
       'as intended, but these cause a 500 or change the prototype.',
     fix: {
       rule: 'Keep everything that is keyed by payload content in a map that contains only your own names.',
-      express: 'Use a `Map`, an object without a prototype (`Object.create(null)`), or test with `Object.hasOwn`.',
+      node: 'Use a `Map`, an object without a prototype (`Object.create(null)`), or test with `Object.hasOwn`.',
     },
     severity: 'low',
     cwe: 470,
@@ -250,8 +250,7 @@ export const MALFORMED_MISTAKES = mistakes({
       'updates a transaction that the notification does not name.',
     fix: {
       rule: 'Check that the value for a lookup is text before it becomes part of a query.',
-      express:
-        'Run `schema.safeParse(payload)` with `z.string()` for ids first, and enable `sanitizeFilter` in Mongoose.',
+      node: 'Run `schema.safeParse(payload)` with `z.string()` for ids first, and enable `sanitizeFilter` in Mongoose.',
       spring: 'Bind to a class with `String` fields and validation, and map its exceptions to 400.',
       go: 'Unmarshal ids into `string` fields, and answer 400 if that fails.',
     },
@@ -264,7 +263,7 @@ export const MALFORMED_MISTAKES = mistakes({
     why: 'The first value with an apostrophe ends in a 500, and a text can change the query (SQL injection).',
     fix: {
       rule: 'Use bound parameters for all values in every query.',
-      express: "Write `db.query('... WHERE id = $1', [id])`.",
+      node: "Write `db.query('... WHERE id = $1', [id])`.",
     },
     severity: 'critical',
     cwe: 89,
@@ -282,7 +281,7 @@ export const MALFORMED_MISTAKES = mistakes({
       rule:
         'Pass payload text as an argument of a format, never as the format. Do not copy it into headers, name files ' +
         'by a hash, and escape it in logs.',
-      express:
+      node:
         'Write `logger.info({ id }, "accepted")`, generate the request id yourself, and name files by ' +
         "`createHash('sha256').update(id).digest('hex')`.",
     },
@@ -300,7 +299,7 @@ export const MALFORMED_MISTAKES = mistakes({
       rule:
         'Store text in a character set for all of Unicode, and cut it by characters. Replace U+0000, other control ' +
         'characters and unpaired surrogates where you store text or pass it on; in an id, answer 400.',
-      express:
+      node:
         "Write `text.toWellFormed().replaceAll('\\u0000', '')`, cut with `[...text].slice(0, 255).join(\"\")`, and " +
         'set `charset: "utf8mb4"` for a connection to MySQL.',
       python: 'Encode with `errors="replace"`.',
@@ -324,7 +323,7 @@ export const MALFORMED_MISTAKES = mistakes({
       rule:
         'Read the fields that you know by name, and store the rest as text if at all. Use your own names for ' +
         'columns, logs and metrics.',
-      express: 'Store `JSON.stringify(payload)` as text, or selected fields, instead of the payload key by key.',
+      node: 'Store `JSON.stringify(payload)` as text, or selected fields, instead of the payload key by key.',
       php: 'Use `json_decode($body, true)`, and read the array.',
     },
     severity: 'low',
@@ -338,7 +337,7 @@ export const MALFORMED_MISTAKES = mistakes({
     why: 'The insert fails with a 500 on every attempt. A database that truncates instead makes two ids equal.',
     fix: {
       rule: 'Limit the length in the validation, at the size of the column and its index, and answer 400 above it.',
-      express: 'Use `z.string().max(255)` for ids, currencies, chains and codes.',
+      node: 'Use `z.string().max(255)` for ids, currencies, chains and codes.',
       django: 'Call `full_clean()` before `save()`, which checks no length, and answer 400 to `ValidationError`.',
       laravel: 'Use the rule `max:255` in `Validator::make`.',
       rails: 'Use `validates :id, length: { maximum: 255 }`, and answer 400 if `save` returns false.',
@@ -358,7 +357,7 @@ export const MALFORMED_MISTAKES = mistakes({
       rule:
         'Limit the depth while parsing, handle that error like any other parser error (400), and do not walk the ' +
         'payload recursively.',
-      express:
+      node:
         '`JSON.parse` itself is safe; check the depth with a loop before a schema, a deep copy, a merge or ' +
         '`util.inspect`.',
       python: 'Catch `(ValueError, RecursionError)` around `json.loads`: the second is no `ValueError`.',
@@ -383,20 +382,10 @@ export const MALFORMED_MISTAKES = mistakes({
       rule:
         'Set the body limit to 256 kB or more in every component on the way, count the bytes while you read, and ' +
         'answer 413 above it. Never continue with a part of the body, and reject a missing signature header unread.',
+      ...BODY_LIMIT,
       express:
         'Use `express.raw({ type: () => true, limit: "1mb" })`, and an error handler that answers with ' +
         '`error.status`. Do not call `req.destroy()`: answer 413, then close.',
-      fastify: 'Set `bodyLimit`.',
-      hono: 'Use `bodyLimit({ maxSize })` of hono/body-limit.',
-      nestjs: 'Pass `limit` to `app.useBodyParser(...)`.',
-      python: 'Compare Content-Length with the limit before `self.rfile.read(length)`.',
-      flask: 'Set `MAX_CONTENT_LENGTH`.',
-      fastapi: 'Read `request.stream()`, and answer 413 at the limit.',
-      django: 'Set `DATA_UPLOAD_MAX_MEMORY_SIZE`, and answer 413 to `RequestDataTooBig`.',
-      go: 'Use `http.MaxBytesReader`, and answer 413 to its error.',
-      spring: 'Set the limit of the server and of the codec (`spring.codec.max-in-memory-size`).',
-      php: 'Set `post_max_size` in php.ini.',
-      dotnet: 'Set `MaxRequestBodySize` of Kestrel, and the limit of IIS (`maxAllowedContentLength`).',
     },
     severity: 'high',
     cwe: 770,
@@ -414,7 +403,7 @@ export const MALFORMED_MISTAKES = mistakes({
       rule:
         'Use the body reader of the framework with a timeout, handle its errors, and release what a request holds in ' +
         'a finally block.',
-      express: 'Let `express.raw` read the body, or handle the events `error` and `close` of the request.',
+      node: 'Let the framework read the body, or handle the events `error` and `close` of the request.',
     },
     severity: 'high',
     cwe: 755,
@@ -431,7 +420,7 @@ export const MALFORMED_MISTAKES = mistakes({
       rule:
         'Turn off decompression for the endpoint and answer 415, or handle its errors, including an early end, with ' +
         '400.',
-      express:
+      node:
         'Test `req.headers["content-encoding"]` before anything decodes, and use `stream.pipeline`, which reports ' +
         'errors, instead of `.pipe()`.',
     },
@@ -450,7 +439,7 @@ export const MALFORMED_MISTAKES = mistakes({
       rule:
         'Read the fields that you know; never merge a payload or copy its keys by name. Reject `__proto__`, ' +
         '`constructor` and `prototype` where you cannot avoid it.',
-      express: 'Use a schema that drops unknown keys, and `Object.create(null)` or a `Map` for external keys.',
+      node: 'Use a schema that drops unknown keys, and `Object.create(null)` or a `Map` for external keys.',
     },
     severity: 'critical',
     cwe: 1321,
@@ -464,7 +453,7 @@ export const MALFORMED_MISTAKES = mistakes({
       'list: one new field with such a name causes a 500.',
     fix: {
       rule: 'Use static functions on values from outside, and do not put objects into text.',
-      express: 'Use `Object.hasOwn(data, name)` and `Object.keys(data)`, and enable `no-prototype-builtins`.',
+      node: 'Use `Object.hasOwn(data, name)` and `Object.keys(data)`, and enable `no-prototype-builtins`.',
     },
     severity: 'low',
     cwe: 843,
@@ -477,7 +466,7 @@ export const MALFORMED_MISTAKES = mistakes({
     why: 'The sender chooses which class is instantiated: an unknown one ends in a 500, and some known ones run code.',
     fix: {
       rule: 'Read JSON as plain values, and never create a class that the payload names.',
-      express: 'Do not revive objects based on a field in the payload.',
+      node: 'Do not revive objects based on a field in the payload.',
       spring: 'Do not call `activateDefaultTyping`, and use no `@JsonTypeInfo(use = CLASS)`.',
       python: 'Use `json.loads`, not jsonpickle.',
       ruby: 'Use `JSON.parse(text)`, not `JSON.load`, and no `create_additions`.',
@@ -498,7 +487,7 @@ export const MALFORMED_MISTAKES = mistakes({
       rule:
         'Check that an amount is text of decimal digits before you convert it, and that a number is finite and in ' +
         'range. Answer 400 otherwise, and limit the size of the body.',
-      express:
+      node:
         'Use `z.string().regex(/^[0-9]{1,78}$/)` for atomic units, with an optional fraction elsewhere, and ' +
         '`z.number().int()`, which rejects Infinity: `JSON.parse` returns it for large numbers.',
       python:
@@ -506,6 +495,8 @@ export const MALFORMED_MISTAKES = mistakes({
         'use ' +
         '`re.fullmatch(r"[0-9]+(\\.[0-9]+)?", value)` first.',
       java: 'Use `value.matches("[0-9]+(\\.[0-9]+)?")`, and BigInteger or BigDecimal with at least NUMERIC(78, 0).',
+      php: 'Test `preg_match("/^[0-9]+(\\.[0-9]+)?$/D", $value)` before bcmath, which throws `ValueError`.',
+      rails: 'Use `Integer(value, exception: false)` and `BigDecimal(value, exception: false)`, and answer 400 to nil.',
       go: 'Use math/big.',
       dotnet: 'Use BigInteger: decimal is limited to 28 digits.',
     },
@@ -524,7 +515,7 @@ export const MALFORMED_MISTAKES = mistakes({
       rule:
         'Check that a time is a finite number in a plausible range, or text that denotes a real date. Catch errors ' +
         'of the conversion and answer 400, or store the time unchanged.',
-      express:
+      node:
         "Write `new Date(typeof at === 'number' ? at * 1000 : at)`, and answer 400 when " +
         '`Number.isNaN(time.getTime())`.',
       python: 'Catch `ValueError`, `OverflowError` and `OSError` around `fromtimestamp`, and answer 400.',
@@ -544,7 +535,7 @@ export const MALFORMED_MISTAKES = mistakes({
       'process.',
     fix: {
       rule: 'Remove nested repetition, and limit the length before you match, or use a linear engine (RE2).',
-      express:
+      node:
         'Check the length first, and write `^[a-z0-9]+(?:[-.][a-z0-9]+)*$` (for codes `^\\d+(?:[-_]\\d+)*$`), or ' +
         'use the package re2.',
       python: 'Python has no time limit for `re`: limit the length first, or use google-re2.',

@@ -43,7 +43,7 @@ export const MTLS_MISTAKES = mistakes({
       rule:
         'Verify the certificate where TLS ends, on every machine, against the one CA that issues it: nginx ' +
         '`ssl_verify_client on` with `ssl_client_certificate`.',
-      express:
+      node:
         'Use `https.createServer({ requestCert: true, rejectUnauthorized: true, ca })`, and also reject unless ' +
         '`req.socket.authorized` is true.',
       spring: 'Set `server.ssl.client-auth=need`, and a trust store that contains only that CA.',
@@ -68,7 +68,7 @@ export const MTLS_MISTAKES = mistakes({
         'Let the TLS library verify the chain up to the one trusted CA, and compare names only in verified ' +
         'certificates. A custom check must require CA:TRUE and keyCertSign of every issuer. Cache verification ' +
         'results by the SHA-256 fingerprint of the whole certificate, or not at all.',
-      express:
+      node:
         'Set `rejectUnauthorized: true`, or reject unless `req.socket.authorized` is true; then compare the whole ' +
         '`getPeerCertificate().subject.CN`. Use `fingerprint256` as the key of a cache, and do not rely on ' +
         '`X509Certificate.verify` alone.',
@@ -91,7 +91,7 @@ export const MTLS_MISTAKES = mistakes({
         'Leave dates and purpose (extended key usage clientAuth) to the TLS library, and do not override its result. ' +
         'Renew in time, let the old and the new certificate overlap, and synchronise the clock (NTP). Accept ' +
         'self-signed certificates only by their individual fingerprints.',
-      express:
+      node:
         'Set `rejectUnauthorized: true`, or reject unless `req.socket.authorized` is true; do not tolerate single ' +
         'codes of `authorizationError`.',
       spring: 'Set `server.ssl.client-auth=need`, and a trust store that contains only that CA.',
@@ -112,7 +112,7 @@ export const MTLS_MISTAKES = mistakes({
       rule:
         'Load the revocation list of the CA (nginx `ssl_crl`) and renew it, or use short-lived certificates. For ' +
         'immediate revocation, also shorten the lifetime of sessions or turn off tickets.',
-      express: 'Pass the list as `crl` to `https.createServer`.',
+      node: 'Pass the list as `crl` to `https.createServer`.',
     },
     severity: 'medium',
     cwe: 299,
@@ -127,7 +127,7 @@ export const MTLS_MISTAKES = mistakes({
       rule:
         'Use a separate list for client certificates that contains only the issuing CA (nginx ' +
         '`ssl_client_certificate`), never the system bundle.',
-      express: 'Pass `ca` with that one CA to `https.createServer`; it replaces the system list.',
+      node: 'Pass `ca` with that one CA to `https.createServer`; it replaces the system list.',
       spring: 'Set `server.ssl.trust-store` to a store that contains only that CA.',
       go: 'Fill `ClientCAs` with a new pool instead of `x509.SystemCertPool()`.',
     },
@@ -144,7 +144,7 @@ export const MTLS_MISTAKES = mistakes({
       rule:
         'After verification, compare the whole subject name with the agreed one, or use a CA that issues only to ' +
         'this client.',
-      express: 'Compare with `===`, not with `includes`, `startsWith` or a regular expression without anchors.',
+      node: 'Compare with `===`, not with `includes`, `startsWith` or a regular expression without anchors.',
     },
     severity: 'medium',
     cwe: 863,
@@ -161,7 +161,7 @@ export const MTLS_MISTAKES = mistakes({
       rule:
         'Check the verification result and the certificate on every request (nginx `$ssl_client_verify`), and keep ' +
         'sessions of different settings separate.',
-      express:
+      node:
         'Reject unless `req.socket.authorized` is true and `req.socket.getPeerCertificate().raw` is present ' +
         '(`authorized` is also true for TLS 1.3 sessions resumed without a certificate), or set `rejectUnauthorized: ' +
         'true`. Use a `sessionIdContext` for each configuration, and store nothing in the handshake.',
@@ -238,7 +238,7 @@ export const MTLS_MISTAKES = mistakes({
       rule:
         'Refuse in the handshake, so that your code never sees an unverified certificate, or treat a missing one as ' +
         'an ordinary case and answer 401 or 403.',
-      express:
+      node:
         'Set `rejectUnauthorized: true`; or check `getPeerCertificate()?.raw` before you read any of it, and answer ' +
         '401. Stop following the chain when a fingerprint repeats.',
     },
@@ -258,7 +258,7 @@ export const MTLS_MISTAKES = mistakes({
       rule:
         'Refuse in the handshake, or answer 401 or 403, and treat a missing or invalid certificate as an ordinary ' +
         'case.',
-      express:
+      node:
         'Set `rejectUnauthorized: true`; or check `req.socket.authorized` and `getPeerCertificate()?.raw` before ' +
         'anything else, and answer 401.',
     },
@@ -277,7 +277,7 @@ export const MTLS_MISTAKES = mistakes({
         'Trust the CA with its intermediates instead of one certificate, with one trust store and one set of ' +
         'algorithms for every TLS version, and compare names instead of their formatting. Take the certificate from ' +
         'the session (nginx `$ssl_client_verify`), or issue no sessions.',
-      express:
+      node:
         'Pass the CA with its intermediates as `ca`, leave `sigalgs` and `ecdhCurve` of `https.createServer` at ' +
         'their defaults, and read `req.socket.getPeerCertificate()` for each request, not in the handshake.',
     },

@@ -200,7 +200,7 @@ export const RAW_BODY_MISTAKES = mistakes({
       'random.',
     fix: {
       rule: 'Keep the chunks in a variable of the request.',
-      express: 'Declare the array of chunks inside the handler, or let `express.raw` collect the body.',
+      node: 'Declare the array of chunks inside the handler.',
     },
     severity: 'high',
     cwe: 362,
@@ -246,7 +246,7 @@ export const RAW_BODY_MISTAKES = mistakes({
     why: 'The signature does not cover anything after the zero byte, which another reader of the request may process.',
     fix: {
       rule: 'Hash as many bytes as were received, not up to a terminator. Reject zero bytes as invalid JSON.',
-      express: 'Pass the whole buffer of `express.raw` to `hmac.update`.',
+      node: 'Pass the whole buffer to `hmac.update`.',
     },
     severity: 'high',
     cwe: 626,
@@ -259,7 +259,7 @@ export const RAW_BODY_MISTAKES = mistakes({
     why: 'ASCII bodies pass. Each other character costs bytes at the end, and the rest neither verifies nor parses.',
     fix: {
       rule: `Count bytes wherever the body is copied or forwarded. ${IN_FRONT}`,
-      express: 'Use `Buffer.byteLength(text)`, or the length of the buffer, instead of `text.length`.',
+      node: 'Use `Buffer.byteLength(text)`, or the length of the buffer, instead of `text.length`.',
     },
     severity: 'high',
     cwe: 135,
@@ -293,6 +293,7 @@ export const RAW_BODY_MISTAKES = mistakes({
         'Answer 415 to compressed bodies, because the service never compresses. If you need compression, verify ' +
         'first, and catch errors of the decoder.',
       express: 'Set `inflate: false` in `express.raw({ type: () => true, inflate: false })`: it then answers 415.',
+      nestjs: "Pass `inflate: false` to `app.useBodyParser('raw', ...)`: it then answers 415.",
     },
     severity: 'medium',
     cwe: 696,
@@ -324,7 +325,7 @@ export const RAW_BODY_MISTAKES = mistakes({
       rule:
         'Verify the bytes, and then check strings before you store them: remove U+0000 or answer 400, and answer ' +
         '400 to a lone surrogate.',
-      express: "Check `text.includes('\\u0000')` and `text.isWellFormed()` after `JSON.parse`, and answer 400.",
+      node: "Check `text.includes('\\u0000')` and `text.isWellFormed()` after `JSON.parse`, and answer 400.",
     },
     severity: 'medium',
     cwe: 176,

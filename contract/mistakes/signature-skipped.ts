@@ -53,6 +53,7 @@ export const SKIPPED_VERIFICATION_MISTAKES = mistakes({
       rule:
         'Read the body to its end, and verify it whatever its length and framing are. Answer 413 to bodies that are ' +
         'too large, and give health checks their own route.',
+      ...RAW_BYTES,
       express:
         'Remove conditions on `req.headers["content-length"]` and `req.httpVersion`, verify after the parser instead ' +
         'of in its `verify` hook, and call the same app in a `checkContinue` listener.',
@@ -233,9 +234,9 @@ export const SKIPPED_VERIFICATION_MISTAKES = mistakes({
       rule:
         'Keep the raw body and the result of the verification with their request, and no state between two ' +
         'deliveries.',
-      express:
-        'Use `req.body`, `res.locals` or local variables, not `req.socket` or a module variable. Remove the flag g: ' +
-        '`/^[A-Za-z0-9+/]{43}=$/.test(header)`.',
+      node:
+        'Use local variables, or properties of the request, not `req.socket` or a module variable. Remove the flag ' +
+        'g: `/^[A-Za-z0-9+/]{43}=$/.test(header)`.',
     },
     severity: 'critical',
     cwe: 488,

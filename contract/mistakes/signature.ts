@@ -38,9 +38,10 @@ export const SIGNATURE_MISTAKES = mistakes({
     why: 'The code looks complete and accepts every forgery.',
     fix: {
       rule: 'Await the result of the verification, and end the request with 401 unless it is exactly true.',
-      express:
-        'Is the verification awaited? A promise that is not awaited is always truthy. Write `if ((await verify(req)) ' +
-        '!== true) return res.sendStatus(401)`, and enable the lint rule against unawaited promises in conditions.',
+      node:
+        'Is the verification awaited? A promise that is not awaited is always truthy. Write `if ((await ' +
+        'verify(request)) !== true)`, answer 401 there, and enable the lint rule against unawaited promises in ' +
+        'conditions.',
       nestjs: 'Await the verification in the guard: `return await this.verify(request)`, without a catch block.',
       fastapi: 'Is the verification awaited? A coroutine that is not awaited is always true.',
     },
@@ -60,7 +61,7 @@ export const SIGNATURE_MISTAKES = mistakes({
       rule:
         'Verify every delivery, and reject in every case other than "equal". Under load, answer 503 or let requests ' +
         'wait: an HMAC takes microseconds.',
-      express:
+      node:
         'Answer 401 in the `catch` block and return. Remove sampling, circuit breakers and load conditions around ' +
         'the verification.',
       java: 'Do not swallow `GeneralSecurityException` around `MessageDigest.isEqual`: reject instead.',
@@ -77,10 +78,10 @@ export const SIGNATURE_MISTAKES = mistakes({
       'gives false confidence.',
     fix: {
       rule: 'Compare the header with the HMAC of the body. Presence, length and format prove nothing.',
-      express:
+      node:
         'Is the verification awaited? A promise that is not awaited is always truthy, so any signature passes. ' +
-        'Without a promise, check that the result is used: `if (a.length !== b.length || !timingSafeEqual(a, b)) ' +
-        'return res.sendStatus(401)`.',
+        'Without a promise, use the result: `if (a.length !== b.length || !timingSafeEqual(a, b))`, and answer 401 ' +
+        'there.',
       fastapi: 'Is the verification awaited? A coroutine that is not awaited is always true.',
       php: 'Write `if (!hash_equals($expected, $signature))` in addition to `isset()`, and answer 401.',
     },
@@ -107,13 +108,12 @@ export const SIGNATURE_MISTAKES = mistakes({
       rule:
         'Treat a missing or empty signature like an invalid one: answer 401, and do not replace it with a default ' +
         'value.',
-      express:
-        'Write `if (!signature || !isValid(signature, req.body)) return res.sendStatus(401)`, and verify ' +
-        'unconditionally.',
+      node: 'Write `if (!signature || !isValid(signature, body))`, answer 401 there, and verify unconditionally.',
       python: 'Write `received = headers.get("X-Service-Signature", "")`, and compare it without `if received and`.',
       php: 'Write `if (!hash_equals($expected, $_SERVER["HTTP_X_SERVICE_SIGNATURE"] ?? ""))`, and answer 401.',
       laravel:
         'Write `if (!hash_equals($expected, (string) $request->header("X-Service-Signature")))`, and answer 401.',
+      rails: 'Compare `request.headers["X-Service-Signature"].to_s`, without `if signature.present?`.',
       go: 'Write `if !hmac.Equal([]byte(r.Header.Get("X-Service-Signature")), []byte(expected))`, without `!= "" &&`.',
     },
     severity: 'critical',
@@ -138,15 +138,9 @@ export const SIGNATURE_MISTAKES = mistakes({
       rule:
         'Check that the header is present, compare the lengths of the two byte buffers (not of the strings) before ' +
         'the contents, and answer 401 when the check throws.',
-      express:
-        'Write `const a = Buffer.from(req.get("X-Service-Signature") ?? ""), b = Buffer.from(expected)`, then `if ' +
-        '(a.length !== b.length || !timingSafeEqual(a, b)) return res.sendStatus(401)`.',
-      fastify:
+      node:
         'Write `const a = Buffer.from(request.headers["x-service-signature"] ?? ""), b = Buffer.from(expected)`, ' +
-        'then `if (a.length !== b.length || !timingSafeEqual(a, b)) return reply.code(401).send()`.',
-      nestjs:
-        'Write `const a = Buffer.from(request.headers["x-service-signature"] ?? ""), b = Buffer.from(expected)`, ' +
-        'then `if (a.length !== b.length || !timingSafeEqual(a, b)) throw new UnauthorizedException()`.',
+        'then `if (a.length !== b.length || !timingSafeEqual(a, b))`, and answer 401 there.',
       python:
         'Use `headers.get("X-Service-Signature", "")`, and call `hmac.compare_digest(received.encode("utf-8", ' +
         '"replace"), expected.encode())`: it raises TypeError for text outside ASCII.',
@@ -181,9 +175,9 @@ export const SIGNATURE_MISTAKES = mistakes({
     why: 'One unauthenticated request stops the receiver, and every delivery until the restart is lost.',
     fix: {
       rule: 'Check presence and length before the comparison, and run the verification where exceptions are caught.',
-      express:
-        'Verify inside the handler, not in a `data` or `end` callback, and put it into try/catch: Express 5 turns a ' +
-        'rejected handler into a 500, Express 4 does not.',
+      node:
+        'Verify inside the handler, not in a `data` or `end` callback, and put it into try/catch: Express 5 turns ' +
+        'a rejected handler into a 500, Express 4 does not.',
     },
     severity: 'critical',
     cwe: 248,
@@ -252,7 +246,7 @@ export const SIGNATURE_MISTAKES = mistakes({
       rule:
         'Compare the complete values (32 bytes, 44 characters in Base64) with a constant-time function of your ' +
         'library.',
-      express:
+      node:
         'Use `a.length === b.length && timingSafeEqual(a, b)` on two buffers. Remove ' +
         '`expected.startsWith(received)`, `expected.includes(received)`, `.slice(7)` and `.subarray(0, 16)`.',
       python: 'Use `hmac.compare_digest`, not `all(x == y for x, y in zip(a, b))`.',
@@ -271,7 +265,7 @@ export const SIGNATURE_MISTAKES = mistakes({
       'differently.',
     fix: {
       rule: 'Compare the complete header with the expected text, with a constant-time function of your library.',
-      express:
+      node:
         'Replace `received.startsWith(expected)`, `endsWith` and `includes`. Use `a.length === b.length && ' +
         'timingSafeEqual(a, b)` on two buffers.',
     },
@@ -287,7 +281,7 @@ export const SIGNATURE_MISTAKES = mistakes({
     why: 'Differences overwrite each other, cancel out or are left out, so other values than the valid signature pass.',
     fix: {
       rule: 'Replace the loop with the constant-time comparison function of your library.',
-      express: 'Use `a.length === b.length && timingSafeEqual(a, b)` on two buffers.',
+      node: 'Use `a.length === b.length && timingSafeEqual(a, b)` on two buffers.',
       python: 'Use `hmac.compare_digest`.',
     },
     severity: 'critical',
@@ -303,7 +297,7 @@ export const SIGNATURE_MISTAKES = mistakes({
       rule:
         'Compare the two texts literally, in your own code. In a shell, quote the variable; in a query, use "=" with ' +
         'a bound parameter.',
-      express:
+      node:
         'Replace `expected.match(received)` with `timingSafeEqual` on two buffers, and compare in the process, not ' +
         'in a script or a query.',
     },
@@ -320,7 +314,7 @@ export const SIGNATURE_MISTAKES = mistakes({
       'changed, valid signatures no longer match.',
     fix: {
       rule: 'Keep the letter case of both values, and compare them exactly.',
-      express: 'Remove `.toLowerCase()` on both sides.',
+      node: 'Remove `.toLowerCase()` on both sides.',
       java: 'Use `MessageDigest.isEqual`, not `equalsIgnoreCase`.',
       dotnet: 'Use `CryptographicOperations.FixedTimeEquals`, not `StringComparison.OrdinalIgnoreCase`.',
     },
@@ -339,7 +333,7 @@ export const SIGNATURE_MISTAKES = mistakes({
       rule:
         'Keep the digest as bytes until it is encoded in Base64. Compare the Base64 texts, or the bytes with a ' +
         'function that takes a length (`memcmp`, `CRYPTO_memcmp`).',
-      express: 'Pass buffers to `crypto.timingSafeEqual`, not `.toString("utf8")`.',
+      node: 'Pass buffers to `crypto.timingSafeEqual`, not `.toString("utf8")`.',
     },
     severity: 'high',
     cwe: 704,
@@ -356,7 +350,7 @@ export const SIGNATURE_MISTAKES = mistakes({
       rule:
         'Write the digest in standard Base64 with padding, and compare this text with the text of the header instead ' +
         'of decoding the header.',
-      express:
+      node:
         'Use `digest("base64")`, compare the lengths, then `Buffer.from(header)` with `Buffer.from(expectedBase64)`. ' +
         'Remove replacements of "-", "_", "=" and quotes.',
       java: 'Compare texts, or use `Base64.getDecoder()` instead of `getMimeDecoder()`, and reject if it throws.',
@@ -383,7 +377,7 @@ export const SIGNATURE_MISTAKES = mistakes({
       rule:
         'Ask the HMAC function for raw bytes, encode them once in standard Base64 with padding, and accept no other ' +
         'encoding.',
-      express:
+      node:
         'Use `digest("base64")` only. Remove `digest("hex")`, the branch on `signature.length === 64` and a second ' +
         '`Buffer.from(value, "base64")`.',
       python: 'Use `base64.b64encode(mac.digest()).decode()` instead of `mac.hexdigest()`.',
@@ -407,7 +401,7 @@ export const SIGNATURE_MISTAKES = mistakes({
       'contain one.',
     fix: {
       rule: 'Send, read and compare the Base64 text as it is: a header is not part of a URL.',
-      express: 'Remove `decodeURIComponent` and `querystring.unescape` from the code that reads the header.',
+      node: 'Remove `decodeURIComponent` and `querystring.unescape` from the code that reads the header.',
       php: 'Do not use `urldecode()`, which turns + into a space.',
       python: 'Do not use `unquote_plus()`.',
     },
@@ -447,8 +441,7 @@ export const SIGNATURE_MISTAKES = mistakes({
       rule:
         'The header holds the Base64 of the HMAC-SHA256 of the body and nothing else: compare it as a whole. Give ' +
         'each sender its own route and verification.',
-      express:
-        'Use `digest("base64")`, and remove code that cuts a prefix, such as `signature.replace(/^\\w+[=,]/, "")`.',
+      node: 'Use `digest("base64")`, and remove code that cuts a prefix, such as `signature.replace(/^\\w+[=,]/, "")`.',
     },
     severity: 'medium',
     cwe: 358,
@@ -502,8 +495,9 @@ export const SIGNATURE_MISTAKES = mistakes({
       'is supported.',
     fix: {
       rule: 'Name HMAC-SHA256 in the code, and read no algorithm and no version from a request.',
-      express:
-        'Delete the parser for "algorithm=value", and do not derive the first argument of `createHmac` from a header.',
+      node:
+        'Delete the parser for "algorithm=value", and do not derive the first argument of `createHmac` from a ' +
+        'header.',
       php: 'Do not pass a part of the header to `hash_hmac` as its first argument.',
       java: 'Do not pass a part of the header to `Mac.getInstance`.',
     },
@@ -519,7 +513,7 @@ export const SIGNATURE_MISTAKES = mistakes({
       'choose the weakest one.',
     fix: {
       rule: 'Name SHA-256 in the code, and remove every fallback.',
-      express: 'Use `createHmac("sha256", secret)` only.',
+      node: 'Use `createHmac("sha256", secret)` only.',
     },
     severity: 'high',
     cwe: 327,
@@ -536,7 +530,7 @@ export const SIGNATURE_MISTAKES = mistakes({
       rule:
         'Use the HMAC function of the platform with SHA-256, the secret as its key and the body as its message, and ' +
         'accept nothing else.',
-      express:
+      node:
         'Replace `createHash("sha256")` with `createHmac("sha256", secret)`, and remove `update(secret + body)` and ' +
         '`update(body + secret)`.',
     },
@@ -553,7 +547,7 @@ export const SIGNATURE_MISTAKES = mistakes({
       'no sender makes.',
     fix: {
       rule: 'Look up the order of the arguments, and keep one call: the secret is the key, the body is the message.',
-      express: 'Pass the secret to `createHmac` and the body to `update`.',
+      node: 'Pass the secret to `createHmac` and the body to `update`.',
       python: '`hmac.new(key, msg, sha256)`: the secret comes first.',
       php: '`hash_hmac("sha256", $body, $secret)`: the secret comes last.',
     },
@@ -589,7 +583,7 @@ export const SIGNATURE_MISTAKES = mistakes({
       rule:
         'Fail at start-up when the secret is unset, empty or one of the words "undefined", "null" and "None". Answer ' +
         '401 when no secret is found for a request, and leave empty entries out of lists of secrets.',
-      express:
+      node:
         'Write `if (!process.env.WEBHOOK_SECRET) throw new Error(...)` at start-up, without `?? ""` and template ' +
         'literals. Use one secret, whatever headers, host and body name.',
       go: '`os.Getenv` returns "" for an unset variable: use `os.LookupEnv`, and stop if it is missing or empty.',
@@ -615,7 +609,7 @@ export const SIGNATURE_MISTAKES = mistakes({
       rule:
         'Verify only with a random secret of at least 32 characters that is agreed with the operator. Have no ' +
         'default: a missing secret or a placeholder is an error at start-up.',
-      express:
+      node:
         'Remove the default after `||`, delete constants and test modes from production code, and leave the secret ' +
         'out of an update when the form still contains the mask.',
     },
@@ -634,7 +628,7 @@ export const SIGNATURE_MISTAKES = mistakes({
       rule:
         'Agree on a secret without whitespace and quotes at its ends, trim it once where it is read, and use only ' +
         "that value. Write secret files with `printf '%s'`.",
-      express: 'Write `readFileSync(path, "utf8").trim()`, and delete the second attempt.',
+      node: 'Write `readFileSync(path, "utf8").trim()`, and delete the second attempt.',
     },
     severity: 'high',
     cwe: 138,
@@ -647,7 +641,7 @@ export const SIGNATURE_MISTAKES = mistakes({
       rule:
         'Store and use the whole secret, and compare its length with the agreed one at start-up. The HMAC function ' +
         'of the platform takes keys of any length.',
-      express: 'Widen the column, and remove `secret.slice(0, 32)`.',
+      node: 'Widen the column, and remove `secret.slice(0, 32)`.',
     },
     severity: 'high',
     cwe: 222,
@@ -664,7 +658,7 @@ export const SIGNATURE_MISTAKES = mistakes({
       rule:
         'Use the UTF-8 bytes of the secret as the key of the HMAC: decode, convert or change nothing, even if it ' +
         'looks like Base64. Store it encrypted, not hashed.',
-      express: 'Pass the string to `createHmac`, without `Buffer.from(secret, "base64")`.',
+      node: 'Pass the string to `createHmac`, without `Buffer.from(secret, "base64")`.',
       dotnet: 'Use `Encoding.UTF8.GetBytes(secret)`, not `Encoding.ASCII` or `Encoding.Unicode`.',
     },
     severity: 'high',
@@ -692,7 +686,7 @@ export const SIGNATURE_MISTAKES = mistakes({
     why: 'Delayed deliveries are rejected on every retry, until they are lost.',
     fix: {
       rule: 'Remove the time window, and detect replays by the id, which the signature covers.',
-      express: 'Remove the tolerance on `at` from the verification.',
+      node: 'Remove the tolerance on `at` from the verification.',
     },
     severity: 'medium',
     cwe: 1025,

@@ -1,4 +1,4 @@
-import { OPEN_VALUES } from './code-by-stack.ts';
+import { BODY_LIMIT, OPEN_VALUES } from './code-by-stack.ts';
 import { ids, mistakes } from './mistake.ts';
 
 /** Mistakes by which a receiver rejects, crashes on or misreads notifications. */
@@ -62,7 +62,7 @@ export const VALID_MISTAKES = mistakes({
       rule:
         'Ignore fields that the schema does not name, at every level and in the class of every type: configure this ' +
         'once, not class by class.',
-      express:
+      node:
         'Use `z.object` or `z.looseObject` instead of `z.strictObject`, also in nested schemas; in Ajv leave out ' +
         '`additionalProperties: false`.',
       django: 'Do not raise in `validate()` for keys of `initial_data` without a serializer field.',
@@ -89,7 +89,7 @@ export const VALID_MISTAKES = mistakes({
       rule:
         'Select the shape by type, and within CAAS by data.type, before you read a field. Use the identifier of ' +
         'each type: transactionId, partnerTransactionId, paymentMethodId or the wallet.',
-      express:
+      node:
         'Make one schema for each type and a discriminated union of the CAAS shapes (zod `discriminatedUnion`), ' +
         'require `data.type` only for CAAS, and make the transaction column nullable.',
       spring: 'Use `@JsonTypeInfo` with `EXTERNAL_PROPERTY` on data.type instead of one class for all of CAAS.',
@@ -110,13 +110,14 @@ export const VALID_MISTAKES = mistakes({
       rule:
         'Treat an absent, null or empty optional field the same: there is none. Do not derive from a status that a ' +
         'hash or an error is present.',
-      express:
+      node:
         'Use `z.string().nullish()` without a minimum length in the schema, optional access (`?.`) and `|| null`, ' +
         'as in `data.errorData?.code ?? null`. Await or `.catch()` every promise that a handler starts.',
       python:
         'Use `data.get("errorData") or {}`; in a model, `field: str | None = None`, because without a default it is ' +
         'required.',
       laravel: 'Use the rule `nullable`: `ConvertEmptyStringsToNull` turns "" into null, which `string` rejects.',
+      php: 'Use `$data["errorData"]["code"] ?? null`.',
       rails: 'Use `payload.dig("data", "errorData", "code")`, and `&.` for methods of the value.',
       spring: 'Do not use `@NotNull` and `@NotBlank` on optional fields.',
       go: 'Use a pointer, and test it for nil.',
@@ -138,7 +139,7 @@ export const VALID_MISTAKES = mistakes({
         'Store an error code as text of any form. Use lists, prefixes and groups only to look up a message or a ' +
         'team, with a default.',
       ...OPEN_VALUES,
-      express:
+      node:
         'Use `z.string()` without `.regex(...)` for the code. Give lookups a default: `teams.get(code?.slice(0, 3)) ' +
         "?? teams.get('other')`, `code?.split('-')[2]?.[0] ?? 'unknown'`.",
     },
@@ -157,7 +158,7 @@ export const VALID_MISTAKES = mistakes({
       'be found on the blockchain.',
     fix: {
       rule: 'Use the hash under the correct key if it is not empty, else the one under the misspelt key, else none.',
-      express: '`const hash = metadata.blockchainTransactionId || metadata.blockchainTransctionId || null`.',
+      node: '`const hash = metadata.blockchainTransactionId || metadata.blockchainTransctionId || null`.',
       python: '`metadata.get("blockchainTransactionId") or metadata.get("blockchainTransctionId")`, without brackets.',
       spring: 'Map both names to separate fields and choose afterwards: with `@JsonAlias` the last one wins.',
       go: 'Use one struct field for each of the two names.',
@@ -178,7 +179,7 @@ export const VALID_MISTAKES = mistakes({
       rule:
         'Read ids, addresses, hashes, memos and currencies as text of any form, and store them in columns of at ' +
         'least 255 characters. Accept amounts of decimal digits with or without a fraction.',
-      express:
+      node:
         'Use `z.string().max(255)` without a pattern, not `z.uuidv4()`; for amounts use ' +
         '`z.string().regex(/^\\d+(\\.\\d+)?$/)`.',
       python: 'Use `Decimal(amount)` with error handling, and a NUMERIC column without a limit on digits.',
@@ -200,7 +201,7 @@ export const VALID_MISTAKES = mistakes({
       rule:
         'Read a number as epoch seconds and text as ISO 8601, with any number of fractional digits and with Z or an ' +
         'offset.',
-      express:
+      node:
         "`const time = new Date(typeof at === 'number' ? at * 1000 : at)`, and answer 400 when " +
         '`Number.isNaN(time.getTime())`.',
       python: 'Use `datetime.fromisoformat` (3.11 or later) for text and `fromtimestamp(at, tz=UTC)` for numbers.',
@@ -220,7 +221,7 @@ export const VALID_MISTAKES = mistakes({
       'rejected.',
     fix: {
       rule: 'Record `at`, but do not accept or reject by it: recognise repeated notifications by their id.',
-      express: 'Remove the comparison of `at` with `Date.now()`.',
+      node: 'Remove the comparison of `at` with `Date.now()`.',
     },
     severity: 'medium',
     cwe: 1025,
@@ -234,7 +235,7 @@ export const VALID_MISTAKES = mistakes({
     why: 'An hour that clocks skip, or 29 February, causes a 500 for every notification with such a time.',
     fix: {
       rule: 'Store times with their zone, or in UTC. Add days to a date, or use a library that handles leap days.',
-      express:
+      node:
         'Connect to the database with the time zone Z, use TIMESTAMPTZ in PostgreSQL, and calculate with `new ' +
         'Date(at * 1000 + 365 * 86_400_000)` or Temporal.',
       python: 'Use `at + timedelta(days=365)`.',
@@ -258,7 +259,7 @@ export const VALID_MISTAKES = mistakes({
       rule:
         'Keep amounts as text, or as decimals or big integers of at least 78 digits. Check the atomic amount as ' +
         'received, compare by value, round only for display, and answer 422 to an amount that you cannot store.',
-      express:
+      node:
         'Use `z.string().regex(/^\\d+(\\.\\d+)?$/)` and BigInt (`BigInt(amount) > 0n`) or a decimal library, never ' +
         '`Number`.',
       python:
@@ -300,6 +301,7 @@ export const VALID_MISTAKES = mistakes({
       rule:
         'Accept bodies up to at least the size that the specification or the sender allows, at every component ' +
         'before the handler, and limit them above that.',
+      ...BODY_LIMIT,
       express: "Set `limit` of the body parser, as in `express.raw({ type: () => true, limit: '1mb' })`.",
     },
     severity: 'medium',

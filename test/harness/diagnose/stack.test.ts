@@ -169,14 +169,21 @@ describe('the stack', () => {
 });
 
 describe('the fix', () => {
-  const fix = { rule: 'The rule.', express: 'In Express.', python: 'In Python.', django: 'In Django.' };
+  const fix = {
+    rule: 'The rule.',
+    node: 'In Node.',
+    express: 'In Express.',
+    python: 'In Python.',
+    django: 'In Django.',
+  };
   it.each([
     ['express', 'In Express.'],
     ['django', 'In Django.'],
     ['python', 'In Python.'],
     ['flask', 'In Python.'],
     ['nestjs', 'In Express.'],
-    ['node', 'In Express.'],
+    ['node', 'In Node.'],
+    ['fastify', 'In Node.'],
   ] as const)('for %s is: %s', (name, text) => {
     expect(codeFor(fix, name)).toBe(text);
   });
