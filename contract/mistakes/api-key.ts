@@ -1,3 +1,4 @@
+import { FORGED_KEYS, UNSIGNED } from './consequences.ts';
 import { ids, mistakes } from './mistake.ts';
 
 /** How to compare two complete keys in constant time, by stack. */
@@ -33,10 +34,7 @@ export const API_KEY_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 306,
-    implies: ids(
-      'unread-key optional-key one-credential-enough request-chooses-credentials failures-lock-out',
-      'body-left-unread',
-    ),
+    implies: FORGED_KEYS,
   },
   'unread-key': {
     title: 'Checks only that an API key is present',
@@ -55,7 +53,8 @@ export const API_KEY_MISTAKES = mistakes({
     cwe: 287,
     implies: ids(
       'key-check-throws unset-key partial-key-comparison derived-key-comparison altered-key key-as-pattern',
-      'key-as-property key-as-list key-in-sql named-expected-key',
+      'key-as-property key-as-list key-in-sql named-expected-key one-credential-enough distinct-refusals',
+      'remembered-before-checks optional-key failures-lock-out body-left-unread',
     ),
   },
   'optional-key': {
@@ -260,7 +259,9 @@ export const API_KEY_MISTAKES = mistakes({
     cwe: 248,
     implies: ids(
       'optional-key unset-key partial-key-comparison derived-key-comparison key-as-pattern key-as-property',
-      'key-as-list named-expected-key request-chooses-credentials',
+      'key-as-list named-expected-key request-chooses-credentials key-from-other-place conditional-key-check',
+      'distinct-refusals altered-key one-credential-enough key-exempt-claims uncaught-error',
+      'remembered-before-checks key-in-sql key-checked-late',
     ),
   },
   'key-refused-by-framework': {
@@ -293,7 +294,7 @@ export const API_KEY_MISTAKES = mistakes({
     },
     severity: 'medium',
     cwe: 393,
-    implies: ['wrong-refusal-status'],
+    implies: ['wrong-refusal-status', 'distinct-refusals'],
   },
   'key-refusal-hangs-up': {
     title: 'Closes the connection instead of answering an invalid API key',
@@ -311,7 +312,7 @@ export const API_KEY_MISTAKES = mistakes({
     },
     severity: 'medium',
     cwe: 392,
-    implies: ['unread-key', 'optional-key', 'request-chooses-credentials'],
+    implies: [...FORGED_KEYS, 'unchecked-key'],
   },
   'key-from-other-place': {
     title: 'Also takes the API key from other places than its header',
@@ -424,7 +425,7 @@ export const API_KEY_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 287,
-    implies: ['unchecked-key'],
+    implies: [...FORGED_KEYS, 'unchecked-key'],
   },
   'key-checked-late': {
     title: 'Parses the body before it checks the API key',
@@ -441,6 +442,7 @@ export const API_KEY_MISTAKES = mistakes({
     },
     severity: 'low',
     cwe: 696,
+    implies: ['conditional-key-check'],
   },
   'one-credential-enough': {
     title: 'Does not require both the API key and the signature',
@@ -464,7 +466,21 @@ export const API_KEY_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 303,
-    implies: ['remembered-before-checks'],
+    implies: [
+      ...UNSIGNED,
+      ...ids(
+        'key-from-other-place conditional-key-check partial-key-comparison unset-key key-exempt-claims altered-key',
+        'raw-body-fallback signed-part-of-body absent-signature-passes key-as-pattern well-known-secret',
+        'base64-variant signature-check-throws partial-comparison optional-key other-hmac-hash failures-lock-out',
+        'confused-credentials body-left-unread key-as-list wrong-digest-encoding key-checked-late',
+        'hash-instead-of-hmac foreign-signature-format converted-secret signature-used-as-pattern several-signatures',
+        'lossy-body-text hand-written-comparison digest-handled-as-text named-expected-key key-in-sql',
+        'key-as-property derived-key-comparison verification-fails-open verdict-kept-by-id unread-body-verified',
+        'swapped-hmac-arguments surrounding-text-ignored signature-letter-case shortened-secret',
+        'secret-with-extra-characters signature-treated-as-url-text serial-body-reads known-id-revealed',
+        'imitated-body-format decoded-body body-as-c-string',
+      ),
+    ],
   },
   'request-chooses-credentials': {
     title: 'Decides by what the request presents which credentials it requires',
@@ -483,6 +499,6 @@ export const API_KEY_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 807,
-    implies: ['one-credential-enough', 'distinct-refusals'],
+    implies: ['one-credential-enough', 'distinct-refusals', 'remembered-before-checks'],
   },
 });

@@ -1,5 +1,5 @@
 import { INSERTED_ONCE } from './code-by-stack.ts';
-import { mistakes } from './mistake.ts';
+import { ids, mistakes } from './mistake.ts';
 
 /** Mistakes with copies, order, load, concurrency and state that outlives a delivery. */
 export const DELIVERY_MISTAKES = mistakes({
@@ -281,7 +281,9 @@ export const DELIVERY_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 488,
-    implies: ['remembered-before-checks', 'intermittent-failures', 'body-left-unread'],
+    implies: ids(
+      'remembered-before-checks intermittent-failures body-left-unread verdict-kept-by-id resource-not-released',
+    ),
   },
   'intermittent-failures': {
     title: 'Fails on a few valid deliveries, or answers them late, and accepts the same ones otherwise',

@@ -100,7 +100,7 @@ export const EFFECTS_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 682,
-    implies: ['narrow-amount-type'],
+    implies: ['narrow-amount-type', 'amount-as-float'],
   },
   'exponent-in-amount': {
     title: 'Writes very small and very large amounts with an exponent',
@@ -118,7 +118,7 @@ export const EFFECTS_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 838,
-    implies: ['narrow-amount-type'],
+    implies: ['narrow-amount-type', 'amount-as-float'],
   },
   'copy-handled-again': {
     title: 'Handles a notification each time that it is delivered',
@@ -132,7 +132,13 @@ export const EFFECTS_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 837,
-    implies: ['ids-kept-in-memory', 'copy-rejected'],
+    implies: [
+      'ids-kept-in-memory',
+      'copy-rejected',
+      'lookup-before-insert',
+      'effect-and-id-apart',
+      'copies-by-content',
+    ],
   },
   'ids-kept-in-memory': {
     title: 'Keeps the ids of handled notifications in the memory of a process',

@@ -1,4 +1,5 @@
 import { RAW_BYTES } from './code-by-stack.ts';
+import { REJECTED_KINDS, UNSIGNED } from './consequences.ts';
 import { ids, mistakes } from './mistake.ts';
 
 /** Mistakes in how a receiver reads HTTP requests and answers them. */
@@ -58,7 +59,7 @@ export const HTTP_MISTAKES = mistakes({
     cwe: 476,
     implies: ids(
       'body-parser-by-content-type verification-per-content-type verification-per-framing decompression-unguarded',
-      'conditional-key-check',
+      'conditional-key-check unread-body-verified empty-body-unhandled content-type-as-string',
     ),
   },
   'header-lookup-by-exact-name': {
@@ -116,7 +117,7 @@ export const HTTP_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 755,
-    implies: ['own-http-parser', 'trusted-content-length', 'aborted-body-unhandled'],
+    implies: ['own-http-parser', 'trusted-content-length', 'aborted-body-unhandled', 'method-not-restricted'],
   },
   'trusted-content-length': {
     title: 'Trusts Content-Length to allocate or read the body',
@@ -251,7 +252,7 @@ export const HTTP_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 248,
-    implies: ['verification-per-path'],
+    implies: ['verification-per-path', 'conditional-key-check'],
   },
   'body-left-unread': {
     title: 'Answers before it has read the body',
@@ -313,7 +314,13 @@ export const HTTP_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 393,
-    implies: ['one-shape-for-all-types', 'valid-body-size-rejected', 'plain-delivery-rejected'],
+    implies: [
+      ...REJECTED_KINDS,
+      ...ids(
+        'one-shape-for-all-types valid-body-size-rejected plain-delivery-rejected valid-kind-rejected',
+        'inherited-name-lookup unstorable-characters text-type-unchecked',
+      ),
+    ],
   },
   'never-ends-answer': {
     title: 'Does not answer, or never ends the answer',
@@ -333,7 +340,20 @@ export const HTTP_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 440,
-    implies: ['wrong-refusal-status', 'no-signature-verification', 'plain-delivery-rejected'],
+    implies: [
+      ...UNSIGNED,
+      ...ids(
+        'wrong-refusal-status no-signature-verification plain-delivery-rejected raw-body-fallback',
+        'signed-part-of-body well-known-secret base64-variant signature-check-throws several-signatures',
+        'partial-comparison other-hmac-hash confused-credentials absent-signature-passes wrong-digest-encoding',
+        'hash-instead-of-hmac foreign-signature-format converted-secret unread-body-verified',
+        'signature-used-as-pattern lossy-body-text hand-written-comparison digest-handled-as-text',
+        'verification-fails-open verdict-kept-by-id swapped-hmac-arguments surrounding-text-ignored',
+        'signature-letter-case shortened-secret secret-with-extra-characters one-credential-enough',
+        'cached-verification signature-format-only signature-treated-as-url-text serial-body-reads known-id-revealed',
+        'imitated-body-format failures-lock-out decoded-body body-left-unread body-as-c-string',
+      ),
+    ],
   },
   'slow-answer': {
     title: 'Does the work before it answers',
@@ -352,7 +372,7 @@ export const HTTP_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 1088,
-    implies: ['valid-kind-rejected', 'plain-delivery-rejected'],
+    implies: [...REJECTED_KINDS, 'valid-kind-rejected', 'plain-delivery-rejected'],
   },
   'acknowledged-before-checks': {
     title: 'Answers 200 before it checks the delivery',
@@ -370,7 +390,23 @@ export const HTTP_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 696,
-    implies: ['no-signature-verification', 'unchecked-key', 'own-http-parser'],
+    implies: [
+      ...UNSIGNED,
+      ...ids(
+        'no-signature-verification unchecked-key own-http-parser raw-body-fallback signed-part-of-body',
+        'well-known-secret base64-variant signature-check-throws partial-comparison other-hmac-hash',
+        'confused-credentials absent-signature-passes wrong-digest-encoding one-credential-enough',
+        'hash-instead-of-hmac foreign-signature-format converted-secret unread-body-verified',
+        'signature-used-as-pattern several-signatures lossy-body-text hand-written-comparison digest-handled-as-text',
+        'verification-fails-open verdict-kept-by-id swapped-hmac-arguments surrounding-text-ignored',
+        'signature-letter-case shortened-secret secret-with-extra-characters partial-key-comparison',
+        'cached-verification altered-key key-from-other-place failures-lock-out body-left-unread unset-key',
+        'conditional-key-check signature-treated-as-url-text signature-format-only serial-body-reads key-as-pattern',
+        'imitated-body-format decompression-unguarded decoded-body body-as-c-string request-chooses-credentials',
+        'key-exempt-claims key-check-throws oversized-body-unhandled optional-key key-as-list known-id-revealed',
+        'unread-key named-expected-key key-in-sql key-checked-late key-as-property derived-key-comparison',
+      ),
+    ],
   },
   'same-answer-to-all': {
     title: 'Gives every delivery the same answer, whatever it contains',

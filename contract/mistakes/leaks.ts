@@ -80,7 +80,7 @@ export const LEAK_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 201,
-    implies: ['expected-signature-in-answer'],
+    implies: ['expected-signature-in-answer', 'distinct-refusals'],
   },
   'request-headers-in-answer': {
     title: 'Repeats the request, including its headers, in an answer',
@@ -140,7 +140,7 @@ export const LEAK_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 552,
-    implies: ['operator-pages-public'],
+    implies: ['operator-pages-public', 'expected-signature-in-answer'],
   },
   'debug-output-in-answer': {
     title: 'Sends stack traces or debug output in an answer',

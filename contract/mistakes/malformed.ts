@@ -22,7 +22,8 @@ export const MALFORMED_MISTAKES = mistakes({
     cwe: 248,
     implies: ids(
       'undecodable-body-throws lenient-parser empty-body-unhandled deep-nesting-unhandled remembered-before-checks',
-      'state-outlives-request uncaught-error error-message-in-answer',
+      'state-outlives-request uncaught-error error-message-in-answer lossy-body-text decoded-body',
+      'state-shared-by-requests',
     ),
   },
   'lenient-parser': {
@@ -106,6 +107,9 @@ export const MALFORMED_MISTAKES = mistakes({
     implies: ids(
       'unguarded-parser payload-root-unchecked key-checked-late verification-per-type',
       'verification-per-content-type verification-per-framing verification-per-method own-http-parser',
+      'lenient-parser empty-body-unhandled decoded-body conditional-key-check body-as-c-string decompressed-body',
+      'unread-body-verified uncaught-error state-shared-by-requests state-outlives-request',
+      'remembered-before-checks decompression-unguarded',
     ),
   },
   'payload-not-validated': {
@@ -127,7 +131,10 @@ export const MALFORMED_MISTAKES = mistakes({
     implies: ids(
       'unguarded-parser payload-root-unchecked nested-object-unchecked text-type-unchecked text-form-unchecked',
       'time-conversion-unchecked number-conversion-unchecked value-longer-than-column inherited-name-lookup',
-      'payload-text-unencoded',
+      'payload-text-unencoded undecodable-body-throws uncaught-error missing-field-unchecked',
+      'deep-nesting-unhandled lenient-parser state-shared-by-requests remembered-before-checks',
+      'query-operators-from-payload lossy-body-text unstorable-characters state-outlives-request',
+      'resource-not-released empty-body-unhandled decoded-body',
     ),
   },
   'invalid-payload-redirected': {
@@ -141,7 +148,13 @@ export const MALFORMED_MISTAKES = mistakes({
     },
     severity: 'medium',
     cwe: 393,
-    implies: ['payload-not-validated'],
+    implies: ids(
+      'payload-not-validated text-type-unchecked unguarded-parser nested-object-unchecked missing-field-unchecked',
+      'time-conversion-unchecked payload-root-unchecked deep-nesting-unhandled lenient-parser text-form-unchecked',
+      'value-longer-than-column state-shared-by-requests remembered-before-checks query-operators-from-payload',
+      'number-conversion-unchecked lossy-body-text unstorable-characters state-outlives-request',
+      'resource-not-released payload-text-unencoded empty-body-unhandled decoded-body',
+    ),
   },
   'payload-root-unchecked': {
     title: 'Does not check that the payload is an object',
@@ -159,6 +172,7 @@ export const MALFORMED_MISTAKES = mistakes({
     },
     severity: 'medium',
     cwe: 1287,
+    implies: ['uncaught-error'],
   },
   'missing-field-unchecked': {
     title: 'Reads a required field without checking that it is present',
@@ -389,7 +403,7 @@ export const MALFORMED_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 770,
-    implies: ['body-left-unread', 'valid-body-size-rejected', 'body-consumed-twice'],
+    implies: ids('body-left-unread valid-body-size-rejected body-consumed-twice uncaught-error deep-nesting-unhandled'),
   },
   'aborted-body-unhandled': {
     title: 'Does not handle a connection that ends before the end of the body',
@@ -443,7 +457,7 @@ export const MALFORMED_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 1321,
-    implies: ['state-shared-by-requests', 'failures-lock-out', 'serial-body-reads'],
+    implies: ['state-shared-by-requests', 'failures-lock-out', 'serial-body-reads', 'body-left-unread'],
   },
   'payload-method-calls': {
     title: 'Calls methods of the payload that its fields can replace',

@@ -16,7 +16,7 @@ export interface Mistake {
   readonly severity: Severity;
   /** The number of its class in the Common Weakness Enumeration. */
   readonly cwe: number;
-  /** The ids of mistakes whose checks a receiver with this one fails as well: consequences, not causes. */
+  /** The ids of mistakes whose checks a receiver with this one fails as well: its consequences, complete. */
   readonly implies?: readonly string[];
 }
 

@@ -1,3 +1,4 @@
+import { UNSIGNED } from './consequences.ts';
 import { ids, mistakes } from './mistake.ts';
 
 /** Mistakes in how an endpoint with mutual TLS requires, verifies and uses client certificates. */
@@ -28,7 +29,8 @@ export const MTLS_MISTAKES = mistakes({
     cwe: 306,
     implies: ids(
       'client-certificate-not-verified certificate-check-conditional certificate-header-unprotected',
-      'recorded-before-certificate-check',
+      'recorded-before-certificate-check resumed-session-unverified verification-error-tolerated',
+      'hand-written-certificate-check client-name-not-compared',
     ),
   },
   'client-certificate-not-verified': {
@@ -189,6 +191,10 @@ export const MTLS_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 288,
+    implies: ids(
+      'verification-error-tolerated resumed-session-unverified hand-written-certificate-check',
+      'client-certificate-not-verified recorded-before-certificate-check client-name-not-compared',
+    ),
   },
   'certificate-header-unprotected': {
     title: 'Trusts a header that claims a verified client certificate, from any sender',
@@ -224,7 +230,22 @@ export const MTLS_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 304,
-    implies: ['no-signature-verification', 'unchecked-key'],
+    implies: [
+      ...UNSIGNED,
+      ...ids(
+        'no-signature-verification unchecked-key raw-body-fallback signed-part-of-body key-from-other-place',
+        'one-credential-enough well-known-secret partial-key-comparison base64-variant signature-check-throws',
+        'partial-comparison conditional-key-check altered-key unset-key other-hmac-hash confused-credentials',
+        'absent-signature-passes wrong-digest-encoding key-exempt-claims key-as-pattern hash-instead-of-hmac',
+        'foreign-signature-format failures-lock-out converted-secret body-left-unread signature-used-as-pattern',
+        'several-signatures lossy-body-text key-check-throws hand-written-comparison digest-handled-as-text',
+        'verification-fails-open verdict-kept-by-id unread-body-verified swapped-hmac-arguments',
+        'surrounding-text-ignored signature-letter-case shortened-secret secret-with-extra-characters optional-key',
+        'key-as-list cached-verification signature-format-only signature-treated-as-url-text serial-body-reads',
+        'known-id-revealed imitated-body-format decoded-body body-as-c-string unread-key request-chooses-credentials',
+        'named-expected-key key-in-sql key-checked-late key-as-property derived-key-comparison',
+      ),
+    ],
   },
   'unverified-certificate-read': {
     title: 'Fails with an exception or an endless loop on a missing or unverified client certificate',
@@ -244,7 +265,10 @@ export const MTLS_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 755,
-    implies: ['client-without-certificate-accepted', 'uncaught-error'],
+    implies: ids(
+      'client-without-certificate-accepted uncaught-error certificate-header-unprotected',
+      'certificate-check-conditional resumed-session-unverified recorded-before-certificate-check',
+    ),
   },
   'misleading-certificate-refusal': {
     title: 'Answers a missing or invalid client certificate with a success, a redirect or 404',
@@ -264,7 +288,10 @@ export const MTLS_MISTAKES = mistakes({
     },
     severity: 'medium',
     cwe: 393,
-    implies: ['client-without-certificate-accepted'],
+    implies: ids(
+      'client-without-certificate-accepted certificate-header-unprotected certificate-check-conditional',
+      'resumed-session-unverified recorded-before-certificate-check',
+    ),
   },
   'valid-certificate-rejected': {
     title: 'Rejects the valid client certificate on some or all connections',

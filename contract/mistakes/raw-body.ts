@@ -23,6 +23,8 @@ export const RAW_BODY_MISTAKES = mistakes({
     implies: ids(
       'raw-body-fallback sanitised-body body-decoded-by-charset body-as-template undecodable-body-throws',
       'optional-data-required narrow-value-format unknown-fields-forbidden lenient-parser body-as-c-string',
+      'decoded-body lossy-body-text body-chunks-as-text unstorable-characters valid-text-rejected',
+      'copies-by-content body-content-filter unstorable-body-text',
     ),
   },
   'decoded-body': {
@@ -82,7 +84,7 @@ export const RAW_BODY_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 347,
-    implies: ['decoded-body'],
+    implies: ids('decoded-body raw-body-fallback body-chunks-as-text valid-text-rejected unstorable-characters'),
   },
   'body-decoded-by-charset': {
     title: 'Decodes the body by the charset of Content-Type before verification',
@@ -100,7 +102,10 @@ export const RAW_BODY_MISTAKES = mistakes({
     },
     severity: 'medium',
     cwe: 807,
-    implies: ['lossy-body-text'],
+    implies: ids(
+      'lossy-body-text decoded-body raw-body-fallback body-chunks-as-text valid-text-rejected',
+      'unstorable-characters',
+    ),
   },
   'raw-body-fallback': {
     title: 'Also accepts a signature over a changed form of the body',
@@ -133,7 +138,7 @@ export const RAW_BODY_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 347,
-    implies: ['reserialised-body'],
+    implies: ['reserialised-body', 'decoded-body', 'lossy-body-text', 'raw-body-fallback'],
   },
   'sanitised-body': {
     title: 'Sanitises the body before verification',
@@ -153,7 +158,7 @@ export const RAW_BODY_MISTAKES = mistakes({
     cwe: 347,
     implies: ids(
       'body-content-filter body-as-template unstorable-body-text backtracking-pattern valid-text-rejected',
-      'lenient-parser',
+      'lenient-parser unstorable-characters',
     ),
   },
   'body-rewritten-upstream': {
@@ -172,7 +177,7 @@ export const RAW_BODY_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 347,
-    implies: ['reserialised-body'],
+    implies: ['reserialised-body', 'decoded-body', 'lossy-body-text', 'raw-body-fallback', 'copies-by-content'],
   },
   'body-as-template': {
     title: 'Passes the body through a format string or a replace pattern before verification',
@@ -204,7 +209,7 @@ export const RAW_BODY_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 362,
-    implies: ['incomplete-body', 'state-shared-by-requests'],
+    implies: ['incomplete-body', 'state-shared-by-requests', 'body-consumed-twice', 'body-chunks-as-text'],
   },
   'incomplete-body': {
     title: 'Verifies the body before it has been read to its end',
@@ -222,7 +227,7 @@ export const RAW_BODY_MISTAKES = mistakes({
     cwe: 130,
     implies: ids(
       'valid-body-size-rejected oversized-body-unhandled signed-part-of-body body-chunks-as-text load-rejected',
-      'trusted-content-length backtracking-pattern',
+      'trusted-content-length backtracking-pattern body-consumed-twice state-shared-by-requests',
     ),
   },
   'body-chunks-as-text': {
@@ -263,7 +268,10 @@ export const RAW_BODY_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 135,
-    implies: ['body-decoded-by-charset'],
+    implies: ids(
+      'body-decoded-by-charset decoded-body lossy-body-text body-chunks-as-text valid-text-rejected',
+      'unstorable-characters reserialised-body',
+    ),
   },
   'body-consumed-twice': {
     title: 'Reads the body in two places',

@@ -22,7 +22,7 @@ export const SKIPPED_VERIFICATION_MISTAKES = mistakes({
     cwe: 424,
     implies: ids(
       'foreign-handshake unset-secret empty-body-unhandled verdict-kept-by-id lookup-before-verification',
-      'body-left-unread',
+      'body-left-unread decoded-body body-as-c-string',
     ),
   },
   'verification-per-content-type': {
@@ -78,7 +78,7 @@ export const SKIPPED_VERIFICATION_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 288,
-    implies: ['method-not-restricted'],
+    implies: ['method-not-restricted', 'conditional-key-check'],
   },
   'verification-per-path': {
     title: 'Decides by the text of a path or URL whether to verify',
@@ -222,7 +222,20 @@ export const SKIPPED_VERIFICATION_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 345,
-    implies: ['state-outlives-request'],
+    implies: ids(
+      'state-outlives-request verification-per-type raw-body-fallback signed-part-of-body test-mode-from-request',
+      'well-known-secret other-signature-place base64-variant spoofed-request-header signature-check-throws',
+      'partial-comparison unset-secret verification-per-path spoofed-client-address parsing-before-verification',
+      'other-hmac-hash confused-credentials absent-signature-passes wrong-digest-encoding hash-instead-of-hmac',
+      'foreign-signature-format foreign-handshake converted-secret verification-per-framing',
+      'verification-per-content-type signature-used-as-pattern several-signatures request-overwrites-state',
+      'other-credential-suffices lossy-body-text hand-written-comparison digest-handled-as-text',
+      'algorithm-from-request verification-per-method verification-fails-open unread-body-verified',
+      'swapped-hmac-arguments surrounding-text-ignored state-shared-by-requests signature-letter-case',
+      'shortened-secret secret-with-extra-characters remembered-before-checks one-credential-enough',
+      'verdict-kept-by-id lookup-before-verification signature-treated-as-url-text known-id-revealed',
+      'imitated-body-format empty-body-unhandled distinct-refusals decoded-body body-left-unread body-as-c-string',
+    ),
   },
   'state-outlives-request': {
     title: 'Keeps the raw body or other state of the verification outside the request',

@@ -1,4 +1,5 @@
 import { RAW_BYTES } from './code-by-stack.ts';
+import { FORGED_SIGNATURES, UNSIGNED } from './consequences.ts';
 import { ids, mistakes } from './mistake.ts';
 
 /** Mistakes in how a signature is computed, compared and refused. */
@@ -22,13 +23,7 @@ export const SIGNATURE_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 347,
-    implies: ids(
-      'absent-signature-passes signature-check-throws signature-format-only several-signatures',
-      'surrounding-text-ignored signature-used-as-pattern signature-treated-as-url-text base64-variant',
-      'wrong-digest-encoding digest-handled-as-text foreign-signature-format other-signature-place',
-      'algorithm-from-request confused-credentials verification-fails-open partial-comparison',
-      'one-credential-enough request-overwrites-state parsing-before-verification',
-    ),
+    implies: FORGED_SIGNATURES,
   },
   'verification-not-enforced': {
     title: 'Verifies the signature but does not act on the result',
@@ -47,7 +42,20 @@ export const SIGNATURE_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 347,
-    implies: ['no-signature-verification'],
+    implies: [
+      ...UNSIGNED,
+      ...ids(
+        'no-signature-verification raw-body-fallback signed-part-of-body well-known-secret base64-variant',
+        'signature-check-throws partial-comparison other-hmac-hash confused-credentials absent-signature-passes',
+        'wrong-digest-encoding hash-instead-of-hmac foreign-signature-format converted-secret',
+        'signature-used-as-pattern several-signatures lossy-body-text hand-written-comparison digest-handled-as-text',
+        'verification-fails-open verdict-kept-by-id unread-body-verified swapped-hmac-arguments',
+        'surrounding-text-ignored signature-letter-case shortened-secret secret-with-extra-characters',
+        'one-credential-enough cached-verification signature-treated-as-url-text signature-format-only',
+        'serial-body-reads known-id-revealed imitated-body-format failures-lock-out decoded-body body-left-unread',
+        'body-as-c-string',
+      ),
+    ],
   },
   'verification-fails-open': {
     title: 'Accepts deliveries unverified after an error, after failures or under load',
@@ -68,7 +76,7 @@ export const SIGNATURE_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 636,
-    implies: ['signature-check-throws', 'other-hmac-hash'],
+    implies: [...UNSIGNED, 'signature-check-throws', 'other-hmac-hash', 'absent-signature-passes'],
   },
   'signature-format-only': {
     title: 'Checks only that a signature is present or well-formed',
@@ -93,7 +101,10 @@ export const SIGNATURE_MISTAKES = mistakes({
       'well-known-secret secret-with-extra-characters shortened-secret converted-secret unread-body-verified',
       'cached-verification lookup-before-verification signed-part-of-body raw-body-fallback lossy-body-text',
       'verification-per-type verification-fails-open state-outlives-request failures-lock-out distinct-refusals',
-      'serial-body-reads body-as-c-string signature-check-throws',
+      'serial-body-reads body-as-c-string signature-check-throws state-shared-by-requests verdict-kept-by-id',
+      'verification-per-framing verification-per-content-type request-overwrites-state remembered-before-checks',
+      'parsing-before-verification one-credential-enough known-id-revealed imitated-body-format decoded-body',
+      'body-left-unread signature-used-as-pattern',
     ),
   },
   'absent-signature-passes': {
@@ -118,13 +129,7 @@ export const SIGNATURE_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 347,
-    implies: ids(
-      'verification-per-type verification-per-content-type verification-per-framing verification-per-method',
-      'verification-per-path parsing-before-verification spoofed-client-address spoofed-request-header',
-      'test-mode-from-request foreign-handshake other-credential-suffices other-signature-place',
-      'request-overwrites-state algorithm-from-request unset-secret payload-merged-into-prototype',
-      'lookup-before-verification state-outlives-request distinct-refusals',
-    ),
+    implies: UNSIGNED,
   },
   'signature-check-throws': {
     title: 'Answers 500 to a missing or malformed signature, because the check throws',
@@ -162,10 +167,14 @@ export const SIGNATURE_MISTAKES = mistakes({
     },
     severity: 'medium',
     cwe: 755,
-    implies: ids(
-      'absent-signature-passes partial-comparison digest-handled-as-text confused-credentials hash-instead-of-hmac',
-      'signature-treated-as-url-text wrong-digest-encoding decompression-unguarded',
-    ),
+    implies: [
+      ...UNSIGNED,
+      ...ids(
+        'absent-signature-passes partial-comparison digest-handled-as-text confused-credentials hash-instead-of-hmac',
+        'signature-treated-as-url-text wrong-digest-encoding decompression-unguarded base64-variant',
+        'several-signatures foreign-signature-format signature-used-as-pattern surrounding-text-ignored',
+      ),
+    ],
   },
   'verification-ends-process': {
     title: 'Ends the process when a signature is missing or malformed',
@@ -181,7 +190,10 @@ export const SIGNATURE_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 248,
-    implies: ['signature-check-throws', 'uncaught-error', 'error-message-in-answer'],
+    implies: [
+      ...UNSIGNED,
+      ...ids('signature-check-throws uncaught-error error-message-in-answer absent-signature-passes'),
+    ],
   },
   'wrong-refusal-status': {
     title: 'Answers missing or invalid credentials with a status other than 401',
@@ -209,7 +221,7 @@ export const SIGNATURE_MISTAKES = mistakes({
     },
     severity: 'medium',
     cwe: 393,
-    implies: ['distinct-refusals'],
+    implies: ['distinct-refusals', 'own-http-parser'],
   },
   'refused-with-success': {
     title: 'Answers 200 to deliveries that it rejects, with an error in the text',
@@ -236,7 +248,23 @@ export const SIGNATURE_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 393,
-    implies: ['no-signature-verification', 'unchecked-key', 'wrong-refusal-status'],
+    implies: [
+      ...UNSIGNED,
+      ...ids(
+        'no-signature-verification unchecked-key wrong-refusal-status raw-body-fallback one-credential-enough',
+        'signed-part-of-body well-known-secret partial-key-comparison base64-variant signature-check-throws',
+        'partial-comparison key-from-other-place altered-key unset-key other-hmac-hash confused-credentials',
+        'conditional-key-check absent-signature-passes wrong-digest-encoding key-as-pattern hash-instead-of-hmac',
+        'foreign-signature-format failures-lock-out converted-secret body-left-unread unread-body-verified',
+        'signature-used-as-pattern several-signatures request-chooses-credentials lossy-body-text key-exempt-claims',
+        'key-check-throws hand-written-comparison digest-handled-as-text verification-fails-open verdict-kept-by-id',
+        'swapped-hmac-arguments surrounding-text-ignored signature-letter-case shortened-secret',
+        'secret-with-extra-characters optional-key key-as-list cached-verification signature-format-only',
+        'signature-treated-as-url-text serial-body-reads known-id-revealed imitated-body-format decoded-body',
+        'body-as-c-string unread-key named-expected-key key-in-sql key-checked-late key-as-property',
+        'derived-key-comparison',
+      ),
+    ],
   },
   'partial-comparison': {
     title: 'Compares only a part of the signature',
@@ -255,6 +283,7 @@ export const SIGNATURE_MISTAKES = mistakes({
     cwe: 187,
     implies: ids(
       'hand-written-comparison base64-variant surrounding-text-ignored signature-used-as-pattern distinct-refusals',
+      'several-signatures absent-signature-passes',
     ),
   },
   'surrounding-text-ignored': {
@@ -271,7 +300,7 @@ export const SIGNATURE_MISTAKES = mistakes({
     },
     severity: 'low',
     cwe: 187,
-    implies: ['several-signatures', 'foreign-signature-format'],
+    implies: ['several-signatures', 'foreign-signature-format', 'base64-variant'],
   },
   'hand-written-comparison': {
     title: 'Compares signatures with a faulty hand-written loop',
@@ -286,6 +315,7 @@ export const SIGNATURE_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 697,
+    implies: ['base64-variant'],
   },
   'signature-used-as-pattern': {
     title: 'Uses the received signature as a pattern or as the text of a query',
@@ -690,6 +720,6 @@ export const SIGNATURE_MISTAKES = mistakes({
     },
     severity: 'medium',
     cwe: 1025,
-    implies: ['time-compared-with-clock'],
+    implies: ['time-compared-with-clock', 'local-calendar-time'],
   },
 });

@@ -1,4 +1,5 @@
 import { BODY_LIMIT, OPEN_VALUES } from './code-by-stack.ts';
+import { REJECTED_KINDS } from './consequences.ts';
 import { ids, mistakes } from './mistake.ts';
 
 /** Mistakes by which a receiver rejects, crashes on or misreads notifications. */
@@ -29,11 +30,7 @@ export const VALID_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 478,
-    implies: ids(
-      'optional-data-required unknown-values-rejected unknown-fields-forbidden error-code-restricted',
-      'misspelt-hash-key narrow-value-format narrow-amount-type fixed-time-format valid-text-rejected',
-      'body-content-filter local-calendar-time copy-rejected copies-by-content colliding-updates',
-    ),
+    implies: REJECTED_KINDS,
   },
   'unknown-values-rejected': {
     title: 'Rejects values that are not on its own list',
@@ -96,7 +93,7 @@ export const VALID_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 237,
-    implies: ['valid-kind-rejected'],
+    implies: [...REJECTED_KINDS, 'valid-kind-rejected', 'lookup-before-insert'],
   },
   'optional-data-required': {
     title: 'Rejects or crashes on absent, null or empty optional data',
@@ -211,7 +208,11 @@ export const VALID_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 186,
-    implies: ['misspelt-hash-key', 'copy-rejected', 'local-calendar-time', 'unknown-fields-forbidden'],
+    implies: ids(
+      'misspelt-hash-key copy-rejected local-calendar-time unknown-fields-forbidden unknown-values-rejected',
+      'optional-data-required unique-payload-field narrow-amount-type narrow-value-format lookup-before-insert',
+      'id-form-assumed',
+    ),
   },
   'time-compared-with-clock': {
     title: 'Rejects notifications whose time is not close to its own clock',
@@ -306,5 +307,6 @@ export const VALID_MISTAKES = mistakes({
     },
     severity: 'medium',
     cwe: 1284,
+    implies: ['state-shared-by-requests', 'parsing-before-verification', 'load-rejected'],
   },
 });

@@ -9,9 +9,9 @@ const ENTRIES = Object.entries(MISTAKES);
 const CHECKS = CATALOGUE.flatMap(({ scenarios }) => scenarios);
 const ROWS = [...CHECKS, ...FAULTS, ...SIGNING_MISTAKES, ...VALUE_MISTAKES];
 
-/** The mistake, those that it implies, those that these imply, and so on. */
-function shownBy(id: string): Set<string> {
-  const found = new Set([id]);
+/** The mistakes that one implies, those that these imply, and so on. */
+function closureOf(id: string): Set<string> {
+  const found = new Set(findMistake(id)?.implies);
   for (const one of found) for (const other of findMistake(one)?.implies ?? []) found.add(other);
   return found;
 }
@@ -34,7 +34,7 @@ describe('the library of mistakes', () => {
     const all = ENTRIES.map(([id, { implies = [] }]) => [id, implies] as const);
     expect(all.flatMap(([, implies]) => implies.filter((other) => findMistake(other) === undefined))).toEqual([]);
     expect(all.filter(([, implies]) => new Set(implies).size !== implies.length)).toEqual([]);
-    expect(all.filter(([id, implies]) => implies.some((other) => shownBy(other).has(id)))).toEqual([]);
+    expect(all.filter(([id]) => closureOf(id).has(id))).toEqual([]);
   });
 
   it.each([
@@ -46,12 +46,12 @@ describe('the library of mistakes', () => {
     ['payload-not-validated', 'payload-root-unchecked missing-field-unchecked unguarded-parser'],
     ['undefined-body-throws', 'body-parser-by-content-type verification-per-framing empty-body-unhandled'],
   ])('explains by %s its consequences', (id, consequences) => {
-    expect(consequences.split(' ').filter((other) => !shownBy(id).has(other))).toEqual([]);
+    expect(findMistake(id)?.implies).toEqual(expect.arrayContaining(consequences.split(' ')));
   });
 
   it('explains no mistake of keys by one of signatures, nor the reverse', () => {
-    expect(shownBy('no-signature-verification')).not.toContain('partial-key-comparison');
-    expect(shownBy('unchecked-key')).not.toContain('absent-signature-passes');
+    expect(findMistake('no-signature-verification')?.implies).not.toContain('partial-key-comparison');
+    expect(findMistake('unchecked-key')?.implies).not.toContain('absent-signature-passes');
   });
 
   it('has no mistake that nothing refers to', () => {
