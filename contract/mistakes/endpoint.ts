@@ -1,4 +1,5 @@
-import { mistakes } from './mistake.ts';
+import { UNSIGNED } from './consequences.ts';
+import { ids, mistakes } from './mistake.ts';
 
 /** Mistakes in the deployment of an endpoint, and those that a run shows only as a whole. */
 export const ENDPOINT_MISTAKES = mistakes({
@@ -150,7 +151,31 @@ export const ENDPOINT_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 306,
-    implies: ['forgery-accepted'],
+    implies: [
+      ...UNSIGNED,
+      ...ids(
+        'forgery-accepted no-signature-verification unchecked-key client-without-certificate-accepted',
+        'acknowledged-before-checks payload-not-validated method-not-restricted unguarded-parser',
+        'payload-root-unchecked nested-object-unchecked text-type-unchecked text-form-unchecked',
+        'time-conversion-unchecked number-conversion-unchecked value-longer-than-column inherited-name-lookup',
+        'payload-text-unencoded undecodable-body-throws uncaught-error missing-field-unchecked',
+        'deep-nesting-unhandled lenient-parser query-operators-from-payload lossy-body-text unstorable-characters',
+        'resource-not-released decoded-body client-certificate-not-verified certificate-check-conditional',
+        'certificate-header-unprotected recorded-before-certificate-check resumed-session-unverified',
+        'verification-error-tolerated hand-written-certificate-check client-name-not-compared',
+        'absent-signature-passes signature-check-throws signature-format-only several-signatures',
+        'surrounding-text-ignored signature-used-as-pattern signature-treated-as-url-text base64-variant',
+        'wrong-digest-encoding digest-handled-as-text foreign-signature-format confused-credentials',
+        'verification-fails-open partial-comparison one-credential-enough raw-body-fallback signed-part-of-body',
+        'well-known-secret other-hmac-hash hash-instead-of-hmac converted-secret hand-written-comparison',
+        'verdict-kept-by-id unread-body-verified swapped-hmac-arguments signature-letter-case shortened-secret',
+        'secret-with-extra-characters cached-verification serial-body-reads known-id-revealed imitated-body-format',
+        'failures-lock-out body-left-unread body-as-c-string unread-key optional-key request-chooses-credentials',
+        'key-from-other-place partial-key-comparison conditional-key-check altered-key unset-key key-exempt-claims',
+        'key-as-pattern key-check-throws key-as-list named-expected-key key-in-sql key-checked-late key-as-property',
+        'derived-key-comparison',
+      ),
+    ],
   },
   'forgery-accepted': {
     title: 'Accepts deliveries whose credentials are missing or invalid',
@@ -158,8 +183,8 @@ export const ENDPOINT_MISTAKES = mistakes({
     why: 'An attacker who finds the gap can report a payment that never happened.',
     fix: {
       rule:
-        'Treat a missing header like an invalid one: `if (!header || !valid)` answers 401. See the failures whose ' +
-        'reason begins with "accepted": each names what is forged in the delivery.',
+        'Treat a missing header like an invalid one: `if (!header || !valid)` answers 401. Verify every request that ' +
+        'reaches the handler, whatever its content type, framing, method, path or headers.',
     },
     severity: 'critical',
     cwe: 287,

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { MISTAKES } from '../../contract/mistakes/index.ts';
+import { codeFor, MISTAKES } from '../../contract/mistakes/index.ts';
 import { explainFault } from '../../harness/cli/commands/explain.ts';
 import { loadDictionary } from '../../harness/diagnose/index.ts';
 import { FAULTS } from '../../mutants/index.ts';
@@ -42,7 +42,7 @@ describe('receiver --fault', () => {
     // A selection of checks shows candidates only.
     expect(rest.replace(/\s+/g, ' ')).toContain(`. Possibly: ${title}`);
     expect(rest).toMatch(/missing-signature-accepted \d+ %/);
-    expect(rest.replace(/\s+/g, ' ')).toContain(`${fix.rule} ${fix.express}`);
+    expect(rest.replace(/\s+/g, ' ')).toContain(`${fix.rule} ${codeFor(fix, 'express')}`);
   });
 
   it('writes what a mutant of the log logs to standard output, which a run with --log reads', async () => {
