@@ -5,6 +5,7 @@ import { CHAIN_FAULTS, type ChainFaultCode } from '../../contract/index.ts';
 import { CHAIN_MISTAKES, explainMistake } from '../../contract/mistakes/index.ts';
 import { type Attempt, isAboutClientCertificate, type TransportErrorKind } from '../transport/index.ts';
 import { type Finding, findingOf } from './finding.ts';
+import { FAILS_FOR_ALL, type Stage } from './refused-delivery.ts';
 
 /** The first delivery of a run and, when it was not accepted, a second one with more time. */
 export interface PreflightAttempts {
@@ -20,8 +21,12 @@ export interface Credentials {
 
 const BOTH: Credentials = { secret: true, apiKey: true };
 
-/** Explains a failed preflight. Null when it passed. */
-export function explainPreflight({ first, second }: PreflightAttempts, credentials = BOTH): Finding | null {
+/** Explains a failed preflight. Null when it passed. `stage`: where the delivery was refused, if that is known. */
+export function explainPreflight(
+  { first, second }: PreflightAttempts,
+  credentials = BOTH,
+  stage: Stage = 'after',
+): Finding | null {
   const last = second ?? first;
   const { answer, error } = first;
   if (error?.kind === 'timeout') {
@@ -33,7 +38,7 @@ export function explainPreflight({ first, second }: PreflightAttempts, credentia
   }
   if (answer !== null) {
     const isRejection = answer.status === 401 || answer.status === 403;
-    if (!isRejection) return findingForStatus(answer.status);
+    if (!isRejection) return findingForStatus(answer.status, stage);
     return credentials.secret || credentials.apiKey ? rejectsCredentials(answer.status, credentials) : NO_CREDENTIALS;
   }
   if (error === null || error.kind === 'local') return null;
@@ -144,7 +149,7 @@ export function rejectsCredentials(status: number, { secret, apiKey }: Credentia
   };
 }
 
-function findingForStatus(status: number): Finding {
+function findingForStatus(status: number, stage: Stage = 'after'): Finding {
   if (status >= 300 && status < 400) {
     return findingOf('redirects', `The endpoint redirects (${status})`, 'redirect-before-handler');
   }
@@ -159,7 +164,7 @@ function findingForStatus(status: number): Finding {
   }
   if (status >= 500) {
     const title = `The endpoint fails on a valid delivery (${status})`;
-    return findingOf('fails-on-valid-delivery', title, 'handler-failure');
+    return findingOf('fails-on-valid-delivery', title, 'handler-failure', FAILS_FOR_ALL[stage] || undefined);
   }
   const title = `The endpoint rejects a valid notification (${status})`;
   return findingOf('refuses-the-payload', title, 'over-strict-validation');
@@ -254,6 +259,6 @@ export function preflightFindings(): Finding[] {
     return findingOf(`certificate-${code}`, title, CHAIN_MISTAKES[code]);
   });
   const silent = [TLS_ON_PORT, NEVER_ANSWERS, ANSWERS_TOO_LATE, ENDLESS, NO_CREDENTIALS];
-  const statuses = [rejectsCredentials(401, BOTH), ...STATUSES.map(findingForStatus)];
+  const statuses = [rejectsCredentials(401, BOTH), ...STATUSES.map((status) => findingForStatus(status))];
   return [...Object.values(TRANSPORT), ...silent, ...statuses, REQUIRED, REJECTED, ...certificates];
 }

@@ -21,9 +21,9 @@ import {
   type Scenario,
   type Suite,
 } from '../../scenarios/index.ts';
-import { diagnose, type Finding } from '../diagnose/index.ts';
-import { type Baseline, baselineOutcome } from '../judge/index.ts';
-import type { PartialReason, ResultDocument, ScenarioResult } from '../report/result-document.ts';
+import { diagnose, type Finding, REJECTS_PLAIN } from '../diagnose/index.ts';
+import { type Baseline, baselineOutcome, PREFLIGHT_SCENARIO } from '../judge/index.ts';
+import type { Diagnosis, PartialReason, ResultDocument, ScenarioResult } from '../report/result-document.ts';
 import { isScored, runVerdict, tally } from '../report/verdict.ts';
 import type { PlannedScenario } from './plan.ts';
 
@@ -56,13 +56,15 @@ export interface RunOutcome
   readonly outages: RunObservations['outages'];
   /** Why the preflight failed; null when it passed. */
   readonly preflight: Finding | null;
+  /** What the run itself has found out about valid deliveries, although it went on. */
+  readonly causes: readonly Finding[];
   readonly stack: Stack | null;
   readonly baseline: Baseline | null;
 }
 
 export async function documentOf(outcome: RunOutcome): Promise<ResultDocument> {
   const { results, scoring, partialReasons, baseline, retried, shardRecord, strict } = outcome;
-  const { outages, preflight, stack } = outcome;
+  const { preflight } = outcome;
   const scored = results.filter((result) => isScored({ scoring }, result));
   return {
     schemaVersion: 1,
@@ -92,18 +94,31 @@ export async function documentOf(outcome: RunOutcome): Promise<ResultDocument> {
     counts: tally(results),
     ...(preflight && { preflightFinding: preflight.fault }),
     advice: outcome.advice,
-    diagnosis: await diagnose({
-      results,
-      outages,
-      preflight,
-      stack,
-      features: outcome.target.features,
-      partial: partialReasons.length > 0,
-    }),
+    diagnosis: await diagnosisOf(outcome),
     baseline: baseline === null ? null : baselineOutcome(baseline, results, CATALOGUE_IDS, new Date(outcome.startedAt)),
     notVerified: notVerifiedIn(outcome.plan, outcome.target.features),
     results: [...results],
   };
+}
+
+/** The diagnosis of the results, and what the run itself has found: after accepted forgeries, and before the rest. */
+async function diagnosisOf({ results, outages, preflight, causes, stack, target, partialReasons }: RunOutcome) {
+  const common = { outages, stack, features: target.features, partial: partialReasons.length > 0 };
+  const isPlain = ({ id }: ScenarioResult) => id === PREFLIGHT_SCENARIO;
+  const own = await Promise.all(
+    causes.map((finding) => diagnose({ ...common, outages: [], results: results.filter(isPlain), preflight: finding })),
+  );
+  const isExplained = causes.some(({ fault }) => fault === REJECTS_PLAIN);
+  const rest = isExplained ? results.filter((result) => !isPlain(result)) : results;
+  const found = await diagnose({ ...common, results: rest, preflight });
+  const forged = new Set(
+    results
+      .filter(({ verdict, decidedBy }) => verdict === 'fail' && decidedBy === 'forgery-accepted')
+      .map(({ id }) => id),
+  );
+  const isGraver = ({ evidence }: Diagnosis) => evidence.some((id) => forged.has(id));
+  const all = [...found.filter(isGraver), ...own.flat(), ...found.filter((one) => !isGraver(one))];
+  return all.map((one, at): Diagnosis => ({ ...one, relation: at === 0 ? 'main' : 'also' }));
 }
 
 export const CATALOGUE_IDS = CATALOGUE.flatMap(({ scenarios }) => scenarios.map(({ id }) => id));

@@ -90,6 +90,7 @@ export async function joinShards(documents: readonly NamedDocument[]): Promise<R
     results,
     outages: seen.outages,
     preflight: preflight.finding,
+    causes: preflight.causes,
     stack: first.shardRecord.stackGiven,
     baseline,
   });
@@ -108,7 +109,10 @@ function planOf(results: readonly ScenarioResult[]): PlannedScenario[] {
 function preflightOf(shards: readonly Shard[]) {
   const preflights = shards.flatMap(({ shardRecord: { preflight } }) => preflight ?? []);
   const failed = preflights.length > 0 && preflights.every(({ accepted }) => !accepted);
-  return { failed, finding: failed ? (preflights.find(({ finding }) => finding !== null)?.finding ?? null) : null };
+  const findings = preflights.filter(({ accepted }) => accepted !== failed).flatMap(({ finding }) => finding ?? []);
+  const [finding = null] = failed ? findings : [];
+  const causes = failed ? [] : [...new Map(findings.map((one) => [one.fault, one])).values()];
+  return { failed, finding, causes };
 }
 
 interface Problem {
