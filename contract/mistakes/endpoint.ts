@@ -189,9 +189,8 @@ export const ENDPOINT_MISTAKES = mistakes({
     why: 'Every delivery is rejected before the handler sees it.',
     fix: {
       rule:
-        'Add the host name of the URL to the allowed names of the framework and of the proxy, or register a URL ' +
-        'whose ' +
-        'name is allowed.',
+        'Add the host name of the URL to the names that the framework allows (`ALLOWED_HOSTS` of Django, ' +
+        '`config.hosts` of Rails) and to those of the proxy, or register a URL whose name is allowed.',
       express: 'Add the name to the check of `req.hostname`, or to `allowedHosts` of the development server.',
       fastify: 'Add the name to the `constraints: { host }` of the route.',
       nestjs: 'Add the name to `@Controller({ host })`.',

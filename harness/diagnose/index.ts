@@ -14,10 +14,10 @@ export {
 export {
   acceptsForgeries,
   answersByTimeout,
+  EXPLAIN_FORGERIES,
   explainAfter,
   explainBefore,
   limitsDeliveries,
-  REJECTS_PLAIN,
   type Refusal,
   type RejectedKind,
   rejectsKind,

@@ -6,6 +6,7 @@
 import type { JsonValue } from '../../contract/index.ts';
 import type { MistakeId } from '../../contract/mistakes/index.ts';
 import type { ControlKind } from '../../scenarios/index.ts';
+import type { Credential } from '../judge/index.ts';
 import type { Answer, Attempt } from '../transport/index.ts';
 import { type Finding, findingOf } from './finding.ts';
 
@@ -57,7 +58,7 @@ const SIGNS: readonly (readonly [sign: RegExp, fault: string, title: string, mis
     'host-not-allowed',
   ],
   [
-    /\bCSRF\b|InvalidAuthenticityToken|change you wanted was rejected|^419 |Page Expired/i,
+    /\bCSRF\b|InvalidAuthenticityToken|change you wanted was rejected|^419 |Page Expired|^422 *$/i,
     'asks-for-csrf-token',
     'The endpoint requires a CSRF token, which no webhook has',
     'csrf-token-required',
@@ -77,7 +78,7 @@ const SIGNS: readonly (readonly [sign: RegExp, fault: string, title: string, mis
   ],
 ];
 
-const BEFORE = 'Deliveries without a signature and with a wrong one get the same answer';
+const BEFORE = 'Deliveries without credentials and with wrong ones get the same answer';
 
 /** What is known of a delivery that is refused before its credentials are checked. */
 export interface InFront {
@@ -107,21 +108,27 @@ export function explainBefore(first: Attempt, { host, otherHost, get }: InFront)
   }
   const isUnclear = status < 400 || status === 401 || (status === 403 && !isSameForGet);
   if (isUnclear || status === 404 || status === 410 || status >= 500) return null;
-  return found('rejected-before-verification', 'The endpoint rejects the delivery before it checks it', status, note);
+  return found(
+    'rejected-before-verification',
+    'The endpoint rejects the delivery before it checks the credentials',
+    status,
+    note,
+  );
 }
 
-/** The signature is valid, because a wrong one gets another answer. */
+/** The credentials are valid, because wrong ones get another answer. */
 export function explainAfter({ first, wrong }: Refusal): Finding {
   const status = first.answer?.status ?? 0;
-  const note = `A wrong signature gets another answer (${wrong.answer?.status ?? 'none'}), so the valid one is accepted.`;
-  const title = `The endpoint accepts the signature, and then ${status >= 500 ? 'fails' : 'rejects the notification'}`;
-  return found('rejected-after-verification', title, status, note);
+  const other = wrong.answer?.status ?? 'none';
+  const note = `Wrong credentials get another answer (${other}), so the valid ones are accepted.`;
+  const then = status >= 500 ? 'fails' : 'rejects the notification';
+  return found('rejected-after-verification', `The endpoint accepts the credentials, and then ${then}`, status, note);
 }
 
 /** A text that a finding about the check itself adds: why a status says nothing about the payload. */
 export const FAILS_FOR_ALL: Readonly<Record<Stage, string>> = {
   before: `${BEFORE}, so it fails before or while it checks them.`,
-  at: 'Any signature gets this answer, and a missing one another, so it fails while it checks the signature.',
+  at: 'Wrong credentials get this answer, and missing ones another, so it fails while it checks them.',
   after: '',
 };
 
@@ -129,15 +136,26 @@ function found(fault: MistakeId, title: string, status: number, note: string): F
   return findingOf(fault, `${title} (${status})`, fault, note);
 }
 
-/** Forgeries that are accepted while valid deliveries are refused, in words. */
-export function acceptsForgeries(accepted: readonly string[], status: string): Finding {
-  return findingOf(
-    'accepts-unsigned-and-rejects-signed',
-    `The endpoint accepts deliveries with ${accepted.join(', ')}, and rejects valid ones (${status}): its secret is ` +
-      'probably not set',
-    'unset-secret',
-    'Anyone who knows the URL can forge a notification.',
-  );
+/** Findings that explain accepted forgeries as well. */
+export const EXPLAIN_FORGERIES: ReadonlySet<string> = new Set([
+  'accepts-forged-and-rejects-valid',
+  'answers-by-timeout',
+]);
+
+const UNSET = {
+  signature: ['its secret', 'unset-secret'],
+  'api-key': ['its key', 'unset-key'],
+} as const;
+
+/** Forgeries, in words, are accepted, and valid deliveries are not. `unset`: only those without this credential. */
+export function acceptsForgeries(accepted: readonly string[], status: string, unset: Credential | null): Finding {
+  const title = `The endpoint accepts deliveries with ${accepted.join(' or ')}, and rejects valid ones (${status})`;
+  const why = 'Anyone who knows the URL can forge a notification.';
+  const fault = 'accepts-forged-and-rejects-valid';
+  if (unset === null) return findingOf(fault, title, 'verification-fails-open', why);
+  const [what, mistake] = UNSET[unset];
+  const one = findingOf(fault, `${title}: ${what} is probably not set`, mistake, why);
+  return { ...one, fix: `Set the value at the receiver, and restart it. ${one.fix}` };
 }
 
 /** A header name with an underscore, in a delivery that is refused like one without this header. */
@@ -154,15 +172,15 @@ export function underscoreIn(name: string, status: string): Finding {
 export function answersByTimeout(status: number, ms: number): Finding {
   return findingOf(
     'answers-by-timeout',
-    `The endpoint answers ${status} after ${(ms / 1000).toFixed(1)} s, whatever is sent: a time-out answers, not the ` +
-      'handler',
+    `The endpoint answers ${status} after ${(ms / 1000).toFixed(1)} s, whatever the credentials and the payload are: ` +
+      'a time-out answers',
     'answers-by-timeout',
-    'Valid, unsigned, wrongly signed and malformed deliveries got the same answer after the same time.',
+    'Valid and wrongly signed deliveries, and one without any field, got the same status after the same time.',
   );
 }
 
 /** 429 in the middle of a run. */
-export function limitsDeliveries(answered: number, limit: string): Finding {
+export function limitsDeliveries({ answered, limit }: { readonly answered: number; readonly limit: string }): Finding {
   return findingOf(
     'rate-limits',
     `The endpoint limits deliveries: about ${answered} were answered, then 429${limit === '' ? '' : `; ${limit}`}`,
@@ -179,9 +197,6 @@ export interface RejectedKind {
   readonly fields: readonly { readonly path: string; readonly value: JsonValue }[];
 }
 
-/** The name of the finding that a run goes on after. */
-export const REJECTS_PLAIN = 'rejects-plain-notification';
-
 /** `isLikeInvalid`: the refusal is that of an invalid signature. */
 export function rejectsKind(
   { accepted, tried, fields }: RejectedKind,
@@ -196,7 +211,7 @@ export function rejectsKind(
     .join(' and ');
   const what = fields.length === 0 ? `${tried.join(', ')} notifications` : `a BUY with ${withFields}`;
   return findingOf(
-    REJECTS_PLAIN,
+    'rejects-plain-notification',
     `The endpoint rejects ${what} (${status}), and accepts ${accepted}`,
     isLikeInvalid ? 'reserialised-body' : 'valid-kind-rejected',
     isLikeInvalid
@@ -216,7 +231,7 @@ const SOME: Attempt = {
 export function refusalFindings(): Finding[] {
   const before = found(
     'rejected-before-verification',
-    'The endpoint rejects the delivery before it checks it',
+    'The endpoint rejects the delivery before it checks the credentials',
     400,
     '',
   );
@@ -224,7 +239,7 @@ export function refusalFindings(): Finding[] {
     ...SIGNS.map(([, fault, title, mistake]) => findingOf(fault, title, mistake)),
     before,
     explainAfter({ first: SOME, second: SOME, missing: SOME, wrong: SOME }),
-    acceptsForgeries(['no signature'], '401'),
+    acceptsForgeries(['no signature'], '401', 'signature'),
     underscoreIn('api_key', '401'),
     answersByTimeout(202, 9000),
     rejectsKind({ accepted: 'BUY CONFIRMED', tried: ['BUY COMPLETED'], fields: [] }, '400', false),

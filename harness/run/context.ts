@@ -61,6 +61,12 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer Item
 /** Known only where the partner configures a source of evidence. */
 type FromSources = 'effects' | 'log' | 'logFiles';
 
+/** A finding, and the checks that fail for the same reason if they fail. */
+export interface Cause {
+  readonly finding: Finding;
+  readonly checks: readonly string[];
+}
+
 export interface RunContext {
   /** Its `control` is set when the endpoint rejects the usual one: {@link useControl}. */
   partner: Partner;
@@ -93,7 +99,9 @@ export interface RunContext {
   readonly retried: Set<string>;
   stopped: Stop | null;
   /** What the run itself has found out about valid deliveries, although it goes on. */
-  readonly causes: Finding[];
+  readonly causes: Cause[];
+  /** Requests that got an answer other than 429. */
+  answered: number;
   /** Since when the endpoint answers 429 to everything: how many it answered before, and its limit; or null. */
   limited: { readonly answered: number; readonly limit: string } | null;
   /** What a 503 means here: whether a repeated request ever got another status, and how many never did. */
@@ -127,6 +135,7 @@ export function createContext(
     retried: new Set(),
     stopped: null,
     causes: [],
+    answered: 0,
     limited: null,
     busy: { limits: false, constant: 0 },
     effects: null,

@@ -21,10 +21,11 @@ import {
   type Scenario,
   type Suite,
 } from '../../scenarios/index.ts';
-import { diagnose, type Finding, REJECTS_PLAIN } from '../diagnose/index.ts';
-import { type Baseline, baselineOutcome, PREFLIGHT_SCENARIO } from '../judge/index.ts';
+import { diagnose, EXPLAIN_FORGERIES, type Finding } from '../diagnose/index.ts';
+import { type Baseline, baselineOutcome } from '../judge/index.ts';
 import type { Diagnosis, PartialReason, ResultDocument, ScenarioResult } from '../report/result-document.ts';
 import { isScored, runVerdict, tally } from '../report/verdict.ts';
+import type { Cause } from './context.ts';
 import type { PlannedScenario } from './plan.ts';
 
 /** What a run or a set of shards has come to. Everything else in the document follows from it. */
@@ -57,7 +58,7 @@ export interface RunOutcome
   /** Why the preflight failed; null when it passed. */
   readonly preflight: Finding | null;
   /** What the run itself has found out about valid deliveries, although it went on. */
-  readonly causes: readonly Finding[];
+  readonly causes: readonly Cause[];
   readonly stack: Stack | null;
   readonly baseline: Baseline | null;
 }
@@ -103,21 +104,25 @@ export async function documentOf(outcome: RunOutcome): Promise<ResultDocument> {
 
 /** The diagnosis of the results, and what the run itself has found: after accepted forgeries, and before the rest. */
 async function diagnosisOf({ results, outages, preflight, causes, stack, target, partialReasons }: RunOutcome) {
-  const common = { outages, stack, features: target.features, partial: partialReasons.length > 0 };
-  const isPlain = ({ id }: ScenarioResult) => id === PREFLIGHT_SCENARIO;
-  const own = await Promise.all(
-    causes.map((finding) => diagnose({ ...common, outages: [], results: results.filter(isPlain), preflight: finding })),
+  const common = { stack, features: target.features, partial: partialReasons.length > 0 };
+  const failures = results.filter(({ verdict }) => verdict === 'fail');
+  const idsOf = (some: readonly ScenarioResult[]) => some.map(({ id }) => id);
+  const own: Diagnosis[] = [];
+  let rest = results;
+  for (const { finding, checks } of causes) {
+    const explained = failures.filter(({ id }) => checks.includes(id));
+    const [one] = await diagnose({ ...common, results: explained, outages: [], preflight: finding });
+    const counted = { evidence: idsOf(explained), agreement: explained.length, outcomes: explained.length };
+    if (one !== undefined) own.push({ ...one, ...counted });
+    rest = rest.filter((result) => !explained.includes(result));
+  }
+  const found = (await diagnose({ ...common, results: rest, outages, preflight })).map((one) =>
+    EXPLAIN_FORGERIES.has(one.fault) ? { ...one, evidence: idsOf(failures) } : one,
   );
-  const isExplained = causes.some(({ fault }) => fault === REJECTS_PLAIN);
-  const rest = isExplained ? results.filter((result) => !isPlain(result)) : results;
-  const found = await diagnose({ ...common, results: rest, preflight });
-  const forged = new Set(
-    results
-      .filter(({ verdict, decidedBy }) => verdict === 'fail' && decidedBy === 'forgery-accepted')
-      .map(({ id }) => id),
-  );
+  if (own.length === 0) return found;
+  const forged = new Set(idsOf(failures.filter(({ decidedBy }) => decidedBy === 'forgery-accepted')));
   const isGraver = ({ evidence }: Diagnosis) => evidence.some((id) => forged.has(id));
-  const all = [...found.filter(isGraver), ...own.flat(), ...found.filter((one) => !isGraver(one))];
+  const all = [...found.filter(isGraver), ...own, ...found.filter((one) => !isGraver(one))];
   return all.map((one, at): Diagnosis => ({ ...one, relation: at === 0 ? 'main' : 'also' }));
 }
 

@@ -60,6 +60,8 @@ const WHAT = {
 } as const;
 
 const MALFORMED = 'malformed/truncated';
+/** Well-formed, so that a parser in front does not reject it. */
+const NOTHING_IN_IT = 'malformed/empty-object';
 
 function credentialIn({ signing, apiKey }: Partner): keyof typeof FORGERIES | null {
   return signing !== undefined ? 'signature' : apiKey !== undefined ? 'api-key' : null;
@@ -108,11 +110,9 @@ export async function examineRefusal(context: RunContext, lane: Lane, preflight:
   }
   if (open.length > 0) {
     const what = open.map((one) => one.what);
-    return withFinding(acceptsForgeries(what, status), open);
+    return withFinding(acceptsForgeries(what, status, acceptsWrong ? null : credential), open);
   }
-  if (context.limited !== null) {
-    return withFinding(limitsDeliveries(context.limited.answered, context.limited.limit));
-  }
+  if (context.limited !== null) return withFinding(limitsDeliveries(context.limited));
   const other = await findOtherControl(context, lane, status, stage !== 'after' && code === 401);
   if (other !== null) return { finding: null, other, forgeries: [] };
   if (refusal !== null && stage === 'after') return withFinding(explainAfter(refusal));
@@ -181,17 +181,22 @@ export async function examineSlowAnswer(
     other.answer?.status === answer.status &&
     Math.abs(other.timings.totalMs - timings.totalMs) < Math.max(SAME_MS, SAME_SHARE * timings.totalMs);
   const [missing, , wrong] = FORGERIES[credential];
-  const unsigned = await sendCheck(context, lanes.at(0), missing);
-  if (!isSame(unsigned.attempt)) return withFinding(null);
-  const [forged, ...others] = await Promise.all([
-    sendCheck(context, lanes.at(1), wrong),
-    sendCheck(context, lanes.at(2), MALFORMED),
+  const forged = await sendCheck(context, lanes.at(0), wrong);
+  if (!isSame(forged.attempt)) return withFinding(null);
+  const [unsigned, ...others] = await Promise.all([
+    sendCheck(context, lanes.at(1), missing),
+    sendCheck(context, lanes.at(2), NOTHING_IN_IT),
     sendControl(context, lanes.at(3), 'the first delivery, again', { fresh: true }),
   ]);
-  if (![forged, ...others].every(({ attempt }) => isSame(attempt))) return withFinding(null);
+  // A middleware in front may still reject a missing header at once.
+  if (!others.every(({ attempt }) => isSame(attempt))) return withFinding(null);
   const [unsignedWords, , forgedWords] = WHAT[credential];
-  return withFinding(answersByTimeout(answer.status, timings.totalMs), [
+  const forgeries = [
     { id: missing, what: unsignedWords, sent: unsigned },
     { id: wrong, what: forgedWords, sent: forged },
-  ]);
+  ];
+  return withFinding(
+    answersByTimeout(answer.status, timings.totalMs),
+    forgeries.filter(({ sent }) => isAccepted(sent.attempt)),
+  );
 }

@@ -98,6 +98,14 @@ function differencesBetween(rejected: JsonValue, accepted: JsonValue): RejectedK
     .map(([path, value]) => ({ path, value }));
 }
 
+/** Whether a check sends a SELL with the field for which a BUY is rejected: it may fail for the same reason. */
+export function sendsRejectedField(context: RunContext, { scenario }: SendingPlan, rejected: RejectedKind): boolean {
+  if (!('change' in scenario) || rejected.fields.length === 0) return false;
+  const { partner, seed, now } = context;
+  const value = scenario.change.compose?.(createKit(partner, seed, scenario.id, now)) ?? null;
+  return valueAt(value, 'data.type') === 'SELL' && hasFields(value, rejected);
+}
+
 /**
  * Whether a check sends a notification of the rejected kind, or one that cannot be made from the accepted one. Its
  * answers would say nothing.
@@ -116,7 +124,8 @@ export function sendsRejectedKind(context: RunContext, { scenario }: SendingPlan
   const isUnfit = ({ change, expect }: Delivery) => {
     const assembled = assemble(change, kit, partner);
     const { value } = assembled;
-    if (isRejectedKind(value, rejected)) return true;
+    const isBuy = valueAt(value, 'type') === 'CAAS' && valueAt(value, 'data.type') === 'BUY';
+    if (isBuy && hasFields(value, rejected)) return true;
     // A change of the data is meant for an order.
     const isDerived = plain.some((one) => valueAt(one, 'id') === valueAt(value, 'id'));
     const isMisfit = isDerived && !plain.some((one) => dataOf(one) === dataOf(value));
@@ -131,8 +140,7 @@ export function sendsRejectedKind(context: RunContext, { scenario }: SendingPlan
   }
 }
 
-function isRejectedKind(value: JsonValue, { fields }: RejectedKind): boolean {
-  if (valueAt(value, 'type') !== 'CAAS' || valueAt(value, 'data.type') !== 'BUY') return false;
+function hasFields(value: JsonValue, { fields }: RejectedKind): boolean {
   return fields.every((field) => alike(valueAt(value, field.path)) === alike(field.value));
 }
 

@@ -92,7 +92,8 @@ async function speaksTls({ partner, limits, signal }: RunContext): Promise<boole
 }
 
 /** Why the run sends nothing after a failed preflight. */
-export function stopAfterPreflight({ first, second }: Preflight, finding: Finding | null): Stop {
+export function stopAfterPreflight({ first, second, passed }: Preflight, finding: Finding | null): Stop {
+  if (passed && finding !== null) return { code: 'preflight-failed', reason: finding.title };
   const got = isAccepted(first) && second !== null ? describeAttempt(second) : describeAttempt(first);
   const why = finding === null ? '' : `: ${finding.title.replace(/^[A-Z](?![A-Z])/, (letter) => letter.toLowerCase())}`;
   // Without an answer, the finding says all that the transport error does.

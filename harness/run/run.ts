@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { HookproofError, type Stack } from '../../contract/index.ts';
 import { maskUrl } from '../../contract/masked-url.ts';
 import { catalogueDigest, findScenario } from '../../scenarios/index.ts';
-import type { Finding } from '../diagnose/index.ts';
+import { type Finding, limitsDeliveries } from '../diagnose/index.ts';
 import { type EffectsTracker, openWindow, type SourceOptions, trackEffects, WindowProblem } from '../effects/index.ts';
 import { type Baseline, type EffectEvidence, knownIn, PREFLIGHT_SCENARIO, STATUS_SCENARIOS } from '../judge/index.ts';
 import { watchLogs } from '../log/index.ts';
@@ -30,7 +30,7 @@ import {
   MIN_LEARNT_TO_SHARE,
   recordRejections,
 } from './learn-dialect.ts';
-import { type OtherControl, sendsRejectedKind } from './other-control.ts';
+import { type OtherControl, sendsRejectedField, sendsRejectedKind } from './other-control.ts';
 import {
   isObservation,
   isSending,
@@ -340,13 +340,12 @@ async function deliver(state: RunState, lanes: LanePool, inspection: TlsInspecti
   if (other !== null) {
     reportFailure(state, PREFLIGHT_SCENARIO, (planned) => trialOfPreflight(planned, preflight));
     leaveOutRejected(state, other);
-    context.causes.push(other.finding);
     await deliverAll(state, lanes, preflight, other.delivery);
-    return { open: true, finding: other.finding };
+    return { open: true, finding: context.causes[0]?.finding ?? null };
   }
   if (preflight.passed && finding === null) {
     await deliverAll(state, lanes, preflight);
-    return { open: true, finding: null };
+    return { open: true, finding: context.causes[0]?.finding ?? null };
   }
   context.stopped = stopAfterPreflight(preflight, finding);
   for (const { id, sent } of forgeries) reportFailure(state, id, (planned) => trialOf(planned, sent));
@@ -363,11 +362,15 @@ function settle({ context, report, options }: RunState, trial: Trial): void {
 /** Checks that send what the endpoint rejects anyway: its answers to them would say nothing. */
 function leaveOutRejected({ context, open, report }: RunState, { rejected, finding }: OtherControl): void {
   const reason = `${finding.title}, so this check was not sent`;
+  const checks = [PREFLIGHT_SCENARIO];
   for (const planned of open()) {
     if (isSending(planned) && sendsRejectedKind(context, planned, rejected)) {
       report(withoutVerdict(planned, 'kind-rejected', reason));
+    } else if (isSending(planned) && planned.suite === 'valid' && sendsRejectedField(context, planned, rejected)) {
+      checks.push(planned.scenario.id);
     }
   }
+  context.causes.push({ finding, checks });
 }
 
 /** Everything after an accepted delivery, which is the first control. */
@@ -413,6 +416,9 @@ async function deliverAll(
     else if (context.seen.effects !== undefined) continue;
     await judgeHeld(state, held.splice(0));
   }
+  const { limited, stopped, causes } = context;
+  if (stopped?.code === 'rate-limited' && limited !== null)
+    causes.push({ finding: limitsDeliveries(limited), checks: [] });
   await readLogs(context, options);
   reportWrongStatuses(state, preflight);
   if (context.signal.aborted) return;

@@ -336,10 +336,13 @@ async function sendRepeating(
       busy.limits = true;
       continueSerially(context, 503);
     }
-    if (status !== undefined && status !== 429) context.limited = null;
+    if (status !== undefined && status !== 429) {
+      context.answered++;
+      context.limited = null;
+    }
     if (attempt.answer === null || (status !== 429 && !is503)) return attempt;
     if (status === 429) {
-      context.limited ??= { answered: context.requests - 1, limit: limitOf(attempt.answer.headers) };
+      context.limited ??= { answered: context.answered, limit: limitOf(attempt.answer.headers) };
       continueSerially(context, 429);
     }
     was503 ||= is503;

@@ -10,7 +10,8 @@
 import { HookproofError } from '../../contract/index.ts';
 import { visible } from '../../contract/visible.ts';
 import { CATALOGUE, catalogueDigest, type RunObservations } from '../../scenarios/index.ts';
-import { type Baseline, knownIn } from '../judge/index.ts';
+import type { Finding } from '../diagnose/index.ts';
+import { type Baseline, knownIn, PREFLIGHT_SCENARIO } from '../judge/index.ts';
 import type { ResultDocument, ScenarioResult } from '../report/result-document.ts';
 import { version } from '../version.ts';
 import { documentOf } from './document.ts';
@@ -112,7 +113,12 @@ function preflightOf(shards: readonly Shard[]) {
   const findings = preflights.filter(({ accepted }) => accepted !== failed).flatMap(({ finding }) => finding ?? []);
   const [finding = null] = failed ? findings : [];
   const causes = failed ? [] : [...new Map(findings.map((one) => [one.fault, one])).values()];
-  return { failed, finding, causes };
+  const isPlain = ({ fault }: Finding) => fault === 'rejects-plain-notification';
+  return {
+    failed,
+    finding,
+    causes: causes.map((one) => ({ finding: one, checks: isPlain(one) ? [PREFLIGHT_SCENARIO] : [] })),
+  };
 }
 
 interface Problem {

@@ -142,7 +142,7 @@ describe('where a first delivery is refused', () => {
       'before the check: everything gets the same answer',
       () => [403, 'Forbidden'],
       'rejected-before-verification',
-      /before it checks it \(403\)$/,
+      /before it checks the credentials \(403\)$/,
     ],
     [
       'at the check: a wrong signature gets the same answer, a missing one another',
@@ -160,7 +160,7 @@ describe('where a first delivery is refused', () => {
       'after the check: a wrong signature gets another answer',
       ({ isValid }) => (isValid ? [400, 'empty body'] : [401]),
       'rejected-after-verification',
-      /accepts the signature, and then rejects the notification \(400\)$/,
+      /accepts the credentials, and then rejects the notification \(400\)$/,
     ],
     [
       'after the check, which the text alone shows',
@@ -233,10 +233,11 @@ describe('forgeries that are accepted while valid deliveries are refused', () =>
   it('are a cause of their own, and fail', async () => {
     const { document } = await played(noSecret);
     expect(document.diagnosis[0]).toMatchObject({
-      fault: 'accepts-unsigned-and-rejects-signed',
+      fault: 'accepts-forged-and-rejects-valid',
       mistake: 'unset-secret',
+      evidence: ['valid/plain', 'signature/missing', 'signature/empty'],
       title: expect.stringContaining(
-        'accepts deliveries with no signature, an empty signature, and rejects valid ones (401)',
+        'accepts deliveries with no signature or an empty signature, and rejects valid ones (401)',
       ),
     });
     expect(verdicts(document, 'fail')).toEqual(['valid/plain', 'signature/missing', 'signature/empty']);
@@ -295,5 +296,17 @@ describe('an answer after a long time', () => {
     const { document } = await played(receiver, ['valid/plain', 'signature/missing']);
     expect(verdicts(document, 'pass')).toEqual(['signature/missing']);
     expect(document.diagnosis.map(({ fault }) => fault)).not.toContain('answers-by-timeout');
+  });
+});
+
+describe('what is sent before the first accepted delivery', () => {
+  it.each<[string, Receiver, number]>([
+    ['a refusal after the check', ({ isValid }) => (isValid ? [400] : [401]), 10],
+    ['a refusal of everything', () => [401, 'no'], 150],
+    ['a redirect of everything', () => [302, '', { Location: '/' }], 20],
+  ])('is as little as the guide says: %s', async (_name, receiver, most) => {
+    const { document, requests } = await played(receiver);
+    expect(document.requests).toBe(requests);
+    expect(requests).toBeLessThan(most);
   });
 });
