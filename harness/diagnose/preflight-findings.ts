@@ -5,18 +5,12 @@ import { CHAIN_FAULTS, type ChainFaultCode } from '../../contract/index.ts';
 import { CHAIN_MISTAKES, explainMistake } from '../../contract/mistakes/index.ts';
 import { type Attempt, isAboutClientCertificate, type TransportErrorKind } from '../transport/index.ts';
 import { type Finding, findingOf } from './finding.ts';
-import { FAILS_FOR_ALL, type Stage } from './refused-delivery.ts';
+import { type Credentials, FAILS_FOR_ALL, KEY_HINT, type Stage } from './refused-delivery.ts';
 
 /** The first delivery of a run and, when it was not accepted, a second one with more time. */
 export interface PreflightAttempts {
   readonly first: Attempt;
   readonly second: Attempt | null;
-}
-
-/** Which credentials the delivery contains: a signature by the secret, and an API key. */
-export interface Credentials {
-  readonly secret: boolean;
-  readonly apiKey: boolean;
 }
 
 const BOTH: Credentials = { secret: true, apiKey: true };
@@ -106,8 +100,6 @@ const NO_CREDENTIALS: Finding = {
     'Set HOOKPROOF_SECRET and HOOKPROOF_API_KEY (exported, in a shell), or name files with --secret-file and ' +
     '--api-key-file.',
 };
-
-const KEY_HINT = 'If the endpoint requires an API key, set HOOKPROOF_API_KEY or use `--api-key-file`.';
 
 /**
  * A delivery is rejected because of its credentials. `words`: what the answer says about them. A missing secret

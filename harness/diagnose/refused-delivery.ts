@@ -10,6 +10,12 @@ import type { Credential } from '../judge/index.ts';
 import type { Answer, Attempt } from '../transport/index.ts';
 import { type Finding, findingOf } from './finding.ts';
 
+/** Which credentials the delivery contains: a signature by the secret, and an API key. */
+export interface Credentials {
+  readonly secret: boolean;
+  readonly apiKey: boolean;
+}
+
 /** The plain delivery, twice, and the same with another credential. */
 export interface Refusal {
   readonly first: Attempt;
@@ -117,13 +123,21 @@ export function explainBefore(first: Attempt, { host, otherHost, get }: InFront)
 }
 
 /** The credentials are valid, because wrong ones get another answer. */
-export function explainAfter({ first, wrong }: Refusal): Finding {
+export function explainAfter({ first, wrong }: Refusal, { secret, apiKey }: Credentials): Finding {
   const status = first.answer?.status ?? 0;
   const other = wrong.answer?.status ?? 'none';
   const note = `Wrong credentials get another answer (${other}), so the valid ones are accepted.`;
+  if ((status === 401 || status === 403) && !(secret && apiKey)) {
+    const [accepted, missing] = secret ? ['signature', 'an API key'] : ['API key', 'a signature'];
+    const title = `The endpoint accepts the ${accepted}, and seems to require ${missing} as well (${status})`;
+    const fix = secret ? KEY_HINT : 'If it verifies signatures, set HOOKPROOF_SECRET or use `--secret-file`.';
+    return { ...findingOf('requires-another-credential', title, 'credentials-differ', note), fix };
+  }
   const then = status >= 500 ? 'fails' : 'rejects the notification';
   return found('rejected-after-verification', `The endpoint accepts the credentials, and then ${then}`, status, note);
 }
+
+export const KEY_HINT = 'If the endpoint requires an API key, set HOOKPROOF_API_KEY or use `--api-key-file`.';
 
 /** A text that a finding about the check itself adds: why a status says nothing about the payload. */
 export const FAILS_FOR_ALL: Readonly<Record<Stage, string>> = {
@@ -238,7 +252,8 @@ export function refusalFindings(): Finding[] {
   return [
     ...SIGNS.map(([, fault, title, mistake]) => findingOf(fault, title, mistake)),
     before,
-    explainAfter({ first: SOME, second: SOME, missing: SOME, wrong: SOME }),
+    explainAfter({ first: SOME, second: SOME, missing: SOME, wrong: SOME }, { secret: true, apiKey: true }),
+    findingOf('requires-another-credential', 'The endpoint requires another credential as well', 'credentials-differ'),
     acceptsForgeries(['no signature'], '401', 'signature'),
     underscoreIn('api_key', '401'),
     answersByTimeout(202, 9000),

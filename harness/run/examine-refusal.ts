@@ -21,7 +21,7 @@ import {
   stageOf,
   underscoreIn,
 } from '../diagnose/index.ts';
-import { describeAttempt, isAccepted } from '../judge/index.ts';
+import { type Credential, describeAttempt, isAccepted } from '../judge/index.ts';
 import type { Partner } from '../partner.ts';
 import type { Attempt } from '../transport/index.ts';
 import type { RunContext } from './context.ts';
@@ -63,18 +63,54 @@ const MALFORMED = 'malformed/truncated';
 /** Well-formed, so that a parser in front does not reject it. */
 const NOTHING_IN_IT = 'malformed/empty-object';
 
-function credentialIn({ signing, apiKey }: Partner): keyof typeof FORGERIES | null {
-  return signing !== undefined ? 'signature' : apiKey !== undefined ? 'api-key' : null;
+function credentialsIn({ signing, apiKey }: Partner): Credential[] {
+  return [...(signing ? (['signature'] as const) : []), ...(apiKey ? (['api-key'] as const) : [])];
 }
 
-/** Sends the delivery of a check once, on a new connection. */
-async function sendCheck(context: RunContext, lane: Lane, id: string): Promise<SentDelivery> {
+/** Sends the delivery of a check once, or another of its kind, on a new connection. */
+async function sendCheck(context: RunContext, lane: Lane, id: string, change?: Change): Promise<SentDelivery> {
   const { partner, seed, now, onSignature } = context;
   const scenario = findScenario(id);
   if (scenario === undefined || !('change' in scenario)) throw new RangeError(`${id} is not one delivery`);
   const kit = createKit(partner, seed, id, now, onSignature);
-  return sendProbe(context, lane, { ...scenario, label: 'probe' }, kit, { fresh: true });
+  return sendProbe(context, lane, { ...scenario, ...(change && { change }), label: 'probe' }, kit, { fresh: true });
 }
+
+/** What forgeries say about where the first delivery was refused, by the first credential that is not accepted. */
+async function examineCredentials(context: RunContext, lane: Lane, { first, second }: PreflightAttempts) {
+  const credentials = credentialsIn(context.partner);
+  for (const [at, credential] of credentials.entries()) {
+    const forged: Forgery[] = [];
+    for (const [index, id] of FORGERIES[credential].entries()) {
+      forged.push({ id, what: WHAT[credential][index] ?? '', sent: await sendCheck(context, lane, id) });
+    }
+    const [missing, , wrong] = forged.map(({ sent }) => sent.attempt);
+    if (missing === undefined || wrong === undefined) continue;
+    const refusal = { first, second: second ?? first, missing, wrong };
+    let stage = stageOf(refusal);
+    if (stage === 'after' && credential === 'signature') {
+      // Some receivers reject certain characters, whatever the signature is.
+      const { attempt } = await sendCheck(context, lane, FORGERIES.signature[2], SAME_FORM);
+      stage = stageOf({ ...refusal, wrong: attempt });
+    }
+    const isLast = at === credentials.length - 1;
+    if (stage !== 'after' || isLast) return { refusal, stage, credential, forged };
+  }
+  return null;
+}
+
+/** A wrong signature with every character of the alphabet that some receivers reject, as the first delivery has. */
+const SAME_FORM: Change = {
+  sign: {
+    label: 'a random signature with + and /',
+    make: (_body, kit) => {
+      for (;;) {
+        const made = kit.bytes(32).toString('base64');
+        if (made.includes('+') && made.includes('/')) return made;
+      }
+    },
+  },
+};
 
 /** Why the first delivery was refused, or another control. */
 export async function examineRefusal(context: RunContext, lane: Lane, preflight: PreflightAttempts): Promise<Opening> {
@@ -89,21 +125,17 @@ export async function examineRefusal(context: RunContext, lane: Lane, preflight:
   };
   const isOver = () => signal.aborted || context.limited !== null;
 
-  const credential = credentialIn(partner);
-  const forged: Forgery[] = [];
-  for (const [at, id] of (credential === null ? [] : FORGERIES[credential]).entries()) {
-    const what = credential === null ? '' : (WHAT[credential][at] ?? '');
-    forged.push({ id, what, sent: await sendCheck(context, lane, id) });
-  }
-  const [missing, , wrong] = forged.map(({ sent }) => sent.attempt);
-  const refusal =
-    missing === undefined || wrong === undefined ? null : { first, second: preflight.second ?? first, missing, wrong };
-  const stage = refusal === null ? 'before' : stageOf(refusal);
-
+  const shown = await examineCredentials(context, lane, preflight);
+  const { refusal, stage, credential, forged } = shown ?? {
+    refusal: null,
+    stage: 'before',
+    credential: null,
+    forged: [],
+  };
   const accepted = forged.filter(({ sent }) => isAccepted(sent.attempt));
   const open = accepted.length > 0 && !isAccepted(await send({})) ? accepted : [];
   // An endpoint that accepts any signature but the valid one accepts every mistake.
-  const acceptsWrong = wrong !== undefined && isAccepted(wrong);
+  const acceptsWrong = refusal !== null && isAccepted(refusal.wrong);
   if (code >= 400 && (stage !== 'after' || open.length > 0) && !acceptsWrong) {
     const found = await explainRejection(partner, send, isOver);
     if (found !== null) return withFinding(found, open);
@@ -115,7 +147,7 @@ export async function examineRefusal(context: RunContext, lane: Lane, preflight:
   if (context.limited !== null) return withFinding(limitsDeliveries(context.limited));
   const other = await findOtherControl(context, lane, status, stage !== 'after' && code === 401);
   if (other !== null) return { finding: null, other, forgeries: [] };
-  if (refusal !== null && stage === 'after') return withFinding(explainAfter(refusal));
+  if (refusal !== null && stage === 'after') return withFinding(explainAfter(refusal, credentialsOf(partner)));
 
   const names = headerNamesOf(partner);
   for (const name of [partner.signing && names.signature, partner.apiKey && names.apiKey]) {
@@ -174,9 +206,9 @@ export async function examineSlowAnswer(
   { attempt: first }: SentDelivery,
 ): Promise<Opening> {
   const { answer, timings } = first;
-  const credential = credentialIn(context.partner);
+  const [credential] = credentialsIn(context.partner);
   const isSlow = timings.totalMs > (answer?.status === 200 ? SLOW_MS : SLOW_OTHER_MS);
-  if (answer === null || credential === null || !isSlow) return withFinding(null);
+  if (answer === null || credential === undefined || !isSlow) return withFinding(null);
   const isSame = (other: Attempt) =>
     other.answer?.status === answer.status &&
     Math.abs(other.timings.totalMs - timings.totalMs) < Math.max(SAME_MS, SAME_SHARE * timings.totalMs);
