@@ -104,7 +104,7 @@ export const ENDPOINT_MISTAKES = mistakes({
         'Keep the route out of the `auth` group. `validate()` redirects a request that does not ask for JSON: answer ' +
         '400 from the validator instead.',
       rails: 'Add `skip_before_action :authenticate_user!`, and exclude the path in `config.ssl_options`.',
-      spring: "Add `requestMatchers(POST, '/hooks').permitAll()`, without `formLogin` for this path.",
+      spring: 'Add `requestMatchers(POST, "/hooks").permitAll()`, without `formLogin` for this path.',
       go:
         'http.ServeMux redirects to the path with a final slash when only `/hooks/` is registered: register ' +
         '`/hooks`.',
@@ -220,7 +220,7 @@ export const ENDPOINT_MISTAKES = mistakes({
       django: 'Decorate the view with `@csrf_exempt`.',
       laravel: 'Add the path to `validateCsrfTokens(except: [...])` (before 11: `$except` of VerifyCsrfToken).',
       rails: 'Add `skip_forgery_protection` to the controller, or inherit from ActionController::API.',
-      spring: "Add `csrf(csrf -> csrf.ignoringRequestMatchers('/hooks'))` to the security configuration.",
+      spring: 'Add `csrf(csrf -> csrf.ignoringRequestMatchers("/hooks"))` to the security configuration.',
       go: 'Register the route outside the CSRF middleware.',
     },
     severity: 'critical',
@@ -251,7 +251,7 @@ export const ENDPOINT_MISTAKES = mistakes({
       laravel: 'Check the middleware of the route: CSRF (419), `auth` (302 or 401), `throttle`, TrustHosts.',
       rails: 'Check `skip_forgery_protection` (422), `config.hosts` (403) and `before_action` of the controller.',
       spring:
-        "Check `csrf.ignoringRequestMatchers('/hooks')` (403), `requestMatchers('/hooks').permitAll()` (401), and " +
+        'Check `csrf.ignoringRequestMatchers("/hooks")` (403), `requestMatchers("/hooks").permitAll()` (401), and ' +
         '`consumes` of the mapping (415).',
       go: 'Check the middleware that wraps the handler.',
     },
