@@ -1,12 +1,13 @@
 /** The findings of a diagnosis that are not in the fault dictionary, by name: for look-ups without a run. */
 import type { Finding } from './finding.ts';
 import { preflightFindings } from './preflight-findings.ts';
+import { refusalFindings } from './refused-delivery.ts';
 import { rejectionFindings } from './rejected-credentials.ts';
 import { runFindings } from './run-findings.ts';
 
 /** The findings in general words. A name that two causes share comes once. */
 export function namedFindings(): Finding[] {
-  const all = [...preflightFindings(), ...rejectionFindings(), ...runFindings(), CANDIDATES];
+  const all = [...preflightFindings(), ...refusalFindings(), ...rejectionFindings(), ...runFindings(), CANDIDATES];
   return [...new Map(all.toReversed().map((finding) => [finding.fault, finding])).values()].toReversed();
 }
 

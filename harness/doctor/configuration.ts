@@ -6,6 +6,7 @@
 import { stat } from 'node:fs/promises';
 import { certificatesPem } from '../../certs/index.ts';
 import { HookproofError } from '../../contract/index.ts';
+import { MISTAKES } from '../../contract/mistakes/index.ts';
 import {
   type Advice,
   type CollectedConfig,
@@ -209,7 +210,7 @@ async function openFile(path: SettingPath, noun: string, { files }: CollectedCon
 /** Advice that no section is about. */
 const OTHER_ADVICE = ['unknown-variable', 'file-name', 'header-unused', 'fixture'];
 
-function otherFindings({ problems, advice: given, attempted }: CollectedConfig): DoctorFinding[] {
+function otherFindings({ problems, advice: notes, attempted, given }: CollectedConfig): DoctorFinding[] {
   const isOpen =
     attempted.has('url') &&
     !(['hmac.secret', 'api-key.value', 'tls.client-cert'] as const).some((path) => attempted.has(path));
@@ -217,14 +218,26 @@ function otherFindings({ problems, advice: given, attempted }: CollectedConfig):
     ...problems.flatMap(({ path, message, hint }) =>
       isFixture(path) ? [problem('client-fixture', `${message}.`, hint)] : [],
     ),
-    ...given.flatMap(({ path, reason, message, hint }) =>
+    ...notes.flatMap(({ path, reason, message, hint }) =>
       OTHER_ADVICE.includes(reason) || isFixture(path)
         ? [advice('configuration', message, hint === '' ? 'Correct it, or remove it.' : hint)]
         : [],
     ),
     ...(isOpen ? [noCredentials()] : []),
+    ...(['hmac.header', 'api-key.header'] as const)
+      .map((path) => `${given.get(path)?.[0]?.value}`)
+      .filter((name) => name.includes('_'))
+      .map((name) =>
+        advice(
+          UNDERSCORE,
+          `Some proxies drop headers whose names have an underscore: ${name}.`,
+          MISTAKES[UNDERSCORE].fix.rule,
+        ),
+      ),
   ];
 }
+
+const UNDERSCORE = 'header-name-with-underscore';
 
 function noCredentials(): DoctorFinding {
   return advice(
