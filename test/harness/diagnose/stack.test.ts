@@ -1,6 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { STACKS, titleOfStack } from '../../../contract/index.ts';
-import { codeFor, MISTAKES } from '../../../contract/mistakes/index.ts';
 import { guessStack } from '../../../harness/diagnose/stack.ts';
 import { exchangeWith, resultWith, textBody } from '../report/documents.ts';
 
@@ -47,10 +45,7 @@ describe('the stack', () => {
   });
 
   it.each([
-    [
-      'fastify',
-      '{"statusCode":415,"code":"FST_ERR_CTP_INVALID_MEDIA_TYPE","error":"Unsupported Media Type","message":""}',
-    ],
+    ['fastify', '{"statusCode":415,"code":"FST_ERR_CTP_INVALID_MEDIA_TYPE","error":"Error","message":""}'],
     ['fastify', '{"message":"Route POST:/nope not found","error":"Not Found","statusCode":404}'],
     ['nestjs', '{"statusCode":500,"message":"Internal server error"}'],
     ['nestjs', '{"message":"Cannot POST /nope","error":"Not Found","statusCode":404}'],
@@ -65,14 +60,8 @@ describe('the stack', () => {
     ['django', '\n<!doctype html>\n<html lang="en">\n<body>\n  <h1>Server Error (500)</h1><p></p>\n</body>\n</html>'],
     ['django', '<h1>Not Found</h1><p>The requested resource was not found on this server.</p>'],
     ['django', "<p>You're seeing this error because you have <code>DEBUG = True</code> in your settings file.</p>"],
-    [
-      'flask',
-      '<!doctype html>\n<html lang=en>\n<title>500 Internal Server Error</title>\n<h1>Internal Server Error</h1>',
-    ],
-    [
-      'flask',
-      '<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 3.2 Final//EN">\n<title>404 Not Found</title>\n<h1>Not Found</h1>',
-    ],
+    ['flask', '<!doctype html>\n<html lang=en>\n<title>500 Internal Server Error</title>\n<h1></h1>'],
+    ['flask', '<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 3.2 Final//EN">\n<title>404 Not Found</title>\n<h1></h1>'],
     ['flask', '<title>KeyError: &#39;x&#39;\n // Werkzeug Debugger</title>'],
     ['fastapi', '{"detail":[{"loc":["body",1],"msg":"Expecting value","type":"value_error.jsondecode"}]}'],
     ['fastapi', '{"detail":[{"type":"json_invalid","loc":["body",0],"msg":"JSON decode error","input":{}}]}'],
@@ -93,10 +82,7 @@ describe('the stack', () => {
     ['ruby', '<h2>Sinatra doesn’t know this ditty.</h2>'],
     ['ruby', 'Puma caught this error: x (RuntimeError)'],
     ['spring', '<html><body><h1>Whitelabel Error Page</h1></body></html>'],
-    [
-      'spring',
-      '{"timestamp":"2026-01-01T00:00:00.000+00:00","status":500,"error":"Internal Server Error","path":"/hooks"}',
-    ],
+    ['spring', '{"timestamp":"2026-01-01T00:00:00.000+00:00","status":500,"error":"Error","path":"/hooks"}'],
     ['java', '<!doctype html><html lang="en"><head><title>HTTP Status 400 – Bad Request</title>'],
     ['go', '404 page not found\n'],
     ['go', 'http: request body too large\n'],
@@ -167,49 +153,3 @@ describe('the stack', () => {
     expect(guessStack([resultWith({ exchanges: [exchangeWith({ response: null })] })])).toBeNull();
   });
 });
-
-describe('the fix', () => {
-  const fix = {
-    rule: 'The rule.',
-    node: 'In Node.',
-    express: 'In Express.',
-    python: 'In Python.',
-    django: 'In Django.',
-  };
-  it.each([
-    ['express', 'In Express.'],
-    ['django', 'In Django.'],
-    ['python', 'In Python.'],
-    ['flask', 'In Python.'],
-    ['nestjs', 'In Express.'],
-    ['node', 'In Node.'],
-    ['fastify', 'In Node.'],
-  ] as const)('for %s is: %s', (name, text) => {
-    expect(codeFor(fix, name)).toBe(text);
-  });
-
-  it('for another stack is the rule alone', () => {
-    expect(codeFor(fix, 'go')).toBeUndefined();
-  });
-
-  it('for a stack never names another language', () => {
-    const foreign = Object.entries(MISTAKES).flatMap(([name, { fix: texts }]) =>
-      STACKS.flatMap((stack) => {
-        const { language } = titleOfStack(stack);
-        const text = codeFor(texts, stack) ?? '';
-        return FOREIGN.filter(([pattern, own]) => own !== language && pattern.test(text)).map(
-          ([pattern]) => `${name}, ${stack}: ${pattern.source}`,
-        );
-      }),
-    );
-    expect(foreign).toEqual([]);
-  });
-});
-
-/** Words that only one language has. */
-const FOREIGN: readonly (readonly [pattern: RegExp, language: string])[] = [
-  [/\bNode\b|Express\b|timingSafeEqual|JSON\.stringify/, 'JavaScript'],
-  [/json\.(?:loads|dumps)|compare_digest/, 'Python'],
-  [/php:\/\/|json_decode|json_encode|hash_equals/, 'PHP'],
-  [/io\.ReadAll|json\.Unmarshal/, 'Go'],
-];
