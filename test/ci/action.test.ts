@@ -73,7 +73,7 @@ describe('the action', () => {
     const { counts, results } = JSON.parse(await readFile(outputs.result ?? '', 'utf8'));
     expect(JSON.parse(outputs.counts ?? '')).toEqual({ ...counts, planned: results.length, judged: results.length });
     expect(Number(outputs.failed)).toBe(counts.fail);
-    expect(await readFile(outputs.report ?? '', 'utf8')).toContain('compares-first-8');
+    expect(await readFile(outputs.report ?? '', 'utf8')).toContain('partial-comparison');
     expect(outputs.badge).toBe('');
     expect(summary).toContain('(partial run, no verdict)');
     expect(log).toMatch(/^::error title=/m);

@@ -316,7 +316,7 @@ describe('an answer after a long time', () => {
 describe('what is sent before the first accepted delivery', () => {
   it.each<[string, Receiver, number]>([
     ['a refusal after the check', ({ isValid }) => (isValid ? [400] : [401]), 10],
-    ['a refusal of everything', () => [401, 'no'], 150],
+    ['a refusal of everything', () => [401, 'no'], 290],
     ['a redirect of everything', () => [302, '', { Location: '/' }], 20],
   ])('is as little as the guide says: %s', async (_name, receiver, most) => {
     const { document, requests } = await played(receiver);
