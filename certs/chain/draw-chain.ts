@@ -4,14 +4,6 @@ import { daysBetween } from '../facts/certificate-facts.ts';
 import type { KeyFacts } from '../facts/key-facts.ts';
 import { type ChainAnalysis, type ChainCertificate, days, placeOf } from './chain-analysis.ts';
 
-/**
- * Returns the lines of the tree: names, keys, signatures, dates, and the codes of faults in brackets. Certificates
- * outside the path follow. `ascii` draws the branches without box characters.
- */
-export function drawChain(analysis: ChainAnalysis, options: { readonly ascii?: boolean } = {}): string[] {
-  return chainLines(analysis, options).map(({ lead, text }) => lead + text);
-}
-
 /** A line of the tree. */
 export interface ChainLine {
   /** The indentation and the branch. */
@@ -21,7 +13,10 @@ export interface ChainLine {
   readonly hasFaults: boolean;
 }
 
-/** The lines of {@link drawChain} in parts, for a caller that wraps and colours them. */
+/**
+ * Returns the lines of the tree: names, keys, signatures, dates, and the codes of faults in brackets. Certificates
+ * outside the path follow. `ascii` draws the branches without box characters.
+ */
 export function chainLines(analysis: ChainAnalysis, { ascii = false }: { readonly ascii?: boolean } = {}): ChainLine[] {
   const { certificates, path, anchor, faults, exact } = analysis;
   const branch = ascii ? '`- ' : '└─ ';
