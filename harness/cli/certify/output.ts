@@ -15,7 +15,6 @@ export function outputLayout(): Layout {
 /** The content of a certificate, one line for each field. */
 export function certificateLines(statement: Statement, layout: Layout): string[] {
   const { predicate, subject } = statement;
-  const evidence = statement.predicate.hookproofCertificate.evidence;
   const { passedTests, warnedTests, hookproofCertificate: certificate } = predicate;
   const counts = [
     `${passedTests.length} passed`,
@@ -29,7 +28,7 @@ export function certificateLines(statement: Statement, layout: Layout): string[]
       'profile',
       `${certificate.profile}, revision ${certificate.revision}; with ${certificate.features.join(', ')}`,
     ),
-    ...field('evidence', `level ${evidence.level}: ${evidence.statement}`),
+    ...field('evidence', `level ${certificate.evidence.level}: ${certificate.evidence.statement}`),
     ...field('checks', counts.join(', ')),
     ...(warnedTests.length > 0 ? field('WARNED', warnedTests.join(', ')) : []),
     ...field('issued', `${certificate.issuedAt} by hookproof ${certificate.tool.version}`),
@@ -56,12 +55,7 @@ export function certificateJson(statement: Statement | null): unknown {
   const { predicate, subject } = statement;
   const { configuration, hookproofCertificate, ...tests } = predicate;
   const digests = [...subject, ...configuration].map(({ name, digest }) => [name, digest.sha256]);
-  return {
-    ...hookproofCertificate,
-    evidence: statement.predicate.hookproofCertificate.evidence,
-    ...tests,
-    digests: Object.fromEntries(digests),
-  };
+  return { ...hookproofCertificate, ...tests, digests: Object.fromEntries(digests) };
 }
 
 /** Prints to standard output if a report for people went there, otherwise to standard error. */
