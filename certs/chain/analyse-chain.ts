@@ -84,9 +84,7 @@ function readOrReport(der: Uint8Array, at: number, faults: ChainFault[]): ReadCe
   try {
     return readCertificate(der);
   } catch (error) {
-    const text =
-      `The ${placeOf(at)} certificate in the chain (${der.length} bytes) cannot be read: ` +
-      `${whyUnreadable(der, error)}.`;
+    const text = `The ${placeOf(at)} certificate in the chain (${der.length} bytes) cannot be read: ${whyUnreadable(der, error)}.`;
     faults.push({ code: 'unreadable', at, text });
     return undefined;
   }
