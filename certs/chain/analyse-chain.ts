@@ -84,8 +84,8 @@ function readOrReport(der: Uint8Array, at: number, faults: ChainFault[]): ReadCe
   try {
     return readCertificate(der);
   } catch (error) {
-    const text = `The ${placeOf(at)} certificate in the chain (${der.length} bytes) cannot be read: ${whyUnreadable(der, error)}.`;
-    faults.push({ code: 'unreadable', at, text });
+    const text = `The ${placeOf(at)} certificate in the chain (${der.length} bytes) cannot be read`;
+    faults.push({ code: 'unreadable', at, text: `${text}: ${whyUnreadable(der, error)}.` });
     return undefined;
   }
 }

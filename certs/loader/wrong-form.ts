@@ -165,7 +165,10 @@ function howToConvert(wanted: Wanted, kind: ContentKind, file: string, form: 'pe
     case 'html':
       return 'A sign-in or error page was saved instead of the file: download it again.';
     case 'json-with-pem':
-      return `Extract the PEM text, for example: jq -r .${certificates ? 'certificate' : 'private_key'} ${file} > ${out}.`;
+      return (
+        `Extract the PEM text, for example: jq -r .${certificates ? 'certificate' : 'private_key'} ` +
+        `${file} > ${out}.`
+      );
     case 'json-web-key':
       return 'Convert it to PEM with a tool for JSON web keys.';
     case 'zip':
