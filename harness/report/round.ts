@@ -3,7 +3,7 @@ import { type Cause, causesOf, groupBy } from './causes.ts';
 import { counted, formatDuration, type Layout } from './layout.ts';
 import type { ResultDocument, ScenarioResult } from './result-document.ts';
 import { failsTheRun } from './verdict.ts';
-import { headline, namesOf, numbers, VERDICT_SIGN } from './wording.ts';
+import { headline, namesOf, numbers, reasonOf, VERDICT_SIGN } from './wording.ts';
 
 /** Of more causes, the rest is counted. */
 const MAX_CAUSES = 5;
@@ -67,10 +67,6 @@ function causeLines({ diagnosis, members, title }: Cause, layout: Layout): strin
   ];
 }
 
-function reasonOf({ observed, reason }: ScenarioResult): string {
-  return reason || observed || 'no reason was recorded';
-}
-
 function lastLine(
   document: ResultDocument,
   { isRepeated, left, took }: { readonly isRepeated: boolean; readonly left: number; readonly took: string },
@@ -87,8 +83,6 @@ function lastLine(
   }
   if (left > 0) return layout.paragraph('  ', `${left} ${left === 1 ? 'check fails' : 'checks fail'}; ${took}`, 'bold');
   const what = isRepeated ? 'Every check that failed passes now' : `${counted(counts.pass, 'check')} passed`;
-  return layout.paragraph(
-    `${layout.sign('pass')} `,
-    `${what} (${took}). Press a for the full run, which gives the verdict.`,
-  );
+  const next = 'Press a for the full run, which gives the verdict.';
+  return layout.paragraph(`${layout.sign('pass')} `, `${what} (${took}). ${next}`);
 }

@@ -2,8 +2,15 @@
 import { isEvidenceSource, SOURCE_TEXTS } from '../../scenarios/profiles.ts';
 import { groupBy } from './causes.ts';
 import { counted } from './layout.ts';
-import type { Diagnosis, FullRun, PartialReason, ResultDocument, RunVerdict } from './result-document.ts';
-import { decisionOf, isScored } from './verdict.ts';
+import type {
+  Diagnosis,
+  FullRun,
+  PartialReason,
+  ResultDocument,
+  RunVerdict,
+  ScenarioResult,
+} from './result-document.ts';
+import { decisionOf, isScored, withVerdict } from './verdict.ts';
 
 const VERDICT_WORDS: Readonly<Record<RunVerdict, string>> = {
   conformant: 'CONFORMANT',
@@ -245,3 +252,24 @@ export function notExplained({ diagnosis, results }: Pick<ResultDocument, 'diagn
 
 /** For failures that no known fault explains. */
 export const NOTHING_FITS = 'No known fault explains these failures. Each one is listed separately below.';
+
+/** "34 failures, 5 warnings". */
+export function failuresIn(members: readonly ScenarioResult[]): string {
+  const failures = withVerdict(members, 'fail').length;
+  const warnings = members.length - failures;
+  return [failures > 0 && counted(failures, 'failure'), warnings > 0 && counted(warnings, 'warning')]
+    .filter((part) => part !== false)
+    .join(', ');
+}
+
+/** "3 in raw-body, 1 in signature". */
+export function suitesOf(members: readonly ScenarioResult[]): string {
+  return groupBy(members, ({ suite }) => suite)
+    .map(([suite, inSuite]) => `${inSuite.length} in ${suite}`)
+    .join(', ');
+}
+
+/** Why a check has no verdict, or its verdict a note. */
+export function reasonOf({ observed, reason }: ScenarioResult): string {
+  return reason || observed || 'no reason was recorded';
+}

@@ -26,6 +26,11 @@ export function checkLink(id: string, anchors: Anchors): Markup {
   return at === undefined ? html`<code>${id}</code>` : html`<a href="#c${at}"><code>${id}</code></a>`;
 }
 
+export function checkLinks(members: readonly ScenarioResult[], anchors: Anchors): Markup {
+  const links = members.map(({ id }) => checkLink(id, anchors));
+  return joined(links, ', ');
+}
+
 /** Folded unless opened. */
 const QUIET: ReadonlySet<Verdict> = new Set(['pass', 'not-applicable']);
 
