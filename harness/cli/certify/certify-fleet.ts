@@ -101,12 +101,7 @@ export async function certifyFleet(
       timeoutMs: limits.timeoutMs,
     };
     const left = members.filter(({ name }) => !done.has(name));
-    const limit = {
-      parallel: limits.parallel,
-      perGroup: limits.perHost,
-      groupOf: hostOf,
-      signal: interruption.signal,
-    };
+    const limit = { parallel: limits.parallel, perGroup: limits.perHost, groupOf: hostOf, signal: interruption.signal };
     await runLimited(left, limit, async (member) => {
       progress.begun();
       const partner = await certifyPartner(member, keyOf(member.name), certification).catch((error) =>

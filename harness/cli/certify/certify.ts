@@ -126,9 +126,7 @@ function refuseBefore(config: ResolvedConfig): void {
   const refusals = configurationRefusals(config);
   if (refusals.length === 0) return;
   const list = refusals.map(({ message, fix }) => `\n  ${message}\n    ${fix}`).join('');
-  throw new HookproofError('CERTIFY_REFUSED', `no certificate can be issued:${list}`, {
-    hint: 'Nothing was sent.',
-  });
+  throw new HookproofError('CERTIFY_REFUSED', `no certificate can be issued:${list}`, { hint: 'Nothing was sent.' });
 }
 
 /** The folder of the certificate, with the result document and the HTML report in it. */

@@ -85,9 +85,7 @@ function readClientName(name: string): string {
   throw new HookproofError(
     'CERTS_BAD_CLIENT_NAME',
     'the name in `--client-cn` is empty, too long, or contains control characters',
-    {
-      hint: 'A common name has 1 to 64 characters: `--client-cn "Partner webhooks"`.',
-    },
+    { hint: 'A common name has 1 to 64 characters: `--client-cn "Partner webhooks"`.' },
   );
 }
 
@@ -108,9 +106,7 @@ async function presentFiles(directory: string, names: readonly string[]): Promis
       throw new HookproofError(
         'CERTS_IN_THE_WAY',
         `${join(directory, name)} is a folder, and a file with this name must be written`,
-        {
-          hint: 'Move it away, or name another folder for the certificates.',
-        },
+        { hint: 'Move it away, or name another folder for the certificates.' },
       );
     }
     if (found !== null) present.push(name);

@@ -60,9 +60,7 @@ export async function inboxShowCommand(
     throw new HookproofError(
       'INBOX_RAW_TO_TERMINAL',
       '`--raw` does not write to a terminal: the bytes may contain control sequences',
-      {
-        hint: 'Redirect them to a file or a program: hookproof inbox show ID --raw > body.json',
-      },
+      { hint: 'Redirect them to a file or a program: hookproof inbox show ID --raw > body.json' },
     );
   }
   return withArchive(flags, true, async (archive) => {
