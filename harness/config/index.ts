@@ -23,7 +23,7 @@ export {
   type SettingPath,
 } from './settings.ts';
 export { readClientCa, readServerPair, type ServerPair, type TlsMaterial } from './tls-material.ts';
-export { durationOfFlag, durationText, numberOfFlag, shardOfFlag } from './values.ts';
+export { durationOfFlag, durationText, jsonOr, numberOfFlag, shardOfFlag } from './values.ts';
 
 /** The JSON Schema of hookproof.yaml, for editors. Loads zod only when it is asked for. */
 export async function jsonSchema(): Promise<Record<string, unknown>> {

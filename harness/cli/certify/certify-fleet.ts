@@ -17,10 +17,10 @@ import {
 import { counted } from '../../report/index.ts';
 import { version } from '../../version.ts';
 import { interruptible } from '../stop-signals.ts';
+import { flagName } from '../terminal.ts';
 import { brokenPartner, certifyPartner, notRun } from './certify-partner.ts';
 import { finishedPartner, openFolder, outputFolder, previousOf, readFleet, writeFleet } from './fleet-folder.ts';
 import { createFleetProgress, printFleet } from './fleet-output.ts';
-import { flagName } from './output.ts';
 import { type FleetMember, readPartners } from './partner-files.ts';
 import { type KeyFlags, signingKey } from './signing-key.ts';
 import { createWorkers } from './worker-process.ts';

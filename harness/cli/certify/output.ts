@@ -2,6 +2,7 @@
 import type { Refusal, Verification } from '../../certify/index.ts';
 import type { ResolvedConfig } from '../../config/index.ts';
 import { createLayout } from '../../report/index.ts';
+import { isTerminalReport } from '../conduct.ts';
 import { displayOf } from '../terminal.ts';
 
 type Statement = NonNullable<Verification['statement']>;
@@ -60,8 +61,7 @@ export function certificateJson(statement: Statement | null): unknown {
 
 /** Prints to standard output if a report for people went there, otherwise to standard error. */
 export function print({ reporters }: ResolvedConfig, lines: (layout: Layout) => readonly string[]): void {
-  const forPeople = reporters.some(({ name, file }) => (name === 'human' || name === 'github') && file === null);
-  const stream = forPeople ? process.stdout : process.stderr;
+  const stream = reporters.some(isTerminalReport) ? process.stdout : process.stderr;
   stream.write(`\n${lines(createLayout(displayOf(stream))).join('\n')}\n`);
 }
 
@@ -70,9 +70,4 @@ export function notCertified(refusals: readonly Refusal[]): (layout: Layout) => 
     `${layout.sign('fail')} ${layout.paint('NOT CERTIFIED', 'bold', 'red')}`,
     ...reasonLines(refusals, 'fail', layout),
   ];
-}
-
-/** A flag as the user writes it, from its name in the program: `perHost` is `--per-host`. */
-export function flagName(name: string): string {
-  return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }

@@ -1,14 +1,8 @@
 /** `hookproof trigger`: sends one notification, or the notifications of one flow, with the sender core. */
-import {
-  emittedNotification,
-  HookproofError,
-  type JsonObject,
-  type JsonValue,
-  type Notification,
-} from '../../../contract/index.ts';
+import { emittedNotification, HookproofError, type JsonObject, type Notification } from '../../../contract/index.ts';
 import { maskUrl } from '../../../contract/masked-url.ts';
 import { ID_FIELDS, newTestId } from '../../../scenarios/index.ts';
-import type { ConfigFlags } from '../../config/index.ts';
+import { type ConfigFlags, jsonOr } from '../../config/index.ts';
 import { nearestName } from '../../config/nearest-name.ts';
 import type { Partner } from '../../partner.ts';
 import { counted, createRedactor, type Redactor, visibleJson } from '../../report/index.ts';
@@ -84,7 +78,7 @@ export function setPath(target: JsonObject, assignment: string): JsonObject {
     }
     place = next;
   }
-  place[names.at(-1) ?? ''] = parseValue(assignment.slice(equals + 1));
+  place[names.at(-1) ?? ''] = jsonOr(assignment.slice(equals + 1));
   return copy;
 }
 
@@ -184,12 +178,4 @@ async function send(
   if (flags.json === true) process.stdout.write(`${redactor.text(visibleJson(records, 2))}\n`);
   if (accepted) return 0;
   return reached ? 1 : 3;
-}
-
-function parseValue(text: string): JsonValue {
-  try {
-    return JSON.parse(text) as JsonValue;
-  } catch {
-    return text;
-  }
 }

@@ -15,6 +15,7 @@ import {
 import { counted } from '../../report/index.ts';
 import { endpointOf, type Pin, pinEndpoint, scopeOf } from '../../transport/index.ts';
 import { commandConfig } from '../command-input.ts';
+import { portOf } from '../receiver/receiver-limits.ts';
 import { loadReceiver, type ReceiverModule } from '../receiver-entry.ts';
 import { firstStopSignal } from '../stop-signals.ts';
 import { printAdvice, shownPath } from '../terminal.ts';
@@ -43,8 +44,8 @@ const MAX_IN_FLIGHT_BYTES = 64 * 1024 * 1024;
 
 export async function proxyCommand(flags: ProxyFlags): Promise<number> {
   const url = forwardUrl(flags.to, ['http:']);
-  const port = portOf('--port', flags.port);
-  const inspectPort = portOf('--inspect', flags.inspect);
+  const port = portOf('--port', flags.port, BAD_NUMBER);
+  const inspectPort = portOf('--inspect', flags.inspect, BAD_NUMBER);
   const maxDeliveries = numberOfFlag('--keep', flags.keep, [1, 100_000], BAD_NUMBER);
   const maxBytes = numberOfFlag('--keep-bytes', flags.keepBytes, [1, 2 ** 31], BAD_NUMBER);
   const maxConnections = numberOfFlag('--max-connections', flags.maxConnections, [1, 100_000], BAD_NUMBER);
@@ -186,8 +187,4 @@ function sharedBudget(max: number): KeepBudget {
       used -= bytes;
     },
   };
-}
-
-function portOf(flag: string, text: string): number {
-  return numberOfFlag(flag, text, [0, 65_535], BAD_NUMBER);
 }

@@ -24,6 +24,11 @@ export interface LimitFlags {
 const MAX = 2 ** 31 - 1;
 const DURATION_BOUNDS = [100, 3_600_000] as const;
 
+/** The code of an invalid one is that of the receiver. */
+export function portOf(flag: string, text: string, bad = BAD_NUMBER): number {
+  return numberOfFlag(flag, text, [0, 65_535], bad);
+}
+
 /** What is not given keeps the receiver's default. Throws a {@link HookproofError} that names the flag. */
 export function limitSettings(flags: LimitFlags): { limits: ServerLimits; timeouts: ServerTimeouts } {
   const limits = given<ServerLimits>({

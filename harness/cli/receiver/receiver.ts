@@ -9,7 +9,7 @@ import { printAdvice } from '../terminal.ts';
 import { type EffectsFlags, openEffects } from './effects-window.ts';
 import { findFaultyReceiver } from './faulty-receiver.ts';
 import { loadHandlers } from './handlers-file.ts';
-import { BAD_NUMBER, type LimitFlags, limitSettings } from './receiver-limits.ts';
+import { BAD_NUMBER, type LimitFlags, limitSettings, portOf } from './receiver-limits.ts';
 import { type TlsFlags, tlsSettings } from './receiver-tls.ts';
 import { reloadCertificates } from './reload-certificates.ts';
 
@@ -125,11 +125,10 @@ export async function receiverCommand(flags: ReceiverFlags): Promise<number> {
 /** Requires either a check of who delivers or `--open`. */
 function requireProtection(isProtected: boolean, isOpen: boolean): void {
   if (isProtected && isOpen) {
-    throw new HookproofError(
-      'RECEIVER_OPEN_CONFLICT',
-      '`--open` cannot be combined with an HMAC secret, an API key or a check of client certificates',
-      { hint: 'Remove `--open`; what is given is then required. Or remove the others, also HOOKPROOF_* variables.' },
-    );
+    const message = '`--open` cannot be combined with an HMAC secret, an API key or a check of client certificates';
+    throw new HookproofError('RECEIVER_OPEN_CONFLICT', message, {
+      hint: 'Remove `--open`; what is given is then required. Or remove the others, also HOOKPROOF_* variables.',
+    });
   }
   if (isProtected || isOpen) return;
   throw new HookproofError(
@@ -241,8 +240,4 @@ async function credentials(
 ): Promise<string[]> {
   const read = async (file: string | undefined) => (await credential({ noun, flag, file, variable })) ?? [];
   return (await Promise.all((files ?? [undefined]).map(read))).flat();
-}
-
-function portOf(flag: string, text: string): number {
-  return numberOfFlag(flag, text, [0, 65_535], BAD_NUMBER);
 }
