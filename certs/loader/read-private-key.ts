@@ -137,12 +137,8 @@ function several(count: number, source: MaterialSource): MaterialProblem {
 
 function wrongType(key: KeyObject, source: MaterialSource): MaterialProblem {
   const what = `contains a private key (${keyInWords(key)}) that TLS does not support`;
-  return problem(
-    'KEY_TYPE',
-    source,
-    what,
-    'Use a key and a certificate with RSA of 2048 bits or more, or ECDSA on P-256.',
-  );
+  const fix = 'Use a key and a certificate with RSA of 2048 bits or more, or ECDSA on P-256.';
+  return problem('KEY_TYPE', source, what, fix);
 }
 
 function passphraseNotNeeded(source: MaterialSource) {

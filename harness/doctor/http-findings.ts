@@ -55,11 +55,8 @@ function noAnswer({ error }: FactsOf<'http'>): DoctorFinding {
 function statusFinding({ status, location }: NonNullable<FactsOf<'http'>['answer']>): DoctorFinding | null {
   if (status >= 300 && status < 400) {
     const to = location === null ? '' : ` to ${location}`;
-    return advice(
-      'redirects',
-      `The endpoint redirects${to} (${status}). A sender does not follow redirects.`,
-      'Register the final URL. Usual causes are http instead of https, a slash at the end, and a login page.',
-    );
+    const fix = 'Register the final URL. Usual causes are http instead of https, a slash at the end, and a login page.';
+    return advice('redirects', `The endpoint redirects${to} (${status}). A sender does not follow redirects.`, fix);
   }
   if (BAD_GATEWAY.has(status)) {
     const title = `A proxy answers, and cannot reach the server behind it (${status}).`;

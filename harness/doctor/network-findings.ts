@@ -102,11 +102,8 @@ function noConnection(addresses: readonly Attempted[], port: number): DoctorFind
     );
   }
   const code = addresses.find(({ code: found }) => found !== null)?.code ?? 'UNKNOWN';
-  return problem(
-    'no-route',
-    `There is no route to the endpoint from this machine (${code}).`,
-    'Check the network of this machine: the default route, a VPN that is off, or IPv6 that is not set up.',
-  );
+  const fix = 'Check the network of this machine: the default route, a VPN that is off, or IPv6 that is not set up.';
+  return problem('no-route', `There is no route to the endpoint from this machine (${code}).`, fix);
 }
 
 function someFail(addresses: readonly Attempted[], connected: readonly Attempted[]): DoctorFinding[] {

@@ -96,10 +96,8 @@ function checkUrl(text: string): URL {
     return fail(`starts with ${url.protocol}; expected https: or http:`, 'Give an https URL.');
   }
   if (url.username !== '' || url.password !== '') {
-    return fail(
-      'contains credentials',
-      'Remove them: deliveries are authenticated by signature, API key or client certificate.',
-    );
+    const fix = 'Remove them: deliveries are authenticated by signature, API key or client certificate.';
+    return fail('contains credentials', fix);
   }
   // The parsed URL does not show an empty fragment.
   if (text.includes('#')) return fail('has a fragment (#), which is never sent', 'Remove it.');

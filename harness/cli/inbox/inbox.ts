@@ -57,11 +57,10 @@ export async function inboxShowCommand(
   flags: InboxFlags & { raw?: boolean; json?: boolean },
 ): Promise<number> {
   if (flags.raw === true && process.stdout.isTTY) {
-    throw new HookproofError(
-      'INBOX_RAW_TO_TERMINAL',
-      '`--raw` does not write to a terminal: the bytes may contain control sequences',
-      { hint: 'Redirect them to a file or a program: hookproof inbox show ID --raw > body.json' },
-    );
+    const message = '`--raw` does not write to a terminal: the bytes may contain control sequences';
+    throw new HookproofError('INBOX_RAW_TO_TERMINAL', message, {
+      hint: 'Redirect them to a file or a program: hookproof inbox show ID --raw > body.json',
+    });
   }
   return withArchive(flags, true, async (archive) => {
     const entry = await findEntry(archive, id);
