@@ -126,7 +126,7 @@ function orderFaults(
       const first = links.repeats.get(at) ?? 0;
       const text = `${name} is sent twice, as the ${placeOf(first)} and the ${placeOf(at)} certificate.`;
       faults.push({ code: 'duplicate', at, text });
-    } else if (link !== path[0] && link.selfSigned && (link.trusted || (related.has(link) && isTopTrusted(path)))) {
+    } else if (link !== path[0] && link.selfSigned && (link.trusted || (related.has(link) && path.at(-1)?.trusted))) {
       const text =
         `The root ${name} is sent: clients that trust it already have it, and it costs ` +
         `${certificate.der.length} bytes per handshake.`;
@@ -137,10 +137,6 @@ function orderFaults(
     }
   });
   return faults;
-}
-
-function isTopTrusted(path: readonly Link[]): boolean {
-  return path.at(-1)?.trusted === true;
 }
 
 function misorder(read: readonly (ReadCertificate | undefined)[], late: number, early: number): string {

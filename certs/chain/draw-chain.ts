@@ -2,7 +2,7 @@
 
 import { daysBetween } from '../facts/certificate-facts.ts';
 import type { KeyFacts } from '../facts/key-facts.ts';
-import { type ChainAnalysis, type ChainCertificate, days, placeOf } from './chain-analysis.ts';
+import { type ChainAnalysis, days, placeOf } from './chain-analysis.ts';
 
 /** A line of the tree. */
 export interface ChainLine {
@@ -34,7 +34,9 @@ export function chainLines(analysis: ChainAnalysis, { ascii = false }: { readonl
     if (certificate.notAfter === '') return marked(certificate.subject, at, after);
     const left = daysBetween(now, new Date(certificate.notAfter));
     const until = `until ${certificate.notAfter.slice(0, 10)} (${left < 0 ? 'expired' : days(left)})`;
-    const facts = [shortName(certificate), keyText(certificate.key), certificate.signature, until];
+    const { commonName, key, signature, subject } = certificate;
+    const name = commonName === null ? subject || '(no name)' : `CN=${commonName}`;
+    const facts = [name, keyText(key), signature, until];
     return marked(facts.join(', '), at, after);
   };
 
@@ -71,8 +73,4 @@ function keyText({ kind, bits, curve }: KeyFacts): string {
     other: 'unknown key',
   }[kind];
   return bits === null ? name : `${name} ${bits}`;
-}
-
-function shortName({ commonName, subject }: ChainCertificate): string {
-  return commonName === null ? subject || '(no name)' : `CN=${commonName}`;
 }

@@ -26,10 +26,6 @@ function pairOf(issued: IssuedCertificate) {
   return pair;
 }
 
-function nameOf(subject: string | Uint8Array): x509.Name {
-  return typeof subject === 'string' ? new x509.Name(subject) : new x509.Name(Uint8Array.from(subject));
-}
-
 async function extensionsFor(
   options: CertificateOptions,
   kind: KeyKind,
@@ -74,7 +70,9 @@ export async function issueCertificate(options: CertificateOptions): Promise<Iss
         ])) as webcrypto.CryptoKeyPair)
       : pairOf(keyOf).keys;
   const signer = issuer === null ? null : pairOf(issuer);
-  const subject = nameOf(options.subject);
+  const subject = new x509.Name(
+    typeof options.subject === 'string' ? options.subject : Uint8Array.from(options.subject),
+  );
   const now = Date.now();
   const certificate = await x509.X509CertificateGenerator.create({
     serialNumber: positiveSerial().toString('hex'),

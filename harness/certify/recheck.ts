@@ -62,13 +62,10 @@ export async function recheck({ statement, publicRoots, ...options }: RecheckOpt
   const given = await pinAddress(options);
   const partner = publicRoots === undefined ? given.partner : withExtraCas(given.partner, publicRoots);
   const identity = await createIdentityProbe(partner, publicRoots)(given.signal);
-  const document = await run({ ...given, partner, selection: { scenarios: canaryOf(statement) } });
+  // Only those that the endpoint passed when it was certified.
+  const scenarios = CANARY.filter((id) => statement.predicate.passedTests.includes(id));
+  const document = await run({ ...given, partner, selection: { scenarios } });
   return { drift: driftOf(statement, identity, document), identity, document };
-}
-
-/** The canary checks that the endpoint passed when it was certified. */
-function canaryOf({ predicate: { passedTests } }: Statement): string[] {
-  return CANARY.filter((id) => passedTests.includes(id));
 }
 
 function driftOf(

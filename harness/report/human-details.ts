@@ -141,13 +141,14 @@ export function renderGroups(layout: Layout) {
   const section = (title: string, count: number, lines: readonly string[]): string[] =>
     count === 0 ? [] : [layout.paint(title, 'bold'), ...lines];
   const byReason = (results: readonly ScenarioResult[], { names = true } = {}): string[] =>
-    groupBy(results, reasonOf).flatMap(([reason, members]) => [
-      ...layout.paragraph(
-        `  ${layout.sign(members[0]?.verdict ?? 'pass')} `,
-        `${counted(members.length, 'check')}: ${reason}`,
-      ),
-      ...(names ? layout.paragraph('    ', namesOrSuites(members), 'dim') : []),
-    ]);
+    groupBy(results, reasonOf).flatMap(([reason, members]) => {
+      const lead = `  ${layout.sign(members[0]?.verdict ?? 'pass')} `;
+      const named = members.length > MAX_NAMED ? suitesOf(members) : members.map(({ id }) => id).join(', ');
+      return [
+        ...layout.paragraph(lead, `${counted(members.length, 'check')}: ${reason}`),
+        ...(names ? layout.paragraph('    ', named, 'dim') : []),
+      ];
+    });
   return {
     harnessErrors(results: readonly ScenarioResult[]): string[] {
       const errors = withVerdict(results, 'harness-error');
@@ -186,10 +187,6 @@ export function renderGroups(layout: Layout) {
 
 /** Up to this many checks of a group are named; of more, the suites are counted. */
 const MAX_NAMED = 4;
-
-function namesOrSuites(results: readonly ScenarioResult[]): string {
-  return results.length <= MAX_NAMED ? results.map(({ id }) => id).join(', ') : suitesOf(results);
-}
 
 /** Failures and warnings that are in the baseline. */
 function renderKnown(results: readonly ScenarioResult[], baseline: BaselineOutcome | null, layout: Layout): string[] {

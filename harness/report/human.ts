@@ -56,7 +56,8 @@ export function renderHuman(document: ResultDocument, options: ReportOptions): s
 }
 
 function renderHeadline(document: ResultDocument, layout: Layout): string[] {
-  const first = verdictLine(document, layout);
+  const sign = VERDICT_SIGN[document.verdict];
+  const first = `${layout.sign(sign)} ${layout.paint(headline(document), 'bold', layout.style(sign))}`;
   const url = layout.safe(document.target.url);
   const left = layout.width - headline(document).length - 4;
   return [
@@ -66,11 +67,6 @@ function renderHeadline(document: ResultDocument, layout: Layout): string[] {
     ...layout.paragraph('  ', configurationOf(document), 'dim'),
     ...caveats(document).flatMap((line) => layout.paragraph('  ', line, 'yellow')),
   ];
-}
-
-function verdictLine(document: ResultDocument, layout: Layout): string {
-  const sign = VERDICT_SIGN[document.verdict];
-  return `${layout.sign(sign)} ${layout.paint(headline(document), 'bold', layout.style(sign))}`;
 }
 
 function configurationOf(document: ResultDocument): string {

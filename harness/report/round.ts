@@ -16,38 +16,29 @@ const MAX_MEMBERS = 3;
  */
 export function renderRound(
   document: ResultDocument,
-  {
-    failedBefore,
-    left,
-    isContinued,
-  }: { readonly failedBefore: readonly string[]; readonly left: number; readonly isContinued: boolean },
+  round: { readonly failedBefore: readonly string[]; readonly left: number; readonly isContinued: boolean },
   layout: Layout,
 ): string[] {
   const { diagnosis, durationMs, results, strict } = document;
-  const before = new Set(failedBefore);
+  const { left, isContinued } = round;
+  const before = new Set(round.failedBefore);
   const failing = results.filter(({ known, verdict }) => failsTheRun(verdict, strict) && known === null);
   const fixed = results.filter(({ id, verdict }) => before.has(id) && (verdict === 'pass' || verdict === 'warn'));
   const undecided = results.filter(({ verdict }) => verdict === 'inconclusive' || verdict === 'harness-error');
   const causes = causesOf(failing, diagnosis);
   const took = formatDuration(durationMs);
+  const passNow = fixed.length === 1 ? '1 check that failed passes now' : `${fixed.length} checks that failed pass now`;
+  const fixedNames = namesOf(fixed.map(({ id }) => id));
+  const open = `${layout.sign('inconclusive')} `;
   return [
-    ...(fixed.length === 0
-      ? []
-      : layout.paragraph(`${layout.sign('pass')} `, `${passNow(fixed.length)}: ${namesOf(fixed.map(({ id }) => id))}`)),
+    ...(fixed.length === 0 ? [] : layout.paragraph(`${layout.sign('pass')} `, `${passNow}: ${fixedNames}`)),
     ...causes.slice(0, MAX_CAUSES).flatMap((cause) => causeLines(cause, layout)),
     ...(causes.length > MAX_CAUSES ? [`  and ${counted(causes.length - MAX_CAUSES, 'further cause')}`] : []),
     ...groupBy(undecided, reasonOf).flatMap(([reason, members]) =>
-      layout.paragraph(
-        `${layout.sign('inconclusive')} `,
-        `${counted(members.length, 'check')} without a result: ${reason}`,
-      ),
+      layout.paragraph(open, `${counted(members.length, 'check')} without a result: ${reason}`),
     ),
     ...(isContinued ? [] : lastLine(document, { isRepeated: before.size > 0, left, took }, layout)),
   ];
-}
-
-function passNow(count: number): string {
-  return count === 1 ? '1 check that failed passes now' : `${count} checks that failed pass now`;
 }
 
 function causeLines({ diagnosis, members, title }: Cause, layout: Layout): string[] {

@@ -64,7 +64,9 @@ export function caveats(document: ResultDocument): string[] {
   const because = (document.partialReasons ?? [fallback]).map((reason) => PARTIAL_WORDS[reason]);
   if (document.partial) lines.push(`${because.join(', ')}: only a run of the whole catalogue gives a verdict`);
   if (document.lastFullRun !== undefined) lines.push(`last full run: ${fullRunInWords(document.lastFullRun)}`);
-  if (!checksAuthentication(document)) lines.push('no secret and no API key: authentication was not checked');
+  const { features } = document.target;
+  if (!features.includes('hmac') && !features.includes('api-key'))
+    lines.push('no secret and no API key: authentication was not checked');
   if (document.verdict === 'harness-error')
     lines.push('internal error of hookproof: nothing can be said about the endpoint');
   if (document.verdict === 'inconclusive' && !document.partial) lines.push('nothing can be said about the endpoint');
@@ -76,11 +78,6 @@ export function caveats(document: ResultDocument): string[] {
 function fullRunInWords({ counts, startedAt, verdict }: FullRun): string {
   const at = `${startedAt.slice(0, 10)} at ${startedAt.slice(11, 16)} UTC`;
   return `${VERDICT_WORDS[verdict]} on ${at} (${numbers({ counts, results: [] })})`;
-}
-
-/** Whether the run had a credential that can be wrong. */
-function checksAuthentication({ target: { features } }: Pick<ResultDocument, 'target'>): boolean {
-  return features.includes('hmac') || features.includes('api-key');
 }
 
 /** What decided the exit code: "Exit code 1: 34 failures, and 6 known ones in known.yaml". */

@@ -212,17 +212,14 @@ function printPlan({ document, folder, limits, members }: Plan): void {
 
 /** The certification to resume. It must have been started with the same partners and flags. */
 function resumable(begun: FleetDocument | null, now: FleetDocument, folder: string): FleetDocument {
-  if (begun === null) throw nothingToResume(folder);
+  if (begun === null) {
+    const hint = 'Remove `--resume` to start one, or name the folder with `--output-dir`.';
+    throw new HookproofError('FLEET_RESUME', `${folder} contains no certification to resume`, { hint });
+  }
   const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
   if (!same(begun.settings, now.settings)) throw differentCertification('the list of partners or a flag');
   if (!same(begun.shard, now.shard)) throw differentCertification('the shard');
   return begun;
-}
-
-function nothingToResume(folder: string): HookproofError {
-  return new HookproofError('FLEET_RESUME', `${folder} contains no certification to resume`, {
-    hint: 'Remove `--resume` to start one, or name the folder with `--output-dir`.',
-  });
 }
 
 function differentCertification(what: string): HookproofError {

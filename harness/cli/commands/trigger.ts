@@ -30,7 +30,11 @@ export async function triggerCommand(
   url: string | undefined,
   flags: TriggerFlags,
 ): Promise<number> {
-  if (name === 'list' && url === undefined) return listEvents();
+  if (name === 'list' && url === undefined) {
+    const lines = Object.entries(SAMPLE_EVENTS).map(([event, { title }]) => `${event.padEnd(26)}${title}\n`);
+    process.stdout.write(lines.join(''));
+    return 0;
+  }
   const { config: configFile, set = [], dryRun: _dry, json: _json, yes, ...given } = flags;
   const sample = sampleNamed(name, url);
   for (const assignment of set) setPath({}, assignment);
@@ -80,11 +84,6 @@ export function setPath(target: JsonObject, assignment: string): JsonObject {
   }
   place[names.at(-1) ?? ''] = jsonOr(assignment.slice(equals + 1));
   return copy;
-}
-
-function listEvents(): number {
-  for (const [name, { title }] of Object.entries(SAMPLE_EVENTS)) process.stdout.write(`${name.padEnd(26)}${title}\n`);
-  return 0;
 }
 
 type SampleEvent = (typeof SAMPLE_EVENTS)[string];
