@@ -49,8 +49,10 @@ export async function proxyCommand(flags: ProxyFlags): Promise<number> {
   const maxDeliveries = numberOfFlag('--keep', flags.keep, [1, 100_000], BAD_NUMBER);
   const maxBytes = numberOfFlag('--keep-bytes', flags.keepBytes, [1, 2 ** 31], BAD_NUMBER);
   const maxConnections = numberOfFlag('--max-connections', flags.maxConnections, [1, 100_000], BAD_NUMBER);
-  const { to: _to, store: _store, config: configFile, ...rest } = flags;
-  const config = await commandConfig(url.href, configFile, credentialFlags(rest));
+  // Only what concerns credentials: other flags of this command are not settings.
+  const { secretFile, signatureHeader, apiKeyFile, apiKeyHeader, timeout } = flags;
+  const given = { secretFile, signatureHeader, apiKeyFile, apiKeyHeader, timeout };
+  const config = await commandConfig(url.href, flags.config, given);
   printAdvice(config.advice);
   const pin = await pinEndpoint(url.href, { timeoutMs: config.run.timeoutMs, chooses: false });
   if (pin.error !== null) {
@@ -153,11 +155,6 @@ async function openFront(
       address = now;
     },
   };
-}
-
-/** Only what concerns credentials: other flags of this command are not settings. */
-function credentialFlags({ secretFile, signatureHeader, apiKeyFile, apiKeyHeader, timeout }: ConfigFlags): ConfigFlags {
-  return { secretFile, signatureHeader, apiKeyFile, apiKeyHeader, timeout };
 }
 
 /** A proxy in front of itself would connect to itself without end. */

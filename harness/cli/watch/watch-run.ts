@@ -96,7 +96,10 @@ export async function watchRun(
   let wake = () => {};
 
   const say = (lines: readonly string[]) => void process.stdout.write(lines.map((line) => `${line}\n`).join(''));
-  const tell = (text: string) => say(layout.paragraph(`${layout.paint(clock(), 'dim')} `, text));
+  const tell = (text: string) => {
+    const clock = new Date().toTimeString().slice(0, 8);
+    say(layout.paragraph(`${layout.paint(clock, 'dim')} `, text));
+  };
   const quit = (given: number) => {
     if (stop !== null) process.exit(given);
     stop = given;
@@ -315,8 +318,4 @@ function requireWatchable({ reporters, run }: ResolvedConfig): void {
   if (stream === undefined) return;
   const { name } = stream;
   throw refuse(`with \`--watch\`, \`--reporter ${name}\` needs a file`, `Write --reporter ${name}=FILE.`);
-}
-
-function clock(): string {
-  return new Date().toTimeString().slice(0, 8);
 }
