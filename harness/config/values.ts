@@ -1,6 +1,4 @@
-/**
- * Parses the values that are more than text: durations, numbers, one of several words, shards, seeds.
- */
+/** Parses the values that are more than text: durations, numbers, one of several words, shards, seeds. */
 import type { JsonValue } from '../../contract/index.ts';
 import { type Given, givenByFlag, problemWith } from './given.ts';
 import { nearestName } from './nearest-name.ts';

@@ -1,6 +1,4 @@
-/**
- * Access control: only the inspector's own page may read from it, in a browser that was given its address.
- */
+/** Access control: only the inspector's own page may read from it, in a browser that was given its address. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { hostname } from 'node:os';
