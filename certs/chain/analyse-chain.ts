@@ -30,9 +30,7 @@ export function analyseChain(input: ChainInput): ChainAnalysis {
   const { sent, exact, host, trusted, now, oracle } = input;
   const faults: ChainFault[] = [];
   const read = sent.map((der, at) => readOrReport(der, at, faults));
-  if (sent.length === 0) {
-    faults.push({ code: 'unreadable', at: null, text: 'The server sent no certificate.' });
-  }
+  if (sent.length === 0) faults.push({ code: 'unreadable', at: null, text: 'The server sent no certificate.' });
   const trust = trustListOf(trusted);
   const links = linksOf(read, trust);
   const leaf = findLeaf(links);

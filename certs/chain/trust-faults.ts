@@ -50,9 +50,7 @@ function forgedIssuer(top: Link, links: Links, trust: TrustList): string | null 
     return `The server sends a root with the name ${name} of a trusted root, but with another key.`;
   }
   if (top.selfSigned || links.namesakes(top).length === 0) return null;
-  if (roots.length > 0) {
-    return `${name} names the trusted ${issuer} as its issuer but is signed with another key.`;
-  }
+  if (roots.length > 0) return `${name} names the trusted ${issuer} as its issuer but is signed with another key.`;
   return `${name} names ${issuer} as its issuer, but the certificate of that name in the chain has another key.`;
 }
 

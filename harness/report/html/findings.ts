@@ -96,9 +96,7 @@ function brokenRequirements([first, ...others]: readonly ScenarioResult[]): Mark
 const MAX_NAMED = 3;
 
 function linksTo(members: readonly ScenarioResult[], anchors: Anchors): Markup {
-  if (members.length <= MAX_NAMED) {
-    return html`<p class="members">${checkLinks(members, anchors)}</p>`;
-  }
+  if (members.length <= MAX_NAMED) return html`<p class="members">${checkLinks(members, anchors)}</p>`;
   return html`<details class="fold"><summary>The ${members.length} checks</summary><ul class="members">${members.map(
     ({ defect, id, title }) => html`<li>${checkLink(id, anchors)} ${defect ?? title}</li>`,
   )}</ul></details>`;
