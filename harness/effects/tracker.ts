@@ -27,7 +27,7 @@ export interface TrackedDelivery {
 }
 
 /** What the window says of one notification. */
-export interface SeenEffects {
+interface SeenEffects {
   readonly handled: readonly Handled[];
   /** From the answer to the delivery until the window showed it, at most, in milliseconds; null when it did not. */
   readonly tookMs: number | null;
