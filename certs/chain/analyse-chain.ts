@@ -51,7 +51,8 @@ export function analyseChain(input: ChainInput): ChainAnalysis {
     anchor: anchored ? (path.at(-1)?.certificate.subject.text ?? null) : null,
     exact,
     faults: leaf === undefined ? faults : reconcile(faults, path, anchored, oracle),
-    daysLeft: firstExpiry(path, now),
+    daysLeft:
+      path.length === 0 ? null : Math.min(...path.map(({ certificate }) => daysBetween(now, certificate.notAfter))),
     checkedAt: now.toISOString(),
   };
 }
@@ -92,11 +93,6 @@ function roleOf(link: Link | undefined, leaf: Link | undefined, related: Readonl
   if (link === undefined || !related.has(link)) return 'extra';
   if (link === leaf) return 'leaf';
   return link.selfSigned ? 'root' : 'intermediate';
-}
-
-function firstExpiry(path: readonly Link[], now: Date): number | null {
-  if (path.length === 0) return null;
-  return Math.min(...path.map(({ certificate }) => daysBetween(now, certificate.notAfter)));
 }
 
 /**

@@ -160,10 +160,8 @@ async function findEntry(archive: InboxArchive, id: string): Promise<InboxEntry>
 
 async function noEntry(archive: InboxArchive, id: string): Promise<HookproofError> {
   const newest = await archive.summaries({}, { limit: SUGGESTION_CANDIDATES, newestFirst: true });
-  const near = didYouMean(
-    visible(id),
-    newest.map((entry) => visible(entry.id)),
-  );
+  const ids = newest.map((entry) => visible(entry.id));
+  const near = didYouMean(visible(id), ids);
   return new HookproofError('INBOX_NO_ENTRY', `there is no entry "${visible(id)}"`, {
     hint: `${near}\`hookproof inbox list\` lists the newest.`,
   });
