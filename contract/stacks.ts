@@ -63,23 +63,23 @@ const PIP_INSTALL = 'python3 -m venv .venv && . .venv/bin/activate && pip instal
 
 /** In the order in which they are listed: by language. */
 const TABLE = {
-  node: { title: 'node:http', language: 'JavaScript', fixesOf: ['express'], recipe: 'express' },
+  node: { title: 'node:http', language: 'JavaScript', fixesOf: [], recipe: 'express' },
   express: {
     title: 'Express',
     language: 'JavaScript',
-    fixesOf: [],
+    fixesOf: ['node'],
     recipe: nodeRecipe('express'),
   },
   fastify: {
     title: 'Fastify',
     language: 'JavaScript',
-    fixesOf: ['express'],
+    fixesOf: ['node'],
     recipe: nodeRecipe('fastify'),
   },
   nestjs: {
     title: 'NestJS',
     language: 'JavaScript',
-    fixesOf: ['express'],
+    fixesOf: ['express', 'node'],
     recipe: {
       ...nodeRecipe('@nestjs/core'),
       files: ['receiver.ts', 'package.json', 'tsconfig.json'],
@@ -89,7 +89,7 @@ const TABLE = {
   hono: {
     title: 'Hono',
     language: 'JavaScript',
-    fixesOf: ['express'],
+    fixesOf: ['node'],
     recipe: nodeRecipe('@hono/node-server'),
   },
   python: {

@@ -1,7 +1,7 @@
 /** What the operator has configured for one partner. Specification: What the service does; Authentication. */
 import type { LookupFunction } from 'node:net';
 import type { HeaderLine } from '../contract/index.ts';
-import type { KnownSamples } from '../scenarios/index.ts';
+import type { ControlKind, KnownSamples } from '../scenarios/index.ts';
 
 /** A partner, as the sender core knows it. Whatever is absent is off. */
 export interface Partner {
@@ -24,6 +24,8 @@ export interface Partner {
   readonly decimals?: Readonly<Record<string, number>>;
   /** Ids that the receiver looks up, and fields that it needs. Absent: it accepts any id. */
   readonly samples?: KnownSamples;
+  /** What plain valid deliveries contain, where the endpoint rejects a completed BUY. A run finds it out. */
+  readonly control?: ControlKind;
   /**
    * Where the host of the URL is, from {@link pinEndpoint}. Without it, the system's resolver is asked for each
    * connection.

@@ -151,7 +151,7 @@ export const apiKeyHeaderFaults = family<StageFault>(
     'api-key-refused-with-200': [
       'Answers 200 with an error in the body to a wrong or missing API key',
       rejectKeys(({ res }) => answer(res, 200, { error: 'unauthorized' })),
-      'wrong-refusal-status',
+      'refused-with-success',
       { note: 'For the sender, 200 means accepted: the discarded delivery is never repeated.' },
     ],
   },

@@ -93,6 +93,7 @@ const refusals = family<StageFault>(
     'refuses-with-200': [
       'Answers 200 to an invalid or missing signature, with an error in the body',
       answerInvalidSignature((res) => answer(res, 200, { error: 'unauthorized' })),
+      'refused-with-success',
       { note: 'It looks like acceptance: with an incorrect secret, every delivery is lost.' },
     ],
     'refuses-by-redirect': [

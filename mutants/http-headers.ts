@@ -74,6 +74,7 @@ const contentTypes = family<StageFault>(
     'content-type-missing-throws': [
       'Answers 500 to a delivery without Content-Type',
       exceptFor('readBody', hasNoType, withError("Cannot read properties of undefined (reading 'includes')")),
+      'undefined-body-throws',
     ],
     'content-type-missing-hangs': [
       'Never answers a delivery without Content-Type',
@@ -91,6 +92,7 @@ const contentTypes = family<StageFault>(
         (req) => !/json/i.test(req.headers['content-type'] ?? 'application/json'),
         withError('The "data" argument must be of type string or a Buffer'),
       ),
+      'undefined-body-throws',
     ],
     'form-body-consumed': [
       'Lets a form parser consume the body before the verification, so a valid signature gets 401',

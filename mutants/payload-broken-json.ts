@@ -19,6 +19,20 @@ const replacing =
 
 const parsing = replacing('parse');
 
+/** Answers another status to every payload that is not valid, from the parser on. */
+const rejectingPayloads = (status: number, headers: Record<string, string> = {}): Replacement => ({
+  stage: 'parse',
+  replace:
+    ({ correct }) =>
+    (req, res, next) => {
+      const writeHead = res.writeHead.bind(res);
+      const replaced = (given: number, own: Record<string, string>) =>
+        given === 400 ? writeHead(status, { ...own, ...headers }) : writeHead(given, own);
+      res.writeHead = replaced as typeof res.writeHead;
+      correct.parse(req, res, next);
+    },
+});
+
 /** The key check is the first stage after reading the body: the body is handled, verified or not. */
 const inspectFirst = replacing('requireApiKey');
 
@@ -81,6 +95,16 @@ export const payloadBrokenJsonFaults = family<StageFault>(
   {
     // Bodies that are not JSON.
     'broken-json-answers-500': ['Answers 500 to a body that is not JSON', parsing(isNotJson, fails)],
+    'invalid-payloads-answer-500': [
+      'Answers 500 to every payload that is not a notification',
+      rejectingPayloads(500),
+      'payload-not-validated',
+    ],
+    'invalid-payloads-redirected': [
+      'Redirects every payload that is not a notification, and does not answer 400',
+      rejectingPayloads(302, { Location: '/' }),
+      'invalid-payload-redirected',
+    ],
     'broken-json-ends-the-process': [
       'Ends the process on a body that is not JSON',
       parsing(isInvalidJson, endsProcess),
@@ -98,7 +122,7 @@ export const payloadBrokenJsonFaults = family<StageFault>(
       }),
       { note: 'The answer looks correct, but the next delivery finds no server.' },
     ],
-    'empty-body-answers-500': ['Answers 500 to an empty body', parsing(isEmpty, fails), 'empty-body-unhandled'],
+    'empty-body-answers-500': ['Answers 500 to an empty body', parsing(isEmpty, fails), 'undefined-body-throws'],
     'empty-body-hangs': ['Never answers an empty body', parsing(isEmpty, never), 'read-waits-for-more'],
     'parsed-before-verified': [
       'Parses the body before verifying it and answers 400 to an unsigned one that is not JSON',

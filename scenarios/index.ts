@@ -25,7 +25,7 @@ export {
 } from './profiles.ts';
 export { type Level, REQUIREMENTS, type Requirement, type RequirementId, requirement } from './requirements.ts';
 export * as samples from './samples.ts';
-export { ID_FIELDS, newTestId, TEST_ID_PREFIX } from './samples.ts';
+export { type ControlKind, ID_FIELDS, newTestId, TEST_ID_PREFIX } from './samples.ts';
 export {
   type AddressChange,
   type AnswerMatch,

@@ -85,7 +85,7 @@ function envelope(kit: Kit, type: string, at: JsonValue, data: JsonObject): Json
 }
 
 /** A copy with this value at the path. Missing objects on the path are created. */
-function withValueAt(object: JsonObject, [key = '', ...rest]: readonly string[], value: JsonValue): JsonObject {
+export function withValueAt(object: JsonObject, [key = '', ...rest]: readonly string[], value: JsonValue): JsonObject {
   const inner = object[key];
   const isObject = typeof inner === 'object' && inner !== null && !Array.isArray(inner);
   const next = rest.length === 0 ? value : withValueAt(isObject ? (inner as JsonObject) : {}, rest, value);
@@ -130,11 +130,6 @@ export function order(
     },
     errorData: failed ? errorData(details.code) : null,
   });
-}
-
-/** The plain valid notification of every control: a completed BUY. */
-export function plainNotification(kit: Kit): JsonObject {
-  return order(kit, 'BUY', 'COMPLETED');
 }
 
 /** `CAAS` with ORDER_TRACKING, the physical cash step. `description` is free text. */
@@ -220,6 +215,22 @@ export function deposit(kit: Kit, hashes: JsonObject = { blockchainTransactionId
       ...hashes,
     },
   });
+}
+
+/** What a plain valid delivery can contain: the first, or another one where the endpoint rejects that. */
+export const CONTROLS = {
+  'BUY COMPLETED': (kit: Kit) => order(kit, 'BUY', 'COMPLETED'),
+  'BUY CONFIRMED': (kit: Kit) => order(kit, 'BUY', 'CONFIRMED'),
+  'BUY CREATED': (kit: Kit) => order(kit, 'BUY', 'CREATED'),
+  WALLET: (kit: Kit) => wallet(kit),
+  REFUND: (kit: Kit) => refund(kit, 'SUCCESS'),
+} as const;
+
+export type ControlKind = keyof typeof CONTROLS;
+
+/** The plain valid notification of every control: a completed BUY, unless the endpoint rejects it. */
+export function plainNotification(kit: Kit, kind: ControlKind = 'BUY COMPLETED'): JsonObject {
+  return CONTROLS[kind](kit);
 }
 
 /** Every id of a test notification starts with this, so that a partner can find and delete them. */

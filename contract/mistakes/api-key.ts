@@ -1,8 +1,9 @@
-import { mistakes } from './mistake.ts';
+import { FORGED_KEYS, UNSIGNED } from './consequences.ts';
+import { ids, mistakes } from './mistake.ts';
 
 /** How to compare two complete keys in constant time, by stack. */
 const EXACT_COMPARISON = {
-  express: 'Hash both sides with SHA-256 and compare the digests with `crypto.timingSafeEqual`.',
+  node: 'Hash both sides with SHA-256 and compare the digests with `crypto.timingSafeEqual`.',
   python: 'Use `hmac.compare_digest(given.encode(), key.encode())`.',
   django: 'Use `constant_time_compare(given, key)`.',
   go: 'Use `subtle.ConstantTimeCompare`.',
@@ -33,17 +34,7 @@ export const API_KEY_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 306,
-    implies: [
-      'optional-key',
-      'unread-key',
-      'named-expected-key',
-      'partial-key-comparison',
-      'derived-key-comparison',
-      'altered-key',
-      'key-as-pattern',
-      'key-as-property',
-      'key-as-list',
-    ],
+    implies: FORGED_KEYS,
   },
   'unread-key': {
     title: 'Checks only that an API key is present',
@@ -54,21 +45,17 @@ export const API_KEY_MISTAKES = mistakes({
     fix: {
       rule: 'Compare the value with the stored key; the presence of a header proves nothing.',
       ...EXACT_COMPARISON,
-      express:
+      node:
         'Replace the test for presence: hash both sides with SHA-256 and compare the digests with ' +
         '`crypto.timingSafeEqual`.',
     },
     severity: 'critical',
     cwe: 287,
-    implies: [
-      'named-expected-key',
-      'partial-key-comparison',
-      'derived-key-comparison',
-      'altered-key',
-      'key-as-pattern',
-      'key-as-property',
-      'key-as-list',
-    ],
+    implies: ids(
+      'key-check-throws unset-key partial-key-comparison derived-key-comparison altered-key key-as-pattern',
+      'key-as-property key-as-list key-in-sql named-expected-key one-credential-enough distinct-refusals',
+      'remembered-before-checks optional-key failures-lock-out body-left-unread',
+    ),
   },
   'optional-key': {
     title: 'Compares the API key only when it is present',
@@ -87,7 +74,10 @@ export const API_KEY_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 306,
-    implies: ['conditional-key-check', 'key-exempt-claims', 'key-from-other-place', 'key-checked-late'],
+    implies: ids(
+      'key-from-other-place conditional-key-check key-exempt-claims key-checked-late remembered-before-checks',
+      'distinct-refusals',
+    ),
   },
   'unset-key': {
     title: 'Accepts a guessable API key when none is configured',
@@ -101,7 +91,7 @@ export const API_KEY_MISTAKES = mistakes({
       rule:
         'Read the key once at start-up, without a default, and stop if it is missing or empty. Reject an empty ' +
         'header before the comparison.',
-      express:
+      node:
         'Throw at start-up if `process.env.WEBHOOK_API_KEY` is empty or undefined, before you use it in a template ' +
         'literal, and delete the fallback after `??`.',
       spring:
@@ -123,7 +113,7 @@ export const API_KEY_MISTAKES = mistakes({
         'Compare the whole header with the whole key in constant time, also after a lookup by a part of the key. ' +
         'Check that the stored key was not truncated.',
       ...EXACT_COMPARISON,
-      express:
+      node:
         'Hash both sides with SHA-256 and compare the digests with `crypto.timingSafeEqual`, instead of ' +
         '`startsWith`, `endsWith` or `includes`.',
       python:
@@ -132,6 +122,7 @@ export const API_KEY_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 187,
+    implies: ['altered-key', 'key-as-list', 'distinct-refusals'],
   },
   'derived-key-comparison': {
     title: 'Compares a property of the API key instead of the key',
@@ -145,6 +136,7 @@ export const API_KEY_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 1025,
+    implies: ['partial-key-comparison'],
   },
   'altered-key': {
     title: 'Changes the received API key before the comparison',
@@ -159,7 +151,7 @@ export const API_KEY_MISTAKES = mistakes({
         'Store the key as agreed, clean it up only where it is entered or loaded, and compare the header as ' +
         'received.',
       ...EXACT_COMPARISON,
-      express:
+      node:
         'Remove `toLowerCase`, `replace` and `decodeURIComponent`; hash both sides with SHA-256 and compare the ' +
         'digests with `crypto.timingSafeEqual`.',
       java: 'Use `MessageDigest.isEqual` on the bytes of both, not `equalsIgnoreCase`.',
@@ -180,7 +172,7 @@ export const API_KEY_MISTAKES = mistakes({
         'Compare literally: no character of the header, of the stored key or of an entry in a list may have a ' +
         'special meaning. In a query, use = and a bound parameter, ideally with a digest of the key.',
       ...EXACT_COMPARISON,
-      express:
+      node:
         'Use `Map.get(key)`, or `GET` instead of `KEYS`; delete the asterisk from lists, and compare digests with ' +
         '`crypto.timingSafeEqual`.',
       django: 'Use `filter(key=given)`, not `key__contains` or `key__like`.',
@@ -189,6 +181,7 @@ export const API_KEY_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 155,
+    implies: ['partial-key-comparison', 'key-in-sql'],
   },
   'key-as-property': {
     title: 'Looks up the API key as a property name of an object',
@@ -196,8 +189,7 @@ export const API_KEY_MISTAKES = mistakes({
     why: 'Names such as "constructor" and "toString" exist on every object, so they are valid keys.',
     fix: {
       rule: 'Look up keys in a map that contains only the keys.',
-      express: 'Use a `Map`, or `Object.hasOwn(partners, key)`.',
-      fastify: 'Use a `Map`, or `Object.hasOwn(partners, key)`.',
+      node: 'Use a `Map`, or `Object.hasOwn(partners, key)`.',
     },
     severity: 'critical',
     cwe: 697,
@@ -210,7 +202,7 @@ export const API_KEY_MISTAKES = mistakes({
       'check can be compromised.',
     fix: {
       rule: 'Bind the key as a parameter, and compare the result with the header again.',
-      express: 'Write `db.query("... WHERE key = $1", [key])`.',
+      node: 'Write `db.query("... WHERE key = $1", [key])`.',
       python: 'Bind the key as a parameter of `execute`, never with an f-string.',
       go: 'Use `db.QueryRow("... WHERE key = $1", key)`; no `fmt.Sprintf`.',
       php: 'Bind the key in a prepared statement: `WHERE key = ?`.',
@@ -251,10 +243,9 @@ export const API_KEY_MISTAKES = mistakes({
         'Reject a missing or oversized header first, with 401. Then compare digests of both sides, or check the ' +
         'lengths of the byte buffers, not of the strings. Every exception of a request must lead to an answer.',
       ...EXACT_COMPARISON,
-      express:
-        'Write `const given = req.get("X-API-Key") ?? ""` first, then compare SHA-256 digests with ' +
-        '`crypto.timingSafeEqual`. Return or await every promise: Express 5 forwards rejections, Express 4 does ' +
-        'not.',
+      node:
+        'Write `const given = request.headers["x-api-key"] ?? ""` first, then compare SHA-256 digests with ' +
+        '`crypto.timingSafeEqual`. Await every promise: Express 5 forwards rejections, Express 4 does not.',
       python:
         'Use `headers.get("X-API-Key", "")`; without the default it is None, and indexing raises. Then use ' +
         '`hmac.compare_digest(given.encode(), key.encode())`.',
@@ -262,9 +253,16 @@ export const API_KEY_MISTAKES = mistakes({
       django:
         'Use `request.headers.get("X-API-Key", "")`; indexing throws. Then use `constant_time_compare(given, key)`.',
       php: 'Use `$_SERVER["HTTP_X_API_KEY"] ?? ""`, then `hash_equals($key, $given)`.',
+      laravel: 'Use `hash_equals($key, (string) $request->header("X-API-Key"))`.',
     },
     severity: 'high',
     cwe: 248,
+    implies: ids(
+      'optional-key unset-key partial-key-comparison derived-key-comparison key-as-pattern key-as-property',
+      'key-as-list named-expected-key request-chooses-credentials key-from-other-place conditional-key-check',
+      'distinct-refusals altered-key one-credential-enough key-exempt-claims uncaught-error',
+      'remembered-before-checks key-in-sql key-checked-late',
+    ),
   },
   'key-refused-by-framework': {
     title: 'Lets a gateway or framework choose the answer to an invalid or missing API key',
@@ -284,6 +282,8 @@ export const API_KEY_MISTAKES = mistakes({
       django:
         'Do not use `login_required` on the view. In REST framework, give the authentication class an ' +
         '`authenticate_header`: without it 401 turns into 403.',
+      nestjs: 'Throw `UnauthorizedException` in the guard: a guard that returns false answers 403.',
+      fastapi: 'Pass `auto_error=False` to `APIKeyHeader`, which may answer 403, and raise `HTTPException(401)`.',
       spring:
         'Configure an `AuthenticationEntryPoint`: the default one answers 403. Write `@RequestHeader(required = ' +
         'false)`: a required one answers 400.',
@@ -294,6 +294,7 @@ export const API_KEY_MISTAKES = mistakes({
     },
     severity: 'medium',
     cwe: 393,
+    implies: ['wrong-refusal-status', 'distinct-refusals'],
   },
   'key-refusal-hangs-up': {
     title: 'Closes the connection instead of answering an invalid API key',
@@ -311,6 +312,7 @@ export const API_KEY_MISTAKES = mistakes({
     },
     severity: 'medium',
     cwe: 392,
+    implies: [...FORGED_KEYS, 'unchecked-key'],
   },
   'key-from-other-place': {
     title: 'Also takes the API key from other places than its header',
@@ -347,12 +349,14 @@ export const API_KEY_MISTAKES = mistakes({
       rule:
         'Look up headers without regard to letter case. Trim spaces and tabs around the value if the server has ' +
         'not done so, and nothing else.',
-      express:
-        'Use `req.get("X-API-Key")`, which ignores case. In a function, lower-case all names of `event.headers` first.',
+      node:
+        'Read `request.headers["x-api-key"]`: Node writes names in lower case. In a function, lower-case all names ' +
+        'of `event.headers` first.',
       go: 'Use `r.Header.Get`; a direct index into the map needs the canonical spelling `X-Api-Key`.',
     },
     severity: 'high',
     cwe: 436,
+    implies: ['header-lookup-by-exact-name'],
   },
   'conditional-key-check': {
     title: 'Checks the API key only for some of the requests that it handles',
@@ -417,10 +421,11 @@ export const API_KEY_MISTAKES = mistakes({
     why: 'When a proxy is in front, requests of other clients share the connections that the sender opened.',
     fix: {
       rule: 'Check the key of each delivery; a connection says nothing about who sent a request on it.',
-      express: 'Do not store any authentication state in `req.socket`.',
+      node: 'Do not store any authentication state in `req.socket`.',
     },
     severity: 'critical',
     cwe: 287,
+    implies: [...FORGED_KEYS, 'unchecked-key'],
   },
   'key-checked-late': {
     title: 'Parses the body before it checks the API key',
@@ -437,6 +442,7 @@ export const API_KEY_MISTAKES = mistakes({
     },
     severity: 'low',
     cwe: 696,
+    implies: ['conditional-key-check'],
   },
   'one-credential-enough': {
     title: 'Does not require both the API key and the signature',
@@ -460,6 +466,21 @@ export const API_KEY_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 303,
+    implies: [
+      ...UNSIGNED,
+      ...ids(
+        'key-from-other-place conditional-key-check partial-key-comparison unset-key key-exempt-claims altered-key',
+        'raw-body-fallback signed-part-of-body absent-signature-passes key-as-pattern well-known-secret',
+        'base64-variant signature-check-throws partial-comparison optional-key other-hmac-hash failures-lock-out',
+        'confused-credentials body-left-unread key-as-list wrong-digest-encoding key-checked-late',
+        'hash-instead-of-hmac foreign-signature-format converted-secret signature-used-as-pattern several-signatures',
+        'lossy-body-text hand-written-comparison digest-handled-as-text named-expected-key key-in-sql',
+        'key-as-property derived-key-comparison verification-fails-open verdict-kept-by-id unread-body-verified',
+        'swapped-hmac-arguments surrounding-text-ignored signature-letter-case shortened-secret',
+        'secret-with-extra-characters signature-treated-as-url-text serial-body-reads known-id-revealed',
+        'imitated-body-format decoded-body body-as-c-string',
+      ),
+    ],
   },
   'request-chooses-credentials': {
     title: 'Decides by what the request presents which credentials it requires',
@@ -478,5 +499,6 @@ export const API_KEY_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 807,
+    implies: ['one-credential-enough', 'distinct-refusals', 'remembered-before-checks'],
   },
 });

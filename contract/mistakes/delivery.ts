@@ -1,4 +1,5 @@
-import { mistakes } from './mistake.ts';
+import { INSERTED_ONCE } from './code-by-stack.ts';
+import { ids, mistakes } from './mistake.ts';
 
 /** Mistakes with copies, order, load, concurrency and state that outlives a delivery. */
 export const DELIVERY_MISTAKES = mistakes({
@@ -14,20 +15,14 @@ export const DELIVERY_MISTAKES = mistakes({
       rule:
         'Let the unique key on id decide, and answer 200 if the id is known: skip the work, not the answer. Record ' +
         'an id only when its delivery has passed every check.',
-      express:
+      ...INSERTED_ONCE,
+      node:
         'Await the insert inside the handler, with ON CONFLICT DO NOTHING, and answer 200 whether a row was ' +
         'written or not.',
-      python: 'Insert with ON CONFLICT DO NOTHING, and answer 200 in both cases.',
-      django: 'Use `get_or_create`, and answer 200 in both cases.',
-      go: 'Treat a violation of the unique key as success.',
-      spring: 'Catch DataIntegrityViolationException around the insert, and answer 200.',
-      php: 'Insert with ON CONFLICT DO NOTHING (INSERT IGNORE in MySQL), and answer 200 in both cases.',
-      laravel: 'Use `firstOrCreate` or `insertOrIgnore`, and answer 200 in both cases.',
-      rails: 'Use `create_or_find_by!`, or rescue ActiveRecord::RecordNotUnique with `head :ok`.',
-      dotnet: 'Catch DbUpdateException for the unique key, and return Ok().',
     },
     severity: 'medium',
     cwe: 393,
+    implies: ['lookup-before-insert', 'copies-by-content'],
   },
   'lookup-before-insert': {
     title: 'Looks up a row and inserts it if it finds none',
@@ -39,33 +34,27 @@ export const DELIVERY_MISTAKES = mistakes({
       rule:
         'Insert first and let a unique key in the database decide, and handle only what was inserted. Hold no lock ' +
         'while a notification is processed.',
-      express:
+      ...INSERTED_ONCE,
+      node:
         'Insert with ON CONFLICT DO NOTHING, and handle the notification only where a row was inserted. For ' +
         'changes of a customer, use a queue with one worker per customer, and answer before it.',
-      python: 'Insert with ON CONFLICT DO NOTHING.',
-      django: 'Use `get_or_create` with a unique field.',
-      go: 'Treat a violation of the unique key as success.',
-      spring: 'Catch DataIntegrityViolationException around the insert, and answer 200.',
-      php: 'Insert with ON CONFLICT DO NOTHING (INSERT IGNORE in MySQL).',
-      laravel: 'Use `firstOrCreate` or `insertOrIgnore` with a unique key.',
-      rails: 'Use `create_or_find_by!`, or rescue ActiveRecord::RecordNotUnique with `head :ok`.',
-      dotnet: 'Catch DbUpdateException for the unique key, and return Ok().',
     },
     severity: 'high',
     cwe: 367,
+    implies: ['effect-and-id-apart'],
   },
   'copies-by-content': {
     title: 'Recognises copies by something other than the id',
     seen:
-      'Unique keys on the transaction, alone or with its status or time, hashes of the body, and double-click ' +
-      'guards by customer and second.',
+      'Unique keys on the transaction, alone or with its status or time, or on a field that all deliveries share, ' +
+      'hashes of the body, and double-click guards by customer and second.',
     why: 'A different notification counts as a copy and is lost, or a copy with other whitespace counts as new.',
     fix: {
       rule: 'Recognise copies by the `id` of the notification only, and put the unique key of the inbox on it.',
-      express: 'Use `payload.id` as the key of the inbox, without a time.',
     },
     severity: 'high',
     cwe: 1025,
+    implies: ['transition-rejected', 'colliding-updates', 'unique-payload-field', 'kind-not-handled'],
   },
   'unique-payload-field': {
     title: 'Expects a field of the payload other than the id to be unique',
@@ -79,7 +68,7 @@ export const DELIVERY_MISTAKES = mistakes({
       rule:
         'Put the unique key on the id of the notification, and update other rows when they exist. Identify wallets ' +
         'by customer, asset and chain.',
-      express:
+      node:
         'Insert the notification with ON CONFLICT (id) DO NOTHING, and upsert what you derive from it: ON CONFLICT ' +
         '(transaction_id) DO UPDATE.',
       django: 'Use `update_or_create`, and remove `unique=True` from fields of the payload.',
@@ -87,6 +76,7 @@ export const DELIVERY_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 694,
+    implies: ['transition-rejected'],
   },
   'colliding-updates': {
     title: 'Changes one record for several notifications at the same time',
@@ -98,7 +88,7 @@ export const DELIVERY_MISTAKES = mistakes({
       rule:
         'Store each notification, answer, and then apply notifications to orders and customers one by one. Insert ' +
         'deposits and wallets as separate rows, and sum up deposits for the balance.',
-      express:
+      node:
         'Use a queue with one worker per transaction or customer, and answer before it. Write `INSERT INTO wallets ' +
         '...` instead of an update of a JSON column.',
     },
@@ -117,7 +107,7 @@ export const DELIVERY_MISTAKES = mistakes({
       rule:
         'Parse and validate the whole delivery first. Look at the id only after key, signature and payload are ' +
         'validated, and record it together with the notification.',
-      express:
+      node:
         'Move the deduplication after the verification and the schema, into the transaction that stores the ' +
         'notification.',
       laravel: 'Put the idempotency middleware after the verification.',
@@ -125,6 +115,7 @@ export const DELIVERY_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 696,
+    implies: ['verdict-kept-by-id', 'failures-lock-out', 'resource-not-released'],
   },
   'verdict-kept-by-id': {
     title: 'Shares a verification result between deliveries with the same id',
@@ -134,7 +125,7 @@ export const DELIVERY_MISTAKES = mistakes({
     why: 'A forgery with the id of a notification makes the valid one fail, or is accepted together with it.',
     fix: {
       rule: 'Verify each delivery and cache no result by id. Join copies only after each of them is verified.',
-      express:
+      node:
         'Remove the cache: an HMAC over a few kilobytes takes microseconds. Use body and signature together as the ' +
         'key of a promise cache, or leave verification out of it.',
       go: 'Do not put the verification into `singleflight.Do` with the id as its key.',
@@ -154,12 +145,13 @@ export const DELIVERY_MISTAKES = mistakes({
       rule:
         'Answer 200 to every valid notification, also for an unknown transaction, and decide afterwards, by `at`, ' +
         'whether it is news. Allow any transition.',
-      express:
+      node:
         'Store the notification and answer; run the state machine in a queue, and let it ignore late ' +
         'notifications.',
     },
     severity: 'high',
     cwe: 393,
+    implies: ['refund-as-sell-state', 'cash-step-as-order-status', 'failures-lock-out'],
   },
   'refund-as-sell-state': {
     title: 'Treats a refund as a state of its sell',
@@ -173,7 +165,7 @@ export const DELIVERY_MISTAKES = mistakes({
       rule:
         'Store every refund by the id of its notification, whatever is known about its sell, and match it later. ' +
         'Keep the failure of a sell and that of its refund in separate fields.',
-      express:
+      node:
         'Use a separate table or column for refunds. Store the notification and answer; run the state machine in a ' +
         'queue, and let it ignore late notifications.',
     },
@@ -190,7 +182,7 @@ export const DELIVERY_MISTAKES = mistakes({
       rule:
         'Store the cash step in separate fields of the transaction, allow it at any status, and recognise copies ' +
         'by their id.',
-      express:
+      node:
         'Store the notification and answer; run the state machine in a queue, and let it ignore late ' +
         'notifications.',
     },
@@ -219,7 +211,7 @@ export const DELIVERY_MISTAKES = mistakes({
       rule:
         'Answer each invalid delivery with 401 and do nothing else. If you limit attempts, count only failures, by ' +
         'source address at most, and always accept valid credentials.',
-      express: 'Count failures after the verification (`skipSuccessfulRequests`), and never reject a valid signature.',
+      node: 'Count failures after the verification (`skipSuccessfulRequests`), and never reject a valid signature.',
       django: 'Exclude the endpoint from django-axes.',
       rails: 'Exclude the endpoint from Rack::Attack, or throttle only requests that were answered 401.',
     },
@@ -238,10 +230,11 @@ export const DELIVERY_MISTAKES = mistakes({
       rule:
         'Accept all deliveries and work through a queue; limit the work, not the requests. Let requests wait for a ' +
         'database connection, and hold one only while you store.',
-      express: 'Store and answer at once; limit the concurrency of the handlers.',
+      node: 'Store and answer at once; limit the concurrency of the handlers.',
     },
     severity: 'high',
     cwe: 410,
+    implies: ['state-shared-by-requests', 'uncaught-error'],
   },
   'resource-not-released': {
     title: 'Does not release what a request acquired on every path',
@@ -264,6 +257,7 @@ export const DELIVERY_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 772,
+    implies: ['uncaught-error'],
   },
   'state-shared-by-requests': {
     title: 'Shares buffers, parsers or results between requests',
@@ -277,7 +271,7 @@ export const DELIVERY_MISTAKES = mistakes({
       rule:
         'Use a new buffer, parser and result for every request, and pass them as values. Hash and parse exactly ' +
         'the bytes that were read for this request.',
-      express: 'Keep state in `res.locals`, never in `req.socket` or module variables.',
+      node: 'Keep state in local variables or in the request, never in `req.socket` or module variables.',
       python: 'Keep it in a local variable instead of a global one.',
       flask: 'Keep it in `g` instead of a global variable.',
       fastapi: 'Keep it in `request.state` instead of a global variable.',
@@ -287,20 +281,27 @@ export const DELIVERY_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 488,
+    implies: ids(
+      'remembered-before-checks intermittent-failures body-left-unread verdict-kept-by-id resource-not-released',
+    ),
   },
   'intermittent-failures': {
     title: 'Fails on a few valid deliveries, or answers them late, and accepts the same ones otherwise',
     seen:
-      'One faulty instance at a load balancer, pooled connections that the database closed, and connections that ' +
-      'the first request sets up.',
+      'SQLite that is locked while another delivery is stored, one faulty instance at a load balancer, and pooled ' +
+      'connections that the database closed.',
     why: 'A single test nearly always passes. In production, each failure costs a retry and delays a notification.',
     fix: {
       rule:
         'Use the same configuration on every instance, connect and load everything before you listen, and let the ' +
         'pool test connections before use. Investigate the times of the failures.',
-      express:
+      node:
         'Await the connection to the database, then call `listen`. Release connections in a `finally` block, and ' +
         'compare the instances behind the load balancer.',
+      django: 'Do not store in SQLite, or set `OPTIONS: {"timeout": 20}` for it: writers exclude each other.',
+      flask: 'Do not store in SQLite, or pass `timeout=20` to `sqlite3.connect`: writers exclude each other.',
+      fastapi: 'Do not store in SQLite, or pass `timeout=20` to `sqlite3.connect`: writers exclude each other.',
+      php: 'Do not store in SQLite, or execute `PRAGMA busy_timeout = 20000`: writers exclude each other.',
     },
     severity: 'high',
     cwe: 755,
@@ -315,12 +316,13 @@ export const DELIVERY_MISTAKES = mistakes({
       rule:
         'Let the framework catch the errors of all handlers and answer them. Expect that a request can end before ' +
         'its body is complete, and drop it without an answer.',
-      express:
+      node:
         'Handle the events `aborted` and `error` of the request, and continue only after `end`. Await every ' +
         'promise of the handler.',
     },
     severity: 'critical',
     cwe: 248,
+    implies: ['aborted-body-unhandled'],
   },
   'keep-alive-dropped': {
     title: 'Closes connections without announcing it and without an answer',
@@ -334,12 +336,13 @@ export const DELIVERY_MISTAKES = mistakes({
       rule:
         'Serve every request on a connection, or send `Connection: close` with the last answer. Stop workers ' +
         'between requests, and let the proxy close idle connections before the server does.',
-      express:
+      node:
         'Close the server on SIGTERM and complete the requests in progress; set `keepAliveTimeout` above the one ' +
         'of the proxy. Do not call `req.socket.destroy()` after the answer.',
       go: 'Use `server.SetKeepAlivesEnabled(false)`, which sends `Connection: close`.',
     },
     severity: 'high',
     cwe: 404,
+    implies: ['load-rejected'],
   },
 });

@@ -1,8 +1,9 @@
+import { INSERTED_ONCE } from './code-by-stack.ts';
 import { mistakes } from './mistake.ts';
 
 /** Amounts without a loss, by stack. */
 const EXACT_AMOUNTS = {
-  express: 'Use BigInt for the atomic amount, and divide it by `10n ** BigInt(decimals)`.',
+  node: 'Use BigInt for the atomic amount, and divide it by `10n ** BigInt(decimals)`.',
   python: 'Use `int` for the atomic amount, and insert the point into its text.',
   go: 'Use `big.Int`.',
   spring: 'Use `new BigDecimal(new BigInteger(text), decimals)`.',
@@ -25,7 +26,7 @@ export const EFFECTS_MISTAKES = mistakes({
       rule:
         'Store each notification before you answer, and handle what is stored, also after a restart, until it ' +
         'succeeded.',
-      express: 'Insert into the inbox, answer 200, and let a worker take rows until their handler succeeded.',
+      node: 'Insert into the inbox, answer 200, and let a worker take rows until their handler succeeded.',
     },
     severity: 'high',
     cwe: 696,
@@ -42,10 +43,11 @@ export const EFFECTS_MISTAKES = mistakes({
       rule:
         'Handle every type and every status of an order, FAILED like any other. Store each notification before you ' +
         'answer, and handle what is stored until it succeeded.',
-      express: 'Insert into the inbox, answer 200, and let a worker take rows until their handler succeeded.',
+      node: 'Insert into the inbox, answer 200, and let a worker take rows until their handler succeeded.',
     },
     severity: 'high',
     cwe: 670,
+    implies: ['mapping-shared-by-kinds', 'acknowledged-before-stored', 'unknown-value-stops-work'],
   },
   'mapping-shared-by-kinds': {
     title: 'Reads all kinds of notifications with the same mapping',
@@ -60,7 +62,7 @@ export const EFFECTS_MISTAKES = mistakes({
         'Distinguish notifications by `type` and `data.type` before you read a field. The hash of an order is in ' +
         '`metadata.blockchainData`, the status of a cash step in `metadata.providerTransactionStatus`. The error ' +
         'code is in `errorData.code`, that of a PAYMENT_METHOD in `data.errorCode`.',
-      express:
+      node:
         'Switch on `data.type`, without a default, and use one function for each kind. For the hash of an order, ' +
         'read `data.metadata.blockchainData?.blockchainTransactionId`.',
     },
@@ -98,6 +100,7 @@ export const EFFECTS_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 682,
+    implies: ['narrow-amount-type', 'amount-as-float'],
   },
   'exponent-in-amount': {
     title: 'Writes very small and very large amounts with an exponent',
@@ -105,7 +108,7 @@ export const EFFECTS_MISTAKES = mistakes({
     why: 'What reads the amount next takes `1e-18` for 1, or fails.',
     fix: {
       rule: 'Write amounts as decimal text without an exponent.',
-      express: 'Use `toFixed()` of the library, which prints no exponent.',
+      node: 'Use `toFixed()` of the library, which prints no exponent.',
       python: 'Use `int` for the atomic amount, and insert the point into its text.',
       go: 'Use `big.Int`.',
       spring: 'Use `BigDecimal.toPlainString()`.',
@@ -115,6 +118,7 @@ export const EFFECTS_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 838,
+    implies: ['narrow-amount-type', 'amount-as-float'],
   },
   'copy-handled-again': {
     title: 'Handles a notification each time that it is delivered',
@@ -124,21 +128,27 @@ export const EFFECTS_MISTAKES = mistakes({
       'again.',
     fix: {
       rule: 'Record the id with a unique key in the transaction that handles the notification, and skip known ids.',
-      express: 'Insert the id with ON CONFLICT DO NOTHING, and handle the notification only where a row was inserted.',
+      ...INSERTED_ONCE,
     },
     severity: 'critical',
     cwe: 837,
-    implies: ['ids-kept-in-memory'],
+    implies: [
+      'ids-kept-in-memory',
+      'copy-rejected',
+      'lookup-before-insert',
+      'effect-and-id-apart',
+      'copies-by-content',
+    ],
   },
   'ids-kept-in-memory': {
-    title: 'Keeps the ids of handled notifications in memory',
-    seen: 'A `Set`, an LRU cache, or Redis without persistence.',
+    title: 'Keeps the ids of handled notifications in the memory of a process',
+    seen: 'A `Set`, an LRU cache, Redis without persistence, and several workers with a cache each.',
     why:
-      'After a restart, a sender delivers again what was not answered, and the receiver credits, refunds or pays ' +
-      'it again.',
+      'After a restart, or in another worker, the receiver does not know what it has handled, and credits, refunds ' +
+      'or pays it again.',
     fix: {
       rule: 'Keep the ids where the effects are: in the database, with a unique key.',
-      express: 'Insert the id with ON CONFLICT DO NOTHING, and handle the notification only where a row was inserted.',
+      ...INSERTED_ONCE,
     },
     severity: 'critical',
     cwe: 837,
@@ -153,10 +163,11 @@ export const EFFECTS_MISTAKES = mistakes({
       rule:
         'Put the effect and the record of the id into one transaction with a unique key, and the rest after it. ' +
         'Pass the id to a ledger or payment service as an idempotency key.',
-      express: 'Insert the id with ON CONFLICT DO NOTHING, and handle the notification only where a row was inserted.',
+      ...INSERTED_ONCE,
     },
     severity: 'critical',
     cwe: 837,
+    implies: ['acknowledged-before-stored'],
   },
   'handled-before-checks': {
     title: 'Handles a delivery before it has passed every check',
@@ -168,7 +179,7 @@ export const EFFECTS_MISTAKES = mistakes({
       'corrects and repeats a delivery causes the effect twice.',
     fix: {
       rule: 'Do nothing with a delivery before every check has passed: no insert, no update, no queue, no event.',
-      express:
+      node:
         'Mount the verification before the handler, and call `next()` only where it succeeded. Validate the whole ' +
         'payload before the first write, or write in a transaction; never invent the id of a notification.',
     },
@@ -187,7 +198,7 @@ export const EFFECTS_MISTAKES = mistakes({
       rule:
         'Ignore unknown fields where notifications are handled, too. Record an unknown status or type as done or ' +
         'set it aside, and go on with the next notification.',
-      express:
+      node:
         'Remove `.strict()` from the schema of the worker, do not throw in the default branch of the switch, and ' +
         'catch errors inside the loop of the worker, not around it.',
       spring: 'Set `FAIL_ON_UNKNOWN_PROPERTIES` to false for the mapper of the worker.',
@@ -201,7 +212,7 @@ export const EFFECTS_MISTAKES = mistakes({
     why: 'Deliveries can overtake each other. An order that falls back to PENDING is sent, paid or cancelled again.',
     fix: {
       rule: 'Compare the rank of the status and `at` with what is stored, and keep the later one.',
-      express: 'Add `AND rank <= $rank` to the update.',
+      node: 'Add `AND rank <= $rank` to the update.',
     },
     severity: 'high',
     cwe: 841,

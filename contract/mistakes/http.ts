@@ -1,4 +1,6 @@
-import { mistakes } from './mistake.ts';
+import { RAW_BYTES } from './code-by-stack.ts';
+import { REJECTED_KINDS, UNSIGNED } from './consequences.ts';
+import { ids, mistakes } from './mistake.ts';
 
 /** Mistakes in how a receiver reads HTTP requests and answers them. */
 export const HTTP_MISTAKES = mistakes({
@@ -39,15 +41,26 @@ export const HTTP_MISTAKES = mistakes({
       rule:
         'Read the raw body whatever its type, or answer 415 before anything uses the body. Use no parsers for ' +
         'forms and uploads on this route, and handle the errors of header parsers.',
-      express:
-        '`express.raw()` and `express.json()` leave `req.body` undefined for other types: use `express.raw({ type: ' +
-        '() => true })`. Mount `express.urlencoded()` and upload middleware after this route, and await every ' +
-        'promise of the handler.',
-      fastify: 'Register a parser for "*": without one the answer is 415, with a wrong one the body is undefined.',
-      php: 'Read `php://input`; for multipart bodies it is empty, so answer 415 to them.',
+      ...RAW_BYTES,
     },
     severity: 'high',
     cwe: 241,
+    implies: ['content-type-as-string'],
+  },
+  'undefined-body-throws': {
+    title: 'Answers 500 where no parser reads the body: with another Content-Type than JSON, or without a body',
+    seen: '`createHmac(...).update(req.body)` or `req.rawBody.toString()`, where the parser has left undefined.',
+    why: 'Anyone causes the error without credentials, and the sender takes it for an outage and retries.',
+    fix: {
+      rule: 'Read the raw body whatever its type, verify an empty one like any other, and answer 401 when it fails.',
+      ...RAW_BYTES,
+    },
+    severity: 'medium',
+    cwe: 476,
+    implies: ids(
+      'body-parser-by-content-type verification-per-content-type verification-per-framing decompression-unguarded',
+      'conditional-key-check unread-body-verified empty-body-unhandled content-type-as-string',
+    ),
   },
   'header-lookup-by-exact-name': {
     title: 'Looks up headers with case-sensitive names',
@@ -61,7 +74,7 @@ export const HTTP_MISTAKES = mistakes({
       rule:
         'Look up all headers, credentials and others, without regard to letter case. If the platform passes a ' +
         'plain map, lower-case all names once.',
-      express: 'Use `req.get(name)`, or `req.headers` with the name in lower case.',
+      node: 'Read `request.headers` with the name in lower case.',
       go: 'Use `r.Header.Get`; an index into the map needs the canonical spelling.',
       rails: 'Use `request.headers[name]`, not `request.env`.',
       dotnet: 'Use `Request.Headers`; your own dictionary needs `StringComparer.OrdinalIgnoreCase`.',
@@ -98,12 +111,13 @@ export const HTTP_MISTAKES = mistakes({
       rule:
         'Answer 400 to invalid HTTP and 431 to headers over your limit, close the connection, and pass nothing of ' +
         'it to code that expects a request.',
-      express:
+      node:
         'Handle `clientError` of the server with `socket.end("HTTP/1.1 400 Bad Request\\r\\n\\r\\n")` and no other ' +
         'work. If `error.code` is HPE_HEADER_OVERFLOW, answer 431.',
     },
     severity: 'high',
     cwe: 755,
+    implies: ['own-http-parser', 'trusted-content-length', 'aborted-body-unhandled', 'method-not-restricted'],
   },
   'trusted-content-length': {
     title: 'Trusts Content-Length to allocate or read the body',
@@ -135,13 +149,14 @@ export const HTTP_MISTAKES = mistakes({
       'deliveries are then rejected.',
     fix: {
       rule: 'Allow at least 100 headers, 8 kB for one header and 16 kB for all of them.',
-      express:
+      node:
         'Leave `maxHeaderSize` of `http.createServer` at its default of 16 kB, and `server.maxHeadersCount` at its ' +
         'default. In nginx, see `large_client_header_buffers`.',
       spring: 'Set `server.max-http-request-header-size` to 16KB.',
     },
     severity: 'medium',
     cwe: 1284,
+    implies: ['extra-headers-rejected'],
   },
   'extra-headers-rejected': {
     title: 'Rejects deliveries with additional, repeated or long request headers',
@@ -184,6 +199,7 @@ export const HTTP_MISTAKES = mistakes({
         '"POST").sendStatus(405))`. Mount `cors()` on routes for browsers only. Do not mount `method-override` ' +
         'here; elsewhere, leave its `methods` unchanged, so that it changes only POST.',
       python: 'Answer 405 in `do_GET` and the other methods, or do not define them.',
+      nestjs: 'Use `@Post()` instead of `@All()`.',
       flask: 'Name the methods in the route: `methods=["POST"]`.',
       fastapi: 'Use `@app.post(...)`, not `@app.api_route(...)`.',
       django: 'Use `@require_POST` on the view.',
@@ -191,6 +207,7 @@ export const HTTP_MISTAKES = mistakes({
       spring: 'Use `@PostMapping` instead of `@RequestMapping`.',
       php: 'Compare `$_SERVER["REQUEST_METHOD"]` with POST first, and answer 405.',
       laravel: 'Use `Route::post(...)`, not `Route::any(...)`.',
+      rails: 'Use `post "/hooks"` in the routes, not `match ... via: :all`.',
     },
     severity: 'low',
     cwe: 650,
@@ -207,7 +224,7 @@ export const HTTP_MISTAKES = mistakes({
       rule:
         'Let the server answer Expect. Handle an upgrade only for the path and protocol that you serve, and ignore ' +
         'the header otherwise. Accept HTTP/1.0 behind a proxy, or set the version in the proxy.',
-      express:
+      node:
         'Do not listen for `checkContinue`: Node answers by itself. A listener for `upgrade` takes all upgrades: ' +
         'use a separate port or server object for the WebSocket server. In nginx, set `proxy_http_version 1.1`; in ' +
         'Envoy, `accept_http_10: true`.',
@@ -235,6 +252,7 @@ export const HTTP_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 248,
+    implies: ['verification-per-path', 'conditional-key-check'],
   },
   'body-left-unread': {
     title: 'Answers before it has read the body',
@@ -246,7 +264,7 @@ export const HTTP_MISTAKES = mistakes({
       rule:
         'Read or discard the whole body before you answer, or answer with Connection: close and continue reading ' +
         'for a while.',
-      express: 'Call `req.resume()` when you answer early, and do not destroy the socket.',
+      node: 'Call `req.resume()` when you answer early, and do not destroy the socket.',
       fastify: 'Check credentials in a hook after the body is parsed, or set Connection: close with the answer.',
       go:
         'The server discards up to 256 kB by itself and closes the connection if there is more: read the body with ' +
@@ -263,7 +281,7 @@ export const HTTP_MISTAKES = mistakes({
       rule:
         'Use a server that handles connections concurrently, hold no lock while you read a body, and set a time ' +
         'limit for requests.',
-      express: 'Read bodies outside of locks and queues; only the work after the verification may be serial.',
+      node: 'Read bodies outside of locks and queues; only the work after the verification may be serial.',
       python: 'Use `ThreadingHTTPServer`, not `HTTPServer`.',
       flask: 'Do not use the development server with `threaded=False` or a single sync worker without nginx.',
       django: 'Do not use a single sync worker without nginx.',
@@ -285,12 +303,24 @@ export const HTTP_MISTAKES = mistakes({
       express: 'Use `res.status(200).end()`, even if a queue continues the work.',
       fastify: 'Set `reply.code(200)`; a handler without a result may otherwise answer 200 or 204.',
       nestjs: 'Put `@HttpCode(200)` on the method: Nest answers POST with 201.',
+      flask: 'Return `"", 200`; remove the 201, 202 or 204 that is returned with the text.',
+      fastapi: 'Remove `status_code=` from `@app.post(...)`, or set it to 200.',
+      django: 'Return `HttpResponse()`; in REST framework, `Response()` without `status=HTTP_201_CREATED`.',
+      laravel: 'Return `response("", 200)`: `response()->noContent()` is 204, and a new model is 201.',
+      go: 'Remove `w.WriteHeader(http.StatusAccepted)`, or write `http.StatusOK`.',
       spring: 'Return `ResponseEntity.ok()`; check `@ResponseStatus` on the method.',
       rails: 'Use `head :ok`, not `head :no_content` or `:accepted`.',
       dotnet: 'Return `Ok()`, not `NoContent()`, `Accepted()` or `Created()`.',
     },
     severity: 'high',
     cwe: 393,
+    implies: [
+      ...REJECTED_KINDS,
+      ...ids(
+        'one-shape-for-all-types valid-body-size-rejected plain-delivery-rejected valid-kind-rejected',
+        'inherited-name-lookup unstorable-characters text-type-unchecked',
+      ),
+    ],
   },
   'never-ends-answer': {
     title: 'Does not answer, or never ends the answer',
@@ -310,6 +340,20 @@ export const HTTP_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 440,
+    implies: [
+      ...UNSIGNED,
+      ...ids(
+        'wrong-refusal-status no-signature-verification plain-delivery-rejected raw-body-fallback',
+        'signed-part-of-body well-known-secret base64-variant signature-check-throws several-signatures',
+        'partial-comparison other-hmac-hash confused-credentials absent-signature-passes wrong-digest-encoding',
+        'hash-instead-of-hmac foreign-signature-format converted-secret unread-body-verified',
+        'signature-used-as-pattern lossy-body-text hand-written-comparison digest-handled-as-text',
+        'verification-fails-open verdict-kept-by-id swapped-hmac-arguments surrounding-text-ignored',
+        'signature-letter-case shortened-secret secret-with-extra-characters one-credential-enough',
+        'cached-verification signature-format-only signature-treated-as-url-text serial-body-reads known-id-revealed',
+        'imitated-body-format failures-lock-out decoded-body body-left-unread body-as-c-string',
+      ),
+    ],
   },
   'slow-answer': {
     title: 'Does the work before it answers',
@@ -321,13 +365,14 @@ export const HTTP_MISTAKES = mistakes({
       'and is repeated.',
     fix: {
       rule: 'Store the notification, answer 200, and do the work afterwards in a queue or a background task.',
-      express: 'Send the answer before the work starts, and catch the exceptions of the work.',
+      node: 'Send the answer before the work starts, and catch the exceptions of the work.',
       django: 'Pass the work to a task queue, and return at once.',
       laravel: 'Dispatch a queued job; `dispatchSync` runs it before the answer.',
       rails: 'Use `perform_later`.',
     },
     severity: 'high',
     cwe: 1088,
+    implies: [...REJECTED_KINDS, 'valid-kind-rejected', 'plain-delivery-rejected'],
   },
   'acknowledged-before-checks': {
     title: 'Answers 200 before it checks the delivery',
@@ -345,6 +390,23 @@ export const HTTP_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 696,
+    implies: [
+      ...UNSIGNED,
+      ...ids(
+        'no-signature-verification unchecked-key own-http-parser raw-body-fallback signed-part-of-body',
+        'well-known-secret base64-variant signature-check-throws partial-comparison other-hmac-hash',
+        'confused-credentials absent-signature-passes wrong-digest-encoding one-credential-enough',
+        'hash-instead-of-hmac foreign-signature-format converted-secret unread-body-verified',
+        'signature-used-as-pattern several-signatures lossy-body-text hand-written-comparison digest-handled-as-text',
+        'verification-fails-open verdict-kept-by-id swapped-hmac-arguments surrounding-text-ignored',
+        'signature-letter-case shortened-secret secret-with-extra-characters partial-key-comparison',
+        'cached-verification altered-key key-from-other-place failures-lock-out body-left-unread unset-key',
+        'conditional-key-check signature-treated-as-url-text signature-format-only serial-body-reads key-as-pattern',
+        'imitated-body-format decompression-unguarded decoded-body body-as-c-string request-chooses-credentials',
+        'key-exempt-claims key-check-throws oversized-body-unhandled optional-key key-as-list known-id-revealed',
+        'unread-key named-expected-key key-in-sql key-checked-late key-as-property derived-key-comparison',
+      ),
+    ],
   },
   'same-answer-to-all': {
     title: 'Gives every delivery the same answer, whatever it contains',
@@ -365,9 +427,9 @@ export const HTTP_MISTAKES = mistakes({
         'names.',
       flask: 'Use `csrf.exempt` of Flask-WTF.',
       django:
-        'Use `@csrf_exempt`, exempt the view from login middleware, and write the URL pattern with the slash of ' +
-        'the registered URL. Names in `request.META` are upper-case with the prefix HTTP_; `request.headers` ' +
-        'accepts any spelling.',
+        'Use `@csrf_exempt`, list the host of the URL in `ALLOWED_HOSTS`, exempt the view from login middleware, and ' +
+        'write the URL pattern with the slash of the registered URL, or else `APPEND_SLASH` redirects. Names in ' +
+        '`request.META` are upper-case with the prefix HTTP_; `request.headers` accepts any spelling.',
       spring:
         'Add the path to `permitAll()` of the security chain, and to `csrf().ignoringRequestMatchers(...)`; the ' +
         'form login redirects all other paths.',
@@ -377,9 +439,10 @@ export const HTTP_MISTAKES = mistakes({
       laravel:
         'Register the route in `routes/api.php`, outside the `auth` group, or add the path to the exceptions of ' +
         '`VerifyCsrfToken`.',
-      rails: 'Write `skip_before_action :verify_authenticity_token` in the controller.',
+      rails: 'Write `skip_forgery_protection` in the controller, and add the host of the URL to `config.hosts`.',
     },
     severity: 'high',
     cwe: 393,
+    implies: ['nothing-verified', 'plain-delivery-rejected'],
   },
 });

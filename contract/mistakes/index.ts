@@ -43,6 +43,14 @@ export type MistakeId = keyof typeof TABLE;
 /** Every mistake by its id. */
 export const MISTAKES: Readonly<Record<MistakeId, Mistake>> = TABLE;
 
+/** Mistakes about what a notification says. A receiver that makes one accepts the signature first. */
+export const PAYLOAD_MISTAKES: ReadonlySet<string> = new Set(
+  [VALID_MISTAKES, MALFORMED_MISTAKES].flatMap((table) => Object.keys(table)),
+);
+
+/** Mistakes about which bytes are signed. A receiver that makes one rejects as if the signature were invalid. */
+export const BODY_MISTAKES: ReadonlySet<string> = new Set(Object.keys(RAW_BODY_MISTAKES));
+
 /** What a check, a mutant or a finding has of its own: the mistake, and at most one sentence about this case of it. */
 export interface MistakeReference {
   readonly mistake: MistakeId;

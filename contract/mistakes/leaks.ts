@@ -2,14 +2,21 @@ import { mistakes } from './mistake.ts';
 
 /** Answers to errors that say nothing about them, by stack. */
 const FIXED_ANSWERS = {
-  fastify: 'Replace the default handler with `setErrorHandler`, because it sends the message of an error.',
+  fastify:
+    'Write `app.setErrorHandler((error, request, reply) => reply.code(error.statusCode ?? 500).send())`: the default ' +
+    'one sends the message of an error.',
   nestjs: 'Do not put `exception.message` into the answer of an exception filter.',
   hono: 'Set `app.onError`, and answer a fixed text.',
   python: 'Catch exceptions in the handler, log them, and answer a fixed text.',
   go: 'Never pass `err.Error()` to `http.Error`; log it and send a fixed word.',
   php: 'Set `display_errors=0` in php.ini, and log errors.',
   django: 'Set `DEBUG = False`.',
-  flask: 'Do not run with `debug=True`, and register an error handler for `Exception`.',
+  flask: 'Do not run with `debug=True`, and set `FLASK_DEBUG=0`.',
+  fastapi: 'Do not run with `debug=True`, and put no `str(error)` into an `HTTPException`.',
+  spring: 'Keep `server.error.include-message` and `server.error.include-stacktrace` at never.',
+  rails: 'Set `config.consider_all_requests_local = false`, and run with `RAILS_ENV=production`.',
+  laravel: 'Set `APP_DEBUG=false`, run `php artisan config:clear`, and install with `composer install --no-dev`.',
+  dotnet: 'Use `UseExceptionHandler`, and `UseDeveloperExceptionPage` only in development.',
 } as const;
 
 /** Mistakes by which credentials, internals or personal data get into answers or logs. */
@@ -34,6 +41,7 @@ export const LEAK_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 201,
+    implies: ['error-message-in-answer', 'distinct-refusals', 'debug-switch-in-request'],
   },
   'debug-switch-in-request': {
     title: 'Reveals debug output to every request with a debug switch',
@@ -72,6 +80,7 @@ export const LEAK_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 201,
+    implies: ['expected-signature-in-answer', 'distinct-refusals'],
   },
   'request-headers-in-answer': {
     title: 'Repeats the request, including its headers, in an answer',
@@ -86,18 +95,12 @@ export const LEAK_MISTAKES = mistakes({
       express:
         'Set NODE_ENV=production, and add an error handler at the end that sends a status and a word: `(err, req, ' +
         "res, next) => res.status(400).json({ error: 'bad-request' })`.",
-      python: 'Answer fixed texts: no headers, and no text of an exception.',
+      ...FIXED_ANSWERS,
       php: 'Set `display_errors=0` in php.ini, and remove `phpinfo()` and `var_dump()`.',
-      django: 'Set `DEBUG = False`.',
-      flask: 'Do not run with `debug=True`.',
-      fastapi: 'Do not run with `debug=True`.',
-      spring: 'Keep `server.error.include-message` and `server.error.include-stacktrace` at never.',
-      rails: 'Set `config.consider_all_requests_local = false`.',
-      laravel: 'Set `APP_DEBUG=false`, and clear the cached configuration.',
-      dotnet: 'Use `UseExceptionHandler`, and `UseDeveloperExceptionPage` only in development.',
     },
     severity: 'high',
     cwe: 201,
+    implies: ['expected-signature-in-answer', 'debug-output-in-answer'],
   },
   'settings-page-public': {
     title: 'Shows its settings or variables on error and status pages',
@@ -114,17 +117,13 @@ export const LEAK_MISTAKES = mistakes({
       express:
         'Set NODE_ENV=production, and add an error handler at the end that sends a status and a word: `(err, req, ' +
         "res, next) => res.status(400).json({ error: 'bad-request' })`.",
+      ...FIXED_ANSWERS,
       php: 'Set `display_errors=0` in php.ini, and remove `phpinfo()` and `var_dump()`.',
       django: 'Set `DEBUG = False`, and keep secrets out of settings that pages show.',
-      flask: 'Do not run with `debug=True`.',
-      fastapi: 'Do not run with `debug=True`.',
-      spring: 'Keep `server.error.include-message` and `server.error.include-stacktrace` at never.',
-      rails: 'Set `config.consider_all_requests_local = false`.',
-      laravel: 'Set `APP_DEBUG=false`, and clear the cached configuration.',
-      dotnet: 'Use `UseExceptionHandler`, and `UseDeveloperExceptionPage` only in development.',
     },
     severity: 'critical',
     cwe: 497,
+    implies: ['expected-signature-in-answer', 'configuration-file-served', 'debug-output-in-answer'],
   },
   'configuration-file-served': {
     title: 'Serves configuration files to everyone',
@@ -141,6 +140,7 @@ export const LEAK_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 552,
+    implies: ['operator-pages-public', 'expected-signature-in-answer'],
   },
   'debug-output-in-answer': {
     title: 'Sends stack traces or debug output in an answer',
@@ -158,16 +158,10 @@ export const LEAK_MISTAKES = mistakes({
         'Set NODE_ENV=production, and add `(err, req, res, next) => res.status(err.status ?? 500).json({ error: ' +
         "'failed' })` after all routes.",
       ...FIXED_ANSWERS,
-      fastapi: 'Do not run with `debug=True`.',
-      spring: 'Keep `server.error.include-message` and `server.error.include-stacktrace` at never.',
-      rails: 'Set `config.consider_all_requests_local = false`.',
-      laravel:
-        'Install without development packages (`composer install --no-dev`), set `APP_DEBUG=false`, and clear the ' +
-        'cached configuration.',
-      dotnet: 'Use `UseExceptionHandler`, and `UseDeveloperExceptionPage` only in development.',
     },
     severity: 'medium',
     cwe: 209,
+    implies: ['error-message-in-answer'],
   },
   'error-message-in-answer': {
     title: 'Sends the message of an exception, a parser or a database in an answer',
@@ -183,11 +177,6 @@ export const LEAK_MISTAKES = mistakes({
         "Add `(err, req, res, next) => res.status(err.status ?? 500).json({ error: 'failed' })` after all routes, " +
         'and send no `err.message`.',
       ...FIXED_ANSWERS,
-      fastapi: 'Do not run with `debug=True`, and put no `str(error)` into an `HTTPException`.',
-      spring: 'Keep `server.error.include-message` and `server.error.include-stacktrace` at never.',
-      rails: 'Set `config.consider_all_requests_local = false`.',
-      laravel: 'Set `APP_DEBUG=false`, and clear the cached configuration.',
-      dotnet: 'Use `UseExceptionHandler`, and `UseDeveloperExceptionPage` only in development.',
     },
     severity: 'low',
     cwe: 209,
@@ -202,7 +191,7 @@ export const LEAK_MISTAKES = mistakes({
       rule:
         'Serve pages for operators on another port that is not public, and do not deploy files that begin with a ' +
         'dot.',
-      express: 'Mount status monitors and profilers on a second app that listens on 127.0.0.1.',
+      node: 'Mount status monitors and profilers on a second app that listens on 127.0.0.1.',
       go: 'Use a mux of your own (`http.NewServeMux()`), and serve `http.DefaultServeMux` on 127.0.0.1.',
       spring: 'Set `management.server.port` and `management.endpoints.web.exposure.include=health`.',
       flask: 'Do not run with `debug=True`.',
@@ -220,7 +209,7 @@ export const LEAK_MISTAKES = mistakes({
       rule:
         'Let one function answer every failed verification with 401 and one text, and log the reason. Look up keys ' +
         'by a digest of the whole key.',
-      express:
+      node:
         "Write one `unauthorized(res)` that sends `{ error: 'unauthorized' }`, and call it from every credential " +
         'check.',
       rails: 'End each credential `before_action` in the same `head :unauthorized`.',
@@ -251,9 +240,9 @@ export const LEAK_MISTAKES = mistakes({
     fix: {
       rule:
         'Log a list of harmless settings and the fact that a verification failed, never settings as a whole, TLS ' +
-        'options or computed values. Mask credentials, capture no local variables, and rotate each secret or key ' +
-        'that was in a log.',
-      express:
+        'options or computed values, also not a part of them. Mask credentials, capture no local variables, and ' +
+        'rotate each secret or key that was in a log.',
+      node:
         "Log `{ port, path }` and `{ reason: 'signature-mismatch' }`, and remove `key` and `pfx` from logged TLS " +
         'options. Set `includeLocalVariables: false` and `sendDefaultPii: false` where Sentry starts. Send keys in ' +
         'the header `Authorization`, not in a query.',
@@ -270,6 +259,7 @@ export const LEAK_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 532,
+    implies: ['request-headers-in-log'],
   },
   'request-headers-in-log': {
     title: 'Writes the headers of deliveries to its log',
@@ -283,7 +273,7 @@ export const LEAK_MISTAKES = mistakes({
       rule:
         'List the headers that are logged, or mask those with the key and the signature. Log the name of the client ' +
         'instead of the key, and rotate the key.',
-      express: 'Give pino `redact: ["req.headers[\\"x-api-key\\"]", "req.headers[\\"x-service-signature\\"]"]`.',
+      node: 'Give pino `redact: ["req.headers[\\"x-api-key\\"]", "req.headers[\\"x-service-signature\\"]"]`.',
       spring: 'Set `setIncludeHeaders(false)` or `setHeaderPredicate` of `CommonsRequestLoggingFilter`.',
       go: 'Delete the headers from a clone of the request before `httputil.DumpRequest`.',
       rails: 'Add the names to `config.filter_parameters`, and log no `request.env`.',

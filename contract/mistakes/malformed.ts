@@ -1,4 +1,5 @@
-import { mistakes } from './mistake.ts';
+import { BODY_LIMIT, CHECKED_PAYLOAD, GUARDED_PARSING, RAW_BYTES } from './code-by-stack.ts';
+import { ids, mistakes } from './mistake.ts';
 
 /** Mistakes in how a receiver reads a malformed, oversized, deeply nested or oddly typed payload. */
 export const MALFORMED_MISTAKES = mistakes({
@@ -15,21 +16,15 @@ export const MALFORMED_MISTAKES = mistakes({
       rule:
         'Decode and parse in one try/catch for every error, answer 400 with a fixed text, and throw nothing after ' +
         'the answer.',
-      express: 'Put `JSON.parse` into try/catch; nothing else catches exceptions of an async callback.',
-      python:
-        'Catch `ValueError`, which includes `UnicodeDecodeError`, and `RecursionError` around decoding and ' +
-        '`json.loads`.',
-      flask: 'Use `request.get_json(silent=True)`, and test the result for None.',
-      spring:
-        'Handle `HttpMessageNotReadableException`, or parse the raw body yourself after the verification. For a ' +
-        'repeated key, answer 400 or take the last value.',
-      ruby: 'Rescue `JSON::ParserError`.',
-      php: 'Use `json_decode` with `JSON_THROW_ON_ERROR` inside try.',
-      go: 'Check the error of `json.Unmarshal`.',
-      dotnet: 'Catch `JsonException`.',
+      ...GUARDED_PARSING,
     },
     severity: 'high',
     cwe: 248,
+    implies: ids(
+      'undecodable-body-throws lenient-parser empty-body-unhandled deep-nesting-unhandled remembered-before-checks',
+      'state-outlives-request uncaught-error error-message-in-answer lossy-body-text decoded-body',
+      'state-shared-by-requests',
+    ),
   },
   'lenient-parser': {
     title: 'Parses the body with extensions to JSON or as another format',
@@ -43,7 +38,7 @@ export const MALFORMED_MISTAKES = mistakes({
       rule:
         'Parse every body with a strict JSON parser, without guessing the format, without extensions, and without ' +
         'recognition of dates.',
-      express: 'Call `JSON.parse` without a reviver, and register no form or XML parser for the route.',
+      node: 'Call `JSON.parse` without a reviver, and register no form or XML parser for the route.',
       python: 'Pass a `parse_constant` that raises `ValueError` to `json.loads`, and never use `eval`.',
       dotnet: 'Use System.Text.Json, or `DateParseHandling.None` in Json.NET.',
     },
@@ -60,7 +55,7 @@ export const MALFORMED_MISTAKES = mistakes({
       rule:
         'Stop at the end of the body (Content-Length or the end of the stream), set a timeout for reading, and treat ' +
         'an incomplete value as an error (400).',
-      express: 'Let the framework read the body (`express.raw`), or continue at the `end` event even without a chunk.',
+      node: 'Let the framework read the body, or continue at the `end` event even without a chunk.',
       go: 'Use `io.ReadAll`, or stop at `io.EOF`.',
     },
     severity: 'medium',
@@ -76,29 +71,90 @@ export const MALFORMED_MISTAKES = mistakes({
       'without verification.',
     fix: {
       rule: 'Verify the signature of an empty body as well, and then answer 400 as for invalid JSON.',
-      express: 'Use `express.raw({ type: () => true })`, and `Buffer.isBuffer(req.body) ? req.body : Buffer.alloc(0)`.',
-      python: 'Read the raw bytes, and catch `ValueError` around `json.loads`, which also rejects an empty text.',
-      flask: 'Use `request.get_json(silent=True)`, and test the result for None.',
-      php: 'Use `json_decode` with `JSON_THROW_ON_ERROR`, which also rejects an empty text.',
+      ...RAW_BYTES,
     },
     severity: 'low',
     cwe: 754,
   },
   'parsing-before-verification': {
-    title: 'Decodes, parses or reads the body before it verifies the signature',
+    title: 'Decodes, parses or validates the body before it verifies the signature',
     seen:
-      'A global body parser or attack scanner in front of the route, and log lines, routers or lookups of the secret ' +
-      'that read a field of the payload.',
+      'A global body parser, a schema of the route or an attack scanner in front of the verification, and log lines, ' +
+      'routers or lookups of the secret that read a field of the payload.',
     why:
-      'Anyone reaches the parser without a secret: the answer reveals it, an internal error fills the log, and an ' +
-      'unhandled one ends the process.',
+      'Anyone reaches the parser without a secret: it answers 400, 415 or 422 where 401 is expected, an internal ' +
+      'error fills the log, and an unhandled one ends the process.',
     fix: {
-      rule: 'Verify the signature over the raw bytes first. Decode, parse and log only a verified body.',
-      express: 'Use `express.raw({ type: () => true })` on the route, and `JSON.parse` after the verification.',
-      spring: 'Take the body as `byte[]`, and parse it yourself after the verification.',
+      rule: 'Verify the signature over the raw bytes first. Decode, parse, validate and log only a verified body.',
+      ...RAW_BYTES,
+      fastify:
+        'Remove `schema.body` from the route. In a plugin with this route alone, call ' +
+        "`app.removeAllContentTypeParsers()` and `app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, " +
+        'body, done) => done(null, body))`. Verify `request.body` in a `preValidation` hook; in the handler, parse ' +
+        'it and call `request.validateInput(payload, schema)`.',
+      fastapi:
+        'Declare `request: Request` as the parameter instead of a model, because FastAPI validates parameters first ' +
+        'and answers 422. Verify `await request.body()`, and then call `Model.model_validate_json(body)`.',
+      laravel:
+        'Verify `$request->getContent()` in a middleware of the route: a `FormRequest` runs before the controller.',
+      rails:
+        'Verify `request.raw_post` in a `before_action`, before anything reads `params`. In ' +
+        '`ActionController::Metal`, invalid UTF-8 gets no 400 first: other controllers parse the body for their log.',
+      dotnet: 'Verify in middleware: model binding and `[ApiController]` answer 400 before the action.',
     },
     severity: 'high',
     cwe: 696,
+    implies: ids(
+      'unguarded-parser payload-root-unchecked key-checked-late verification-per-type',
+      'verification-per-content-type verification-per-framing verification-per-method own-http-parser',
+      'lenient-parser empty-body-unhandled decoded-body conditional-key-check body-as-c-string decompressed-body',
+      'unread-body-verified uncaught-error state-shared-by-requests state-outlives-request',
+      'remembered-before-checks decompression-unguarded',
+    ),
+  },
+  'payload-not-validated': {
+    title: 'Uses the payload without validating it',
+    seen:
+      '`const { data } = JSON.parse(body)` followed by `data.metadata.orderStatus`, and handlers that leave every ' +
+      'check to the database.',
+    why:
+      'Whatever a payload lacks, or has in another type, causes a 500. The sender takes a notification that can ' +
+      'never succeed for an outage and retries it.',
+    fix: {
+      rule:
+        'Validate the whole payload after the verification and before any code reads a field: an object with the id, ' +
+        'the type and the data that its type needs. Answer 400 otherwise, and catch errors of the handler.',
+      ...CHECKED_PAYLOAD,
+    },
+    severity: 'medium',
+    cwe: 20,
+    implies: ids(
+      'unguarded-parser payload-root-unchecked nested-object-unchecked text-type-unchecked text-form-unchecked',
+      'time-conversion-unchecked number-conversion-unchecked value-longer-than-column inherited-name-lookup',
+      'payload-text-unencoded undecodable-body-throws uncaught-error missing-field-unchecked',
+      'deep-nesting-unhandled lenient-parser state-shared-by-requests remembered-before-checks',
+      'query-operators-from-payload lossy-body-text unstorable-characters state-outlives-request',
+      'resource-not-released empty-body-unhandled decoded-body',
+    ),
+  },
+  'invalid-payload-redirected': {
+    title: 'Redirects invalid payloads instead of answering 400',
+    seen: 'Validation of forms (`$request->validate()` of Laravel), which sends the user back to the form.',
+    why: 'The sender does not follow redirects, and its log names a wrong URL as the reason instead of the payload.',
+    fix: {
+      rule: 'Answer 400 to an invalid payload, with a fixed text, and redirect no delivery.',
+      ...CHECKED_PAYLOAD,
+      rails: 'Render `head :bad_request` where the validation fails, and no `redirect_to` or `redirect_back`.',
+    },
+    severity: 'medium',
+    cwe: 393,
+    implies: ids(
+      'payload-not-validated text-type-unchecked unguarded-parser nested-object-unchecked missing-field-unchecked',
+      'time-conversion-unchecked payload-root-unchecked deep-nesting-unhandled lenient-parser text-form-unchecked',
+      'value-longer-than-column state-shared-by-requests remembered-before-checks query-operators-from-payload',
+      'number-conversion-unchecked lossy-body-text unstorable-characters state-outlives-request',
+      'resource-not-released payload-text-unencoded empty-body-unhandled decoded-body',
+    ),
   },
   'payload-root-unchecked': {
     title: 'Does not check that the payload is an object',
@@ -112,13 +168,11 @@ export const MALFORMED_MISTAKES = mistakes({
       rule:
         'Validate the payload against a schema whose root is an object, before any code reads a field. Accept ' +
         'exactly one notification per request, and answer 400 to everything else.',
-      express: 'Run `schema.safeParse(payload)` first, and answer 400 unless it succeeded.',
-      spring: 'Bind to a class with validation, and map its exceptions to 400.',
-      python: 'Test `isinstance(payload, dict)` before you call `get`.',
-      go: 'Unmarshal into a struct with pointers, and test them for nil.',
+      ...CHECKED_PAYLOAD,
     },
     severity: 'medium',
     cwe: 1287,
+    implies: ['uncaught-error'],
   },
   'missing-field-unchecked': {
     title: 'Reads a required field without checking that it is present',
@@ -130,10 +184,7 @@ export const MALFORMED_MISTAKES = mistakes({
       'can never succeed for an outage and retries.',
     fix: {
       rule: 'Require the fields that you need for this type in a schema, before the handler runs, and answer 400.',
-      express: 'Run `schema.safeParse(payload)` first, and answer 400 unless it succeeded.',
-      spring: 'Bind to a class with validation, and map its exceptions to 400.',
-      django: 'Use `payload.get("at")`, and answer 400 if a field is None.',
-      go: 'Unmarshal into a struct with pointers, and test them for nil.',
+      ...CHECKED_PAYLOAD,
     },
     severity: 'medium',
     cwe: 230,
@@ -150,14 +201,11 @@ export const MALFORMED_MISTAKES = mistakes({
       rule:
         'Validate every object on the way to a field against the shape for its type: present, an object, neither ' +
         'null nor a list nor text. Do not parse text as JSON a second time. Answer 400 otherwise.',
-      express:
-        'Run `schema.safeParse(payload)` with a schema for each `data.type`, and answer 400 unless it succeeded.',
-      spring: 'Bind to a class with validation, and map its exceptions to 400.',
-      php: 'Test for the fields that you need: an empty list and an empty object are the same array.',
-      go: 'Unmarshal into a struct with pointers, and test them for nil.',
+      ...CHECKED_PAYLOAD,
     },
     severity: 'medium',
     cwe: 237,
+    implies: ['missing-field-unchecked', 'remembered-before-checks'],
   },
   'text-type-unchecked': {
     title: 'Uses a value as text without checking that it is text',
@@ -171,14 +219,12 @@ export const MALFORMED_MISTAKES = mistakes({
       rule:
         'Check that a value is text before you compare, convert, look up or store it. Answer 400, or accept null ' +
         'where the field is optional.',
-      express:
-        'Run `schema.safeParse(payload)` with `z.string()` for these fields first, and answer 400 unless it succeeded.',
-      spring: 'Bind to a class with validation, and map its exceptions to 400.',
-      python: 'Test `isinstance(value, str)` before the lookup.',
-      go: 'Unmarshal into a struct with pointers, and test them for nil.',
+      ...CHECKED_PAYLOAD,
+      python: 'Test `isinstance(value, str)` before the lookup, and answer 400 otherwise.',
     },
     severity: 'low',
     cwe: 241,
+    implies: ['missing-field-unchecked', 'query-operators-from-payload'],
   },
   'text-form-unchecked': {
     title: 'Converts or splits text without checking its form',
@@ -190,7 +236,7 @@ export const MALFORMED_MISTAKES = mistakes({
       'payload.',
     fix: {
       rule: 'Require at least one character where you use the value, and check the form of a text before you split it.',
-      express: 'Use `z.string().min(1)`, and optional access (`?.`) to the parts of a split text.',
+      node: 'Use `z.string().min(1)`, and optional access (`?.`) to the parts of a split text.',
       python: 'Write `value[:1]`, which is empty for an empty text, and catch `ValueError` of the conversion.',
       spring: 'Catch `IllegalArgumentException` of `valueOf` and `UUID.fromString`, and answer 400.',
     },
@@ -205,7 +251,7 @@ export const MALFORMED_MISTAKES = mistakes({
       'as intended, but these cause a 500 or change the prototype.',
     fix: {
       rule: 'Keep everything that is keyed by payload content in a map that contains only your own names.',
-      express: 'Use a `Map`, an object without a prototype (`Object.create(null)`), or test with `Object.hasOwn`.',
+      node: 'Use a `Map`, an object without a prototype (`Object.create(null)`), or test with `Object.hasOwn`.',
     },
     severity: 'low',
     cwe: 470,
@@ -218,8 +264,7 @@ export const MALFORMED_MISTAKES = mistakes({
       'updates a transaction that the notification does not name.',
     fix: {
       rule: 'Check that the value for a lookup is text before it becomes part of a query.',
-      express:
-        'Run `schema.safeParse(payload)` with `z.string()` for ids first, and enable `sanitizeFilter` in Mongoose.',
+      node: 'Run `schema.safeParse(payload)` with `z.string()` for ids first, and enable `sanitizeFilter` in Mongoose.',
       spring: 'Bind to a class with `String` fields and validation, and map its exceptions to 400.',
       go: 'Unmarshal ids into `string` fields, and answer 400 if that fails.',
     },
@@ -232,10 +277,11 @@ export const MALFORMED_MISTAKES = mistakes({
     why: 'The first value with an apostrophe ends in a 500, and a text can change the query (SQL injection).',
     fix: {
       rule: 'Use bound parameters for all values in every query.',
-      express: "Write `db.query('... WHERE id = $1', [id])`.",
+      node: "Write `db.query('... WHERE id = $1', [id])`.",
     },
     severity: 'critical',
     cwe: 89,
+    implies: ['body-content-filter'],
   },
   'payload-text-unencoded': {
     title: 'Uses text from the payload as a format, a header, a file name or a log line without encoding it',
@@ -249,12 +295,13 @@ export const MALFORMED_MISTAKES = mistakes({
       rule:
         'Pass payload text as an argument of a format, never as the format. Do not copy it into headers, name files ' +
         'by a hash, and escape it in logs.',
-      express:
+      node:
         'Write `logger.info({ id }, "accepted")`, generate the request id yourself, and name files by ' +
         "`createHash('sha256').update(id).digest('hex')`.",
     },
     severity: 'high',
     cwe: 116,
+    implies: ['unstorable-characters', 'value-longer-than-column'],
   },
   'unstorable-characters': {
     title: 'Passes on text with characters that the database or the next encoder rejects',
@@ -266,7 +313,7 @@ export const MALFORMED_MISTAKES = mistakes({
       rule:
         'Store text in a character set for all of Unicode, and cut it by characters. Replace U+0000, other control ' +
         'characters and unpaired surrogates where you store text or pass it on; in an id, answer 400.',
-      express:
+      node:
         "Write `text.toWellFormed().replaceAll('\\u0000', '')`, cut with `[...text].slice(0, 255).join(\"\")`, and " +
         'set `charset: "utf8mb4"` for a connection to MySQL.',
       python: 'Encode with `errors="replace"`.',
@@ -276,6 +323,7 @@ export const MALFORMED_MISTAKES = mistakes({
     },
     severity: 'medium',
     cwe: 176,
+    implies: ['unstorable-body-text', 'body-chunks-as-text', 'valid-text-rejected'],
   },
   'names-from-payload-keys': {
     title: 'Creates properties, columns or metrics from the names in a payload',
@@ -289,7 +337,7 @@ export const MALFORMED_MISTAKES = mistakes({
       rule:
         'Read the fields that you know by name, and store the rest as text if at all. Use your own names for ' +
         'columns, logs and metrics.',
-      express: 'Store `JSON.stringify(payload)` as text, or selected fields, instead of the payload key by key.',
+      node: 'Store `JSON.stringify(payload)` as text, or selected fields, instead of the payload key by key.',
       php: 'Use `json_decode($body, true)`, and read the array.',
     },
     severity: 'low',
@@ -303,7 +351,10 @@ export const MALFORMED_MISTAKES = mistakes({
     why: 'The insert fails with a 500 on every attempt. A database that truncates instead makes two ids equal.',
     fix: {
       rule: 'Limit the length in the validation, at the size of the column and its index, and answer 400 above it.',
-      express: 'Use `z.string().max(255)` for ids, currencies, chains and codes.',
+      node: 'Use `z.string().max(255)` for ids, currencies, chains and codes.',
+      django: 'Call `full_clean()` before `save()`, which checks no length, and answer 400 to `ValidationError`.',
+      laravel: 'Use the rule `max:255` in `Validator::make`.',
+      rails: 'Use `validates :id, length: { maximum: 255 }`, and answer 400 if `save` returns false.',
     },
     severity: 'low',
     cwe: 1284,
@@ -320,13 +371,18 @@ export const MALFORMED_MISTAKES = mistakes({
       rule:
         'Limit the depth while parsing, handle that error like any other parser error (400), and do not walk the ' +
         'payload recursively.',
-      express:
-        '`JSON.parse` itself is safe; check the depth with a loop before a deep copy, a merge or `util.inspect`.',
-      python: 'Catch `RecursionError` in addition to `ValueError` around `json.loads`.',
-      ruby: 'Rescue `JSON::NestingError` in addition to `JSON::ParserError`.',
+      node:
+        '`JSON.parse` itself is safe; check the depth with a loop before a schema, a deep copy, a merge or ' +
+        '`util.inspect`.',
+      python: 'Catch `(ValueError, RecursionError)` around `json.loads`: the second is no `ValueError`.',
+      spring: 'Use Jackson 2.15 or later, which limits the depth, and answer 400 to `StreamConstraintsException`.',
+      php: 'Pass a depth to `json_decode`, as in `json_decode($body, true, 64, JSON_THROW_ON_ERROR)`.',
+      ruby: 'Rescue `JSON::NestingError`, or its parent `JSON::ParserError`.',
+      go: '`json.Unmarshal` returns an error above 10,000 levels: check it.',
     },
     severity: 'high',
     cwe: 674,
+    implies: ['uncaught-error'],
   },
   'oversized-body-unhandled': {
     title: 'Cuts, drops or fails on a large body instead of answering 413 above a limit',
@@ -340,23 +396,14 @@ export const MALFORMED_MISTAKES = mistakes({
       rule:
         'Set the body limit to 256 kB or more in every component on the way, count the bytes while you read, and ' +
         'answer 413 above it. Never continue with a part of the body, and reject a missing signature header unread.',
+      ...BODY_LIMIT,
       express:
         'Use `express.raw({ type: () => true, limit: "1mb" })`, and an error handler that answers with ' +
         '`error.status`. Do not call `req.destroy()`: answer 413, then close.',
-      fastify: 'Set `bodyLimit`.',
-      hono: 'Use `bodyLimit({ maxSize })` of hono/body-limit.',
-      nestjs: 'Pass `limit` to `app.useBodyParser(...)`.',
-      python: 'Compare Content-Length with the limit before `self.rfile.read(length)`.',
-      flask: 'Set `MAX_CONTENT_LENGTH`.',
-      fastapi: 'Read `request.stream()`, and answer 413 at the limit.',
-      django: 'Set `DATA_UPLOAD_MAX_MEMORY_SIZE`, and answer 413 to `RequestDataTooBig`.',
-      go: 'Use `http.MaxBytesReader`, and answer 413 to its error.',
-      spring: 'Set the limit of the server and of the codec (`spring.codec.max-in-memory-size`).',
-      php: 'Set `post_max_size` in php.ini.',
-      dotnet: 'Set `MaxRequestBodySize` of Kestrel, and the limit of IIS (`maxAllowedContentLength`).',
     },
     severity: 'high',
     cwe: 770,
+    implies: ids('body-left-unread valid-body-size-rejected body-consumed-twice uncaught-error deep-nesting-unhandled'),
   },
   'aborted-body-unhandled': {
     title: 'Does not handle a connection that ends before the end of the body',
@@ -370,7 +417,7 @@ export const MALFORMED_MISTAKES = mistakes({
       rule:
         'Use the body reader of the framework with a timeout, handle its errors, and release what a request holds in ' +
         'a finally block.',
-      express: 'Let `express.raw` read the body, or handle the events `error` and `close` of the request.',
+      node: 'Let the framework read the body, or handle the events `error` and `close` of the request.',
     },
     severity: 'high',
     cwe: 755,
@@ -387,7 +434,7 @@ export const MALFORMED_MISTAKES = mistakes({
       rule:
         'Turn off decompression for the endpoint and answer 415, or handle its errors, including an early end, with ' +
         '400.',
-      express:
+      node:
         'Test `req.headers["content-encoding"]` before anything decodes, and use `stream.pipeline`, which reports ' +
         'errors, instead of `.pipe()`.',
     },
@@ -406,10 +453,11 @@ export const MALFORMED_MISTAKES = mistakes({
       rule:
         'Read the fields that you know; never merge a payload or copy its keys by name. Reject `__proto__`, ' +
         '`constructor` and `prototype` where you cannot avoid it.',
-      express: 'Use a schema that drops unknown keys, and `Object.create(null)` or a `Map` for external keys.',
+      node: 'Use a schema that drops unknown keys, and `Object.create(null)` or a `Map` for external keys.',
     },
     severity: 'critical',
     cwe: 1321,
+    implies: ['state-shared-by-requests', 'failures-lock-out', 'serial-body-reads', 'body-left-unread'],
   },
   'payload-method-calls': {
     title: 'Calls methods of the payload that its fields can replace',
@@ -419,7 +467,7 @@ export const MALFORMED_MISTAKES = mistakes({
       'list: one new field with such a name causes a 500.',
     fix: {
       rule: 'Use static functions on values from outside, and do not put objects into text.',
-      express: 'Use `Object.hasOwn(data, name)` and `Object.keys(data)`, and enable `no-prototype-builtins`.',
+      node: 'Use `Object.hasOwn(data, name)` and `Object.keys(data)`, and enable `no-prototype-builtins`.',
     },
     severity: 'low',
     cwe: 843,
@@ -432,7 +480,7 @@ export const MALFORMED_MISTAKES = mistakes({
     why: 'The sender chooses which class is instantiated: an unknown one ends in a 500, and some known ones run code.',
     fix: {
       rule: 'Read JSON as plain values, and never create a class that the payload names.',
-      express: 'Do not revive objects based on a field in the payload.',
+      node: 'Do not revive objects based on a field in the payload.',
       spring: 'Do not call `activateDefaultTyping`, and use no `@JsonTypeInfo(use = CLASS)`.',
       python: 'Use `json.loads`, not jsonpickle.',
       ruby: 'Use `JSON.parse(text)`, not `JSON.load`, and no `create_additions`.',
@@ -453,7 +501,7 @@ export const MALFORMED_MISTAKES = mistakes({
       rule:
         'Check that an amount is text of decimal digits before you convert it, and that a number is finite and in ' +
         'range. Answer 400 otherwise, and limit the size of the body.',
-      express:
+      node:
         'Use `z.string().regex(/^[0-9]{1,78}$/)` for atomic units, with an optional fraction elsewhere, and ' +
         '`z.number().int()`, which rejects Infinity: `JSON.parse` returns it for large numbers.',
       python:
@@ -461,6 +509,8 @@ export const MALFORMED_MISTAKES = mistakes({
         'use ' +
         '`re.fullmatch(r"[0-9]+(\\.[0-9]+)?", value)` first.',
       java: 'Use `value.matches("[0-9]+(\\.[0-9]+)?")`, and BigInteger or BigDecimal with at least NUMERIC(78, 0).',
+      php: 'Test `preg_match("/^[0-9]+(\\.[0-9]+)?$/D", $value)` before bcmath, which throws `ValueError`.',
+      rails: 'Use `Integer(value, exception: false)` and `BigDecimal(value, exception: false)`, and answer 400 to nil.',
       go: 'Use math/big.',
       dotnet: 'Use BigInteger: decimal is limited to 28 digits.',
     },
@@ -479,7 +529,7 @@ export const MALFORMED_MISTAKES = mistakes({
       rule:
         'Check that a time is a finite number in a plausible range, or text that denotes a real date. Catch errors ' +
         'of the conversion and answer 400, or store the time unchanged.',
-      express:
+      node:
         "Write `new Date(typeof at === 'number' ? at * 1000 : at)`, and answer 400 when " +
         '`Number.isNaN(time.getTime())`.',
       python: 'Catch `ValueError`, `OverflowError` and `OSError` around `fromtimestamp`, and answer 400.',
@@ -489,6 +539,7 @@ export const MALFORMED_MISTAKES = mistakes({
     },
     severity: 'medium',
     cwe: 704,
+    implies: ['text-type-unchecked'],
   },
   'backtracking-pattern': {
     title: 'Matches payload text against a pattern with nested repetition',
@@ -498,7 +549,7 @@ export const MALFORMED_MISTAKES = mistakes({
       'process.',
     fix: {
       rule: 'Remove nested repetition, and limit the length before you match, or use a linear engine (RE2).',
-      express:
+      node:
         'Check the length first, and write `^[a-z0-9]+(?:[-.][a-z0-9]+)*$` (for codes `^\\d+(?:[-_]\\d+)*$`), or ' +
         'use the package re2.',
       python: 'Python has no time limit for `re`: limit the length first, or use google-re2.',
@@ -510,16 +561,18 @@ export const MALFORMED_MISTAKES = mistakes({
   'body-content-filter': {
     title: 'Filters the content of the body in a firewall or in middleware',
     seen:
-      'Rules of web application firewalls against cross-site scripting, SQL injection and path traversal, which ' +
-      'inspect JSON bodies as well.',
+      'Web application firewalls, such as ModSecurity with the OWASP rules, which inspect JSON bodies for scripts, ' +
+      'SQL and paths. They answer 403 or HTML where the receiver itself answers 401 or JSON.',
     why: 'Ordinary text from a user or a provider causes the notification to be rejected on every attempt.',
     fix: {
-      rule: 'Exempt the endpoint from filters of the request body: it is verified by its signature.',
+      rule:
+        'Exempt the endpoint from filters of the request body, in front of the receiver and in it: the body is ' +
+        "verified by its signature. Run hookproof against the receiver's own port to see which part filters.",
       express: 'Remove the sanitising middleware from this route, and escape text where you display it.',
-      django: 'Remove the body inspection of the firewall (ModSecurity, AWS WAF) from this path.',
       laravel: 'Exclude the route from XSS middleware.',
     },
     severity: 'high',
     cwe: 440,
+    implies: ['payload-text-unencoded'],
   },
 });

@@ -16,7 +16,7 @@ export interface Mistake {
   readonly severity: Severity;
   /** The number of its class in the Common Weakness Enumeration. */
   readonly cwe: number;
-  /** The ids of mistakes that a receiver with this one shows as well. */
+  /** The ids of mistakes whose checks a receiver with this one fails as well: its consequences, complete. */
   readonly implies?: readonly string[];
 }
 
@@ -26,3 +26,6 @@ type Severity = 'critical' | 'high' | 'medium' | 'low';
 
 /** A table of mistakes by id. Keeps the ids as a type, so that a reference to a missing one does not compile. */
 export const mistakes = <Id extends string>(table: Readonly<Record<Id, Mistake>>) => table;
+
+/** Ids, given as lines of several. */
+export const ids = (...lines: readonly string[]): readonly string[] => lines.flatMap((line) => line.split(' '));

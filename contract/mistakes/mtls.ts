@@ -1,4 +1,5 @@
-import { mistakes } from './mistake.ts';
+import { UNSIGNED } from './consequences.ts';
+import { ids, mistakes } from './mistake.ts';
 
 /** Mistakes in how an endpoint with mutual TLS requires, verifies and uses client certificates. */
 export const MTLS_MISTAKES = mistakes({
@@ -26,7 +27,11 @@ export const MTLS_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 306,
-    implies: ['certificate-check-conditional', 'certificate-header-unprotected', 'resumed-session-unverified'],
+    implies: ids(
+      'client-certificate-not-verified certificate-check-conditional certificate-header-unprotected',
+      'recorded-before-certificate-check resumed-session-unverified verification-error-tolerated',
+      'hand-written-certificate-check client-name-not-compared',
+    ),
   },
   'client-certificate-not-verified': {
     title: 'Accepts client certificates of any issuer',
@@ -40,7 +45,7 @@ export const MTLS_MISTAKES = mistakes({
       rule:
         'Verify the certificate where TLS ends, on every machine, against the one CA that issues it: nginx ' +
         '`ssl_verify_client on` with `ssl_client_certificate`.',
-      express:
+      node:
         'Use `https.createServer({ requestCert: true, rejectUnauthorized: true, ca })`, and also reject unless ' +
         '`req.socket.authorized` is true.',
       spring: 'Set `server.ssl.client-auth=need`, and a trust store that contains only that CA.',
@@ -50,7 +55,7 @@ export const MTLS_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 295,
-    implies: ['hand-written-certificate-check'],
+    implies: ['hand-written-certificate-check', 'resumed-session-unverified', 'public-client-ca'],
   },
   'hand-written-certificate-check': {
     title: 'Identifies client certificates by names or single values, or verifies the chain with its own code',
@@ -65,7 +70,7 @@ export const MTLS_MISTAKES = mistakes({
         'Let the TLS library verify the chain up to the one trusted CA, and compare names only in verified ' +
         'certificates. A custom check must require CA:TRUE and keyCertSign of every issuer. Cache verification ' +
         'results by the SHA-256 fingerprint of the whole certificate, or not at all.',
-      express:
+      node:
         'Set `rejectUnauthorized: true`, or reject unless `req.socket.authorized` is true; then compare the whole ' +
         '`getPeerCertificate().subject.CN`. Use `fingerprint256` as the key of a cache, and do not rely on ' +
         '`X509Certificate.verify` alone.',
@@ -73,6 +78,7 @@ export const MTLS_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 296,
+    implies: ['verification-error-tolerated', 'client-name-not-compared', 'client-certificate-revocation-ignored'],
   },
   'verification-error-tolerated': {
     title: 'Tolerates errors of the certificate verification, such as an expired or self-signed client certificate',
@@ -87,7 +93,7 @@ export const MTLS_MISTAKES = mistakes({
         'Leave dates and purpose (extended key usage clientAuth) to the TLS library, and do not override its result. ' +
         'Renew in time, let the old and the new certificate overlap, and synchronise the clock (NTP). Accept ' +
         'self-signed certificates only by their individual fingerprints.',
-      express:
+      node:
         'Set `rejectUnauthorized: true`, or reject unless `req.socket.authorized` is true; do not tolerate single ' +
         'codes of `authorizationError`.',
       spring: 'Set `server.ssl.client-auth=need`, and a trust store that contains only that CA.',
@@ -108,7 +114,7 @@ export const MTLS_MISTAKES = mistakes({
       rule:
         'Load the revocation list of the CA (nginx `ssl_crl`) and renew it, or use short-lived certificates. For ' +
         'immediate revocation, also shorten the lifetime of sessions or turn off tickets.',
-      express: 'Pass the list as `crl` to `https.createServer`.',
+      node: 'Pass the list as `crl` to `https.createServer`.',
     },
     severity: 'medium',
     cwe: 299,
@@ -123,7 +129,7 @@ export const MTLS_MISTAKES = mistakes({
       rule:
         'Use a separate list for client certificates that contains only the issuing CA (nginx ' +
         '`ssl_client_certificate`), never the system bundle.',
-      express: 'Pass `ca` with that one CA to `https.createServer`; it replaces the system list.',
+      node: 'Pass `ca` with that one CA to `https.createServer`; it replaces the system list.',
       spring: 'Set `server.ssl.trust-store` to a store that contains only that CA.',
       go: 'Fill `ClientCAs` with a new pool instead of `x509.SystemCertPool()`.',
     },
@@ -140,7 +146,7 @@ export const MTLS_MISTAKES = mistakes({
       rule:
         'After verification, compare the whole subject name with the agreed one, or use a CA that issues only to ' +
         'this client.',
-      express: 'Compare with `===`, not with `includes`, `startsWith` or a regular expression without anchors.',
+      node: 'Compare with `===`, not with `includes`, `startsWith` or a regular expression without anchors.',
     },
     severity: 'medium',
     cwe: 863,
@@ -157,7 +163,7 @@ export const MTLS_MISTAKES = mistakes({
       rule:
         'Check the verification result and the certificate on every request (nginx `$ssl_client_verify`), and keep ' +
         'sessions of different settings separate.',
-      express:
+      node:
         'Reject unless `req.socket.authorized` is true and `req.socket.getPeerCertificate().raw` is present ' +
         '(`authorized` is also true for TLS 1.3 sessions resumed without a certificate), or set `rejectUnauthorized: ' +
         'true`. Use a `sessionIdContext` for each configuration, and store nothing in the handshake.',
@@ -185,6 +191,10 @@ export const MTLS_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 288,
+    implies: ids(
+      'verification-error-tolerated resumed-session-unverified hand-written-certificate-check',
+      'client-certificate-not-verified recorded-before-certificate-check client-name-not-compared',
+    ),
   },
   'certificate-header-unprotected': {
     title: 'Trusts a header that claims a verified client certificate, from any sender',
@@ -220,6 +230,22 @@ export const MTLS_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 304,
+    implies: [
+      ...UNSIGNED,
+      ...ids(
+        'no-signature-verification unchecked-key raw-body-fallback signed-part-of-body key-from-other-place',
+        'one-credential-enough well-known-secret partial-key-comparison base64-variant signature-check-throws',
+        'partial-comparison conditional-key-check altered-key unset-key other-hmac-hash confused-credentials',
+        'absent-signature-passes wrong-digest-encoding key-exempt-claims key-as-pattern hash-instead-of-hmac',
+        'foreign-signature-format failures-lock-out converted-secret body-left-unread signature-used-as-pattern',
+        'several-signatures lossy-body-text key-check-throws hand-written-comparison digest-handled-as-text',
+        'verification-fails-open verdict-kept-by-id unread-body-verified swapped-hmac-arguments',
+        'surrounding-text-ignored signature-letter-case shortened-secret secret-with-extra-characters optional-key',
+        'key-as-list cached-verification signature-format-only signature-treated-as-url-text serial-body-reads',
+        'known-id-revealed imitated-body-format decoded-body body-as-c-string unread-key request-chooses-credentials',
+        'named-expected-key key-in-sql key-checked-late key-as-property derived-key-comparison',
+      ),
+    ],
   },
   'unverified-certificate-read': {
     title: 'Fails with an exception or an endless loop on a missing or unverified client certificate',
@@ -233,12 +259,16 @@ export const MTLS_MISTAKES = mistakes({
       rule:
         'Refuse in the handshake, so that your code never sees an unverified certificate, or treat a missing one as ' +
         'an ordinary case and answer 401 or 403.',
-      express:
+      node:
         'Set `rejectUnauthorized: true`; or check `getPeerCertificate()?.raw` before you read any of it, and answer ' +
         '401. Stop following the chain when a fingerprint repeats.',
     },
     severity: 'high',
     cwe: 755,
+    implies: ids(
+      'client-without-certificate-accepted uncaught-error certificate-header-unprotected',
+      'certificate-check-conditional resumed-session-unverified recorded-before-certificate-check',
+    ),
   },
   'misleading-certificate-refusal': {
     title: 'Answers a missing or invalid client certificate with a success, a redirect or 404',
@@ -252,12 +282,16 @@ export const MTLS_MISTAKES = mistakes({
       rule:
         'Refuse in the handshake, or answer 401 or 403, and treat a missing or invalid certificate as an ordinary ' +
         'case.',
-      express:
+      node:
         'Set `rejectUnauthorized: true`; or check `req.socket.authorized` and `getPeerCertificate()?.raw` before ' +
         'anything else, and answer 401.',
     },
     severity: 'medium',
     cwe: 393,
+    implies: ids(
+      'client-without-certificate-accepted certificate-header-unprotected certificate-check-conditional',
+      'resumed-session-unverified recorded-before-certificate-check',
+    ),
   },
   'valid-certificate-rejected': {
     title: 'Rejects the valid client certificate on some or all connections',
@@ -270,7 +304,7 @@ export const MTLS_MISTAKES = mistakes({
         'Trust the CA with its intermediates instead of one certificate, with one trust store and one set of ' +
         'algorithms for every TLS version, and compare names instead of their formatting. Take the certificate from ' +
         'the session (nginx `$ssl_client_verify`), or issue no sessions.',
-      express:
+      node:
         'Pass the CA with its intermediates as `ca`, leave `sigalgs` and `ecdhCurve` of `https.createServer` at ' +
         'their defaults, and read `req.socket.getPeerCertificate()` for each request, not in the handshake.',
     },

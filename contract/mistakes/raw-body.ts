@@ -1,30 +1,5 @@
-import { mistakes } from './mistake.ts';
-
-/** How to take the received bytes of the body, by stack. */
-const RAW_BYTES = {
-  express:
-    'Use `express.raw({ type: () => true, inflate: false })` on this route, compute the HMAC over `req.body`, and ' +
-    'parse afterwards.',
-  node: 'Collect the chunks of the request as buffers, and verify them joined, before `JSON.parse`.',
-  fastify: "Register a content type parser with `parseAs: 'buffer'`, and verify before `JSON.parse`.",
-  nestjs:
-    "Create the application with `bodyParser: false`, call `app.useBodyParser('raw', { type: () => true })`, and " +
-    'verify the buffer before `JSON.parse`.',
-  hono: 'Use `await c.req.arrayBuffer()`, and verify those bytes before `JSON.parse`.',
-  python: 'Verify what `self.rfile.read(length)` returns, before `json.loads`.',
-  flask: 'Use `request.get_data()` before anything touches `request.json`.',
-  fastapi: 'Use `await request.body()` instead of a model as parameter, and parse after verification.',
-  django: 'Use `request.body`, and parse after verification.',
-  go: 'Read the body with `io.ReadAll(r.Body)`, and unmarshal those bytes after verification.',
-  java: 'Verify what `exchange.getRequestBody().readAllBytes()` returns (of a servlet: `request.getInputStream()`).',
-  spring: 'Take the body as `@RequestBody byte[]`, and map it with the ObjectMapper after verification.',
-  php: 'Use `file_get_contents("php://input")`, and decode after verification.',
-  laravel: 'Use `$request->getContent()`.',
-  ruby: "Verify what `env['rack.input'].read` returns, before `JSON.parse`.",
-  rails: 'Use `request.raw_post`.',
-  dotnet: 'Call `Request.EnableBuffering()`, and read the stream before model binding.',
-  rust: 'Take the body as `Bytes` instead of `Json<T>`, and call `serde_json::from_slice` after verification.',
-};
+import { GUARDED_PARSING, IN_FRONT, RAW_BYTES } from './code-by-stack.ts';
+import { ids, mistakes } from './mistake.ts';
 
 /** Mistakes in how a receiver takes the bytes of the body that it verifies. */
 export const RAW_BODY_MISTAKES = mistakes({
@@ -39,16 +14,18 @@ export const RAW_BODY_MISTAKES = mistakes({
     fix: {
       rule:
         'Verify the bytes that arrived, before anything parses them, and do not adapt the output of a JSON library ' +
-        'to the other side. A sender serialises once, then signs and sends the same bytes.',
+        'to the other side. A sender serialises once, then signs and sends the same bytes. ' +
+        IN_FRONT,
       ...RAW_BYTES,
-      python: 'Verify what `self.rfile.read(length)` returns, never `json.dumps(json.loads(...))`.',
-      django: 'Use `request.body`, never `json.dumps(json.loads(...))`.',
-      php: 'Use `file_get_contents("php://input")`, never `json_encode(json_decode(...))`.',
-      ruby: "Verify what `env['rack.input'].read` returns, never `JSON.generate(JSON.parse(...))`.",
     },
     severity: 'high',
     cwe: 347,
-    implies: ['raw-body-fallback'],
+    implies: ids(
+      'raw-body-fallback sanitised-body body-decoded-by-charset body-as-template undecodable-body-throws',
+      'optional-data-required narrow-value-format unknown-fields-forbidden lenient-parser body-as-c-string',
+      'decoded-body lossy-body-text body-chunks-as-text unstorable-characters valid-text-rejected',
+      'copies-by-content body-content-filter unstorable-body-text',
+    ),
   },
   'decoded-body': {
     title: 'Computes the signature over decoded or edited text of the body',
@@ -61,19 +38,15 @@ export const RAW_BODY_MISTAKES = mistakes({
     fix: {
       rule:
         'Sign and verify the exact bytes of the body: decode, trim, normalise or convert nothing first. Where the ' +
-        'HMAC function takes text, encode as UTF-8; where the platform delivers Base64, decode that first.',
+        'HMAC function takes text, encode as UTF-8; where the platform delivers Base64, decode that first. ' +
+        IN_FRONT,
       ...RAW_BYTES,
       python: 'Verify the bytes of `self.rfile.read(length)`: no `decode`, `strip` or text mode before the HMAC.',
-      java:
-        'Verify what `exchange.getRequestBody().readAllBytes()` returns. Of a servlet, use ' +
-        '`request.getInputStream()`, not `request.getReader()`.',
-      spring: 'Take the body as `@RequestBody byte[]`, not from `request.getReader()` and not as a string.',
       ruby: "Verify what `env['rack.input'].read` returns, without `chomp` or `strip`.",
-      php: 'Pass `file_get_contents("php://input")` to `hash_hmac`, without `trim`.',
     },
     severity: 'high',
     cwe: 347,
-    implies: ['raw-body-fallback'],
+    implies: ['raw-body-fallback', 'body-chunks-as-text', 'valid-text-rejected', 'unstorable-characters'],
   },
   'signed-part-of-body': {
     title: 'Computes the signature over something other than the complete body',
@@ -103,7 +76,7 @@ export const RAW_BODY_MISTAKES = mistakes({
     fix: {
       rule:
         'Compute the HMAC over the undecoded bytes. Decode as strict UTF-8 after that, and answer 400 if decoding ' +
-        'fails.',
+        `fails. ${IN_FRONT}`,
       ...RAW_BYTES,
       dotnet: 'Use Encoding.UTF8 instead of Encoding.ASCII, or better, the bytes of `Request.Body`.',
       python:
@@ -111,7 +84,7 @@ export const RAW_BODY_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 347,
-    implies: ['raw-body-fallback'],
+    implies: ids('decoded-body raw-body-fallback body-chunks-as-text valid-text-rejected unstorable-characters'),
   },
   'body-decoded-by-charset': {
     title: 'Decodes the body by the charset of Content-Type before verification',
@@ -126,14 +99,13 @@ export const RAW_BODY_MISTAKES = mistakes({
         'Ignore the charset for the verification: JSON is UTF-8, and the signature covers bytes. 415 is fine for a ' +
         'charset that you reject.',
       ...RAW_BYTES,
-      java:
-        'Verify what `exchange.getRequestBody().readAllBytes()` returns. Of a servlet, use ' +
-        '`request.getInputStream()`, not `request.getReader()`.',
-      spring: 'Take the body as `@RequestBody byte[]`, not from `request.getReader()` and not as a string.',
     },
     severity: 'medium',
     cwe: 807,
-    implies: ['raw-body-fallback'],
+    implies: ids(
+      'lossy-body-text decoded-body raw-body-fallback body-chunks-as-text valid-text-rejected',
+      'unstorable-characters',
+    ),
   },
   'raw-body-fallback': {
     title: 'Also accepts a signature over a changed form of the body',
@@ -161,12 +133,12 @@ export const RAW_BODY_MISTAKES = mistakes({
     fix: {
       rule:
         'Remove the workaround: with the raw bytes, there is nothing to guess. Leave escapes and numbers to the ' +
-        'parser, after verification.',
+        `parser, after verification. ${IN_FRONT}`,
       ...RAW_BYTES,
     },
     severity: 'high',
     cwe: 347,
-    implies: ['raw-body-fallback'],
+    implies: ['reserialised-body', 'decoded-body', 'lossy-body-text', 'raw-body-fallback'],
   },
   'sanitised-body': {
     title: 'Sanitises the body before verification',
@@ -179,12 +151,15 @@ export const RAW_BODY_MISTAKES = mistakes({
     fix: {
       rule:
         'Exclude this route from input filters, and verify the received bytes first. Filter texts afterwards, ' +
-        'where you store them, and encode them where you display them.',
+        `where you store them, and encode them where you display them. ${IN_FRONT}`,
       ...RAW_BYTES,
     },
     severity: 'high',
     cwe: 347,
-    implies: ['raw-body-fallback'],
+    implies: ids(
+      'body-content-filter body-as-template unstorable-body-text backtracking-pattern valid-text-rejected',
+      'lenient-parser unstorable-characters',
+    ),
   },
   'body-rewritten-upstream': {
     title: 'Verifies the body after another component has rewritten it',
@@ -197,12 +172,12 @@ export const RAW_BODY_MISTAKES = mistakes({
     fix: {
       rule:
         'Disable body rewriting for this route, or verify the signature before the body reaches the component. ' +
-        'Store the body as bytes, and only after verification.',
+        `Store the body as bytes, and only after verification. ${IN_FRONT}`,
       ...RAW_BYTES,
     },
     severity: 'high',
     cwe: 347,
-    implies: ['raw-body-fallback'],
+    implies: ['reserialised-body', 'decoded-body', 'lossy-body-text', 'raw-body-fallback', 'copies-by-content'],
   },
   'body-as-template': {
     title: 'Passes the body through a format string or a replace pattern before verification',
@@ -230,10 +205,11 @@ export const RAW_BODY_MISTAKES = mistakes({
       'random.',
     fix: {
       rule: 'Keep the chunks in a variable of the request.',
-      express: 'Declare the array of chunks inside the handler, or let `express.raw` collect the body.',
+      node: 'Declare the array of chunks inside the handler.',
     },
     severity: 'high',
     cwe: 362,
+    implies: ['incomplete-body', 'state-shared-by-requests', 'body-consumed-twice', 'body-chunks-as-text'],
   },
   'incomplete-body': {
     title: 'Verifies the body before it has been read to its end',
@@ -246,10 +222,13 @@ export const RAW_BODY_MISTAKES = mistakes({
     fix: {
       rule: 'Read to the end of the body, and hash all of it. Limit the size with a 413, not with a shorter read.',
       ...RAW_BYTES,
-      node: 'Collect the chunks as buffers, and continue in the `end` event.',
     },
     severity: 'high',
     cwe: 130,
+    implies: ids(
+      'valid-body-size-rejected oversized-body-unhandled signed-part-of-body body-chunks-as-text load-rejected',
+      'trusted-content-length backtracking-pattern body-consumed-twice state-shared-by-requests',
+    ),
   },
   'body-chunks-as-text': {
     title: 'Decodes each chunk of the body separately and joins the texts',
@@ -258,9 +237,8 @@ export const RAW_BODY_MISTAKES = mistakes({
       'A character that is split between two packets turns into replacement characters. This is rare, happens only ' +
       'outside ASCII, and rejects a valid delivery.',
     fix: {
-      rule: 'Collect the chunks as bytes, join them, and decode once, after verification.',
+      rule: `Collect the chunks as bytes, join them, and decode once, after verification. ${IN_FRONT}`,
       ...RAW_BYTES,
-      node: 'Collect buffers, join them with `Buffer.concat`, verify, and decode once.',
     },
     severity: 'high',
     cwe: 176,
@@ -273,7 +251,7 @@ export const RAW_BODY_MISTAKES = mistakes({
     why: 'The signature does not cover anything after the zero byte, which another reader of the request may process.',
     fix: {
       rule: 'Hash as many bytes as were received, not up to a terminator. Reject zero bytes as invalid JSON.',
-      express: 'Pass the whole buffer of `express.raw` to `hmac.update`.',
+      node: 'Pass the whole buffer to `hmac.update`.',
     },
     severity: 'high',
     cwe: 626,
@@ -285,11 +263,15 @@ export const RAW_BODY_MISTAKES = mistakes({
       'characters.',
     why: 'ASCII bodies pass. Each other character costs bytes at the end, and the rest neither verifies nor parses.',
     fix: {
-      rule: 'Count bytes wherever the body is copied or forwarded.',
-      express: 'Use `Buffer.byteLength(text)`, or the length of the buffer, instead of `text.length`.',
+      rule: `Count bytes wherever the body is copied or forwarded. ${IN_FRONT}`,
+      node: 'Use `Buffer.byteLength(text)`, or the length of the buffer, instead of `text.length`.',
     },
     severity: 'high',
     cwe: 135,
+    implies: ids(
+      'body-decoded-by-charset decoded-body lossy-body-text body-chunks-as-text valid-text-rejected',
+      'unstorable-characters reserialised-body',
+    ),
   },
   'body-consumed-twice': {
     title: 'Reads the body in two places',
@@ -302,9 +284,6 @@ export const RAW_BODY_MISTAKES = mistakes({
     fix: {
       rule: 'Read the body in one place, to its end, and pass the bytes to the verification and to the parser.',
       ...RAW_BYTES,
-      express:
-        'Exclude this route from the global `express.json()`, and use `express.raw({ type: () => true, inflate: ' +
-        'false })` on it.',
     },
     severity: 'critical',
     cwe: 666,
@@ -322,9 +301,11 @@ export const RAW_BODY_MISTAKES = mistakes({
         'Answer 415 to compressed bodies, because the service never compresses. If you need compression, verify ' +
         'first, and catch errors of the decoder.',
       express: 'Set `inflate: false` in `express.raw({ type: () => true, inflate: false })`: it then answers 415.',
+      nestjs: "Pass `inflate: false` to `app.useBodyParser('raw', ...)`: it then answers 415.",
     },
     severity: 'medium',
     cwe: 696,
+    implies: ['decompression-unguarded'],
   },
   'undecodable-body-throws': {
     title: 'Answers 500 to a body that it cannot decode or parse',
@@ -336,13 +317,11 @@ export const RAW_BODY_MISTAKES = mistakes({
       'monitoring.',
     fix: {
       rule: 'Verify the bytes first. Then catch errors of the decoder and of the parser, and answer 400.',
-      ...RAW_BYTES,
-      python:
-        'Catch `UnicodeDecodeError` and `json.JSONDecodeError` after verification; a byte order mark in a `str` ' +
-        'raises the latter.',
+      ...GUARDED_PARSING,
     },
     severity: 'medium',
     cwe: 248,
+    implies: ['lossy-body-text', 'decompressed-body'],
   },
   'unstorable-body-text': {
     title: 'Answers 500 to text that it cannot store or encode',
@@ -354,9 +333,24 @@ export const RAW_BODY_MISTAKES = mistakes({
       rule:
         'Verify the bytes, and then check strings before you store them: remove U+0000 or answer 400, and answer ' +
         '400 to a lone surrogate.',
-      express: "Check `text.includes('\\u0000')` and `text.isWellFormed()` after `JSON.parse`, and answer 400.",
+      node: "Check `text.includes('\\u0000')` and `text.isWellFormed()` after `JSON.parse`, and answer 400.",
     },
     severity: 'medium',
     cwe: 176,
+  },
+  'printed-body': {
+    title: 'Computes the signature over what the language prints of the body',
+    seen:
+      '`JSON.stringify(req.rawBody)` of a Buffer, `str()` of bytes or a dict, `fmt.Sprint`, `Arrays.toString`, ' +
+      '`inspect`, string interpolation of a parsed body, hexadecimal or base64 text of the body.',
+    why: 'A signature over the body never matches, since the language writes bytes and maps in its own notation.',
+    fix: {
+      rule:
+        'Give the bytes of the body to the HMAC function as they arrived: no conversion to text, no interpolation. ' +
+        'To compare with another program, print the length and the SHA-256 of the bytes on both sides.',
+      ...RAW_BYTES,
+    },
+    severity: 'high',
+    cwe: 347,
   },
 });

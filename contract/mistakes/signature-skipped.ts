@@ -1,4 +1,5 @@
-import { mistakes } from './mistake.ts';
+import { RAW_BYTES } from './code-by-stack.ts';
+import { ids, mistakes } from './mistake.ts';
 
 /** Mistakes by which a receiver leaves some requests unverified. */
 export const SKIPPED_VERIFICATION_MISTAKES = mistakes({
@@ -15,9 +16,14 @@ export const SKIPPED_VERIFICATION_MISTAKES = mistakes({
       express:
         'Mount the verification as middleware on the route, before the handler and its `switch`, and move early ' +
         'answers after it.',
+      fastify: 'Verify in a `preValidation` hook of the route: the schema is checked after it.',
     },
     severity: 'critical',
     cwe: 424,
+    implies: ids(
+      'foreign-handshake unset-secret empty-body-unhandled verdict-kept-by-id lookup-before-verification',
+      'body-left-unread decoded-body body-as-c-string',
+    ),
   },
   'verification-per-content-type': {
     title: 'Verifies only bodies of some content types or encodings',
@@ -29,12 +35,11 @@ export const SKIPPED_VERIFICATION_MISTAKES = mistakes({
       rule:
         'Read the bytes of every request, and verify them in a separate step. Reject other types and encodings only ' +
         'after that, and remove form and upload parsers from this route.',
-      express:
-        'Read the body with `express.raw({ type: () => true, inflate: false })`, verify it in the next middleware, ' +
-        'and remove `express.urlencoded()` and `express.text()`.',
+      ...RAW_BYTES,
     },
     severity: 'critical',
     cwe: 288,
+    implies: ['unread-body-verified'],
   },
   'verification-per-framing': {
     title: 'Verifies only requests of some lengths, framings or HTTP versions',
@@ -48,12 +53,14 @@ export const SKIPPED_VERIFICATION_MISTAKES = mistakes({
       rule:
         'Read the body to its end, and verify it whatever its length and framing are. Answer 413 to bodies that are ' +
         'too large, and give health checks their own route.',
+      ...RAW_BYTES,
       express:
         'Remove conditions on `req.headers["content-length"]` and `req.httpVersion`, verify after the parser instead ' +
         'of in its `verify` hook, and call the same app in a `checkContinue` listener.',
     },
     severity: 'critical',
     cwe: 288,
+    implies: ['empty-body-unhandled', 'foreign-handshake', 'body-left-unread'],
   },
   'verification-per-method': {
     title: 'Verifies only requests with some HTTP methods',
@@ -71,6 +78,7 @@ export const SKIPPED_VERIFICATION_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 288,
+    implies: ['method-not-restricted', 'conditional-key-check'],
   },
   'verification-per-path': {
     title: 'Decides by the text of a path or URL whether to verify',
@@ -144,6 +152,7 @@ export const SKIPPED_VERIFICATION_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 807,
+    implies: ['verification-per-path', 'verification-per-framing', 'request-target-unguarded'],
   },
   'foreign-handshake': {
     title: 'Answers handshakes, pings or repeats of other senders without verification',
@@ -213,6 +222,20 @@ export const SKIPPED_VERIFICATION_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 345,
+    implies: ids(
+      'state-outlives-request verification-per-type raw-body-fallback signed-part-of-body test-mode-from-request',
+      'well-known-secret other-signature-place base64-variant spoofed-request-header signature-check-throws',
+      'partial-comparison unset-secret verification-per-path spoofed-client-address parsing-before-verification',
+      'other-hmac-hash confused-credentials absent-signature-passes wrong-digest-encoding hash-instead-of-hmac',
+      'foreign-signature-format foreign-handshake converted-secret verification-per-framing',
+      'verification-per-content-type signature-used-as-pattern several-signatures request-overwrites-state',
+      'other-credential-suffices lossy-body-text hand-written-comparison digest-handled-as-text',
+      'algorithm-from-request verification-per-method verification-fails-open unread-body-verified',
+      'swapped-hmac-arguments surrounding-text-ignored state-shared-by-requests signature-letter-case',
+      'shortened-secret secret-with-extra-characters remembered-before-checks one-credential-enough',
+      'verdict-kept-by-id lookup-before-verification signature-treated-as-url-text known-id-revealed',
+      'imitated-body-format empty-body-unhandled distinct-refusals decoded-body body-left-unread body-as-c-string',
+    ),
   },
   'state-outlives-request': {
     title: 'Keeps the raw body or other state of the verification outside the request',
@@ -224,12 +247,13 @@ export const SKIPPED_VERIFICATION_MISTAKES = mistakes({
       rule:
         'Keep the raw body and the result of the verification with their request, and no state between two ' +
         'deliveries.',
-      express:
-        'Use `req.body`, `res.locals` or local variables, not `req.socket` or a module variable. Remove the flag g: ' +
-        '`/^[A-Za-z0-9+/]{43}=$/.test(header)`.',
+      node:
+        'Use local variables, or properties of the request, not `req.socket` or a module variable. Remove the flag ' +
+        'g: `/^[A-Za-z0-9+/]{43}=$/.test(header)`.',
     },
     severity: 'critical',
     cwe: 488,
+    implies: ['state-shared-by-requests'],
   },
   'lookup-before-verification': {
     title: 'Looks up known deliveries before it verifies the signature',
@@ -241,5 +265,6 @@ export const SKIPPED_VERIFICATION_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 696,
+    implies: ['known-id-revealed', 'verdict-kept-by-id'],
   },
 });

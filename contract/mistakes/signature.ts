@@ -1,17 +1,6 @@
-import { mistakes } from './mistake.ts';
-
-/** The mistakes by which some forged deliveries are accepted: without any check, all of them are. */
-const ALL_FORGERIES = [
-  'absent-signature-passes signature-check-throws several-signatures signature-treated-as-url-text',
-  'signature-format-only surrounding-text-ignored signature-used-as-pattern base64-variant wrong-digest-encoding',
-  'foreign-signature-format other-signature-place algorithm-from-request confused-credentials verification-fails-open',
-  'partial-comparison hand-written-comparison signature-letter-case digest-handled-as-text other-hmac-hash',
-  'hash-instead-of-hmac swapped-hmac-arguments unset-secret well-known-secret secret-with-extra-characters',
-  'shortened-secret converted-secret unread-body-verified cached-verification lookup-before-verification',
-  'signed-part-of-body raw-body-fallback verification-per-type verification-per-content-type verification-per-framing',
-  'verification-per-method verification-per-path spoofed-client-address spoofed-request-header test-mode-from-request',
-  'foreign-handshake other-credential-suffices request-overwrites-state state-outlives-request',
-].flatMap((names) => names.split(' '));
+import { RAW_BYTES } from './code-by-stack.ts';
+import { FORGED_SIGNATURES, UNSIGNED } from './consequences.ts';
+import { ids, mistakes } from './mistake.ts';
 
 /** Mistakes in how a signature is computed, compared and refused. */
 export const SIGNATURE_MISTAKES = mistakes({
@@ -23,11 +12,18 @@ export const SIGNATURE_MISTAKES = mistakes({
       rule:
         'Compute HMAC-SHA256 over the raw body, compare it with the header in constant time, and answer 401 if the ' +
         'header is missing or differs.',
-      express: 'Mount a verification middleware on this route, before the handler.',
+      express: 'Mount a verification middleware on this route, before the handler, and await what it returns.',
+      fastify: 'Verify in a `preValidation` hook of the route, and send the 401 there.',
+      nestjs: 'Verify in a guard (`@UseGuards`), and throw `UnauthorizedException` in it.',
+      fastapi: 'Verify in the handler or in a dependency (`Depends`), and raise `HTTPException(401)`.',
+      laravel: 'Assign a middleware to the route that answers `response("", 401)`.',
+      rails: 'Verify in a `before_action` that ends with `head :unauthorized`.',
+      spring:
+        'Verify in the handler, over the bytes of the body: a filter that reads them leaves none for the handler.',
     },
     severity: 'critical',
     cwe: 347,
-    implies: ALL_FORGERIES,
+    implies: FORGED_SIGNATURES,
   },
   'verification-not-enforced': {
     title: 'Verifies the signature but does not act on the result',
@@ -37,13 +33,29 @@ export const SIGNATURE_MISTAKES = mistakes({
     why: 'The code looks complete and accepts every forgery.',
     fix: {
       rule: 'Await the result of the verification, and end the request with 401 unless it is exactly true.',
-      express:
-        'Write `if ((await verify(req)) !== true) return res.sendStatus(401)`, and enable the lint rule against ' +
-        'unawaited promises in conditions.',
+      node:
+        'Is the verification awaited? A promise that is not awaited is always truthy. Write `if ((await ' +
+        'verify(request)) !== true)`, answer 401 there, and enable the lint rule against unawaited promises in ' +
+        'conditions.',
+      nestjs: 'Await the verification in the guard: `return await this.verify(request)`, without a catch block.',
+      fastapi: 'Is the verification awaited? A coroutine that is not awaited is always true.',
     },
     severity: 'critical',
     cwe: 347,
-    implies: ['no-signature-verification'],
+    implies: [
+      ...UNSIGNED,
+      ...ids(
+        'no-signature-verification raw-body-fallback signed-part-of-body well-known-secret base64-variant',
+        'signature-check-throws partial-comparison other-hmac-hash confused-credentials absent-signature-passes',
+        'wrong-digest-encoding hash-instead-of-hmac foreign-signature-format converted-secret',
+        'signature-used-as-pattern several-signatures lossy-body-text hand-written-comparison digest-handled-as-text',
+        'verification-fails-open verdict-kept-by-id unread-body-verified swapped-hmac-arguments',
+        'surrounding-text-ignored signature-letter-case shortened-secret secret-with-extra-characters',
+        'one-credential-enough cached-verification signature-treated-as-url-text signature-format-only',
+        'serial-body-reads known-id-revealed imitated-body-format failures-lock-out decoded-body body-left-unread',
+        'body-as-c-string',
+      ),
+    ],
   },
   'verification-fails-open': {
     title: 'Accepts deliveries unverified after an error, after failures or under load',
@@ -57,13 +69,14 @@ export const SIGNATURE_MISTAKES = mistakes({
       rule:
         'Verify every delivery, and reject in every case other than "equal". Under load, answer 503 or let requests ' +
         'wait: an HMAC takes microseconds.',
-      express:
+      node:
         'Answer 401 in the `catch` block and return. Remove sampling, circuit breakers and load conditions around ' +
         'the verification.',
       java: 'Do not swallow `GeneralSecurityException` around `MessageDigest.isEqual`: reject instead.',
     },
     severity: 'critical',
     cwe: 636,
+    implies: [...UNSIGNED, 'signature-check-throws', 'other-hmac-hash', 'absent-signature-passes'],
   },
   'signature-format-only': {
     title: 'Checks only that a signature is present or well-formed',
@@ -73,31 +86,26 @@ export const SIGNATURE_MISTAKES = mistakes({
       'gives false confidence.',
     fix: {
       rule: 'Compare the header with the HMAC of the body. Presence, length and format prove nothing.',
-      express:
-        'Run the verification after checks of presence or format, not instead of it: `a.length === b.length && ' +
-        'timingSafeEqual(a, b)`.',
+      node:
+        'Is the verification awaited? A promise that is not awaited is always truthy, so any signature passes. ' +
+        'Without a promise, use the result: `if (a.length !== b.length || !timingSafeEqual(a, b))`, and answer 401 ' +
+        'there.',
+      fastapi: 'Is the verification awaited? A coroutine that is not awaited is always true.',
+      php: 'Write `if (!hash_equals($expected, $signature))` in addition to `isset()`, and answer 401.',
     },
     severity: 'critical',
     cwe: 347,
-    implies: [
-      'partial-comparison',
-      'hand-written-comparison',
-      'signature-letter-case',
-      'digest-handled-as-text',
-      'other-hmac-hash',
-      'hash-instead-of-hmac',
-      'swapped-hmac-arguments',
-      'unset-secret',
-      'well-known-secret',
-      'secret-with-extra-characters',
-      'shortened-secret',
-      'converted-secret',
-      'unread-body-verified',
-      'cached-verification',
-      'lookup-before-verification',
-      'signed-part-of-body',
-      'raw-body-fallback',
-    ],
+    implies: ids(
+      'partial-comparison hand-written-comparison base64-variant signature-letter-case digest-handled-as-text',
+      'other-hmac-hash hash-instead-of-hmac swapped-hmac-arguments confused-credentials unset-secret',
+      'well-known-secret secret-with-extra-characters shortened-secret converted-secret unread-body-verified',
+      'cached-verification lookup-before-verification signed-part-of-body raw-body-fallback lossy-body-text',
+      'verification-per-type verification-fails-open state-outlives-request failures-lock-out distinct-refusals',
+      'serial-body-reads body-as-c-string signature-check-throws state-shared-by-requests verdict-kept-by-id',
+      'verification-per-framing verification-per-content-type request-overwrites-state remembered-before-checks',
+      'parsing-before-verification one-credential-enough known-id-revealed imitated-body-format decoded-body',
+      'body-left-unread signature-used-as-pattern',
+    ),
   },
   'absent-signature-passes': {
     title: 'Accepts a missing or empty signature',
@@ -111,13 +119,17 @@ export const SIGNATURE_MISTAKES = mistakes({
       rule:
         'Treat a missing or empty signature like an invalid one: answer 401, and do not replace it with a default ' +
         'value.',
-      express:
-        'Write `if (!signature || !isValid(signature, req.body)) return res.sendStatus(401)`, and verify ' +
-        'unconditionally.',
-      php: 'Write `if (!$signature || !hash_equals($expected, $signature))`, and answer 401.',
+      node: 'Write `if (!signature || !isValid(signature, body))`, answer 401 there, and verify unconditionally.',
+      python: 'Write `received = headers.get("X-Service-Signature", "")`, and compare it without `if received and`.',
+      php: 'Write `if (!hash_equals($expected, $_SERVER["HTTP_X_SERVICE_SIGNATURE"] ?? ""))`, and answer 401.',
+      laravel:
+        'Write `if (!hash_equals($expected, (string) $request->header("X-Service-Signature")))`, and answer 401.',
+      rails: 'Compare `request.headers["X-Service-Signature"].to_s`, without `if signature.present?`.',
+      go: 'Write `if !hmac.Equal([]byte(r.Header.Get("X-Service-Signature")), []byte(expected))`, without `!= "" &&`.',
     },
     severity: 'critical',
     cwe: 347,
+    implies: UNSIGNED,
   },
   'signature-check-throws': {
     title: 'Answers 500 to a missing or malformed signature, because the check throws',
@@ -131,26 +143,38 @@ export const SIGNATURE_MISTAKES = mistakes({
       rule:
         'Check that the header is present, compare the lengths of the two byte buffers (not of the strings) before ' +
         'the contents, and answer 401 when the check throws.',
-      express:
-        'Check `typeof header === "string"` and `/^[A-Za-z0-9+/]{43}=$/` first. Then create both buffers, and write ' +
-        '`if (a.length !== b.length || !timingSafeEqual(a, b)) return res.sendStatus(401)`.',
+      node:
+        'Write `const a = Buffer.from(request.headers["x-service-signature"] ?? ""), b = Buffer.from(expected)`, ' +
+        'then `if (a.length !== b.length || !timingSafeEqual(a, b))`, and answer 401 there.',
       python:
         'Use `headers.get("X-Service-Signature", "")`, and call `hmac.compare_digest(received.encode("utf-8", ' +
         '"replace"), expected.encode())`: it raises TypeError for text outside ASCII.',
-      flask: 'Use `request.headers.get("X-Service-Signature", "")` instead of the index, which raises.',
-      php: 'Use `$_SERVER["HTTP_X_SERVICE_SIGNATURE"] ?? ""`.',
+      php: 'Write `hash_equals($expected, $_SERVER["HTTP_X_SERVICE_SIGNATURE"] ?? "")`: null is a `TypeError`.',
+      laravel:
+        'Write `hash_equals($expected, (string) $request->header("X-Service-Signature"))`: null is a `TypeError`.',
       ruby: 'Use `OpenSSL.secure_compare`, which takes any length; `OpenSSL.fixed_length_secure_compare` raises.',
       rails:
         'Use `request.headers["X-Service-Signature"].to_s`, and `ActiveSupport::SecurityUtils.secure_compare`, which ' +
         'takes any length; `fixed_length_secure_compare` raises.',
       go: '`r.Header.Get` returns an empty string for an absent header; do not index the slice in `r.Header`.',
-      java: 'Catch IllegalArgumentException around `Base64.getDecoder().decode`, and answer 401.',
+      java: 'Compare the Base64 texts with `MessageDigest.isEqual`: `Base64.getDecoder().decode` throws on other text.',
+      spring:
+        'Write `@RequestHeader(name = "X-Service-Signature", required = false)`, treat null as empty, and compare ' +
+        'the Base64 texts with `MessageDigest.isEqual`.',
       dotnet:
         'Use `Convert.TryFromBase64String`. `CryptographicOperations.FixedTimeEquals` returns false for unequal ' +
         'lengths and needs no guard.',
     },
     severity: 'medium',
     cwe: 755,
+    implies: [
+      ...UNSIGNED,
+      ...ids(
+        'absent-signature-passes partial-comparison digest-handled-as-text confused-credentials hash-instead-of-hmac',
+        'signature-treated-as-url-text wrong-digest-encoding decompression-unguarded base64-variant',
+        'several-signatures foreign-signature-format signature-used-as-pattern surrounding-text-ignored',
+      ),
+    ],
   },
   'verification-ends-process': {
     title: 'Ends the process when a signature is missing or malformed',
@@ -160,12 +184,16 @@ export const SIGNATURE_MISTAKES = mistakes({
     why: 'One unauthenticated request stops the receiver, and every delivery until the restart is lost.',
     fix: {
       rule: 'Check presence and length before the comparison, and run the verification where exceptions are caught.',
-      express:
-        'Verify inside the handler, not in a `data` or `end` callback. Express 5 turns a rejected handler into a ' +
-        '500, Express 4 does not.',
+      node:
+        'Verify inside the handler, not in a `data` or `end` callback, and put it into try/catch: Express 5 turns ' +
+        'a rejected handler into a 500, Express 4 does not.',
     },
     severity: 'critical',
     cwe: 248,
+    implies: [
+      ...UNSIGNED,
+      ...ids('signature-check-throws uncaught-error error-message-in-answer absent-signature-passes'),
+    ],
   },
   'wrong-refusal-status': {
     title: 'Answers missing or invalid credentials with a status other than 401',
@@ -178,10 +206,65 @@ export const SIGNATURE_MISTAKES = mistakes({
       express:
         'Answer 401 in the branch for a missing header too, and call `res.sendStatus(401)` in the `catch` block of ' +
         'the check.',
+      fastify: 'Leave the header out of `schema.headers`, which answers 400, and use `reply.code(401).send()`.',
+      nestjs: 'Throw `UnauthorizedException` in the guard: a guard that returns false answers 403.',
+      flask: 'Use `request.headers.get("X-Service-Signature", "")`, because the index answers 400, and `abort(401)`.',
+      fastapi:
+        'Declare `x_service_signature: str = Header("")`: a required header answers 422. Raise `HTTPException(401)`, ' +
+        'and pass `auto_error=False` to `APIKeyHeader`, which may answer 403.',
+      django: 'Return `HttpResponse(status=401)`: `PermissionDenied` answers 403, and `SuspiciousOperation` 400.',
+      php: 'Call `http_response_code(401)` before any output, and `exit`.',
+      laravel: 'Write `abort(401)` in the middleware: `abort_unless(..., 403)` and `$this->authorize()` answer 403.',
+      rails: 'Write `head :unauthorized`, not `:forbidden`, and `skip_forgery_protection`, whose failure is a 422.',
+      go: 'Write `http.Error(w, "unauthorized", http.StatusUnauthorized)`, and return.',
       spring: 'Write `@RequestHeader(required = false)`: a required header answers 400.',
     },
     severity: 'medium',
     cwe: 393,
+    implies: ['distinct-refusals', 'own-http-parser'],
+  },
+  'refused-with-success': {
+    title: 'Answers 200 to deliveries that it rejects, with an error in the text',
+    seen:
+      '`res.json({ error })` without a status, PHP that prints a warning before it sets the status, and routers that ' +
+      'answer 200 when no rule matches.',
+    why: 'The sender takes the delivery for accepted and never repeats it, and an incorrect secret goes unnoticed.',
+    fix: {
+      rule: 'Set the status before any output: 401 for invalid credentials, 400 for an invalid payload.',
+      express: 'Write `return res.status(401).json({ error: "unauthorized" })`.',
+      fastify: 'Write `return reply.code(401).send()`.',
+      nestjs: 'Throw `UnauthorizedException`: an object that is returned answers 200 or 201.',
+      hono: 'Write `return c.text("unauthorized", 401)`.',
+      flask: 'Write `return "unauthorized", 401`.',
+      fastapi: 'Raise `HTTPException(401)`: `return {...}, 401` answers 200 with a list.',
+      django: 'Return `HttpResponse(status=401)`, or pass `status=401` to `JsonResponse`.',
+      go: 'Write `http.Error(w, "unauthorized", 401)` and return: what is written first sends 200.',
+      spring: 'Return `ResponseEntity.status(401).build()`.',
+      php:
+        'Set `display_errors=0` and `output_buffering=4096`, and call `http_response_code(401)` before any output: ' +
+        'after a warning is printed, PHP cannot change the status.',
+      laravel: 'Pass the status: `response()->json(["error" => "unauthorized"], 401)`.',
+      rails: 'Pass the status: `render json: { error: "unauthorized" }, status: :unauthorized`.',
+    },
+    severity: 'critical',
+    cwe: 393,
+    implies: [
+      ...UNSIGNED,
+      ...ids(
+        'no-signature-verification unchecked-key wrong-refusal-status raw-body-fallback one-credential-enough',
+        'signed-part-of-body well-known-secret partial-key-comparison base64-variant signature-check-throws',
+        'partial-comparison key-from-other-place altered-key unset-key other-hmac-hash confused-credentials',
+        'conditional-key-check absent-signature-passes wrong-digest-encoding key-as-pattern hash-instead-of-hmac',
+        'foreign-signature-format failures-lock-out converted-secret body-left-unread unread-body-verified',
+        'signature-used-as-pattern several-signatures request-chooses-credentials lossy-body-text key-exempt-claims',
+        'key-check-throws hand-written-comparison digest-handled-as-text verification-fails-open verdict-kept-by-id',
+        'swapped-hmac-arguments surrounding-text-ignored signature-letter-case shortened-secret',
+        'secret-with-extra-characters optional-key key-as-list cached-verification signature-format-only',
+        'signature-treated-as-url-text serial-body-reads known-id-revealed imitated-body-format decoded-body',
+        'body-as-c-string unread-key named-expected-key key-in-sql key-checked-late key-as-property',
+        'derived-key-comparison',
+      ),
+    ],
   },
   'partial-comparison': {
     title: 'Compares only a part of the signature',
@@ -191,13 +274,17 @@ export const SIGNATURE_MISTAKES = mistakes({
       rule:
         'Compare the complete values (32 bytes, 44 characters in Base64) with a constant-time function of your ' +
         'library.',
-      express:
+      node:
         'Use `a.length === b.length && timingSafeEqual(a, b)` on two buffers. Remove ' +
         '`expected.startsWith(received)`, `expected.includes(received)`, `.slice(7)` and `.subarray(0, 16)`.',
       python: 'Use `hmac.compare_digest`, not `all(x == y for x, y in zip(a, b))`.',
     },
     severity: 'critical',
     cwe: 187,
+    implies: ids(
+      'hand-written-comparison base64-variant surrounding-text-ignored signature-used-as-pattern distinct-refusals',
+      'several-signatures absent-signature-passes',
+    ),
   },
   'surrounding-text-ignored': {
     title: 'Accepts text before or after the valid signature',
@@ -207,12 +294,13 @@ export const SIGNATURE_MISTAKES = mistakes({
       'differently.',
     fix: {
       rule: 'Compare the complete header with the expected text, with a constant-time function of your library.',
-      express:
+      node:
         'Replace `received.startsWith(expected)`, `endsWith` and `includes`. Use `a.length === b.length && ' +
         'timingSafeEqual(a, b)` on two buffers.',
     },
     severity: 'low',
     cwe: 187,
+    implies: ['several-signatures', 'foreign-signature-format', 'base64-variant'],
   },
   'hand-written-comparison': {
     title: 'Compares signatures with a faulty hand-written loop',
@@ -222,11 +310,12 @@ export const SIGNATURE_MISTAKES = mistakes({
     why: 'Differences overwrite each other, cancel out or are left out, so other values than the valid signature pass.',
     fix: {
       rule: 'Replace the loop with the constant-time comparison function of your library.',
-      express: 'Use `a.length === b.length && timingSafeEqual(a, b)` on two buffers.',
+      node: 'Use `a.length === b.length && timingSafeEqual(a, b)` on two buffers.',
       python: 'Use `hmac.compare_digest`.',
     },
     severity: 'critical',
     cwe: 697,
+    implies: ['base64-variant'],
   },
   'signature-used-as-pattern': {
     title: 'Uses the received signature as a pattern or as the text of a query',
@@ -238,7 +327,7 @@ export const SIGNATURE_MISTAKES = mistakes({
       rule:
         'Compare the two texts literally, in your own code. In a shell, quote the variable; in a query, use "=" with ' +
         'a bound parameter.',
-      express:
+      node:
         'Replace `expected.match(received)` with `timingSafeEqual` on two buffers, and compare in the process, not ' +
         'in a script or a query.',
     },
@@ -255,7 +344,7 @@ export const SIGNATURE_MISTAKES = mistakes({
       'changed, valid signatures no longer match.',
     fix: {
       rule: 'Keep the letter case of both values, and compare them exactly.',
-      express: 'Remove `.toLowerCase()` on both sides.',
+      node: 'Remove `.toLowerCase()` on both sides.',
       java: 'Use `MessageDigest.isEqual`, not `equalsIgnoreCase`.',
       dotnet: 'Use `CryptographicOperations.FixedTimeEquals`, not `StringComparison.OrdinalIgnoreCase`.',
     },
@@ -274,7 +363,7 @@ export const SIGNATURE_MISTAKES = mistakes({
       rule:
         'Keep the digest as bytes until it is encoded in Base64. Compare the Base64 texts, or the bytes with a ' +
         'function that takes a length (`memcmp`, `CRYPTO_memcmp`).',
-      express: 'Pass buffers to `crypto.timingSafeEqual`, not `.toString("utf8")`.',
+      node: 'Pass buffers to `crypto.timingSafeEqual`, not `.toString("utf8")`.',
     },
     severity: 'high',
     cwe: 704,
@@ -291,7 +380,7 @@ export const SIGNATURE_MISTAKES = mistakes({
       rule:
         'Write the digest in standard Base64 with padding, and compare this text with the text of the header instead ' +
         'of decoding the header.',
-      express:
+      node:
         'Use `digest("base64")`, compare the lengths, then `Buffer.from(header)` with `Buffer.from(expectedBase64)`. ' +
         'Remove replacements of "-", "_", "=" and quotes.',
       java: 'Compare texts, or use `Base64.getDecoder()` instead of `getMimeDecoder()`, and reject if it throws.',
@@ -318,7 +407,7 @@ export const SIGNATURE_MISTAKES = mistakes({
       rule:
         'Ask the HMAC function for raw bytes, encode them once in standard Base64 with padding, and accept no other ' +
         'encoding.',
-      express:
+      node:
         'Use `digest("base64")` only. Remove `digest("hex")`, the branch on `signature.length === 64` and a second ' +
         '`Buffer.from(value, "base64")`.',
       python: 'Use `base64.b64encode(mac.digest()).decode()` instead of `mac.hexdigest()`.',
@@ -342,7 +431,7 @@ export const SIGNATURE_MISTAKES = mistakes({
       'contain one.',
     fix: {
       rule: 'Send, read and compare the Base64 text as it is: a header is not part of a URL.',
-      express: 'Remove `decodeURIComponent` and `querystring.unescape` from the code that reads the header.',
+      node: 'Remove `decodeURIComponent` and `querystring.unescape` from the code that reads the header.',
       php: 'Do not use `urldecode()`, which turns + into a space.',
       python: 'Do not use `unquote_plus()`.',
     },
@@ -382,8 +471,7 @@ export const SIGNATURE_MISTAKES = mistakes({
       rule:
         'The header holds the Base64 of the HMAC-SHA256 of the body and nothing else: compare it as a whole. Give ' +
         'each sender its own route and verification.',
-      express:
-        'Use `digest("base64")`, and remove code that cuts a prefix, such as `signature.replace(/^\\w+[=,]/, "")`.',
+      node: 'Use `digest("base64")`, and remove code that cuts a prefix, such as `signature.replace(/^\\w+[=,]/, "")`.',
     },
     severity: 'medium',
     cwe: 358,
@@ -406,6 +494,7 @@ export const SIGNATURE_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 235,
+    implies: ['foreign-signature-format'],
   },
   'other-signature-place': {
     title: 'Takes the signature from another place than the agreed header',
@@ -436,13 +525,15 @@ export const SIGNATURE_MISTAKES = mistakes({
       'is supported.',
     fix: {
       rule: 'Name HMAC-SHA256 in the code, and read no algorithm and no version from a request.',
-      express:
-        'Delete the parser for "algorithm=value", and do not derive the first argument of `createHmac` from a header.',
+      node:
+        'Delete the parser for "algorithm=value", and do not derive the first argument of `createHmac` from a ' +
+        'header.',
       php: 'Do not pass a part of the header to `hash_hmac` as its first argument.',
       java: 'Do not pass a part of the header to `Mac.getInstance`.',
     },
     severity: 'critical',
     cwe: 757,
+    implies: ['other-hmac-hash', 'foreign-signature-format'],
   },
   'other-hmac-hash': {
     title: 'Uses or accepts an HMAC with another hash function than SHA-256',
@@ -452,7 +543,7 @@ export const SIGNATURE_MISTAKES = mistakes({
       'choose the weakest one.',
     fix: {
       rule: 'Name SHA-256 in the code, and remove every fallback.',
-      express: 'Use `createHmac("sha256", secret)` only.',
+      node: 'Use `createHmac("sha256", secret)` only.',
     },
     severity: 'high',
     cwe: 327,
@@ -469,7 +560,7 @@ export const SIGNATURE_MISTAKES = mistakes({
       rule:
         'Use the HMAC function of the platform with SHA-256, the secret as its key and the body as its message, and ' +
         'accept nothing else.',
-      express:
+      node:
         'Replace `createHash("sha256")` with `createHmac("sha256", secret)`, and remove `update(secret + body)` and ' +
         '`update(body + secret)`.',
     },
@@ -486,7 +577,7 @@ export const SIGNATURE_MISTAKES = mistakes({
       'no sender makes.',
     fix: {
       rule: 'Look up the order of the arguments, and keep one call: the secret is the key, the body is the message.',
-      express: 'Pass the secret to `createHmac` and the body to `update`.',
+      node: 'Pass the secret to `createHmac` and the body to `update`.',
       python: '`hmac.new(key, msg, sha256)`: the secret comes first.',
       php: '`hash_hmac("sha256", $body, $secret)`: the secret comes last.',
     },
@@ -522,14 +613,21 @@ export const SIGNATURE_MISTAKES = mistakes({
       rule:
         'Fail at start-up when the secret is unset, empty or one of the words "undefined", "null" and "None". Answer ' +
         '401 when no secret is found for a request, and leave empty entries out of lists of secrets.',
-      express:
+      node:
         'Write `if (!process.env.WEBHOOK_SECRET) throw new Error(...)` at start-up, without `?? ""` and template ' +
         'literals. Use one secret, whatever headers, host and body name.',
       go: '`os.Getenv` returns "" for an unset variable: use `os.LookupEnv`, and stop if it is missing or empty.',
-      python: 'Do not use `str(os.environ.get(...))`: it turns a missing variable into the word None.',
+      python: 'Use `os.environ["WEBHOOK_SECRET"]`: `get` returns None, which `str()` turns into the word None.',
+      php: '`getenv()` returns false for an unset variable, which is an empty key: throw at start-up.',
+      laravel:
+        'Throw if `config("services.webhook.secret")` is empty: `env()` returns null once configuration is cached.',
+      rails: 'Use `ENV.fetch("WEBHOOK_SECRET")`, which raises, instead of `ENV[...].to_s`.',
+      spring:
+        'Give the property placeholder no default after the colon: the context then fails to start without a value.',
     },
     severity: 'critical',
     cwe: 1188,
+    implies: ['well-known-secret'],
   },
   'well-known-secret': {
     title: 'Accepts a default, sample, test or masked value as the secret',
@@ -541,7 +639,7 @@ export const SIGNATURE_MISTAKES = mistakes({
       rule:
         'Verify only with a random secret of at least 32 characters that is agreed with the operator. Have no ' +
         'default: a missing secret or a placeholder is an error at start-up.',
-      express:
+      node:
         'Remove the default after `||`, delete constants and test modes from production code, and leave the secret ' +
         'out of an update when the form still contains the mask.',
     },
@@ -560,7 +658,7 @@ export const SIGNATURE_MISTAKES = mistakes({
       rule:
         'Agree on a secret without whitespace and quotes at its ends, trim it once where it is read, and use only ' +
         "that value. Write secret files with `printf '%s'`.",
-      express: 'Write `readFileSync(path, "utf8").trim()`, and delete the second attempt.',
+      node: 'Write `readFileSync(path, "utf8").trim()`, and delete the second attempt.',
     },
     severity: 'high',
     cwe: 138,
@@ -573,7 +671,7 @@ export const SIGNATURE_MISTAKES = mistakes({
       rule:
         'Store and use the whole secret, and compare its length with the agreed one at start-up. The HMAC function ' +
         'of the platform takes keys of any length.',
-      express: 'Widen the column, and remove `secret.slice(0, 32)`.',
+      node: 'Widen the column, and remove `secret.slice(0, 32)`.',
     },
     severity: 'high',
     cwe: 222,
@@ -590,7 +688,7 @@ export const SIGNATURE_MISTAKES = mistakes({
       rule:
         'Use the UTF-8 bytes of the secret as the key of the HMAC: decode, convert or change nothing, even if it ' +
         'looks like Base64. Store it encrypted, not hashed.',
-      express: 'Pass the string to `createHmac`, without `Buffer.from(secret, "base64")`.',
+      node: 'Pass the string to `createHmac`, without `Buffer.from(secret, "base64")`.',
       dotnet: 'Use `Encoding.UTF8.GetBytes(secret)`, not `Encoding.ASCII` or `Encoding.Unicode`.',
     },
     severity: 'high',
@@ -606,11 +704,11 @@ export const SIGNATURE_MISTAKES = mistakes({
       rule:
         'Keep the raw bytes when the body is first read, give them to the function that signs or verifies, and ' +
         'reject a delivery without them.',
-      express:
-        'Read the body with `express.raw({ type: () => true, inflate: false })`, and verify it in the next middleware.',
+      ...RAW_BYTES,
     },
     severity: 'high',
     cwe: 354,
+    implies: ['body-parser-by-content-type'],
   },
   'event-time-as-sending-time': {
     title: 'Rejects valid notifications as replays because of the time of the event',
@@ -618,9 +716,10 @@ export const SIGNATURE_MISTAKES = mistakes({
     why: 'Delayed deliveries are rejected on every retry, until they are lost.',
     fix: {
       rule: 'Remove the time window, and detect replays by the id, which the signature covers.',
-      express: 'Remove the tolerance on `at` from the verification.',
+      node: 'Remove the tolerance on `at` from the verification.',
     },
     severity: 'medium',
     cwe: 1025,
+    implies: ['time-compared-with-clock', 'local-calendar-time'],
   },
 });

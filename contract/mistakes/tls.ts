@@ -3,8 +3,8 @@ import { mistakes } from './mistake.ts';
 
 /** What changes in an application that terminates TLS itself. */
 const INSTALL =
-  'Express needs no change: pass the new files to `https.createServer({ cert, key })`, with the server certificate ' +
-  'first in `cert`, or to the proxy, and reload it.';
+  'Pass the new files to `https.createServer({ cert, key })`, with the server certificate first in `cert`, or to the ' +
+  'proxy, and reload it.';
 
 /** Mistakes in the certificates that an endpoint serves, and in how it speaks TLS. */
 export const TLS_MISTAKES = mistakes({
@@ -16,7 +16,7 @@ export const TLS_MISTAKES = mistakes({
       rule:
         'Check the log of the renewal and renew manually if it failed. Reload the server in the same job, and ' +
         'monitor the expiry date from outside.',
-      express: INSTALL,
+      node: INSTALL,
     },
     severity: 'critical',
     cwe: 324,
@@ -29,7 +29,7 @@ export const TLS_MISTAKES = mistakes({
       rule:
         'Serve the intermediates that come with each renewal (`fullchain.pem`), and check the dates of every ' +
         'certificate in the file.',
-      express: INSTALL,
+      node: INSTALL,
     },
     severity: 'critical',
     cwe: 324,
@@ -40,7 +40,7 @@ export const TLS_MISTAKES = mistakes({
     why: 'The sender rejects it like an expired one and delivers nothing until it becomes valid.',
     fix: {
       rule: 'Serve the old certificate until the new one is valid, and synchronise the clock of the issuing machine.',
-      express: INSTALL,
+      node: INSTALL,
     },
     severity: 'critical',
     cwe: 295,
@@ -57,7 +57,7 @@ export const TLS_MISTAKES = mistakes({
       rule:
         'Get the certificate from a public CA (free with ACME), and check which file the server reads. For a test ' +
         'endpoint with a private CA, pass its root with `--ca FILE`.',
-      express: INSTALL,
+      node: INSTALL,
     },
     severity: 'critical',
     cwe: 295,
@@ -72,7 +72,7 @@ export const TLS_MISTAKES = mistakes({
       rule:
         'Use a certificate issued with the key of the trusted CA, and serve the intermediate that issued it. If the ' +
         'CA was regenerated, distribute its new root, under a new name.',
-      express: INSTALL,
+      node: INSTALL,
     },
     severity: 'critical',
     cwe: 295,
@@ -87,7 +87,7 @@ export const TLS_MISTAKES = mistakes({
       rule:
         'Serve one file with the server certificate first, then each intermediate, without the root: `fullchain.pem` ' +
         'of an ACME client. nginx `ssl_certificate` takes one file with all of them.',
-      express: INSTALL,
+      node: INSTALL,
     },
     severity: 'critical',
     cwe: 295,
@@ -104,7 +104,7 @@ export const TLS_MISTAKES = mistakes({
       rule:
         'Serve the certificate first, then its issuer, then the issuer of that one, each once, and neither the root ' +
         'nor anything else: `fullchain.pem` of an ACME client.',
-      express: INSTALL,
+      node: INSTALL,
     },
     severity: 'low',
     cwe: 684,
@@ -121,7 +121,7 @@ export const TLS_MISTAKES = mistakes({
       rule:
         'Issue a certificate with the host of the registered URL as a subject alternative name (`DNS:your.host`, for ' +
         'an address `IP:`), and bind it to that name.',
-      express: INSTALL,
+      node: INSTALL,
     },
     severity: 'critical',
     cwe: 297,
@@ -136,7 +136,7 @@ export const TLS_MISTAKES = mistakes({
       rule:
         'Generate a new key, RSA with 2048 bits or P-256, and get the certificate from a CA whose keys are at least ' +
         'as strong.',
-      express: INSTALL,
+      node: INSTALL,
     },
     severity: 'high',
     cwe: 326,
@@ -147,7 +147,7 @@ export const TLS_MISTAKES = mistakes({
     why: 'Such signatures can be forged, and current clients refuse them with unspecific errors.',
     fix: {
       rule: 'Have the certificate reissued with SHA-256, and request the hash explicitly in your own tools.',
-      express: INSTALL,
+      node: INSTALL,
     },
     severity: 'high',
     cwe: 328,
@@ -164,7 +164,7 @@ export const TLS_MISTAKES = mistakes({
       rule:
         'Sign with a certificate that is marked as a CA (CA:TRUE, keyCertSign), and within the path length of its ' +
         'issuers, or have the limiting CA certificate reissued.',
-      express: INSTALL,
+      node: INSTALL,
     },
     severity: 'critical',
     cwe: 295,
@@ -177,7 +177,7 @@ export const TLS_MISTAKES = mistakes({
       rule:
         'Issue a certificate for the server, with the extended key usage serverAuth and the key usage ' +
         'digitalSignature.',
-      express: INSTALL,
+      node: INSTALL,
     },
     severity: 'critical',
     cwe: 295,
@@ -194,8 +194,9 @@ export const TLS_MISTAKES = mistakes({
       rule:
         'Set the minimum version to TLS 1.2 wherever TLS ends: nginx `ssl_protocols TLSv1.2 TLSv1.3;`, or the ' +
         'security policy of the load balancer.',
-      express:
-        'Leave `minVersion` of `https.createServer` at its default, TLS 1.2, and remove `@SECLEVEL=0` from `ciphers`.',
+      node:
+        'Leave `minVersion` of `https.createServer` at its default, TLS 1.2, and remove `@SECLEVEL=0` from ' +
+        '`ciphers`.',
       spring: 'Set `server.ssl.enabled-protocols=TLSv1.2,TLSv1.3`.',
       go: 'Leave `tls.Config.MinVersion` at its default or set it to `tls.VersionTLS12`.',
       dotnet:
@@ -224,7 +225,7 @@ export const TLS_MISTAKES = mistakes({
       rule:
         'Use the cipher list of a current server or a current policy of the load balancer, only with ECDHE suites, ' +
         'and remove additions to it (`ALL`, `@SECLEVEL=0`, `+RC4`).',
-      express:
+      node:
         'Leave `ciphers` of `https.createServer` unchanged, without `ALL` and `@SECLEVEL=0`; with nginx, use a ' +
         'currently recommended `ssl_ciphers` line.',
     },
@@ -237,7 +238,7 @@ export const TLS_MISTAKES = mistakes({
     why: 'The compressed length reveals secrets in headers to an attacker who can trigger requests.',
     fix: {
       rule: 'Disable TLS compression, or update the TLS library: current servers have it off by default.',
-      express: 'Node has no TLS compression: check the proxy (`SSLCompression off` in Apache).',
+      node: 'Node has no TLS compression: check the proxy (`SSLCompression off` in Apache).',
     },
     severity: 'medium',
     cwe: 203,
@@ -254,7 +255,7 @@ export const TLS_MISTAKES = mistakes({
       rule:
         'Offer http/1.1 in addition to h2 in the protocol list (ALPN), and use HTTP/1.1 if no protocol was ' +
         'negotiated.',
-      express:
+      node:
         'Use `https.createServer`, or `http2.createSecureServer({ allowHTTP1: true })` without your own handler of ' +
         '`unknownProtocol`.',
       go: 'Do not set `NextProtos` to h2 alone; `http.Server` offers both by default.',
@@ -270,7 +271,7 @@ export const TLS_MISTAKES = mistakes({
     why: 'A sender that is configured with http:// sends everything unencrypted, including the API key, unnoticed.',
     fix: {
       rule: 'Accept only TLS on this port. On an HTTP port, answer with a redirect, or close it.',
-      express: 'Serve the app with `https.createServer` only, and remove protocol detection.',
+      node: 'Serve the app with `https.createServer` only, and remove protocol detection.',
     },
     severity: 'high',
     cwe: 319,

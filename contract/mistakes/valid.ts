@@ -1,4 +1,6 @@
-import { mistakes } from './mistake.ts';
+import { BODY_LIMIT, OPEN_VALUES } from './code-by-stack.ts';
+import { REJECTED_KINDS } from './consequences.ts';
+import { ids, mistakes } from './mistake.ts';
 
 /** Mistakes by which a receiver rejects, crashes on or misreads notifications. */
 export const VALID_MISTAKES = mistakes({
@@ -24,14 +26,11 @@ export const VALID_MISTAKES = mistakes({
       rule:
         'Handle every type and status of the specification, and give each table of handlers a default that answers ' +
         '200.',
-      express:
-        'Add the missing branch to the switch, and end it with `default: res.sendStatus(200)`. Use `z.string()` ' +
-        'instead of `z.enum([...])`.',
-      spring: 'Jackson throws on an unknown enum constant: enable READ_UNKNOWN_ENUM_VALUES_USING_DEFAULT_VALUE.',
-      dotnet: 'JsonStringEnumConverter throws on an unknown name: declare types and statuses as string.',
+      ...OPEN_VALUES,
     },
     severity: 'high',
     cwe: 478,
+    implies: REJECTED_KINDS,
   },
   'unknown-values-rejected': {
     title: 'Rejects values that are not on its own list',
@@ -45,10 +44,7 @@ export const VALID_MISTAKES = mistakes({
       rule:
         'Read types, statuses, codes and networks as text, act on the values that you know, and answer 200 to the ' +
         'others and log them.',
-      express:
-        'Use `z.string()` instead of `z.enum([...])`, and map the value to your own enum afterwards, with a default.',
-      spring: 'Jackson throws on an unknown enum constant: enable READ_UNKNOWN_ENUM_VALUES_USING_DEFAULT_VALUE.',
-      dotnet: 'JsonStringEnumConverter throws on an unknown name: declare the field as string.',
+      ...OPEN_VALUES,
     },
     severity: 'medium',
     cwe: 232,
@@ -63,13 +59,15 @@ export const VALID_MISTAKES = mistakes({
       rule:
         'Ignore fields that the schema does not name, at every level and in the class of every type: configure this ' +
         'once, not class by class.',
-      express:
+      node:
         'Use `z.object` or `z.looseObject` instead of `z.strictObject`, also in nested schemas; in Ajv leave out ' +
         '`additionalProperties: false`.',
       django: 'Do not raise in `validate()` for keys of `initial_data` without a serializer field.',
       spring:
         'Set `spring.jackson.deserialization.fail-on-unknown-properties=false` for the one ObjectMapper, and remove ' +
         '`@JsonIgnoreProperties(ignoreUnknown = false)`.',
+      fastapi: 'Remove `extra="forbid"` from `model_config` of each model.',
+      nestjs: 'Remove `forbidNonWhitelisted: true` from the ValidationPipe.',
       go: 'Remove `decoder.DisallowUnknownFields()`.',
       dotnet: 'Remove `JsonUnmappedMemberHandling.Disallow`.',
     },
@@ -88,13 +86,14 @@ export const VALID_MISTAKES = mistakes({
       rule:
         'Select the shape by type, and within CAAS by data.type, before you read a field. Use the identifier of ' +
         'each type: transactionId, partnerTransactionId, paymentMethodId or the wallet.',
-      express:
+      node:
         'Make one schema for each type and a discriminated union of the CAAS shapes (zod `discriminatedUnion`), ' +
         'require `data.type` only for CAAS, and make the transaction column nullable.',
       spring: 'Use `@JsonTypeInfo` with `EXTERNAL_PROPERTY` on data.type instead of one class for all of CAAS.',
     },
     severity: 'high',
     cwe: 237,
+    implies: [...REJECTED_KINDS, 'valid-kind-rejected', 'lookup-before-insert'],
   },
   'optional-data-required': {
     title: 'Rejects or crashes on absent, null or empty optional data',
@@ -108,9 +107,15 @@ export const VALID_MISTAKES = mistakes({
       rule:
         'Treat an absent, null or empty optional field the same: there is none. Do not derive from a status that a ' +
         'hash or an error is present.',
-      express:
+      node:
         'Use `z.string().nullish()` without a minimum length in the schema, optional access (`?.`) and `|| null`, ' +
         'as in `data.errorData?.code ?? null`. Await or `.catch()` every promise that a handler starts.',
+      python:
+        'Use `data.get("errorData") or {}`; in a model, `field: str | None = None`, because without a default it is ' +
+        'required.',
+      laravel: 'Use the rule `nullable`: `ConvertEmptyStringsToNull` turns "" into null, which `string` rejects.',
+      php: 'Use `$data["errorData"]["code"] ?? null`.',
+      rails: 'Use `payload.dig("data", "errorData", "code")`, and `&.` for methods of the value.',
       spring: 'Do not use `@NotNull` and `@NotBlank` on optional fields.',
       go: 'Use a pointer, and test it for nil.',
       dotnet: 'Declare the property nullable and not `required`.',
@@ -130,14 +135,14 @@ export const VALID_MISTAKES = mistakes({
       rule:
         'Store an error code as text of any form. Use lists, prefixes and groups only to look up a message or a ' +
         'team, with a default.',
-      express:
+      ...OPEN_VALUES,
+      node:
         'Use `z.string()` without `.regex(...)` for the code. Give lookups a default: `teams.get(code?.slice(0, 3)) ' +
         "?? teams.get('other')`, `code?.split('-')[2]?.[0] ?? 'unknown'`.",
-      spring: 'Jackson throws on an unknown enum constant: enable READ_UNKNOWN_ENUM_VALUES_USING_DEFAULT_VALUE.',
-      dotnet: 'JsonStringEnumConverter throws on an unknown name: declare the error code as string.',
     },
     severity: 'high',
     cwe: 478,
+    implies: ['text-form-unchecked'],
   },
   'misspelt-hash-key': {
     title: 'Does not handle both spellings of the hash key of a deposit',
@@ -150,13 +155,14 @@ export const VALID_MISTAKES = mistakes({
       'be found on the blockchain.',
     fix: {
       rule: 'Use the hash under the correct key if it is not empty, else the one under the misspelt key, else none.',
-      express: '`const hash = metadata.blockchainTransactionId || metadata.blockchainTransctionId || null`.',
+      node: '`const hash = metadata.blockchainTransactionId || metadata.blockchainTransctionId || null`.',
       python: '`metadata.get("blockchainTransactionId") or metadata.get("blockchainTransctionId")`, without brackets.',
       spring: 'Map both names to separate fields and choose afterwards: with `@JsonAlias` the last one wins.',
       go: 'Use one struct field for each of the two names.',
     },
     severity: 'high',
     cwe: 236,
+    implies: ['optional-data-required', 'unknown-values-rejected', 'narrow-amount-type', 'unique-payload-field'],
   },
   'narrow-value-format': {
     title: 'Rejects valid values of another form or length',
@@ -170,7 +176,7 @@ export const VALID_MISTAKES = mistakes({
       rule:
         'Read ids, addresses, hashes, memos and currencies as text of any form, and store them in columns of at ' +
         'least 255 characters. Accept amounts of decimal digits with or without a fraction.',
-      express:
+      node:
         'Use `z.string().max(255)` without a pattern, not `z.uuidv4()`; for amounts use ' +
         '`z.string().regex(/^\\d+(\\.\\d+)?$/)`.',
       python: 'Use `Decimal(amount)` with error handling, and a NUMERIC column without a limit on digits.',
@@ -178,6 +184,7 @@ export const VALID_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 186,
+    implies: ['id-form-assumed'],
   },
   'fixed-time-format': {
     title: 'Parses the time of a notification with one fixed format',
@@ -191,7 +198,7 @@ export const VALID_MISTAKES = mistakes({
       rule:
         'Read a number as epoch seconds and text as ISO 8601, with any number of fractional digits and with Z or an ' +
         'offset.',
-      express:
+      node:
         "`const time = new Date(typeof at === 'number' ? at * 1000 : at)`, and answer 400 when " +
         '`Number.isNaN(time.getTime())`.',
       python: 'Use `datetime.fromisoformat` (3.11 or later) for text and `fromtimestamp(at, tz=UTC)` for numbers.',
@@ -201,6 +208,11 @@ export const VALID_MISTAKES = mistakes({
     },
     severity: 'high',
     cwe: 186,
+    implies: ids(
+      'misspelt-hash-key copy-rejected local-calendar-time unknown-fields-forbidden unknown-values-rejected',
+      'optional-data-required unique-payload-field narrow-amount-type narrow-value-format lookup-before-insert',
+      'id-form-assumed',
+    ),
   },
   'time-compared-with-clock': {
     title: 'Rejects notifications whose time is not close to its own clock',
@@ -210,10 +222,11 @@ export const VALID_MISTAKES = mistakes({
       'rejected.',
     fix: {
       rule: 'Record `at`, but do not accept or reject by it: recognise repeated notifications by their id.',
-      express: 'Remove the comparison of `at` with `Date.now()`.',
+      node: 'Remove the comparison of `at` with `Date.now()`.',
     },
     severity: 'medium',
     cwe: 1025,
+    implies: ['local-calendar-time'],
   },
   'local-calendar-time': {
     title: 'Fails on certain dates or hours because of local time or calendar arithmetic',
@@ -223,7 +236,7 @@ export const VALID_MISTAKES = mistakes({
     why: 'An hour that clocks skip, or 29 February, causes a 500 for every notification with such a time.',
     fix: {
       rule: 'Store times with their zone, or in UTC. Add days to a date, or use a library that handles leap days.',
-      express:
+      node:
         'Connect to the database with the time zone Z, use TIMESTAMPTZ in PostgreSQL, and calculate with `new ' +
         'Date(at * 1000 + 365 * 86_400_000)` or Temporal.',
       python: 'Use `at + timedelta(days=365)`.',
@@ -247,7 +260,7 @@ export const VALID_MISTAKES = mistakes({
       rule:
         'Keep amounts as text, or as decimals or big integers of at least 78 digits. Check the atomic amount as ' +
         'received, compare by value, round only for display, and answer 422 to an amount that you cannot store.',
-      express:
+      node:
         'Use `z.string().regex(/^\\d+(\\.\\d+)?$/)` and BigInt (`BigInt(amount) > 0n`) or a decimal library, never ' +
         '`Number`.',
       python:
@@ -262,6 +275,7 @@ export const VALID_MISTAKES = mistakes({
     },
     severity: 'critical',
     cwe: 681,
+    implies: ['amount-as-float', 'narrow-value-format', 'number-conversion-unchecked'],
   },
   'valid-text-rejected': {
     title: 'Rejects or misreads valid text',
@@ -288,9 +302,11 @@ export const VALID_MISTAKES = mistakes({
       rule:
         'Accept bodies up to at least the size that the specification or the sender allows, at every component ' +
         'before the handler, and limit them above that.',
+      ...BODY_LIMIT,
       express: "Set `limit` of the body parser, as in `express.raw({ type: () => true, limit: '1mb' })`.",
     },
     severity: 'medium',
     cwe: 1284,
+    implies: ['state-shared-by-requests', 'parsing-before-verification', 'load-rejected'],
   },
 });

@@ -1,4 +1,5 @@
 /** Whether a signature header is correct for a body, and if not, why. */
+import { printedForm } from './body-mistakes.ts';
 import { findMistakes, foundTexts } from './find-mistakes.ts';
 import { HEADER_FINDINGS, headerShape } from './header-shape.ts';
 import type { MistakeText, SigningInput } from './mistake.ts';
@@ -12,6 +13,11 @@ export interface SignatureReport {
   readonly header: readonly MistakeText[];
   /** The likeliest way in which this value came about; null when it matches and when no known mistake explains it. */
   readonly explanation: Explanation | null;
+  /**
+   * What the body is, if it is not a notification but a text that a language made of one. The signature may match all
+   * the same: then it was computed over that text.
+   */
+  readonly printed: Explanation | null;
   /** How many signatures were compared. */
   readonly tried: number;
 }
@@ -33,11 +39,16 @@ const ALL_UP_TO = 1024 * 1024;
 export function explainSignature(input: SigningInput & { readonly header: string }): SignatureReport {
   const shape = headerShape(input.header);
   const search = findMistakes(shape, { inputs: [input], pairsUpTo: PAIRS_UP_TO, allUpTo: ALL_UP_TO });
+  const form = printedForm(input.body);
   let tried = 0;
   const report = (matches: boolean, [first, ...others]: readonly MistakeText[]): SignatureReport => ({
     matches,
     header: shape.findings,
     explanation: first === undefined ? null : explainMistakes([first, ...others]),
+    printed:
+      form === undefined
+        ? null
+        : { ...explainMistakes([form]), title: `These bytes are not a notification, but ${form.what}.` },
     tried,
   });
   for (;;) {

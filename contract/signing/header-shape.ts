@@ -122,7 +122,7 @@ function partsOf(value: string): Part[] {
   if (unquoted !== value) parts.push({ finding: FINDING.quoted, values: [unquoted] });
   const unlabelled = withoutLabel(value);
   if (unlabelled !== value) parts.push({ finding: FINDING.prefix, values: [unlabelled] });
-  const pieces = value.split(/[,;]\s*|(?<!\s)\s+(?=v\d)/).filter((piece) => piece !== '');
+  const pieces = value.split(/[,;]\s*|(?<![\s:])\s+(?=v\d)/).filter((piece) => piece !== '');
   if (/^t=\d+/.test(value)) {
     parts.push({ finding: FINDING.prefix, values: pieces.slice(1).map(withoutLabel) });
   } else if (pieces[0] !== value && !(unlabelled !== value && pieces.length === 2)) {

@@ -18,11 +18,12 @@ export {
   requireEncodable,
   rewriteJson,
 } from './json-dialects.ts';
-export type { MistakeText, SigningInput } from './mistake.ts';
+export { type MistakeText, readBody, type SigningInput } from './mistake.ts';
 export {
   type Explanation,
   explainMistakes,
   listMistakes,
+  type Mistakes,
   mistakesNamed,
   SIGNING_MISTAKES,
   sentence,

@@ -11,6 +11,10 @@ export interface JsonDialect {
   readonly separators: readonly [item: string, key: string];
   /** By code point, as Python, Go and Ruby sort. */
   readonly sortKeys?: boolean;
+  /** Around the members of an object, `{` and `}` by default. */
+  readonly braces?: readonly [open: string, close: string];
+  /** How null, true and false are written, where not as in JSON. */
+  readonly literals?: Readonly<Record<string, string>>;
   /** `{}` by default. PHP's associative arrays cannot tell an empty object from an empty list. */
   readonly emptyObject?: string;
   /** Writes a number from its source text. Throws RangeError when the platform cannot write it. */
@@ -83,16 +87,17 @@ export function writeJson(node: JsonNode, dialect: JsonDialect): string {
     case 'number':
       return dialect.number(node.source);
     case 'literal':
-      return node.source;
+      return dialect.literals?.[node.source] ?? node.source;
     case 'string':
       return dialect.string(node.value);
     case 'array':
       return `[${node.items.map((inner) => writeJson(inner, dialect)).join(item)}]`;
     case 'object': {
-      if (node.entries.size === 0) return dialect.emptyObject ?? '{}';
+      if (node.entries.size === 0 && dialect.emptyObject !== undefined) return dialect.emptyObject;
       const entries = dialect.sortKeys === true ? [...node.entries].sort(byCodePoint) : [...node.entries];
       const members = entries.map(([key, inner]) => `${dialect.string(key)}${colon}${writeJson(inner, dialect)}`);
-      return `{${members.join(item)}}`;
+      const [open, close] = dialect.braces ?? ['{', '}'];
+      return `${open}${members.join(item)}${close}`;
     }
   }
 }
@@ -115,15 +120,15 @@ export function requireEncodable(text: string): string {
   return text;
 }
 
-const isInteger = (source: string): boolean => /^-?\d+$/.test(source);
+export const isInteger = (source: string): boolean => /^-?\d+$/.test(source);
 
 /** A finite number as its shortest digits and its power of ten. */
-function scientific(value: number): [digits: string, power: number] {
+export function scientific(value: number): [digits: string, power: number] {
   const [digits = '', power = '0'] = value.toExponential().split('e');
   return [digits, Number(power)];
 }
 
-function exponent(power: number): string {
+export function exponent(power: number): string {
   return `e${power < 0 ? '-' : '+'}${String(Math.abs(power)).padStart(2, '0')}`;
 }
 
@@ -158,7 +163,7 @@ function rubyNumber(source: string): string {
   if (isInteger(source)) return integerText(source);
   const value = finite(source);
   const [digits, power] = scientific(value);
-  if (value === 0 || (power >= -4 && power < 16)) return pythonNumber(source);
+  if (value === 0 || (power >= -4 && power < 15)) return pythonNumber(source);
   return `${digits.includes('.') ? digits : `${digits}.0`}${exponent(power)}`;
 }
 
@@ -212,10 +217,8 @@ export const GO_MAP: JsonDialect = {
   string: (text) => escapeUnicode(JSON.stringify(text), /[<>&\u2028\u2029]/g),
 };
 
-/** Compact, with the keys sorted at every level, written by JavaScript. */
-export const JAVASCRIPT_SORTED: JsonDialect = {
-  separators: COMPACT,
-  sortKeys: true,
-  number: javascriptNumber,
-  string: JSON.stringify,
-};
+/** `JSON.stringify(value)`. */
+export const JAVASCRIPT: JsonDialect = { separators: COMPACT, number: javascriptNumber, string: JSON.stringify };
+
+/** The same with the keys sorted at every level. */
+export const JAVASCRIPT_SORTED: JsonDialect = { ...JAVASCRIPT, sortKeys: true };

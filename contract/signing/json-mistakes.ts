@@ -4,8 +4,10 @@
  */
 import {
   GO_MAP,
+  JAVASCRIPT,
   JAVASCRIPT_SORTED,
   type JsonDialect,
+  type JsonNode,
   PHP,
   PHP_UNESCAPED,
   PYTHON,
@@ -14,135 +16,155 @@ import {
   PYTHON_UNICODE,
   writeJson,
 } from './json-dialects.ts';
-import type { BodyMistake } from './mistake.ts';
+import { type BodyMistake, fromTree, type Row, rowsOf } from './mistake.ts';
 
-export const JSON_MISTAKES: readonly BodyMistake[] = [
-  {
-    name: 'reserialised-json',
-    title: 'the body was parsed and serialised again with JSON.stringify',
-    mistake: 'reserialised-body',
+/** Re-serialised without a change. */
+const REWRITTEN: Readonly<Record<string, Row<BodyMistake>>> = {
+  'reserialised-json': {
+    what: 'the body re-serialised with JSON.stringify',
     note: 'Compact bodies hide the mistake; spaces, 1.0 or "\\/" reveal it.',
     common: true,
     bytes: stringified(),
   },
-  {
-    name: 'python-json',
-    title: "the body was parsed and serialised again with Python's json.dumps",
-    mistake: 'reserialised-body',
+  'python-json': {
+    what: "the body re-serialised with Python's json.dumps",
     note: 'By default json.dumps writes a space after "," and ":", and escapes everything outside ASCII.',
     common: true,
     bytes: written(PYTHON),
   },
-  {
-    name: 'python-unicode-json',
-    title: "the body was parsed and serialised again with Python's json.dumps and ensure_ascii=False",
-    mistake: 'reserialised-body',
+  'python-unicode-json': {
+    what: "the body re-serialised with Python's json.dumps and ensure_ascii=False",
     note: 'By default json.dumps writes a space after "," and ":".',
     bytes: written(PYTHON_UNICODE),
   },
-  {
-    name: 'python-compact-json',
-    title: 'the body was parsed and serialised again as compact JSON by Python, Ruby or Java',
-    mistake: 'reserialised-body',
+  'python-compact-json': {
+    what: 'the body re-serialised as compact JSON by Python, Ruby or Java',
     common: true,
     bytes: written(PYTHON_COMPACT),
   },
-  {
-    name: 'php-json',
-    title: "the body was parsed and serialised again with PHP's json_encode",
-    mistake: 'reserialised-body',
+  'php-json': {
+    what: "the body re-serialised with PHP's json_encode",
     note: 'By default json_encode escapes "/" and everything outside ASCII, and writes {} as [].',
     common: true,
     bytes: written(PHP),
   },
-  {
-    name: 'php-unescaped-json',
-    title: "the body was parsed and serialised again with PHP's json_encode, slashes and Unicode unescaped",
-    mistake: 'reserialised-body',
+  'php-unescaped-json': {
+    what: "the body re-serialised with PHP's json_encode, slashes and Unicode unescaped",
     bytes: written(PHP_UNESCAPED),
   },
-  {
-    name: 'python-compact-ascii-json',
-    title: 'the body was parsed and serialised again by Python as compact JSON with ASCII escapes',
-    mistake: 'reserialised-body',
+  'python-compact-ascii-json': {
+    what: 'the body re-serialised by Python as compact JSON with ASCII escapes',
     common: true,
     bytes: written(PYTHON_COMPACT_ASCII),
   },
-  {
-    name: 'sorted-json',
-    title: 'the body was parsed and serialised again with its keys sorted',
-    mistake: 'reserialised-body',
+  'sorted-json': {
+    what: 'the body re-serialised with its keys sorted',
     bytes: written(JAVASCRIPT_SORTED),
   },
-  {
-    name: 'python-sorted-json',
-    title: 'the body was parsed and serialised again by Python with sort_keys=True',
-    mistake: 'reserialised-body',
+  'python-sorted-json': {
+    what: 'the body re-serialised by Python with sort_keys=True',
     bytes: written({ ...PYTHON, sortKeys: true }),
   },
-  {
-    name: 'python-sorted-compact-json',
-    title: 'the body was parsed and serialised again by Python as compact JSON with sort_keys=True',
-    mistake: 'reserialised-body',
+  'python-sorted-compact-json': {
+    what: 'the body re-serialised by Python as compact JSON with sort_keys=True',
     bytes: written({ ...PYTHON_COMPACT_ASCII, sortKeys: true }),
   },
-  {
-    name: 'go-json',
-    title: 'the body was parsed into a map and serialised again by Go',
-    mistake: 'reserialised-body',
+  'go-json': {
+    what: 'the body parsed into a map and re-serialised by Go',
     note: 'In Go, json.Marshal sorts the keys of a map and escapes <, > and &.',
     bytes: written(GO_MAP),
   },
-  {
-    name: 'pretty-json-2',
-    title: 'the body was parsed and serialised again with an indent of two spaces',
-    mistake: 'reserialised-body',
+  'pretty-json-2': {
+    what: 'the body re-serialised with an indent of two spaces',
     note: 'A vendor example signs JSON.stringify(body, null, 2), and it was copied.',
     bytes: stringified(2),
   },
-  {
-    name: 'pretty-json-4',
-    title: 'the body was parsed and serialised again with an indent of four spaces',
-    mistake: 'reserialised-body',
+  'pretty-json-4': {
+    what: 'the body re-serialised with an indent of four spaces',
     bytes: stringified(4),
   },
-  {
-    name: 'pretty-json-tab',
-    title: 'the body was parsed and serialised again with tabs',
-    mistake: 'reserialised-body',
-    bytes: stringified('\t'),
-  },
-  {
-    name: 'pretty-json-crlf',
-    title: 'the body was parsed and serialised again with an indent of two spaces and Windows line ends',
-    mistake: 'reserialised-body',
+  'pretty-json-tab': { what: 'the body re-serialised with tabs', bytes: stringified('\t') },
+  'pretty-json-crlf': {
+    what: 'the body re-serialised with an indent of two spaces and Windows line ends',
     bytes(body) {
       const value = body.value();
       // A line feed inside a string is escaped, so each one is the end of a line.
       return value === undefined ? undefined : Buffer.from(JSON.stringify(value, null, 2).replaceAll('\n', '\r\n'));
     },
   },
-  {
-    name: 'data-only',
-    title: 'only the "data" object of the body was signed',
-    mistake: 'signed-part-of-body',
-    common: true,
-    bytes(body) {
-      const data = body.field('data');
-      return data === undefined ? undefined : Buffer.from(JSON.stringify(data));
+};
+
+/** What frameworks and helpers do with the fields of a parsed body. Undefined removes a field. */
+const CHANGES: Readonly<Record<string, readonly [what: string, change: (node: JsonNode) => JsonNode | undefined]>> = {
+  'nulls-removed': ['without the fields that are null', (node) => (isNull(node) ? undefined : node)],
+  'empty-as-null': ['with null instead of empty texts', emptyAsNull],
+  'trimmed-fields': [
+    'with trimmed texts and null instead of empty ones, as in Laravel',
+    (node) => emptyAsNull(node.kind === 'string' ? { ...node, value: node.value.trim() } : node),
+  ],
+  'empty-removed': [
+    'without the fields that are null or empty texts',
+    (node) => (isNull(emptyAsNull(node)) ? undefined : node),
+  ],
+};
+
+const WRITERS = {
+  json: ['JavaScript', JAVASCRIPT],
+  'php-json': ['PHP', PHP],
+  'python-json': ['Python', PYTHON],
+} as const;
+
+const CHANGED = Object.entries(CHANGES).flatMap(([name, [what, change]]) =>
+  Object.entries(WRITERS).map(([writer, [language, dialect]]): [string, Row<BodyMistake>] => [
+    `${name}-${writer}`,
+    {
+      what: `the body re-serialised by ${language} ${what}`,
+      bytes: fromTree((tree) => writeJson(withFields(tree, change) ?? tree, dialect)),
     },
-  },
-  {
-    name: 'data-only-python',
-    title: 'only the "data" object of the body was signed, as json.dumps writes it',
-    mistake: 'signed-part-of-body',
-    bytes(body) {
-      const tree = body.tree();
-      const data = tree?.kind === 'object' ? tree.entries.get('data') : undefined;
-      return data === undefined ? undefined : Buffer.from(writeJson(data, PYTHON));
+  ]),
+);
+
+export const JSON_MISTAKES: readonly BodyMistake[] = [
+  ...rowsOf('reserialised-body', 'computes the HMAC over', { ...REWRITTEN, ...Object.fromEntries(CHANGED) }),
+  ...rowsOf<Row<BodyMistake>>('signed-part-of-body', 'computes the HMAC over', {
+    'data-only': {
+      what: 'the "data" object of the body alone',
+      common: true,
+      bytes(body) {
+        const data = body.field('data');
+        return data === undefined ? undefined : Buffer.from(JSON.stringify(data));
+      },
     },
-  },
+    'data-only-python': {
+      what: 'the "data" object of the body alone, as json.dumps writes it',
+      bytes: fromTree((tree) => {
+        const data = tree.kind === 'object' ? tree.entries.get('data') : undefined;
+        return data && writeJson(data, PYTHON);
+      }),
+    },
+  }),
 ];
+
+function isNull(node: JsonNode): boolean {
+  return node.kind === 'literal' && node.source === 'null';
+}
+
+function emptyAsNull(node: JsonNode): JsonNode {
+  return node.kind === 'string' && node.value === '' ? { kind: 'literal', source: 'null' } : node;
+}
+
+/** Applies a change to each field and item at every level. Items that it removes stay, because their places count. */
+function withFields(node: JsonNode, change: (node: JsonNode) => JsonNode | undefined): JsonNode | undefined {
+  if (node.kind === 'array')
+    return { kind: 'array', items: node.items.map((item) => withFields(item, change) ?? item) };
+  if (node.kind !== 'object') return change(node);
+  const entries = new Map<string, JsonNode>();
+  for (const [key, value] of node.entries) {
+    const changed = withFields(value, change);
+    if (changed !== undefined) entries.set(key, changed);
+  }
+  return { kind: 'object', entries };
+}
 
 function stringified(space?: number | string): BodyMistake['bytes'] {
   return (body) => {
@@ -152,12 +174,5 @@ function stringified(space?: number | string): BodyMistake['bytes'] {
 }
 
 function written(dialect: JsonDialect): BodyMistake['bytes'] {
-  return (body) => {
-    const tree = body.tree();
-    try {
-      return tree === undefined ? undefined : Buffer.from(writeJson(tree, dialect));
-    } catch {
-      return undefined; // The platform cannot write this value.
-    }
-  };
+  return fromTree((tree) => writeJson(tree, dialect));
 }

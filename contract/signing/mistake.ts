@@ -1,12 +1,12 @@
 /** What a signing mistake is, and what the functions that make one are given. */
-import type { MistakeReference } from '../mistakes/index.ts';
+import type { MistakeId, MistakeReference } from '../mistakes/index.ts';
 import { type JsonNode, parseJson } from './json-dialects.ts';
 
 /** The text that explains a mistake. Sender and receiver make the same mistakes, so it names neither. */
 export interface MistakeText extends MistakeReference {
   /** Stable, in kebab-case: the name in reports, in the vectors and for `hookproof sign --as`. */
   readonly name: string;
-  /** What was done, as a clause without a period: "the digest is written as hexadecimal". */
+  /** What the side that signs or verifies does, without its subject and a period: "uses an empty secret". */
   readonly title: string;
 }
 
@@ -19,7 +19,11 @@ interface Mistake extends MistakeText {
 
 /** Other bytes are signed than the exact bytes of the body. Undefined where the mistake does not apply to this body. */
 export interface BodyMistake extends Mistake {
+  /** What is signed, as a noun. */
+  readonly what: string;
   readonly bytes: (body: ReadBody) => Uint8Array | undefined;
+  /** What the bytes look like, where nothing else looks like them: a file that matches holds no notification. */
+  readonly form?: RegExp;
 }
 
 /**
@@ -37,6 +41,25 @@ export interface AlgorithmMistake extends Mistake {
 /** The digest is written in another encoding than standard base64. */
 export interface EncodingMistake extends Mistake {
   readonly encode: (digest: Buffer) => string;
+}
+
+/** A row without its name. Its title is a beginning that the rows of a table share, and `what`. */
+export type Row<M extends Mistake> = Omit<M, keyof MistakeText> & { readonly what: string; readonly note?: string };
+
+/** The rows of one mistake in the library. `more`: what all of them have. */
+export function rowsOf<R extends { readonly what: string }>(
+  mistake: MistakeId,
+  beginning: string,
+  rows: Readonly<Record<string, R>>,
+  more: { readonly note?: string } = {},
+): (R & MistakeText)[] {
+  return Object.entries(rows).map(([name, row]) => ({
+    ...more,
+    ...row,
+    name,
+    title: `${beginning} ${row.what}`,
+    mistake,
+  }));
 }
 
 /** The body and everything else that may be signed by mistake. */
@@ -92,6 +115,19 @@ export function readBody(input: SigningInput): ReadBody {
     return (object as Record<string, unknown>)[name];
   };
   return { ...input, text, value, tree, field };
+}
+
+/** The text of a parsed value. Undefined when the platform cannot write it. */
+export function fromTree(print: (tree: JsonNode) => string | undefined): BodyMistake['bytes'] {
+  return (body) => {
+    const tree = body.tree();
+    try {
+      const printed = tree === undefined ? undefined : print(tree);
+      return printed === undefined ? undefined : Buffer.from(printed);
+    } catch {
+      return undefined;
+    }
+  };
 }
 
 function once<T>(make: () => T): () => T {

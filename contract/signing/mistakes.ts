@@ -15,6 +15,7 @@ import {
   type EncodingMistake,
   type KeyMistake,
   type MistakeText,
+  type ReadBody,
   readBody,
   type SigningInput,
 } from './mistake.ts';
@@ -31,6 +32,7 @@ export interface Mistakes {
 /** A row of the table. */
 export interface SigningMistake extends MistakeText {
   readonly kind: keyof Mistakes;
+  readonly common: boolean;
   /** Undefined where the mistake does not apply to this body or secret. It may give the correct signature. */
   readonly sign: (input: SigningInput) => string | undefined;
 }
@@ -43,10 +45,10 @@ export const SIGNING_MISTAKES: readonly SigningMistake[] = [
   ...ALGORITHM_MISTAKES.map((algorithm) => row('algorithm', algorithm, { algorithm })),
 ];
 
-function row(kind: keyof Mistakes, text: MistakeText, mistakes: Mistakes): SigningMistake {
-  const { name, title, mistake, note } = text;
+function row(kind: keyof Mistakes, text: MistakeText & { readonly common?: true }, mistakes: Mistakes): SigningMistake {
+  const { name, title, mistake, note, common = false } = text;
   const sign = (input: SigningInput) => signMistakenly(mistakes, input);
-  return { name, kind, title, mistake, ...(note !== undefined && { note }), sign };
+  return { name, kind, title, mistake, common, ...(note !== undefined && { note }), sign };
 }
 
 /**
@@ -112,10 +114,13 @@ function mistakeNamed(name: string): Mistakes | undefined {
   return encoding && { encoding };
 }
 
-/** Signs with these mistakes. Undefined where one of them does not apply to this body or secret. */
-export function signMistakenly(mistakes: Mistakes, input: SigningInput): string | undefined {
+/**
+ * Signs with these mistakes. Undefined where one of them does not apply to this body or secret. A body that is signed
+ * with many mistakes is read once by the caller.
+ */
+export function signMistakenly(mistakes: Mistakes, input: SigningInput | ReadBody): string | undefined {
   const { body, key, algorithm, encoding } = mistakes;
-  const read = readBody(input);
+  const read = 'tree' in input ? input : readBody(input);
   const bytes = body === undefined ? read.body : body.bytes(read);
   const keyBytes = key === undefined ? signingKey(read.secret) : key.key(read);
   if (bytes === undefined || keyBytes === undefined) return undefined;

@@ -2,28 +2,17 @@
 
 import type { Stack } from '../../contract/index.ts';
 import { codeFor, explainMistake, findMistake, MISTAKES, type Mistake } from '../../contract/mistakes/index.ts';
-import type { Feature, RunObservations } from '../../scenarios/index.ts';
+import { type Feature, findScenario, type RunObservations } from '../../scenarios/index.ts';
 import { PREFLIGHT_SCENARIO, STATUS_SCENARIOS } from '../judge/index.ts';
 import type { Diagnosis, ScenarioResult } from '../report/result-document.ts';
-import { NOT_KNOWN } from '../report/verdict.ts';
-import { type Candidate, type Explanation, explainByFaults } from './explain-by-faults.ts';
+import { type Candidate, causesOfRun } from './causes.ts';
+import { factsOf, fingerprintsOf } from './facts.ts';
 import { type DictionaryFault, type FaultDictionary, loadDictionary } from './fault-dictionary.ts';
 import type { Finding } from './finding.ts';
-import { CANDIDATES } from './named-findings.ts';
 import { type Answer, answerOf, type Outcomes, outcomeOf } from './outcome.ts';
-
-import {
-  explainClientCertificates,
-  observationOf,
-  ofAcceptances,
-  ofCrashes,
-  ofNothingChecked,
-  ofOutages,
-  ofStatuses,
-  ofUnexplained,
-  STAYS_UP,
-  STOPS,
-} from './run-findings.ts';
+import { type Explanation, explainByOverlap } from './overlap.ts';
+import { patternsOf, whatSuffices } from './patterns.ts';
+import { explainClientCertificates, ofNothingChecked, ofOutages, ofStatuses } from './run-findings.ts';
 import { faultOfMistake } from './signing-trials.ts';
 import { guessStack, type KnownStack } from './stack.ts';
 
@@ -65,63 +54,28 @@ function diagnoseWith(dictionary: FaultDictionary, run: ToDiagnose): Diagnosis[]
 /** The likely faults from the results of a run whose preflight passed. */
 function explainRun(run: ToDiagnose, dictionary: FaultDictionary, stack: KnownStack | null): Diagnosis[] {
   const { results, outages, features, partial } = run;
-  const explanations = explainByFaults(outcomesIn(results), dictionary, (fault) => isPossible(fault, features));
-  const byFaults = explanations.map((explanation) => diagnosisOf(explanation, results, stack, partial));
-  const found: Diagnosis[] = [];
-  const explained = new Set<string>();
-  const add = (one: Diagnosis | null, least = NEWS) => {
-    if (one === null || one.evidence.filter((id) => !explained.has(id)).length < one.evidence.length * least) return;
-    for (const id of one.evidence) explained.add(id);
-    found.push(one);
-  };
-  add(ofNothingChecked(results));
-  const isComplete = found.length > 0;
-  for (const one of [...ofStatuses(results), ...byFaults.filter(isNamed)]) add(one);
-  const certificates = explainClientCertificates(results);
-  add(certificates);
-  for (const one of byFaults) if (!isNamed(one)) add(one);
-  add(ofOutages(outages, results), 0);
-  const unexplained = () => results.filter(({ id }) => !explained.has(id));
-  add(ofAcceptances(unexplained(), results));
-  add(ofCrashes(unexplained(), results));
-  // Where nothing is checked, or no certificate, the rest has the same cause.
-  const isHidden = ({ suite }: ScenarioResult) => isComplete || (certificates !== null && suite === 'mtls');
-  add(ofUnexplained(unexplained().filter((result) => result.verdict === 'fail' && !isHidden(result))));
-  const failures = results.filter(({ verdict }) => verdict === 'fail');
-  const failed = new Set(failures.map(({ id }) => id));
-  const accepted = new Set(failures.flatMap(({ id, decidedBy }) => (decidedBy === 'forgery-accepted' ? [id] : [])));
-  // Of equal weight, what is certain comes before candidates, and what is not known last. The end of the process comes
-  // before everything else: the fault that causes it if it is known, otherwise the observation.
-  const guilty = new Set(outages.flatMap(({ culprit }) => culprit ?? []));
-  const stopsProcess = ({ candidates, posterior, evidence }: Diagnosis) =>
-    candidates === undefined &&
-    posterior !== undefined &&
-    evidence.includes(STAYS_UP) &&
-    evidence.some((id) => id !== STAYS_UP && guilty.has(id));
-  const isExplained = found.some(stopsProcess);
-  const above = ACCEPTED_FORGERY * results.length;
-  const rankOf = (one: Diagnosis) => {
-    const { fault, candidates, posterior } = one;
-    if (STOPS.includes(fault)) return isExplained ? 0 : above;
-    if (fault === NOT_KNOWN) return 0;
-    if (candidates !== undefined) return 0.1;
-    if (posterior === undefined) return 0.2;
-    return stopsProcess(one) ? above : 0.5;
-  };
-  const weight = (one: Diagnosis) => {
-    const { length } = one.evidence.filter((id) => failed.has(id));
-    const forgeries = one.fault === NOT_KNOWN ? 0 : one.evidence.filter((id) => accepted.has(id)).length;
-    return rankOf(one) + length + (ACCEPTED_FORGERY - 1) * forgeries;
-  };
-  const ordered = isComplete ? found : found.toSorted((a, b) => weight(b) - weight(a));
-  return ordered.map((one, at) => ({ ...one, relation: at === 0 ? 'main' : 'also' }));
+  const facts = factsOf(results, outages);
+  const patterns = patternsOf(facts);
+  const nothing = patterns.some(({ mistake }) => mistake === 'refused-with-success') ? null : ofNothingChecked(results);
+  const explanations = explainByOverlap(outcomesIn(results), dictionary, (fault) => isPossible(fault, features));
+  // A part of the catalogue shows the mistake at most: what was not run confirms nothing.
+  const parts = new Set(facts.flatMap(({ id, part }) => (part === null ? [] : [id])));
+  const named = explanations.filter((one) => isSpecific(one, parts)).map((one) => diagnosisOf(one, results, partial));
+  const everywhere = ofStatuses(results).map((diagnosis) => ({ diagnosis, everywhere: true }));
+  const found: (Candidate | null)[] = [
+    nothing && { diagnosis: nothing, complete: true },
+    ...patterns.map((diagnosis) => ({ diagnosis })),
+    ...everywhere,
+    ...[...named, ...whatSuffices(facts, results), explainClientCertificates(results), ofOutages(outages, results)].map(
+      (diagnosis) => diagnosis && { diagnosis },
+    ),
+  ];
+  const candidates = found.filter((one) => one !== null);
+  return causesOfRun(candidates, facts, results).map((one) => ({
+    ...one,
+    ...withCode(one.fix, findMistake(one.mistake), stack),
+  }));
 }
-
-/** An accepted forgery with a cause weighs as much as this many other failures. */
-const ACCEPTED_FORGERY = 3;
-
-/** A further finding needs this share of evidence that no finding before it explains. */
-const NEWS = 0.5;
 
 /** The features without which a fault cannot show. */
 const AREA_NEEDS: Readonly<Record<string, readonly Feature[]>> = {
@@ -148,7 +102,8 @@ export function outcomesIn(results: readonly ScenarioResult[]): Outcomes {
     '401',
     ...results.flatMap(({ id, outcome = '' }) => (rejections.includes(id) ? [outcome.replace('missing-', '')] : [])),
   ]);
-  const alsoElsewhere = usesElsewhere(results, usual);
+  // Signed but malformed payloads may be rejected with the status of invalid credentials.
+  const alsoElsewhere = usual.has(fingerprintsOf(results).malformedPayload ?? '');
   const differ = results.some(({ id, outcome }) => rejections.includes(id) && outcome?.startsWith('missing-'));
   for (const result of results) {
     const outcome = outcomeOf(result);
@@ -159,18 +114,6 @@ export function outcomesIn(results: readonly ScenarioResult[]): Outcomes {
     outcomes.set(result.id, isStatus || (differ && result.decidedBy === 'answers-differ') ? null : answer);
   }
   return outcomes;
-}
-
-/** Whether signed but malformed payloads are rejected with the same status as invalid credentials. */
-function usesElsewhere(results: readonly ScenarioResult[], refusals: ReadonlySet<string>): boolean {
-  const rejected = results.filter(
-    ({ suite, verdict, outcome, expectedOutcomes }) =>
-      suite === 'malformed' &&
-      verdict === 'pass' &&
-      expectedOutcomes?.includes('401') !== true &&
-      /^4/.test(outcome ?? ''),
-  );
-  return rejected.filter(({ outcome }) => refusals.has(outcome ?? '')).length * 2 > rejected.length;
 }
 
 /**
@@ -216,18 +159,6 @@ function onlyFaultWith(
   return faults.some((other) => other !== first && JSON.stringify(other.outcomes) === outcomes) ? undefined : first;
 }
 
-const isNamed = ({ candidates }: Diagnosis) => candidates === undefined;
-
-/** The texts of the mistake that a mutant makes. */
-function textsOf(
-  fault: DictionaryFault,
-  stack: KnownStack | null,
-): Pick<Diagnosis, 'mistake' | 'seen' | 'why' | 'fix' | 'stack'> {
-  const mistake = MISTAKES[fault.mistake];
-  const { why, fix } = explainMistake(fault);
-  return { mistake: fault.mistake, seen: mistake.seen, why, ...withCode(fix, mistake, stack) };
-}
-
 /** A fix with the code for the stack, where the mistake has some. */
 function withCode(
   fix: string,
@@ -244,53 +175,42 @@ function withRecipe(one: Diagnosis): Diagnosis {
   return { ...one, fix: `${one.fix} A whole receiver: \`hookproof init --stack ${one.stack.name}\`.` };
 }
 
+/** One outcome shows only the mistake that its check looks for, and an isolated part of its delivery says more. */
+function isSpecific({ fault, evidence: [id = '', ...others] }: Explanation, parts: ReadonlySet<string>): boolean {
+  return others.length > 0 || (findScenario(id)?.mistake === fault.mistake && !parts.has(id));
+}
+
 function diagnosisOf(
-  { isNamed, candidates, evidence, outcomes, otherAnswer }: Explanation,
+  { fault, isExact, alike, evidence, outcomes }: Explanation,
   results: readonly ScenarioResult[],
-  stack: KnownStack | null,
   partial: boolean,
 ): Diagnosis {
-  const [first] = candidates;
-  if (first === undefined) throw new RangeError('an explanation has at least one candidate');
-  const { fault, posterior, alike } = first;
-  const shared = { relation: 'main' as const, agreement: evidence.length, outcomes, evidence: [...evidence], seen: '' };
-  if (isNamed && !partial) {
-    const { name } = fault;
-    const title = titleOf(first) + insteadOf(first, otherAnswer);
-    return {
-      ...shared,
-      fault: name,
-      title,
-      alike: [...alike],
-      ...textsOf(fault, stack),
-      posterior: rounded(posterior),
-    };
-  }
-  const titles = candidates.map(titleOf).join('; or: ');
-  const observed = observationOf(results.filter(({ id }) => evidence.includes(id)));
+  const mistake = MISTAKES[fault.mistake];
+  const own = isExact && !partial && namesOnly(fault, evidence, results);
   return {
-    ...shared,
-    fault: CANDIDATES.fault,
-    mistake: null,
-    title: `${observed}. Possibly: ${titles}`,
-    alike: [],
-    why: CANDIDATES.why,
-    fix: [...new Set(candidates.map((one) => textsOf(one.fault, stack).fix))].join(' Or: '),
+    relation: 'also',
+    fault: own ? fault.name : fault.mistake,
+    title: own ? titleOf(fault) : mistake.title,
+    mistake: fault.mistake,
+    agreement: evidence.length,
+    outcomes,
+    evidence: [...evidence],
+    alike: own ? [...alike] : [],
+    seen: mistake.seen,
+    ...explainMistake(own ? fault : { mistake: fault.mistake }),
     stack: null,
-    candidates: candidates.map((one) => ({
-      fault: one.fault.name,
-      title: titleOf(one),
-      posterior: rounded(one.posterior),
-    })),
   };
 }
 
-/** A title may name the status of the mutant. */
-function insteadOf({ fault }: Candidate, other: Explanation['otherAnswer']): string {
-  if (other === null || !fault.title.includes(other.expected)) return '';
-  const observed = other.observed === 'closed' ? 'closes the connection' : `answers ${other.observed}`;
-  return `; this receiver ${observed} instead`;
+/** Whether this receiver gives the answers that the title of a mutant names. */
+function namesOnly(
+  { title }: DictionaryFault,
+  evidence: readonly string[],
+  results: readonly ScenarioResult[],
+): boolean {
+  const named = title.match(/\b[345]\d\d\b/g) ?? [];
+  const given = results.flatMap(({ id, answered }) => (evidence.includes(id) ? [`${answered?.status}`] : []));
+  return named.every((status) => given.includes(status));
 }
 
-const titleOf = ({ fault }: Candidate) => fault.title.replace(/\.$/, '');
-const rounded = (posterior: number) => Math.round(posterior * 1000) / 1000;
+const titleOf = ({ title }: DictionaryFault) => title.replace(/\.$/, '');

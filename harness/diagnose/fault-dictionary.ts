@@ -85,6 +85,6 @@ export function isMeant(patterns: readonly string[], id: string): boolean {
 }
 
 /** Whether the dictionary says nothing about what a fault does in a scenario. */
-export function isUncertain({ outcomes, uncertain = [] }: FaultOutcomes, id: string): boolean {
-  return outcomes[id] === undefined && isMeant(uncertain, id);
+export function isUncertain({ outcomes, uncertain }: FaultOutcomes, id: string): boolean {
+  return uncertain !== undefined && outcomes[id] === undefined && isMeant(uncertain, id);
 }

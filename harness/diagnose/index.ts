@@ -8,6 +8,21 @@ export {
   explainClientCertificate,
   explainPreflight,
   type PreflightAttempts,
+  rejectsCredentials,
   TLS_ON_PORT,
 } from './preflight-findings.ts';
+export {
+  acceptsForgeries,
+  answersByTimeout,
+  EXPLAIN_FORGERIES,
+  explainAfter,
+  explainBefore,
+  limitsDeliveries,
+  type Refusal,
+  type RejectedKind,
+  rejectsKind,
+  type Stage,
+  stageOf,
+  underscoreIn,
+} from './refused-delivery.ts';
 export { credentialsOf, explainRejection, explainWords } from './rejected-credentials.ts';

@@ -1,12 +1,5 @@
-/**
- * The outcome of a scenario as one word that can be compared, and whether a scenario was judged in the run against a
- * mutant. Pure.
- */
-
-import { CATALOGUE } from '../../scenarios/index.ts';
-import { PREFLIGHT_SCENARIO } from '../judge/index.ts';
+/** The outcome of a scenario as one word that can be compared. Pure. */
 import type { ScenarioResult } from '../report/result-document.ts';
-import { type DictionaryFault, isUncertain } from './fault-dictionary.ts';
 
 /**
  * The outcome of a judged scenario: null for a pass, else `fail 200`, `warn 403`, `fail closed`. Undefined without a
@@ -43,9 +36,6 @@ export function goesWrongAs({ kind, detail, isEither }: Answer, expected: Answer
   return expected?.kind === kind || (isEither && expected?.kind === 'rejected');
 }
 
-/** The kinds of HTTP answers, and of their absence. */
-export const ANSWERS: readonly string[] = ['accepted', 'rejected', 'crashed', 'silence'];
-
 /** The answer of each judged scenario; null for a pass. */
 export type Outcomes = ReadonlyMap<string, Answer | null>;
 
@@ -56,6 +46,15 @@ const REFUSAL: ReadonlySet<string> = new Set(['401']);
  * Reads `fail 403`. `usual`: the statuses that this receiver uses for invalid credentials; `alsoElsewhere`: it uses
  * them for other deliveries too.
  */
+const usualAnswers = new Map<string, Answer>();
+
+/** The same for the outcome of a mutant. There are thousands of them, and few are different. */
+export function answerOfMutant(outcome: string): Answer {
+  const known = usualAnswers.get(outcome) ?? answerOf(outcome);
+  usualAnswers.set(outcome, known);
+  return known;
+}
+
 export function answerOf(outcome: string, usual: ReadonlySet<string> = REFUSAL, alsoElsewhere = false): Answer {
   const [level, ...rest] = outcome.split(' ');
   const detail = rest.join(' ');
@@ -75,42 +74,6 @@ function kindOf(detail: string): string {
   return detail === 'closed' || /^5\d\d$/.test(detail) ? 'crashed' : detail;
 }
 
-/** Without an accepted first delivery no other delivery has a verdict; these checks are judged nevertheless. */
-const WITHOUT_DELIVERY = 'tls/';
-
 /** Whether an outcome is a failure or a warning. */
-export const isRed = (outcome: string | undefined): outcome is string => /^(?:fail|warn) /.test(outcome ?? '');
-
-const applicable = new Map<string, ReadonlySet<string>>();
-/** The same by the list itself, which is looked up thousands of times. */
-const byList = new WeakMap<DictionaryFault['features'], ReadonlySet<string>>();
-
-/** The scenarios that apply with these features on. */
-function applicableWith(features: DictionaryFault['features']): ReadonlySet<string> {
-  const known = byList.get(features);
-  if (known !== undefined) return known;
-  const key = features.join(' ');
-  const ids = applicable.get(key) ?? selectApplicable(features);
-  applicable.set(key, ids);
-  byList.set(features, ids);
-  return ids;
-}
-
-function selectApplicable(features: DictionaryFault['features']): ReadonlySet<string> {
-  const scenarios = CATALOGUE.flatMap((suite) => suite.scenarios);
-  return new Set(
-    scenarios.filter(({ needs = [] }) => needs.every((need) => features.includes(need))).map(({ id }) => id),
-  );
-}
-
-/** Whether a mutant's run judged a scenario. What was not judged there, or not here, allows no conclusion. */
-export function judgedIn(fault: DictionaryFault, id: string): boolean {
-  const { outcomes, features } = fault;
-  const outcome = outcomes[id];
-  if (outcome !== undefined) return isRed(outcome);
-  if (isUncertain(fault, id)) return false;
-  const first = outcomes[PREFLIGHT_SCENARIO];
-  const isAccepted = !isRed(first) || answerOf(first).kind === 'accepted';
-  if (!isAccepted && !id.startsWith(WITHOUT_DELIVERY)) return false;
-  return applicableWith(features).has(id);
-}
+export const isRed = (outcome: string | undefined): outcome is string =>
+  outcome !== undefined && (outcome.startsWith('fail ') || outcome.startsWith('warn '));

@@ -5,6 +5,7 @@ import { CHAIN_FAULTS, type ChainFaultCode } from '../../contract/index.ts';
 import { CHAIN_MISTAKES, explainMistake } from '../../contract/mistakes/index.ts';
 import { type Attempt, isAboutClientCertificate, type TransportErrorKind } from '../transport/index.ts';
 import { type Finding, findingOf } from './finding.ts';
+import { type Credentials, FAILS_FOR_ALL, KEY_HINT, type Stage } from './refused-delivery.ts';
 
 /** The first delivery of a run and, when it was not accepted, a second one with more time. */
 export interface PreflightAttempts {
@@ -12,16 +13,14 @@ export interface PreflightAttempts {
   readonly second: Attempt | null;
 }
 
-/** Which credentials the delivery contains: a signature by the secret, and an API key. */
-export interface Credentials {
-  readonly secret: boolean;
-  readonly apiKey: boolean;
-}
-
 const BOTH: Credentials = { secret: true, apiKey: true };
 
-/** Explains a failed preflight. Null when it passed. */
-export function explainPreflight({ first, second }: PreflightAttempts, credentials = BOTH): Finding | null {
+/** Explains a failed preflight. Null when it passed. `stage`: where the delivery was refused, if that is known. */
+export function explainPreflight(
+  { first, second }: PreflightAttempts,
+  credentials = BOTH,
+  stage: Stage = 'after',
+): Finding | null {
   const last = second ?? first;
   const { answer, error } = first;
   if (error?.kind === 'timeout') {
@@ -33,7 +32,7 @@ export function explainPreflight({ first, second }: PreflightAttempts, credentia
   }
   if (answer !== null) {
     const isRejection = answer.status === 401 || answer.status === 403;
-    if (!isRejection) return findingForStatus(answer.status);
+    if (!isRejection) return findingForStatus(answer.status, stage);
     return credentials.secret || credentials.apiKey ? rejectsCredentials(answer.status, credentials) : NO_CREDENTIALS;
   }
   if (error === null || error.kind === 'local') return null;
@@ -102,8 +101,6 @@ const NO_CREDENTIALS: Finding = {
     '--api-key-file.',
 };
 
-const KEY_HINT = 'If the endpoint requires an API key, set HOOKPROOF_API_KEY or use `--api-key-file`.';
-
 /**
  * A delivery is rejected because of its credentials. `words`: what the answer says about them. A missing secret
  * comes first, unless the answer names the key; a missing key, if the answer names it.
@@ -144,7 +141,7 @@ export function rejectsCredentials(status: number, { secret, apiKey }: Credentia
   };
 }
 
-function findingForStatus(status: number): Finding {
+function findingForStatus(status: number, stage: Stage = 'after'): Finding {
   if (status >= 300 && status < 400) {
     return findingOf('redirects', `The endpoint redirects (${status})`, 'redirect-before-handler');
   }
@@ -159,7 +156,7 @@ function findingForStatus(status: number): Finding {
   }
   if (status >= 500) {
     const title = `The endpoint fails on a valid delivery (${status})`;
-    return findingOf('fails-on-valid-delivery', title, 'handler-failure');
+    return findingOf('fails-on-valid-delivery', title, 'handler-failure', FAILS_FOR_ALL[stage] || undefined);
   }
   const title = `The endpoint rejects a valid notification (${status})`;
   return findingOf('refuses-the-payload', title, 'over-strict-validation');
@@ -254,6 +251,6 @@ export function preflightFindings(): Finding[] {
     return findingOf(`certificate-${code}`, title, CHAIN_MISTAKES[code]);
   });
   const silent = [TLS_ON_PORT, NEVER_ANSWERS, ANSWERS_TOO_LATE, ENDLESS, NO_CREDENTIALS];
-  const statuses = [rejectsCredentials(401, BOTH), ...STATUSES.map(findingForStatus)];
+  const statuses = [rejectsCredentials(401, BOTH), ...STATUSES.map((status) => findingForStatus(status))];
   return [...Object.values(TRANSPORT), ...silent, ...statuses, REQUIRED, REJECTED, ...certificates];
 }

@@ -15,7 +15,8 @@ import type { AddressChange, Change, SignChange } from '../../scenarios/index.ts
 import type { Partner } from '../partner.ts';
 import type { Answer, Attempt } from '../transport/index.ts';
 import { type Finding, findingOf } from './finding.ts';
-import { type Credentials, rejectsCredentials } from './preflight-findings.ts';
+import { rejectsCredentials } from './preflight-findings.ts';
+import type { Credentials } from './refused-delivery.ts';
 import { signingTrials } from './signing-trials.ts';
 
 /** Sends the plain valid delivery with a change. `authentic`: whether its credentials are still valid. */

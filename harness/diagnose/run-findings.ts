@@ -5,6 +5,7 @@ import type { RunObservations } from '../../scenarios/index.ts';
 import { is2xx, PREFLIGHT_SCENARIO, STATUS_SCENARIOS } from '../judge/index.ts';
 import type { Diagnosis, ScenarioResult } from '../report/result-document.ts';
 import { NOT_KNOWN } from '../report/verdict.ts';
+import { STAYS_UP } from './facts.ts';
 import { type Finding, findingOf } from './finding.ts';
 
 type Results = readonly ScenarioResult[];
@@ -56,12 +57,6 @@ export function ofNothingChecked(results: Results): Diagnosis | null {
   return ignoresPayload ? counted(NOTHING_CHECKED, accepted, forged.length) : null;
 }
 
-/** The findings about a receiver that no longer answers. */
-export const STOPS = ['dies-and-stays-down', 'dies-and-is-restarted'];
-
-/** The check that observes them. */
-export const STAYS_UP = 'delivery/stays-up';
-
 /** Valid deliveries that were not accepted for a while. Says that the process ended only if connections closed. */
 export function ofOutages(outages: RunObservations['outages'], results: Results): Diagnosis | null {
   const stopped = outages.filter(({ outcome }) => outcome === 'closed');
@@ -107,35 +102,6 @@ function outageFinding(hasStopped: boolean, stayedDown: boolean, after: string, 
     `After ${after}: ${sign}.`,
   );
 }
-
-/** Accepted forgeries among the given results, of an endpoint that rejects others. */
-export function ofAcceptances(left: Results, all: Results): Diagnosis | null {
-  const isForged = ({ level }: ScenarioResult) => level === 'must';
-  const forged = forgeries(all).filter(isForged);
-  // An accepted forgery can pass: a page that answers every request accepts nothing.
-  const accepted = forgeries(left).filter(
-    (result) => isForged(result) && isAccepted(result) && result.verdict === 'fail',
-  );
-  if (accepted.length === 0) return null;
-  const isMissing = accepted.some(({ id }) => id === 'signature/missing' || id === 'api-key/missing');
-  const named = accepted.slice(0, 3).map(({ id }) => id);
-  const list = `${named.join(', ')}${accepted.length > 3 ? ', ...' : ''}`;
-  const title =
-    accepted.length === 1
-      ? `Accepts a forged delivery: ${list}`
-      : `Accepts ${accepted.length} forged deliveries: ${list}`;
-  const finding = isMissing ? MISSING_ACCEPTED : FORGED_ACCEPTED;
-  return counted({ ...finding, title }, accepted, forged.length);
-}
-
-const MISSING_ACCEPTED = findingOf(
-  'missing-credential-let-through',
-  'Accepts deliveries without a credential',
-  'forgery-accepted',
-  'A check such as `if (header && !valid)` accepts every request without the header.',
-);
-
-const FORGED_ACCEPTED = findingOf('forged-deliveries-accepted', 'Accepts forged deliveries', 'forgery-accepted');
 
 /** Deliveries that are rejected or accepted, but with another status: one finding each. */
 export function ofStatuses(results: Results): Diagnosis[] {
@@ -195,91 +161,6 @@ function rejectionStatus(what: string, name: string, status: string): Finding {
   return findingOf(fault, `Rejects ${what} with ${status} instead of 401`, 'wrong-refusal-status');
 }
 
-const MIN_CRASHES = 5;
-
-/** Malformed payloads among the given results that end in a 5xx: one missing guard causes many failures. */
-export function ofCrashes(left: Results, all: Results): Diagnosis | null {
-  const isPayload = (result: ScenarioResult) =>
-    result.suite === 'malformed' && passesWith(result, '4xx') && isJudged(result);
-  const payloads = all.filter(isPayload);
-  const crashes = left.filter(isPayload).filter(({ outcome }) => /^5\d\d$/.test(outcome ?? ''));
-  if (crashes.length < MIN_CRASHES) return null;
-  const title = `Answers ${crashes.length} malformed payloads with 5xx`;
-  return counted({ ...MALFORMED_CRASHES, title }, crashes, payloads.length);
-}
-
-const MALFORMED_CRASHES = findingOf('malformed-ends-in-5xx', 'Answers malformed payloads with 5xx', 'unguarded-parser');
-
-/** What was observed where no known fault explains it: it claims no cause. */
-export function ofUnexplained(left: Results): Diagnosis | null {
-  const [first] = left;
-  if (first === undefined) return null;
-  const fixes = new Set(left.map(({ fix }) => fix));
-  const finding = {
-    fault: NOT_KNOWN,
-    mistake: null,
-    title: `Cause not known. ${observationOf(left)}`,
-    why: left.length === 1 ? first.why : `${some(left.map(defectOf), '; ')}.`,
-    fix: fixes.size === 1 ? first.fix : 'See each of these checks below. The cause is what their deliveries share.',
-  };
-  return counted(finding, left, left.length);
-}
-
-const defectOf = ({ defect, title }: ScenarioResult) => defect ?? title;
-
-/** Up to this many are written out: of many checks, of few. */
-const MAX_SHOWN = 4;
-const MAX_DEFECTS = 2;
-
-function some(texts: readonly string[], separator: string): string {
-  const rest = texts.length - MAX_SHOWN;
-  return [...texts.slice(0, MAX_SHOWN), ...(rest > 0 ? [`and ${rest} more`] : [])].join(separator);
-}
-
-/** What checks that did not pass have observed, without any cause: "Rejects 9 valid deliveries; does not answer 1". */
-export function observationOf(results: Results): string {
-  if (results.length <= MAX_DEFECTS) return results.map(defectOf).join('. ');
-  const groups = OBSERVATIONS.map(({ text, is }) => ({ text, is, members: [] as ScenarioResult[] }));
-  for (const result of results) groups.find(({ is }) => is(result))?.members.push(result);
-  const phrases = groups
-    .filter(({ members }) => members.length > 0)
-    .toSorted((a, b) => b.members.length - a.members.length)
-    .map(({ text, members }) => text(members.length));
-  const sentence = phrases.join('; ');
-  return sentence.charAt(0).toUpperCase() + sentence.slice(1);
-}
-
-const deliveries = (count: number) => (count === 1 ? '1 delivery' : `${count} deliveries`);
-
-const fails =
-  (pattern: RegExp) =>
-  ({ outcome = '' }: ScenarioResult) =>
-    pattern.test(outcome);
-
-/** Kinds of observations. A result belongs to the first that holds. */
-const OBSERVATIONS: readonly { text: (count: number) => string; is: (result: ScenarioResult) => boolean }[] = [
-  {
-    text: (count) => `answers ${deliveries(count)} with something that no answer may contain`,
-    is: ({ decidedBy }) => decidedBy === 'leak',
-  },
-  {
-    text: (count) => `rejects ${deliveries(count)} that must be accepted`,
-    is: (result) => passesWith(result, '200') && fails(/^[34]\d\d$/)(result),
-  },
-  {
-    text: (count) => `accepts ${deliveries(count)} that must be rejected`,
-    is: (result) => mustReject(result) && hasStatus2xx(result) && result.decidedBy !== 'answers-differ',
-  },
-  { text: (count) => `answers ${deliveries(count)} with 5xx`, is: fails(/^5\d\d$/) },
-  { text: (count) => `closes the connection on ${deliveries(count)}`, is: fails(/^closed$/) },
-  { text: (count) => `does not answer ${deliveries(count)}`, is: fails(/^silence$/) },
-  {
-    text: (count) => `answers ${deliveries(count)} with another status than expected`,
-    is: (result) => fails(/^\d{3}$/)(result) && result.decidedBy !== 'answers-differ',
-  },
-  { text: (count) => `fails ${count} ${count === 1 ? 'check' : 'checks'} about several deliveries`, is: () => true },
-];
-
 const NOT_REQUIRED = findingOf(
   'client-certificate-not-required',
   'Accepts deliveries without a client certificate',
@@ -321,7 +202,7 @@ export function explainClientCertificates(results: Results): Diagnosis | null {
 /** The statuses that receivers use instead of 401, for names that hold one. */
 const OTHER_STATUSES = ['400', '402', '403', '404', '405', '409', '415', '422', '500', '501', '502', '503'];
 
-const AFTER = 'the deliveries that the report names';
+const AFTER = 'single deliveries';
 const SIGN = 'the plain valid delivery was not accepted';
 
 /** Every finding of this module in general words, for look-ups by name. */
@@ -337,15 +218,21 @@ export function runFindings(): Finding[] {
     missingStatus('signature', 'missing-signature', status),
     missingStatus('API key', 'api-key-missing', status),
   ]);
-  const fixed = [MISSING_ACCEPTED, FORGED_ACCEPTED, ANOTHER_2XX, MALFORMED_CRASHES];
   const certificates = [NOT_REQUIRED, ANY_ACCEPTED, HEADERS_TRUSTED];
-  return [NOTHING_CHECKED, ...fixed, ...certificates, ...outages, ...rejections, ...missing, UNEXPLAINED];
+  return [NOTHING_CHECKED, ...FORMER, ANOTHER_2XX, ...certificates, ...outages, ...rejections, ...missing, UNEXPLAINED];
 }
+
+/** What earlier reports name. */
+const FORMER = [
+  findingOf('missing-credential-let-through', 'Accepts deliveries without a credential', 'forgery-accepted'),
+  findingOf('forged-deliveries-accepted', 'Accepts forged deliveries', 'forgery-accepted'),
+  findingOf('malformed-ends-in-5xx', 'Answers malformed payloads with 5xx', 'payload-not-validated'),
+];
 
 const UNEXPLAINED: Finding = {
   fault: NOT_KNOWN,
   title: 'The cause is not known',
   mistake: null,
-  why: 'No known fault predicts what these checks observed. The report lists the observations and claims no cause.',
-  fix: 'See the fix of each check. The cause is what their deliveries share.',
+  why: 'No known mistake has these outcomes.',
+  fix: 'Send one of these requests with the command of its check, and compare the answer with what is expected.',
 };

@@ -7,10 +7,11 @@ import {
   type Explanation,
   explainMistakes,
   listMistakes,
+  type Mistakes,
   mistakesNamed,
+  readBody,
   SIGNING_MISTAKES,
   type SigningInput,
-  signatureOf,
   signMistakenly,
 } from '../../contract/signing/index.ts';
 import type { DictionaryFault } from './fault-dictionary.ts';
@@ -24,57 +25,31 @@ export interface SigningTrial extends Explanation {
   readonly sign: (body: Uint8Array) => string | undefined;
 }
 
+const names = (text: string): string[] => text.split(' ');
+
 /** A framework parses the body, and the function that signs does not return standard base64. */
 const PAIRS = ['hex', 'base64-of-hex', 'base64url'].flatMap((encoding) =>
-  [
-    'reserialised-json',
-    'python-json',
-    'go-json',
-    'sorted-json',
-    'php-json',
-    'python-compact-json',
-    'python-compact-ascii-json',
-    'php-unescaped-json',
-  ].map((json) => `${json}+${encoding}`),
+  names(
+    'reserialised-json python-json go-json sorted-json php-json python-compact-json python-compact-ascii-json ' +
+      'php-unescaped-json',
+  ).map((json) => `${json}+${encoding}`),
 );
 
-/** The likely mistakes, most likely first; two of them are often made together. */
+/**
+ * The likely mistakes, most likely first; two of them are often made together. Those of secrets with certain characters
+ * do not apply to others.
+ */
 const LIKELY = [
-  'hex',
-  'prefixed-hex',
-  'reserialised-json',
-  'secret-newline',
-  'base64-decoded-secret',
-  'python-json',
-  'python-compact-json',
-  'php-json',
-  'trimmed-secret',
-  'first-32-of-secret',
-  'lower-case-body',
-  'trimmed-body',
-  'latin1-body',
-  'base64url',
-  'padded-base64url',
-  'unpadded-base64',
-  'base64-of-hex',
-  'data-only',
-  'sorted-json',
-  'python-sorted-json',
-  'python-sorted-compact-json',
-  'go-json',
-  'pretty-json-2',
-  'hmac-sha1',
-  'hmac-sha512',
-  'hex-decoded-secret',
-  'prefix-stripped-decoded-secret',
-  'latin1-secret',
-  'timestamp-dot-body',
-  'id-timestamp-body',
-  'id-dot-body',
-  'url-body',
-  'empty-object-body',
-  'api-key-as-secret',
-  'empty-secret',
+  ...names(
+    'hex prefixed-hex reserialised-json secret-newline base64-decoded-secret python-json python-compact-json ' +
+      'php-json trimmed-secret first-32-of-secret lower-case-body trimmed-body latin1-body base64url ' +
+      'padded-base64url unpadded-base64 base64-of-hex data-only sorted-json python-sorted-json ' +
+      'python-sorted-compact-json go-json pretty-json-2 hmac-sha1 hmac-sha512 hex-decoded-secret ' +
+      'prefix-stripped-decoded-secret latin1-secret timestamp-dot-body id-timestamp-body id-dot-body url-body ' +
+      'empty-object-body api-key-as-secret empty-secret json-buffer-body python-bytes-body python-dict-body ' +
+      'method-path-body trimmed-fields-php-json html-escaped-secret expanded-secret backslash-dropped-secret ' +
+      'secret-cut-at-hash secret-cut-at-equals secret-cut-at-space url-encoded-secret percent-decoded-secret',
+  ),
   ...PAIRS,
 ];
 
@@ -100,16 +75,20 @@ export function faultOfMistake(mistake: string, faults: readonly DictionaryFault
 /** The text of the sample that is replaced, so that the notification stays as valid as it was. */
 const MEMO = 'test memo';
 
+/** What languages and frameworks change: a float, an empty object, null, an empty text, spaces and "#{" in a text. */
+const TRIAL = '{"number": 1.0, "empty": {}, "none": null, "blank": "", "padded": " #{a} "}';
+
 /**
  * Ways to write a notification. No serialiser writes them again as they are, so they show which bytes are signed. The
  * first that tells a mistake from the others is used, because the later ones are accepted by fewer receivers.
  */
 const SERIALISERS: readonly ((value: JsonValue) => Uint8Array)[] = [
-  (value) => Buffer.from(`${spaced(value, 'test/m\u00e9mo')}\n`),
-  // Also an unknown field, an escaped slash, a decomposed letter, and both kinds of line ends.
+  // Five question marks have a slash in base64.
+  (value) => Buffer.from(`${spaced(value, 'test/m\u00e9mo?????')}\n`),
+  // Also unknown fields of every kind, an escaped slash, a decomposed letter, and both kinds of line ends.
   (value) => {
     const json = spaced(value, 'test/m\u00e9mo<\\/e\u0301');
-    return Buffer.from(`\r\n ${json.replace(/ ?\}$/, ', "trial": {"number": 1.0, "empty": {}} }')} \n`);
+    return Buffer.from(`\r\n ${json.replace(/ ?\}$/, `, "trial": ${TRIAL} }`)} \n`);
   },
   (value) => Buffer.from(`\ufeff${spaced(value, MEMO)}`),
   (value) => Buffer.from(spaced(value, 'test m\u00ffmo'), 'latin1'),
@@ -120,7 +99,7 @@ function spaced(value: JsonValue, memo: string): string {
   return JSON.stringify(value, null, 1).replace(/\n */g, ' ').replace(MEMO, memo);
 }
 
-/** Several samples, because some encodings of some digests are the same. */
+/** Several samples, because some encodings of some digests are the same. Two tell all other mistakes apart. */
 const SAMPLES: readonly JsonValue[] = Array.from({ length: 8 }, (_, at) => ({
   id: 'a-1',
   type: 'CAAS',
@@ -133,17 +112,22 @@ const SAMPLES: readonly JsonValue[] = Array.from({ length: 8 }, (_, at) => ({
  * order.
  */
 export function signingTrials(input: Omit<SigningInput, 'body'>): readonly SigningTrial[] {
-  const rest = SIGNING_MISTAKES.map(({ name }) => name).filter((name) => !LIKELY.includes(name));
-  const trials = [...LIKELY, ...rest].map((names) => ({ likely: LIKELY.includes(names), ...signerOf(names, input) }));
+  const rest = [...SIGNING_MISTAKES.filter(({ common }) => common), ...SIGNING_MISTAKES.filter(({ common }) => !common)]
+    .map(({ name }) => name)
+    .filter((name) => !LIKELY.includes(name));
+  const trials = [...LIKELY, ...rest].map((fault) => ({ likely: LIKELY.includes(fault), ...signerOf(fault, input) }));
   const bySerialiser = SERIALISERS.map((serialise) => {
-    const bodies = SAMPLES.map(serialise);
-    const signatures = trials.map(({ sign }) => bodies.map(sign).join(' '));
-    return { serialise, signatures, correct: bodies.map((body) => signatureOf(body, input.secret)).join(' ') };
+    const bodies = SAMPLES.map((value) => readBody({ ...input, body: serialise(value) }));
+    const signatures = trials.map(({ mistakes }) => {
+      const told = mistakes.encoding === undefined ? bodies.slice(0, 2) : bodies;
+      return told.map((body) => signMistakenly(mistakes, body)).join(' ');
+    });
+    return { serialise, signatures, correct: bodies.map((body) => signMistakenly({}, body)).join(' ') };
   });
   return trials.flatMap((trial, index) => {
     const telling = bySerialiser.filter(({ signatures, correct }) => {
       const signature = signatures[index]?.trim() ?? '';
-      return signature !== '' && signature !== correct;
+      return signature !== '' && !correct.startsWith(signature);
     });
     const own = telling.find(
       ({ signatures }) => signatures.filter((other) => other === signatures[index]).length === 1,
@@ -154,9 +138,16 @@ export function signingTrials(input: Omit<SigningInput, 'body'>): readonly Signi
 }
 
 /** Signs with one mistake, or with several joined by "+". */
-function signerOf(names: string, input: Omit<SigningInput, 'body'>): Explanation & Pick<SigningTrial, 'sign'> {
+function signerOf(
+  names: string,
+  input: Omit<SigningInput, 'body'>,
+): Explanation & Pick<SigningTrial, 'sign'> & { readonly mistakes: Mistakes } {
   const mistakes = mistakesNamed(names) ?? {};
   const [first, ...others] = listMistakes(mistakes);
   if (first === undefined) throw new RangeError(`no signing mistake is named ${names}`);
-  return { ...explainMistakes([first, ...others]), sign: (body) => signMistakenly(mistakes, { ...input, body }) };
+  return {
+    ...explainMistakes([first, ...others]),
+    mistakes,
+    sign: (body) => signMistakenly(mistakes, { ...input, body }),
+  };
 }

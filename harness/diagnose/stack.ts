@@ -1,19 +1,22 @@
 /** Guesses the stack of an endpoint from its answers, for the fixes. Pure. */
-import type { Stack } from '../../contract/index.ts';
+import { fixSources, type Stack, titleOfStack } from '../../contract/index.ts';
 import type { Exchange, ScenarioResult } from '../report/result-document.ts';
 
 export interface KnownStack {
   readonly name: Stack;
-  /** The source: `Server: Werkzeug/3.1`, or `--stack`. */
+  /** The source: `Server: Werkzeug/3.1`, an error page, or `--stack`. */
   readonly source: string;
 }
+
+type Answer = NonNullable<Exchange['response']>;
+type Sign = readonly [pattern: RegExp, stack: Stack];
 
 /**
  * Patterns of the headers, in the order in which they are tried. A server that several frameworks use reveals the
  * language alone: the plain stack of the language, whose fixes hold for its frameworks. Go, Fastify, Hono and NestJS on
  * Fastify do not name themselves, Laravel and Slim are `PHP`, and a proxy hides the rest.
  */
-const SIGNS: readonly (readonly [pattern: RegExp, stack: Stack])[] = [
+const SIGNS: readonly Sign[] = [
   [/\bexpress\b/i, 'express'],
   [/\bfastify\b/i, 'fastify'],
   [/\bnext\.js\b|\bkoa\b/i, 'node'],
@@ -33,29 +36,118 @@ const SIGNS: readonly (readonly [pattern: RegExp, stack: Stack])[] = [
   [/\bactix\b|\baxum\b|\bhyper\b/i, 'rust'],
 ];
 
-const REVEALING_HEADERS = ['x-powered-by', 'server', 'x-runtime', 'x-aspnet-version'] as const;
+/** Names of cookies that a framework sets by default. */
+const COOKIES: readonly Sign[] = [
+  [/^laravel_session=/, 'laravel'],
+  [/^csrftoken=/, 'django'],
+  [/^connect\.sid=/, 'express'],
+  [/^PHPSESSID=/, 'php'],
+  [/^JSESSIONID=/, 'java'],
+];
 
-function stackOf(headers: NonNullable<Exchange['response']>['headers']): KnownStack | null {
-  for (const wanted of REVEALING_HEADERS) {
-    for (const [name, value] of headers) {
-      if (name.toLowerCase() !== wanted) continue;
-      // Ruby's X-Runtime is the time that the application took; ASP.NET's header is its version.
-      if (wanted === 'x-runtime' && /^\d+\.\d+$/.test(value)) return { name: 'rails', source: `${name}: ${value}` };
-      if (wanted === 'x-aspnet-version') return { name: 'dotnet', source: `${name}: ${value}` };
-      const found = SIGNS.find(([pattern]) => pattern.test(value));
-      if (found !== undefined) return { name: found[1], source: `${name}: ${value.slice(0, 80)}` };
+/** The beginnings and phrases of the error pages that frameworks and servers have by default. */
+const ERROR_PAGES: readonly Sign[] = [
+  [/"code":"FST_[A-Z_]+"|^\{"message":"Route [A-Z]+:\S+ not found","error"/, 'fastify'],
+  [/^\{"statusCode":\d{3},"message":|^\{"message":.{1,300}"statusCode":\d{3}\}$/, 'nestjs'],
+  // Fastify without a code, and hapi.
+  [/^\{"statusCode":\d{3},"error":"[A-Z][\w ]+","message":/, 'node'],
+  [
+    /<pre>Cannot [A-Z]+ \/|^<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>Error</,
+    'express',
+  ],
+  [/__NEXT_DATA__|"next-error-h1"/, 'node'],
+  [/CSRF verification failed\. Request aborted|DJANGO_SETTINGS_MODULE|<code>DEBUG = True<\/code>/, 'django'],
+  [/<h1>(?:Bad Request \(400\)|Server Error \(500\))<\/h1>/, 'django'],
+  [/<h1>Not Found<\/h1><p>The requested resource was not found on this server\.<\/p>/, 'django'],
+  [
+    /^<!doctype html>\n<html lang=en>\n {0,2}(?:<head>\n +)?<title>\d{3} |^<!DOCTYPE HTML PUBLIC "-\/\/W3C.+\n<title>/,
+    'flask',
+  ],
+  [/Werkzeug (?:powered traceback|Debugger)/, 'flask'],
+  [/^\{"detail":\[\{"(?:type|loc)":.{0,200}"loc":|^\{"detail":\[\{"loc":/, 'fastapi'],
+  [/<h1><p>(?:Internal Server Error|Bad Request)<\/p><\/h1>|^\d{3} [\w ]+\n\nServer got itself in trouble/, 'python'],
+  [/^<html><title>\d{3}: [\w ]+<\/title><body>|<p>Error code explanation: |^Traceback \(most recent call/, 'python'],
+  [/Whoops, looks like something went wrong|Illuminate\\|<title>Page Expired<|"CSRF token mismatch\."/, 'laravel'],
+  [/^\{\s*"message": ?"(?:Server Error|The given data was invalid\.|Unauthenticated\.)"/, 'laravel'],
+  [/Oops! An Error Occurred|Symfony\\(?:Component|Bundle)/, 'php'],
+  [/<b>(?:Warning|Notice|Deprecated|Fatal error)<\/b>: |^(?:PHP )?(?:Warning|Fatal error): /, 'php'],
+  [/We're sorry, but something went wrong|The change you wanted was rejected|Action ?Controller::? ?\w/, 'rails'],
+  [/^\{"status":\d{3},"error":"[A-Z][\w ]+"(?:\}$|,"exception":"#<)|<h1>Blocked hosts?:/, 'rails'],
+  [/Sinatra doesn.{1,7}t know this ditty|\/__sinatra__\/|Puma caught this error|unhandled lowlevel error/, 'ruby'],
+  [/Whitelabel Error Page|^\{"timestamp":.{10,40},"status":\d{3},"error":/, 'spring'],
+  [/<title>HTTP Status \d{3} .|Powered by Jetty|^(?:java\.lang|jakarta|javax)\.\w/, 'java'],
+  [/^404 page not found\n|^http: [a-z]/, 'go'],
+  [/"type":"https:\/\/tools\.ietf\.org\/html\/rfc.{5,60}"title":/, 'dotnet'],
+  [/^Failed to (?:parse|deserialize) the (?:request body|JSON body)/, 'rust'],
+];
+
+/** The errors of FastAPI, which others have, too: they count if the server is one for it. */
+const STARLETTE_ERROR = /^\{"detail":"[^"]*"\}$|^Internal Server Error$/;
+
+const REVEALING_HEADERS: readonly string[] = ['x-powered-by', 'server', 'x-runtime', 'x-aspnet-version', 'set-cookie'];
+
+/** Stacks that are a language without a framework. */
+const PLAIN_STACKS: readonly Stack[] = ['node', 'python', 'java', 'php', 'ruby'];
+
+function fromHeader(name: string, value: string): KnownStack | null {
+  const source = `${name}: ${value.slice(0, 80)}`;
+  const known = (signs: readonly Sign[]) => signs.find(([pattern]) => pattern.test(value))?.[1];
+  switch (name.toLowerCase()) {
+    case 'set-cookie': {
+      const cookie = known(COOKIES);
+      return cookie === undefined ? null : { name: cookie, source: `${name}: ${value.split('=')[0]}` };
+    }
+    // The version of ASP.NET.
+    case 'x-aspnet-version':
+      return { name: 'dotnet', source };
+    default: {
+      // Ruby's X-Runtime is the time that the application took.
+      const isRuntime = name.toLowerCase() === 'x-runtime' && /^\d+\.\d+$/.test(value);
+      const stack = isRuntime ? 'rails' : known(SIGNS);
+      return stack === undefined ? null : { name: stack, source };
     }
   }
-  return null;
 }
 
-/** The stack that the answers to failed checks reveal; null when they do not. */
+function fromHeaders({ headers }: Answer): KnownStack[] {
+  const revealing = headers.flatMap(([name, value]) => {
+    const rank = REVEALING_HEADERS.indexOf(name.toLowerCase());
+    return rank === -1 ? [] : [{ rank, name, value }];
+  });
+  return revealing.toSorted((a, b) => a.rank - b.rank).flatMap(({ name, value }) => fromHeader(name, value) ?? []);
+}
+
+function fromBody({ status, headers, body }: Answer): KnownStack[] {
+  const text = body.text ?? '';
+  if (status < 400 && !/<b>\w+<\/b>: /.test(text)) return [];
+  const headerOf = (wanted: string) => headers.find(([name]) => name.toLowerCase() === wanted)?.[1] ?? '';
+  // Go's `http.Error` sets both headers and ends the text with a line feed.
+  const isGoError =
+    headerOf('x-content-type-options') === 'nosniff' &&
+    headerOf('content-type') === 'text/plain; charset=utf-8' &&
+    /^[^\n<{]{1,200}\n$/.test(text);
+  const found = [
+    ...ERROR_PAGES.filter(([pattern]) => pattern.test(text)).map(([, name]) => name),
+    ...(/^(?:uvicorn|hypercorn)/.test(headerOf('server')) && STARLETTE_ERROR.test(text) ? (['fastapi'] as const) : []),
+    ...(isGoError ? (['go'] as const) : []),
+  ];
+  return found.map((name) => ({ name, source: `an error page of ${titleOfStack(name).title}` }));
+}
+
+/** Whether a finding says more than another: the framework of a language, or what is built on that framework. */
+function refines(one: Stack, other: Stack): boolean {
+  if (PLAIN_STACKS.includes(one) || titleOfStack(one).language !== titleOfStack(other).language) return false;
+  return fixSources(one).slice(1).includes(other) || PLAIN_STACKS.includes(other);
+}
+
+const beginningOf = ({ status, body: { length, text } }: Answer) => `${status} ${length} ${text?.slice(0, 100)}`;
+
+/** The stack that the answers to failed checks reveal; null when they do not. A header counts more than a page. */
 export function guessStack(results: readonly Pick<ScenarioResult, 'exchanges'>[]): KnownStack | null {
-  for (const { exchanges } of results) {
-    for (const { response } of exchanges) {
-      const found = response === null ? null : stackOf(response.headers);
-      if (found !== null) return found;
-    }
-  }
-  return null;
+  const answers = results.flatMap(({ exchanges }) => exchanges.flatMap(({ response }) => response ?? []));
+  // Most answers of a run have the same text.
+  const different = new Map(answers.map((answer) => [beginningOf(answer), answer])).values();
+  const [first, ...others] = [...answers.flatMap(fromHeaders), ...[...different].flatMap(fromBody)];
+  if (first === undefined) return null;
+  return others.reduce((best, one) => (refines(one.name, best.name) ? one : best), first);
 }

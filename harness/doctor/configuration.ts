@@ -6,6 +6,7 @@
 import { stat } from 'node:fs/promises';
 import { certificatesPem } from '../../certs/index.ts';
 import { HookproofError } from '../../contract/index.ts';
+import { MISTAKES } from '../../contract/mistakes/index.ts';
 import {
   type Advice,
   type CollectedConfig,
@@ -205,7 +206,7 @@ async function openFile(path: SettingPath, noun: string, { files }: CollectedCon
 /** Advice that no section is about. */
 const OTHER_ADVICE = ['unknown-variable', 'file-name', 'header-unused', 'fixture'];
 
-function otherFindings({ problems, advice: given, attempted }: CollectedConfig): DoctorFinding[] {
+function otherFindings({ problems, advice: notes, attempted, given }: CollectedConfig): DoctorFinding[] {
   const isOpen =
     attempted.has('url') &&
     !(['hmac.secret', 'api-key.value', 'tls.client-cert'] as const).some((path) => attempted.has(path));
@@ -213,12 +214,21 @@ function otherFindings({ problems, advice: given, attempted }: CollectedConfig):
     ...problems
       .filter(({ path }) => isFixture(path))
       .map(({ message, hint }) => problem('client-fixture', `${message}.`, hint)),
-    ...given
+    ...notes
       .filter(({ path, reason }) => OTHER_ADVICE.includes(reason) || isFixture(path))
       .map(({ message, hint }) => advice('configuration', message, hint || 'Correct it, or remove it.')),
     ...(isOpen ? [NO_CREDENTIALS] : []),
+    ...(['hmac.header', 'api-key.header'] as const)
+      .map((path) => `${given.get(path)?.[0]?.value}`)
+      .filter((name) => name.includes('_'))
+      .map((name) => {
+        const title = `Some proxies drop headers whose names have an underscore: ${name}.`;
+        return advice(UNDERSCORE, title, MISTAKES[UNDERSCORE].fix.rule);
+      }),
   ];
 }
+
+const UNDERSCORE = 'header-name-with-underscore';
 
 const NO_CREDENTIALS = advice(
   'no-credentials',

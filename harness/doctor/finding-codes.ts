@@ -16,6 +16,8 @@ export const DOCTOR_FINDINGS = {
   'connection-times-out': 'no connection was established within the time limit',
   'handshake-fails': 'a TLS handshake was possible once, and failed another time',
   'handshake-refused': 'the endpoint ended the TLS handshake with an alert',
+  'header-name-with-underscore':
+    'the name of a credential header has an underscore, and some proxies drop such headers',
   'http-fails': 'the endpoint answers a request without credentials with 5xx',
   'http-silent': 'the endpoint accepts the connection and does not answer HTTP',
   'link-local-address': 'the name resolves to a link-local address',

@@ -285,7 +285,9 @@ function shownLine(text: string, hit: Hit, hits: readonly Hit[]): string {
     if (one.start > at) shown += text.slice(at, one.start);
     if (one === hit) lead = shown.length;
     if (one.start >= at || one === hit) shown += `[${LOG_LEAKS[one.leak]}]`;
-    at = Math.max(at, one.end);
+    // The padding of base64 is not part of the value.
+    const padding = /^={0,2}/.exec(text.slice(one.end, one.end + 2))?.[0] ?? '';
+    at = Math.max(at, one.end + padding.length);
     if (at >= lineEnd) break;
   }
   if (at < lineEnd) shown += text.slice(at, Math.min(lineEnd, at + MAX_SHOWN));

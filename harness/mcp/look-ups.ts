@@ -1,7 +1,7 @@
 /** What the tools say that do not run the catalogue: explain, list, verify, doctor. */
 import * as z from 'zod';
 import { HookproofError, type JsonObject } from '../../contract/index.ts';
-import { explainSignature } from '../../contract/signing/index.ts';
+import { type Explanation, explainSignature } from '../../contract/signing/index.ts';
 import { visible } from '../../contract/visible.ts';
 import type { DoctorDocument, DoctorSection, SectionId } from '../doctor/index.ts';
 import { counted } from '../report/index.ts';
@@ -61,7 +61,7 @@ export const verifySchema = z.strictObject({
 
 /** Whether the signature header matches the body, and why not. */
 export function verification(input: Parameters<typeof explainSignature>[0]): Contents {
-  const { explanation, header, matches, tried } = explainSignature(input);
+  const { explanation, header, matches, printed, tried } = explainSignature(input);
   const bytes = input.body.length;
   const finding = (mistake: string | null, title: string, why: string, fix: string): Entry => ({
     name: mistake ?? 'finding',
@@ -78,13 +78,17 @@ export function verification(input: Parameters<typeof explainSignature>[0]): Con
     'It was made with another secret, or from another body.',
     'Compare the secrets on both sides, and check that the body holds exactly the received bytes.',
   );
-  const cause =
-    explanation === null ? unknown : finding(explanation.fault, explanation.title, explanation.why, explanation.fix);
+  const explained = ({ fault, title, why, fix }: Explanation): Entry => finding(fault, title, why, fix);
+  const causes = matches ? [] : [explanation === null ? unknown : explained(explanation)];
   return {
     head: [`The signature ${matches ? 'matches' : 'does not match'} (body of ${counted(bytes, 'byte')}).`],
     data: { matches, bytes, tried },
     list: 'findings',
-    entries: [...(matches ? [] : [cause]), ...header.map(({ title }) => finding(null, `Header: ${title}`, '', ''))],
+    entries: [
+      ...causes,
+      ...(printed === null ? [] : [explained(printed)]),
+      ...header.map(({ title }) => finding(null, `Header: ${title}`, '', '')),
+    ],
   };
 }
 

@@ -1,10 +1,9 @@
 /** Results grouped by cause: first those that the diagnosis explains, then those that went wrong in the same way. */
 import type { Diagnosis, Exchange, ResultDocument, ScenarioResult } from './result-document.ts';
-import { NOT_KNOWN } from './verdict.ts';
 
 /** Checks that need the same fix. */
 export interface Cause {
-  /** The fault that explains them; null when no known fault does. */
+  /** What explains them; null when nothing does. */
   readonly diagnosis: Diagnosis | null;
   /** What they have in common. Empty for a single check, which has a title. */
   readonly title: string;
@@ -17,14 +16,12 @@ export interface Cause {
  */
 export function causesOf(results: readonly ScenarioResult[], diagnosis: ResultDocument['diagnosis']): Cause[] {
   const left = new Set(results);
-  const explained = diagnosis
-    .filter(({ fault }) => fault !== NOT_KNOWN)
-    .map((one): Cause => {
-      const evidence = new Set(one.evidence);
-      const members = [...left].filter(({ id }) => evidence.has(id));
-      for (const member of members) left.delete(member);
-      return { diagnosis: one, title: one.title, members };
-    });
+  const explained = diagnosis.map((one): Cause => {
+    const evidence = new Set(one.evidence);
+    const members = [...left].filter(({ id }) => evidence.has(id));
+    for (const member of members) left.delete(member);
+    return { diagnosis: one, title: one.title, members };
+  });
   const rest = groupBy([...left], causeKey).map(([, members]): Cause => {
     const [first] = members;
     const title = first === undefined || members.length === 1 ? '' : whatWentWrong(first);
@@ -33,10 +30,15 @@ export function causesOf(results: readonly ScenarioResult[], diagnosis: ResultDo
   return [...explained.filter(({ members }) => members.length > 0), ...rest.toSorted(byFailures)];
 }
 
+/** Whether it is a cause of failures, or diagnosed. Otherwise it is a group of warnings. */
+export function isCause({ diagnosis, members }: Cause): boolean {
+  return diagnosis !== null || members.some(({ verdict }) => verdict === 'fail');
+}
+
 /** With what was found without a failed check, as when nothing is listening on the port: what to fix first. */
 export function withFindings(causes: readonly Cause[], diagnoses: readonly Diagnosis[]): Cause[] {
   const shown = new Set(causes.map(({ diagnosis }) => diagnosis));
-  const others = diagnoses.filter((one) => one.fault !== NOT_KNOWN && !shown.has(one));
+  const others = diagnoses.filter((one) => !shown.has(one));
   const added = others.map((diagnosis): Cause => ({ diagnosis, title: diagnosis.title, members: [] }));
   return [
     ...added.filter(({ diagnosis }) => diagnosis?.relation === 'main'),

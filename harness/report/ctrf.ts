@@ -116,8 +116,8 @@ export function renderCtrf(document: ResultDocument): string {
           features: target.features,
           ...(evidence && { evidence: { level: evidence.level, statement: visible(evidence.statement) } }),
         },
-        'hookproof.diagnosis': diagnosis.map(({ fault, title, relation, fix, evidence, posterior, candidates }) => {
-          return { fault, title, relation, fix, evidence, posterior, candidates };
+        'hookproof.diagnosis': diagnosis.map(({ fault, title, relation, fix, evidence }) => {
+          return { fault, title, relation, fix, evidence };
         }),
         'hookproof.notVerified': notVerified,
       },

@@ -1,6 +1,6 @@
 /** The terminal report: the verdict, the causes of the failures, what to do, and what decided the exit code. */
 import { quotedUrl } from '../../contract/masked-url.ts';
-import { type Cause, causesOf, groupBy, withFindings } from './causes.ts';
+import { type Cause, causesOf, groupBy, isCause, withFindings } from './causes.ts';
 import { renderDetails, renderGroups } from './human-details.ts';
 import { counted, createLayout, displayWidth, formatDuration, type Layout, type ReportOptions } from './layout.ts';
 import type { ResultDocument, ScenarioResult } from './result-document.ts';
@@ -35,16 +35,19 @@ export function renderHuman(document: ResultDocument, options: ReportOptions): s
   const layout = createLayout(options);
   const scored = document.results.filter((result) => isScored(document, result));
   const found = scored.filter(({ known, verdict }) => known === null && (verdict === 'fail' || verdict === 'warn'));
-  const causes = withFindings(causesOf(found, document.diagnosis), document.diagnosis);
-  const groups = renderGroups(layout);
+  const groups = withFindings(causesOf(found, document.diagnosis), document.diagnosis);
+  const causes = groups.filter(isCause);
+  const warnings = groups.filter((one) => !isCause(one));
+  const lists = renderGroups(layout);
   const sections = [
     renderHeadline(document, layout),
     ...(options.verbose === true ? renderDetails(document, scored, layout) : []),
-    renderCauses(causes, layout),
+    renderCauses(causes, options.verbose === true, layout),
+    renderWarnings(warnings, layout),
     renderStale(document, layout),
-    groups.harnessErrors(scored),
-    groups.inconclusive(scored),
-    groups.advice(document.advice),
+    lists.harnessErrors(scored),
+    lists.inconclusive(scored),
+    lists.advice(document.advice),
     options.verbose === true ? [] : renderOmitted(document, scored, layout),
     renderToDo(document, causes, layout),
     renderClosing(document, options, layout),
@@ -85,7 +88,7 @@ function configurationOf(document: ResultDocument): string {
   return parts.filter((part) => part !== false).join('; ');
 }
 
-/** Of more causes, the rest is counted: what is fixed first often explains them. */
+/** Of more causes, the rest is counted without `--verbose`: what is fixed first often explains them. */
 const MAX_CAUSES = 5;
 /** Checks that are named under one cause; fewer when there are many causes, so that a report fits on a screen. */
 const MAX_MEMBERS = 5;
@@ -93,15 +96,34 @@ const MEMBERS_OF_MANY = 2;
 const MANY_CAUSES = 4;
 
 /** Each cause with its checks, a line each. */
-function renderCauses(causes: readonly Cause[], layout: Layout): string[] {
+function renderCauses(causes: readonly Cause[], verbose: boolean, layout: Layout): string[] {
   if (causes.length === 0) return [];
   const most = causes.length >= MANY_CAUSES ? MEMBERS_OF_MANY : MAX_MEMBERS;
-  const left = causes.slice(MAX_CAUSES);
+  const shown = verbose ? causes : causes.slice(0, MAX_CAUSES);
+  const left = causes.slice(shown.length);
   const size = failuresIn(left.flatMap(({ members }) => members));
   return [
     layout.paint(`Causes (${causes.length})`, 'bold'),
-    ...causes.slice(0, MAX_CAUSES).flatMap((cause, at) => renderCause(cause, at + 1, most, layout)),
+    ...shown.flatMap((cause, at) => renderCause(cause, at + 1, most, layout)),
     ...(left.length === 0 ? [] : layout.paragraph('  ', `and ${counted(left.length, 'more cause')} of ${size}`)),
+  ];
+}
+
+/** Warnings that no cause explains, by what went wrong. They depend on the framework more than on the receiver. */
+function renderWarnings(groups: readonly Cause[], layout: Layout): string[] {
+  const members = groups.flatMap((one) => one.members);
+  if (members.length === 0) return [];
+  const shown = groups.slice(0, MAX_MEMBERS);
+  const left = members.length - shown.reduce((sum, one) => sum + one.members.length, 0);
+  return [
+    layout.paint(`Other warnings (${members.length})`, 'bold'),
+    ...shown.flatMap(({ members: [first, ...others] }) => {
+      const more = others.length === 0 ? '' : `; and ${others.length} alike`;
+      return first === undefined
+        ? []
+        : layout.paragraph(`  ${layout.sign('warn')} `, `${first.id}: ${defectIn(first)}${more}`);
+    }),
+    ...(left === 0 ? [] : [`  and ${left} more, listed by --verbose`]),
   ];
 }
 

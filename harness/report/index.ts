@@ -4,7 +4,7 @@ import type { ResultDocument } from './result-document.ts';
 
 export { renderBadge } from './badge.ts';
 export { bodyChangeInWords, bodyComparison, changesInWords, visibleBytes } from './body-changes.ts';
-export { type Cause, causesOf, decisiveProbe, withDiagnosisOf, withFindings } from './causes.ts';
+export { type Cause, causesOf, decisiveProbe, groupBy, withDiagnosisOf, withFindings } from './causes.ts';
 export { changedBytes } from './changed-bytes.ts';
 export { type EventStream, openEventStream } from './event-stream.ts';
 export { defuse, inActions } from './github.ts';

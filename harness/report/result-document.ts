@@ -118,21 +118,15 @@ const diagnosis = z.strictObject({
   /** `main`: the first finding; `also`: another finding of the run. */
   relation: z.enum(['main', 'also']),
   /**
-   * Stable name of the fault: `hookproof explain NAME` describes it when it is in the fault dictionary. `one-of` when
-   * the run does not separate the `candidates`, `not-known` for failures that no known fault explains.
+   * Stable name of the fault, which `hookproof explain NAME` describes; of the mistake where only that is certain;
+   * `not-known` for what no mistake of the library explains.
    */
   fault: wording,
   /** Findings about certificates and answers quote them, in `why` and `fix` too. */
   title: text,
   /** The id of its mistake in the library, which `hookproof explain` describes; null where none is known. */
   mistake: wording.nullable(),
-  /** The probability that the endpoint has this fault. Absent for findings that are observed, not inferred. */
-  posterior: z.number().nonnegative().optional(),
-  /** The faults of which one probably is the cause, the most probable first. Absent when the fault is named. */
-  candidates: z
-    .array(z.strictObject({ fault: wording, title: wording, posterior: z.number().nonnegative() }))
-    .optional(),
-  /** How many of the `outcomes` that this fault (or the first candidate) predicts agree with the run. */
+  /** How many of the `outcomes` that this fault predicts agree with the run. */
   agreement: z.int().nonnegative(),
   outcomes: z.int().nonnegative(),
   /** The checks that did not pass and that this fault explains. */

@@ -216,11 +216,11 @@ export function fixturesOf({ features }: ResultDocument['target']): string {
     .join(', ');
 }
 
-/** "verifies-reserialised-json, matches 31 of 31 outcomes", or the candidates: "NAME 60 %, OTHER 30 %". */
-export function closeness({ fault, agreement, outcomes, candidates }: Diagnosis): string {
-  if (candidates !== undefined) {
-    return candidates.map((one) => `${one.fault} ${Math.round(one.posterior * 100)} %`).join(', ');
-  }
+/** "verifies-reserialised-json, matches 31 of 33 outcomes", or how many checks show it: one is weak evidence. */
+export function closeness({ fault, mistake, agreement, outcomes }: Diagnosis): string {
+  if (outcomes === 1) return `${fault}, shown by one check`;
+  // A mistake has no outcomes of its own that could be missing.
+  if (fault === mistake && agreement === outcomes) return `${fault}, shown by ${outcomes} checks`;
   return outcomes === 0 ? fault : `${fault}, matches ${agreement} of ${counted(outcomes, 'outcome')}`;
 }
 

@@ -1,6 +1,7 @@
 /** What all parts of a run share: the partner, the limits, and what was observed so far. */
 
-import type { Kit, RunObservations } from '../../scenarios/index.ts';
+import type { ControlKind, Kit, RunObservations } from '../../scenarios/index.ts';
+import type { Finding } from '../diagnose/index.ts';
 import type { EffectsTracker } from '../effects/index.ts';
 import { type Dialect, STANDARD } from '../judge/index.ts';
 import type { LogWatch } from '../log/index.ts';
@@ -60,8 +61,15 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer Item
 /** Known only where the partner configures a source of evidence. */
 type FromSources = 'effects' | 'log' | 'logFiles';
 
+/** A finding, and the checks that fail for the same reason if they fail. */
+export interface Cause {
+  readonly finding: Finding;
+  readonly checks: readonly string[];
+}
+
 export interface RunContext {
-  readonly partner: Partner;
+  /** Its `control` is set when the endpoint rejects the usual one: {@link useControl}. */
+  partner: Partner;
   readonly seed: string;
   /** The flags that commands of the report repeat. */
   readonly flags: string;
@@ -76,7 +84,7 @@ export interface RunContext {
   /** Milliseconds that deliveries waited for answers that did not arrive, on all lanes together. */
   waitedMs: number;
   /** The kit of the controls, whose values continue from one control to the next. */
-  readonly controlKit: Kit;
+  controlKit: Kit;
   /** One delivery at a time: after an outage, so that the next one has a single suspect, and after a 429. */
   serial: boolean;
   /** Forgeries sent since the last plain valid delivery, on all lanes together. */
@@ -90,6 +98,12 @@ export interface RunContext {
   /** Scenarios that were tried again after a first trial that did not pass. */
   readonly retried: Set<string>;
   stopped: Stop | null;
+  /** What the run itself has found out about valid deliveries, although it goes on. */
+  readonly causes: Cause[];
+  /** Requests that got an answer other than 429. */
+  answered: number;
+  /** Since when the endpoint answers 429 to everything: how many it answered before, and its limit; or null. */
+  limited: { readonly answered: number; readonly limit: string } | null;
   /** What a 503 means here: whether a repeated request ever got another status, and how many never did. */
   readonly busy: { limits: boolean; constant: number };
   /** What became of the deliveries; null without an effects window. */
@@ -108,14 +122,11 @@ export interface RunContext {
 export function createContext(
   given: Pick<RunContext, 'partner' | 'seed' | 'flags' | 'now' | 'limits' | 'emit' | 'signal' | 'onSignature'>,
 ): RunContext {
-  const controlKit = createKit(given.partner, given.seed, 'controls', given.now, given.onSignature);
-  // Some requests have no body on the wire. An endpoint that reveals the valid signature then reveals this one.
-  if (given.partner.signing !== undefined) controlKit.sign(Buffer.alloc(0));
   return {
     ...given,
     requests: 0,
     waitedMs: 0,
-    controlKit,
+    controlKit: controlKitFor(given),
     serial: given.limits.concurrency === 1,
     forgedInARow: 0,
     sharesControls: false,
@@ -123,6 +134,9 @@ export function createContext(
     identities: createIdentities(given.partner, {}, false),
     retried: new Set(),
     stopped: null,
+    causes: [],
+    answered: 0,
+    limited: null,
     busy: { limits: false, constant: 0 },
     effects: null,
     log: null,
@@ -132,6 +146,21 @@ export function createContext(
     dialect: STANDARD,
     seen: { answerTimesMs: [], leaks: [], outages: [], failedControls: [], rejections: [] },
   };
+}
+
+type ForControls = Pick<RunContext, 'partner' | 'seed' | 'now' | 'onSignature'>;
+
+function controlKitFor({ partner, seed, now, onSignature }: ForControls): Kit {
+  const kit = createKit(partner, seed, 'controls', now, onSignature);
+  // Some requests have no body on the wire. An endpoint that reveals the valid signature then reveals this one.
+  if (partner.signing !== undefined) kit.sign(Buffer.alloc(0));
+  return kit;
+}
+
+/** From now on, controls are of this kind, and so are the deliveries that change nothing in the notification. */
+export function useControl(context: RunContext, control: ControlKind): void {
+  context.partner = { ...context.partner, control };
+  context.controlKit = controlKitFor(context);
 }
 
 /**

@@ -21,10 +21,11 @@ import {
   type Scenario,
   type Suite,
 } from '../../scenarios/index.ts';
-import { diagnose, type Finding } from '../diagnose/index.ts';
+import { diagnose, EXPLAIN_FORGERIES, type Finding } from '../diagnose/index.ts';
 import { type Baseline, baselineOutcome } from '../judge/index.ts';
-import type { PartialReason, ResultDocument, ScenarioResult } from '../report/result-document.ts';
+import type { Diagnosis, PartialReason, ResultDocument, ScenarioResult } from '../report/result-document.ts';
 import { isScored, runVerdict, tally } from '../report/verdict.ts';
+import type { Cause } from './context.ts';
 import type { PlannedScenario } from './plan.ts';
 
 /** What a run or a set of shards has come to. Everything else in the document follows from it. */
@@ -56,13 +57,15 @@ export interface RunOutcome
   readonly outages: RunObservations['outages'];
   /** Why the preflight failed; null when it passed. */
   readonly preflight: Finding | null;
+  /** What the run itself has found out about valid deliveries, although it went on. */
+  readonly causes: readonly Cause[];
   readonly stack: Stack | null;
   readonly baseline: Baseline | null;
 }
 
 export async function documentOf(outcome: RunOutcome): Promise<ResultDocument> {
   const { results, scoring, partialReasons, baseline, retried, shardRecord, strict } = outcome;
-  const { outages, preflight, stack } = outcome;
+  const { preflight } = outcome;
   const scored = results.filter((result) => isScored({ scoring }, result));
   return {
     schemaVersion: 1,
@@ -92,18 +95,37 @@ export async function documentOf(outcome: RunOutcome): Promise<ResultDocument> {
     counts: tally(results),
     ...(preflight && { preflightFinding: preflight.fault }),
     advice: outcome.advice,
-    diagnosis: await diagnose({
-      results,
-      outages,
-      preflight,
-      stack,
-      features: outcome.target.features,
-      partial: partialReasons.length > 0,
-    }),
+    diagnosis: await diagnosisOf(outcome),
     baseline: baseline === null ? null : baselineOutcome(baseline, results, CATALOGUE_IDS, new Date(outcome.startedAt)),
     notVerified: notVerifiedIn(outcome.plan, outcome.target.features),
     results: [...results],
   };
+}
+
+/** The diagnosis of the results, and what the run itself has found: after accepted forgeries, and before the rest. */
+async function diagnosisOf({ results, outages, preflight, causes, stack, target, partialReasons }: RunOutcome) {
+  const common = { stack, features: target.features, partial: partialReasons.length > 0 };
+  const failures = results.filter(({ verdict }) => verdict === 'fail');
+  const idsOf = (some: readonly ScenarioResult[]) => some.map(({ id }) => id);
+  const own: Diagnosis[] = [];
+  let rest = results;
+  for (const { finding, checks } of causes) {
+    const explained = failures.filter(({ id }) => checks.includes(id));
+    // Those without a verdict may still show the stack.
+    const shown = [...explained, ...results.filter(({ verdict }) => verdict === 'inconclusive')];
+    const [one] = await diagnose({ ...common, results: shown, outages: [], preflight: finding });
+    const counted = { evidence: idsOf(explained), agreement: explained.length, outcomes: explained.length };
+    if (one !== undefined) own.push({ ...one, ...counted });
+    rest = rest.filter((result) => !explained.includes(result));
+  }
+  const found = (await diagnose({ ...common, results: rest, outages, preflight })).map((one) =>
+    EXPLAIN_FORGERIES.has(one.fault) ? { ...one, evidence: idsOf(failures) } : one,
+  );
+  if (own.length === 0) return found;
+  const forged = new Set(idsOf(failures.filter(({ decidedBy }) => decidedBy === 'forgery-accepted')));
+  const isGraver = ({ evidence }: Diagnosis) => evidence.some((id) => forged.has(id));
+  const all = [...found.filter(isGraver), ...own, ...found.filter((one) => !isGraver(one))];
+  return all.map((one, at): Diagnosis => ({ ...one, relation: at === 0 ? 'main' : 'also' }));
 }
 
 export const CATALOGUE_IDS = CATALOGUE.flatMap(({ scenarios }) => scenarios.map(({ id }) => id));

@@ -64,7 +64,7 @@ export function createKit(
     bytes,
     now,
     ...knownSamplesOf(partner, scenario, integer),
-    notification: () => samples.plainNotification(kit),
+    notification: () => samples.plainNotification(kit, partner.control),
     secret,
     apiKey: partner.apiKey?.value ?? '',
     signatureHeader: names.signature,

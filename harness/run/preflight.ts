@@ -8,8 +8,6 @@ import {
   explainCertificates,
   explainClientCertificate,
   explainPreflight,
-  explainRejection,
-  explainWords,
   type Finding,
   type PreflightAttempts,
   TLS_ON_PORT,
@@ -18,10 +16,10 @@ import { describeAttempt, isAccepted, PREFLIGHT_SCENARIO } from '../judge/index.
 import { controlOffer, helloEndpoint, matchHello, probeHello, type TlsInspection } from '../probe/index.ts';
 import { endpointOf } from '../transport/index.ts';
 import type { RunContext, Stop } from './context.ts';
-import { createKit } from './kit.ts';
+import { examineRefusal, type Opening, withFinding } from './examine-refusal.ts';
 import type { Lane } from './lane.ts';
 import type { SendingPlan } from './plan.ts';
-import { recordFailedControl, type SentDelivery, sendControl, sendProbe } from './send.ts';
+import { evidenceOf, recordFailedControl, type SentDelivery, sendControl } from './send.ts';
 import type { Trial } from './trial.ts';
 
 /** How many times longer the second delivery waits: enough to distinguish "too late" from "never". */
@@ -59,41 +57,32 @@ export async function runPreflight(context: RunContext, lane: Lane): Promise<Pre
   return { first, second, delivery: passed ? again : delivery, passed };
 }
 
-/** Why the preflight failed; after any rejection, known signing mistakes and other schemes are tried. */
+/** Why the preflight failed, or what the endpoint accepts instead. */
 export async function diagnosePreflight(
   context: RunContext,
   lane: Lane,
   preflight: Preflight,
   inspection: TlsInspection | null,
-): Promise<Finding | null> {
+): Promise<Opening> {
   const { partner } = context;
   const { answer, error } = preflight.first;
   if (inspection !== null) {
     const presented = partner.tls?.clientCert !== undefined;
     const requested = inspection.served.clientCertificateRequested;
     const found = explainClientCertificate(preflight.first, { presented, requested });
-    if (found !== null) return found;
+    if (found !== null) return withFinding(found);
   }
   const isUnanswered = error?.kind === 'reset' || error?.kind === 'invalid-http';
-  if (isUnanswered && !endpointOf(partner.url).secure && (await speaksTls(context))) return TLS_ON_PORT;
-  if (isRefusal(answer?.status)) {
-    const kit = createKit(partner, context.seed, 'diagnosis', context.now, context.onSignature);
-    const found = await explainRejection(
-      partner,
-      async (change, authentic) => {
-        const expect = { text: 'any', authentic, pass: [] };
-        return (await sendProbe(context, lane, { label: 'diagnosis', change, expect }, kit)).attempt;
-      },
-      () => context.signal.aborted,
-    );
-    const said = found ?? explainWords(preflight.first, partner);
-    if (said !== null) return said;
+  if (isUnanswered && !endpointOf(partner.url).secure && (await speaksTls(context))) return withFinding(TLS_ON_PORT);
+  // A 405 is about the path, and a 429 about the rate.
+  if (answer !== null && answer.status >= 300 && answer.status !== 405 && answer.status !== 429) {
+    return examineRefusal(context, lane, preflight);
   }
   if (error?.kind === 'tls-untrusted' && inspection?.analysis != null) {
     const found = explainCertificates(inspection.analysis);
-    if (found !== null) return found;
+    if (found !== null) return withFinding(found);
   }
-  return explainPreflight(preflight, credentialsOf(partner));
+  return withFinding(explainPreflight(preflight, credentialsOf(partner)));
 }
 
 async function speaksTls({ partner, limits, signal }: RunContext): Promise<boolean> {
@@ -102,13 +91,9 @@ async function speaksTls({ partner, limits, signal }: RunContext): Promise<boole
   return outcome.kind === 'alert' || matchHello(outcome, offer) === 'granted';
 }
 
-/** Whether a status may mean that the credentials were rejected. A library that throws may cause a 5xx. */
-function isRefusal(status: number | undefined): boolean {
-  return status !== undefined && status >= 400 && status !== 405 && status !== 429;
-}
-
 /** Why the run sends nothing after a failed preflight. */
-export function stopAfterPreflight({ first, second }: Preflight, finding: Finding | null): Stop {
+export function stopAfterPreflight({ first, second, passed }: Preflight, finding: Finding | null): Stop {
+  if (passed && finding !== null) return { code: 'preflight-failed', reason: finding.title };
   const got = isAccepted(first) && second !== null ? describeAttempt(second) : describeAttempt(first);
   const why = finding === null ? '' : `: ${finding.title.replace(/^[A-Z](?![A-Z])/, (letter) => letter.toLowerCase())}`;
   // Without an answer, the finding says all that the transport error does.
@@ -130,21 +115,25 @@ const ENDLESS_ANSWER = {
 export function trialOfPreflight(planned: SendingPlan, { first, second, delivery, passed }: Preflight): Trial {
   const isEndless = !passed && isAccepted(first) && second !== null;
   const attempt = isEndless ? { ...first, answer: null, error: ENDLESS_ANSWER } : passed ? delivery.attempt : first;
+  return trialOf(planned, { ...delivery, label: 'the first delivery' }, attempt);
+}
+
+/** One of the first deliveries as the trial of its scenario. It has no controls, so the judge gets accepted ones. */
+export function trialOf(planned: SendingPlan, sent: SentDelivery, attempt = sent.attempt): Trial {
   const expect = 'expect' in planned.scenario ? planned.scenario.expect : { text: '200', authentic: true, pass: [200] };
-  // The first delivery has no controls around it, so the judge gets accepted ones.
   const accepted = {
-    ...first,
+    ...attempt,
     error: null,
     answer: { status: 200, reasonPhrase: 'OK', headers: [], body: new Uint8Array(), truncated: false },
   };
-  const probe = { label: 'the first delivery', expect, attempt, leaks: delivery.leaks, probeFault: delivery.fault };
+  const probe = evidenceOf({ ...sent, attempt }, expect);
   return {
     planned,
-    deliveries: [{ ...delivery, role: 'probe' }],
+    deliveries: [{ ...sent, role: 'probe' }],
     evidence: { before: accepted, probes: [probe], after: accepted, killed: null, uniform: false },
     cutShort: false,
     startMs: 0,
-    endMs: first.timings.totalMs,
+    endMs: attempt.timings.totalMs,
     outage: null,
   };
 }

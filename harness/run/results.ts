@@ -26,7 +26,8 @@ import { inDialect, type Trial } from './trial.ts';
 /** What decides a result before it comes to a judgement, each with what it means. */
 export const RUN_DECISIONS = {
   bail: 'the run was stopped after the first failure (`--bail`)',
-  'preflight-failed': 'the first valid delivery was not accepted, so nothing else was sent',
+  'preflight-failed': 'the first valid delivery was not accepted, or by a time-out, so no check was sent',
+  'kind-rejected': 'the endpoint rejects the kind of notification that the check sends (see `valid/plain`)',
   'receiver-down': 'the receiver had stopped answering and did not come back in time',
   'rate-limited': 'the endpoint limits the rate of deliveries',
   silence: 'the endpoint had stopped answering valid deliveries',

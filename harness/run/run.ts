@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { HookproofError, type Stack } from '../../contract/index.ts';
 import { maskUrl } from '../../contract/masked-url.ts';
 import { catalogueDigest, findScenario } from '../../scenarios/index.ts';
-import type { Finding } from '../diagnose/index.ts';
+import { type Finding, limitsDeliveries } from '../diagnose/index.ts';
 import { type EffectsTracker, openWindow, type SourceOptions, trackEffects, WindowProblem } from '../effects/index.ts';
 import { type Baseline, type EffectEvidence, knownIn, PREFLIGHT_SCENARIO, STATUS_SCENARIOS } from '../judge/index.ts';
 import { watchLogs } from '../log/index.ts';
@@ -19,6 +19,7 @@ import { version } from '../version.ts';
 import { createContext, DEFAULT_LIMITS, type RunContext, type RunLimits, runBoundMs } from './context.ts';
 import { runDeliveries } from './deliveries.ts';
 import { CATALOGUE_IDS, documentOf } from './document.ts';
+import { examineSlowAnswer } from './examine-refusal.ts';
 import { headerNamesOf, lackOfIds } from './kit.ts';
 import { createLane, createLanePool, type LanePool } from './lane.ts';
 import {
@@ -29,8 +30,24 @@ import {
   MIN_LEARNT_TO_SHARE,
   recordRejections,
 } from './learn-dialect.ts';
-import { isObservation, isSending, type PlannedScenario, planScenarios, type Selection, targetOf } from './plan.ts';
-import { diagnosePreflight, type Preflight, runPreflight, stopAfterPreflight, trialOfPreflight } from './preflight.ts';
+import { type OtherControl, sendsRejectedField, sendsRejectedKind } from './other-control.ts';
+import {
+  isObservation,
+  isSending,
+  type PlannedScenario,
+  planScenarios,
+  type Selection,
+  type SendingPlan,
+  targetOf,
+} from './plan.ts';
+import {
+  diagnosePreflight,
+  type Preflight,
+  runPreflight,
+  stopAfterPreflight,
+  trialOf,
+  trialOfPreflight,
+} from './preflight.ts';
 import { runRestartCommand } from './restart.ts';
 import {
   hasExpectedAnswers,
@@ -165,7 +182,8 @@ export async function run(options: RunOptions): Promise<ResultDocument> {
       plan,
       results,
       outages: context.seen.outages,
-      preflight: preflight?.finding ?? null,
+      preflight: preflight?.open === false ? preflight.finding : null,
+      causes: context.causes,
       stack: options.stack ?? null,
       baseline: options.baseline ?? null,
     });
@@ -307,65 +325,104 @@ async function deliveryPhases(state: RunState, inspection: TlsInspection | null)
 }
 
 async function deliver(state: RunState, lanes: LanePool, inspection: TlsInspection | null): Promise<PreflightResult> {
-  const { context, open, report, options } = state;
+  const { context, open, report } = state;
   const { signal } = context;
-  const onSettled = (trial: Trial) => {
-    recordRejections(context, trial);
-    report(resultOfTrial(context, trial, options.evidence === true));
-  };
   for (const planned of open()) {
     const lack = lackOfIds(context.partner, planned.scenario);
     if (lack !== null) report(withoutVerdict(planned, 'samples-too-short', lack));
   }
+  const preflight = await runPreflight(context, lanes.at(0));
+  if (signal.aborted) return { open: preflight.passed, finding: null };
+  const { finding, other, forgeries } = preflight.passed
+    ? await examineSlowAnswer(context, lanes, preflight.delivery)
+    : await diagnosePreflight(context, lanes.at(0), preflight, inspection);
+  if (signal.aborted) return { open: false, finding: null };
+  if (other !== null) {
+    reportFailure(state, PREFLIGHT_SCENARIO, (planned) => trialOfPreflight(planned, preflight));
+    leaveOutRejected(state, other);
+    await deliverAll(state, lanes, preflight, other.delivery);
+    return { open: true, finding: context.causes[0]?.finding ?? null };
+  }
+  if (preflight.passed && finding === null) {
+    await deliverAll(state, lanes, preflight);
+    return { open: true, finding: context.causes[0]?.finding ?? null };
+  }
+  context.stopped = stopAfterPreflight(preflight, finding);
+  for (const { id, sent } of forgeries) reportFailure(state, id, (planned) => trialOf(planned, sent));
+  const own = open().find(({ scenario }) => scenario.id === PREFLIGHT_SCENARIO);
+  if (own !== undefined && isSending(own)) settle(state, trialOfPreflight(own, preflight));
+  return { open: false, finding };
+}
+
+function settle({ context, report, options }: RunState, trial: Trial): void {
+  recordRejections(context, trial);
+  report(resultOfTrial(context, trial, options.evidence === true));
+}
+
+/** Checks that send what the endpoint rejects anyway: its answers to them would say nothing. */
+function leaveOutRejected({ context, open, report }: RunState, { rejected, finding }: OtherControl): void {
+  const reason = `${finding.title}, so this check was not sent`;
+  const checks = [PREFLIGHT_SCENARIO];
+  for (const planned of open()) {
+    if (isSending(planned) && sendsRejectedKind(context, planned, rejected)) {
+      report(withoutVerdict(planned, 'kind-rejected', reason));
+    } else if (isSending(planned) && planned.suite === 'valid' && sendsRejectedField(context, planned, rejected)) {
+      checks.push(planned.scenario.id);
+    }
+  }
+  context.causes.push({ finding, checks });
+}
+
+/** Everything after an accepted delivery, which is the first control. */
+async function deliverAll(
+  state: RunState,
+  lanes: LanePool,
+  preflight: Preflight,
+  opening = preflight.delivery,
+): Promise<void> {
+  const { context, open, report, options } = state;
   const onDecided = (planned: PlannedScenario, reason: string) =>
     report(withoutVerdict(planned, 'decided-early', reason));
   const sending = open().filter(isSending);
-  const preflight = await runPreflight(context, lanes.at(0));
-  if (preflight.passed) {
-    const learnt: Trial[] = [];
-    let before: SentDelivery | null = { ...preflight.delivery, label: 'control before' };
-    for (const group of learningPlans(context, open())) {
-      for (const planned of group) {
-        const handlers = { onSettled: (trial: Trial) => learnt.push(trial), onDecided };
-        await runDeliveries(context, lanes, [planned], handlers, before);
-        const last = learnt.at(-1);
-        before = last === undefined ? null : reusableControl(last);
-        if (last === undefined || isTelling(last)) break;
-      }
+  const learnt: Trial[] = [];
+  let before: SentDelivery | null = { ...opening, label: 'control before' };
+  for (const group of learningPlans(context, open())) {
+    for (const planned of group) {
+      const handlers = { onSettled: (trial: Trial) => learnt.push(trial), onDecided };
+      await runDeliveries(context, lanes, [planned], handlers, before);
+      const last = learnt.at(-1);
+      before = last === undefined ? null : reusableControl(last);
+      if (last === undefined || isTelling(last)) break;
     }
-    learnDialect(context, preflight.delivery.attempt, learnt);
-    const settled = learnt.filter((trial) => !isInDoubt(trial));
-    for (const trial of settled) {
-      if (sending.includes(trial.planned)) onSettled(trial);
-      else recordRejections(context, trial);
-    }
-    context.pace.startConcurrency();
-    context.sharesControls = learnt.length >= MIN_LEARNT_TO_SHARE;
-    const rest = sending.filter((planned) => !settled.some((trial) => trial.planned === planned));
-    const held: Trial[] = [];
-    const onTrial = (trial: Trial) => {
-      if (trial.restartFailed) return;
-      if (trial.effects !== undefined && hasExpectedAnswers(context, trial)) held.push(trial);
-      else onSettled(trial);
-    };
-    // A receiver that forgets everything when it restarts is asked before it does.
-    for (const part of [rest.filter((one) => !isRestarting(one)), rest.filter(isRestarting)]) {
-      if (part.length > 0) await runDeliveries(context, lanes, part, { onSettled: onTrial, onDecided });
-      else if (context.seen.effects !== undefined) continue;
-      await judgeHeld(state, held.splice(0));
-    }
-    await readLogs(context, options);
-    reportWrongStatuses(state, preflight);
-    if (signal.aborted) return { open: true, finding: null };
-    for (const planned of open()) if (isObservation(planned.scenario)) report(resultOfObservation(context, planned));
-    return { open: true, finding: null };
   }
-  if (signal.aborted) return { open: false, finding: null };
-  const finding = await diagnosePreflight(context, lanes.at(0), preflight, inspection);
-  context.stopped = stopAfterPreflight(preflight, finding);
-  const own = sending.find(({ scenario }) => scenario.id === PREFLIGHT_SCENARIO);
-  if (own !== undefined) onSettled(trialOfPreflight(own, preflight));
-  return { open: false, finding };
+  learnDialect(context, opening.attempt, learnt);
+  const settled = learnt.filter((trial) => !isInDoubt(trial));
+  for (const trial of settled) {
+    if (sending.includes(trial.planned)) settle(state, trial);
+    else recordRejections(context, trial);
+  }
+  context.pace.startConcurrency();
+  context.sharesControls = learnt.length >= MIN_LEARNT_TO_SHARE;
+  const rest = sending.filter((planned) => !settled.some((trial) => trial.planned === planned));
+  const held: Trial[] = [];
+  const onSettled = (trial: Trial) => {
+    if (trial.restartFailed) return;
+    if (trial.effects !== undefined && hasExpectedAnswers(context, trial)) held.push(trial);
+    else settle(state, trial);
+  };
+  // A receiver that forgets everything when it restarts is asked before it does.
+  for (const part of [rest.filter((one) => !isRestarting(one)), rest.filter(isRestarting)]) {
+    if (part.length > 0) await runDeliveries(context, lanes, part, { onSettled, onDecided });
+    else if (context.seen.effects !== undefined) continue;
+    await judgeHeld(state, held.splice(0));
+  }
+  const { limited, stopped, causes } = context;
+  if (stopped?.code === 'rate-limited' && limited !== null)
+    causes.push({ finding: limitsDeliveries(limited), checks: [] });
+  await readLogs(context, options);
+  reportWrongStatuses(state, preflight);
+  if (context.signal.aborted) return;
+  for (const planned of open()) if (isObservation(planned.scenario)) report(resultOfObservation(context, planned));
 }
 
 /** A receiver that writes its log in batches gets this long after the last answer. In milliseconds. */
@@ -417,25 +474,41 @@ async function effectEvidenceOf(
   }
 }
 
-/** Reports a wrong status also where the check for it was not selected: it concerns every delivery of the run. */
-function reportWrongStatuses({ context, plan, options, report }: RunState, preflight: Preflight): void {
-  if (options.selection?.shard != null) return;
-  const add = (id: string, judge: (planned: PlannedScenario) => ScenarioResult) => {
-    if (plan.some(({ scenario }) => scenario.id === id)) return;
-    const scenario = findScenario(id);
-    if (scenario === undefined) return;
-    const planned = { suite: id.split('/')[0] ?? '', scenario, obstacle: null };
-    const result = judge(planned);
-    if (result.verdict !== 'fail') return;
-    plan.push(planned);
-    report(result);
-  };
-  add(PREFLIGHT_SCENARIO, (planned) =>
-    isSending(planned)
-      ? resultOfTrial(context, trialOfPreflight(planned, preflight), options.evidence === true)
-      : notApplicable(planned),
+/** Reports the failure of one delivery, whether or not its check is planned. */
+function reportFailure(state: RunState, id: string, trialOfIt: (planned: SendingPlan) => Trial): void {
+  const { context, options, open } = state;
+  const planned = open().find(({ scenario }) => scenario.id === id);
+  if (planned !== undefined && isSending(planned)) settle(state, trialOfIt(planned));
+  addFailure(state, id, (added) =>
+    isSending(added) ? resultOfTrial(context, trialOfIt(added), options.evidence === true) : notApplicable(added),
   );
-  for (const id of Object.values(STATUS_SCENARIOS)) add(id, (planned) => resultOfObservation(context, planned));
+}
+
+/** A wrong status of all answers is reported even if its check was not selected. */
+function reportWrongStatuses(state: RunState, preflight: Preflight): void {
+  const { context, plan } = state;
+  if (!plan.some(({ scenario }) => scenario.id === PREFLIGHT_SCENARIO)) {
+    reportFailure(state, PREFLIGHT_SCENARIO, (planned) => trialOfPreflight(planned, preflight));
+  }
+  for (const id of Object.values(STATUS_SCENARIOS)) {
+    addFailure(state, id, (planned) => resultOfObservation(context, planned));
+  }
+}
+
+/** Reports a failure whose check was not selected: it concerns every delivery of the run. */
+function addFailure(
+  { plan, options, report }: RunState,
+  id: string,
+  judge: (planned: PlannedScenario) => ScenarioResult,
+): void {
+  const scenario = findScenario(id);
+  if (options.selection?.shard != null || scenario === undefined) return;
+  if (plan.some((planned) => planned.scenario.id === id)) return;
+  const planned = { suite: id.split('/')[0] ?? '', scenario, obstacle: null };
+  const result = judge(planned);
+  if (result.verdict !== 'fail') return;
+  plan.push(planned);
+  report(result);
 }
 
 /** Reports the checks that the run did not get to, each with the reason. */

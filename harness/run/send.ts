@@ -4,7 +4,7 @@
  */
 
 import { setTimeout as delay } from 'node:timers/promises';
-import { type OfferedTlsVersion, tlsVersionName } from '../../contract/index.ts';
+import { type HeaderLine, headerValues, type OfferedTlsVersion, tlsVersionName } from '../../contract/index.ts';
 import { printedSignatures } from '../../contract/secret-spellings.ts';
 import type { Change, Expectation, Kit, Leak } from '../../scenarios/index.ts';
 import { type Credential, describeAttempt, isAccepted, outcomeOfAttempt, type ProbeEvidence } from '../judge/index.ts';
@@ -336,8 +336,15 @@ async function sendRepeating(
       busy.limits = true;
       continueSerially(context, 503);
     }
+    if (status !== undefined && status !== 429) {
+      context.answered++;
+      context.limited = null;
+    }
     if (attempt.answer === null || (status !== 429 && !is503)) return attempt;
-    if (status === 429) continueSerially(context, 429);
+    if (status === 429) {
+      context.limited ??= { answered: context.answered, limit: limitOf(attempt.answer.headers) };
+      continueSerially(context, 429);
+    }
     was503 ||= is503;
     if (turn === MAX_REPEATS || context.signal.aborted) {
       if (is503) busy.constant++;
@@ -348,6 +355,13 @@ async function sendRepeating(
     const pause = isPointless ? 0 : Math.min(asked, MAX_PAUSE_MS);
     await delay(pause, undefined, { signal: context.signal }).catch(() => {});
   }
+}
+
+/** What the answer says about the limit. */
+function limitOf(headers: readonly HeaderLine[]): string {
+  return ['Retry-After', 'RateLimit-Policy']
+    .flatMap((name) => headerValues(headers, name).map((value) => `${name}: ${value.slice(0, 80)}`))
+    .join(', ');
 }
 
 /** From now on, one delivery at a time. */

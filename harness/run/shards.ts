@@ -10,7 +10,8 @@
 import { HookproofError } from '../../contract/index.ts';
 import { visible } from '../../contract/visible.ts';
 import { CATALOGUE, catalogueDigest, type RunObservations } from '../../scenarios/index.ts';
-import { type Baseline, knownIn } from '../judge/index.ts';
+import type { Finding } from '../diagnose/index.ts';
+import { type Baseline, knownIn, PREFLIGHT_SCENARIO } from '../judge/index.ts';
 import type { ResultDocument, ScenarioResult } from '../report/result-document.ts';
 import { version } from '../version.ts';
 import { documentOf } from './document.ts';
@@ -90,6 +91,7 @@ export async function joinShards(documents: readonly NamedDocument[]): Promise<R
     results,
     outages: seen.outages,
     preflight: preflight.finding,
+    causes: preflight.causes,
     stack: first.shardRecord.stackGiven,
     baseline,
   });
@@ -108,7 +110,15 @@ function planOf(results: readonly ScenarioResult[]): PlannedScenario[] {
 function preflightOf(shards: readonly Shard[]) {
   const preflights = shards.flatMap(({ shardRecord: { preflight } }) => preflight ?? []);
   const failed = preflights.length > 0 && preflights.every(({ accepted }) => !accepted);
-  return { failed, finding: failed ? (preflights.find(({ finding }) => finding !== null)?.finding ?? null) : null };
+  const findings = preflights.filter(({ accepted }) => accepted !== failed).flatMap(({ finding }) => finding ?? []);
+  const [finding = null] = failed ? findings : [];
+  const causes = failed ? [] : [...new Map(findings.map((one) => [one.fault, one])).values()];
+  const isPlain = ({ fault }: Finding) => fault === 'rejects-plain-notification';
+  return {
+    failed,
+    finding,
+    causes: causes.map((one) => ({ finding: one, checks: isPlain(one) ? [PREFLIGHT_SCENARIO] : [] })),
+  };
 }
 
 interface Problem {

@@ -359,7 +359,7 @@ function isUnanswered({ attempt, expect }: Evidence['probes'][number]): boolean 
   return attempt.error?.kind === 'timeout' && !allowed.includes('none');
 }
 
-function groupsOf(scenario: SendingPlan['scenario'], kit: Kit): readonly (readonly Delivery[])[] {
+export function groupsOf(scenario: SendingPlan['scenario'], kit: Kit): readonly (readonly Delivery[])[] {
   if ('flow' in scenario) return scenario.flow(kit);
   const { change, expect, ifAccepted } = scenario;
   return [[{ label: 'probe', change, expect, ...(ifAccepted && { ifAccepted }) }]];

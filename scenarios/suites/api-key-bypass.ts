@@ -13,7 +13,6 @@ export const keyCrossings: readonly Crossing[] = crossings(
     'missing-on-other-contents': [
       'a list, a handshake, a ping or a test notification without the API key',
       ['array', 'challenge', 'handshakes', 'ping', 'tiny', 'test-flags', 'verified-state'],
-      { note: 'The report names the content that was accepted.' },
     ],
     'missing-with-claims': [
       'a delivery without the API key that claims to be internal, verified or a test',
@@ -30,7 +29,6 @@ export const keyCrossings: readonly Crossing[] = crossings(
         ...(['method-override', 'cookies', 'returned-headers', 'key-headers'] as const),
       ],
       'key-exempt-claims',
-      { note: 'The report names the header.' },
     ],
     'missing-with-health-agent': [
       'a delivery without the API key that has the User-Agent of a health check or a tool',
@@ -46,7 +44,7 @@ export const keyCrossings: readonly Crossing[] = crossings(
       'an API key that the request itself names as the expected one',
       ['key-in-query', 'key-in-body', 'key-in-cookies'],
       'named-expected-key',
-      { flaw: 'named-key', note: 'The report names the place.' },
+      { flaw: 'named-key' },
     ],
     'missing-at-other-paths': [
       'a delivery without the API key at other spellings of the URL',
@@ -54,18 +52,15 @@ export const keyCrossings: readonly Crossing[] = crossings(
         ...(['trailing-slash', 'double-slash', 'encoded-path', 'open-prefix', 'absolute-target'] as const),
         ...(['below-health', 'unknown-host'] as const),
       ],
-      { note: 'The report names the accepted spelling.' },
     ],
     'missing-with-charset': ['a delivery without the API key whose Content-Type has a charset', ['json-with-charset']],
     'missing-in-other-shapes': [
       'a delivery without the API key as text, as a form, empty or compressed',
       ['text', 'form', 'form-fields', 'no-type', 'vendor-json', 'empty-body', 'gzip'],
-      { note: 'The report names the request that was accepted.' },
     ],
     'missing-in-other-requests': [
       'a delivery without the API key sent with another method or framing',
       ['put', 'get', 'chunked', 'http-1-0', 'expect', 'no-body'],
-      { note: 'The report names the request that was accepted.' },
     ],
     'missing-with-overridden-method': [
       'a delivery without the API key whose method is overridden',

@@ -308,7 +308,6 @@ export const httpUnusual: readonly Scenario[] = [
     requirements: ['delivery-hostile-http'],
     flow: () => Object.entries(UNPARSABLE).map(([what, lines]) => [unparsable(what, lines)]),
     mistake: 'extra-headers-rejected',
-    note: 'The report names the headers.',
   },
   ...family(unknownHeaders, {
     'forty-headers': [

@@ -145,7 +145,6 @@ export const validNetworks: readonly Scenario[] = family(
       { flow: (kit) => [NETWORKS.map((network) => event(`an order on ${network.name}`, orderOn(kit, network)))] },
       {
         defect: 'Rejects orders with other forms of addresses or hashes than the sample',
-        note: 'The report names the rejected network.',
       },
     ],
     'networks-in-other-types': [
@@ -185,7 +184,7 @@ export const validNetworks: readonly Scenario[] = family(
       {
         defect: 'Rejects currencies that do not have the form of ETH',
         requirements: ['caas-buy', 'wallet-shape', 'deposit-shape', 'refund-shapes'],
-        note: 'CHAR(3) rejects USDT, and /^[A-Z]+$/ rejects 1INCH. The report names the currency.',
+        note: 'CHAR(3) rejects USDT, and /^[A-Z]+$/ rejects 1INCH.',
       },
     ],
     chains: [

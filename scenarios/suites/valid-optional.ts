@@ -57,7 +57,7 @@ const emptyTexts: FlowScenario = {
       emptied('a deposit: source address and hash', onChain, 'data.metadata.sourceAddress', HASH),
     ),
   mistake: MISTAKE,
-  note: 'The report names the fields. Laravel turns empty strings into null.',
+  note: 'Laravel turns empty strings into null.',
 };
 
 /**

@@ -149,7 +149,6 @@ const everyCode: FlowScenario = {
     );
   },
   mistake: 'error-code-restricted',
-  note: 'The report names the rejected code.',
 };
 
 /** A code of each group, with what is particular about the group. */

@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SIGNING_MISTAKES } from '../../contract/signing/index.ts';
 import { lacks } from '../setup/programs.ts';
 import { hookproof } from './hookproof.ts';
 
@@ -49,7 +50,9 @@ describe('sign', () => {
     const { code, stdout } = await hookproof(['sign', 'body.json', '--as', 'hex'], { cwd, env });
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${digest().toString('hex')}\n` });
     const list = await hookproof(['sign', '--as', 'list']);
+    const [longest] = SIGNING_MISTAKES.toSorted((a, b) => b.name.length - a.name.length);
     expect({ code: list.code, hex: /^hex\s/m.test(list.stdout) }).toEqual({ code: 0, hex: true });
+    expect(list.stdout).toContain(`${longest?.name}  ${longest?.title}\n`);
   });
 
   it.each<[string, string[], NodeJS.ProcessEnv, string]>([
@@ -100,6 +103,31 @@ describe('verify', () => {
       code: 1,
       says: true,
     });
+  });
+});
+
+describe('verify, given a printed form of a notification', () => {
+  it.each([
+    ['json-buffer-body', JSON.stringify(BODY)],
+    ['python-bytes-body', `b'${BODY.toString('latin1')}'`],
+    ['base64-body', BODY.toString('base64')],
+    ['hex-body', BODY.toString('hex')],
+    ['quoted-body', JSON.stringify(BODY.toString())],
+  ])('names it although the signature matches: %s', async (form, text) => {
+    const file = join(cwd, `${form}.txt`);
+    await writeFile(file, text);
+    const signature = createHmac('sha256', SECRET).update(text).digest('base64');
+    const { code, stdout } = await hookproof(['verify', file, `--signature=${signature}`], { cwd, env });
+    expect({
+      code,
+      starts: stdout.startsWith('✗ the signature matches, but this file is not a notification\n'),
+    }).toEqual({
+      code: 1,
+      starts: true,
+    });
+    expect(stdout).toContain(`(${form})\n  Why  `);
+    const other = await hookproof(['verify', file, `--signature=${digest().toString('base64')}`], { cwd, env });
+    expect([other.code, other.stdout.includes(`(${form})\n  Why  `)]).toEqual([1, true]);
   });
 });
 

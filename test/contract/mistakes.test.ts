@@ -9,6 +9,13 @@ const ENTRIES = Object.entries(MISTAKES);
 const CHECKS = CATALOGUE.flatMap(({ scenarios }) => scenarios);
 const ROWS = [...CHECKS, ...FAULTS, ...SIGNING_MISTAKES, ...VALUE_MISTAKES];
 
+/** The mistakes that one implies, those that these imply, and so on. */
+function closureOf(id: string): Set<string> {
+  const found = new Set(findMistake(id)?.implies);
+  for (const one of found) for (const other of findMistake(one)?.implies ?? []) found.add(other);
+  return found;
+}
+
 /** Sentences, or a line of code. */
 const TEXT = /^\S.*[.)`]$/;
 
@@ -24,12 +31,27 @@ describe('the library of mistakes', () => {
   });
 
   it('has no mistake that implies itself or one that does not exist', () => {
-    const implied = (id: string, path: readonly string[] = []): readonly string[] =>
-      path.includes(id) ? path : (findMistake(id)?.implies ?? []).flatMap((other) => implied(other, [...path, id]));
-    expect(ENTRIES.flatMap(([id]) => implied(id))).toEqual([]);
-    expect(ENTRIES.flatMap(([, { implies = [] }]) => implies.filter((id) => findMistake(id) === undefined))).toEqual(
-      [],
-    );
+    const all = ENTRIES.map(([id, { implies = [] }]) => [id, implies] as const);
+    expect(all.flatMap(([, implies]) => implies.filter((other) => findMistake(other) === undefined))).toEqual([]);
+    expect(all.filter(([, implies]) => new Set(implies).size !== implies.length)).toEqual([]);
+    expect(all.filter(([id]) => closureOf(id).has(id))).toEqual([]);
+  });
+
+  it.each([
+    ['nothing-verified', 'absent-signature-passes unchecked-key unread-key client-certificate-not-verified'],
+    ['no-signature-verification', 'verification-per-path signature-check-throws base64-variant unset-secret'],
+    ['absent-signature-passes', 'verification-per-content-type spoofed-request-header test-mode-from-request'],
+    ['reserialised-body', 'decoded-body lossy-body-text raw-body-fallback body-chunks-as-text narrow-value-format'],
+    ['unguarded-parser', 'undecodable-body-throws empty-body-unhandled deep-nesting-unhandled uncaught-error'],
+    ['payload-not-validated', 'payload-root-unchecked missing-field-unchecked unguarded-parser'],
+    ['undefined-body-throws', 'body-parser-by-content-type verification-per-framing empty-body-unhandled'],
+  ])('explains by %s its consequences', (id, consequences) => {
+    expect(findMistake(id)?.implies).toEqual(expect.arrayContaining(consequences.split(' ')));
+  });
+
+  it('explains no mistake of keys by one of signatures, nor the reverse', () => {
+    expect(findMistake('no-signature-verification')?.implies).not.toContain('partial-key-comparison');
+    expect(findMistake('unchecked-key')?.implies).not.toContain('absent-signature-passes');
   });
 
   it('has no mistake that nothing refers to', () => {

@@ -52,6 +52,12 @@ const PROOFS: readonly Proof[] = [
     build: true,
   },
   {
+    name: 'transformations',
+    shows: 'verify names each signing mistake of the vectors, and none for 200 foreign signatures',
+    minutes: 1,
+    command: script('test/proofs/transformations.ts'),
+  },
+  {
     name: 'stateful',
     shows: 'receivers that remember earlier requests get the same exit code in each of 20 runs',
     minutes: 10,

@@ -11,7 +11,7 @@ Examples:
   hookproof explain 352-102-S1`;
 
 const VERIFY_HELP = `
-Exits 0 if the signature matches and 1 if it does not.
+Exits 0 if the signature matches, and 1 if it does not or the file is a printed form of a notification.
 
 Example:
   hookproof verify body.json --signature "$HEADER" --secret-file secret.txt`;

@@ -9,8 +9,9 @@ export async function signCommand(
   flags: { readonly secretFile?: string; readonly as: string },
 ): Promise<number> {
   if (flags.as === 'list') {
-    process.stdout.write(`${'base64'.padEnd(27)}the correct signature\n`);
-    for (const { name, title } of SIGNING_MISTAKES) process.stdout.write(`${name.padEnd(27)}${title}\n`);
+    const rows = [{ name: 'base64', title: 'the correct signature' }, ...SIGNING_MISTAKES];
+    const width = Math.max(...rows.map(({ name }) => name.length)) + 2;
+    for (const { name, title } of rows) process.stdout.write(`${name.padEnd(width)}${title}\n`);
     return 0;
   }
   const names = ['base64', ...SIGNING_MISTAKES.map(({ name }) => name)];

@@ -1,6 +1,6 @@
 /** `hookproof verify`: checks whether a signature matches, and explains why not, offline. */
 import { explainMistake } from '../../../contract/mistakes/index.ts';
-import { explainSignature, type SignatureReport } from '../../../contract/signing/index.ts';
+import { type Explanation, explainSignature, type SignatureReport } from '../../../contract/signing/index.ts';
 import { credential, readInput, requiredSecret } from '../command-input.ts';
 import { writeWrapped } from '../wrapped-text.ts';
 
@@ -30,16 +30,36 @@ export async function verifyCommand(file: string, flags: VerifyFlags): Promise<n
     ...(apiKey === undefined ? {} : { apiKey }),
     ...(flags.url === undefined ? {} : { url: flags.url }),
   });
+  const code = report.matches && report.printed === null ? 0 : 1;
   if (flags.json === true) {
     process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
-    return report.matches ? 0 : 1;
-  }
-  if (report.matches) {
+  } else if (code === 0) {
     process.stdout.write(`✓ the signature matches (${body.length} bytes)\n`);
-    return 0;
+  } else {
+    const lines = report.matches ? [MATCHES_FORM, ''] : failureLines(report, body.length);
+    writeWrapped(`${[...lines, ...formLines(report), ...notTried(report, flags, apiKey)].join('\n')}\n`);
   }
-  writeWrapped(`${failureLines(report, body.length).join('\n')}\n`);
-  return 1;
+  return code;
+}
+
+/** What else can be tried, if nothing explains the signature. */
+function notTried({ matches, explanation }: SignatureReport, { url }: VerifyFlags, apiKey?: string): string[] {
+  const missing = [url === undefined && '`--url URL`', apiKey === undefined && '`--api-key-file FILE`'];
+  const flags = missing.filter((flag) => flag !== false);
+  if (matches || explanation !== null || flags.length === 0) return [];
+  return ['', `Signatures over the URL, its path or the API key were not tried: add ${flags.join(' and ')}.`];
+}
+
+const MATCHES_FORM = '✗ the signature matches, but this file is not a notification';
+
+/** What the file is, if it is a printed form of a notification. */
+function formLines({ printed, matches }: SignatureReport): string[] {
+  return printed === null ? [] : [...(matches ? [] : ['']), ...explanationLines(printed)];
+}
+
+function explanationLines({ fault, title, mistake, why, fix }: Explanation): string[] {
+  const more = `  More \`hookproof explain ${mistake}\` has the fix for each stack.`;
+  return [`${title} (${fault})`, `  Why  ${why}`, `  Fix  ${fix}`, more];
 }
 
 function failureLines({ explanation, header, tried }: SignatureReport, bytes: number): string[] {
@@ -49,11 +69,8 @@ function failureLines({ explanation, header, tried }: SignatureReport, bytes: nu
   }
   const lines = ['✗ the signature does not match', ''];
   if (explanation !== null) {
-    const { fault, title, mistake, why, fix } = explanation;
-    const isAround = header.some(({ name }) => name === fault);
-    const more = `  More \`hookproof explain ${mistake}\` has the fix for each stack.`;
-    lines.push(`${title} (${fault})`, `  Why  ${why}`, `  Fix  ${fix}`, more);
-    if (isAround) lines.push('       The signature inside it is correct.');
+    lines.push(...explanationLines(explanation));
+    if (header.some(({ name }) => name === explanation.fault)) lines.push('       The signature inside it is correct.');
   } else {
     lines.push(
       `None of ${tried} known mistakes explains it: it was made with another secret, or from another body.`,

@@ -29,6 +29,7 @@ describe('explainSignature', () => {
         matches: true,
         header: [],
         explanation: null,
+        printed: null,
         tried: expect.any(Number),
       });
     },
@@ -46,7 +47,7 @@ describe('explainSignature', () => {
       secret: newSecret(),
       header: randomBytes(32).toString('base64'),
     });
-    expect(report).toEqual({ matches: false, header: [], explanation: null, tried: expect.any(Number) });
+    expect(report).toEqual({ matches: false, header: [], explanation: null, printed: null, tried: expect.any(Number) });
     expect(report.tried).toBeGreaterThan(1000);
   });
 
@@ -54,7 +55,7 @@ describe('explainSignature', () => {
     const secret = newSecret();
     expect(explainSignature({ body, secret, header: signBody(body, secret, 'hex') }).explanation).toEqual({
       fault: 'hex',
-      title: 'The digest is written as hexadecimal, not as base64.',
+      title: 'Writes the digest as hexadecimal, not as base64.',
       mistake: 'wrong-digest-encoding',
       ...explainMistake({ mistake: 'wrong-digest-encoding' }),
     });
@@ -108,6 +109,7 @@ describe('explainSignature', () => {
       matches: false,
       header: [expect.objectContaining({ name: 'empty-header' })],
       explanation: null,
+      printed: null,
       tried: 0,
     });
   });

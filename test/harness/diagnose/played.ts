@@ -1,16 +1,34 @@
 /** Results of runs against the mutants of the fault dictionary, without a receiver. */
-import type { DictionaryFault, FaultDictionary } from '../../../harness/diagnose/index.ts';
+import { type DictionaryFault, diagnose, type FaultDictionary } from '../../../harness/diagnose/index.ts';
+import { mustBeRejected } from '../../../harness/judge/index.ts';
 import type { ScenarioResult, Verdict } from '../../../harness/report/result-document.ts';
-import { CATALOGUE, type Feature } from '../../../scenarios/index.ts';
+import { CATALOGUE, defectOf, type Feature, hasDefect, type Scenario } from '../../../scenarios/index.ts';
 import { resultWith } from '../report/documents.ts';
 
-/** The status of a passed check. The diagnosis uses only its class. */
-const PASSED: Readonly<Record<string, string>> = {
-  signature: '401',
-  'api-key': '401',
-  combination: '401',
-  malformed: '400',
+/** Suites whose passed checks were answered 401. */
+const REFUSED = ['signature', 'api-key', 'combination'];
+const statusOfPassed = (suite: string) => (suite === 'malformed' ? '400' : REFUSED.includes(suite) ? '401' : '200');
+
+const DECIDED_BY_EFFECT: Readonly<Record<string, ScenarioResult['decidedBy']>> = {
+  handled: 'effect-of-rejected',
+  'handled-twice': 'effect-repeated',
+  'not-handled': 'effect-missing',
 };
+
+function decidedBy(outcome: string, scenario: Scenario): ScenarioResult['decidedBy'] {
+  const { id } = scenario;
+  if (id.startsWith('leaks/')) return /^\d/.test(outcome) ? 'answers-differ' : 'leak';
+  const isForged = 'change' in scenario ? mustBeRejected(scenario.expect) : /^(?:signature|api-key)\//.test(id);
+  if (outcome === '200' && isForged) return 'forgery-accepted';
+  return DECIDED_BY_EFFECT[outcome] ?? 'wrong-status';
+}
+
+const CLASSES = { 2: 'accepted', 3: 'rejected', 4: 'rejected', 5: 'crashed', c: 'closed', s: 'silent' } as const;
+
+function answeredWith(outcome: string): Pick<ScenarioResult, 'answered'> {
+  if (!/^(?:[2-5]\d\d|closed|silence)$/.test(outcome)) return {};
+  return { answered: { class: CLASSES[outcome.charAt(0) as 'c'], status: Number(outcome) || null } };
+}
 
 /** The results of a run with these outcomes; the other checks pass, or do not apply without their features. */
 export function resultsWith(
@@ -21,6 +39,9 @@ export function resultsWith(
     scenarios.map((scenario) => {
       const { id, level, title, needs = [] } = scenario;
       const [verdict = 'pass', ...observed] = (outcomes[id] ?? '').split(' ').filter((word) => word !== '');
+      const isAccepted =
+        name !== 'malformed' && 'change' in scenario && scenario.expect.pass.some((one) => one === 200);
+      const outcome = observed.join(' ') || (isAccepted ? '200' : statusOfPassed(name));
       const applies = needs.every((need) => features.includes(need));
       return resultWith({
         id,
@@ -29,7 +50,10 @@ export function resultsWith(
         level,
         verdict: (applies ? verdict : 'not-applicable') as Verdict,
         ...('expect' in scenario && { expectedOutcomes: scenario.expect.pass.map(String) }),
-        outcome: observed.join(' ') || (PASSED[name] ?? '200'),
+        outcome,
+        ...(verdict !== 'pass' && hasDefect(scenario) && { defect: defectOf(scenario, outcome) }),
+        ...answeredWith(outcome),
+        decidedBy: verdict === 'pass' ? 'expected-answer' : decidedBy(outcome, scenario),
       });
     }),
   );
@@ -44,4 +68,16 @@ export function faultCalled(dictionary: FaultDictionary, name: string): Dictiona
   const found = dictionary.faults.find((fault) => fault.name === name);
   if (found === undefined) throw new Error(`the dictionary has no ${name}`);
   return found;
+}
+
+export const BOTH: readonly Feature[] = ['hmac', 'api-key'];
+
+/** The diagnosis of a run with these outcomes. */
+export function diagnosed(
+  outcomes: Readonly<Record<string, string>>,
+  more: Partial<Parameters<typeof diagnose>[0]> = {},
+  features = BOTH,
+) {
+  const results = resultsWith(outcomes, features);
+  return diagnose({ results, outages: [], preflight: null, stack: null, features, partial: false, ...more });
 }

@@ -30,11 +30,11 @@ describe('the signing trials', () => {
     expect(signature).toBe(signatureOf(Buffer.from(JSON.stringify(JSON.parse(`${body}`))), secret));
   });
 
-  it('send the notification as valid JSON with additional spaces, escapes and one unknown field', () => {
+  it('send the notification as valid JSON with additional spaces, escapes and an unknown field', () => {
     const { body } = trial('reserialised-json');
     const { trial: unknown, ...sent } = JSON.parse(`${body}`);
     expect(sent).toEqual({ ...VALUE, data: { ...VALUE.data, memo: 'test/m\u00e9mo</e\u0301' } });
-    expect(unknown).toEqual({ number: 1, empty: {} });
+    expect(unknown).toEqual({ number: 1, empty: {}, none: null, blank: '', padded: ' #{a} ' });
   });
 
   it('omit mistakes that do not apply to the secret, or that need an API key or a URL', () => {

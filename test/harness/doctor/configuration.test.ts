@@ -90,6 +90,14 @@ describe('an unusable secret is a finding', () => {
     expect(found(await examineWith(null, { env }))).toEqual(['problem secret-equals-api-key']);
   });
 
+  it('is in a header whose name has an underscore', async () => {
+    const flags = { signatureHeader: 'x_signature' };
+    const codes = async (given: object) =>
+      found(await examineWith(null, { flags: given, env: { HOOKPROOF_SECRET: SECRET } }));
+    expect(await codes(flags)).toEqual(['advice header-name-with-underscore']);
+    expect(await codes({ signatureHeader: 'X-Signature' })).toEqual([]);
+  });
+
   it('or a notice, when its file ends with a newline', async () => {
     const cwd = await folderWith({ secret: `${SECRET}\n` });
     expect(found(await examineWith(null, { flags: { secretFile: 'secret' }, cwd }))).toEqual([

@@ -135,6 +135,14 @@ describe('the findings of a log', () => {
     expect(await leaksOf(`{"X_Service_Signature":"${sent.rightSignature}"}\n`, sent)).toEqual(['sent-signature']);
   });
 
+  it('mask a signature with its padding', async () => {
+    const watched = await watch();
+    watched.sending(requestOf(forged));
+    appendFileSync(file, `got ${forged.rightSignature}; expected none\n`);
+    const { findings } = await watched.finish();
+    expect(findings?.[0]?.first.text).toMatch(/^got \[the valid signature of [^\]]+\]; expected none$/);
+  });
+
   it('mask an address on the line of a body with the body', async () => {
     const watched = await watch();
     watched.sending(requestOf(plain));

@@ -23,12 +23,12 @@ describe('the JUnit report', () => {
     const [suite] = parseXml(renderJunit(documentWith({ diagnosis }))).children;
     const properties = suite?.children[0]?.children.map(({ attributes }) => [attributes.name, attributes.value]);
     expect(Object.fromEntries(properties ?? [])).toMatchObject({
-      diagnosis: 'A missing signature is accepted (missing-signature-accepted, matches 1 of 1 outcome)',
+      diagnosis: 'A missing signature is accepted (missing-signature-accepted, shown by one check)',
       'diagnosis.mistake': 'absent-signature-passes',
       'diagnosis.evidence': 'signature/missing',
       'diagnosis.why': 'A sender that omits the header is accepted.',
       'diagnosis.fix': 'Treat a missing header like an invalid one. (for flask)',
-      'diagnosis.2': 'Other (other, matches 1 of 1 outcome)',
+      'diagnosis.2': 'Other (other, shown by one check)',
     });
   });
 

@@ -7,7 +7,7 @@ import { summaryOf } from '../../../harness/mcp/run-answers.ts';
 import { renderHtml, renderHuman, renderJunit } from '../../../harness/report/index.ts';
 import type { Feature } from '../../../scenarios/index.ts';
 import { redOutcomes, resultsWith } from '../diagnose/played.ts';
-import { documentWith } from './documents.ts';
+import { diagnosisWith, documentWith, resultWith } from './documents.ts';
 
 const FEATURES: Feature[] = ['hmac', 'api-key'];
 const MANY = 10;
@@ -48,6 +48,50 @@ const plain = (text: string) =>
     .replaceAll('&amp;', '&')
     .replace(/`|\s+/g, '');
 
+const VERBOSE = { columns: 80, color: false, unicode: true, verbose: true };
+
+async function mcpSummary(document: Parameters<typeof renderHuman>[0]) {
+  return summaryOf({ id: '1', document } as Parameters<typeof summaryOf>[0], createMarker());
+}
+
+describe('the number of causes', () => {
+  it('is the same wherever it is printed', async () => {
+    const places = Array.from({ length: 7 }, (_, at) => at + 1);
+    const titleOf = (place: number) => `Defect ${place}`;
+    const document = documentWith({
+      results: [
+        ...places.map((place) => resultWith({ id: `signature/${place}`, verdict: 'fail' })),
+        resultWith({ id: 'http/case', verdict: 'warn' }),
+      ],
+      diagnosis: places.map((place) =>
+        diagnosisWith({
+          relation: place === 1 ? 'main' : 'also',
+          fault: `defect-${place}`,
+          title: titleOf(place),
+          evidence: [`signature/${place}`],
+        }),
+      ),
+    });
+    const terminal = renderHuman(document, VERBOSE);
+    const [, listed] = terminal.split('\nCauses (7)');
+    expect(places.filter((place) => !listed?.includes(`\n  ${place}. ${titleOf(place)} (1 failure)\n`))).toEqual([]);
+    expect(terminal).toContain('\nOther warnings (1)\n');
+    const short = renderHuman(document, { ...VERBOSE, verbose: false });
+    expect(short).toContain('\nCauses (7)\n');
+    expect(short).toContain('2 more');
+    const html = await renderHtml(document);
+    expect(html).toContain('<h2>What to fix <span>7 checks, 7 causes</span></h2>');
+    const [, toFix = ''] = html.split('id="fix"');
+    expect(places.filter((place) => !toFix.includes(`<h3>${titleOf(place)}</h3>`))).toEqual([]);
+    const junit = renderJunit(document);
+    const properties = new Set([...junit.matchAll(/name="(diagnosis(?:\.\d+)?)"/g)].map(([, name]) => name));
+    expect([...properties]).toEqual(places.map((place) => (place === 1 ? 'diagnosis' : `diagnosis.${place}`)));
+    const { entries } = await mcpSummary(document);
+    const numbered = entries.flatMap(({ text }) => /^\d+\. failure: Defect \d/.exec(text)?.[0] ?? []);
+    expect(numbered).toEqual(places.map((place) => `${place}. failure: ${titleOf(place)}`));
+  });
+});
+
 const chosen = await diagnosedMistakes();
 
 describe('a mistake', () => {
@@ -55,9 +99,9 @@ describe('a mistake', () => {
 
   it.each(chosen)('has the same words wherever it is printed: $mistake', async (fault) => {
     const document = await documentOf(fault);
-    const mcp = await summaryOf({ id: '1', document } as Parameters<typeof summaryOf>[0], createMarker());
+    const mcp = await mcpSummary(document);
     const printed = {
-      terminal: await renderHuman(document, { columns: 80, color: false, unicode: true, verbose: true }),
+      terminal: await renderHuman(document, VERBOSE),
       html: (await renderHtml(document)).replace(/<[^>]*>/g, ''),
       junit: await renderJunit(document),
       explain: await explanationOf(fault.mistake, null),

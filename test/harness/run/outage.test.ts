@@ -207,9 +207,19 @@ describe('an endpoint that answers 429 or 503 to everything after some deliverie
   });
 
   it('has no verdict when it names a later time', async () => {
-    const url = await refusing(429, { 'Retry-After': 'Thu, 31 Dec 2099 23:59:59 GMT' });
+    const express = { 'X-Powered-By': 'Express' };
+    const url = await refusing(429, { 'Retry-After': 'Thu, 31 Dec 2099 23:59:59 GMT', ...express });
     const { document, of } = await runAgainst(url, 4, { suites: ['malformed', 'delivery'] });
     expect({ failed: of('fail'), verdict: document.verdict }).toEqual({ failed: [], verdict: 'inconclusive' });
+    expect(document.diagnosis).toMatchObject([
+      {
+        fault: 'rate-limits',
+        title:
+          'The endpoint limits deliveries: about 30 were answered, then 429; ' +
+          'Retry-After: Thu, 31 Dec 2099 23:59:59 GMT',
+        fix: expect.stringMatching(/^Exempt this route.*rateLimit\(\)/),
+      },
+    ]);
   });
 });
 

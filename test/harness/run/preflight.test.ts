@@ -165,7 +165,7 @@ describe('the words of an answer', () => {
     [500, 'RangeError: Input buffers must have the same byte length', 'refuses-right-credentials'],
     [400, '{"error":"Missing required header svix-id"}', 'expects-svix-signature'],
     [500, 'No stripe-signature header value was provided', 'expects-stripe-signature'],
-    [400, '{"error":"data.extra is not allowed"}', 'refuses-the-payload'],
+    [400, '{"error":"data.extra is not allowed"}', 'rejected-before-verification'],
     [500, 'Internal Server Error', 'fails-on-valid-delivery'],
   ])('%d with %s', async (refusal, words, fault) => {
     expect((await diagnosed(() => false, refusal, words))?.fault).toBe(fault);

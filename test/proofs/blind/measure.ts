@@ -18,8 +18,8 @@ import { loadDictionary } from '../../../harness/diagnose/index.ts';
 import type { ResultDocument } from '../../../harness/report/result-document.ts';
 import { accepting, freePort } from '../../endpoints/listen.ts';
 import { lacks } from '../../setup/programs.ts';
-import { calibrationTable, equality, verdictOn } from '../held-out/figures.ts';
-import { type HeldOutRun, mainOf } from '../held-out/play.ts';
+import { DIAGNOSIS_VERDICTS, equality, verdictOn } from '../held-out/figures.ts';
+import { type HeldOutRun, namesIn } from '../held-out/play.ts';
 
 /** `must`: forbidden and visible from outside; `should`: visible and tolerable; `blind`: not visible. */
 type Label = 'must' | 'should' | 'blind' | 'correct';
@@ -31,7 +31,7 @@ interface Subject {
   readonly program: readonly string[];
 }
 
-interface Measured extends Omit<Subject, 'program'>, Pick<HeldOutRun, 'diagnosed' | 'main'> {
+interface Measured extends Omit<Subject, 'program'>, Pick<HeldOutRun, 'diagnosed' | 'mistake'> {
   readonly exitCode: number | null;
   readonly seconds: number;
   readonly requests: number;
@@ -202,8 +202,7 @@ async function measure(subject: Subject): Promise<Measured> {
     warned,
     undecided,
     verdict: failed.length === 0 && (exitCode === 3 || document === null) ? 'no verdict' : reported,
-    diagnosed: document?.diagnosis.map(({ fault, alike }) => [fault, ...alike]) ?? [],
-    main: mainOf(document ?? { diagnosis: [] }),
+    ...namesIn(document ?? { diagnosis: [] }),
     diagnosis:
       document?.diagnosis.map(
         ({ relation, fault, title, agreement, outcomes, alike }) =>
@@ -243,23 +242,22 @@ function summary(all: readonly Measured[]): string {
   return lines.join('\n');
 }
 
-/** How often the diagnosis of a failed or warned receiver is correct, in total and by posterior. */
+/** How often the diagnosis of a failed or warned receiver is correct. */
 async function diagnosisSummary(all: readonly Measured[], truthFile: string): Promise<string> {
   const truth = JSON.parse(await readFile(truthFile, 'utf8')) as Readonly<Record<string, readonly string[]>>;
   const same = equality(await loadDictionary());
   const measured = all.flatMap((one) => {
     const acceptable = truth[one.name];
     if (acceptable === undefined || one.failed.length + one.warned.length === 0) return [];
-    const { posterior, candidates } = one.main;
-    const said = candidates.length > 0 ? candidates.join(', ') : (one.diagnosed[0]?.[0] ?? 'nothing');
-    return [{ posterior, verdict: verdictOn(one, acceptable, same), text: `${one.name}: ${said}` }];
+    const text = `${one.name}: ${one.diagnosed[0]?.[0] ?? 'nothing'}`;
+    return [{ verdict: verdictOn(one, acceptable, same), text }];
   });
-  const lines = (['correct', 'candidates', 'other candidates', 'not known', 'wrong'] as const).flatMap((wanted) => {
+  const lines = DIAGNOSIS_VERDICTS.flatMap((wanted) => {
     const some = measured.filter(({ verdict }) => verdict === wanted);
     const header = `diagnosis ${wanted}: ${interval(some.length, measured.length)}`;
     return [header, ...some.map(({ text }) => `  ${text}`)];
   });
-  return [...lines, '', calibrationTable(measured)].join('\n');
+  return lines.join('\n');
 }
 
 const subjects = (values.corpus === undefined ? await subjectsOf(values.set) : subjectsIn(values.corpus)).filter(
@@ -275,7 +273,7 @@ async function work(queue: Subject[]): Promise<void> {
       process.stderr.write(`${subject.name}: ${error}\n`);
       const { program: _, ...told } = subject;
       const none = { exitCode: null, seconds: 0, requests: 0, failed: [], warned: [], undecided: 0, diagnosis: [] };
-      return { ...told, ...none, verdict: 'no verdict', diagnosed: [], main: mainOf({ diagnosis: [] }) };
+      return { ...told, ...none, verdict: 'no verdict', ...namesIn({ diagnosis: [] }) };
     });
     results.push(one);
     process.stderr.write(`${results.length} of ${subjects.length}: ${one.verdict}, ${one.seconds} s, ${one.name}\n`);

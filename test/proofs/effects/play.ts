@@ -9,6 +9,7 @@ import type { ResultDocument } from '../../../harness/report/result-document.ts'
 import { MAIN } from '../../cli/hookproof.ts';
 import { freePort } from '../../endpoints/listen.ts';
 import { copyRecipe, removeCopy, startEffects, startRecipe } from '../../recipes/recipe-process.ts';
+import { mistakeOf } from '../../setup/mistake-of.ts';
 import { SECRET } from '../durability/deliveries.ts';
 import { bundledScript } from '../durability/receiver-process.ts';
 import { type Case, inboxUrl } from './cases.ts';
@@ -21,8 +22,8 @@ export interface Played {
   readonly passed: number;
   /** What did not pass, with its verdict. */
   readonly red: readonly { readonly id: string; readonly verdict: string; readonly reason: string }[];
-  /** Names of the diagnosis, each with its candidates. */
-  readonly diagnosis: readonly { readonly fault: string; readonly candidates: readonly string[] }[];
+  /** The names of the causes. */
+  readonly diagnosis: readonly string[];
   readonly slowestMs: number;
   readonly seconds: number;
 }
@@ -157,10 +158,7 @@ export async function play(one: Case, database: string): Promise<Played> {
       red: document.results
         .filter(({ verdict }) => !['pass', 'not-applicable'].includes(verdict))
         .map(({ id, verdict, reason }) => ({ id, verdict, reason })),
-      diagnosis: document.diagnosis.map(({ fault, candidates = [] }) => ({
-        fault,
-        candidates: candidates.map((candidate) => candidate.fault),
-      })),
+      diagnosis: document.diagnosis.map(({ fault }) => fault),
       slowestMs: Math.round(Math.max(0, ...took)),
       seconds,
     };
@@ -171,17 +169,18 @@ export async function play(one: Case, database: string): Promise<Played> {
 
 /** What is not as expected, as sentences. */
 export function problemsOf(one: Case, { code, level, red, diagnosis }: Played): string[] {
-  const expected = { code: one.red.length === 0 ? 0 : 1, diagnosis: one.diagnosis ?? [] };
+  const named = one.diagnosis ?? [];
+  const expected = { code: one.red.length === 0 ? 0 : 1, diagnosis: [...named, ...named.map(mistakeOf)] };
   const others = red.filter(({ id }) => one.warnings?.includes(id) !== true);
   const failures = others.filter(({ verdict }) => verdict === 'fail');
-  const [main] = diagnosis;
+  const [main = 'none'] = diagnosis;
   return [
     ...(code === expected.code ? [] : [`exit code ${code}, expected ${expected.code}`]),
     ...(level === one.level ? [] : [`level ${level}, expected ${one.level}`]),
     ...(one.red.length === 0 ? others.map(({ id, verdict, reason }) => `${verdict} ${id}: ${reason}`) : []),
     ...(one.red.length > 0 && !failures.some(({ id }) => one.red.includes(id)) ? [`passes ${one.red.join()}`] : []),
-    ...(one.red.length > 0 && !expected.diagnosis.includes(main?.fault ?? 'none')
-      ? [`diagnosis ${main?.fault ?? 'none'}, expected ${expected.diagnosis.join(' or ')}`]
+    ...(one.red.length > 0 && !expected.diagnosis.includes(main)
+      ? [`diagnosis ${main}, expected ${named.join(' or ')}`]
       : []),
   ];
 }

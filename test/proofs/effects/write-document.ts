@@ -29,10 +29,7 @@ function redText({ red }: Played): string {
 }
 
 function diagnosisText({ diagnosis: [main] }: Played): string {
-  if (main === undefined) return '';
-  return main.candidates.length === 0
-    ? `\`${main.fault}\``
-    : `one of ${main.candidates.map((name) => `\`${name}\``).join(', ')}`;
+  return main === undefined ? '' : `\`${main}\``;
 }
 
 function table(lines: readonly Line[], part: Case['part']): string {
@@ -81,7 +78,7 @@ ${table(lines, 'reference')}
 ## Faulty receivers
 
 The faulty receivers of the [durability proof](durability.md), and mutants of the kill matrix that only a restart
-shows. The diagnosis must name what is wrong, list candidates, or say that it does not know.
+shows. The diagnosis must name what is wrong, or say that it does not know.
 
 ${table(lines, 'faulty')}
 

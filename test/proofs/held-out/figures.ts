@@ -1,6 +1,7 @@
 /** Renders the measurement of the diagnosis on held-out receivers. Pure. */
 import type { FaultDictionary } from '../../../harness/diagnose/index.ts';
 import { markdownTable } from '../../setup/markdown-table.ts';
+import { mistakeOf } from '../../setup/mistake-of.ts';
 import type { HeldOutRun } from './play.ts';
 import { STYLES, subjectOf } from './subjects.ts';
 
@@ -46,7 +47,6 @@ export function renderFigures({ seed, dictionary, singles, pairs }: Measured): s
   const both = found.filter(({ length }) => length === 2).length;
   const one = found.filter(({ length }) => length > 0).length;
   const outcomes = singles.map((run) => verdictOn(run, [subjectOf(run.name).faults[0] ?? ''], same));
-  const unknown = count(outcomes, 'not known');
   const misses = places.filter(({ place }) => place !== 0);
   const rows = misses.map(({ run, place }) => {
     const { faults, style } = subjectOf(run.name);
@@ -73,19 +73,12 @@ declared equivalent.
 | | |
 | --- | --- |
 | the actual fault is named first | ${percent(first, singles.length)} |
-| first is a list of candidates that contains it | ${percent(count(outcomes, 'candidates'), singles.length)} |
-| first, a list of candidates without it | ${percent(count(outcomes, 'other candidates'), singles.length)} |
-| first is an observation or another list, or there is no diagnosis | ${percent(unknown, singles.length)} |
-| another fault is named first | ${percent(count(outcomes, 'wrong'), singles.length)} |
+| its mistake is named first | ${percent(count(outcomes, 'mistake'), singles.length)} |
+| the cause is not known | ${percent(count(outcomes, 'not known'), singles.length)} |
+| another mistake is named first | ${percent(count(outcomes, 'wrong'), singles.length)} |
 | it is among the first three | ${percent(three, singles.length)} |
 | two faults at once: both are named | ${percent(both, pairs.length)} |
 | two faults at once: at least one is named | ${percent(one, pairs.length)} |
-
-## How probable the named fault is
-
-A fault is named if its posterior is at least 0.5.
-
-${calibrationTable(singles.map((run, at) => ({ posterior: run.main.posterior, verdict: outcomes[at] ?? 'wrong' })))}
 
 ## Each miss
 
@@ -97,37 +90,23 @@ ${markdownTable(['faults', 'diagnosis', 'why'], pairRows)}
 `;
 }
 
-export type DiagnosisVerdict = 'correct' | 'candidates' | 'other candidates' | 'not known' | 'wrong';
+/** `mistake`: the cause has another name, and the mistake of an acceptable fault. */
+export const DIAGNOSIS_VERDICTS = ['correct', 'mistake', 'not known', 'wrong'] as const;
+export type DiagnosisVerdict = (typeof DIAGNOSIS_VERDICTS)[number];
 
-/** Whether the first diagnosis of a run is one of the acceptable faults. */
+/** Whether the first cause of a run is one of the acceptable faults. */
 export function verdictOn(
-  { diagnosed: [names = []], main }: Pick<HeldOutRun, 'diagnosed' | 'main'>,
+  { diagnosed: [names = []], mistake }: Pick<HeldOutRun, 'diagnosed' | 'mistake'>,
   acceptable: readonly string[],
   same: (a: string, b: string) => boolean,
 ): DiagnosisVerdict {
-  const has = (list: readonly string[]) => list.some((name) => acceptable.some((one) => same(name, one)));
-  if (main.candidates.length > 0) return has(main.candidates) ? 'candidates' : 'other candidates';
-  if (has(names)) return 'correct';
-  return main.posterior === null ? 'not known' : 'wrong';
+  if (names.some((name) => acceptable.some((one) => same(name, one)))) return 'correct';
+  if (mistake === null) return 'not known';
+  return acceptable.some((one) => mistakeOf(one) === mistake) ? 'mistake' : 'wrong';
 }
 
 const count = (verdicts: readonly DiagnosisVerdict[], wanted: DiagnosisVerdict) =>
   verdicts.filter((verdict) => verdict === wanted).length;
-
-const BINS = [0.99, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5] as const;
-
-/** How often the named fault was correct, by its posterior. */
-export function calibrationTable(
-  runs: readonly { readonly posterior: number | null; readonly verdict: DiagnosisVerdict }[],
-): string {
-  const rows = BINS.map((least, at) => {
-    const below = BINS[at - 1] ?? Number.POSITIVE_INFINITY;
-    const inBin = runs.filter(({ posterior }) => posterior !== null && posterior >= least && posterior < below);
-    const correct = inBin.filter(({ verdict }) => verdict === 'correct').length;
-    return [`from ${least}`, inBin.length === 0 ? 'none' : percent(correct, inBin.length)];
-  });
-  return markdownTable(['posterior', 'the named fault is correct'], rows);
-}
 
 /** Why a fault was not named first, for the page. A pair is `one+other`. */
 const MISSES: Readonly<Record<string, string>> = {

@@ -8,22 +8,14 @@ export interface HeldOutRun {
   readonly name: string;
   /** The number of red scenarios. */
   readonly red: number;
-  /** The faults that the report names, in their order, each with all its names. Lists of candidates are `one-of`. */
+  /** The causes of the report, in their order, each with all its names. */
   readonly diagnosed: readonly (readonly string[])[];
-  /** What the report says first. */
-  readonly main: MainDiagnosis;
+  /** The mistake of the first cause; null where the cause is not known. */
+  readonly mistake: string | null;
 }
 
-/** The first diagnosis of a report. */
-export interface MainDiagnosis {
-  /** Null for what was observed, which is not inferred, and when there is no diagnosis. */
-  readonly posterior: number | null;
-  /** Empty when a fault is named. */
-  readonly candidates: readonly string[];
-}
-
-export function mainOf({ diagnosis: [first] }: Pick<ResultDocument, 'diagnosis'>): MainDiagnosis {
-  return { posterior: first?.posterior ?? null, candidates: first?.candidates?.map(({ fault }) => fault) ?? [] };
+export function namesIn({ diagnosis }: Pick<ResultDocument, 'diagnosis'>): Pick<HeldOutRun, 'diagnosed' | 'mistake'> {
+  return { diagnosed: diagnosis.map(({ fault, alike }) => [fault, ...alike]), mistake: diagnosis[0]?.mistake ?? null };
 }
 
 /** Not more than the matrix waits. */
@@ -37,8 +29,7 @@ export async function playHeldOut(name: string, limits: RunOptions['limits'] = L
     const { secret, apiKey } = credentials;
     const document = await run({ partner: { url, signing: { secret }, apiKey: { value: apiKey } }, limits });
     const red = document.results.filter(({ verdict }) => verdict === 'fail' || verdict === 'warn').length;
-    const diagnosed = document.diagnosis.map(({ fault, alike }) => [fault, ...alike]);
-    return { name, red, diagnosed, main: mainOf(document) };
+    return { name, red, ...namesIn(document) };
   } finally {
     receiver.stop();
   }

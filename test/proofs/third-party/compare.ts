@@ -1,7 +1,8 @@
 /** Compares what a run says about a receiver with what was measured. */
 import type { ResultDocument } from '../../../harness/report/result-document.ts';
 import { NOT_KNOWN } from '../../../harness/report/verdict.ts';
-import { dialectOf, type Facts, familyOf, isAbout, isBypass, isPossible, observationsIn, stateOf } from './facts.ts';
+import { mistakeOf } from '../../setup/mistake-of.ts';
+import { dialectOf, type Facts, familyOf, isAbout, isBypass, isPossible, stateOf } from './facts.ts';
 import { isForgery } from './prober.ts';
 
 export interface Comparison {
@@ -21,7 +22,7 @@ export interface Comparison {
 }
 
 interface Diagnosis {
-  readonly state: 'correct' | 'candidates' | 'observation' | 'not known' | 'nothing to name' | 'wrong';
+  readonly state: 'correct' | 'mistake' | 'not known' | 'nothing to name' | 'wrong';
   readonly names: readonly string[];
 }
 
@@ -61,7 +62,6 @@ export function compare(facts: Facts, document: ResultDocument, acceptable: read
     }
   }
   const possible = acceptable.filter((name) => isPossible(name, facts));
-  const observations = observationsIn(facts);
   const accepts = facts.get('valid/buy')?.result === 'accepted';
   const broken = [...facts].filter(([fact, outcome]) => stateOf(fact, outcome, facts) === 'broken');
   const isMissed = (fact: string, among: ReadonlySet<string>) => ![...among].some((check) => isAbout(check, fact));
@@ -75,7 +75,7 @@ export function compare(facts: Facts, document: ResultDocument, acceptable: read
   const missed = broken
     .filter(([fact, outcome]) => accepts && !isBypass(fact, outcome, facts) && isMissed(fact, reported))
     .map(([fact, { how }]) => `${fact} (${how})`);
-  const diagnosis = diagnosisOf(document, { possible, observations }, failing.length);
+  const diagnosis = diagnosisOf(document, possible, failing.length);
   return { agreed, ...found, missedBypasses, missed, diagnosis };
 }
 
@@ -90,26 +90,12 @@ function hasOtherStatus(fact: string, facts: Facts): boolean {
   return result === 'accepted' && how === valid && how !== '200';
 }
 
-/** The names that are true: of causes, and of what was observed. */
-interface TrueNames {
-  readonly possible: readonly string[];
-  readonly observations: readonly string[];
-}
-
-function diagnosisOf(
-  { diagnosis }: ResultDocument,
-  { possible, observations }: TrueNames,
-  failures: number,
-): Diagnosis {
+/** `possible`: the names that are true. */
+function diagnosisOf({ diagnosis }: ResultDocument, possible: readonly string[], failures: number): Diagnosis {
   const main = diagnosis.find(({ relation }) => relation === 'main');
-  const alike = main?.alike ?? [];
-  const isTrue = (name: string) => possible.includes(name);
   if (main === undefined) return { state: failures > 0 ? 'not known' : 'nothing to name', names: [] };
   if (main.fault === NOT_KNOWN) return { state: 'not known', names: [] };
-  const candidates = (main.candidates ?? []).map(({ fault }) => fault);
-  if (candidates.length > 0) return { state: candidates.some(isTrue) ? 'candidates' : 'not known', names: candidates };
-  const names = [main.fault, ...alike];
-  if (isTrue(main.fault)) return { state: 'correct', names };
-  if (observations.includes(main.fault)) return { state: 'observation', names };
-  return { state: names.some(isTrue) ? 'candidates' : 'wrong', names };
+  const names = [main.fault, ...main.alike];
+  if (names.some((name) => possible.includes(name))) return { state: 'correct', names };
+  return { state: possible.some((name) => mistakeOf(name) === main.mistake) ? 'mistake' : 'wrong', names };
 }

@@ -445,16 +445,6 @@ const TRUE_WITH: Readonly<Record<string, string>> = {
   'unverified-json-answers-500': 'unsigned/malformed-truncated',
 };
 
-/** The names of the diagnosis that only say what was observed, where the measured facts show it. */
-export function observationsIn(facts: Facts): string[] {
-  const bypasses = [...facts].filter(([fact, outcome]) => isBypass(fact, outcome, facts)).map(([fact]) => fact);
-  const isMissing = bypasses.some((fact) => fact === 'unsigned/json' || fact === 'keyless/json');
-  return [
-    ...(bypasses.length > 0 ? ['forged-deliveries-accepted'] : []),
-    ...(isMissing ? ['missing-credential-let-through'] : []),
-  ];
-}
-
 /** Whether the measured facts allow a name of the diagnosis. */
 export function isPossible(name: string, facts: Facts): boolean {
   const fact = TRUE_WITH[name] ?? '';

@@ -150,7 +150,7 @@ Measured on Node ${process.version}.
 **${all.length} receivers; ${agreeing} runs agree with the measurement.** Main diagnoses: ${diagnoses}.
 
 - A run agrees when each failing check is about a fact that is broken, no forgery that passes is missed, and the main
-  diagnosis is true. A list of candidates, an observation that was measured, or no diagnosis is not wrong.
+  diagnosis is true. Its mistake alone, or no diagnosis, is not wrong.
 - A status other than 200 or 401 is one finding; additional failures for the same status count as a disagreement.
 - *Broken*: accepted although forged, rejected although valid, or a 5xx, a closed connection, no answer within 4 s, or a
   process that ends (\`died\`). The process is started again.

@@ -196,7 +196,7 @@ describe.skipIf(lacks('chromium'))('the inspector page', () => {
     await mixed(site);
     await visit(site.inspector.url);
     await rows().first().click();
-    await page.getByText('The body was parsed and serialised again with JSON.stringify.').waitFor();
+    await page.getByText('Computes the HMAC over the body re-serialised with JSON.stringify.').waitFor();
     const deleted = await page.locator('.diff del').allTextContents();
     expect(deleted.length).toBeGreaterThan(20);
     expect(deleted.join('').replace(/[\u00b7\u21b5\n]/g, '')).toBe('');
@@ -206,7 +206,7 @@ describe.skipIf(lacks('chromium'))('the inspector page', () => {
     const line = `${JSON.stringify(buy('id-line'))}\n`;
     await site.deliver(line, { 'X-Service-Signature': sign(line.trimEnd()) });
     await row('id-line').click();
-    await page.getByText('The body was signed without the line end at its end.').waitFor();
+    await page.getByText('Computes the HMAC over the body without the line end at its end.').waitFor();
     expect(await page.locator('.diff del').allTextContents()).toEqual(['\u21b5\n']);
     // The URL opens the same delivery on another page.
     const link = page.url();

@@ -2,11 +2,14 @@
 """Writes mistakes.json: one signature for every signing mistake.   make-vectors.py [FILE]
 
 OpenSSL computes every digest, Python everything else. The script uses no code of hookproof, so the vectors can disprove
-its table. The JSON of PHP, Go and JavaScript is given as text: PHP 8.2, Go 1.19 and Node 20 printed it.
+its table. What PHP, Ruby, Go, Java and JavaScript print is given as text: PHP 8.2, Ruby 3.1, Go 1.19, Java 17 and
+Node 20 printed it.
 
 The secrets are passed on OpenSSL's command line, which is acceptable only because they are public.
 """
 import base64
+import hashlib
+import html
 import json
 import os
 import subprocess
@@ -151,6 +154,213 @@ signs("quoted-body", json.dumps(TEXT, ensure_ascii=False).encode())
 signs("base64-body", base64.b64encode(BODY))
 signs("hashed-body", sha256(BODY).hex().encode())
 
+
+# ---- what languages print ----
+
+RICH = (
+    '{"id": "n-1", "type": "CAAS", "at": 1735787045, "ok": true, "none": null, "empty": "", "padded": " a ", '
+    '"list": [1, "\u00e9"], "data": {"it\'s": "\\"x\\" / <\u00e9>\\n", "b": {}, "x": 1.5}}'
+)
+DATA_BYTES = RICH.encode()
+DICT = json.loads(RICH)
+
+
+def prints(mistake, message):
+    signs(mistake, message.encode(), DATA_BYTES)
+
+
+def lines(width, end):
+    whole = text(DATA_BYTES)
+    return end.join(whole[at : at + width] for at in range(0, len(whole), width))
+
+
+LIST = ", ".join(str(byte) for byte in DATA_BYTES)
+COMMAS = LIST.replace(" ", "")
+HEX = DATA_BYTES.hex()
+prints("json-buffer-body", '{"type":"Buffer","data":[' + COMMAS + "]}")
+prints("inspected-buffer-body", "<Buffer " + DATA_BYTES[:50].hex(" ") + " ... 127 more bytes>")
+prints("comma-bytes-body", COMMAS)
+prints("json-uint8array-body", "{" + ",".join('"%d":%d' % pair for pair in enumerate(DATA_BYTES)) + "}")
+prints("json-bytes-body", "[" + COMMAS + "]")
+prints("python-bytes-body", str(DATA_BYTES))
+prints("python-bytearray-body", str(bytearray(DATA_BYTES)))
+prints("listed-bytes-body", str(list(DATA_BYTES)))
+prints("java-bytes-body", str([byte - 256 if byte > 127 else byte for byte in DATA_BYTES]))
+prints("go-bytes-body", "[" + LIST.replace(",", "") + "]")
+# Only the escape before "#{" tells it from a JSON string.
+signs("ruby-string-body", b'"{\\"id\\":\\"\\#{x}\\"}"', b'{"id":"#{x}"}')
+prints("hex-body", HEX)
+prints("dashed-hex-body", "-".join(HEX[at : at + 2] for at in range(0, len(HEX), 2)).upper())
+prints("seven-bit-body", bytes(byte & 127 for byte in DATA_BYTES).decode())
+EVEN = b'{"id":"n-1"}'
+signs("utf16-text-body", EVEN.decode("utf-16-le").encode(), EVEN)
+prints("base64url-body", base64.urlsafe_b64encode(DATA_BYTES).decode().rstrip("="))
+prints("base64-lines-body", lines(60, "\n") + "\n")
+prints("python-base64-lines-body", base64.encodebytes(DATA_BYTES).decode())
+prints("php-base64-lines-body", lines(76, "\r\n") + "\r\n")
+prints("mime-base64-body", lines(76, "\r\n"))
+prints("quoted-base64-body", '"' + text(DATA_BYTES) + '"')
+prints("percent-encoded-body", urllib.parse.quote(RICH, safe="-_.!~*'()"))
+prints("form-encoded-body", urllib.parse.quote_plus(RICH))
+prints("data-url-body", "data:application/json;base64," + text(DATA_BYTES))
+prints("slashed-body", RICH.replace("\\", "\\\\").replace('"', '\\"').replace("'", "\\'"))
+prints("html-escaped-body", html.escape(RICH).replace("&#x27;", "&#039;"))
+
+prints("python-dict-body", str(DICT))
+prints("python-query-body", urllib.parse.urlencode(DICT))
+RUBY = (
+    '{"id"=>"n-1", "type"=>"CAAS", "at"=>1735787045, "ok"=>true, "none"=>nil, "empty"=>"", "padded"=>" a ", '
+    '"list"=>[1, "\u00e9"], "data"=>{"it\'s"=>"\\"x\\" / <\u00e9>\\n", "b"=>{}, "x"=>1.5}}'
+)
+prints("ruby-hash-body", RUBY)
+prints("ruby-spaced-hash-body", RUBY.replace("=>", " => "))
+JAVA = (
+    "{id=n-1, type=CAAS, at=%s, ok=true, none=null, empty=, padded= a , "
+    'list=[%s, \u00e9], data={it\'s="x" / <\u00e9>\n, b={}, x=1.5}}'
+)
+prints("java-map-body", JAVA % ("1735787045", "1"))
+prints("java-double-map-body", JAVA % ("1.735787045E9", "1.0"))
+GO = (
+    'map[at:%s data:map[b:map[] it\'s:"x" / <\u00e9>\n x:1.5] empty: id:n-1 list:[1 \u00e9] none:<nil> ok:true '
+    "padded: a  type:CAAS]"
+)
+prints("go-map-body", GO % "1.735787045e+09")
+prints("go-number-map-body", GO % "1735787045")
+prints("php-array-body", "Array")
+prints(
+    "php-serialize-body",
+    'a:9:{s:2:"id";s:3:"n-1";s:4:"type";s:4:"CAAS";s:2:"at";i:1735787045;s:2:"ok";b:1;s:4:"none";N;s:5:"empty";s:0:"";'
+    's:6:"padded";s:3:" a ";s:4:"list";a:2:{i:0;i:1;i:1;s:2:"\u00e9";}s:4:"data";a:3:{s:4:"it\'s";s:11:""x" / '
+    '<\u00e9>\n";s:1:"b";a:0:{}s:1:"x";d:1.5;}}',
+)
+prints(
+    "php-var-export-body",
+    """array (
+  'id' => 'n-1',
+  'type' => 'CAAS',
+  'at' => 1735787045,
+  'ok' => true,
+  'none' => NULL,
+  'empty' => '',
+  'padded' => ' a ',
+  'list' =>\x20
+  array (
+    0 => 1,
+    1 => '\u00e9',
+  ),
+  'data' =>\x20
+  array (
+    'it\\'s' => '"x" / <\u00e9>
+',
+    'b' =>\x20
+    array (
+    ),
+    'x' => 1.5,
+  ),
+)""",
+)
+prints(
+    "php-print-r-body",
+    """Array
+(
+    [id] => n-1
+    [type] => CAAS
+    [at] => 1735787045
+    [ok] => 1
+    [none] =>\x20
+    [empty] =>\x20
+    [padded] =>  a\x20
+    [list] => Array
+        (
+            [0] => 1
+            [1] => \u00e9
+        )
+
+    [data] => Array
+        (
+            [it's] => "x" / <\u00e9>
+
+            [b] => Array
+                (
+                )
+
+            [x] => 1.5
+        )
+
+)
+""",
+)
+prints(
+    "php-query-body",
+    "id=n-1&type=CAAS&at=1735787045&ok=1&empty=&padded=+a+&list%5B0%5D=1&list%5B1%5D=%C3%A9&"
+    "data%5Bit%27s%5D=%22x%22+%2F+%3C%C3%A9%3E%0A&data%5Bx%5D=1.5",
+)
+prints(
+    "node-query-body",
+    "id=n-1&type=CAAS&at=1735787045&ok=true&none=&empty=&padded=%20a%20&list=1&list=%C3%A9&data=",
+)
+prints(
+    "search-params-body",
+    "id=n-1&type=CAAS&at=1735787045&ok=true&none=null&empty=&padded=+a+&list=1%2C%C3%A9&data=%5Bobject+Object%5D",
+)
+prints(
+    "node-inspect-body",
+    "{\n  id: 'n-1',\n  type: 'CAAS',\n  at: 1735787045,\n  ok: true,\n  none: null,\n  empty: '',\n  padded: ' a ',\n"
+    "  list: [ 1, '\u00e9' ],\n  data: { \"it's\": '\"x\" / <\u00e9>\\n', b: {}, x: 1.5 }\n}",
+)
+
+
+def changed(value, change):
+    """Fields at every level after a change; None for those that it removes."""
+    if isinstance(value, list):
+        return [changed(item, change) for item in value]
+    if not isinstance(value, dict):
+        return change(value)
+    fields = {key: changed(one, change) for key, one in value.items()}
+    return {key: one for key, one in fields.items() if one is not ...}
+
+
+for name, change in {
+    "nulls-removed": lambda one: ... if one is None else one,
+    "empty-as-null": lambda one: None if one == "" else one,
+    "trimmed-fields": lambda one: (one.strip() or None) if isinstance(one, str) else one,
+    "empty-removed": lambda one: ... if one is None or one == "" else one,
+}.items():
+    value = changed(DICT, change)
+    compact = json.dumps(value, separators=(",", ":"))
+    prints(name + "-json", json.dumps(value, separators=(",", ":"), ensure_ascii=False))
+    prints(name + "-php-json", compact.replace("/", "\\/").replace("{}", "[]"))
+    prints(name + "-python-json", json.dumps(value))
+
+for name, word in {
+    "promise": "[object Promise]",
+    "array-buffer": "[object ArrayBuffer]",
+    "stream": "[object ReadableStream]",
+    "dotnet-bytes": "System.Byte[]",
+    "null": "null",
+    "none": "None",
+    "nil": "nil",
+    "false": "false",
+    "empty-list": "[]",
+    "empty-string": '""',
+    "python-empty-bytes": "b''",
+    "empty-buffer": '{"type":"Buffer","data":[]}',
+}.items():
+    signs(name + "-body", word.encode())
+
+signs("body-id", BODY + b"n-1")
+signs("timestamp-body", b"1700000000" + BODY)
+signs("body-timestamp", BODY + b"1700000000")
+signs("body-url", BODY + URL.encode())
+signs("method-body", b"POST" + BODY)
+signs("method-path-body", b"POST" + PATH.encode() + BODY)
+signs("method-path-body-spaces", b"POST " + PATH.encode() + b" " + BODY)
+signs("method-path-body-lines", b"POST\n" + PATH.encode() + b"\n" + BODY)
+signs("method-url-body", b"POST" + URL.encode() + BODY)
+signs("api-key-body", API_KEY.encode() + BODY)
+signs("base64-hashed-body", text(sha256(BODY)).encode())
+signs("md5-body", hashlib.md5(BODY).hexdigest().encode())
+
 # ---- the key ----
 
 keys("secret-newline", SECRET.encode() + b"\n")
@@ -186,6 +396,94 @@ keys("api-key-as-secret", API_KEY.encode())
 keys("empty-secret", b"")
 keys("undefined-secret", b"undefined")
 keys("null-secret", b"null")
+
+
+
+def mangles(mistake, key, odd=""):
+    """The key is a text that is not the secret, which ends in `odd`."""
+    keys(mistake, key.encode(), SECRET + odd)
+
+
+mangles("space-secret", " " + SECRET)
+mangles("secret-tab", SECRET + "\t")
+mangles("secret-semicolon", SECRET + ";")
+mangles("secret-comma", SECRET + ",")
+mangles("json-quoted-secret", '"' + SECRET + '\\\\"', "\\")
+mangles("assigned-secret", "SECRET=" + SECRET)
+mangles("double-utf8-secret", SECRET + "\u00c3\u00a9", "\u00e9")
+for name, odd, escaped in (
+    ("html-escaped-secret", "\"<'&", "&quot;&lt;&#039;&amp;"),
+    ("html-escaped-secret-double-quotes", "\"<'", "&quot;&lt;'"),
+    ("html-escaped-secret-no-quotes", '"<', '"&lt;'),
+    ("html-escaped-secret-python", "<'", "&lt;&#x27;"),
+    ("html-escaped-secret-ruby", "<'", "&lt;&#39;"),
+    ("html-escaped-secret-go", '<"', "&lt;&#34;"),
+    ("html-unescaped-secret", "&amp;&quot;&#39;", "&\"'"),
+    ("percent-decoded-secret", "%2F+", "/+"),
+    ("raw-url-encoded-secret", "!/", "%21%2F"),
+    ("path-encoded-secret", "/+", "/%2B"),
+    ("uri-encoded-secret", "+^", "+%5E"),
+    ("form-encoded-secret", " ~*", "+%7E%2A"),
+    ("form-encoded-secret-python", " ~*", "+~%2A"),
+    ("form-encoded-secret-java", " ~*", "+%7E*"),
+    ("json-escaped-secret", '/"\u00e9', '/\\"\u00e9'),
+    ("json-escaped-secret-php", '/"\u00e9', '\\/\\"\\u00e9'),
+    ("json-escaped-secret-python", '/"\u00e9', '/\\"\\u00e9'),
+    ("json-escaped-secret-go", "&/", "\\u0026/"),
+    ("backslash-doubled-secret", '\\"', '\\\\"'),
+    ("slashed-secret", "\\'", "\\\\\\'"),
+    ("backslash-dropped-secret", "\\q", "q"),
+    ("newline-unescaped-secret", "\\n\\t", "\n\\t"),
+    ("unescaped-secret", "\\n\\t", "\n\t"),
+    ("expanded-secret", "$no_such_name/${no_such_name}$1x", "/x"),
+    ("dollar-unescaped-secret", "$$/", "$/"),
+    ("secret-cut-at-hash", " #x", ""),
+    ("secret-cut-at-space", " x", ""),
+    ("secret-cut-at-equals", "=x", ""),
+    ("secret-cut-at-dollar", "$-x", ""),
+    ("secret-cut-at-ampersand", "&x", ""),
+    ("secret-cut-at-semicolon", ";x", ""),
+    ("secret-cut-at-comma", ",x", ""),
+    ("secret-cut-at-colon", ":x", ""),
+    ("secret-cut-at-quote", '"x', ""),
+    ("secret-cut-at-backslash", "\\x/", ""),
+):
+    mangles(name, SECRET + escaped, odd)
+mangles("secret-after-colon", "x", ":x")
+mangles("secret-without-last", SECRET[:-1])
+mangles("secret-without-first", SECRET[1:])
+for length in (16, 20, 24):
+    mangles("first-%d-of-secret" % length, SECRET[:length])
+for length in (40, 50, 100, 128, 255):
+    mangles("first-%d-of-secret" % length, (SECRET * 8)[:length], SECRET * 7)
+mangles("base64-of-line-secret", text(SECRET.encode() + b"\n"))
+SECRET_LIST = ", ".join(str(byte) for byte in SECRET.encode())
+mangles("python-bytes-secret", str(SECRET.encode()))
+mangles("json-buffer-secret", '{"type":"Buffer","data":[' + SECRET_LIST.replace(" ", "") + "]}")
+mangles("inspected-buffer-secret", "<Buffer " + SECRET.encode().hex(" ") + ">")
+mangles("comma-bytes-secret", SECRET_LIST.replace(" ", ""))
+mangles("listed-bytes-secret", "[" + SECRET_LIST + "]")
+mangles("go-bytes-secret", "[" + SECRET_LIST.replace(",", "") + "]")
+mangles("base64url-secret", base64.urlsafe_b64encode(SECRET.encode()).decode().rstrip("="))
+mangles("base64-lines-secret", text(SECRET.encode()) + "\n")
+mangles("hex-hashed-secret", sha256(SECRET.encode()).hex())
+mangles("base64-hashed-secret", text(sha256(SECRET.encode())))
+for name in ("md5", "sha1", "sha512"):
+    mangles(name + "-secret", hashlib.new(name, SECRET.encode()).hexdigest())
+for name, word in {
+    "none": "None",
+    "nil": "nil",
+    "go-nil": "<nil>",
+    "false": "false",
+    "object-object": "[object Object]",
+    "promise": "[object Promise]",
+}.items():
+    mangles(name + "-secret", word)
+for name in ("WEBHOOK_SECRET", "SECRET", "HMAC_SECRET", "SIGNING_SECRET", "HOOKPROOF_SECRET"):
+    mistake = "name-" + name.lower().replace("_", "-")
+    mangles(mistake, name)
+    mangles(mistake + "-dollar", "$" + name)
+    mangles(mistake + "-braces", "${" + name + "}")
 
 # ---- the function ----
 

@@ -1,0 +1,103 @@
+/**
+ * The smallest condition that deliveries meet which went wrong, and that no other delivery of their kind meets: "whose
+ * Content-Type is not application/json". Pure.
+ */
+import type { Trait } from './traits.ts';
+
+export interface Condition {
+  readonly traits: readonly Trait[];
+  readonly text: string;
+  /** How many of the deliveries meet it. */
+  readonly members: number;
+}
+
+type Traits = readonly Trait[];
+/** Whether a delivery meets a condition, with the traits that it is made of. */
+interface Literal {
+  readonly traits: Traits;
+  readonly holds: (traits: Traits) => boolean;
+}
+
+/** The condition that holds for every `red` delivery and for no `green` one; null when there is none. */
+export function conditionOf(red: readonly Traits[], green: readonly Traits[]): Condition | null {
+  const covers = ({ holds }: Literal) => red.every(holds);
+  const separates = ({ holds }: Literal) => !green.some(holds);
+  const covering = [...literalsOf(red), ...absencesOf(red, green)].filter(covers);
+  const single = covering.find((one) => one.traits.length > 0 && separates(one));
+  if (single !== undefined) return described(single.traits, red.length);
+  for (const [at, one] of covering.entries()) {
+    for (const other of covering.slice(at + 1)) {
+      const both = { traits: [...one.traits, ...other.traits], holds: (t: Traits) => one.holds(t) && other.holds(t) };
+      if (separates(both)) return described(both.traits, red.length);
+    }
+  }
+  return null;
+}
+
+const dimensionOf = (trait: Trait) => trait.slice(0, trait.indexOf(':'));
+const textOf = (trait: Trait) => trait.slice(trait.indexOf(':') + 2);
+
+/** Every value that the deliveries have, and every dimension in which they all differ from the plain delivery. */
+function literalsOf(red: readonly Traits[]): Literal[] {
+  const all = new Set(red.flat());
+  const values = [...all].map((trait): Literal => ({ traits: [trait], holds: (traits) => traits.includes(trait) }));
+  const dimensions = [...new Set([...all].map(dimensionOf))].map((dimension): Literal => {
+    const of = [...all].filter((trait) => dimensionOf(trait) === dimension);
+    return { traits: of, holds: (traits) => traits.some((trait) => dimensionOf(trait) === dimension) };
+  });
+  return [...values, ...dimensions];
+}
+
+/** That nothing else is unusual: a dimension in which other deliveries differ, and these do not. */
+function absencesOf(red: readonly Traits[], green: readonly Traits[]): Literal[] {
+  const present = new Set(red.flat().map(dimensionOf));
+  const others = [...new Set(green.flat().map(dimensionOf))].filter((dimension) => !present.has(dimension));
+  const has = (traits: Traits) => traits.some((trait) => others.includes(dimensionOf(trait)));
+  return others.length === 0 ? [] : [{ traits: [], holds: (traits) => !has(traits) }];
+}
+
+/** How the values of a dimension are said of deliveries. `many`: where there are several, instead of listing them. */
+const PHRASES: Readonly<Record<string, { readonly one: (value: string) => string; readonly many: string }>> = {
+  'Content-Type': {
+    one: (value) => (value === 'none' ? 'without a Content-Type' : `whose Content-Type is ${value}`),
+    many: 'whose Content-Type is not application/json',
+  },
+  method: { one: (value) => `sent by ${value}`, many: 'sent by another method than POST' },
+  URL: { one: (value) => `at another URL (${value})`, many: 'at other URLs' },
+  query: { one: (value) => `with ?${value} in the query`, many: 'with a query' },
+  field: { one: (value) => `with another ${value}`, many: 'with other values' },
+  text: { one: (value) => `with a text ${value}`, many: 'with a long text' },
+  header: { one: (value) => `with the header ${value}`, many: 'with certain other headers' },
+  framing: { one: (value) => `in another framing (${value})`, many: 'in other framings than one Content-Length' },
+  status: { one: (value) => `with the status ${value}`, many: 'with certain statuses' },
+  notification: { one: (value) => `of the kind ${value}`, many: 'of other kinds' },
+  body: { one: (value) => `whose body has ${value}`, many: 'whose body is written otherwise' },
+  'client certificate': {
+    one: (value) => (value === 'none' ? 'without a client certificate' : `with another certificate (${value})`),
+    many: 'without the right client certificate',
+  },
+};
+
+const CREDENTIALS = ['signature', 'API key'];
+
+function described(traits: Traits, members: number): Condition {
+  const byDimension = new Map<string, string[]>();
+  for (const trait of traits) {
+    const dimension = dimensionOf(trait);
+    byDimension.set(dimension, [...(byDimension.get(dimension) ?? []), textOf(trait)]);
+  }
+  const phrases = [...byDimension].map(([dimension, values]) => {
+    const [first = '', ...others] = values;
+    if (CREDENTIALS.includes(dimension)) return credential(dimension, values);
+    const phrase = PHRASES[dimension];
+    return others.length === 0 ? (phrase?.one(first) ?? `${dimension}: ${first}`) : (phrase?.many ?? dimension);
+  });
+  return { traits, text: phrases.join(' '), members };
+}
+
+function credential(name: string, values: readonly string[]): string {
+  const [first = ''] = values;
+  if (values.length > 1) return `whose ${name} is not the right one`;
+  if (first === 'missing') return `without ${name === 'signature' ? 'a signature' : 'an API key'}`;
+  return first === 'empty' || first === 'invented' ? `with an ${first} ${name}` : `with ${first}`;
+}

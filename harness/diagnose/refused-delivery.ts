@@ -1,0 +1,262 @@
+/**
+ * What a refused first delivery is refused by, from what other deliveries get: one that differs only in its signature,
+ * one of another kind, one with another host. Pure.
+ */
+
+import type { JsonValue } from '../../contract/index.ts';
+import type { MistakeId } from '../../contract/mistakes/index.ts';
+import type { ControlKind } from '../../scenarios/index.ts';
+import type { Credential } from '../judge/index.ts';
+import type { Answer, Attempt } from '../transport/index.ts';
+import { type Finding, findingOf } from './finding.ts';
+
+/** Which credentials the delivery contains: a signature by the secret, and an API key. */
+export interface Credentials {
+  readonly secret: boolean;
+  readonly apiKey: boolean;
+}
+
+/** The plain delivery, twice, and the same with another credential. */
+export interface Refusal {
+  readonly first: Attempt;
+  readonly second: Attempt;
+  readonly missing: Attempt;
+  /** Of the same form as a valid one. */
+  readonly wrong: Attempt;
+}
+
+/**
+ * When the plain delivery is refused: `before` the credentials are checked, `at` the check, which finds them invalid or
+ * fails, or `after` it.
+ */
+export type Stage = 'before' | 'at' | 'after';
+
+export function stageOf({ first, second, missing, wrong }: Refusal): Stage {
+  // Where two equal deliveries get different texts, only the status says something.
+  const looks = looksOf(first) === looksOf(second) ? looksOf : statusOf;
+  if (looks(wrong) !== looks(first)) return 'after';
+  return looks(missing) === looks(first) ? 'before' : 'at';
+}
+
+const MAX_TEXT = 4096;
+
+const textOf = ({ body }: Answer) => Buffer.from(body.subarray(0, MAX_TEXT)).toString('latin1');
+
+const statusOf = ({ answer, error }: Attempt) => `${answer?.status ?? error?.kind}`;
+
+/** Status, type and text of an answer, without ids, numbers and times, which differ in each. */
+function looksOf(attempt: Attempt): string {
+  const { answer } = attempt;
+  if (answer === null) return statusOf(attempt);
+  const text = textOf(answer).replace(/\b(?=[\w-]*\d)[\w-]+/g, '#');
+  return `${statusOf(attempt)} ${headerOf(answer, 'content-type')} ${text}`;
+}
+
+const headerOf = ({ headers }: Answer, wanted: string) =>
+  headers.find(([name]) => name.toLowerCase() === wanted)?.[1] ?? '';
+
+/** What else refuses a delivery before its credentials are checked: by the text or a header of the answer. */
+const SIGNS: readonly (readonly [sign: RegExp, fault: string, title: string, mistake: MistakeId])[] = [
+  [
+    /DisallowedHost|Invalid HTTP_HOST|Blocked hosts?:|<h1>Bad Request \(400\)<\/h1>|Invalid host header/i,
+    'host-not-allowed',
+    'The endpoint does not allow the host name of the URL',
+    'host-not-allowed',
+  ],
+  [
+    /\bCSRF\b|InvalidAuthenticityToken|change you wanted was rejected|^419 |Page Expired|^422 *$/i,
+    'asks-for-csrf-token',
+    'The endpoint requires a CSRF token, which no webhook has',
+    'csrf-token-required',
+  ],
+  [/^415 /, 'rejects-json', 'The endpoint does not read application/json', 'body-parser-by-content-type'],
+  [
+    /^401 \S* ?(?:basic|bearer|digest)\b/i,
+    'asks-for-login',
+    'The endpoint requires the login of a user',
+    'rejected-before-verification',
+  ],
+  [
+    /mod_?security|request (?:was )?blocked|cloudflare|akamai|incapsula|web application firewall|not acceptable!/i,
+    'blocked-by-firewall',
+    'A firewall in front of the endpoint blocks the delivery',
+    'rejected-before-verification',
+  ],
+];
+
+const BEFORE = 'Deliveries without credentials and with wrong ones get the same answer';
+
+/** What is known of a delivery that is refused before its credentials are checked. */
+export interface InFront {
+  /** The host of {@link otherHost}, and the same delivery for it. */
+  readonly host: string;
+  readonly otherHost: Attempt;
+  /** A GET of the same URL. */
+  readonly get: Attempt;
+}
+
+/** Null when the refusal may as well be one of invalid credentials, or of the path. */
+export function explainBefore(first: Attempt, { host, otherHost, get }: InFront): Finding | null {
+  const { answer } = first;
+  if (answer === null) return null;
+  const { status } = answer;
+  if (otherHost.answer !== null && otherHost.answer.status < 300) {
+    const proof = `The same delivery with \`Host: ${host}\` is accepted (${otherHost.answer.status}).`;
+    return found('host-not-allowed', 'The endpoint does not allow the host name of the URL', status, proof);
+  }
+  const login = headerOf(answer, 'www-authenticate');
+  const sign = SIGNS.find(([pattern]) => pattern.test(`${status} ${login} ${textOf(answer)}`));
+  const isSameForGet = statusOf(get) === statusOf(first);
+  const note = `${BEFORE}${isSameForGet ? ', and so does a GET' : ''}.`;
+  if (sign !== undefined) {
+    const [, fault, title, mistake] = sign;
+    return findingOf(fault, `${title} (${status})`, mistake, note);
+  }
+  const isUnclear = status < 400 || status === 401 || (status === 403 && !isSameForGet);
+  if (isUnclear || status === 404 || status === 410 || status >= 500) return null;
+  return found(
+    'rejected-before-verification',
+    'The endpoint rejects the delivery before it checks the credentials',
+    status,
+    note,
+  );
+}
+
+/** The credentials are valid, because wrong ones get another answer. */
+export function explainAfter({ first, wrong }: Refusal, { secret, apiKey }: Credentials): Finding {
+  const status = first.answer?.status ?? 0;
+  const other = wrong.answer?.status ?? 'none';
+  const note = `Wrong credentials get another answer (${other}), so the valid ones are accepted.`;
+  if ((status === 401 || status === 403) && !(secret && apiKey)) {
+    const [accepted, missing] = secret ? ['signature', 'an API key'] : ['API key', 'a signature'];
+    const title = `The endpoint accepts the ${accepted}, and seems to require ${missing} as well (${status})`;
+    const fix = secret ? KEY_HINT : 'If it verifies signatures, set HOOKPROOF_SECRET or use `--secret-file`.';
+    return { ...findingOf('requires-another-credential', title, 'credentials-differ', note), fix };
+  }
+  const then = status >= 500 ? 'fails' : 'rejects the notification';
+  return found('rejected-after-verification', `The endpoint accepts the credentials, and then ${then}`, status, note);
+}
+
+export const KEY_HINT = 'If the endpoint requires an API key, set HOOKPROOF_API_KEY or use `--api-key-file`.';
+
+/** A text that a finding about the check itself adds: why a status says nothing about the payload. */
+export const FAILS_FOR_ALL: Readonly<Record<Stage, string>> = {
+  before: `${BEFORE}, so it fails before or while it checks them.`,
+  at: 'Wrong credentials get this answer, and missing ones another, so it fails while it checks them.',
+  after: '',
+};
+
+function found(fault: MistakeId, title: string, status: number, note: string): Finding {
+  return findingOf(fault, `${title} (${status})`, fault, note);
+}
+
+/** Findings that explain accepted forgeries as well. */
+export const EXPLAIN_FORGERIES: ReadonlySet<string> = new Set([
+  'accepts-forged-and-rejects-valid',
+  'answers-by-timeout',
+]);
+
+const UNSET = {
+  signature: ['its secret', 'unset-secret'],
+  'api-key': ['its key', 'unset-key'],
+} as const;
+
+/** Forgeries, in words, are accepted, and valid deliveries are not. `unset`: only those without this credential. */
+export function acceptsForgeries(accepted: readonly string[], status: string, unset: Credential | null): Finding {
+  const title = `The endpoint accepts deliveries with ${accepted.join(' or ')}, and rejects valid ones (${status})`;
+  const why = 'Anyone who knows the URL can forge a notification.';
+  const fault = 'accepts-forged-and-rejects-valid';
+  if (unset === null) return findingOf(fault, title, 'verification-fails-open', why);
+  const [what, mistake] = UNSET[unset];
+  const one = findingOf(fault, `${title}: ${what} is probably not set`, mistake, why);
+  return { ...one, fix: `Set the value at the receiver, and restart it. ${one.fix}` };
+}
+
+/** A header name with an underscore, in a delivery that is refused like one without this header. */
+export function underscoreIn(name: string, status: string): Finding {
+  return findingOf(
+    'header-name-with-underscore',
+    `The endpoint rejects the delivery as if it had no ${name} (${status}): a proxy may drop the header`,
+    'header-name-with-underscore',
+    'The same delivery without this header gets the same answer.',
+  );
+}
+
+/** The answer does not depend on the delivery, and takes the same time. */
+export function answersByTimeout(status: number, ms: number): Finding {
+  return findingOf(
+    'answers-by-timeout',
+    `The endpoint answers ${status} after ${(ms / 1000).toFixed(1)} s, whatever the credentials and the payload are: ` +
+      'a time-out answers',
+    'answers-by-timeout',
+    'Valid and wrongly signed deliveries, and one without any field, got the same status after the same time.',
+  );
+}
+
+/** 429 in the middle of a run. */
+export function limitsDeliveries({ answered, limit }: { readonly answered: number; readonly limit: string }): Finding {
+  return findingOf(
+    'rate-limits',
+    `The endpoint limits deliveries: about ${answered} were answered, then 429${limit === '' ? '' : `; ${limit}`}`,
+    'sender-throttled',
+  );
+}
+
+/** What the endpoint rejects, and the next kind that it accepts. */
+export interface RejectedKind {
+  readonly accepted: ControlKind;
+  /** The kinds that were tried before. */
+  readonly tried: readonly ControlKind[];
+  /** The fields of an order that suffice for the rejection; empty when orders of every status are rejected. */
+  readonly fields: readonly { readonly path: string; readonly value: JsonValue }[];
+}
+
+/** `isLikeInvalid`: the refusal is that of an invalid signature. */
+export function rejectsKind(
+  { accepted, tried, fields }: RejectedKind,
+  status: string,
+  isLikeInvalid: boolean,
+): Finding {
+  const withFields = fields
+    .map(({ path, value }) => {
+      const name = path.split('.').at(-1);
+      return typeof value === 'string' && !value.startsWith('0x') ? `${name} ${value}` : `a ${name}`;
+    })
+    .join(' and ');
+  const what = fields.length === 0 ? `${tried.join(', ')} notifications` : `a BUY with ${withFields}`;
+  return findingOf(
+    'rejects-plain-notification',
+    `The endpoint rejects ${what} (${status}), and accepts ${accepted}`,
+    isLikeInvalid ? 'reserialised-body' : 'valid-kind-rejected',
+    isLikeInvalid
+      ? 'It answers as to an invalid signature, so it computes the signature over other bytes.'
+      : `The run went on with ${accepted}; checks that send the rejected kind have no verdict.`,
+  );
+}
+
+const SOME: Attempt = {
+  startedAt: '',
+  timings: { connectMs: null, tlsMs: null, firstByteMs: null, totalMs: 0, reused: false },
+  answer: { status: 400, reasonPhrase: '', headers: [], body: new Uint8Array(), truncated: false },
+  error: null,
+};
+
+/** Every finding of this module in general words, for look-ups by name. */
+export function refusalFindings(): Finding[] {
+  const before = found(
+    'rejected-before-verification',
+    'The endpoint rejects the delivery before it checks the credentials',
+    400,
+    '',
+  );
+  return [
+    ...SIGNS.map(([, fault, title, mistake]) => findingOf(fault, title, mistake)),
+    before,
+    explainAfter({ first: SOME, second: SOME, missing: SOME, wrong: SOME }, { secret: true, apiKey: true }),
+    findingOf('requires-another-credential', 'The endpoint requires another credential as well', 'credentials-differ'),
+    acceptsForgeries(['no signature'], '401', 'signature'),
+    underscoreIn('api_key', '401'),
+    answersByTimeout(202, 9000),
+    rejectsKind({ accepted: 'BUY CONFIRMED', tried: ['BUY COMPLETED'], fields: [] }, '400', false),
+  ];
+}

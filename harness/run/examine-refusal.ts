@@ -1,0 +1,234 @@
+/**
+ * After the first delivery was refused, or answered by something other than the handler: sends deliveries that show
+ * why. Forgeries, known signing mistakes, notifications of other kinds, another host.
+ */
+
+import { sameHeaderName } from '../../contract/index.ts';
+import { type Change, findScenario, type RequestHead } from '../../scenarios/index.ts';
+import {
+  acceptsForgeries,
+  answersByTimeout,
+  credentialsOf,
+  explainAfter,
+  explainBefore,
+  explainPreflight,
+  explainRejection,
+  explainWords,
+  type Finding,
+  limitsDeliveries,
+  type PreflightAttempts,
+  rejectsCredentials,
+  stageOf,
+  underscoreIn,
+} from '../diagnose/index.ts';
+import { type Credential, describeAttempt, isAccepted } from '../judge/index.ts';
+import type { Partner } from '../partner.ts';
+import type { Attempt } from '../transport/index.ts';
+import type { RunContext } from './context.ts';
+import { createKit, headerNamesOf } from './kit.ts';
+import type { Lane, LanePool } from './lane.ts';
+import { findOtherControl, type OtherControl } from './other-control.ts';
+import { type SentDelivery, sendControl, sendProbe } from './send.ts';
+
+/** What the first deliveries have led to: why no others are sent, or the control that the run goes on with. */
+export interface Opening {
+  readonly finding: Finding | null;
+  readonly other: OtherControl | null;
+  /** Forgeries that the endpoint accepted. Each is a check of the catalogue. */
+  readonly forgeries: readonly Forgery[];
+}
+
+interface Forgery {
+  readonly id: string;
+  /** What is forged, in words. */
+  readonly what: string;
+  readonly sent: SentDelivery;
+}
+
+export function withFinding(finding: Finding | null, forgeries: readonly Forgery[] = []): Opening {
+  return { finding, other: null, forgeries };
+}
+
+/** Checks of the catalogue: without the credential, with an empty one, and with a wrong one of the usual form. */
+const FORGERIES = {
+  signature: ['signature/missing', 'signature/empty', 'signature/other-secret'],
+  'api-key': ['api-key/missing', 'api-key/empty', 'api-key/wrong'],
+} as const;
+const WHAT = {
+  signature: ['no signature', 'an empty signature', 'a wrong signature'],
+  'api-key': ['no API key', 'an empty API key', 'a wrong API key'],
+} as const;
+
+const MALFORMED = 'malformed/truncated';
+/** Well-formed, so that a parser in front does not reject it. */
+const NOTHING_IN_IT = 'malformed/empty-object';
+
+function credentialsIn({ signing, apiKey }: Partner): Credential[] {
+  return [...(signing ? (['signature'] as const) : []), ...(apiKey ? (['api-key'] as const) : [])];
+}
+
+/** Sends the delivery of a check once, or another of its kind, on a new connection. */
+async function sendCheck(context: RunContext, lane: Lane, id: string, change?: Change): Promise<SentDelivery> {
+  const { partner, seed, now, onSignature } = context;
+  const scenario = findScenario(id);
+  if (scenario === undefined || !('change' in scenario)) throw new RangeError(`${id} is not one delivery`);
+  const kit = createKit(partner, seed, id, now, onSignature);
+  return sendProbe(context, lane, { ...scenario, ...(change && { change }), label: 'probe' }, kit, { fresh: true });
+}
+
+/** What forgeries say about where the first delivery was refused, by the first credential that is not accepted. */
+async function examineCredentials(context: RunContext, lane: Lane, { first, second }: PreflightAttempts) {
+  const credentials = credentialsIn(context.partner);
+  for (const [at, credential] of credentials.entries()) {
+    const forged: Forgery[] = [];
+    for (const [index, id] of FORGERIES[credential].entries()) {
+      forged.push({ id, what: WHAT[credential][index] ?? '', sent: await sendCheck(context, lane, id) });
+    }
+    const [missing, , wrong] = forged.map(({ sent }) => sent.attempt);
+    if (missing === undefined || wrong === undefined) continue;
+    const refusal = { first, second: second ?? first, missing, wrong };
+    let stage = stageOf(refusal);
+    if (stage === 'after' && credential === 'signature') {
+      // Some receivers reject certain characters, whatever the signature is.
+      const { attempt } = await sendCheck(context, lane, FORGERIES.signature[2], SAME_FORM);
+      stage = stageOf({ ...refusal, wrong: attempt });
+    }
+    const isLast = at === credentials.length - 1;
+    if (stage !== 'after' || isLast) return { refusal, stage, credential, forged };
+  }
+  return null;
+}
+
+/** A wrong signature with every character of the alphabet that some receivers reject, as the first delivery has. */
+const SAME_FORM: Change = {
+  sign: {
+    label: 'a random signature with + and /',
+    make: (_body, kit) => {
+      for (;;) {
+        const made = kit.bytes(32).toString('base64');
+        if (made.includes('+') && made.includes('/')) return made;
+      }
+    },
+  },
+};
+
+/** Why the first delivery was refused, or another control. */
+export async function examineRefusal(context: RunContext, lane: Lane, preflight: PreflightAttempts): Promise<Opening> {
+  const { partner, signal } = context;
+  const { first } = preflight;
+  const status = describeAttempt(first);
+  const code = first.answer?.status ?? 0;
+  const kit = createKit(partner, context.seed, 'diagnosis', context.now, context.onSignature);
+  const send = async (change: Change, authentic = true): Promise<Attempt> => {
+    const expect = { text: 'any', authentic, pass: [] };
+    return (await sendProbe(context, lane, { label: 'diagnosis', change, expect }, kit)).attempt;
+  };
+  const isOver = () => signal.aborted || context.limited !== null;
+
+  const shown = await examineCredentials(context, lane, preflight);
+  const { refusal, stage, credential, forged } = shown ?? {
+    refusal: null,
+    stage: 'before',
+    credential: null,
+    forged: [],
+  };
+  const accepted = forged.filter(({ sent }) => isAccepted(sent.attempt));
+  const open = accepted.length > 0 && !isAccepted(await send({})) ? accepted : [];
+  // An endpoint that accepts any signature but the valid one accepts every mistake.
+  const acceptsWrong = refusal !== null && isAccepted(refusal.wrong);
+  if (code >= 400 && (stage !== 'after' || open.length > 0) && !acceptsWrong) {
+    const found = await explainRejection(partner, send, isOver);
+    if (found !== null) return withFinding(found, open);
+  }
+  if (open.length > 0) {
+    const what = open.map((one) => one.what);
+    return withFinding(acceptsForgeries(what, status, acceptsWrong ? null : credential), open);
+  }
+  if (context.limited !== null) return withFinding(limitsDeliveries(context.limited));
+  const other = await findOtherControl(context, lane, status, stage !== 'after' && code === 401);
+  if (other !== null) return { finding: null, other, forgeries: [] };
+  if (refusal !== null && stage === 'after') return withFinding(explainAfter(refusal, credentialsOf(partner)));
+
+  const names = headerNamesOf(partner);
+  for (const name of [partner.signing && names.signature, partner.apiKey && names.apiKey]) {
+    if (name?.includes('_') !== true || code < 400) continue;
+    const without = await send({ address: { label: `without ${name}`, make: withoutHeader(name) } }, false);
+    const all = { first, second: preflight.second ?? first, missing: without, wrong: first };
+    if (stageOf(all) === 'before') return withFinding(underscoreIn(name, status));
+  }
+  const words = code < 400 ? null : explainWords(first, partner);
+  if (words !== null) return withFinding(words);
+  if (refusal !== null && stage === 'before') {
+    const { hostname } = new URL(partner.url);
+    const host = hostname === 'localhost' ? '127.0.0.1' : 'localhost';
+    const otherHost = await send({ address: { label: `Host: ${host}`, make: withHost(host) } });
+    const get = await send({ address: { label: 'GET', make: (head) => ({ ...head, method: 'GET' }) } });
+    const found = explainBefore(first, { host, otherHost, get });
+    if (found !== null) return withFinding(found);
+  }
+  if (refusal !== null && stage === 'at' && code >= 400 && code < 500) {
+    // A payload that is checked first is refused in another way when it is broken.
+    const { attempt } = await sendCheck(context, lane, MALFORMED);
+    const isPayload = stageOf({ ...refusal, wrong: attempt }) === 'after';
+    if (!isPayload) return withFinding(rejectsCredentials(code, credentialsOf(partner)));
+  }
+  return withFinding(explainPreflight(preflight, credentialsOf(partner), stage));
+}
+
+function withoutHeader(wanted: string) {
+  return (head: RequestHead): RequestHead => ({
+    ...head,
+    headers: head.headers.filter(([name]) => !sameHeaderName(name, wanted)),
+  });
+}
+
+/** The same port in the Host header. */
+function withHost(host: string) {
+  return (head: RequestHead): RequestHead => ({
+    ...head,
+    headers: head.headers.map(([name, value]) =>
+      sameHeaderName(name, 'Host') ? [name, value.replace(/^(?:\[.*\]|[^:]*)/, host)] : [name, value],
+    ),
+  });
+}
+
+/** An accepted first delivery is examined when it took so long: with another 2xx, and with 200. */
+const SLOW_OTHER_MS = 500;
+const SLOW_MS = 2000;
+/** Times are the same within this share, and within this many milliseconds. */
+const SAME_SHARE = 0.05;
+const SAME_MS = 100;
+
+/** Whether a time-out answers, instead of the handler: everything gets the same status after the same time. */
+export async function examineSlowAnswer(
+  context: RunContext,
+  lanes: LanePool,
+  { attempt: first }: SentDelivery,
+): Promise<Opening> {
+  const { answer, timings } = first;
+  const [credential] = credentialsIn(context.partner);
+  const isSlow = timings.totalMs > (answer?.status === 200 ? SLOW_MS : SLOW_OTHER_MS);
+  if (answer === null || credential === undefined || !isSlow) return withFinding(null);
+  const isSame = (other: Attempt) =>
+    other.answer?.status === answer.status &&
+    Math.abs(other.timings.totalMs - timings.totalMs) < Math.max(SAME_MS, SAME_SHARE * timings.totalMs);
+  const [missing, , wrong] = FORGERIES[credential];
+  const forged = await sendCheck(context, lanes.at(0), wrong);
+  if (!isSame(forged.attempt)) return withFinding(null);
+  const [unsigned, ...others] = await Promise.all([
+    sendCheck(context, lanes.at(1), missing),
+    sendCheck(context, lanes.at(2), NOTHING_IN_IT),
+    sendControl(context, lanes.at(3), 'the first delivery, again', { fresh: true }),
+  ]);
+  // A middleware in front may still reject a missing header at once.
+  if (!others.every(({ attempt }) => isSame(attempt))) return withFinding(null);
+  const [unsignedWords, , forgedWords] = WHAT[credential];
+  const forgeries = [
+    { id: missing, what: unsignedWords, sent: unsigned },
+    { id: wrong, what: forgedWords, sent: forged },
+  ];
+  return withFinding(
+    answersByTimeout(answer.status, timings.totalMs),
+    forgeries.filter(({ sent }) => isAccepted(sent.attempt)),
+  );
+}

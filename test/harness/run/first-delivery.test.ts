@@ -1,0 +1,352 @@
+/** What a run says about a first delivery that is refused, and when it goes on: small receivers over real sockets. */
+import { randomBytes } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Partner } from '../../../harness/partner.ts';
+import type { ResultDocument } from '../../../harness/report/result-document.ts';
+import { joinShards, run } from '../../../harness/run/index.ts';
+import { serve } from '../../endpoints/listen.ts';
+import { bodyOf, hmacOf } from '../../endpoints/verifying.ts';
+
+const SECRET = randomBytes(32).toString('base64');
+const SIGNING = { signing: { secret: SECRET } };
+
+interface Received {
+  readonly request: IncomingMessage;
+  readonly body: Buffer;
+  readonly given: string | undefined;
+  readonly isValid: boolean;
+  /** What a correct receiver answers. */
+  readonly correct: Answer;
+  /** The notification; undefined where it cannot be read. */
+  readonly event: { type: string; data: { type?: string; metadata?: { orderStatus?: string } } } | undefined;
+}
+
+type Answer = readonly [status: number, text?: string, headers?: Record<string, string>];
+type Receiver = (received: Received) => Answer | Promise<Answer>;
+
+function parsed(body: Buffer): Received['event'] {
+  try {
+    const value = JSON.parse(`${body}`) as Received['event'];
+    return typeof value?.type === 'string' && typeof value.data === 'object' && value.data ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Runs these checks; all of a few suites if none are given. */
+async function played(
+  receiver: Receiver,
+  scenarios: readonly string[] = ['valid/plain'],
+  partner: Omit<Partner, 'url'> = SIGNING,
+  suites: readonly string[] = [],
+  shard: ResultDocument['shard'] = null,
+): Promise<{ document: ResultDocument; requests: number }> {
+  let requests = 0;
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    requests++;
+    const body = await bodyOf(request);
+    const given = request.headers['x-service-signature']?.toString();
+    const isValid = given === hmacOf(SECRET, body).toString('base64');
+    const event = parsed(body);
+    const correct: Answer = !isValid ? [401, 'invalid signature'] : event === undefined ? [400, 'malformed'] : [200];
+    const [status, text = '', headers = {}] = await receiver({ request, body, given, isValid, correct, event });
+    response.writeHead(status, { 'Content-Type': 'text/plain', ...headers }).end(text);
+  };
+  const { url, close } = await serve((request, response) => {
+    answer(request, response).catch(() => request.destroy());
+  });
+  onTestFinished(close);
+  const document = await run({
+    partner: { url, ...partner },
+    selection: { scenarios, suites, shard },
+    seed: 'first-delivery',
+    limits: { timeoutMs: 5000, recoveryMs: 200, backoffMs: 20 },
+  });
+  return { document, requests };
+}
+
+const found = async (...given: Parameters<typeof played>) => (await played(...given)).document.diagnosis[0];
+
+const verdicts = ({ results }: ResultDocument, verdict: string) =>
+  results.filter((result) => result.verdict === verdict).map(({ id }) => id);
+
+const isBuy = ({ event }: Received, status?: string) =>
+  event?.type === 'CAAS' &&
+  event.data.type === 'BUY' &&
+  (status ?? event.data.metadata?.orderStatus) === event.data.metadata?.orderStatus;
+
+describe('a receiver that rejects a completed BUY', () => {
+  const enumWithoutCompleted: Receiver = (received) =>
+    received.isValid && isBuy(received, 'COMPLETED') ? [500, 'no such constant'] : received.correct;
+
+  it('is named with the status, and the run goes on with a confirmed one', async () => {
+    const { document } = await played(enumWithoutCompleted, [], SIGNING, ['valid', 'signature', 'raw-body']);
+    expect(document.verdict).toBe('nonconformant');
+    expect(verdicts(document, 'fail')).toEqual(['valid/plain']);
+    expect(document.diagnosis[0]).toMatchObject({
+      fault: 'rejects-plain-notification',
+      title: 'The endpoint rejects a BUY with orderStatus COMPLETED (500), and accepts BUY CONFIRMED',
+      evidence: ['valid/plain'],
+    });
+    const leftOut = document.results.filter(({ decidedBy }) => decidedBy === 'kind-rejected');
+    expect(leftOut.map(({ id, verdict }) => [id, verdict])).toContainEqual(['valid/buy-completed', 'inconclusive']);
+    expect(leftOut.length).toBeLessThan(8);
+    expect(verdicts(document, 'pass').length).toBeGreaterThan(350);
+  });
+
+  it('is one cause of shards that are joined', async () => {
+    const shards: ResultDocument[] = [];
+    for (const index of [1, 2]) {
+      const shard = { index, of: 2 };
+      const { document } = await played(enumWithoutCompleted, [], SIGNING, ['valid'], shard);
+      shards.push({ ...document, target: { ...document.target, url: 'http://receiver.test/hooks' } });
+    }
+    const joined = await joinShards(shards.map((document, at) => ({ name: `${at}.json`, document })));
+    expect(joined.verdict).toBe('nonconformant');
+    expect(joined.diagnosis).toMatchObject([{ fault: 'rejects-plain-notification', evidence: ['valid/plain'] }]);
+  });
+
+  it('fails a run in which the check of a plain delivery was not selected', async () => {
+    const { document } = await played(enumWithoutCompleted, ['signature/missing']);
+    expect(document.verdict).toBe('nonconformant');
+    expect(verdicts(document, 'fail')).toEqual(['valid/plain']);
+    expect(verdicts(document, 'pass')).toEqual(['signature/missing']);
+  });
+
+  it('still has its accepted forgeries found', async () => {
+    const lenient: Receiver = (received) =>
+      isBuy(received, 'COMPLETED') ? [422] : received.given === undefined ? [200] : received.correct;
+    const { document } = await played(lenient, ['valid/plain', 'signature/missing', 'signature/other-secret']);
+    expect(verdicts(document, 'fail')).toEqual(['valid/plain', 'signature/missing']);
+    expect(document.diagnosis.map(({ fault }) => fault)).toContain('rejects-plain-notification');
+    expect(document.diagnosis[0]?.fault).not.toBe('rejects-plain-notification');
+  });
+});
+
+describe('a receiver that rejects every BUY', () => {
+  const noBuys: Receiver = (received) => (received.isValid && isBuy(received) ? [400, 'unknown'] : received.correct);
+
+  it('gets WALLET notifications, and no check fails that cannot be made from one', async () => {
+    const { document } = await played(noBuys, [], SIGNING, ['valid', 'malformed', 'delivery', 'raw-body', 'signature']);
+    expect(document.diagnosis[0]?.title).toBe(
+      'The endpoint rejects BUY COMPLETED, BUY CONFIRMED, BUY CREATED notifications (400), and accepts WALLET',
+    );
+    expect(verdicts(document, 'fail')).toEqual(['valid/plain']);
+    expect(verdicts(document, 'harness-error')).toEqual([]);
+    expect(verdicts(document, 'pass').length).toBeGreaterThan(300);
+  });
+
+  it('is not followed to a kind whose signature it does not check', async () => {
+    const unchecked: Receiver = ({ body }) => (body.includes('CAAS') ? [401, 'invalid signature'] : [200]);
+    expect((await found(unchecked))?.fault).toBe('refuses-right-credentials');
+  });
+
+  it('is not followed where it accepts a kind only by chance', async () => {
+    let walletsLeft = 1;
+    const once: Receiver = ({ event }) => (event?.type === 'WALLET' && walletsLeft-- > 0 ? [200] : [400, 'no']);
+    expect((await found(once))?.fault).toBe('rejected-before-verification');
+  });
+});
+
+describe('where a first delivery is refused', () => {
+  it.each<[string, Receiver, string, RegExp]>([
+    [
+      'before the check: everything gets the same answer',
+      () => [403, 'Forbidden'],
+      'rejected-before-verification',
+      /before it checks the credentials \(403\)$/,
+    ],
+    [
+      'at the check: a wrong signature gets the same answer, a missing one another',
+      ({ given }) => (given === undefined ? [400, 'no signature'] : [401, 'no']),
+      'refuses-right-credentials',
+      /valid credentials \(401\)$/,
+    ],
+    [
+      'at the check, which fails',
+      ({ given }) => (given === undefined ? [401] : [500, 'Internal Server Error']),
+      'fails-on-valid-delivery',
+      /fails on a valid delivery \(500\)$/,
+    ],
+    [
+      'after the check: a wrong signature gets another answer',
+      ({ isValid }) => (isValid ? [400, 'empty body'] : [401]),
+      'rejected-after-verification',
+      /accepts the credentials, and then rejects the notification \(400\)$/,
+    ],
+    [
+      'after the check, which the text alone shows',
+      ({ isValid }) => (isValid ? [400, 'unknown transaction'] : [400, 'invalid signature']),
+      'rejected-after-verification',
+      /\(400\)$/,
+    ],
+    [
+      'after the check, as an unknown id',
+      ({ isValid }) => (isValid ? [404] : [401]),
+      'rejected-after-verification',
+      /404/,
+    ],
+    [
+      'after the check, with a redirect of a validator',
+      ({ isValid }) => (isValid ? [302, '', { Location: '/' }] : [401]),
+      'rejected-after-verification',
+      /302/,
+    ],
+    ['by the path', () => [404, 'Not Found'], 'answers-404-to-everything', /404/],
+    ['by a redirect', () => [302, '', { Location: '/login' }], 'redirects-every-delivery', /302/],
+    [
+      'by a host list, in the text',
+      () => [400, '<h1>Bad Request (400)</h1>'],
+      'host-not-allowed',
+      /host name.*\(400\)/,
+    ],
+    ['by a CSRF check', () => [422, 'The change you wanted was rejected.'], 'asks-for-csrf-token', /CSRF/],
+    ['by a CSRF check of Laravel', () => [419, 'Page Expired'], 'asks-for-csrf-token', /CSRF/],
+    ['by a login', () => [401, 'no', { 'WWW-Authenticate': 'Basic realm="x"' }], 'asks-for-login', /login/],
+    ['by the content type', () => [415, 'Unsupported Media Type'], 'rejects-json', /application\/json/],
+    [
+      'by a firewall',
+      () => [403, 'Request blocked by the web application firewall'],
+      'blocked-by-firewall',
+      /firewall/,
+    ],
+  ])('%s', async (_where, receiver, fault, title) => {
+    expect(await found(receiver)).toMatchObject({ fault, title: expect.stringMatching(title) });
+  });
+
+  it('is proved to be the host list by a delivery with another host', async () => {
+    const one = await found(({ request, correct }) =>
+      request.headers.host?.startsWith('localhost') === true ? correct : [403, 'no'],
+    );
+    expect(one).toMatchObject({
+      fault: 'host-not-allowed',
+      why: expect.stringContaining('`Host: localhost` is accepted'),
+    });
+  });
+
+  it('needs no signing mistake when a wrong signature gets another answer', async () => {
+    const { requests } = await played(({ isValid }) => (isValid ? [400] : [401]));
+    expect(requests).toBeLessThan(15);
+  });
+
+  it('is said for the stack that answers', async () => {
+    const rails = { 'X-Runtime': '0.001' };
+    const one = await found(() => [422, 'The change you wanted was rejected.', rails]);
+    expect(one?.fix).toContain('skip_forgery_protection');
+    const python = await found(() => [500, 'Internal Server Error', { Server: 'uvicorn' }]);
+    expect(python?.fix).not.toContain('express');
+  });
+});
+
+describe('forgeries that are accepted while valid deliveries are refused', () => {
+  const noSecret: Receiver = ({ given, event }) =>
+    given ? [401, 'Missing webhook secret'] : event === undefined ? [400] : [200];
+
+  it('are a cause of their own, and fail', async () => {
+    const { document } = await played(noSecret);
+    expect(document.diagnosis[0]).toMatchObject({
+      fault: 'accepts-forged-and-rejects-valid',
+      mistake: 'unset-secret',
+      evidence: ['valid/plain', 'signature/missing', 'signature/empty'],
+      title: expect.stringContaining(
+        'accepts deliveries with no signature or an empty signature, and rejects valid ones (401)',
+      ),
+    });
+    expect(verdicts(document, 'fail')).toEqual(['valid/plain', 'signature/missing', 'signature/empty']);
+    expect(document.verdict).toBe('nonconformant');
+  });
+
+  it('do not hide a signing mistake', async () => {
+    const hex: Receiver = ({ given, body }) =>
+      given === undefined || given === hmacOf(SECRET, body).toString('hex') ? [200] : [401];
+    const { document } = await played(hex);
+    expect(document.diagnosis[0]?.title).toMatch(/hex/i);
+    expect(verdicts(document, 'fail')).toEqual(['valid/plain', 'signature/missing']);
+  });
+
+  it('are named when only the valid signature is refused', async () => {
+    const one = await found(({ isValid }) => (isValid ? [401] : [200]));
+    expect(one?.title).toContain('a wrong signature');
+  });
+});
+
+describe('a header name with an underscore', () => {
+  const partner = { apiKey: { value: 'a-key-of-this-test-0123456789', header: 'api_key' } };
+
+  it('is named when the delivery is refused as if it had no such header', async () => {
+    expect(await found(() => [401, 'no key'], ['valid/plain'], partner)).toMatchObject({
+      fault: 'header-name-with-underscore',
+      fix: expect.stringContaining('underscores_in_headers on'),
+    });
+  });
+
+  it('is not when the header makes a difference', async () => {
+    const receiver: Receiver = ({ request }) =>
+      request.headers.api_key === undefined ? [401, 'no key'] : [401, 'wrong'];
+    expect((await found(receiver, ['valid/plain'], partner))?.fault).toBe('refuses-right-credentials');
+  });
+});
+
+describe('an answer after a long time', () => {
+  it('that is the same whatever is sent is a time-out, and no check is sent', async () => {
+    const receiver: Receiver = async () => {
+      await delay(700);
+      return [202, 'still processing'];
+    };
+    const { document, requests } = await played(receiver, [], SIGNING, ['signature']);
+    expect(document.diagnosis[0]?.fault).toBe('answers-by-timeout');
+    expect(requests).toBe(5);
+    expect(verdicts(document, 'fail')).toContain('signature/missing');
+    expect(document.verdict).toBe('nonconformant');
+  });
+
+  it('that depends on the delivery is none', async () => {
+    const receiver: Receiver = async ({ correct }) => {
+      if (correct[0] === 200) await delay(700);
+      return correct[0] === 200 ? [202] : correct;
+    };
+    const { document } = await played(receiver, ['valid/plain', 'signature/missing']);
+    expect(verdicts(document, 'pass')).toEqual(['signature/missing']);
+    expect(document.diagnosis.map(({ fault }) => fault)).not.toContain('answers-by-timeout');
+  });
+});
+
+describe('what is sent before the first accepted delivery', () => {
+  it.each<[string, Receiver, number]>([
+    ['a refusal after the check', ({ isValid }) => (isValid ? [400] : [401]), 10],
+    ['a refusal of everything', () => [401, 'no'], 150],
+    ['a redirect of everything', () => [302, '', { Location: '/' }], 20],
+  ])('is as little as the guide says: %s', async (_name, receiver, most) => {
+    const { document, requests } = await played(receiver);
+    expect(document.requests).toBe(requests);
+    expect(requests).toBeLessThanOrEqual(most);
+  });
+});
+
+describe('two credentials', () => {
+  const apiKey = { value: 'a-key-of-this-test-0123456789' };
+  const withKey =
+    (key: string): Receiver =>
+    ({ request, isValid }) =>
+      !isValid ? [401, 'invalid signature'] : request.headers['x-api-key'] === key ? [200] : [401, 'invalid key'];
+
+  it('of which one is rejected differ', async () => {
+    const one = await found(withKey('another'), ['valid/plain'], { ...SIGNING, apiKey });
+    expect(one?.fault).toBe('refuses-right-credentials');
+  });
+
+  it('of which one is not configured are named', async () => {
+    expect(await found(withKey('another'))).toMatchObject({
+      fault: 'requires-another-credential',
+      title: 'The endpoint accepts the signature, and seems to require an API key as well (401)',
+      fix: expect.stringContaining('HOOKPROOF_API_KEY'),
+    });
+  });
+
+  it('are not taken for valid where some characters are rejected', async () => {
+    const one = await found(({ given, correct }) => (given?.includes('+') ? [400, 'bad characters'] : correct));
+    expect(one?.fault).toBe('refuses-signatures-with-some-characters');
+  });
+});
