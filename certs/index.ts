@@ -7,7 +7,7 @@ export type {
   ChainRole,
 } from './chain/chain-analysis.ts';
 export type { TrustedCertificates } from './chain/chain-path.ts';
-export { type ChainLine, chainLines, drawChain } from './chain/draw-chain.ts';
+export { type ChainLine, chainLines } from './chain/draw-chain.ts';
 export type {
   CertificateOptions,
   ExtendedKeyUsage,
@@ -15,13 +15,6 @@ export type {
   IssuedCertificate,
   KeyKind,
 } from './factory/certificate-options.ts';
-export {
-  CLIENT_MATERIAL_NAMES,
-  type ClientFault,
-  type ClientMaterial,
-  type ClientMaterialName,
-  clientMaterial,
-} from './factory/client-materials.ts';
 export {
   type KeyedCertificate,
   makeCertificate,
@@ -39,7 +32,6 @@ export {
   type ServerFixture,
   type ServerFixtureName,
   serverFixture,
-  serverFixtures,
 } from './factory/server-fixtures.ts';
 export {
   type CertificateFacts,
@@ -53,15 +45,14 @@ export { distinguishedName } from './facts/distinguished-name.ts';
 export { type KeyFacts, keyInWords } from './facts/key-facts.ts';
 export { authorityKeyId, isIssuedBy } from './facts/read-certificate.ts';
 export { sentence } from './facts/wording.ts';
-export {
-  type MaterialAdvice,
-  type MaterialAdviceCode,
-  type MaterialFinding,
-  type MaterialProblem,
-  type MaterialProblemCode,
-  type MaterialReading,
-  type MaterialSource,
-  usableMaterial,
+export type {
+  MaterialAdvice,
+  MaterialAdviceCode,
+  MaterialFinding,
+  MaterialProblem,
+  MaterialProblemCode,
+  MaterialReading,
+  MaterialSource,
 } from './loader/finding.ts';
 export { certificateBlocks, type LineFault, type PemBlock } from './loader/pem.ts';
 export { certificatesPem, readAuthorities, readCertificates } from './loader/read-certificates.ts';

@@ -91,8 +91,10 @@ export async function makeWorkingSet(options: WorkingSetOptions): Promise<Workin
     'wrong-purpose': client(clientName, clientCa, { usages: ['serverAuth'] }),
     'other-subject': client(otherClientName(clientName), clientCa),
   };
+  // A common name has at most 64 characters (RFC 5280, appendix A). Clients use the subject alternative name only.
+  const serverName = hosts.find((host) => host.length <= 64) ?? 'hookproof test server';
   const [server, validClient, ...fixtures] = await Promise.all([
-    make({ subject: derCommonName(commonNameFor(hosts)), issuer: intermediate, hosts, usages: ['serverAuth'] }),
+    make({ subject: derCommonName(serverName), issuer: intermediate, hosts, usages: ['serverAuth'] }),
     client(clientName, clientCa),
     ...WORKING_SET_FIXTURES.map((name) => faulty[name]),
   ]);
@@ -122,11 +124,6 @@ export async function makeWorkingSet(options: WorkingSetOptions): Promise<Workin
 function otherClientName(clientName: string): string {
   const name = `${clientName}-not-${clientName}`;
   return name.length <= 64 ? name : 'someone-else';
-}
-
-/** A common name has at most 64 characters (RFC 5280, appendix A). Clients use the subject alternative name only. */
-function commonNameFor(hosts: readonly string[]): string {
-  return hosts.find((host) => host.length <= 64) ?? 'hookproof test server';
 }
 
 function open(name: string, text: string): WorkingSetFile {

@@ -30,9 +30,7 @@ export function analyseChain(input: ChainInput): ChainAnalysis {
   const { sent, exact, host, trusted, now, oracle } = input;
   const faults: ChainFault[] = [];
   const read = sent.map((der, at) => readOrReport(der, at, faults));
-  if (sent.length === 0) {
-    faults.push({ code: 'unreadable', at: null, text: 'The server sent no certificate.' });
-  }
+  if (sent.length === 0) faults.push({ code: 'unreadable', at: null, text: 'The server sent no certificate.' });
   const trust = trustListOf(trusted);
   const links = linksOf(read, trust);
   const leaf = findLeaf(links);
@@ -53,7 +51,8 @@ export function analyseChain(input: ChainInput): ChainAnalysis {
     anchor: anchored ? (path.at(-1)?.certificate.subject.text ?? null) : null,
     exact,
     faults: leaf === undefined ? faults : reconcile(faults, path, anchored, oracle),
-    daysLeft: firstExpiry(path, now),
+    daysLeft:
+      path.length === 0 ? null : Math.min(...path.map(({ certificate }) => daysBetween(now, certificate.notAfter))),
     checkedAt: now.toISOString(),
   };
 }
@@ -84,10 +83,8 @@ function readOrReport(der: Uint8Array, at: number, faults: ChainFault[]): ReadCe
   try {
     return readCertificate(der);
   } catch (error) {
-    const text =
-      `The ${placeOf(at)} certificate in the chain (${der.length} bytes) cannot be read: ` +
-      `${whyUnreadable(der, error)}.`;
-    faults.push({ code: 'unreadable', at, text });
+    const text = `The ${placeOf(at)} certificate in the chain (${der.length} bytes) cannot be read`;
+    faults.push({ code: 'unreadable', at, text: `${text}: ${whyUnreadable(der, error)}.` });
     return undefined;
   }
 }
@@ -96,11 +93,6 @@ function roleOf(link: Link | undefined, leaf: Link | undefined, related: Readonl
   if (link === undefined || !related.has(link)) return 'extra';
   if (link === leaf) return 'leaf';
   return link.selfSigned ? 'root' : 'intermediate';
-}
-
-function firstExpiry(path: readonly Link[], now: Date): number | null {
-  if (path.length === 0) return null;
-  return Math.min(...path.map(({ certificate }) => daysBetween(now, certificate.notAfter)));
 }
 
 /**
@@ -128,7 +120,7 @@ function orderFaults(
       const first = links.repeats.get(at) ?? 0;
       const text = `${name} is sent twice, as the ${placeOf(first)} and the ${placeOf(at)} certificate.`;
       faults.push({ code: 'duplicate', at, text });
-    } else if (link !== path[0] && link.selfSigned && (link.trusted || (related.has(link) && isTopTrusted(path)))) {
+    } else if (link !== path[0] && link.selfSigned && (link.trusted || (related.has(link) && path.at(-1)?.trusted))) {
       const text =
         `The root ${name} is sent: clients that trust it already have it, and it costs ` +
         `${certificate.der.length} bytes per handshake.`;
@@ -139,10 +131,6 @@ function orderFaults(
     }
   });
   return faults;
-}
-
-function isTopTrusted(path: readonly Link[]): boolean {
-  return path.at(-1)?.trusted === true;
 }
 
 function misorder(read: readonly (ReadCertificate | undefined)[], late: number, early: number): string {

@@ -2,15 +2,7 @@
 
 import { daysBetween } from '../facts/certificate-facts.ts';
 import type { KeyFacts } from '../facts/key-facts.ts';
-import { type ChainAnalysis, type ChainCertificate, days, placeOf } from './chain-analysis.ts';
-
-/**
- * Returns the lines of the tree: names, keys, signatures, dates, and the codes of faults in brackets. Certificates
- * outside the path follow. `ascii` draws the branches without box characters.
- */
-export function drawChain(analysis: ChainAnalysis, options: { readonly ascii?: boolean } = {}): string[] {
-  return chainLines(analysis, options).map(({ lead, text }) => lead + text);
-}
+import { type ChainAnalysis, days, placeOf } from './chain-analysis.ts';
 
 /** A line of the tree. */
 export interface ChainLine {
@@ -21,7 +13,10 @@ export interface ChainLine {
   readonly hasFaults: boolean;
 }
 
-/** The lines of {@link drawChain} in parts, for a caller that wraps and colours them. */
+/**
+ * Returns the lines of the tree: names, keys, signatures, dates, and the codes of faults in brackets. Certificates
+ * outside the path follow. `ascii` draws the branches without box characters.
+ */
 export function chainLines(analysis: ChainAnalysis, { ascii = false }: { readonly ascii?: boolean } = {}): ChainLine[] {
   const { certificates, path, anchor, faults, exact } = analysis;
   const branch = ascii ? '`- ' : '└─ ';
@@ -39,7 +34,9 @@ export function chainLines(analysis: ChainAnalysis, { ascii = false }: { readonl
     if (certificate.notAfter === '') return marked(certificate.subject, at, after);
     const left = daysBetween(now, new Date(certificate.notAfter));
     const until = `until ${certificate.notAfter.slice(0, 10)} (${left < 0 ? 'expired' : days(left)})`;
-    const facts = [shortName(certificate), keyText(certificate.key), certificate.signature, until];
+    const { commonName, key, signature, subject } = certificate;
+    const name = commonName === null ? subject || '(no name)' : `CN=${commonName}`;
+    const facts = [name, keyText(key), signature, until];
     return marked(facts.join(', '), at, after);
   };
 
@@ -76,8 +73,4 @@ function keyText({ kind, bits, curve }: KeyFacts): string {
     other: 'unknown key',
   }[kind];
   return bits === null ? name : `${name} ${bits}`;
-}
-
-function shortName({ commonName, subject }: ChainCertificate): string {
-  return commonName === null ? subject || '(no name)' : `CN=${commonName}`;
 }

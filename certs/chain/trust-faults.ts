@@ -11,28 +11,21 @@ export function trustFaults(path: readonly Link[], links: Links, trust: TrustLis
   if (isAnchored(path)) return missingButTrusted(path);
   const name = nameOf(top.certificate);
   const at = top.at ?? path.findLast((link) => link.at !== null)?.at ?? null;
+  const fault = (code: ChainFault['code'], text: string) => [{ code, at, text }];
 
-  if (top === leaf && top.selfSigned) {
-    return [
-      {
-        code: 'self-signed',
-        at,
-        text: `${name} is self-signed: no CA vouches for it.`,
-      },
-    ];
-  }
+  if (top === leaf && top.selfSigned) return fault('self-signed', `${name} is self-signed: no CA vouches for it.`);
   const forged = forgedIssuer(top, links, trust);
-  if (forged !== null) return [{ code: 'forged-issuer', at, text: forged }];
+  if (forged !== null) return fault('forged-issuer', forged);
   if (top.selfSigned) {
     const text = `The chain ends at the root ${name}, which the server sends but which is not trusted.`;
-    return [{ code: 'unknown-authority', at, text }];
+    return fault('unknown-authority', text);
   }
   const issuer = issuerNameOf(top.certificate);
   if (path.some(({ trusted }) => trusted)) {
     const text =
       `The trust list contains ${name} but not its issuer ${issuer}, and OpenSSL trusts only chains that end ` +
       'at a root.';
-    return [{ code: 'unknown-authority', at, text }];
+    return fault('unknown-authority', text);
   }
   return [issuerAbsent(top, leaf, issuer, links, trust)];
 }
@@ -54,16 +47,11 @@ function forgedIssuer(top: Link, links: Links, trust: TrustList): string | null 
   const issuer = issuerNameOf(top.certificate);
   const roots = trust.bySubject(top.certificate.issuer.key);
   if (top.selfSigned && roots.length > 0) {
-    const text = `The server sends a root with the name ${name} of a trusted root, but with another key.`;
-    return text;
+    return `The server sends a root with the name ${name} of a trusted root, but with another key.`;
   }
   if (top.selfSigned || links.namesakes(top).length === 0) return null;
-  if (roots.length > 0) {
-    const text = `${name} names the trusted ${issuer} as its issuer but is signed with another key.`;
-    return text;
-  }
-  const text = `${name} names ${issuer} as its issuer, but the certificate of that name in the chain has another key.`;
-  return text;
+  if (roots.length > 0) return `${name} names the trusted ${issuer} as its issuer but is signed with another key.`;
+  return `${name} names ${issuer} as its issuer, but the certificate of that name in the chain has another key.`;
 }
 
 /**

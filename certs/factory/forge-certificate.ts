@@ -119,11 +119,15 @@ function newKeys(like: KeyObject | undefined): { privateKey: KeyObject; publicKe
   }
 }
 
-/** A new positive serial number. */
-export function newSerial(): Uint8Array {
+/** A new serial number, positive as RFC 5280 (4.1.2.2) requires. */
+export function positiveSerial(): Buffer {
   const bytes = randomBytes(16);
   bytes[0] = ((bytes[0] ?? 0) & 0x7f) | 0x01;
-  return der(TAG.integer, bytes);
+  return bytes;
+}
+
+export function newSerial(): Uint8Array {
+  return der(TAG.integer, positiveSerial());
 }
 
 function signatureOf({ privateKey }: KeyPair) {

@@ -1,6 +1,6 @@
 /** Issues certificates with @peculiar/x509. Loaded lazily: the library takes a fifth of a second to load. */
 import 'reflect-metadata';
-import { randomBytes, webcrypto } from 'node:crypto';
+import { webcrypto } from 'node:crypto';
 import { isIP } from 'node:net';
 import * as x509 from '@peculiar/x509';
 import { DAY_MS } from '../facts/certificate-facts.ts';
@@ -13,6 +13,7 @@ import {
   keyAlgorithm,
   signingAlgorithm,
 } from './certificate-options.ts';
+import { positiveSerial } from './forge-certificate.ts';
 
 x509.cryptoProvider.set(webcrypto);
 
@@ -23,17 +24,6 @@ function pairOf(issued: IssuedCertificate) {
   const pair = PAIRS.get(issued);
   if (pair === undefined) throw new TypeError('The issuer was not made by makeCertificate.');
   return pair;
-}
-
-/** Positive, as RFC 5280 (4.1.2.2) requires. */
-function serialNumber(): string {
-  const bytes = randomBytes(16);
-  bytes[0] = ((bytes[0] ?? 0) & 0x7f) | 0x01;
-  return bytes.toString('hex');
-}
-
-function nameOf(subject: string | Uint8Array): x509.Name {
-  return typeof subject === 'string' ? new x509.Name(subject) : new x509.Name(Uint8Array.from(subject));
 }
 
 async function extensionsFor(
@@ -80,10 +70,12 @@ export async function issueCertificate(options: CertificateOptions): Promise<Iss
         ])) as webcrypto.CryptoKeyPair)
       : pairOf(keyOf).keys;
   const signer = issuer === null ? null : pairOf(issuer);
-  const subject = nameOf(options.subject);
+  const subject = new x509.Name(
+    typeof options.subject === 'string' ? options.subject : Uint8Array.from(options.subject),
+  );
   const now = Date.now();
   const certificate = await x509.X509CertificateGenerator.create({
-    serialNumber: serialNumber(),
+    serialNumber: positiveSerial().toString('hex'),
     subject,
     issuer: signer?.certificate.subjectName ?? subject,
     notBefore: notBefore ?? new Date(now - DAY_MS),

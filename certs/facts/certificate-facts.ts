@@ -88,10 +88,7 @@ export function certificateFacts(der: Uint8Array): CertificateFacts {
     throw new HookproofError(
       'CERTIFICATE_UNREADABLE',
       `The certificate cannot be read: ${whyUnreadable(der, cause)}.`,
-      {
-        hint: 'Give an X.509 certificate in DER; convert PEM with `openssl x509 -in cert.pem -outform der`.',
-        cause,
-      },
+      { hint: 'Give an X.509 certificate in DER; convert PEM with `openssl x509 -in cert.pem -outform der`.', cause },
     );
   }
 }

@@ -1,7 +1,5 @@
 /** The findings of the loader: codes, sources, and the texts for what a file contains. */
 
-import { HookproofError } from '../../contract/index.ts';
-import { sentence } from '../facts/wording.ts';
 import type { LineFault } from './pem.ts';
 import type { DerKind, OtherKind } from './sniff.ts';
 
@@ -82,19 +80,6 @@ export function certificateName(source: MaterialSource): string {
 export function shellName(source: MaterialSource): string {
   if (!('file' in source)) return 'FILE';
   return /^[\w./,:@%+][\w./,:@%+-]*$/.test(source.file) ? source.file : `'${source.file.replaceAll("'", `'\\''`)}'`;
-}
-
-/**
- * Returns the value of a reading without problems.
- *
- * @throws HookproofError with the code of the first problem
- */
-export function usableMaterial<T>({ value, problems: [problem] }: MaterialReading<T>): T {
-  if (problem !== undefined || value === undefined) {
-    const { code, what, hint } = problem ?? { code: 'CERT_EMPTY', what: 'nothing was read', hint: '' };
-    throw new HookproofError(code, sentence(what), { hint });
-  }
-  return value;
 }
 
 /** What the caller expects to read. */

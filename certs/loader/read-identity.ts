@@ -51,7 +51,9 @@ export function readIdentity(options: IdentityOptions): MaterialReading<Identity
   const privateKey = readPrivateKey(key.bytes, { source: key.source, passphrase });
   const unread = [...certificates.problems, ...privateKey.problems];
   if (certificates.value === undefined || privateKey.value === undefined) {
-    const isSwapped = unread.some(({ code }) => code === 'CERT_IS_KEY') && unread.some(isCertificateForKey);
+    const isSwapped = ['CERT_IS_KEY', 'KEY_IS_CERTIFICATE'].every((swapped) =>
+      unread.some(({ code }) => code === swapped),
+    );
     return { value: undefined, problems: isSwapped ? [swappedFiles(cert, key)] : unread, advice: [] };
   }
   const object = privateKey.value.key;
@@ -77,10 +79,6 @@ function belongsTo(certificate: X509Certificate, key: KeyObject): boolean {
   } catch {
     return false;
   }
-}
-
-function isCertificateForKey({ code }: MaterialProblem): boolean {
-  return code === 'KEY_IS_CERTIFICATE';
 }
 
 function swappedFiles(cert: MaterialFile, key: MaterialFile): MaterialProblem {

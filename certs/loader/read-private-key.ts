@@ -49,13 +49,20 @@ export function readPrivateKey(
   const found = findKey(sniff(bytes), source);
   if ('code' in found) return failed(found);
   const given = passphrase === undefined || passphrase === '' ? undefined : passphrase;
-  if (found.encrypted && given === undefined) return failed(isEncrypted(source));
+  if (found.encrypted && given === undefined) {
+    const hint = `Give its passphrase, or decrypt a copy: openssl pkey -in ${shellName(source)} -out key.pem.`;
+    return failed(problem('KEY_ENCRYPTED', source, 'is encrypted, and no passphrase is configured', hint));
+  }
   try {
     const key = createPrivateKey({
       ...found.input,
       ...(found.encrypted && given !== undefined && { passphrase: given }),
     });
-    if (!TLS_KEYS.has(keyFactsOf(key).kind)) return failed(wrongType(key, source));
+    if (!TLS_KEYS.has(keyFactsOf(key).kind)) {
+      const what = `contains a private key (${keyInWords(key)}) that TLS does not support`;
+      const hint = 'Use a key and a certificate with RSA of 2048 bits or more, or ECDSA on P-256.';
+      return failed(problem('KEY_TYPE', source, what, hint));
+    }
     const pem = key.export({ format: 'pem', type: 'pkcs8' }).toString();
     const advice = !found.encrypted && given !== undefined ? [passphraseNotNeeded(source)] : [];
     return { value: { key, pem }, problems: [], advice };
@@ -90,7 +97,10 @@ function findKey(sniffed: Sniffed, source: MaterialSource): Found | MaterialProb
       const keys = sniffed.blocks.filter(({ label }) => isPrivateKey(labelKind(label)));
       const [block] = keys;
       if (block === undefined) return wrongKind('key', mainKind(sniffed.blocks), source, 'pem');
-      if (keys.length > 1) return several(keys.length, source);
+      if (keys.length > 1) {
+        const hint = 'Put the key of the certificate into its own file.';
+        return problem('KEY_SEVERAL', source, `contains ${keys.length} private keys, expected one`, hint);
+      }
       const { text, der, label } = block;
       const encrypted = block.encrypted || labelKind(label) === 'encrypted-pkcs8';
       return { input: { key: text }, encrypted, der, label };
@@ -106,21 +116,13 @@ function keyProblem({ encrypted, der, label }: Found, error: unknown, source: Ma
   // A legacy key is encrypted as a whole, so its structure is not visible.
   const isPkcs8 = label === undefined || label === 'ENCRYPTED PRIVATE KEY';
   const isCut = isPkcs8 && (element?.length === undefined || element.present < element.length);
-  return der === undefined || isCut ? unreadable('key', der, source, label) : wrongPassphrase(source);
+  if (der === undefined || isCut) return unreadable('key', der, source, label);
+  const hint = 'Check the passphrase, including whitespace around it.';
+  return problem('KEY_WRONG_PASSPHRASE', source, 'cannot be decrypted with the passphrase', hint);
 }
 
 function problem(code: MaterialProblemCode, source: MaterialSource, what: string, hint: string): MaterialProblem {
   return { code, about: 'key', what: `${sourceName(source)} ${what}`, hint };
-}
-
-function isEncrypted(source: MaterialSource): MaterialProblem {
-  const hint = `Give its passphrase, or decrypt a copy: openssl pkey -in ${shellName(source)} -out key.pem.`;
-  return problem('KEY_ENCRYPTED', source, 'is encrypted, and no passphrase is configured', hint);
-}
-
-function wrongPassphrase(source: MaterialSource): MaterialProblem {
-  const hint = 'Check the passphrase, including whitespace around it.';
-  return problem('KEY_WRONG_PASSPHRASE', source, 'cannot be decrypted with the passphrase', hint);
 }
 
 function oldCipher(source: MaterialSource): MaterialProblem {
@@ -128,21 +130,6 @@ function oldCipher(source: MaterialSource): MaterialProblem {
     `Re-encrypt a copy: openssl pkcs8 -provider legacy -provider default -in ${shellName(source)} -topk8 -v2 ` +
     'aes-256-cbc -out key.pem.';
   return problem('KEY_CIPHER', source, 'is encrypted with an old cipher that OpenSSL 3 does not support', hint);
-}
-
-function several(count: number, source: MaterialSource): MaterialProblem {
-  const hint = 'Put the key of the certificate into its own file.';
-  return problem('KEY_SEVERAL', source, `contains ${count} private keys, expected one`, hint);
-}
-
-function wrongType(key: KeyObject, source: MaterialSource): MaterialProblem {
-  const what = `contains a private key (${keyInWords(key)}) that TLS does not support`;
-  return problem(
-    'KEY_TYPE',
-    source,
-    what,
-    'Use a key and a certificate with RSA of 2048 bits or more, or ECDSA on P-256.',
-  );
 }
 
 function passphraseNotNeeded(source: MaterialSource) {

@@ -171,14 +171,10 @@ function signedKind(first: PeekedElement, parts: readonly PeekedElement[]): DerK
   if (tags[0] === TAG.context0) return 'certificate';
   const [one, two, three, four] = tags[0] === TAG.integer ? tags.slice(1) : tags;
   if (one !== TAG.sequence || two !== TAG.sequence) return 'unknown';
-  if (isTime(three)) return 'revocation-list';
+  if (three === TAG.utcTime || three === TAG.generalizedTime) return 'revocation-list';
   if (three === TAG.context0) return 'request';
   // A certificate of version 1 continues with validity and subject.
   return three === TAG.sequence && four === TAG.sequence ? 'certificate' : 'unknown';
-}
-
-function isTime(tag: number | undefined): boolean {
-  return tag === TAG.utcTime || tag === TAG.generalizedTime;
 }
 
 function hex({ content }: PeekedElement): string {

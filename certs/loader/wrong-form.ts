@@ -107,9 +107,8 @@ function howToConvert(wanted: Wanted, kind: ContentKind, file: string, form: 'pe
   switch (kind) {
     case 'pkcs12':
       return (
-        `Extract ${NOUN[wanted]}: openssl pkcs12 -in ${file} ` +
-        `${certificates ? '-clcerts -nokeys' : '-nocerts'} -out ${out}. Add -legacy if that reports ` +
-        'unsupported.'
+        `Extract ${NOUN[wanted]}: openssl pkcs12 -in ${file} ${certificates ? '-clcerts -nokeys' : '-nocerts'} -out ` +
+        `${out}. Add -legacy if that reports unsupported.`
       );
     case 'pkcs7':
       return certificates
@@ -151,9 +150,8 @@ function howToConvert(wanted: Wanted, kind: ContentKind, file: string, form: 'pe
         : `Export it: puttygen ${file} -O private-openssh -o ${out}.`;
     case 'java-keystore':
       return (
-        `Convert it first: keytool -importkeystore -srckeystore ${file} -destkeystore store.p12 ` +
-        '-deststoretype pkcs12; then: openssl pkcs12 -in store.p12 ' +
-        `${certificates ? '-clcerts -nokeys' : '-nocerts'} -out ${out}.`
+        `Convert it first: keytool -importkeystore -srckeystore ${file} -destkeystore store.p12 -deststoretype ` +
+        `pkcs12; then: openssl pkcs12 -in store.p12 ${certificates ? '-clcerts -nokeys' : '-nocerts'} -out ${out}.`
       );
     case 'utf-16':
       return (

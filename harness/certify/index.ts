@@ -5,7 +5,7 @@
 
 export { sha256 } from './canonical-json.ts';
 export { type CertificationRun, certificationRun, type EndpointIdentity } from './certification-run.ts';
-export { type CertificateInput, configurationBytes, issueCertificate, urlDigest } from './issue.ts';
+export { configurationBytes, issueCertificate, urlDigest } from './issue.ts';
 export { keyIdOf, makeKeyPair, readPrivateKey, readPublicKey } from './keys.ts';
 export { type Drift, missingFeatures, recheck } from './recheck.ts';
 export { type CertificationPlan, exitCodeOfRefusals, type Refusal, refusalsAfter, refusalsBefore } from './refusals.ts';

@@ -62,13 +62,10 @@ export async function recheck({ statement, publicRoots, ...options }: RecheckOpt
   const given = await pinAddress(options);
   const partner = publicRoots === undefined ? given.partner : withExtraCas(given.partner, publicRoots);
   const identity = await createIdentityProbe(partner, publicRoots)(given.signal);
-  const document = await run({ ...given, partner, selection: { scenarios: canaryOf(statement) } });
+  // Only those that the endpoint passed when it was certified.
+  const scenarios = CANARY.filter((id) => statement.predicate.passedTests.includes(id));
+  const document = await run({ ...given, partner, selection: { scenarios } });
   return { drift: driftOf(statement, identity, document), identity, document };
-}
-
-/** The canary checks that the endpoint passed when it was certified. */
-function canaryOf({ predicate: { passedTests } }: Statement): string[] {
-  return CANARY.filter((id) => passedTests.includes(id));
 }
 
 function driftOf(
@@ -77,44 +74,32 @@ function driftOf(
   { results }: Pick<ResultDocument, 'results'>,
 ): Drift[] {
   const drift: Drift[] = [];
+  const found = (code: Drift['code'], message: string, fix: string, exit: Drift['exit']) =>
+    drift.push({ code, message, fix, exit });
   const certified = subject[2].digest.sha256;
   if (identity !== null && identity.leafKey !== certified) {
     const message = `the endpoint's certificate has another key: ${identity.leafKey}, expected ${certified}`;
     const fix =
       'Ask the partner. If the certificate was renewed with a new key, certify again, or renew it with the old key ' +
       '(certbot --reuse-key). Otherwise, suspect a man-in-the-middle attack.';
-    drift.push({ code: 'endpoint-key-changed', message, fix, exit: 1 });
+    found('endpoint-key-changed', message, fix, 1);
   }
   if (identity !== null && !identity.publiclyTrusted && predicate.hookproofCertificate.endpoint.trust === 'public') {
     const message = 'the chain of the endpoint no longer ends at a public CA';
-    drift.push({
-      code: 'not-publicly-trusted',
-      message,
-      fix: '`hookproof doctor URL` shows the chain.',
-      exit: 1,
-    });
+    found('not-publicly-trusted', message, '`hookproof doctor URL` shows the chain.', 1);
   }
   const withVerdict = (...verdicts: string[]) => results.filter(({ verdict }) => verdicts.includes(verdict));
   const failed = withVerdict('fail', 'warn').map(({ id }) => id);
   if (failed.length > 0) {
     const message = `${failed.length} of ${results.length} checks that passed no longer pass: ${listed(failed)}`;
-    drift.push({
-      code: 'canary-failed',
-      message,
-      fix: 'Run the whole catalogue: `hookproof run URL` explains each failure and its fix.',
-      exit: 1,
-    });
+    const fix = 'Run the whole catalogue: `hookproof run URL` explains each failure and its fix.';
+    found('canary-failed', message, fix, 1);
   }
   const open = withVerdict('inconclusive', 'harness-error', 'not-applicable');
   if (identity === null || open.length > 0) {
     const reason = open[0]?.reason ?? 'no TLS handshake';
     const message = `${open.length} of ${results.length} checks have no verdict: ${reason}`;
-    drift.push({
-      code: 'unreachable',
-      message,
-      fix: 'Check the connection with `hookproof doctor URL`, and recheck later.',
-      exit: 3,
-    });
+    found('unreachable', message, 'Check the connection with `hookproof doctor URL`, and recheck later.', 3);
   }
   return drift;
 }

@@ -75,9 +75,8 @@ export function refusalsBefore(plan: CertificationPlan): Refusal[] {
     refusals.push(usageRefusal('selection', `only part of the catalogue is selected (${selected.join(', ')})`, fix));
   }
   if (shard) {
-    refusals.push(
-      usageRefusal('shard', 'a shard is only part of a run', 'Remove --shard: certification needs one complete run.'),
-    );
+    const fix = 'Remove --shard: certification needs one complete run.';
+    refusals.push(usageRefusal('shard', 'a shard is only part of a run', fix));
   }
   if (bail) {
     const fix = 'Remove --bail, and bail: in hookproof.yaml.';
@@ -133,10 +132,9 @@ function trustRefusals(
     refusals.push(usageRefusal('insecure-environment', message, fix));
   }
   if (publicTrust && extraCa) {
+    const message = 'the profile production trusts public CAs only, and --ca adds another';
     const fix = 'Remove --ca, HOOKPROOF_CA and tls.ca. Production endpoints need a certificate from a public CA.';
-    refusals.push(
-      usageRefusal('extra-authority', 'the profile production trusts public CAs only, and --ca adds another', fix),
-    );
+    refusals.push(usageRefusal('extra-authority', message, fix));
   }
   if (publicTrust && (environment.NODE_EXTRA_CA_CERTS ?? '') !== '') {
     const message = 'the profile production trusts public CAs only, and NODE_EXTRA_CA_CERTS adds others';
@@ -149,12 +147,8 @@ function runRefusals(document: ResultDocument, revision: Revision): Refusal[] {
   const { baseline, interrupted, profile, results, scoring } = document;
   const refusals: Refusal[] = [];
   if (interrupted) {
-    refusals.push({
-      code: 'interrupted',
-      message: 'the run was interrupted',
-      fix: 'Run it again, without interruption.',
-      exit: 3,
-    });
+    const fix = 'Run it again, without interruption.';
+    refusals.push({ code: 'interrupted', message: 'the run was interrupted', fix, exit: 3 });
   }
   if (profile === null || scoring?.digest !== revision.digest) {
     const message = `the run was not scored with a profile and revision ${revision.number}`;
@@ -182,50 +176,28 @@ function resultRefusals(document: ResultDocument): Refusal[] {
     if (names.length > 0) refusals.push({ code, message: `${what}: ${listed(names)}`, fix, exit });
   };
   const broken = ids(({ verdict }) => verdict === 'harness-error');
-  refuse(
-    'harness-error',
-    broken,
-    `${amount(broken.length, 'check')} failed with an internal error of hookproof`,
-    'Please report it.',
-    4,
-  );
+  const breaks = `${amount(broken.length, 'check')} failed with an internal error of hookproof`;
+  refuse('harness-error', broken, breaks, 'Please report it.', 4);
   const failed = ids(({ verdict }) => verdict === 'fail');
-  refuse(
-    'failed',
-    failed,
-    `${amount(failed.length, 'scored check')} failed`,
-    'Fix the receiver: the report explains each failure and its fix. Then certify again.',
-    1,
-  );
+  const fixAll = 'Fix the receiver: the report explains each failure and its fix. Then certify again.';
+  refuse('failed', failed, `${amount(failed.length, 'scored check')} failed`, fixAll, 1);
   const warned = document.strict ? ids(({ verdict }) => verdict === 'warn') : [];
-  refuse(
-    'warned',
-    warned,
-    `${amount(warned.length, 'warning')}, and --strict counts warnings as failures`,
-    'Fix the warnings that the report explains, or certify without --strict.',
-    1,
-  );
+  const counts = `${amount(warned.length, 'warning')}, and --strict counts warnings as failures`;
+  refuse('warned', warned, counts, 'Fix the warnings that the report explains, or certify without --strict.', 1);
   const open = ids(({ verdict }) => verdict === 'inconclusive');
-  refuse(
-    'not-judged',
-    open,
-    `${counted(open.length, 'scored check')} without a verdict`,
-    'The report states the reason, for example unreachable, rate-limited or too slow. Fix it and certify again.',
-    3,
-  );
+  const reach =
+    'The report states the reason, for example unreachable, rate-limited or too slow. Fix it and certify again.';
+  refuse('not-judged', open, `${counted(open.length, 'scored check')} without a verdict`, reach, 3);
   const needs = document.profile === null ? [] : PROFILE_RULES[document.profile].needs;
   const off = needs.filter((feature) => !document.target.features.includes(feature));
   refuse('feature-off', off, `the profile ${document.profile} requires features that were off`, 'Configure them.', 2);
   const again = new Set(document.retried);
   const retried = ids(({ id, verdict }) => again.has(id) && (verdict === 'pass' || verdict === 'warn'));
-  refuse(
-    'retried',
-    retried,
-    `${amount(retried.length, 'check')} passed only on the second attempt`,
+  const lucky = `${amount(retried.length, 'check')} passed only on the second attempt`;
+  const fix =
     'Find out why the endpoint failed at first (connections dropped under load, restarts, one faulty instance), ' +
-      'then certify again. --concurrency 1 reduces the load.',
-    3,
-  );
+    'then certify again. --concurrency 1 reduces the load.';
+  refuse('retried', retried, lucky, fix, 3);
   return refusals;
 }
 
@@ -234,18 +206,12 @@ function evidenceRefusals({ evidence, target }: ResultDocument, evidenceLevel: n
   if (level >= evidenceLevel) return [];
   const message = `evidence level ${evidenceLevel} is required, and the run has reached level ${level}`;
   const missing = missingFor(evidenceLevel, target.features);
-  return missing.length > 0
-    ? [usageRefusal('evidence-level', message, `Give ${configureSources(missing)}.`)]
-    : [
-        {
-          code: 'evidence-level',
-          message: `${message}: ${evidence?.statement ?? 'it is not complete'}`,
-          fix:
-            'The report states why the checks of a source have no verdict. Fix it, and certify again. An older ' +
-            '`--revision` does not score them.',
-          exit: 3,
-        },
-      ];
+  if (missing.length > 0) return [usageRefusal('evidence-level', message, `Give ${configureSources(missing)}.`)];
+  const open = `${message}: ${evidence?.statement ?? 'it is not complete'}`;
+  const fix =
+    'The report states why the checks of a source have no verdict. Fix it, and certify again. An older ' +
+    '`--revision` does not score them.';
+  return [{ code: 'evidence-level', message: open, fix, exit: 3 }];
 }
 
 /** The sources of an evidence level that are not configured. */

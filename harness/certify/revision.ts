@@ -33,12 +33,7 @@ export function loadRevision(number: number): Revision {
   }
   const bytes = readRevision(number);
   const { made, scenarios } = JSON.parse(bytes.toString()) as { made: string; scenarios: Record<string, string> };
-  return {
-    number,
-    digest: sha256(bytes),
-    made,
-    scored: new Set(Object.keys(scenarios).map(currentId)),
-  };
+  return { number, digest: sha256(bytes), made, scored: new Set(Object.keys(scenarios).map(currentId)) };
 }
 
 function readRevision(number: number): Buffer {

@@ -82,11 +82,7 @@ function signedStatement(bytes: Uint8Array, keys: readonly KeyObject[]): Stateme
   if (failure !== null) return failure;
   if (envelope.payloadType !== PAYLOAD_TYPE) {
     const message = 'the signature is valid, but the signed content is not an in-toto statement';
-    return {
-      code: 'wrong-payload-type',
-      message,
-      fix: 'The key also signs other content. Give the certificate file.',
-    };
+    return reason('wrong-payload-type', message, 'The key also signs other content. Give the certificate file.');
   }
   const statement = readStatement(envelope.payload);
   if (typeof statement === 'string') return malformed(`the signature is valid, but the signed content ${statement}`);
@@ -95,11 +91,15 @@ function signedStatement(bytes: Uint8Array, keys: readonly KeyObject[]): Stateme
   return statement;
 }
 
+function reason(code: VerifyCode, message: string, fix: string): Reason {
+  return { code, message, fix };
+}
+
 function malformed(message: string): Reason {
   const fix =
     'Get the original file from the issuer; it must not be reformatted. To verify a certificate of a newer ' +
     'hookproof, update hookproof.';
-  return { code: 'malformed', message, fix };
+  return reason('malformed', message, fix);
 }
 
 function checkSignature(envelope: Envelope, keys: readonly KeyObject[]): Reason | null {
@@ -109,23 +109,23 @@ function checkSignature(envelope: Envelope, keys: readonly KeyObject[]): Reason 
     const fix =
       'Give the public key of the issuer with --key. Get the key from the issuer, not from the sender of the ' +
       'certificate.';
-    return { code: 'unknown-key', message, fix };
+    return reason('unknown-key', message, fix);
   }
   if (isSignedBy(envelope, key)) return null;
   const message =
     'the signature is invalid: the certificate was changed after it was signed, or was not signed with this key';
-  return { code: 'wrong-signature', message, fix: 'Do not trust it. Get the original from the issuer.' };
+  return reason('wrong-signature', message, 'Do not trust it. Get the original from the issuer.');
 }
 
 function checkDates({ predicate: { hookproofCertificate } }: Statement, at: Date): Reason[] {
   const { issuedAt, expiresAt } = hookproofCertificate;
   if (at.getTime() < Date.parse(issuedAt)) {
     const message = `the certificate is not valid before ${issuedAt}; the time is ${at.toISOString()}`;
-    return [{ code: 'not-yet-valid', message, fix: 'Check the clocks of this machine and of the issuing machine.' }];
+    return [reason('not-yet-valid', message, 'Check the clocks of this machine and of the issuing machine.')];
   }
   if (at.getTime() >= Date.parse(expiresAt)) {
     const message = `the certificate expired at ${expiresAt}; the time is ${at.toISOString()}`;
-    return [{ code: 'expired', message, fix: 'Certify the endpoint again.' }];
+    return [reason('expired', message, 'Certify the endpoint again.')];
   }
   return [];
 }
@@ -137,29 +137,22 @@ function checkSubjects(statement: Statement, { evidenceLevel = 0, profile, resul
   const reasons: Reason[] = [];
   if (result !== undefined && sha256(result) !== document.digest.sha256) {
     const message = 'the result document is not the certified one: its SHA-256 differs';
-    reasons.push({
-      code: 'other-result',
-      message,
-      fix: 'Give the unchanged run.json that was saved with the certificate.',
-    });
+    reasons.push(reason('other-result', message, 'Give the unchanged run.json that was saved with the certificate.'));
   }
   if (url !== undefined && urlDigest(url) !== endpoint.digest.sha256) {
     const message = `the certificate is for another endpoint: ${certificate.endpoint.url}`;
-    reasons.push({
-      code: 'other-endpoint',
-      message,
-      fix: 'Compare host, port, path and query. Each endpoint needs its own certificate.',
-    });
+    const fix = 'Compare host, port, path and query. Each endpoint needs its own certificate.';
+    reasons.push(reason('other-endpoint', message, fix));
   }
   if (profile !== undefined && profile !== certificate.profile) {
     const message = `the certificate is for the profile ${certificate.profile}, not for ${profile}`;
-    reasons.push({ code: 'other-profile', message, fix: `Certify the endpoint with --profile ${profile}.` });
+    reasons.push(reason('other-profile', message, `Certify the endpoint with --profile ${profile}.`));
   }
   const { level } = certificate.evidence;
   if (level < evidenceLevel) {
     const message = `the certificate has evidence level ${level}, and level ${evidenceLevel} is required`;
     const fix = `Certify the endpoint with --evidence-level ${evidenceLevel}.`;
-    reasons.push({ code: 'lower-evidence', message, fix });
+    reasons.push(reason('lower-evidence', message, fix));
   }
   return reasons;
 }
@@ -171,29 +164,20 @@ function checkRevision({ predicate }: Statement, { current, digestOf }: VerifyOp
   const known = digestOf(revision);
   if (known === null) {
     const message = `the certificate is for revision ${revision} of the catalogue, which is not known here`;
-    warnings.push({ code: 'unknown-revision', message, fix: 'Verify it with a newer version of hookproof.' });
+    warnings.push(reason('unknown-revision', message, 'Verify it with a newer version of hookproof.'));
   } else if (known !== predicate.configuration[3].digest.sha256) {
     const message = `revision ${revision} of the catalogue differs between this installation and the issuer`;
-    reasons.push({
-      code: 'other-revision',
-      message,
-      fix: 'Find out which installation was modified, and reinstall hookproof there.',
-    });
+    const fix = 'Find out which installation was modified, and reinstall hookproof there.';
+    reasons.push(reason('other-revision', message, fix));
   } else if (revision < current) {
     const message = `the certificate is for revision ${revision} of the catalogue; the newest is ${current}`;
-    warnings.push({
-      code: 'superseded-revision',
-      message,
-      fix: 'It is valid until it expires. Certify again to score the newer checks, too.',
-    });
+    const fix = 'It is valid until it expires. Certify again to score the newer checks, too.';
+    warnings.push(reason('superseded-revision', message, fix));
   }
   if (predicate.configuration[2].digest.sha256 !== profileDigest(profile)) {
     const message = `the requirements of the profile ${profile} have changed since the certificate was issued`;
-    warnings.push({
-      code: 'superseded-profile',
-      message,
-      fix: 'It is valid until it expires. Certify again with the current profile.',
-    });
+    const fix = 'It is valid until it expires. Certify again with the current profile.';
+    warnings.push(reason('superseded-profile', message, fix));
   }
   return { reasons, warnings };
 }

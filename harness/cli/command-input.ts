@@ -47,12 +47,7 @@ export async function credential(
 
 /** The signature secret, for commands that need one. */
 export async function requiredSecret(file: string | undefined): Promise<string> {
-  const secret = await credential({
-    noun: 'HMAC secret',
-    flag: '--secret-file',
-    file,
-    variable: 'HOOKPROOF_SECRET',
-  });
+  const secret = await credential({ noun: 'HMAC secret', flag: '--secret-file', file, variable: 'HOOKPROOF_SECRET' });
   if (secret !== undefined) return secret;
   throw new HookproofError('SECRET_MISSING', 'no HMAC secret was given', {
     hint: 'Set HOOKPROOF_SECRET, or name a file with `--secret-file`.',

@@ -23,11 +23,8 @@ export interface Completion {
 /** Completes the last of the words after `hookproof`, which is empty when the cursor follows a blank. */
 export async function complete(words: readonly string[]): Promise<Completion> {
   const current = words.at(-1) ?? '';
-  const place = placeAfter(
-    createProgram(() => {}),
-    words.slice(0, -1),
-  );
-  const { command, option, positional, given, isLiteral } = place;
+  const program = createProgram(() => {});
+  const { command, option, positional, given, isLiteral } = placeAfter(program, words.slice(0, -1));
   if (option !== undefined && !(option.optional && current.startsWith('-'))) {
     return completeValue(sourceOfOption(option), current);
   }
@@ -37,7 +34,8 @@ export async function complete(words: readonly string[]): Promise<Completion> {
     return named === undefined ? NOTHING : completeValue(sourceOfOption(named), value, `${flag}=`);
   }
   if (!isLiteral && current.startsWith('-')) return matching(flagsOf(command, given), current);
-  const argument = argumentAt(command.registeredArguments, positional);
+  const last = command.registeredArguments.at(-1);
+  const argument = command.registeredArguments[positional] ?? (last?.variadic === true ? last : undefined);
   const subcommands = positional > 0 ? [] : command.commands;
   const names = subcommands.map((sub) => ({ value: sub.name(), description: sub.description() }));
   if (argument === undefined) return matching(names, current);
@@ -104,11 +102,6 @@ function flagsOf(command: Command, given: ReadonlySet<Option>): Candidate[] {
   return optionsOf(command)
     .filter((option) => !given.has(option) || option.parseArg !== undefined)
     .flatMap(({ long, description }) => (long == null ? [] : { value: long, description }));
-}
-
-function argumentAt(all: readonly Argument[], at: number): Argument | undefined {
-  const last = all.at(-1);
-  return all[at] ?? (last?.variadic === true ? last : undefined);
 }
 
 /** Where the values of an option or an argument come from. */

@@ -121,7 +121,7 @@ export async function report(
 }
 
 /** Whether a reporter writes the terminal report to standard output. */
-const isTerminalReport = ({ name, file }: Reporter): boolean =>
+export const isTerminalReport = ({ name, file }: Reporter): boolean =>
   (name === 'human' || name === 'github') && file === null;
 
 /** The paths of the reports, on standard error: the terminal report contains them. */

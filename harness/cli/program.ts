@@ -80,15 +80,12 @@ export function commandsOf(program: Command): { readonly name: string; readonly 
 
 /** An error as text for standard error. A message can quote an argument, a file or an endpoint, so it is escaped. */
 export function describeError(error: unknown): string {
+  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
   const text =
     error instanceof HookproofError
       ? `hookproof: ${error.message}\n  ${error.hint.replaceAll('\n', '\n  ')}\n  (${error.code})\n`
-      : `hookproof: internal error, please report it\n${stackOf(error)}\n`;
+      : `hookproof: internal error, please report it\n${stack}\n`;
   return text.split('\n').map(visible).join('\n');
-}
-
-function stackOf(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
 /** The flag with which someone tries to give a secret as an argument. */

@@ -56,3 +56,8 @@ export function shownPath(path: string): string {
 export function errorCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
 }
+
+/** A flag as the user writes it, from its name in the program: `perHost` is `--per-host`. */
+export function flagName(name: string): string {
+  return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}

@@ -86,9 +86,7 @@ async function readFixture(
   const passphrase = await readPassphrase(givenPassphrase, resolution);
   if (certificate) show(resolution, paths.cert, shownMaterial(certificate), certificate);
   if (key) show(resolution, paths.key, shownMaterial(key), key);
-  if (passphrase.value !== undefined) {
-    show(resolution, paths.passphrase, redacted(passphrase.value), givenPassphrase);
-  }
+  if (passphrase.value !== undefined) show(resolution, paths.passphrase, redacted(passphrase.value), givenPassphrase);
   if (certificate === undefined || key === undefined) {
     const place = certificate ?? key ?? givenPassphrase;
     // A part that is given and empty has been noted.

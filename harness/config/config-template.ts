@@ -15,8 +15,7 @@ const HEAD = `# yaml-language-server: $schema=${SCHEMA_FILE}
 `;
 
 /**
- * A commented hookproof.yaml: what everybody needs is set, everything else is a comment with an example or its
- * default.
+ * A commented hookproof.yaml: what everybody needs is set, everything else is a comment with an example or its default.
  */
 export function configTemplate(url?: string): string {
   const lines: string[] = [];

@@ -14,16 +14,9 @@ export {
 export { nearestName } from './nearest-name.ts';
 export { type Advice, type Problem, throwIfAny } from './problems.ts';
 export { type Credential, type CredentialSource, readCredential, variablePrefix } from './secrets.ts';
-export {
-  CONFIG_FILE,
-  type ConfigFlags,
-  OUTPUT_FILES,
-  type RunSettings,
-  SETTINGS,
-  type SettingPath,
-} from './settings.ts';
+export { CONFIG_FILE, type ConfigFlags, OUTPUT_FILES, SETTINGS, type SettingPath } from './settings.ts';
 export { readClientCa, readServerPair, type ServerPair, type TlsMaterial } from './tls-material.ts';
-export { durationOfFlag, durationText, numberOfFlag, shardOfFlag } from './values.ts';
+export { durationOfFlag, durationText, jsonOr, numberOfFlag, shardOfFlag } from './values.ts';
 
 /** The JSON Schema of hookproof.yaml, for editors. Loads zod only when it is asked for. */
 export async function jsonSchema(): Promise<Record<string, unknown>> {

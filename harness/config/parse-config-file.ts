@@ -277,18 +277,13 @@ function wrongValue(path: readonly string[], expected: string, document: YamlDoc
   if (path.length === 0) return found('CONFIG_VALUE', 'contains no settings', 'Write a setting as key: value.');
   if (isNothing(value)) return found('CONFIG_EMPTY_VALUE', 'is empty', 'Give it a value, or remove the key.', 'empty');
   if (expected === 'reference') {
-    const what = looksLikeReference(value)
-      ? 'the reference is not valid'
-      : 'a secret must not be written into this file';
+    const isReference = isScalar(value) && typeof value.value === 'string' && /^\$\{.*\}$/s.test(value.value);
+    const what = isReference ? 'the reference is not valid' : 'a secret must not be written into this file';
     return found('CONFIG_LITERAL_SECRET', what, REFERENCE_HINT, 'in-config-file');
   }
   const [what, hint] = EXPECTED[isExpected(expected) ? expected : 'text'];
   if (expected === 'list' && isSeq(value)) return found('CONFIG_VALUE', 'the list is empty', hint);
   return found('CONFIG_VALUE', `${shownValue(path, value)} is not ${what}`, hint);
-}
-
-function looksLikeReference(node: Node | undefined): boolean {
-  return isScalar(node) && typeof node.value === 'string' && /^\$\{.*\}$/s.test(node.value);
 }
 
 /** Groups in which a value may be a secret in the wrong place. */

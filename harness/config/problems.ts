@@ -64,7 +64,10 @@ const NOT_ALL_LISTED = 'Settings after a syntax error are not read: more problem
 /**
  * Throws when there is a problem: one as itself, several as `CONFIG_INVALID` with `hint`, each with its own hint too.
  */
-export function throwIfAny(found: readonly Problem[], hint = `Nothing was sent. ${howComplete(found)}`): void {
+export function throwIfAny(
+  found: readonly Problem[],
+  hint = `Nothing was sent. ${found.some(({ code }) => code === SYNTAX_CODE) ? NOT_ALL_LISTED : ALL_LISTED}`,
+): void {
   // Paths and names in messages are the user's own text.
   const problems = found.map((problem) => ({ ...problem, message: visible(problem.message) }));
   const [first] = problems;
@@ -72,10 +75,6 @@ export function throwIfAny(found: readonly Problem[], hint = `Nothing was sent. 
   if (problems.length === 1) throw new HookproofError(first.code, first.message, { hint: first.hint });
   const list = problems.map((problem) => `  ${problem.message}\n    ${problem.hint}`).join('\n');
   throw new HookproofError('CONFIG_INVALID', `the configuration has ${problems.length} problems:\n${list}`, { hint });
-}
-
-function howComplete(problems: readonly Problem[]): string {
-  return problems.some(({ code }) => code === SYNTAX_CODE) ? NOT_ALL_LISTED : ALL_LISTED;
 }
 
 /**

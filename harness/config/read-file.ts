@@ -40,7 +40,8 @@ export async function readFile(path: string, limit: number): Promise<FileContent
       });
       if (bytesRead === 0) return { bytes: Buffer.concat(chunks) };
       size += bytesRead;
-      if (size > limit) return { reason: `is larger than ${sizeInWords(limit)}`, missing: false };
+      const words = limit % MIB === 0 ? `${limit / MIB} MiB` : `${limit / 1024} KiB`;
+      if (size > limit) return { reason: `is larger than ${words}`, missing: false };
       chunks.push(buffer.subarray(0, bytesRead));
     }
   } catch (error) {
@@ -92,10 +93,6 @@ function kindOf(found: Stats, inherited: boolean): string | null {
   if (found.isDirectory()) return 'a directory';
   if (found.isFIFO()) return 'a named pipe, expected a regular file';
   return found.isSocket() ? 'a socket, expected a regular file' : 'a device, expected a regular file';
-}
-
-function sizeInWords(bytes: number): string {
-  return bytes % MIB === 0 ? `${bytes / MIB} MiB` : `${bytes / 1024} KiB`;
 }
 
 /** The words for an error of the file system. */

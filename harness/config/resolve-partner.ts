@@ -1,6 +1,6 @@
 /** The partner of a run: URL, credentials, custom headers, TLS. Specification: Authentication. */
 
-import { type HeaderLine, HookproofError, type JsonValue, sameHeaderName } from '../../contract/index.ts';
+import { type HeaderLine, HookproofError, sameHeaderName } from '../../contract/index.ts';
 import { maskUrl, secretsInUrl } from '../../contract/masked-url.ts';
 import type { KnownSamples, SampleKind } from '../../scenarios/index.ts';
 import type { Partner } from '../partner.ts';
@@ -10,6 +10,7 @@ import { type Advice, type Problem, quoted } from './problems.ts';
 import { REFERENCE_HINT, readReference, readSecret, splitReferences } from './secrets.ts';
 import { defaultText, SETTINGS, type SettingPath, settingAt } from './settings.ts';
 import { resolveTls, type TlsMaterial } from './tls-material.ts';
+import { jsonOr } from './values.ts';
 
 /** What was read, also where it makes no partner. */
 export interface PartnerReading {
@@ -118,14 +119,6 @@ function parseField(given: Given<string>, resolution: Resolution): KnownSamples[
   }
   show(resolution, `samples.fields.${path}`, value, given);
   return [[path, jsonOr(value)]];
-}
-
-function jsonOr(text: string): JsonValue {
-  try {
-    return JSON.parse(text) as JsonValue;
-  } catch {
-    return text;
-  }
 }
 
 /** A header line with the place that it came from. */

@@ -27,9 +27,7 @@ export function resolveRun(resolution: Resolution): { run: RunSettings; reporter
 function resolveValue(setting: RunSetting, { settings, problems }: Resolution): Value {
   const path = setting.path as SettingPath;
   if (setting.type === 'words') return givenTexts(settings, path).map(({ value }) => value);
-  if (setting.type === 'paths') {
-    return givenTexts(settings, path).map(({ value, base }) => resolve(base, value));
-  }
+  if (setting.type === 'paths') return givenTexts(settings, path).map(({ value, base }) => resolve(base, value));
   if (setting.type === 'switch') return settings.get(path)?.[0]?.value === true;
   const given = givenText(settings, path);
   const value = given && parse(setting, given, problems);

@@ -55,10 +55,7 @@ type Typed =
   // What a run takes. `field` is its name in `RunSettings`; a default is written as the user would write it.
   | { readonly type: 'word'; readonly field: string; readonly noun: string; readonly words: readonly string[] }
   | { readonly type: 'number' | 'duration'; readonly field: string; readonly bounds: Bounds; readonly default?: string }
-  | {
-      readonly type: 'switch' | 'words' | 'path' | 'paths' | 'command' | 'seed' | 'shard';
-      readonly field: string;
-    }
+  | { readonly type: 'switch' | 'words' | 'path' | 'paths' | 'command' | 'seed' | 'shard'; readonly field: string }
   | { readonly type: 'reporters' };
 
 /** Smallest and largest value; of durations in milliseconds. */

@@ -120,8 +120,7 @@ export type PairReading = MaterialReading<Identity> & { readonly certificates: r
 
 /**
  * Reads both, or each of them alone where the other cannot be read. Files that cannot be read are noted. What the
- * reading found is for the caller to note: an expired certificate is a problem for one caller and required by
- * another.
+ * reading found is for the caller to note: an expired certificate is a problem for one caller and required by another.
  */
 export async function readPair(pair: GivenPair, resolution: Resolution): Promise<PairReading> {
   const { passphrase, passphraseHint, purpose = 'client', cas = [] } = pair;

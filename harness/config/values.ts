@@ -1,6 +1,5 @@
-/**
- * Parses the values that are more than text: durations, numbers, one of several words, shards, seeds.
- */
+/** Parses the values that are more than text: durations, numbers, one of several words, shards, seeds. */
+import type { JsonValue } from '../../contract/index.ts';
 import { type Given, givenByFlag, problemWith } from './given.ts';
 import { nearestName } from './nearest-name.ts';
 import { type Problem, quoted, throwIfAny } from './problems.ts';
@@ -33,12 +32,17 @@ export function durationText(milliseconds: number): string {
   return milliseconds % UNITS.s === 0 ? `${milliseconds / UNITS.s}s` : `${milliseconds}ms`;
 }
 
+/** The value of a flag. Throws a {@link HookproofError} that names the flag. */
+function ofFlag<T>(flag: string, text: string, read: (given: Given<string>, problems: Problem[]) => T | undefined): T {
+  const problems: Problem[] = [];
+  const value = read(givenByFlag(flag, text, ''), problems);
+  throwIfAny(problems);
+  return value as T;
+}
+
 /** The value of a flag in milliseconds. Throws a {@link HookproofError} that names the flag. */
 export function durationOfFlag(flag: string, text: string, bounds: Bounds): number {
-  const problems: Problem[] = [];
-  const milliseconds = duration(givenByFlag(flag, text, ''), bounds, problems);
-  throwIfAny(problems);
-  return milliseconds ?? Number.NaN;
+  return ofFlag(flag, text, (given, problems) => duration(given, bounds, problems));
 }
 
 /** How a number that a flag must have is refused. */
@@ -61,10 +65,7 @@ export function wholeNumber(
 
 /** The value of a flag as a whole number. Throws a {@link HookproofError} that names the flag. */
 export function numberOfFlag(flag: string, text: string, bounds: Bounds, refusal?: NumberRefusal): number {
-  const problems: Problem[] = [];
-  const value = wholeNumber(givenByFlag(flag, text, ''), bounds, problems, refusal);
-  throwIfAny(problems);
-  return value ?? Number.NaN;
+  return ofFlag(flag, text, (given, problems) => wholeNumber(given, bounds, problems, refusal));
 }
 
 /** The word when it is one of `words`. `noun` is what messages call it: "a profile". */
@@ -96,10 +97,7 @@ export function shard(given: Given<string>, problems: Problem[]): { index: numbe
 
 /** The value of `--shard i/n`. Throws a {@link HookproofError} that names the flag. */
 export function shardOfFlag(text: string): { readonly index: number; readonly of: number } {
-  const problems: Problem[] = [];
-  const value = shard(givenByFlag('--shard', text, ''), problems);
-  throwIfAny(problems);
-  return value ?? { index: 1, of: 1 };
+  return ofFlag('--shard', text, shard);
 }
 
 export const SEED_HINT = 'A seed is 1 to 64 letters, digits, or any of . : _ -';
@@ -109,6 +107,15 @@ export function seed(given: Given<string>, problems: Problem[]): string | undefi
   if (/^[\w.:-]{1,64}$/.test(given.value)) return given.value;
   problems.push(problemWith(given, `${shown(given)} is not a seed`, SEED_HINT));
   return undefined;
+}
+
+/** A value that is JSON, or else text. */
+export function jsonOr(text: string): JsonValue {
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return text;
+  }
 }
 
 function shown({ value }: Given<string>): string {

@@ -5,7 +5,7 @@
 import { type Attempt, isAboutClientCertificate } from '../transport/index.ts';
 import type { ClientIdentity } from './configuration.ts';
 import type { DoctorFinding, DoctorSection, FactsOf, Reception } from './doctor-document.ts';
-import { advice, examined, info, problem } from './sections.ts';
+import { advice, examined, info, present, problem } from './sections.ts';
 
 /** What the endpoint was seen to do. */
 export interface CertificateProbe {
@@ -70,11 +70,11 @@ export function clientSection(
     with: view.with,
     without: view.without,
   };
-  const findings = [
-    ...(presented ? withCertificate(view) : withoutCertificate(view)),
-    ...(view.caNamed === false && !isRefusedWith(view) ? [caNotNamed(view)] : []),
+  const findings = present([
+    presented ? withCertificate(view) : withoutCertificate(view),
+    view.caNamed === false && !isRefusedWith(view) && caNotNamed(view),
     ...(client?.findings ?? []),
-  ];
+  ]);
   return {
     section: examined('client-certificate', facts, findings),
     refused: presented ? isRefusedWith(view) : isRefusedWithout(view),
@@ -96,12 +96,8 @@ function receptionOf({ answer, error }: Attempt, requested: boolean): Reception 
     const outcome = refusedInHttp || status === 495 || status === 496 ? 'refused' : 'answered';
     return { outcome, evidence: `HTTP ${status}` };
   }
-  const { kind, alert, phase, code, message } = error ?? {
-    kind: 'local',
-    phase: 'dns',
-    code: '',
-    message: 'no answer',
-  };
+  if (error === null) return { outcome: 'unclear', evidence: 'no answer' };
+  const { kind, alert, phase, code, message } = error;
   if (alert !== undefined && (isAboutClientCertificate(alert) || (requested && alert === 'handshake_failure'))) {
     return { outcome: 'refused', evidence: `TLS alert ${alert}` };
   }
@@ -146,7 +142,7 @@ function canonicalName(name: string): string {
     .toLowerCase();
 }
 
-function withoutCertificate(view: View): DoctorFinding[] {
+function withoutCertificate(view: View): DoctorFinding | null {
   const { configured, without, requested, cas } = view;
   const lacking = configured ? 'the configured one cannot be presented' : 'none is configured';
   const issued = cas.length === 0 ? '' : `, issued by one of the CAs that it names (${listed(cas)})`;
@@ -154,16 +150,16 @@ function withoutCertificate(view: View): DoctorFinding[] {
   const fix = configured ? 'Fix the problems of its files.' : give;
   if (isRefusedWithout(view)) {
     const title = `The endpoint requires a client certificate, and ${lacking} (${without?.evidence}).`;
-    return [problem('client-certificate-required', title, fix)];
+    return problem('client-certificate-required', title, fix);
   }
-  if (requested !== true) return [];
+  if (requested !== true) return null;
   const title = `The endpoint asks for a client certificate, and ${lacking}. It answers without one.`;
-  return [info('client-certificate-requested', title, configured ? fix : `${give} Only where it was agreed.`)];
+  return info('client-certificate-requested', title, configured ? fix : `${give} Only where it was agreed.`);
 }
 
-function withCertificate(view: View): DoctorFinding[] {
-  if (isRefusedWith(view)) return [refused(view)];
-  return view.with?.outcome === 'answered' && !isRefusedWithout(view) ? [notRequired(view)] : [];
+function withCertificate(view: View): DoctorFinding | null {
+  if (isRefusedWith(view)) return refused(view);
+  return view.with?.outcome === 'answered' && !isRefusedWithout(view) ? notRequired(view) : null;
 }
 
 function refused({ caNamed, cas, faulty, with: seen }: View): DoctorFinding {
@@ -196,8 +192,7 @@ function notRequired({ requested, without, statusWithout }: View): DoctorFinding
       'client-certificate-not-requested',
       'A client certificate is configured, and the endpoint does not ask for one: mutual TLS is off there.',
       'Turn it on where TLS ends: nginx `ssl_verify_client on`; Node `requestCert: true, rejectUnauthorized: true, ' +
-        'ca`. ' +
-        'Where mutual TLS was not agreed, remove the certificate from the configuration.',
+        'ca`. Where mutual TLS was not agreed, remove the certificate from the configuration.',
     );
   }
   const answer = without === null ? '' : ` (${without.evidence})`;

@@ -20,7 +20,7 @@ import { tlsOptionsFor } from '../transport/index.ts';
 import { credentialShape } from './credential-shape.ts';
 import type { DoctorFinding, DoctorSection, FactsOf } from './doctor-document.ts';
 import { shownCertificates } from './endpoint-facts.ts';
-import { advice, examined, info, problem, skipped } from './sections.ts';
+import { advice, examined, info, present, problem, skipped } from './sections.ts';
 
 export interface LocalExamination {
   /** null when neither certificate nor key is configured. */
@@ -96,11 +96,11 @@ async function clientIdentity(collected: CollectedConfig): Promise<ClientIdentit
     pem: refused === null ? pem : null,
     certificates: shownCertificates(certificates),
     pair: identity !== undefined ? true : unpaired ? false : null,
-    findings: [
-      ...(refused === null ? [] : [refused]),
+    findings: present([
+      refused,
       ...findingsAt(['tls.client-cert', 'tls.client-key', 'tls.passphrase'], collected),
-      ...(await openFile('tls.client-key', 'private key', collected)),
-    ],
+      await openFile('tls.client-key', 'private key', collected),
+    ]),
   };
 }
 
@@ -125,7 +125,7 @@ function examineCas(collected: CollectedConfig): { section: DoctorSection; pem: 
   const pem = cas.length === 0 ? null : certificatesPem(cas);
   const refused = pem === null ? null : refusalOf({ ca: pem }, 'ca-unusable');
   const facts = { from: given?.where ?? 'tls.ca', certificates: shownCertificates(cas.slice(0, MAX_SHOWN)) };
-  const findings = [...(refused === null ? [] : [refused]), ...findingsAt(['tls.ca'], collected)];
+  const findings = present([refused, ...findingsAt(['tls.ca'], collected)]);
   return { section: examined('extra-cas', facts, findings), pem: refused === null ? pem : null };
 }
 
@@ -141,22 +141,20 @@ async function examineCredential(kind: keyof typeof CREDENTIALS, collected: Coll
   const [one] = given.get(path) ?? [];
   const literal = one?.literal === true ? String(one.value) : undefined;
   const value = (kind === 'secret' ? values.secret : values.apiKey) ?? literal;
-  const findings = [...findingsAt([path], collected), ...(await openFile(path, noun, collected))];
+  const findings = present([...findingsAt([path], collected), await openFile(path, noun, collected)]);
   if (value === undefined || one === undefined) return examined(kind, null, findings);
   const shape = credentialShape(kind, value);
-  const same = kind === 'secret' && values.apiKey?.trim() === value.trim() ? [sameValue()] : [];
-  return examined(kind, { from: one.where, ...shape.facts }, [...same, ...findings, ...shape.findings]);
+  const same = kind === 'secret' && values.apiKey?.trim() === value.trim() && SAME_VALUE;
+  return examined(kind, { from: one.where, ...shape.facts }, present([same, ...findings, ...shape.findings]));
 }
 
 /** One value in both places protects nothing. */
-function sameValue(): DoctorFinding {
-  return problem(
-    'secret-equals-api-key',
-    'The HMAC secret and the API key are the same value. Every delivery contains the key, and anyone who sees ' +
-      'it can sign.',
-    'Make a separate secret: openssl rand -base64 32',
-  );
-}
+const SAME_VALUE = problem(
+  'secret-equals-api-key',
+  'The HMAC secret and the API key are the same value. Every delivery contains the key, and anyone who sees it can ' +
+    'sign.',
+  'Make a separate secret: openssl rand -base64 32',
+);
 
 /** What loading the configuration found at these settings. */
 function findingsAt(
@@ -174,10 +172,8 @@ function findingsAt(
       // The shape of a credential has a finding about its byte order mark.
       if (path === null || reason === 'byte-order-mark') return [];
       if (reason === 'newline-dropped') {
-        if (!files.has(path)) return [];
-        return [
-          info(codeOf(path, reason), message, 'Make sure that the receiver drops it too, if it reads such a file.'),
-        ];
+        const fix = 'Make sure that the receiver drops it too, if it reads such a file.';
+        return files.has(path) ? [info(codeOf(path, reason), message, fix)] : [];
       }
       return [advice(codeOf(path, reason), message, hint)];
     }),
@@ -195,16 +191,16 @@ function codeOf(path: string, reason: string): string {
 }
 
 /** A file with a secret that every user of this machine can read. Windows has no such bit. */
-async function openFile(path: SettingPath, noun: string, { files }: CollectedConfig): Promise<DoctorFinding[]> {
+async function openFile(path: SettingPath, noun: string, { files }: CollectedConfig): Promise<DoctorFinding | null> {
   const file = files.get(path);
-  if (file === undefined || process.platform === 'win32') return [];
+  if (file === undefined || process.platform === 'win32') return null;
   const isOpen = await stat(file).then(
     (found) => found.isFile() && (found.mode & 0o004) !== 0,
     () => false,
   );
-  if (!isOpen) return [];
+  if (!isOpen) return null;
   const title = `Every user of this machine can read the file with the ${noun}.`;
-  return [advice(`${PREFIXES[path]}-file-open`, title, 'Let only its owner read it: chmod 600 FILE.')];
+  return advice(`${PREFIXES[path]}-file-open`, title, 'Let only its owner read it: chmod 600 FILE.');
 }
 
 /** Advice that no section is about. */
@@ -215,34 +211,27 @@ function otherFindings({ problems, advice: notes, attempted, given }: CollectedC
     attempted.has('url') &&
     !(['hmac.secret', 'api-key.value', 'tls.client-cert'] as const).some((path) => attempted.has(path));
   return [
-    ...problems.flatMap(({ path, message, hint }) =>
-      isFixture(path) ? [problem('client-fixture', `${message}.`, hint)] : [],
-    ),
-    ...notes.flatMap(({ path, reason, message, hint }) =>
-      OTHER_ADVICE.includes(reason) || isFixture(path)
-        ? [advice('configuration', message, hint === '' ? 'Correct it, or remove it.' : hint)]
-        : [],
-    ),
-    ...(isOpen ? [noCredentials()] : []),
+    ...problems
+      .filter(({ path }) => isFixture(path))
+      .map(({ message, hint }) => problem('client-fixture', `${message}.`, hint)),
+    ...notes
+      .filter(({ path, reason }) => OTHER_ADVICE.includes(reason) || isFixture(path))
+      .map(({ message, hint }) => advice('configuration', message, hint || 'Correct it, or remove it.')),
+    ...(isOpen ? [NO_CREDENTIALS] : []),
     ...(['hmac.header', 'api-key.header'] as const)
       .map((path) => `${given.get(path)?.[0]?.value}`)
       .filter((name) => name.includes('_'))
-      .map((name) =>
-        advice(
-          UNDERSCORE,
-          `Some proxies drop headers whose names have an underscore: ${name}.`,
-          MISTAKES[UNDERSCORE].fix.rule,
-        ),
-      ),
+      .map((name) => {
+        const title = `Some proxies drop headers whose names have an underscore: ${name}.`;
+        return advice(UNDERSCORE, title, MISTAKES[UNDERSCORE].fix.rule);
+      }),
   ];
 }
 
 const UNDERSCORE = 'header-name-with-underscore';
 
-function noCredentials(): DoctorFinding {
-  return advice(
-    'no-credentials',
-    'No HMAC secret, API key or client certificate is configured: the receiver cannot tell who sends a delivery.',
-    'Put the secret that was agreed with the receiver in HOOKPROOF_SECRET, or in a file given with `--secret-file`.',
-  );
-}
+const NO_CREDENTIALS = advice(
+  'no-credentials',
+  'No HMAC secret, API key or client certificate is configured: the receiver cannot tell who sends a delivery.',
+  'Put the secret that was agreed with the receiver in HOOKPROOF_SECRET, or in a file given with `--secret-file`.',
+);

@@ -5,7 +5,7 @@
 import { LIMITS } from '../../contract/index.ts';
 import { encodingOf, isPlaceholder } from './credential-patterns.ts';
 import type { DoctorFinding, FactsOf } from './doctor-document.ts';
-import { advice, info, problem } from './sections.ts';
+import { advice, info, present, problem } from './sections.ts';
 
 interface GivenCredential {
   readonly kind: 'secret' | 'api-key';
@@ -16,7 +16,7 @@ interface GivenCredential {
   readonly characters: number;
 }
 
-type CredentialCheck = (given: GivenCredential) => DoctorFinding | null;
+type CredentialCheck = (given: GivenCredential) => DoctorFinding | null | false;
 
 /** The shape of a value that is not empty. */
 export function credentialShape(
@@ -33,7 +33,7 @@ export function credentialShape(
       looksLike: encoding === null ? [] : [...encoding.names],
       decodedBytes: encoding?.decodedBytes ?? null,
     },
-    findings: CHECKS.flatMap((check) => check(given) ?? []),
+    findings: present(CHECKS.map((check) => check(given))),
   };
 }
 
@@ -52,15 +52,6 @@ const UNSENDABLE = /[^\t\x20-\x7e\x80-\xff]/;
 const FEW_CHARACTERS = 4;
 
 const isOfFew = (value: string) => new Set(value).size <= FEW_CHARACTERS;
-
-const placeholder: CredentialCheck = (given) =>
-  isPlaceholder(given.value)
-    ? problem(
-        codeFor(given, 'placeholder'),
-        `${given.noun} looks like a placeholder that was never replaced.`,
-        'Set the agreed value. A template or a variable that was not substituted leaves such a text behind.',
-      )
-    : null;
 
 const otherThing: CredentialCheck = (given) => {
   const value = given.value.trim();
@@ -127,15 +118,6 @@ const encoded: CredentialCheck = (given) => {
   return info(codeFor(given, 'encoded'), title, fix, detail);
 };
 
-const byteOrderMark: CredentialCheck = (given) =>
-  given.value.startsWith('\uFEFF')
-    ? problem(
-        codeFor(given, 'byte-order-mark'),
-        `${given.noun} begins with a byte order mark, which is part of it.`,
-        'Save the file as UTF-8 without a byte order mark.',
-      )
-    : null;
-
 const lineBreak: CredentialCheck = (given) => {
   if (!/[\r\n]/.test(given.value)) return null;
   const atEnd = !/[\r\n]/.test(given.value.replace(/[\r\n]+$/, ''));
@@ -163,24 +145,6 @@ const unseen: CredentialCheck = (given) => {
   if (!CONTROL.test(given.value)) return null;
   return problem(codeFor(given, 'control-character'), `${given.noun} contains a control character.`, COPY_AGAIN);
 };
-
-const quotes: CredentialCheck = (given) =>
-  /^(["'`])[\s\S]*\1$/.test(given.value.trim()) && given.value.trim().length > 1
-    ? advice(
-        codeFor(given, 'quoted'),
-        `${given.noun} is in quotes, which are part of it.`,
-        'Remove them: `docker --env-file` and many readers of .env files keep quotes.',
-      )
-    : null;
-
-const unsendable: CredentialCheck = (given) =>
-  given.kind === 'api-key' && UNSENDABLE.test(given.value.replace(/[\r\n]/g, ''))
-    ? problem(
-        codeFor(given, 'unsendable'),
-        'The API key contains a character that a header cannot carry.',
-        'Use printable ASCII characters.',
-      )
-    : null;
 
 const notAscii: CredentialCheck = (given) => {
   const { value, kind } = given;
@@ -212,16 +176,42 @@ function isJson(text: string): boolean {
 }
 
 const CHECKS: readonly CredentialCheck[] = [
-  placeholder,
+  (given) =>
+    isPlaceholder(given.value) &&
+    problem(
+      codeFor(given, 'placeholder'),
+      `${given.noun} looks like a placeholder that was never replaced.`,
+      'Set the agreed value. A template or a variable that was not substituted leaves such a text behind.',
+    ),
   otherThing,
   otherScheme,
   guessable,
   encoded,
-  byteOrderMark,
+  (given) =>
+    given.value.startsWith('\uFEFF') &&
+    problem(
+      codeFor(given, 'byte-order-mark'),
+      `${given.noun} begins with a byte order mark, which is part of it.`,
+      'Save the file as UTF-8 without a byte order mark.',
+    ),
   lineBreak,
   whiteSpace,
   unseen,
-  quotes,
-  unsendable,
+  (given) =>
+    /^(["'`])[\s\S]*\1$/.test(given.value.trim()) &&
+    given.value.trim().length > 1 &&
+    advice(
+      codeFor(given, 'quoted'),
+      `${given.noun} is in quotes, which are part of it.`,
+      'Remove them: `docker --env-file` and many readers of .env files keep quotes.',
+    ),
+  (given) =>
+    given.kind === 'api-key' &&
+    UNSENDABLE.test(given.value.replace(/[\r\n]/g, '')) &&
+    problem(
+      codeFor(given, 'unsendable'),
+      'The API key contains a character that a header cannot carry.',
+      'Use printable ASCII characters.',
+    ),
   notAscii,
 ];

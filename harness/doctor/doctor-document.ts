@@ -159,20 +159,12 @@ const clientCertificate = z.strictObject({
   without: reception.nullable(),
 });
 
-const extraCas = z.strictObject({
-  from: text,
-  certificates: z.array(certificate),
-});
+const extraCas = z.strictObject({ from: text, certificates: z.array(certificate) });
 
 const http = z.strictObject({
   method: wording,
   answer: z
-    .strictObject({
-      status: z.int(),
-      server: text.nullable(),
-      allow: text.nullable(),
-      location: text.nullable(),
-    })
+    .strictObject({ status: z.int(), server: text.nullable(), allow: text.nullable(), location: text.nullable() })
     .nullable(),
   error: transportError.nullable(),
   timings,

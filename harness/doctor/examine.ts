@@ -48,9 +48,10 @@ export async function examine(options: DoctorOptions): Promise<DoctorDocument> {
   const cleaner = createCleaner(redactor);
   const inputs = { options, collected, local, redactor, cleaner };
   const endpoint = url === undefined ? null : await examineEndpoint(url, inputs);
-  const sections = [...(endpoint?.sections ?? clientAlone(inputs)), ...local.sections].map((section) =>
-    cleanSection(section, cleaner),
-  );
+  // Without an endpoint there is the client certificate alone, if one is configured.
+  const alone = local.client === null ? [] : [clientSection(local.client, placesOf(collected), NOT_PROBED).section];
+  const found = [...(endpoint?.sections ?? alone), ...local.sections];
+  const sections = found.map((section) => cleanSection(section, cleaner));
   const all = sections.flatMap(({ findings }) => findings);
   const count = (wanted: DoctorFinding['severity']) => all.filter(({ severity }) => severity === wanted).length;
   return {
@@ -135,11 +136,6 @@ function planDelivery({ options: { makeNotification }, collected: { config }, re
   const credentials = partner.signing !== undefined || partner.apiKey !== undefined;
   const { id, type } = notification;
   return { delivery: { partner, notification }, view: { id, type, credentials } };
-}
-
-/** Without an endpoint there is the client certificate alone, if one is configured. */
-function clientAlone({ local: { client }, collected }: Inputs): DoctorSection[] {
-  return client === null ? [] : [clientSection(client, placesOf(collected), NOT_PROBED).section];
 }
 
 function placesOf({ given }: CollectedConfig): { certificateFrom: string | null; keyFrom: string | null } {

@@ -5,7 +5,7 @@ import { LIMITS } from '../../contract/index.ts';
 import { explainCertificates, explainPreflight, type Finding } from '../diagnose/index.ts';
 import type { Attempt } from '../transport/index.ts';
 import type { DoctorFinding, FactsOf } from './doctor-document.ts';
-import { advice, info, problem } from './sections.ts';
+import { advice, info, present, problem, seconds } from './sections.ts';
 
 /** Statuses with which a proxy reports that it cannot reach the server behind it. */
 const BAD_GATEWAY: ReadonlySet<number> = new Set([502, 503, 504, 521, 522, 523, 530]);
@@ -18,27 +18,16 @@ export function httpFindings(http: FactsOf<'http'>, explained: boolean): DoctorF
   const { answer, timings } = http;
   if (answer === null) return explained ? [] : [noAnswer(http)];
   const { allow } = answer;
-  return [
-    ...statusFindings(answer),
-    ...(timings.totalMs < LIMITS.slowAnswerMs
-      ? []
-      : [
-          advice(
-            'slow-answer',
-            `The answer took ${seconds(timings.totalMs)}.`,
-            'Answer at once and do the work afterwards: a delivery has 10 s in all.',
-          ),
-        ]),
-    ...(allow === null || /\bPOST\b|\*/i.test(allow)
-      ? []
-      : [
-          advice(
-            'post-not-listed',
-            `The endpoint lists ${allow} as the methods of this path, without POST.`,
-            'Compare the path of the URL with the route of the receiver.',
-          ),
-        ]),
-  ];
+  const slow = 'Answer at once and do the work afterwards: a delivery has 10 s in all.';
+  const methods = `The endpoint lists ${allow} as the methods of this path, without POST.`;
+  return present([
+    statusFinding(answer),
+    timings.totalMs >= LIMITS.slowAnswerMs &&
+      advice('slow-answer', `The answer took ${seconds(timings.totalMs)}.`, slow),
+    allow !== null &&
+      !/\bPOST\b|\*/i.test(allow) &&
+      advice('post-not-listed', methods, 'Compare the path of the URL with the route of the receiver.'),
+  ]);
 }
 
 function noAnswer({ error }: FactsOf<'http'>): DoctorFinding {
@@ -48,8 +37,7 @@ function noAnswer({ error }: FactsOf<'http'>): DoctorFinding {
         'http-silent',
         'The endpoint accepts the connection and does not answer HTTP within the time limit.',
         'Check what is listening there: a handler that waits for a body, a proxy that waits for its server, or ' +
-          'another ' +
-          'service.',
+          'another service.',
       );
     case 'reset':
       return problem(
@@ -64,32 +52,27 @@ function noAnswer({ error }: FactsOf<'http'>): DoctorFinding {
   }
 }
 
-function statusFindings({ status, location }: NonNullable<FactsOf<'http'>['answer']>): DoctorFinding[] {
+function statusFinding({ status, location }: NonNullable<FactsOf<'http'>['answer']>): DoctorFinding | null {
   if (status >= 300 && status < 400) {
     const to = location === null ? '' : ` to ${location}`;
-    return [
-      advice(
-        'redirects',
-        `The endpoint redirects${to} (${status}). A sender does not follow redirects.`,
-        'Register the final URL. Usual causes are http instead of https, a slash at the end, and a login page.',
-      ),
-    ];
+    const fix = 'Register the final URL. Usual causes are http instead of https, a slash at the end, and a login page.';
+    return advice('redirects', `The endpoint redirects${to} (${status}). A sender does not follow redirects.`, fix);
   }
   if (BAD_GATEWAY.has(status)) {
     const title = `A proxy answers, and cannot reach the server behind it (${status}).`;
-    return [problem('nothing-behind-proxy', title, 'Start the receiver, and check where the proxy sends requests.')];
+    return problem('nothing-behind-proxy', title, 'Start the receiver, and check where the proxy sends requests.');
   }
   if (status === 404) {
     const title = 'The path answers an OPTIONS request with 404. A route for POST alone can do that.';
-    return [info('path-unknown', title, 'Send one delivery with --deliver to see whether the path accepts it.')];
+    return info('path-unknown', title, 'Send one delivery with --deliver to see whether the path accepts it.');
   }
   if (status === 429) {
     const title = 'The endpoint limits the rate of requests (429).';
-    return [advice('rate-limited', title, 'Wait until the limit is over, or raise it.')];
+    return advice('rate-limited', title, 'Wait until the limit is over, or raise it.');
   }
-  if (status < 500 || status === 501) return [];
+  if (status < 500 || status === 501) return null;
   const title = `The endpoint fails on a plain OPTIONS request (${status}).`;
-  return [advice('http-fails', title, 'Check its log. `--deliver` shows whether deliveries fail too.')];
+  return advice('http-fails', title, 'Check its log. `--deliver` shows whether deliveries fail too.');
 }
 
 /** What came of the one delivery, by the diagnosis of a run. `credentials`: it had a signature or an API key. */
@@ -102,7 +85,7 @@ export function deliveryFindings(
   const found =
     (untrusted ? explainCertificates(analysis) : null) ??
     explainPreflight({ first: attempt, second: null }, { secret: credentials, apiKey: credentials });
-  if (found !== null) return [problem(found.fault, sentence(found.title), found.fix, whyOf(found))];
+  if (found !== null) return [problem(found.fault, found.title.replace(/\.?$/, '.'), found.fix, whyOf(found))];
   if (attempt.answer === null) {
     const title = attempt.error?.message ?? 'The delivery could not be sent.';
     return [problem('not-delivered', title, 'See the findings of the other sections.')];
@@ -118,15 +101,6 @@ function whyOf({ fault, why }: Finding): string {
   if (fault !== 'refuses-right-credentials') return why;
   return (
     'Secret, key and header names must be the same on both sides. `hookproof run` also tries the usual signing ' +
-    'mistakes, ' +
-    'and names the one that is accepted.'
+    'mistakes, and names the one that is accepted.'
   );
-}
-
-function sentence(text: string): string {
-  return text.endsWith('.') ? text : `${text}.`;
-}
-
-function seconds(milliseconds: number): string {
-  return `${(milliseconds / 1000).toFixed(1)} s`;
 }

@@ -2,13 +2,12 @@
 
 export {
   type DoctorDocument,
-  type DoctorFinding,
   type DoctorSection,
   doctorSchema,
   type SectionId,
   type Severity,
 } from './doctor-document.ts';
-export { type DoctorOptions, examine } from './examine.ts';
+export { examine } from './examine.ts';
 export { DOCTOR_FINDINGS } from './finding-codes.ts';
 export { renderDoctor } from './render-doctor.ts';
 export { DOCTOR_SECTIONS } from './sections.ts';

@@ -1,6 +1,7 @@
 /** Findings about DNS, connections and clocks. Pure. */
+
 import type { DoctorFinding, FactsOf } from './doctor-document.ts';
-import { advice, info, problem } from './sections.ts';
+import { advice, info, present, problem, seconds } from './sections.ts';
 
 /** The resolver itself could not be asked. */
 const NO_RESOLVER: ReadonlySet<string> = new Set(['EAI_AGAIN', 'TIMEOUT', 'ETIMEOUT', 'ECONNREFUSED', 'EAI_FAIL']);
@@ -8,28 +9,15 @@ const SLOW_MS = 1_000;
 
 export function dnsFindings({ host, literal, addresses, ms, error }: FactsOf<'dns'>, secure: boolean): DoctorFinding[] {
   if (error !== null) return [noAddress(host, error.code)];
-  return [
-    ...(literal && secure
-      ? [
-          info(
-            'address-in-url',
-            `The URL has the address ${host} instead of a name.`,
-            'Use a name, or put the address into the certificate as an IP address: the handshake contains no server ' +
-              'name.',
-          ),
-        ]
-      : []),
+  const named =
+    'Use a name, or put the address into the certificate as an IP address: the handshake contains no server name.';
+  const slow = `Resolving the name took ${seconds(ms)}, which delays every new connection.`;
+  return present([
+    literal && secure && info('address-in-url', `The URL has the address ${host} instead of a name.`, named),
     ...scopes(addresses, literal),
-    ...(ms < SLOW_MS
-      ? []
-      : [
-          advice(
-            'name-server-slow',
-            `Resolving the name took ${seconds(ms)}, which delays every new connection.`,
-            'Check the name servers of this machine; the first of them may be down.',
-          ),
-        ]),
-  ];
+    ms >= SLOW_MS &&
+      advice('name-server-slow', slow, 'Check the name servers of this machine; the first of them may be down.'),
+  ]);
 }
 
 function noAddress(host: string, code: string): DoctorFinding {
@@ -44,8 +32,7 @@ function noAddress(host: string, code: string): DoctorFinding {
     'name-does-not-resolve',
     `The host name ${host} does not resolve (${code}).`,
     'Check the spelling of the URL, and resolve the name on this machine (`getent hosts NAME`): it may not be ' +
-      'published ' +
-      'yet, or be known only inside another network.',
+      'published yet, or be known only inside another network.',
   );
 }
 
@@ -54,42 +41,27 @@ type Address = FactsOf<'dns'>['addresses'][number];
 function scopes(addresses: readonly Address[], literal: boolean): DoctorFinding[] {
   const of = (scope: Address['scope']) => addresses.filter((one) => one.scope === scope);
   const subject = literal ? 'The URL' : 'The name';
-  const found = (scope: Address['scope'], make: (list: string) => DoctorFinding) => {
+  const found = (scope: Address['scope'], make: typeof info, where: (list: string) => string, fix: string) => {
     const some = of(scope).slice(0, 4);
-    return some.length === 0 ? [] : [make(some.map(({ address }) => address).join(', '))];
+    const list = some.map(({ address }) => address).join(', ');
+    return some.length > 0 && make(`${scope}-address`, `${subject} points to ${where(list)}.`, fix);
   };
   const isMixed = of('public').length > 0 && of('public').length < addresses.length;
-  return [
-    ...found('loopback', (list) => {
-      const title = `${subject} points to this machine itself (${list}).`;
-      return info(
-        'loopback-address',
-        title,
-        'Fine for a local test; no other machine can reach the endpoint at this URL.',
-      );
-    }),
-    ...found('private', (list) => {
-      const title = `${subject} points to a private network (${list}).`;
-      return info('private-address', title, 'Fine inside that network. Register a URL that the service can reach.');
-    }),
-    ...found('link-local', (list) => {
-      const title = `${subject} points to a link-local address (${list}), which is valid on one network link only.`;
-      return advice('link-local-address', title, 'Give the machine a routable address, and use that.');
-    }),
-    ...found('special', (list) => {
-      const title = `${subject} points to a reserved address, which no server has (${list}).`;
-      return problem('special-address', title, 'Correct the URL or the DNS record.');
-    }),
-    ...(isMixed
-      ? [
-          advice(
-            'mixed-addresses',
-            'The name has both public addresses and others.',
-            'Remove the others from the name, unless it is meant to differ by network.',
-          ),
-        ]
-      : []),
-  ];
+  const fixes = {
+    loopback: 'Fine for a local test; no other machine can reach the endpoint at this URL.',
+    private: 'Fine inside that network. Register a URL that the service can reach.',
+    linkLocal: 'Give the machine a routable address, and use that.',
+    mixed: 'Remove the others from the name, unless it is meant to differ by network.',
+  };
+  const oneLink = (list: string) => `a link-local address (${list}), which is valid on one network link only`;
+  const reserved = (list: string) => `a reserved address, which no server has (${list})`;
+  return present([
+    found('loopback', info, (list) => `this machine itself (${list})`, fixes.loopback),
+    found('private', info, (list) => `a private network (${list})`, fixes.private),
+    found('link-local', advice, oneLink, fixes.linkLocal),
+    found('special', problem, reserved, 'Correct the URL or the DNS record.'),
+    isMixed && advice('mixed-addresses', 'The name has both public addresses and others.', fixes.mixed),
+  ]);
 }
 
 type Attempted = FactsOf<'connection'>['addresses'][number];
@@ -126,16 +98,12 @@ function noConnection(addresses: readonly Attempted[], port: number): DoctorFind
       'connection-times-out',
       `No connection to port ${port} was established within the time limit.`,
       'A firewall drops the packets, or the machine is off: allow connections from this machine, and from the ' +
-        'addresses ' +
-        'of the service.',
+        'addresses of the service.',
     );
   }
   const code = addresses.find(({ code: found }) => found !== null)?.code ?? 'UNKNOWN';
-  return problem(
-    'no-route',
-    `There is no route to the endpoint from this machine (${code}).`,
-    'Check the network of this machine: the default route, a VPN that is off, or IPv6 that is not set up.',
-  );
+  const fix = 'Check the network of this machine: the default route, a VPN that is off, or IPv6 that is not set up.';
+  return problem('no-route', `There is no route to the endpoint from this machine (${code}).`, fix);
 }
 
 function someFail(addresses: readonly Attempted[], connected: readonly Attempted[]): DoctorFinding[] {
@@ -185,8 +153,4 @@ export function durationInWords(milliseconds: number): string {
   const [ms, name] = units.find(([size]) => milliseconds >= 2 * size) ?? [1000, 'second'];
   const count = Math.round(milliseconds / ms);
   return `${count} ${name}${count === 1 ? '' : 's'}`;
-}
-
-function seconds(milliseconds: number): string {
-  return `${(milliseconds / 1000).toFixed(1)} s`;
 }

@@ -101,8 +101,7 @@ function closing({ counts, interrupted, url }: DoctorDocument, layout: Layout): 
 const DAY_MS = 86_400_000;
 
 /**
- * What the section saw, one paragraph each. The tree of certificates is separate, because it is not wrapped like
- * prose.
+ * What the section saw, one paragraph each. The tree of certificates is separate, because it is not wrapped like prose.
  */
 function summaryOf(section: DoctorSection, now: Date): string[] {
   if (section.facts === null) return section.reason === '' ? [] : [section.reason];

@@ -22,15 +22,9 @@ export function examined<Id extends SectionId>(
   facts: FactsOf<Id> | null,
   findings: readonly DoctorFinding[],
 ): DoctorSection {
+  const section = { id, title: DOCTOR_SECTIONS[id], state: 'examined', reason: '', facts, findings: sorted(findings) };
   // The compiler does not see that id and facts go together.
-  return {
-    id,
-    title: DOCTOR_SECTIONS[id],
-    state: 'examined',
-    reason: '',
-    facts,
-    findings: sorted(findings),
-  } as DoctorSection;
+  return section as DoctorSection;
 }
 
 /** It could not be examined, or was not asked for. */
@@ -56,3 +50,12 @@ export const problem = maker('problem');
 export const advice = maker('advice');
 /** Worth knowing. */
 export const info = maker('info');
+
+export function seconds(milliseconds: number): string {
+  return `${(milliseconds / 1000).toFixed(1)} s`;
+}
+
+/** Those elements of a list that are there: `[condition && element]` omits the element. */
+export function present<T extends object>(list: readonly (T | false | null | undefined)[]): T[] {
+  return list.filter((one): one is T => Boolean(one));
+}

@@ -3,7 +3,7 @@
 import { type ChainFaultCode, tlsVersionName } from '../../contract/index.ts';
 import { CHAIN_MISTAKES, explainMistake } from '../../contract/mistakes/index.ts';
 import type { DoctorFinding, FactsOf, Severity } from './doctor-document.ts';
-import { advice, info, problem } from './sections.ts';
+import { advice, info, present, problem } from './sections.ts';
 
 type Tls = FactsOf<'tls'>;
 
@@ -32,15 +32,16 @@ export function tlsFindings(tls: Tls, aboutClient: boolean): DoctorFinding[] {
     }),
   );
   const explained = faults.some(({ severity }) => severity === 'problem');
-  return [
-    ...(granted.length === 0 && !aboutClient ? [noHandshake(tls)] : []),
-    ...(granted.length > 0 && !aboutClient && error !== null
-      ? [problem('handshake-fails', error.message, 'Check the log of the server for the time of the connection.')]
-      : []),
+  return present([
+    granted.length === 0 && !aboutClient && noHandshake(tls),
+    granted.length > 0 &&
+      !aboutClient &&
+      error !== null &&
+      problem('handshake-fails', error.message, 'Check the log of the server for the time of the connection.'),
     ...faults,
-    ...(trusted === false && !explained ? [untrusted(trustCode)] : []),
-    ...(granted.length === 1 ? [oneVersion(tls)] : []),
-  ];
+    trusted === false && !explained && untrusted(trustCode),
+    granted.length === 1 && oneVersion(tls),
+  ]);
 }
 
 /** Neither version got a usable answer of TLS. */
@@ -77,8 +78,7 @@ function noHandshake({ hellos }: Tls): DoctorFinding {
     'closes-in-handshake',
     'The endpoint closes the connection during the TLS handshake, without an alert.',
     'Check its log: usual causes are a server without a certificate for this name, a proxy without a server behind ' +
-      'it, ' +
-      'and a list of allowed addresses.',
+      'it, and a list of allowed addresses.',
   );
 }
 
@@ -94,9 +94,8 @@ function refused(alert: string): DoctorFinding {
       return problem(
         'no-common-cipher',
         title,
-        'There is no cipher in common, or no certificate for this name: allow the modern ciphers (ECDHE with ' +
-          'AES-GCM or ' +
-          'ChaCha20), and check the certificate of the server.',
+        'There is no cipher in common, or no certificate for this name: allow the modern ciphers (ECDHE with AES-GCM ' +
+          'or ChaCha20), and check the certificate of the server.',
       );
     default:
       return problem('handshake-refused', title, 'Check the log of the server, or of the proxy in front of it.');

@@ -27,7 +27,7 @@ export interface TrackedDelivery {
 }
 
 /** What the window says of one notification. */
-export interface SeenEffects {
+interface SeenEffects {
   readonly handled: readonly Handled[];
   /** From the answer to the delivery until the window showed it, at most, in milliseconds; null when it did not. */
   readonly tookMs: number | null;
@@ -170,7 +170,8 @@ export async function trackEffects(
         failures = 0;
       } catch (error) {
         failures += 1;
-        if (failures === MAX_FAILURES) return asProblem(error);
+        if (failures === MAX_FAILURES)
+          return error instanceof WindowProblem ? error : new WindowProblem(`${error}`, '');
       }
       await delay(pause, undefined, { signal }).catch(() => {});
     }
@@ -181,7 +182,7 @@ export async function trackEffects(
       const ids = idsIn(body);
       if (outcome !== 'rejected' && ids.length !== 1) untraceable += 1;
       for (const id of ids) {
-        const one = known.get(id) ?? newNotification();
+        const one = known.get(id) ?? { ...NEW_NOTIFICATION, scenarios: new Set(), outcomes: new Set() };
         known.set(id, one);
         const spelling = id.toLowerCase();
         spellings.set(spelling, (spellings.get(spelling) ?? new Set()).add(id));
@@ -248,18 +249,7 @@ interface TrackerOptions {
 
 type AuditedNotification = EffectsAudit['notifications'][number];
 
-function newNotification(): Notification {
-  const scenarios = new Set<string>();
-  return {
-    scenarios,
-    outcomes: new Set(),
-    isControl: false,
-    isRejected: true,
-    answeredAt: 0,
-    seenAt: null,
-    handled: [],
-  };
-}
+const NEW_NOTIFICATION = { isControl: false, isRejected: true, answeredAt: 0, seenAt: null, handled: [] };
 
 function tookMs({ answeredAt, seenAt }: Notification, since = 0): number | null {
   return seenAt === null ? null : Math.max(0, seenAt - Math.max(answeredAt, since));
@@ -268,10 +258,6 @@ function tookMs({ answeredAt, seenAt }: Notification, since = 0): number | null 
 function forgotten(what: string): WindowProblem {
   const hint = 'Its record must survive what the receiver survives: keep it in a file or a database.';
   return new WindowProblem(`the effects window forgot handlings: ${what}`, hint);
-}
-
-function asProblem(error: unknown): WindowProblem {
-  return error instanceof WindowProblem ? error : new WindowProblem(String(error), '');
 }
 
 /** Every member `id` in the body that is a text: also where the body is not JSON, or has two. */

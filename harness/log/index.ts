@@ -1,10 +1,3 @@
 /** What the log of a receiver reveals: read while a run goes on. */
-export {
-  createLogValues,
-  type Hit,
-  type LogCredentials,
-  type LogValues,
-  type Misplaced,
-  type SentRequest,
-} from './log-values.ts';
-export { type LogResult, type LogWatch, watchLogs } from './watch-logs.ts';
+export { createLogValues, type Hit, type SentRequest } from './log-values.ts';
+export { type LogWatch, watchLogs } from './watch-logs.ts';

@@ -36,7 +36,7 @@ export interface SentRequest {
  * A place of a credential other than its own header. `name` is the word before it: the name of a header, a parameter
  * or a field, or a part of the path. `text` is a longer value that contains it.
  */
-export interface Misplaced {
+interface Misplaced {
   readonly credential: Credential;
   readonly value: string;
   readonly name?: string;

@@ -6,7 +6,7 @@ import { visible } from '../../contract/visible.ts';
 import { LOG_LEAKS, LOG_RUN_OVER, type LogFile, type LogFinding } from '../../scenarios/index.ts';
 import { createLogValues, type Hit, type LogCredentials, type SentRequest } from './log-values.ts';
 
-export interface LogResult {
+interface LogResult {
   readonly findings: readonly LogFinding[];
   readonly files: readonly LogFile[];
 }

@@ -44,9 +44,7 @@ const INSTRUCTIONS =
   'gives a verdict. `doctor` when the endpoint is not reached, `verify` for one delivery, `explain` for any name. ' +
   'Secrets come from the environment of this server; never ask for them.';
 
-/**
- * Serves until the input ends or the signal is aborted. Resolves when a run that was under way has ended too.
- */
+/** Serves until the input ends or the signal is aborted. Resolves when a run that was under way has ended too. */
 export async function serveMcp({ input, output, signal, ...options }: McpOptions): Promise<void> {
   const stopping = new AbortController();
   const stop = () => stopping.abort();

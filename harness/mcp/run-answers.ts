@@ -243,11 +243,7 @@ export function causeOf(past: PastRun, number: number): Contents {
     list: 'checks',
     entries: group.members.map((member) => {
       const fields = checkFields(member);
-      return {
-        name: member.id,
-        text: `${fields.id}: expected ${fields.expected}, got ${fields.got}`,
-        data: fields,
-      };
+      return { name: member.id, text: `${fields.id}: expected ${fields.expected}, got ${fields.got}`, data: fields };
     }),
   };
 }

@@ -184,11 +184,7 @@ export async function createSession({ allowHosts, commands, sources, stopping }:
           hint: 'Have HOOKPROOF_SECRET set in the environment of this server: a tool takes no secrets.',
         });
       }
-      return {
-        secret,
-        ...(apiKey !== undefined && { apiKey }),
-        ...(configured !== undefined && { url: configured }),
-      };
+      return { secret, ...(apiKey !== undefined && { apiKey }), ...(configured !== undefined && { url: configured }) };
     },
     idle: async () => void (await active?.ended),
   };

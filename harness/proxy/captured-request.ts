@@ -106,16 +106,7 @@ export async function replayCaptured(
     receivedAt,
     durationMs: performance.now() - start,
     remoteAddress: '',
-    request: {
-      method,
-      target,
-      httpVersion,
-      headers,
-      raw: bytes,
-      body,
-      bodyLength: body?.length ?? 0,
-      complete: true,
-    },
+    request: { method, target, httpVersion, headers, raw: bytes, body, bodyLength: body?.length ?? 0, complete: true },
     answer: answer === null ? undefined : { ...answer, ...bodyOf(answer) },
     replayOf: id,
   };

@@ -54,7 +54,7 @@ function tapConnection({ budget, maxRequestBytes, report }: TapOptions, remoteAd
     budget,
     maxKept: maxRequestBytes,
     onHead(head) {
-      reading = newPending(methodOf(head));
+      reading = newPending(head.startLine.split(' ', 1)[0] ?? '');
       pending.push(reading);
       return /^\S+ \S+ HTTP\/1\.\d$/.test(head.startLine) ? (declaredFraming(head.headers) ?? 0) : 'to-the-end';
     },
@@ -137,10 +137,6 @@ function tapConnection({ budget, maxRequestBytes, report }: TapOptions, remoteAd
       stop();
     },
   };
-}
-
-function methodOf({ startLine }: Head): string {
-  return startLine.split(' ', 1)[0] ?? '';
 }
 
 function statusOf({ startLine }: Pick<Head, 'startLine'>): number {

@@ -1,23 +1,14 @@
 /** Between a sender and a receiver: forwards connections byte for byte, and shows, keeps and repeats deliveries. */
 export type { KeepBudget } from '../transport/index.ts';
 export { curlForCaptured } from './captured-curl.ts';
+export { bodyDigest, readCaptured, replayCaptured, sendCaptured, withNewSignature } from './captured-request.ts';
 export {
-  bodyDigest,
-  type CapturedRequest,
-  readCaptured,
-  replayCaptured,
-  sendCaptured,
-  withNewSignature,
-} from './captured-request.ts';
-export {
-  type DeliveryStore,
   defaultStoreFolder,
   listStored,
   openStore,
   readAnswers,
   readStored,
   type StoredAnswer,
-  type StoredDelivery,
   whyNothingStored,
 } from './delivery-store.ts';
 export { createTap } from './exchange-tap.ts';

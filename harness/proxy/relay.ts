@@ -127,13 +127,7 @@ function resetAfterFlush(socket: Socket): void {
   else socket.write('', () => reset(socket));
 }
 
-const NO_TAP: ConnectionTap = {
-  fromClient() {},
-  fromServer() {},
-  clientEnded() {},
-  serverEnded() {},
-  closed() {},
-};
+const NO_TAP: ConnectionTap = { fromClient() {}, fromServer() {}, clientEnded() {}, serverEnded() {}, closed() {} };
 
 /** A tap that fails is not asked again; the connection goes on. */
 function guarded(tap: ConnectionTap | undefined): ConnectionTap {

@@ -34,19 +34,16 @@ function message(document: ResultDocument): string {
   return parts.filter((part) => part !== false && part !== null).join(' · ');
 }
 
-function colourOf(document: ResultDocument): string {
-  const { verdict } = document;
-  return COLOURS[document.partial && verdict === 'conformant' ? 'inconclusive' : verdict];
-}
-
 /** The picture, ending with a newline: 20 pixels high, without references to fonts, styles or addresses. */
 export function renderBadge(document: ResultDocument): string {
+  const { partial, verdict } = document;
+  const colour = COLOURS[partial && verdict === 'conformant' ? 'inconclusive' : verdict];
   const words = message(document);
   const left = widthOf(LABEL);
   const right = widthOf(words);
   const width = left + right;
-  const background = (x: number, length: number, colour: string): string =>
-    `<rect x="${x}" width="${length}" height="${HEIGHT}" fill="${colour}"/>`;
+  const background = (x: number, length: number, fill: string): string =>
+    `<rect x="${x}" width="${length}" height="${HEIGHT}" fill="${fill}"/>`;
   const text = (content: string, x: number, length: number): string =>
     `<text x="${x + PADDING}" y="14" textLength="${length - 2 * PADDING}">${content}</text>`;
   return [
@@ -54,7 +51,7 @@ export function renderBadge(document: ResultDocument): string {
     ` role="img" aria-label="${LABEL}: ${words}">`,
     `<title>${LABEL}: ${words}</title>`,
     `<clipPath id="r"><rect width="${width}" height="${HEIGHT}" rx="3"/></clipPath>`,
-    `<g clip-path="url(#r)">${background(0, left, '#33393f')}${background(left, right, colourOf(document))}</g>`,
+    `<g clip-path="url(#r)">${background(0, left, '#33393f')}${background(left, right, colour)}</g>`,
     '<g fill="#fff" font-family="Verdana, DejaVu Sans, sans-serif" font-size="11">',
     `${text(LABEL, 0, left)}${text(words, left, right)}</g>`,
     '</svg>\n',

@@ -55,9 +55,7 @@ function testOf(result: ScenarioResult, document: ResultDocument): Test {
     tags: [level, ...requirements.map(visible)],
     type: 'conformance',
     ...(again && { retries: 1, flaky: status === 'passed' }),
-    extra: {
-      'hookproof.check': { id, level, requirements, verdict, expected, observed, reason, fix, known },
-    },
+    extra: { 'hookproof.check': { id, level, requirements, verdict, expected, observed, reason, fix, known } },
   };
 }
 

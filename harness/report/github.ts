@@ -10,14 +10,10 @@ import { caveats, headline, judgedLine, namesOf, numbers } from './wording.ts';
 
 /** The log of a step: a folded group for each cause, the annotations, and the terminal report without commands. */
 export function renderGithub(document: ResultDocument, terminal: ReportOptions): string {
-  return `${renderGroups(document)}${renderAnnotations(document)}\n${defuse(renderHuman(document, terminal))}`;
-}
-
-/** Every check that did not pass, grouped by cause: a fold of the log each. */
-function renderGroups(document: ResultDocument): string {
   const { diagnosis, strict } = document;
   const wanted = scoredAndUnknown(document).filter(({ verdict }) => verdict === 'warn' || failsTheRun(verdict, strict));
-  return causesOf(wanted, diagnosis).map(group).join('');
+  const groups = causesOf(wanted, diagnosis).map(group).join('');
+  return `${groups}${renderAnnotations(document)}\n${defuse(renderHuman(document, terminal))}`;
 }
 
 function group({ diagnosis, members, title }: Cause): string {

@@ -10,9 +10,9 @@ import type {
   ScenarioResult,
   Verdict,
 } from './result-document.ts';
-import { isScored } from './verdict.ts';
+import { isScored, withVerdict } from './verdict.ts';
 import { describeBytes } from './visible.ts';
-import { closeness, NOTHING_FITS, namesOf, notExplained } from './wording.ts';
+import { closeness, NOTHING_FITS, namesOf, notExplained, reasonOf, suitesOf } from './wording.ts';
 
 /** Everything that the short report leaves out. */
 export function renderDetails(document: ResultDocument, scored: readonly ScenarioResult[], layout: Layout): string[][] {
@@ -141,16 +141,14 @@ export function renderGroups(layout: Layout) {
   const section = (title: string, count: number, lines: readonly string[]): string[] =>
     count === 0 ? [] : [layout.paint(title, 'bold'), ...lines];
   const byReason = (results: readonly ScenarioResult[], { names = true } = {}): string[] =>
-    groupBy(results, ({ observed, reason }) => reason || observed || 'no reason was recorded').flatMap(
-      ([reason, [first, ...others]]) => {
-        if (first === undefined) return [];
-        const count = counted(others.length + 1, 'check');
-        return [
-          ...layout.paragraph(`  ${layout.sign(first.verdict)} `, `${count}: ${reason}`),
-          ...(names ? layout.paragraph('    ', namesOrSuites([first, ...others]), 'dim') : []),
-        ];
-      },
-    );
+    groupBy(results, reasonOf).flatMap(([reason, members]) => {
+      const lead = `  ${layout.sign(members[0]?.verdict ?? 'pass')} `;
+      const named = members.length > MAX_NAMED ? suitesOf(members) : members.map(({ id }) => id).join(', ');
+      return [
+        ...layout.paragraph(lead, `${counted(members.length, 'check')}: ${reason}`),
+        ...(names ? layout.paragraph('    ', named, 'dim') : []),
+      ];
+    });
   return {
     harnessErrors(results: readonly ScenarioResult[]): string[] {
       const errors = withVerdict(results, 'harness-error');
@@ -187,19 +185,8 @@ export function renderGroups(layout: Layout) {
   };
 }
 
-function withVerdict(results: readonly ScenarioResult[], verdict: Verdict): ScenarioResult[] {
-  return results.filter((result) => result.verdict === verdict);
-}
-
 /** Up to this many checks of a group are named; of more, the suites are counted. */
 const MAX_NAMED = 4;
-
-function namesOrSuites(results: readonly ScenarioResult[]): string {
-  if (results.length <= MAX_NAMED) return results.map((result) => result.id).join(', ');
-  return groupBy(results, (result) => result.suite)
-    .map(([suite, inSuite]) => `${inSuite.length} in ${suite}`)
-    .join(', ');
-}
 
 /** Failures and warnings that are in the baseline. */
 function renderKnown(results: readonly ScenarioResult[], baseline: BaselineOutcome | null, layout: Layout): string[] {
@@ -261,10 +248,7 @@ function renderTable(results: readonly ScenarioResult[], layout: Layout): string
   const numbersWidth = titles.reduce((sum, title) => sum + title.length + 1, 0);
   const suites = groupBy(results, ({ suite }) => suite);
   const names = ['suite', ...suites.map(([suite]) => layout.safe(suite))].map(displayWidth);
-  const nameWidth = Math.min(
-    names.reduce((most, width) => Math.max(most, width)),
-    Math.max(8, layout.width - numbersWidth),
-  );
+  const nameWidth = Math.min(Math.max(...names), Math.max(8, layout.width - numbersWidth));
 
   const row = (suite: string, cells: readonly string[]): string => {
     const name = truncate(layout.safe(suite), nameWidth, layout.safe('…'));

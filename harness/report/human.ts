@@ -4,13 +4,14 @@ import { type Cause, causesOf, groupBy, isCause, withFindings } from './causes.t
 import { renderDetails, renderGroups } from './human-details.ts';
 import { counted, createLayout, displayWidth, formatDuration, type Layout, type ReportOptions } from './layout.ts';
 import type { ResultDocument, ScenarioResult } from './result-document.ts';
-import { decisionOf, failsTheRun, isScored } from './verdict.ts';
+import { decisionOf, failsTheRun, isScored, withVerdict } from './verdict.ts';
 import {
   caveats,
   closeness,
   connectionOf,
   decisionInWords,
   evidenceOf,
+  failuresIn,
   featuresOf,
   fixturesOf,
   headline,
@@ -58,7 +59,8 @@ export function renderHuman(document: ResultDocument, options: ReportOptions): s
 }
 
 function renderHeadline(document: ResultDocument, layout: Layout): string[] {
-  const first = verdictLine(document, layout);
+  const sign = VERDICT_SIGN[document.verdict];
+  const first = `${layout.sign(sign)} ${layout.paint(headline(document), 'bold', layout.style(sign))}`;
   const url = layout.safe(document.target.url);
   const left = layout.width - headline(document).length - 4;
   return [
@@ -68,11 +70,6 @@ function renderHeadline(document: ResultDocument, layout: Layout): string[] {
     ...layout.paragraph('  ', configurationOf(document), 'dim'),
     ...caveats(document).flatMap((line) => layout.paragraph('  ', line, 'yellow')),
   ];
-}
-
-function verdictLine(document: ResultDocument, layout: Layout): string {
-  const sign = VERDICT_SIGN[document.verdict];
-  return `${layout.sign(sign)} ${layout.paint(headline(document), 'bold', layout.style(sign))}`;
 }
 
 function configurationOf(document: ResultDocument): string {
@@ -104,15 +101,11 @@ function renderCauses(causes: readonly Cause[], verbose: boolean, layout: Layout
   const most = causes.length >= MANY_CAUSES ? MEMBERS_OF_MANY : MAX_MEMBERS;
   const shown = verbose ? causes : causes.slice(0, MAX_CAUSES);
   const left = causes.slice(shown.length);
+  const size = failuresIn(left.flatMap(({ members }) => members));
   return [
     layout.paint(`Causes (${causes.length})`, 'bold'),
     ...shown.flatMap((cause, at) => renderCause(cause, at + 1, most, layout)),
-    ...(left.length === 0
-      ? []
-      : layout.paragraph(
-          '  ',
-          `and ${counted(left.length, 'more cause')} of ${sizeOf(left.flatMap((one) => one.members))}`,
-        )),
+    ...(left.length === 0 ? [] : layout.paragraph('  ', `and ${counted(left.length, 'more cause')} of ${size}`)),
   ];
 }
 
@@ -139,12 +132,9 @@ function renderCause(cause: Cause, number: number, most: number, layout: Layout)
   // One more is shown rather than counted.
   const shown = examplesOf(members, members.length === most + 1 ? most + 1 : most);
   const left = members.length - shown.length;
+  const size = members.length > 0 ? ` (${failuresIn(members)})` : '';
   return [
-    ...layout.paragraph(
-      `  ${number}. `,
-      `${titleOf(cause)}${members.length > 0 ? ` (${sizeOf(members)})` : ''}`,
-      'bold',
-    ),
+    ...layout.paragraph(`  ${number}. `, `${titleOf(cause)}${size}`, 'bold'),
     ...(diagnosis === null ? [] : layout.paragraph('     ', closeness(diagnosis), 'dim')),
     ...shown.flatMap((member, at) => {
       const text = diagnosis === null && members.length > 1 ? defectIn(member) : answerInWords(member);
@@ -174,27 +164,12 @@ function defectIn({ defect, title }: ScenarioResult): string {
   return defect ?? title;
 }
 
-/** "34 failures, 5 warnings". */
-function sizeOf(members: readonly ScenarioResult[]): string {
-  const failures = members.filter(({ verdict }) => verdict === 'fail').length;
-  const warnings = members.length - failures;
-  return [failures > 0 && counted(failures, 'failure'), warnings > 0 && counted(warnings, 'warning')]
-    .filter((part) => part !== false)
-    .join(', ');
-}
-
 /** What decided a result that the status of one answer does not show. */
 const SHOWN_BY_MORE: ReadonlySet<string> = new Set(['observation', 'answers-differ', 'leak', 'certificate-fault']);
 
 /** "answered 401, expected 200 or 4xx". */
-function answerInWords({
-  answered,
-  decidedBy,
-  expected,
-  expectedOutcomes = [],
-  observed,
-  reason,
-}: ScenarioResult): string {
+function answerInWords(result: ScenarioResult): string {
+  const { answered, decidedBy, expected, expectedOutcomes = [], observed, reason } = result;
   if (decidedBy !== undefined && SHOWN_BY_MORE.has(decidedBy)) return `${reason || observed}; expected ${expected}`;
   const status = answered?.status ?? (/^\d{3}$/.test(observed) ? observed : null);
   const outcomes = expectedOutcomes.every((outcome) => /^\d(?:\d\d|xx)$/.test(outcome)) ? expectedOutcomes : [];
@@ -209,34 +184,25 @@ function renderOmitted(document: ResultDocument, scored: readonly ScenarioResult
   const known = scored.filter((result) => result.known !== null);
   const notScored = results.length - scored.length;
   const notes = results.filter(({ reason, verdict }) => verdict === 'pass' && reason !== '').length;
-  const unverifiable = notVerified.filter(({ verifiable }) => verifiable === undefined).length;
+  const unverifiable = document.partial ? 0 : notVerified.filter(({ verifiable }) => verifiable === undefined).length;
   const verifiable = document.partial ? '' : verifiableIn(document);
-  const off = groupBy(
-    results.filter(({ verdict }) => verdict === 'not-applicable'),
-    ({ reason }) => reason,
-  );
+  const off = groupBy(withVerdict(results, 'not-applicable'), ({ reason }) => reason);
   const count = [
-    unverifiable > 0 &&
-      !document.partial &&
-      `${counted(unverifiable, 'requirement')} not verifiable by black-box tests`,
+    unverifiable > 0 && `${counted(unverifiable, 'requirement')} not verifiable by black-box tests`,
     notes > 0 && `${notes} passed with a note`,
     notScored > 0 && `${notScored} newer than revision ${scoring?.revision}, without effect on the verdict`,
   ].filter((part) => part !== false);
   const unfilled = baseline?.unfilled ?? [];
   const file = baseline?.file ?? 'the baseline';
-  const line = (isThere: boolean, text: string, style: 'dim' | 'yellow') =>
+  const line = (isThere: boolean, text: string, style: 'dim' | 'yellow' = 'dim') =>
     isThere ? layout.paragraph('', text, style) : [];
   const reasons = off.map(([reason, members]) => `${members.length} (${reason})`).join('; ');
   return [
-    ...line(
-      known.length > 0,
-      `Known failures: ${known.length} in ${file} (${namesOf(known.map(({ id }) => id))})`,
-      'dim',
-    ),
+    ...line(known.length > 0, `Known failures: ${known.length} in ${file} (${namesOf(known.map(({ id }) => id))})`),
     ...line(unfilled.length > 0, `Without a reason or an owner in the baseline: ${namesOf(unfilled)}`, 'yellow'),
-    ...line(off.length > 0, `Not applicable: ${reasons}`, 'dim'),
-    ...line(verifiable !== '', `Not verified: ${verifiable}`, 'dim'),
-    ...line(count.length > 0, `Listed by --verbose: ${count.join('; ')}`, 'dim'),
+    ...line(off.length > 0, `Not applicable: ${reasons}`),
+    ...line(verifiable !== '', `Not verified: ${verifiable}`),
+    ...line(count.length > 0, `Listed by --verbose: ${count.join('; ')}`),
   ];
 }
 

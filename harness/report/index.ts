@@ -28,13 +28,7 @@ export { eventSchema, resultSchema } from './result-document.ts';
 export { renderRound } from './round.ts';
 export { describeBytes } from './visible.ts';
 export { caveats, closeness, headline, judgedLine, numbers } from './wording.ts';
-export {
-  checkReportPlaces,
-  type WriteOptions,
-  type WrittenReport,
-  withinFolder,
-  writeReports,
-} from './write-reports.ts';
+export { checkReportPlaces, type WrittenReport, withinFolder, writeReports } from './write-reports.ts';
 
 // What a run on a terminal does not need is loaded when it is asked for.
 

@@ -17,18 +17,14 @@ export function renderJunit(document: ResultDocument): string {
   const { baseline, durationMs, results } = document;
   const properties = propertiesOf(document);
   const timestamp = document.startedAt;
-  const suite = (
-    name: string,
-    milliseconds: number,
-    outcomes: readonly Outcome[],
-    cases: readonly string[],
-  ): string => {
+  const suite = (name: string, milliseconds: number, outcomes: readonly Outcome[], cases: readonly string[]) => {
     const attributes = { name, ...counts(outcomes), time: seconds(milliseconds), timestamp };
     return element('testsuite', attributes, { children: [properties, ...cases] });
   };
   const stale = baseline?.stale ?? [];
   const missing = incompleteness(document);
-  const extra: Outcome[] = [...stale.map((): Outcome => 'failure'), ...(missing === null ? [] : ['error' as const])];
+  const failures = stale.map((): Outcome => 'failure');
+  const extra: Outcome[] = missing === null ? failures : [...failures, 'error'];
   const suites = groupBy(results, (result) => result.suite).map(([name, members]) =>
     suite(
       name,
@@ -41,40 +37,33 @@ export function renderJunit(document: ResultDocument): string {
     const cases = stale.map(({ scenario, problem, message: text }) =>
       caseOfRun(`the baseline still holds for ${scenario}`, 'baseline', 'failure', text, `baseline-${problem}`),
     );
-    suites.push(
-      suite(
-        'baseline',
-        0,
-        stale.map((): Outcome => 'failure'),
-        cases,
-      ),
-    );
+    suites.push(suite('baseline', 0, failures, cases));
   }
   // An interrupted run must not look green.
   if (missing !== null) {
-    suites.push(
-      suite('run', 0, ['error'], [caseOfRun('every planned check is judged', 'run', 'error', missing, 'incomplete')]),
-    );
+    const open = caseOfRun('every planned check is judged', 'run', 'error', missing, 'incomplete');
+    suites.push(suite('run', 0, ['error'], [open]));
   }
   const outcomes = [...results.map((result) => outcomeOf(result, document)), ...extra];
   const attributes = { name: 'hookproof', ...counts(outcomes), time: seconds(durationMs), timestamp };
   return `<?xml version="1.0" encoding="UTF-8"?>\n${element('testsuites', attributes, { children: suites })}\n`;
 }
 
+type Property = readonly [name: string, value: string];
+const hasValue = ([, value]: Property) => value !== '';
+
 function propertiesOf(document: ResultDocument): string {
   const { catalogue, seed, target, tool, verdict } = document;
-  const evidence: [string, string][] = document.evidence
-    ? [
-        ['evidence.level', String(document.evidence.level)],
-        ['evidence', document.evidence.statement],
-      ]
-    : [];
-  const verifiable = verifiableIn(document);
-  const values: (readonly [name: string, value: string])[] = [
+  const { level = '', statement = '' } = document.evidence ?? {};
+  const evidence: Property[] = [
+    ['evidence.level', String(level)],
+    ['evidence', statement],
+    ['evidence.more', verifiableIn(document)],
+  ];
+  const values: Property[] = [
     ['url', target.url],
     ['features', target.features.join(', ')],
-    ...evidence,
-    ...(verifiable === '' ? [] : [['evidence.more', verifiable] as const]),
+    ...evidence.filter(hasValue),
     ['verdict', document.partial ? 'none' : verdict],
     ['partial', String(document.partial)],
     ['seed', seed],
@@ -86,14 +75,12 @@ function propertiesOf(document: ResultDocument): string {
 }
 
 /** The diagnosis as properties: "diagnosis" for the first fault, "diagnosis.2" for the next. */
-function diagnosisProperties(document: ResultDocument): [name: string, value: string][] {
+function diagnosisProperties(document: ResultDocument): Property[] {
   const { diagnosis, counts } = document;
   if (diagnosis.length === 0) return counts.fail < 2 ? [] : [['diagnosis', NOTHING_FITS]];
-  const rest = notExplained(document);
-  const unexplained: [string, string][] = rest === '' ? [] : [['diagnosis.unexplained', rest]];
-  const found = diagnosis.flatMap((fault, at): [string, string][] => {
+  const found = diagnosis.flatMap((fault, at): Property[] => {
     const name = at === 0 ? 'diagnosis' : `diagnosis.${at + 1}`;
-    const values: [string, string][] = [
+    return [
       [name, `${fault.title} (${closeness(fault)})`],
       [`${name}.mistake`, fault.mistake ?? ''],
       [`${name}.evidence`, namesOf(fault.evidence)],
@@ -101,9 +88,8 @@ function diagnosisProperties(document: ResultDocument): [name: string, value: st
       [`${name}.why`, fault.why],
       [`${name}.fix`, fault.stack === null ? fault.fix : `${fault.fix} (for ${fault.stack.name})`],
     ];
-    return values.filter(([, value]) => value !== '');
   });
-  return [...found, ...unexplained];
+  return [...found, ['diagnosis.unexplained', notExplained(document)] as const].filter(hasValue);
 }
 
 function testcase(result: ScenarioResult, document: ResultDocument): string {

@@ -154,9 +154,7 @@ export function createProgress(options: ProgressOptions): RunListener {
         const { document } = event;
         const left = state.notes - MAX_SHOWN;
         if (left > 0) print([`and ${counted(left, 'more note')} about interruptions`]);
-        if (!options.isTTY) {
-          print([`Finished in ${formatDuration(document.durationMs)}: ${headline(document)}`]);
-        }
+        if (!options.isTTY) print([`Finished in ${formatDuration(document.durationMs)}: ${headline(document)}`]);
         return;
       }
     }

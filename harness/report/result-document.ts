@@ -172,12 +172,7 @@ const shardRecord = z.strictObject({
   /** What the scenarios about the whole run are judged by. */
   seen: z.strictObject({
     answerTimesMs: z.array(z.number().nonnegative()),
-    leaks: z.array(
-      z.strictObject({
-        leak: z.enum(Object.keys(LEAKS) as [Leak, ...Leak[]]),
-        scenario: wording,
-      }),
-    ),
+    leaks: z.array(z.strictObject({ leak: z.enum(Object.keys(LEAKS) as [Leak, ...Leak[]]), scenario: wording })),
     outages: z.array(
       z.strictObject({
         inFlight: z.array(wording),

@@ -3,7 +3,7 @@ import { type Cause, causesOf, groupBy } from './causes.ts';
 import { counted, formatDuration, type Layout } from './layout.ts';
 import type { ResultDocument, ScenarioResult } from './result-document.ts';
 import { failsTheRun } from './verdict.ts';
-import { headline, namesOf, numbers, VERDICT_SIGN } from './wording.ts';
+import { headline, namesOf, numbers, reasonOf, VERDICT_SIGN } from './wording.ts';
 
 /** Of more causes, the rest is counted. */
 const MAX_CAUSES = 5;
@@ -16,38 +16,29 @@ const MAX_MEMBERS = 3;
  */
 export function renderRound(
   document: ResultDocument,
-  {
-    failedBefore,
-    left,
-    isContinued,
-  }: { readonly failedBefore: readonly string[]; readonly left: number; readonly isContinued: boolean },
+  round: { readonly failedBefore: readonly string[]; readonly left: number; readonly isContinued: boolean },
   layout: Layout,
 ): string[] {
   const { diagnosis, durationMs, results, strict } = document;
-  const before = new Set(failedBefore);
+  const { left, isContinued } = round;
+  const before = new Set(round.failedBefore);
   const failing = results.filter(({ known, verdict }) => failsTheRun(verdict, strict) && known === null);
   const fixed = results.filter(({ id, verdict }) => before.has(id) && (verdict === 'pass' || verdict === 'warn'));
   const undecided = results.filter(({ verdict }) => verdict === 'inconclusive' || verdict === 'harness-error');
   const causes = causesOf(failing, diagnosis);
   const took = formatDuration(durationMs);
+  const passNow = fixed.length === 1 ? '1 check that failed passes now' : `${fixed.length} checks that failed pass now`;
+  const fixedNames = namesOf(fixed.map(({ id }) => id));
+  const open = `${layout.sign('inconclusive')} `;
   return [
-    ...(fixed.length === 0
-      ? []
-      : layout.paragraph(`${layout.sign('pass')} `, `${passNow(fixed.length)}: ${namesOf(fixed.map(({ id }) => id))}`)),
+    ...(fixed.length === 0 ? [] : layout.paragraph(`${layout.sign('pass')} `, `${passNow}: ${fixedNames}`)),
     ...causes.slice(0, MAX_CAUSES).flatMap((cause) => causeLines(cause, layout)),
     ...(causes.length > MAX_CAUSES ? [`  and ${counted(causes.length - MAX_CAUSES, 'further cause')}`] : []),
     ...groupBy(undecided, reasonOf).flatMap(([reason, members]) =>
-      layout.paragraph(
-        `${layout.sign('inconclusive')} `,
-        `${counted(members.length, 'check')} without a result: ${reason}`,
-      ),
+      layout.paragraph(open, `${counted(members.length, 'check')} without a result: ${reason}`),
     ),
     ...(isContinued ? [] : lastLine(document, { isRepeated: before.size > 0, left, took }, layout)),
   ];
-}
-
-function passNow(count: number): string {
-  return count === 1 ? '1 check that failed passes now' : `${count} checks that failed pass now`;
 }
 
 function causeLines({ diagnosis, members, title }: Cause, layout: Layout): string[] {
@@ -67,10 +58,6 @@ function causeLines({ diagnosis, members, title }: Cause, layout: Layout): strin
   ];
 }
 
-function reasonOf({ observed, reason }: ScenarioResult): string {
-  return reason || observed || 'no reason was recorded';
-}
-
 function lastLine(
   document: ResultDocument,
   { isRepeated, left, took }: { readonly isRepeated: boolean; readonly left: number; readonly took: string },
@@ -87,8 +74,6 @@ function lastLine(
   }
   if (left > 0) return layout.paragraph('  ', `${left} ${left === 1 ? 'check fails' : 'checks fail'}; ${took}`, 'bold');
   const what = isRepeated ? 'Every check that failed passes now' : `${counted(counts.pass, 'check')} passed`;
-  return layout.paragraph(
-    `${layout.sign('pass')} `,
-    `${what} (${took}). Press a for the full run, which gives the verdict.`,
-  );
+  const next = 'Press a for the full run, which gives the verdict.';
+  return layout.paragraph(`${layout.sign('pass')} `, `${what} (${took}). ${next}`);
 }

@@ -27,6 +27,10 @@ export function runVerdict(counts: Counts, strict: boolean): RunVerdict {
   return counts.pass + counts.warn === 0 ? 'inconclusive' : 'conformant';
 }
 
+export function withVerdict(results: readonly ScenarioResult[], verdict: ScenarioResult['verdict']): ScenarioResult[] {
+  return results.filter((result) => result.verdict === verdict);
+}
+
 /**
  * Whether a result counts for the verdict and the exit code. Checks newer than the revision of the catalogue do not.
  */

@@ -2,8 +2,15 @@
 import { isEvidenceSource, SOURCE_TEXTS } from '../../scenarios/profiles.ts';
 import { groupBy } from './causes.ts';
 import { counted } from './layout.ts';
-import type { Diagnosis, FullRun, PartialReason, ResultDocument, RunVerdict } from './result-document.ts';
-import { decisionOf, isScored } from './verdict.ts';
+import type {
+  Diagnosis,
+  FullRun,
+  PartialReason,
+  ResultDocument,
+  RunVerdict,
+  ScenarioResult,
+} from './result-document.ts';
+import { decisionOf, isScored, withVerdict } from './verdict.ts';
 
 const VERDICT_WORDS: Readonly<Record<RunVerdict, string>> = {
   conformant: 'CONFORMANT',
@@ -57,7 +64,9 @@ export function caveats(document: ResultDocument): string[] {
   const because = (document.partialReasons ?? [fallback]).map((reason) => PARTIAL_WORDS[reason]);
   if (document.partial) lines.push(`${because.join(', ')}: only a run of the whole catalogue gives a verdict`);
   if (document.lastFullRun !== undefined) lines.push(`last full run: ${fullRunInWords(document.lastFullRun)}`);
-  if (!checksAuthentication(document)) lines.push('no secret and no API key: authentication was not checked');
+  const { features } = document.target;
+  if (!features.includes('hmac') && !features.includes('api-key'))
+    lines.push('no secret and no API key: authentication was not checked');
   if (document.verdict === 'harness-error')
     lines.push('internal error of hookproof: nothing can be said about the endpoint');
   if (document.verdict === 'inconclusive' && !document.partial) lines.push('nothing can be said about the endpoint');
@@ -69,11 +78,6 @@ export function caveats(document: ResultDocument): string[] {
 function fullRunInWords({ counts, startedAt, verdict }: FullRun): string {
   const at = `${startedAt.slice(0, 10)} at ${startedAt.slice(11, 16)} UTC`;
   return `${VERDICT_WORDS[verdict]} on ${at} (${numbers({ counts, results: [] })})`;
-}
-
-/** Whether the run had a credential that can be wrong. */
-function checksAuthentication({ target: { features } }: Pick<ResultDocument, 'target'>): boolean {
-  return features.includes('hmac') || features.includes('api-key');
 }
 
 /** What decided the exit code: "Exit code 1: 34 failures, and 6 known ones in known.yaml". */
@@ -245,3 +249,24 @@ export function notExplained({ diagnosis, results }: Pick<ResultDocument, 'diagn
 
 /** For failures that no known fault explains. */
 export const NOTHING_FITS = 'No known fault explains these failures. Each one is listed separately below.';
+
+/** "34 failures, 5 warnings". */
+export function failuresIn(members: readonly ScenarioResult[]): string {
+  const failures = withVerdict(members, 'fail').length;
+  const warnings = members.length - failures;
+  return [failures > 0 && counted(failures, 'failure'), warnings > 0 && counted(warnings, 'warning')]
+    .filter((part) => part !== false)
+    .join(', ');
+}
+
+/** "3 in raw-body, 1 in signature". */
+export function suitesOf(members: readonly ScenarioResult[]): string {
+  return groupBy(members, ({ suite }) => suite)
+    .map(([suite, inSuite]) => `${inSuite.length} in ${suite}`)
+    .join(', ');
+}
+
+/** Why a check has no verdict, or its verdict a note. */
+export function reasonOf({ observed, reason }: ScenarioResult): string {
+  return reason || observed || 'no reason was recorded';
+}

@@ -96,10 +96,8 @@ function checkUrl(text: string): URL {
     return fail(`starts with ${url.protocol}; expected https: or http:`, 'Give an https URL.');
   }
   if (url.username !== '' || url.password !== '') {
-    return fail(
-      'contains credentials',
-      'Remove them: deliveries are authenticated by signature, API key or client certificate.',
-    );
+    const fix = 'Remove them: deliveries are authenticated by signature, API key or client certificate.';
+    return fail('contains credentials', fix);
   }
   // The parsed URL does not show an empty fragment.
   if (text.includes('#')) return fail('has a fragment (#), which is never sent', 'Remove it.');
@@ -191,33 +189,23 @@ function checkHeader({ place, name, value }: ConfiguredHeader): void {
   };
   if (!TOKEN.test(name)) {
     // The message does not repeat the name: it may be a secret value in the wrong place.
-    fail(
-      'invalid-name',
-      (title) => `the name of ${title} is not a header name`,
-      'Use letters, digits and hyphens, without a colon or spaces.',
-    );
+    const fix = 'Use letters, digits and hyphens, without a colon or spaces.';
+    fail('invalid-name', (title) => `the name of ${title} is not a header name`, fix);
   }
   if (RESERVED_HEADERS.has(name.toLowerCase())) {
-    fail(
-      'reserved-name',
-      (title) => `${title} has the reserved name ${name}`,
-      'The sender sets this header itself. Choose another name.',
-    );
+    const fix = 'The sender sets this header itself. Choose another name.';
+    fail('reserved-name', (title) => `${title} has the reserved name ${name}`, fix);
   }
   const invalid = UNSENDABLE.exec(value)?.[0];
   if (invalid !== undefined) {
-    fail(
-      'invalid-character',
-      (title) => `the value of ${name} (${title}) contains ${describe(invalid)}`,
-      hintFor(invalid),
-    );
+    const fix = /[\r\n]/.test(invalid)
+      ? 'Remove it; the usual cause is a newline at the end of a file.'
+      : 'Use printable ASCII characters.';
+    fail('invalid-character', (title) => `the value of ${name} (${title}) contains ${describe(invalid)}`, fix);
   }
   if (/^[ \t]|[ \t]$/.test(value)) {
-    fail(
-      'outer-white-space',
-      (title) => `the value of ${name} (${title}) starts or ends with whitespace`,
-      'Remove it: HTTP drops whitespace around a header value.',
-    );
+    const fix = 'Remove it: HTTP drops whitespace around a header value.';
+    fail('outer-white-space', (title) => `the value of ${name} (${title}) starts or ends with whitespace`, fix);
   }
 }
 
@@ -225,9 +213,4 @@ function describe(character: string): string {
   if (character === '\r' || character === '\n') return 'a line break';
   if (character === '\0') return 'a NUL character';
   return /\p{Cc}/u.test(character) ? 'a control character' : 'a character above U+00FF';
-}
-
-function hintFor(character: string): string {
-  if (character === '\r' || character === '\n') return 'Remove it; the usual cause is a newline at the end of a file.';
-  return 'Use printable ASCII characters.';
 }

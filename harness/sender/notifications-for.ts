@@ -133,10 +133,8 @@ function wallets({ customerId, wallets }: CustomerOnboarded, envelope: EnvelopeF
 function deposit(event: DepositConfirmed, envelope: EnvelopeFor): Notification {
   const { status, partnerTransactionId, customerId, sourceAddress, destinationAddress, asset, via } = event;
   if (via.ledger === 'blockchain' && !via.blockchainTransactionId) {
-    throw invalidEvent(
-      'The event deposit-confirmed is on a blockchain and has no hash.',
-      'Set via.blockchainTransactionId, or set via.ledger to custodial.',
-    );
+    const hint = 'Set via.blockchainTransactionId, or set via.ledger to custodial.';
+    throw invalidEvent('The event deposit-confirmed is on a blockchain and has no hash.', hint);
   }
   const hash = via.blockchainTransactionId;
   return {
@@ -161,18 +159,14 @@ function validated(notification: Notification, { event }: ServiceEvent): Notific
   const result = emittedNotification.safeParse(notification);
   if (result.success) return notification;
   const problems = result.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
-  throw invalidEvent(
-    `The event ${event} does not yield a valid notification: ${problems.join('; ')}.`,
-    'Correct the fields of the event that these values are taken from.',
-  );
+  const message = `The event ${event} does not yield a valid notification: ${problems.join('; ')}.`;
+  throw invalidEvent(message, 'Correct the fields of the event that these values are taken from.');
 }
 
 function orderStatusChanged(event: OrderStatusChanged, envelope: EnvelopeFor): Notification[] {
   if (STATUSES_OF_OTHER_EVENTS.has(event.status)) {
-    throw invalidEvent(
-      `The event order-status-changed has the status ${event.status}.`,
-      'Use order-accepted-by-blockchain for BLOCKCHAIN_ACCEPTED, and order-failed for FAILED.',
-    );
+    const hint = 'Use order-accepted-by-blockchain for BLOCKCHAIN_ACCEPTED, and order-failed for FAILED.';
+    throw invalidEvent(`The event order-status-changed has the status ${event.status}.`, hint);
   }
   return [orderNotification(event, event.status, event.blockchainData, null, envelope)];
 }
@@ -180,10 +174,8 @@ function orderStatusChanged(event: OrderStatusChanged, envelope: EnvelopeFor): N
 function orderAccepted(event: OrderAcceptedByBlockchain, envelope: EnvelopeFor): Notification[] {
   const { blockchainTransactionId, blockchainData } = event;
   if (!blockchainTransactionId) {
-    throw invalidEvent(
-      'The event order-accepted-by-blockchain has no hash.',
-      'Raise the event once the hash is known, and set blockchainTransactionId.',
-    );
+    const hint = 'Raise the event once the hash is known, and set blockchainTransactionId.';
+    throw invalidEvent('The event order-accepted-by-blockchain has no hash.', hint);
   }
   const { blockchainTransactionId: _removed, ...before } = blockchainData;
   return [
@@ -201,16 +193,12 @@ function orderFailed(event: OrderFailed, envelope: EnvelopeFor): Notification[] 
   const { cryptoReceived, refundWalletAddress, refund } = externalSell;
   const refundExpected = cryptoReceived && Boolean(refundWalletAddress);
   if (refundExpected && refund === undefined) {
-    throw invalidEvent(
-      'The event order-failed requires a refund and does not contain its outcome.',
-      'Raise the event once the refund has succeeded or failed, and set externalSell.refund.',
-    );
+    const hint = 'Raise the event once the refund has succeeded or failed, and set externalSell.refund.';
+    throw invalidEvent('The event order-failed requires a refund and does not contain its outcome.', hint);
   }
   if (!refundExpected && refund !== undefined) {
-    throw invalidEvent(
-      'The event order-failed has a refund without a reason for one.',
-      'Remove externalSell.refund, or set cryptoReceived and refundWalletAddress.',
-    );
+    const hint = 'Remove externalSell.refund, or set cryptoReceived and refundWalletAddress.';
+    throw invalidEvent('The event order-failed has a refund without a reason for one.', hint);
   }
   const blockchainData = refundWalletAddress ? { ...event.blockchainData, refundWalletAddress } : event.blockchainData;
   const failure = orderNotification(event, 'FAILED', blockchainData, error, envelope);

@@ -87,12 +87,11 @@ export async function viewDelivery(
   };
   const answer = delivery.forwarded?.answer;
   const safe = masker.value(view);
+  const other = signed && (await shownPart(signed, masker));
   return {
     ...safe,
     ...(body === undefined ? {} : { body: body.shown }),
-    ...(signed === undefined || body === undefined
-      ? {}
-      : { diff: differenceOf(body.masked, await shownPart(signed, masker)) }),
+    ...(other && body && { diff: { signed: other.shown, runs: diffBytes(body.masked, other.masked) } }),
     ...(answer === undefined ? {} : { answer: await shownAnswer(answer, config, masker) }),
   };
 }
@@ -122,10 +121,6 @@ async function shownPart(raw: Buffer, masker: Masker): Promise<ShownPart> {
   const masked = await masker.bytes(raw, part.length);
   const base64 = masked.toString('base64');
   return { masked, shown: { size: raw.length, base64, cut: raw.length > SHOWN_BYTES, masked: !masked.equals(part) } };
-}
-
-function differenceOf(received: Buffer, signed: ShownPart): NonNullable<DeliveryView['diff']> {
-  return { signed: signed.shown, runs: diffBytes(received, signed.masked) };
 }
 
 function keyMistakes(delivery: RecordedDelivery, reason: string, { apiKey }: ViewConfig): ShownMistake[] {

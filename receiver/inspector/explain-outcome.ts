@@ -89,11 +89,7 @@ const BY_REASON: Readonly<Record<string, Explain>> = {
     expected: 'Exactly the path given with --path.',
     received: target.split('?')[0] ?? '',
   }),
-  'method-not-allowed': ({ method }) => ({
-    title: 'The method is not POST.',
-    expected: 'POST',
-    received: method,
-  }),
+  'method-not-allowed': ({ method }) => ({ title: 'The method is not POST.', expected: 'POST', received: method }),
   'body-too-large': ({ headers }) => ({
     title: 'The body is larger than this receiver accepts.',
     expected: 'A body within the limit (--body-limit).',

@@ -1,6 +1,4 @@
-/**
- * Access control: only the inspector's own page may read from it, in a browser that was given its address.
- */
+/** Access control: only the inspector's own page may read from it, in a browser that was given its address. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { hostname } from 'node:os';
@@ -52,7 +50,8 @@ export function createGuard(host: string, options: { readonly allowsActions?: bo
       const isVisit = inner === '' && req.headers['sec-fetch-mode'] === 'navigate';
       if (!isVisit && isForeign(req)) return { status: 403, text: 'Only the page of the inspector may request this.' };
       // A form or a fetch of another site can set neither this origin nor this header, and cannot read the token.
-      if (isAction && !(isOwnPage(req) && same(String(req.headers['x-hookproof-action']), actionToken))) {
+      const isOwnPage = req.headers.origin === `http://${req.headers.host}`;
+      if (isAction && !(isOwnPage && same(String(req.headers['x-hookproof-action']), actionToken))) {
         return { status: 403, text: 'Only the page of the inspector may do this.' };
       }
       return { path: inner, query: new URLSearchParams(query), isAction };
@@ -64,11 +63,6 @@ function isForeign({ headers }: IncomingMessage): boolean {
   const site = headers['sec-fetch-site'];
   if (site !== undefined && site !== 'same-origin' && site !== 'none') return true;
   return headers.origin !== undefined && headers.origin !== `http://${headers.host}`;
-}
-
-/** Browsers send the origin with every POST, and other clients can name it. */
-function isOwnPage({ headers }: IncomingMessage): boolean {
-  return headers.origin === `http://${headers.host}`;
 }
 
 function same(a: string, b: string): boolean {

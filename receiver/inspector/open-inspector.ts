@@ -70,11 +70,7 @@ export async function openInspector(options: InspectorOptions): Promise<RunningI
       apiKey: apiKey === undefined ? undefined : config.names.apiKey,
       ...(forwarding === undefined
         ? {}
-        : {
-            upstream: forwarding.upstream,
-            storedIn: forwarding.storedIn,
-            actionToken: guard.actionToken,
-          }),
+        : { upstream: forwarding.upstream, storedIn: forwarding.storedIn, actionToken: guard.actionToken }),
     }),
   });
   const files = await readPageFiles();

@@ -137,7 +137,9 @@ export function recordDelivery(report: DeliveryReport, number: number, maxBodyLe
   const { request, rawBody, notification, outcome, status, reason, reasonCode, reasonDetail, duplicate } = report;
   const { secretIndex, keyIndex, receivedAt, durationMs } = report;
   const headers = headerLines(request.rawHeaders);
-  const target = originalTarget(request);
+  // Express removes the mount point from `url`.
+  const { originalUrl, url = '' }: typeof request & { originalUrl?: string } = request;
+  const target = originalUrl ?? url;
   const kept = rawBody !== undefined && rawBody.length <= maxBodyLength ? rawBody : undefined;
   return {
     number,
@@ -168,11 +170,6 @@ export function recordDelivery(report: DeliveryReport, number: number, maxBodyLe
 /** Of a delivery without its body, in bytes. */
 export function weightOf(target: string, headers: readonly HeaderLine[]): number {
   return headers.reduce((sum, [name, value]) => sum + name.length + value.length, OBJECT_WEIGHT + target.length);
-}
-
-/** Express removes the mount point from `url`. */
-function originalTarget(request: DeliveryReport['request'] & { originalUrl?: string }): string {
-  return request.originalUrl ?? request.url ?? '';
 }
 
 function headerLines(raw: readonly string[]): HeaderLine[] {

@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CLIENT_MATERIAL_NAMES, type ClientMaterialName, clientMaterial, serverFixture } from '../../certs/index.ts';
+import { serverFixture } from '../../certs/index.ts';
+import { CLIENT_MATERIAL_NAMES, type ClientMaterialName, clientMaterial } from './client-material.ts';
 import { ask, type TlsServer, tlsServer, VERSIONS } from './talk.ts';
 
 /** The fault, and what Node's server says. */

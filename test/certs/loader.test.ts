@@ -12,10 +12,8 @@ import {
   readIdentity,
   readPrivateKey,
   sniff,
-  usableMaterial,
 } from '../../certs/index.ts';
-import { HookproofError } from '../../contract/index.ts';
-import { daysFromNow, encrypted, type Material, material, openSsh, PASSPHRASE, pfx, publicPem } from './material.ts';
+import { daysFromNow, encrypted, type Material, material, PASSPHRASE, pfx, publicPem } from './material.ts';
 
 let m: Material;
 beforeAll(async () => {
@@ -148,22 +146,6 @@ describe('readIdentity', () => {
     const { value, problems } = identity({ cert: m.client.cert + loop.cert + m.intermediate.cert, key: m.client.key });
     expect(problems).toEqual([]);
     expect(value?.chain.length).toBeLessThanOrEqual(3);
-  });
-});
-
-describe('usableMaterial', () => {
-  it('returns the value or throws the first problem', () => {
-    const source = { file: 'x.pem' };
-    expect(usableMaterial(readCertificates(Buffer.from(m.client.cert), source))).toHaveLength(1);
-    const make = () => usableMaterial(readPrivateKey(Buffer.from(openSsh()), { source }));
-    expect(make).toThrow(HookproofError);
-    expect(make).toThrow(
-      expect.objectContaining({
-        code: 'KEY_IS_OTHER',
-        kind: 'usage',
-        message: 'The file x.pem contains a private key in OpenSSH format, expected a private key.',
-      }),
-    );
   });
 });
 

@@ -1,15 +1,9 @@
 import 'reflect-metadata';
 import { SubjectKeyIdentifierExtension, X509Certificate } from '@peculiar/x509';
 import { expect, it } from 'vitest';
-import {
-  CLIENT_MATERIAL_NAMES,
-  clientMaterial,
-  makeWorkingSet,
-  quickStartCertificate,
-  rogueCertificates,
-  serverFixture,
-} from '../../certs/index.ts';
+import { makeWorkingSet, quickStartCertificate, rogueCertificates, serverFixture } from '../../certs/index.ts';
 import { makeKeyPair } from '../../harness/certify/keys.ts';
+import { CLIENT_MATERIAL_NAMES, clientMaterial } from './client-material.ts';
 
 async function everyText(): Promise<string[]> {
   const options = { directory: '/certs', hosts: ['localhost'], days: 30, key: 'p256', clientName: 'partner' } as const;

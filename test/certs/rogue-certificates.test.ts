@@ -5,7 +5,6 @@ import { der, derCommonName, derObjectIdentifier, TAG } from '../../certs/der.ts
 import * as forge from '../../certs/factory/forge-certificate.ts';
 import { EXTENSION_IDS } from '../../certs/facts/read-certificate.ts';
 import {
-  clientMaterial,
   type IssuedCertificate,
   issuedByClient,
   makeCertificate,
@@ -13,6 +12,7 @@ import {
   rogueCertificates,
   serverFixture,
 } from '../../certs/index.ts';
+import { clientMaterial } from './client-material.ts';
 import { pem } from './material.ts';
 import { ask, type TlsServer, tlsServer, VERSIONS } from './talk.ts';
 

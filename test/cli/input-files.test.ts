@@ -5,8 +5,8 @@ import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { clientMaterial } from '../../certs/index.ts';
 import { makeKeyPair } from '../../harness/certify/index.ts';
+import { clientMaterial } from '../certs/client-material.ts';
 import { lacks } from '../setup/programs.ts';
 import { hookproof, MAIN } from './hookproof.ts';
 

@@ -7,12 +7,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { certificateBlocks, clientMaterial, serverFixture } from '../../certs/index.ts';
+import { certificateBlocks, serverFixture } from '../../certs/index.ts';
 import type { Partner } from '../../harness/partner.ts';
 import { assemble } from '../../harness/run/assemble.ts';
 import { createKit } from '../../harness/run/kit.ts';
 import { curlScript } from '../../harness/run/reproduce.ts';
 import { findScenario } from '../../scenarios/index.ts';
+import { clientMaterial } from '../certs/client-material.ts';
 import { lacks } from '../setup/programs.ts';
 
 interface Seen {

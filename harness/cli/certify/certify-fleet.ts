@@ -17,10 +17,10 @@ import {
 import { counted } from '../../report/index.ts';
 import { version } from '../../version.ts';
 import { interruptible } from '../stop-signals.ts';
+import { flagName } from '../terminal.ts';
 import { brokenPartner, certifyPartner, notRun } from './certify-partner.ts';
 import { finishedPartner, openFolder, outputFolder, previousOf, readFleet, writeFleet } from './fleet-folder.ts';
 import { createFleetProgress, printFleet } from './fleet-output.ts';
-import { flagName } from './output.ts';
 import { type FleetMember, readPartners } from './partner-files.ts';
 import { type KeyFlags, signingKey } from './signing-key.ts';
 import { createWorkers } from './worker-process.ts';
@@ -101,12 +101,7 @@ export async function certifyFleet(
       timeoutMs: limits.timeoutMs,
     };
     const left = members.filter(({ name }) => !done.has(name));
-    const limit = {
-      parallel: limits.parallel,
-      perGroup: limits.perHost,
-      groupOf: hostOf,
-      signal: interruption.signal,
-    };
+    const limit = { parallel: limits.parallel, perGroup: limits.perHost, groupOf: hostOf, signal: interruption.signal };
     await runLimited(left, limit, async (member) => {
       progress.begun();
       const partner = await certifyPartner(member, keyOf(member.name), certification).catch((error) =>
@@ -217,17 +212,14 @@ function printPlan({ document, folder, limits, members }: Plan): void {
 
 /** The certification to resume. It must have been started with the same partners and flags. */
 function resumable(begun: FleetDocument | null, now: FleetDocument, folder: string): FleetDocument {
-  if (begun === null) throw nothingToResume(folder);
+  if (begun === null) {
+    const hint = 'Remove `--resume` to start one, or name the folder with `--output-dir`.';
+    throw new HookproofError('FLEET_RESUME', `${folder} contains no certification to resume`, { hint });
+  }
   const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
   if (!same(begun.settings, now.settings)) throw differentCertification('the list of partners or a flag');
   if (!same(begun.shard, now.shard)) throw differentCertification('the shard');
   return begun;
-}
-
-function nothingToResume(folder: string): HookproofError {
-  return new HookproofError('FLEET_RESUME', `${folder} contains no certification to resume`, {
-    hint: 'Remove `--resume` to start one, or name the folder with `--output-dir`.',
-  });
 }
 
 function differentCertification(what: string): HookproofError {

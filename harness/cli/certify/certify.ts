@@ -17,11 +17,11 @@ import { commandConfig } from '../command-input.ts';
 import { perform, report } from '../conduct.ts';
 import { confirmSending } from '../confirm-sending.ts';
 import { interruptible } from '../stop-signals.ts';
-import { shownPath } from '../terminal.ts';
+import { flagName, shownPath } from '../terminal.ts';
 import { CERTIFICATE_FILES, CERTIFICATE_FOLDER, exists, fileExists } from './certify-files.ts';
 import type { FleetFlags } from './certify-fleet.ts';
 import { certifiable, configurationRefusals, writeCertificate } from './issuing.ts';
-import { flagName, notCertified, print } from './output.ts';
+import { notCertified, print } from './output.ts';
 import { type KeyFlags, signingKey } from './signing-key.ts';
 
 interface CertifyFlags extends ConfigFlags, KeyFlags, Partial<FleetFlags> {
@@ -126,9 +126,7 @@ function refuseBefore(config: ResolvedConfig): void {
   const refusals = configurationRefusals(config);
   if (refusals.length === 0) return;
   const list = refusals.map(({ message, fix }) => `\n  ${message}\n    ${fix}`).join('');
-  throw new HookproofError('CERTIFY_REFUSED', `no certificate can be issued:${list}`, {
-    hint: 'Nothing was sent.',
-  });
+  throw new HookproofError('CERTIFY_REFUSED', `no certificate can be issued:${list}`, { hint: 'Nothing was sent.' });
 }
 
 /** The folder of the certificate, with the result document and the HTML report in it. */
@@ -140,9 +138,8 @@ function withFolder(config: ResolvedConfig): { config: ResolvedConfig; folder: s
 }
 
 function documentChanged(folder: string): HookproofError {
-  return new HookproofError(
-    'CERTIFY_DOCUMENT_CHANGED',
-    `${OUTPUT_FILES.json} in ${shownPath(folder)} was changed after it was written`,
-    { hint: 'Another command may write to the same folder. Give each its own with `--output-dir`.' },
-  );
+  const message = `${OUTPUT_FILES.json} in ${shownPath(folder)} was changed after it was written`;
+  return new HookproofError('CERTIFY_DOCUMENT_CHANGED', message, {
+    hint: 'Another command may write to the same folder. Give each its own with `--output-dir`.',
+  });
 }

@@ -88,11 +88,10 @@ export async function certifyRecheckCommand(
   if (!verification.valid) return printRecheck({ verification, drift: [], checks: null }, json);
   const missing = missingFeatures(statement, featuresOf(config.partner, config.clientFixtures));
   if (missing.length > 0) {
-    throw new HookproofError(
-      'CERTIFY_RECHECK_FEATURES',
-      `the certificate is for an endpoint with ${missing.join(', ')}, which is not configured`,
-      { hint: 'Configure the endpoint as it was when it was certified: secret, API key, client certificate.' },
-    );
+    const message = `the certificate is for an endpoint with ${missing.join(', ')}, which is not configured`;
+    throw new HookproofError('CERTIFY_RECHECK_FEATURES', message, {
+      hint: 'Configure the endpoint as it was when it was certified: secret, API key, client certificate.',
+    });
   }
   await confirmSending(config, yes, () => 'a few test notifications');
   const interruption = interruptible();

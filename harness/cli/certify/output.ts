@@ -2,6 +2,7 @@
 import type { Refusal, Verification } from '../../certify/index.ts';
 import type { ResolvedConfig } from '../../config/index.ts';
 import { createLayout } from '../../report/index.ts';
+import { isTerminalReport } from '../conduct.ts';
 import { displayOf } from '../terminal.ts';
 
 type Statement = NonNullable<Verification['statement']>;
@@ -15,7 +16,6 @@ export function outputLayout(): Layout {
 /** The content of a certificate, one line for each field. */
 export function certificateLines(statement: Statement, layout: Layout): string[] {
   const { predicate, subject } = statement;
-  const evidence = statement.predicate.hookproofCertificate.evidence;
   const { passedTests, warnedTests, hookproofCertificate: certificate } = predicate;
   const counts = [
     `${passedTests.length} passed`,
@@ -29,7 +29,7 @@ export function certificateLines(statement: Statement, layout: Layout): string[]
       'profile',
       `${certificate.profile}, revision ${certificate.revision}; with ${certificate.features.join(', ')}`,
     ),
-    ...field('evidence', `level ${evidence.level}: ${evidence.statement}`),
+    ...field('evidence', `level ${certificate.evidence.level}: ${certificate.evidence.statement}`),
     ...field('checks', counts.join(', ')),
     ...(warnedTests.length > 0 ? field('WARNED', warnedTests.join(', ')) : []),
     ...field('issued', `${certificate.issuedAt} by hookproof ${certificate.tool.version}`),
@@ -56,18 +56,12 @@ export function certificateJson(statement: Statement | null): unknown {
   const { predicate, subject } = statement;
   const { configuration, hookproofCertificate, ...tests } = predicate;
   const digests = [...subject, ...configuration].map(({ name, digest }) => [name, digest.sha256]);
-  return {
-    ...hookproofCertificate,
-    evidence: statement.predicate.hookproofCertificate.evidence,
-    ...tests,
-    digests: Object.fromEntries(digests),
-  };
+  return { ...hookproofCertificate, ...tests, digests: Object.fromEntries(digests) };
 }
 
 /** Prints to standard output if a report for people went there, otherwise to standard error. */
 export function print({ reporters }: ResolvedConfig, lines: (layout: Layout) => readonly string[]): void {
-  const forPeople = reporters.some(({ name, file }) => (name === 'human' || name === 'github') && file === null);
-  const stream = forPeople ? process.stdout : process.stderr;
+  const stream = reporters.some(isTerminalReport) ? process.stdout : process.stderr;
   stream.write(`\n${lines(createLayout(displayOf(stream))).join('\n')}\n`);
 }
 
@@ -76,9 +70,4 @@ export function notCertified(refusals: readonly Refusal[]): (layout: Layout) => 
     `${layout.sign('fail')} ${layout.paint('NOT CERTIFIED', 'bold', 'red')}`,
     ...reasonLines(refusals, 'fail', layout),
   ];
-}
-
-/** A flag as the user writes it, from its name in the program: `perHost` is `--per-host`. */
-export function flagName(name: string): string {
-  return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }

@@ -4,13 +4,7 @@ import { join } from 'node:path';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 import { visible } from '../../../contract/visible.ts';
 import { CURRENT_REVISION, loadRevision } from '../../certify/index.ts';
-import {
-  type ConfigFlags,
-  collectConfig,
-  type Problem,
-  type ResolvedConfig,
-  variablePrefix,
-} from '../../config/index.ts';
+import { type ConfigFlags, collectConfig, type ResolvedConfig, variablePrefix } from '../../config/index.ts';
 import { configurationRefusals } from './issuing.ts';
 
 export interface FleetMember {
@@ -63,7 +57,10 @@ export async function readPartners(
       partner: { partner: name, folder: directory, names, defaultsFile: defaults ? join(directory, DEFAULTS) : null },
     });
     const { config } = collected;
-    const lines = config === null ? collected.problems.map(lineOf) : problemsOf(config);
+    const lines =
+      config === null
+        ? collected.problems.map(({ message, hint }) => `${visible(message)}\n    ${hint}`)
+        : problemsOf(config);
     if (config === null || lines.length > 0) problems.push({ place: configFile, lines });
     else members.push({ name, config });
   }
@@ -115,10 +112,6 @@ function problemsOf(config: ResolvedConfig): string[] {
     problems.push(`${error.message}\n    ${error.hint}`);
   }
   return problems;
-}
-
-function lineOf({ message, hint }: Problem): string {
-  return `${visible(message)}\n    ${hint}`;
 }
 
 /** Lists all problems. A problem of the defaults concerns every partner, and is listed once. */

@@ -37,10 +37,8 @@ Example:
 
 /** Which inbox: in every command that reads one. */
 function withInboxOption(command: Command): Command {
-  return command.option(
-    '--inbox <url>',
-    'file:./inbox.db or postgres://user@host/database (or HOOKPROOF_INBOX; password in PGPASSWORD)',
-  );
+  const help = 'file:./inbox.db or postgres://user@host/database (or HOOKPROOF_INBOX; password in PGPASSWORD)';
+  return command.option('--inbox <url>', help);
 }
 
 function withInboxFilters(command: Command): Command {

@@ -82,13 +82,10 @@ function readDays(text: string): number {
 
 function readClientName(name: string): string {
   if (name.trim() !== '' && [...name].length <= 64 && !/\p{Cc}/u.test(name)) return name;
-  throw new HookproofError(
-    'CERTS_BAD_CLIENT_NAME',
-    'the name in `--client-cn` is empty, too long, or contains control characters',
-    {
-      hint: 'A common name has 1 to 64 characters: `--client-cn "Partner webhooks"`.',
-    },
-  );
+  const message = 'the name in `--client-cn` is empty, too long, or contains control characters';
+  throw new HookproofError('CERTS_BAD_CLIENT_NAME', message, {
+    hint: 'A common name has 1 to 64 characters: `--client-cn "Partner webhooks"`.',
+  });
 }
 
 /**
@@ -105,13 +102,10 @@ async function presentFiles(directory: string, names: readonly string[]): Promis
   for (const name of names) {
     const found = await entryAt(join(directory, name), directory);
     if (found?.isDirectory() === true) {
-      throw new HookproofError(
-        'CERTS_IN_THE_WAY',
-        `${join(directory, name)} is a folder, and a file with this name must be written`,
-        {
-          hint: 'Move it away, or name another folder for the certificates.',
-        },
-      );
+      const message = `${join(directory, name)} is a folder, and a file with this name must be written`;
+      throw new HookproofError('CERTS_IN_THE_WAY', message, {
+        hint: 'Move it away, or name another folder for the certificates.',
+      });
     }
     if (found !== null) present.push(name);
   }

@@ -99,16 +99,11 @@ function describeScenario(scenario: Scenario, suite: string) {
     level,
     requirements,
     needs,
-    stages: stagesOf(scenario),
+    stages: 'change' in scenario ? changedStages(scenario.change) : ['flow' in scenario ? 'flow' : 'observation'],
     expected,
     mistake,
     ...explainMistake(scenario),
   };
-}
-
-function stagesOf(scenario: Scenario): string[] {
-  if ('change' in scenario) return changedStages(scenario.change);
-  return 'flow' in scenario ? ['flow'] : ['observation'];
 }
 
 /** Lists the scenarios that a fault fails, without their outcomes. */

@@ -63,11 +63,8 @@ export async function readSavedRun(file: string): Promise<SavedRun> {
   }
   if (value.schemaVersion !== 1) {
     const found = visible(JSON.stringify(value.schemaVersion).slice(0, 40));
-    throw refused(
-      'REPORT_OTHER_SCHEMA',
-      `${name} has schemaVersion ${found}; this version of hookproof reads 1`,
-      'Read it with the version of hookproof that wrote it.',
-    );
+    const message = `${name} has schemaVersion ${found}; this version of hookproof reads 1`;
+    throw refused('REPORT_OTHER_SCHEMA', message, 'Read it with the version of hookproof that wrote it.');
   }
   const checked = resultDocument.safeParse(value);
   if (!checked.success) {

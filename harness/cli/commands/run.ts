@@ -11,7 +11,7 @@ import { commandConfig } from '../command-input.ts';
 import { conduct, namedSecrets } from '../conduct.ts';
 import { confirmSending, requireCredentials } from '../confirm-sending.ts';
 import { narrowedTo, readLastRun } from '../last-run.ts';
-import { displayOf, isCi } from '../terminal.ts';
+import { displayOf, flagName, isCi } from '../terminal.ts';
 
 interface RunFlags extends ConfigFlags {
   readonly config?: string;
@@ -88,7 +88,7 @@ function repeatedFlags(flags: RunFlags): string {
   return REPEATED.flatMap((name) => {
     const value = flags[name];
     if (value === undefined || value === false) return [];
-    const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+    const flag = flagName(name);
     if (value === true) return [flag];
     return [value].flat().flatMap((one) => [flag, /^[\w./:@=-]+$/.test(one) ? one : quote(one)]);
   }).join(' ');

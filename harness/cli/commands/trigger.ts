@@ -1,14 +1,8 @@
 /** `hookproof trigger`: sends one notification, or the notifications of one flow, with the sender core. */
-import {
-  emittedNotification,
-  HookproofError,
-  type JsonObject,
-  type JsonValue,
-  type Notification,
-} from '../../../contract/index.ts';
+import { emittedNotification, HookproofError, type JsonObject, type Notification } from '../../../contract/index.ts';
 import { maskUrl } from '../../../contract/masked-url.ts';
 import { ID_FIELDS, newTestId } from '../../../scenarios/index.ts';
-import type { ConfigFlags } from '../../config/index.ts';
+import { type ConfigFlags, jsonOr } from '../../config/index.ts';
 import { nearestName } from '../../config/nearest-name.ts';
 import type { Partner } from '../../partner.ts';
 import { counted, createRedactor, type Redactor, visibleJson } from '../../report/index.ts';
@@ -36,7 +30,11 @@ export async function triggerCommand(
   url: string | undefined,
   flags: TriggerFlags,
 ): Promise<number> {
-  if (name === 'list' && url === undefined) return listEvents();
+  if (name === 'list' && url === undefined) {
+    const lines = Object.entries(SAMPLE_EVENTS).map(([event, { title }]) => `${event.padEnd(26)}${title}\n`);
+    process.stdout.write(lines.join(''));
+    return 0;
+  }
   const { config: configFile, set = [], dryRun: _dry, json: _json, yes, ...given } = flags;
   const sample = sampleNamed(name, url);
   for (const assignment of set) setPath({}, assignment);
@@ -84,13 +82,8 @@ export function setPath(target: JsonObject, assignment: string): JsonObject {
     }
     place = next;
   }
-  place[names.at(-1) ?? ''] = parseValue(assignment.slice(equals + 1));
+  place[names.at(-1) ?? ''] = jsonOr(assignment.slice(equals + 1));
   return copy;
-}
-
-function listEvents(): number {
-  for (const [name, { title }] of Object.entries(SAMPLE_EVENTS)) process.stdout.write(`${name.padEnd(26)}${title}\n`);
-  return 0;
 }
 
 type SampleEvent = (typeof SAMPLE_EVENTS)[string];
@@ -184,12 +177,4 @@ async function send(
   if (flags.json === true) process.stdout.write(`${redactor.text(visibleJson(records, 2))}\n`);
   if (accepted) return 0;
   return reached ? 1 : 3;
-}
-
-function parseValue(text: string): JsonValue {
-  try {
-    return JSON.parse(text) as JsonValue;
-  } catch {
-    return text;
-  }
 }

@@ -57,13 +57,10 @@ export async function inboxShowCommand(
   flags: InboxFlags & { raw?: boolean; json?: boolean },
 ): Promise<number> {
   if (flags.raw === true && process.stdout.isTTY) {
-    throw new HookproofError(
-      'INBOX_RAW_TO_TERMINAL',
-      '`--raw` does not write to a terminal: the bytes may contain control sequences',
-      {
-        hint: 'Redirect them to a file or a program: hookproof inbox show ID --raw > body.json',
-      },
-    );
+    const message = '`--raw` does not write to a terminal: the bytes may contain control sequences';
+    throw new HookproofError('INBOX_RAW_TO_TERMINAL', message, {
+      hint: 'Redirect them to a file or a program: hookproof inbox show ID --raw > body.json',
+    });
   }
   return withArchive(flags, true, async (archive) => {
     const entry = await findEntry(archive, id);
@@ -163,10 +160,8 @@ async function findEntry(archive: InboxArchive, id: string): Promise<InboxEntry>
 
 async function noEntry(archive: InboxArchive, id: string): Promise<HookproofError> {
   const newest = await archive.summaries({}, { limit: SUGGESTION_CANDIDATES, newestFirst: true });
-  const near = didYouMean(
-    visible(id),
-    newest.map((entry) => visible(entry.id)),
-  );
+  const ids = newest.map((entry) => visible(entry.id));
+  const near = didYouMean(visible(id), ids);
   return new HookproofError('INBOX_NO_ENTRY', `there is no entry "${visible(id)}"`, {
     hint: `${near}\`hookproof inbox list\` lists the newest.`,
   });

@@ -25,10 +25,8 @@ export function forwardUrl(given: string | undefined, protocols: readonly ('http
     throw refused('the URL of `--to` has a query or a fragment', hint);
   }
   if (!protocols.some((one) => one === url.protocol)) {
-    throw refused(
-      `\`--to ${shown}\`: the proxy forwards plain HTTP, byte for byte, and cannot do that over TLS`,
-      'Give the port at which the receiver serves plain HTTP, behind what terminates TLS.',
-    );
+    const message = `\`--to ${shown}\`: the proxy forwards plain HTTP, byte for byte, and cannot do that over TLS`;
+    throw refused(message, 'Give the port at which the receiver serves plain HTTP, behind what terminates TLS.');
   }
   return url;
 }

@@ -15,6 +15,7 @@ import {
 import { counted } from '../../report/index.ts';
 import { endpointOf, type Pin, pinEndpoint, scopeOf } from '../../transport/index.ts';
 import { commandConfig } from '../command-input.ts';
+import { portOf } from '../receiver/receiver-limits.ts';
 import { loadReceiver, type ReceiverModule } from '../receiver-entry.ts';
 import { firstStopSignal } from '../stop-signals.ts';
 import { printAdvice, shownPath } from '../terminal.ts';
@@ -43,13 +44,15 @@ const MAX_IN_FLIGHT_BYTES = 64 * 1024 * 1024;
 
 export async function proxyCommand(flags: ProxyFlags): Promise<number> {
   const url = forwardUrl(flags.to, ['http:']);
-  const port = portOf('--port', flags.port);
-  const inspectPort = portOf('--inspect', flags.inspect);
+  const port = portOf('--port', flags.port, BAD_NUMBER);
+  const inspectPort = portOf('--inspect', flags.inspect, BAD_NUMBER);
   const maxDeliveries = numberOfFlag('--keep', flags.keep, [1, 100_000], BAD_NUMBER);
   const maxBytes = numberOfFlag('--keep-bytes', flags.keepBytes, [1, 2 ** 31], BAD_NUMBER);
   const maxConnections = numberOfFlag('--max-connections', flags.maxConnections, [1, 100_000], BAD_NUMBER);
-  const { to: _to, store: _store, config: configFile, ...rest } = flags;
-  const config = await commandConfig(url.href, configFile, credentialFlags(rest));
+  // Only what concerns credentials: other flags of this command are not settings.
+  const { secretFile, signatureHeader, apiKeyFile, apiKeyHeader, timeout } = flags;
+  const given = { secretFile, signatureHeader, apiKeyFile, apiKeyHeader, timeout };
+  const config = await commandConfig(url.href, flags.config, given);
   printAdvice(config.advice);
   const pin = await pinEndpoint(url.href, { timeoutMs: config.run.timeoutMs, chooses: false });
   if (pin.error !== null) {
@@ -154,11 +157,6 @@ async function openFront(
   };
 }
 
-/** Only what concerns credentials: other flags of this command are not settings. */
-function credentialFlags({ secretFile, signatureHeader, apiKeyFile, apiKeyHeader, timeout }: ConfigFlags): ConfigFlags {
-  return { secretFile, signatureHeader, apiKeyFile, apiKeyHeader, timeout };
-}
-
 /** A proxy in front of itself would connect to itself without end. */
 function refuseLoop(host: string, port: number, upstreamPort: number, { address }: Pin): void {
   if (address === null || port === 0 || port !== upstreamPort) return;
@@ -186,8 +184,4 @@ function sharedBudget(max: number): KeepBudget {
       used -= bytes;
     },
   };
-}
-
-function portOf(flag: string, text: string): number {
-  return numberOfFlag(flag, text, [0, 65_535], BAD_NUMBER);
 }

@@ -1,9 +1,8 @@
 /** `hookproof receiver --effects`: the record, the handlers that write it, and the window that shows it. */
 import { HookproofError } from '../../../contract/hookproof-error.ts';
-import { numberOfFlag } from '../../config/index.ts';
 import { credential } from '../command-input.ts';
 import { type EffectsRecord, type Handlers, loadReceiver, type ReceiverLogger } from '../receiver-entry.ts';
-import { BAD_NUMBER } from './receiver-limits.ts';
+import { portOf } from './receiver-limits.ts';
 
 export interface EffectsFlags {
   readonly effects?: string;
@@ -44,7 +43,7 @@ export async function openEffects(flags: EffectsFlags, handlers: Handlers, logge
       hint: 'Add it, for example `--effects 3002`.',
     });
   }
-  const port = numberOfFlag('--effects', effects, [0, 65_535], BAD_NUMBER);
+  const port = portOf('--effects', effects);
   const source = { noun: 'token', flag: '--effects-token-file', file, variable: 'HOOKPROOF_EFFECTS_TOKEN' };
   const token = await credential(source);
   if (token === undefined) {

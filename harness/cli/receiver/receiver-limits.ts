@@ -4,7 +4,7 @@ import { durationOfFlag, numberOfFlag } from '../../config/index.ts';
 import type { ServerLimits, ServerTimeouts } from '../receiver-entry.ts';
 
 /** The code and hint of every invalid number of `hookproof receiver`. */
-export const BAD_NUMBER = { code: 'RECEIVER_BAD_NUMBER', hint: 'Write digits only.' };
+const BAD_NUMBER = { code: 'RECEIVER_BAD_NUMBER', hint: 'Write digits only.' };
 
 export interface LimitFlags {
   readonly maxConnections?: string;
@@ -23,6 +23,11 @@ export interface LimitFlags {
 /** In practice no limit. */
 const MAX = 2 ** 31 - 1;
 const DURATION_BOUNDS = [100, 3_600_000] as const;
+
+/** The code of an invalid one is that of the receiver. */
+export function portOf(flag: string, text: string, bad = BAD_NUMBER): number {
+  return numberOfFlag(flag, text, [0, 65_535], bad);
+}
 
 /** What is not given keeps the receiver's default. Throws a {@link HookproofError} that names the flag. */
 export function limitSettings(flags: LimitFlags): { limits: ServerLimits; timeouts: ServerTimeouts } {
@@ -53,10 +58,11 @@ function duration(text: string | undefined, flag: string): number | undefined {
   return text === undefined ? undefined : durationOfFlag(flag, text, DURATION_BOUNDS);
 }
 
-function count(text: string | undefined, flag: string, bounds: readonly [number, number]): number | undefined {
+export function count(text: string | undefined, flag: string, bounds: readonly [number, number]): number | undefined {
   return text === undefined ? undefined : numberOfFlag(flag, text, bounds, BAD_NUMBER);
 }
 
-function given<T extends object>(values: { [K in keyof T]?: T[K] | undefined }): T {
+/** The values that are given. */
+export function given<T extends object>(values: { [K in keyof T]?: T[K] | undefined }): T {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T;
 }

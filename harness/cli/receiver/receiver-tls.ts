@@ -94,10 +94,8 @@ function clientCertificateFrom(flags: ClientCertificateFlags): ClientCertificate
       );
     }
     if (allowClient !== undefined) {
-      throw flagError(
-        '`--allow-client` cannot be combined with `--proxy`',
-        'Behind a proxy, only the proxy sees the names: check them there.',
-      );
+      const hint = 'Behind a proxy, only the proxy sees the names: check them there.';
+      throw flagError('`--allow-client` cannot be combined with `--proxy`', hint);
     }
     const [, header, value] = /^([^:\s]+):[ \t]*(\S.*?)[ \t]*$/.exec(proxyClientHeader) ?? [];
     if (header === undefined || value === undefined) {
@@ -119,10 +117,8 @@ const PASSPHRASE_HINT =
 async function serverPair(flags: PairFlags): Promise<PairSource | null> {
   const { tlsCert, tlsKey, tlsPassphraseFile, tlsQuickStart, tlsQuickStartCa } = flags;
   if (tlsQuickStart !== true && tlsQuickStartCa !== undefined) {
-    throw flagError(
-      '`--tls-quick-start-ca` needs `--tls-quick-start`',
-      'It names the file for the CA of the temporary certificate.',
-    );
+    const hint = 'It names the file for the CA of the temporary certificate.';
+    throw flagError('`--tls-quick-start-ca` needs `--tls-quick-start`', hint);
   }
   if (tlsQuickStart === true) {
     if (tlsCert !== undefined || tlsKey !== undefined) {
@@ -162,11 +158,8 @@ async function quickStart(caFile: string | undefined): Promise<PairSource> {
     try {
       await writeFile(caFile, ca.cert);
     } catch (cause) {
-      throw flagError(
-        `the file of \`--tls-quick-start-ca ${caFile}\` cannot be written`,
-        'Check its path and permissions.',
-        cause,
-      );
+      const message = `the file of \`--tls-quick-start-ca ${caFile}\` cannot be written`;
+      throw flagError(message, 'Check its path and permissions.', cause);
     }
     process.stderr.write(`the CA of the temporary certificate is in ${caFile}: clients must trust it\n`);
   }

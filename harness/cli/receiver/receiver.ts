@@ -1,6 +1,5 @@
 /** `hookproof receiver`: serves the reference receiver, or a faulty one, until a signal arrives. */
 import { HookproofError } from '../../../contract/hookproof-error.ts';
-import { numberOfFlag } from '../../config/index.ts';
 import { credential } from '../command-input.ts';
 import { inboxUrl } from '../inbox/open-inbox.ts';
 import { type Inbox, loadReceiver, type ReceiverLogger, type ReceiverModule } from '../receiver-entry.ts';
@@ -9,7 +8,7 @@ import { printAdvice } from '../terminal.ts';
 import { type EffectsFlags, openEffects } from './effects-window.ts';
 import { findFaultyReceiver } from './faulty-receiver.ts';
 import { loadHandlers } from './handlers-file.ts';
-import { BAD_NUMBER, type LimitFlags, limitSettings } from './receiver-limits.ts';
+import { count, given, type LimitFlags, limitSettings, portOf } from './receiver-limits.ts';
 import { type TlsFlags, tlsSettings } from './receiver-tls.ts';
 import { reloadCertificates } from './reload-certificates.ts';
 
@@ -55,16 +54,13 @@ export async function receiverCommand(flags: ReceiverFlags): Promise<number> {
   requireProtection(secrets.length + keys.length > 0 || checksClients, flags.open === true);
   const limits = limitSettings(flags);
   const port = portOf('--port', flags.port);
-  const bodyLimit =
-    flags.bodyLimit === undefined
-      ? {}
-      : { bodyLimit: numberOfFlag('--body-limit', flags.bodyLimit, [0, 2 ** 31], BAD_NUMBER) };
+  const bodyLimit = count(flags.bodyLimit, '--body-limit', [0, 2 ** 31]);
   const logger = createLogger();
-  const given = flags.handlers === undefined ? {} : await loadHandlers(flags.handlers);
+  const own = flags.handlers === undefined ? {} : await loadHandlers(flags.handlers);
   const metrics = await receiverMetrics(flags);
   const meter = metrics === null ? {} : { meter: metrics.inbox };
   const source = inboxUrl(flags.inbox);
-  const { handlers, handling, ...effects } = await openEffects(flags, given, logger);
+  const { handlers, handling, ...effects } = await openEffects(flags, own, logger);
   const opening = source === undefined ? Promise.resolve(memoryInbox()) : openInbox(source, { logger, ...meter });
   const inbox = await opening.catch(closing(effects));
   const admin = metrics === null ? null : await openAdmin(flags, { metrics, inbox, logger }).catch(closing(effects));
@@ -72,22 +68,20 @@ export async function receiverCommand(flags: ReceiverFlags): Promise<number> {
     host: flags.host,
     port,
     ...limits,
-    ...(flags.path === undefined ? {} : { path: flags.path }),
-    ...(secrets.length === 0
-      ? {}
-      : { signing: { secrets, ...(flags.signatureHeader === undefined ? {} : { header: flags.signatureHeader }) } }),
-    ...(keys.length === 0
-      ? {}
-      : { apiKey: { keys, ...(flags.apiKeyHeader === undefined ? {} : { header: flags.apiKeyHeader }) } }),
-    ...(flags.open === true ? { open: true as const } : {}),
-    ...bodyLimit,
-    ...(tls === undefined ? {} : { tls }),
-    ...(clientCertificate === undefined ? {} : { clientCertificate }),
+    ...given({
+      path: flags.path,
+      signing: secrets.length > 0 ? given({ secrets, header: flags.signatureHeader }) : undefined,
+      apiKey: keys.length > 0 ? given({ keys, header: flags.apiKeyHeader }) : undefined,
+      open: flags.open === true ? (true as const) : undefined,
+      bodyLimit,
+      tls,
+      clientCertificate,
+      connectionObserver: metrics?.connections,
+      handling,
+    }),
     inbox,
-    ...(metrics === null ? {} : { connectionObserver: metrics.connections }),
     ...meter,
     handlers,
-    ...(handling === undefined ? {} : { handling }),
     logger,
   };
   const receiver = await openInspected(flags, options, (observers) => {
@@ -125,11 +119,10 @@ export async function receiverCommand(flags: ReceiverFlags): Promise<number> {
 /** Requires either a check of who delivers or `--open`. */
 function requireProtection(isProtected: boolean, isOpen: boolean): void {
   if (isProtected && isOpen) {
-    throw new HookproofError(
-      'RECEIVER_OPEN_CONFLICT',
-      '`--open` cannot be combined with an HMAC secret, an API key or a check of client certificates',
-      { hint: 'Remove `--open`; what is given is then required. Or remove the others, also HOOKPROOF_* variables.' },
-    );
+    const message = '`--open` cannot be combined with an HMAC secret, an API key or a check of client certificates';
+    throw new HookproofError('RECEIVER_OPEN_CONFLICT', message, {
+      hint: 'Remove `--open`; what is given is then required. Or remove the others, also HOOKPROOF_* variables.',
+    });
   }
   if (isProtected || isOpen) return;
   throw new HookproofError(
@@ -201,10 +194,8 @@ async function openInspected<Receiver extends { readonly url: string; close(): P
   let receiverUrl: string | undefined;
   const { startInspector } = await loadReceiver();
   const inspector = await startInspector({
-    ...(signing === undefined ? {} : { signing }),
-    ...(apiKey === undefined ? {} : { apiKey }),
+    ...given({ signing, apiKey, host }),
     port: portOf('--inspect', inspect === true ? INSPECTOR_PORT : inspect),
-    ...(host === undefined ? {} : { host }),
     receiverUrl: () => receiverUrl,
   });
   try {
@@ -241,8 +232,4 @@ async function credentials(
 ): Promise<string[]> {
   const read = async (file: string | undefined) => (await credential({ noun, flag, file, variable })) ?? [];
   return (await Promise.all((files ?? [undefined]).map(read))).flat();
-}
-
-function portOf(flag: string, text: string): number {
-  return numberOfFlag(flag, text, [0, 65_535], BAD_NUMBER);
 }

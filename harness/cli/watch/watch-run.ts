@@ -2,7 +2,6 @@
  * `hookproof run --watch`: after a run, the failed checks are repeated when a file changes and the endpoint runs the
  * new code. Results about code that was replaced later are discarded and repeated.
  */
-import { relative } from 'node:path';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 import { durationOfFlag, type ResolvedConfig } from '../../config/index.ts';
 import { PREFLIGHT_SCENARIO } from '../../judge/index.ts';
@@ -18,7 +17,7 @@ import type { ResultDocument } from '../../report/result-document.ts';
 import { exitCodeOf } from '../../report/verdict.ts';
 import { perform, remember, report } from '../conduct.ts';
 import { narrowedTo, stillFailing } from '../last-run.ts';
-import { displayOf } from '../terminal.ts';
+import { displayOf, shownPath } from '../terminal.ts';
 import { type EndpointWatch, watchEndpoint } from './endpoint-watch.ts';
 import { createChanges, watchFiles } from './file-watch.ts';
 import { readKeys } from './keys.ts';
@@ -44,9 +43,8 @@ export function readWatchFlags(
   { watch, settle, dry }: { watch: true | readonly string[]; settle: string | undefined; dry: boolean },
 ): { url: string | undefined; paths: readonly string[]; settleMs: number | null } {
   if (dry) {
-    throw new HookproofError('RUN_WATCH', '`--watch` and `--dry-run` exclude each other', {
-      hint: 'Remove one of the two.',
-    });
+    const hint = 'Remove one of the two.';
+    throw new HookproofError('RUN_WATCH', '`--watch` and `--dry-run` exclude each other', { hint });
   }
   const given = watch === true ? [] : watch;
   const after = url === undefined ? given.find((path) => /^https?:\/\//i.test(path)) : undefined;
@@ -98,7 +96,10 @@ export async function watchRun(
   let wake = () => {};
 
   const say = (lines: readonly string[]) => void process.stdout.write(lines.map((line) => `${line}\n`).join(''));
-  const tell = (text: string) => say(layout.paragraph(`${layout.paint(clock(), 'dim')} `, text));
+  const tell = (text: string) => {
+    const clock = new Date().toTimeString().slice(0, 8);
+    say(layout.paragraph(`${layout.paint(clock, 'dim')} `, text));
+  };
   const quit = (given: number) => {
     if (stop !== null) process.exit(given);
     stop = given;
@@ -188,7 +189,8 @@ export async function watchRun(
         running = null;
         judgedAtMs = performance.now();
       });
-    for (const path of changes.end()) tell(`${nameOf(path)} changes while the checks run: it is not watched any more`);
+    for (const path of changes.end())
+      tell(`${shownPath(path)} changes while the checks run: it is not watched any more`);
     if (performed === null || stop !== null || asked !== null) return;
     if (changes.names().length > 0) return tell('files changed during the checks: the results are discarded');
     if (isReplaced()) {
@@ -264,7 +266,7 @@ export async function watchRun(
     }
     if (changes.names().length > 0) {
       repeats = 0;
-      tell(`${changes.names().map(nameOf).slice(0, 3).join(', ')} changed`);
+      tell(`${changes.names().map(shownPath).slice(0, 3).join(', ')} changed`);
       return failed.length > 0 ? 'failed' : 'whole';
     }
     if (!isReplaced()) return null;
@@ -311,20 +313,9 @@ export async function watchRun(
 
 function requireWatchable({ reporters, run }: ResolvedConfig): void {
   const stream = reporters.find(({ file, name }) => file === null && name !== 'human' && name !== 'github');
-  const [what, hint] =
-    run.shard !== null
-      ? ['`--watch` and `--shard` exclude each other', 'Remove one of the two.']
-      : stream !== undefined
-        ? [`with \`--watch\`, \`--reporter ${stream.name}\` needs a file`, `Write --reporter ${stream.name}=FILE.`]
-        : [];
-  if (what !== undefined && hint !== undefined) throw new HookproofError('RUN_WATCH', what, { hint });
-}
-
-function nameOf(path: string): string {
-  const short = relative(process.cwd(), path);
-  return short.startsWith('..') ? path : short;
-}
-
-function clock(): string {
-  return new Date().toTimeString().slice(0, 8);
+  const refuse = (what: string, hint: string) => new HookproofError('RUN_WATCH', what, { hint });
+  if (run.shard !== null) throw refuse('`--watch` and `--shard` exclude each other', 'Remove one of the two.');
+  if (stream === undefined) return;
+  const { name } = stream;
+  throw refuse(`with \`--watch\`, \`--reporter ${name}\` needs a file`, `Write --reporter ${name}=FILE.`);
 }

@@ -1,7 +1,7 @@
 /** Bodies as text and as hex, with the bytes marked that differ from those of a valid delivery. */
 import { escapeCharacter, UNSEEN } from '../../../contract/visible.ts';
 import type { ChangedBytes } from '../changed-bytes.ts';
-import { html, type Markup, pieces } from './markup.ts';
+import { html, type Markup, NEW_LINE, pieces } from './markup.ts';
 
 /** This much of a body is shown as text. */
 const MAX_TEXT_BYTES = 2048;
@@ -28,14 +28,11 @@ function decoded(bytes: Uint8Array, start: number, end: number): string {
 /** Splits a text, and keeps what it splits at. */
 const WITH_UNSEEN = new RegExp(`(${UNSEEN.source})`, 'u');
 
-const LINE_BREAK = html`
-`;
-
 /** The text with its line breaks; every control and invisible character is an escape that is set apart. */
 function shown(text: string): Markup[] {
   return text.split(WITH_UNSEEN).map((part, at) => {
     if (at % 2 === 0) return html`${pieces(part)}`;
-    return html`<i>${escapeCharacter(part)}</i>${part === '\n' ? LINE_BREAK : ''}`;
+    return html`<i>${escapeCharacter(part)}</i>${part === '\n' && NEW_LINE}`;
   });
 }
 

@@ -26,6 +26,11 @@ export function checkLink(id: string, anchors: Anchors): Markup {
   return at === undefined ? html`<code>${id}</code>` : html`<a href="#c${at}"><code>${id}</code></a>`;
 }
 
+export function checkLinks(members: readonly ScenarioResult[], anchors: Anchors): Markup {
+  const links = members.map(({ id }) => checkLink(id, anchors));
+  return joined(links, ', ');
+}
+
 /** Folded unless opened. */
 const QUIET: ReadonlySet<Verdict> = new Set(['pass', 'not-applicable']);
 
@@ -101,7 +106,7 @@ function inShort(result: ScenarioResult, anchors: Anchors): Markup {
 }
 
 function inFull(result: ScenarioResult, anchors: Anchors): Markup {
-  const { durationMs, expected, fix, observed, reason, reproduce, verdict, why } = result;
+  const { durationMs, expected, fix, known, observed, reason, reproduce, verdict, why } = result;
   const { curl, command } = reproduce ?? { curl: null, command: null };
   // Without a verdict there is no defect that the fix would correct.
   const hasFix = (verdict === 'fail' || verdict === 'warn') && fix !== '';
@@ -109,7 +114,7 @@ function inFull(result: ScenarioResult, anchors: Anchors): Markup {
     field('Expected', expected),
     field('Observed', observed),
     field('Reason', reason === observed ? '' : capital(reason)),
-    field('Known', knownText(result)),
+    field('Known', known === null ? '' : `${known.reason} (owner: ${known.owner}, until ${known.expires})`),
     field('Why it matters', why === '' ? '' : prose(why)),
     field('Fix', hasFix ? prose(fix) : ''),
     field('Requirement', requirementsOf(result, anchors)),
@@ -117,10 +122,6 @@ function inFull(result: ScenarioResult, anchors: Anchors): Markup {
     field('Run it alone', command === null ? '' : script(command)),
     curl === null ? '' : html`<dt class="screen">With curl</dt><dd class="screen">${script(curl)}</dd>`,
   ]}</dl>`;
-}
-
-function knownText({ known }: ScenarioResult): string {
-  return known === null ? '' : `${known.reason} (owner: ${known.owner}, until ${known.expires})`;
 }
 
 /** With their texts in a failure or warning, elsewhere as links to the list at the end of the page. */

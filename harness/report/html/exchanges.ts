@@ -20,10 +20,8 @@ export interface Evidence {
 /** The evidence of each check that has exchanges. The first check of each cause is served before the second of any. */
 export function evidenceOf(results: readonly ScenarioResult[]): ReadonlyMap<ScenarioResult, Evidence> {
   let left = MAX_PAGE_CHARACTERS;
-  const groups = groupBy(
-    results.filter(({ exchanges }) => exchanges.length > 0),
-    causeKey,
-  ).map(([, members]) => members);
+  const withExchanges = results.filter(({ exchanges }) => exchanges.length > 0);
+  const groups = groupBy(withExchanges, causeKey).map(([, members]) => members);
   const firsts = new Set(groups.flatMap(([first]) => first ?? []));
   const ordered = [...firsts, ...groups.flat().filter((result) => !firsts.has(result))];
   return new Map(

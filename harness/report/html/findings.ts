@@ -1,12 +1,12 @@
 /** What to fix: the diagnosis, and the failures and warnings by cause, however many checks one cause fails. */
 import { requirement } from '../../../scenarios/index.ts';
-import { answeredStatus, type Cause, causesOf, groupBy } from '../causes.ts';
+import { answeredStatus, type Cause, causesOf } from '../causes.ts';
 import { counted } from '../layout.ts';
 import type { Diagnosis, ResultDocument, ScenarioResult } from '../result-document.ts';
 import { isScored } from '../verdict.ts';
-import { closeness, NOTHING_FITS, namesOf, notExplained } from '../wording.ts';
-import { type Anchors, checkLink } from './checks.ts';
-import { capital, field, html, joined, type Markup, prose, script } from './markup.ts';
+import { closeness, failuresIn, NOTHING_FITS, namesOf, notExplained, suitesOf } from '../wording.ts';
+import { type Anchors, checkLink, checkLinks } from './checks.ts';
+import { capital, field, html, type Markup, prose, script } from './markup.ts';
 
 /** The faults that explain the results, with the fix for the stack. Empty when there is nothing to explain. */
 export function diagnosis(document: ResultDocument): Markup | '' {
@@ -38,15 +38,8 @@ function faultInFull(fault: Diagnosis, at: number, failed: boolean): Markup {
 export function causes(document: ResultDocument, anchors: Anchors): Markup {
   const { results, strict } = document;
   const isOpen = ({ known, verdict }: ScenarioResult) => known === null && (verdict === 'fail' || verdict === 'warn');
-  const open = results.filter(isOpen);
-  const scored = causesOf(
-    open.filter((result) => isScored(document, result)),
-    document.diagnosis,
-  );
-  const notScored = causesOf(
-    open.filter((result) => !isScored(document, result)),
-    [],
-  );
+  const open = (wanted: boolean) => results.filter((one) => isOpen(one) && isScored(document, one) === wanted);
+  const [scored, notScored] = [causesOf(open(true), document.diagnosis), causesOf(open(false), [])];
   const fails = ({ members }: Cause) => strict || members.some(({ verdict }) => verdict === 'fail');
   const warns = (cause: Cause) => !fails(cause);
   return html`${[
@@ -61,11 +54,7 @@ const MAX_SHOWN = 8;
 
 function list(title: string, id: string, all: readonly Cause[], anchors: Anchors): Markup | '' {
   if (all.length === 0) return '';
-  const checksIn = (some: readonly Cause[]) =>
-    counted(
-      some.reduce((sum, { members }) => sum + members.length, 0),
-      'check',
-    );
+  const checksIn = (some: readonly Cause[]) => counted(some.flatMap(({ members }) => members).length, 'check');
   const item = (cause: Cause) => html`<li>${causeOf(cause, anchors)}</li>`;
   const rest = all.slice(MAX_SHOWN);
   return html`<section id="${id}"><h2>${title} <span>${checksIn(all)}, ${counted(all.length, 'cause')}</span></h2>
@@ -79,7 +68,7 @@ function list(title: string, id: string, all: readonly Cause[], anchors: Anchors
 function causeOf({ diagnosis: fault, members, title }: Cause, anchors: Anchors): Markup {
   const [first] = members;
   if (first === undefined) return html``;
-  const close = (text: string) => html`<p class="close">${numbersOf(members)}: ${text}</p>`;
+  const close = (text: string) => html`<p class="close">${failuresIn(members)}: ${text}</p>`;
   if (fault !== null) {
     const place = `${suitesOf(members)}. See the fix above.`;
     return html`<h3>${prose(title)}</h3>${close(place)}${linksTo(members, anchors)}`;
@@ -97,20 +86,6 @@ function causeOf({ diagnosis: fault, members, title }: Cause, anchors: Anchors):
 <dl>${brokenRequirements(members)}${field('Fix', fix)}</dl>${linksTo(members, anchors)}`;
 }
 
-function numbersOf(members: readonly ScenarioResult[]): string {
-  const failures = members.filter(({ verdict }) => verdict === 'fail').length;
-  const warnings = members.length - failures;
-  return [failures > 0 && counted(failures, 'failure'), warnings > 0 && counted(warnings, 'warning')]
-    .filter((words) => words !== false)
-    .join(', ');
-}
-
-function suitesOf(members: readonly ScenarioResult[]): string {
-  return groupBy(members, ({ suite }) => suite)
-    .map(([suite, inSuite]) => `${inSuite.length} in ${suite}`)
-    .join(', ');
-}
-
 /** The requirements that all of the checks have in common. */
 function brokenRequirements([first, ...others]: readonly ScenarioResult[]): Markup[] {
   const ids = first?.requirements.filter((id) => others.every(({ requirements }) => requirements.includes(id))) ?? [];
@@ -121,12 +96,7 @@ function brokenRequirements([first, ...others]: readonly ScenarioResult[]): Mark
 const MAX_NAMED = 3;
 
 function linksTo(members: readonly ScenarioResult[], anchors: Anchors): Markup {
-  if (members.length <= MAX_NAMED) {
-    return html`<p class="members">${joined(
-      members.map(({ id }) => checkLink(id, anchors)),
-      ', ',
-    )}</p>`;
-  }
+  if (members.length <= MAX_NAMED) return html`<p class="members">${checkLinks(members, anchors)}</p>`;
   return html`<details class="fold"><summary>The ${members.length} checks</summary><ul class="members">${members.map(
     ({ defect, id, title }) => html`<li>${checkLink(id, anchors)} ${defect ?? title}</li>`,
   )}</ul></details>`;

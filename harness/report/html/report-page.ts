@@ -53,7 +53,7 @@ function main(document: ResultDocument, anchors: Anchors): Markup {
   const { baseline, results } = document;
   const unseen = html`<div id="unseen">${notVerified(document.notVerified)}</div>`;
   // Without findings the list of what is not verified takes the middle of the page, otherwise the side.
-  const hasFindings = !isFlawless(document);
+  const hasFindings = document.verdict !== 'conformant' || document.counts.warn > 0 || document.partial;
   return html`<main><div class="first"><div class="lead">${[
     diagnosis(document),
     stale(baseline, anchors),
@@ -72,11 +72,6 @@ ${
 <section id="checks"><h2>Checks</h2>${checks(results, evidenceOf(results), anchors)}</section>
 <section><h2>Requirements</h2>${requirementList(results, anchors)}</section>`
 }</main>`;
-}
-
-/** Whether the endpoint passed the whole catalogue without a warning. */
-function isFlawless(document: ResultDocument): boolean {
-  return document.verdict === 'conformant' && document.counts.warn === 0 && !document.partial;
 }
 
 const NOTHING_TO_FIX = html`<section><h2>What to fix</h2>

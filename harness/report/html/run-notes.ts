@@ -6,10 +6,11 @@ import { quotedUrl } from '../../../contract/masked-url.ts';
 import { groupBy } from '../causes.ts';
 import { counted } from '../layout.ts';
 import type { BaselineOutcome, ResultDocument, ScenarioResult } from '../result-document.ts';
-import { namesOf } from '../wording.ts';
-import { type Anchors, checkLink } from './checks.ts';
+import { withVerdict } from '../verdict.ts';
+import { namesOf, reasonOf, suitesOf } from '../wording.ts';
+import { type Anchors, checkLink, checkLinks } from './checks.ts';
 import { milliseconds } from './exchanges.ts';
-import { capital, field, html, joined, type Markup, prose, script } from './markup.ts';
+import { capital, field, html, type Markup, prose, script } from './markup.ts';
 
 /** What came to no verdict and why, what was tried, and what to do next. */
 export function inconclusive(document: ResultDocument, anchors: Anchors): Markup | '' {
@@ -110,28 +111,16 @@ export function notVerified(entries: ResultDocument['notVerified']): Markup | ''
   return html`<section class="unseen"><h2>Not verified <span>${by}</span></h2><ul>${items}</ul></section>`;
 }
 
-function withVerdict(results: readonly ScenarioResult[], verdict: ScenarioResult['verdict']): ScenarioResult[] {
-  return results.filter((result) => result.verdict === verdict);
-}
-
 /** Up to this many checks of a reason are named; of more, the suites are counted. */
 const MAX_NAMED = 3;
 const MAX_REASONS = 12;
 
 /** One entry for each reason. */
 function byReason(results: readonly ScenarioResult[], anchors: Anchors): Markup {
-  const groups = groupBy(results, ({ observed, reason }) => reason || observed || 'no reason was recorded');
+  const groups = groupBy(results, reasonOf);
   const left = groups.length - MAX_REASONS;
   const items = groups.slice(0, MAX_REASONS).map(([reason, members]) => {
-    const names =
-      members.length <= MAX_NAMED
-        ? joined(
-            members.map(({ id }) => checkLink(id, anchors)),
-            ', ',
-          )
-        : groupBy(members, ({ suite }) => suite)
-            .map(([suite, inSuite]) => `${inSuite.length} in ${suite}`)
-            .join(', ');
+    const names = members.length <= MAX_NAMED ? checkLinks(members, anchors) : suitesOf(members);
     return html`<li>${capital(reason)} <span class="close">${counted(members.length, 'check')}: ${names}</span></li>`;
   });
   const more = left > 0 && html`<li class="close">and ${counted(left, 'more reason')}: see the checks below</li>`;

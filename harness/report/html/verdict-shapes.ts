@@ -16,56 +16,24 @@ export interface Face {
   readonly path: string;
 }
 
-/** Ordered by how much attention they need. */
+function face(verdict: Verdict, word: string, one: string, many: string, path: string): Face {
+  return { verdict, word, counted: (count) => (count === 1 ? one : many), path };
+}
+
+/** What needs most attention first: a cross, a frame with a dot, a triangle, a hollow diamond, a square, a dash. */
 export const FACES: readonly Face[] = [
-  {
-    verdict: 'fail',
-    word: 'fail',
-    counted: () => 'failed',
-    // A cross.
-    path: 'm1 0 3 3 3-3 1 1-3 3 3 3-1 1-3-3-3 3-1-1 3-3-3-3z',
-  },
-  {
-    verdict: 'harness-error',
-    word: 'error',
-    counted: (count) => (count === 1 ? 'harness error' : 'harness errors'),
-    // A frame with a dot.
-    path: 'm0 0h8v8h-8zm1.5 1.5v5h5v-5zm1.5 1.5h2v2h-2z',
-  },
-  {
-    verdict: 'warn',
-    word: 'warn',
-    counted: (count) => (count === 1 ? 'warning' : 'warnings'),
-    // A triangle.
-    path: 'm4 0 4 8h-8z',
-  },
-  {
-    verdict: 'inconclusive',
-    word: 'no verdict',
-    counted: () => 'inconclusive',
-    // A hollow diamond.
-    path: 'm4 0 4 4-4 4-4-4zm0 2-2 2 2 2 2-2z',
-  },
-  {
-    verdict: 'pass',
-    word: 'pass',
-    counted: () => 'passed',
-    // A full square.
-    path: 'm.5 .5h7v7h-7z',
-  },
-  {
-    verdict: 'not-applicable',
-    word: 'n/a',
-    counted: () => 'not applicable',
-    // A dash.
-    path: 'm1 3h6v2h-6z',
-  },
+  face('fail', 'fail', 'failed', 'failed', 'm1 0 3 3 3-3 1 1-3 3 3 3-1 1-3-3-3 3-1-1 3-3-3-3z'),
+  face('harness-error', 'error', 'harness error', 'harness errors', 'm0 0h8v8h-8zm1.5 1.5v5h5v-5zm1.5 1.5h2v2h-2z'),
+  face('warn', 'warn', 'warning', 'warnings', 'm4 0 4 8h-8z'),
+  face('inconclusive', 'no verdict', 'inconclusive', 'inconclusive', 'm4 0 4 4-4 4-4-4zm0 2-2 2 2 2 2-2z'),
+  face('pass', 'pass', 'passed', 'passed', 'm.5 .5h7v7h-7z'),
+  face('not-applicable', 'n/a', 'not applicable', 'not applicable', 'm1 3h6v2h-6z'),
 ];
 
 export function faceOf(verdict: Verdict): Face {
-  const face = FACES.find((one) => one.verdict === verdict);
-  if (face === undefined) throw new TypeError(`unknown verdict ${verdict}`);
-  return face;
+  const found = FACES.find((one) => one.verdict === verdict);
+  if (found === undefined) throw new TypeError(`unknown verdict ${verdict}`);
+  return found;
 }
 
 export function countOf(results: readonly ScenarioResult[], verdict: Verdict): number {

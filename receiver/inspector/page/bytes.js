@@ -120,10 +120,8 @@ export function hexDump(all, width = 16) {
   for (let at = 0; at < all.length; at += width) {
     const row = all.subarray(at, at + width);
     const codes = Array.from(row, (byte, index) => (index === 8 ? ` ${hex(byte, 2)}` : hex(byte, 2))).join(' ');
-    const characters = Array.from(row, (byte) => (byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : '.')).join(
-      '',
-    );
-    lines.push(`${hex(at, 6)}  ${codes.padEnd(width * 3 + (width > 8 ? 0 : -1))}  ${characters}`);
+    const characters = Array.from(row, (byte) => (byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : '.'));
+    lines.push(`${hex(at, 6)}  ${codes.padEnd(width * 3 + (width > 8 ? 0 : -1))}  ${characters.join('')}`);
   }
   return lines.join('\n');
 }

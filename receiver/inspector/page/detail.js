@@ -1,35 +1,23 @@
 // The details of one delivery: the verdict and its reasons, the headers, the body, and the difference to what was
 // signed.
 import { fromBase64, hexDump, hexOf, jsonNodes, layOut, oddities, plainText, textOf } from './bytes.js';
-import {
-  bytes,
-  clock,
-  commandLine,
-  copyButton,
-  counted,
-  element,
-  isNarrow,
-  judgement,
-  look,
-  took,
-  verdict,
-} from './dom.js';
+import * as dom from './dom.js';
+
+const { bytes, clock, copyButton, counted, element, note } = dom;
 
 export function detailView(view, { back, permalink, actions }) {
-  const judged = judgement(view);
-  const said = judged === undefined ? verdict(view) : `${verdict(view)}: ${judged}`;
-  const mark = element('p', { class: `mark ${look(view)}` }, said);
+  const said = [dom.verdict(view), dom.judgement(view)].filter(Boolean).join(': ');
   return element(
     'article',
     {},
-    element('button', { type: 'button', class: 'back', onclick: back }, 'Back to the list'),
-    mark,
-    element('h2', { id: 'detail-title', tabindex: '-1' }, view.explanation.title),
-    actions === undefined ? undefined : actionsView(view, actions),
+    dom.backButton(back),
+    element('p', { class: `mark ${dom.look(view)}` }, said),
+    dom.detailTitle(view.explanation.title),
+    actions && actionsView(view, actions),
     facts(view, permalink),
     whySection(view),
     view.body === undefined
-      ? element('section', {}, element('h3', {}, 'Body'), element('p', { class: 'note' }, view.noBody))
+      ? element('section', {}, element('h3', {}, 'Body'), note(view.noBody))
       : bodyView(view.id, view.body),
     headersSection(view.headers, 'Headers as received'),
     ...(view.answer === undefined ? [] : answerSections(view.answer)),
@@ -48,29 +36,23 @@ function actionsView({ id, replayable, replayOf }, { replay, curl, canSign }) {
     });
     return button;
   };
-  const origin =
-    replayOf === undefined
-      ? undefined
-      : element('p', {}, 'Replay of ', element('a', { href: `#${replayOf}` }, replayOf));
-  if (!replayable) return element('div', {}, origin, element('p', { class: 'note' }, 'Its bytes are not kept.'));
+  const origin = replayOf && element('p', {}, 'Replay of ', element('a', { href: `#${replayOf}` }, replayOf));
+  if (!replayable) return element('div', {}, origin, note('Its bytes are not kept.'));
   return element(
     'div',
     { class: 'delivery-actions' },
     origin,
     act('Replay', () => replay(id, false)),
-    canSign ? act('Replay, newly signed', () => replay(id, true)) : undefined,
+    canSign && act('Replay, newly signed', () => replay(id, true)),
     act('Copy as curl', () => curl(id)),
     said,
   );
 }
 
 function answerSections({ status, reasonPhrase, headers, body }) {
+  const line = [status === 0 ? 'not HTTP' : status, reasonPhrase].join(' ').trim();
   return [
-    element(
-      'h2',
-      { class: 'answer' },
-      `Answer of the receiver: ${[status === 0 ? 'not HTTP' : status, reasonPhrase].join(' ').trim()}`,
-    ),
+    element('h2', { class: 'answer' }, `Answer of the receiver: ${line}`),
     headersSection(headers, 'Headers of the answer'),
     answerBody(body),
   ];
@@ -78,59 +60,58 @@ function answerSections({ status, reasonPhrase, headers, body }) {
 
 function answerBody(body) {
   const all = fromBase64(body.base64);
-  if (body.size === 0) return element('p', { class: 'note' }, 'The body of the answer is empty.');
-  const said = [
-    body.cut ? `The first ${bytes(all.length)} of ${bytes(body.size)} bytes are shown.` : undefined,
-    body.masked ? 'The answer contains a credential. It is masked here.' : undefined,
-  ].filter(Boolean);
-  return element(
-    'section',
-    { 'aria-label': 'Body of the answer' },
-    element('div', { class: 'section-head' }, element('h3', {}, `Body of the answer (${counted(body.size, 'byte')})`)),
-    ...said.map((text) => element('p', { class: 'warning' }, text)),
+  if (body.size === 0) return note('The body of the answer is empty.');
+  return section(
+    'Body of the answer',
+    sectionHead(`Body of the answer (${counted(body.size, 'byte')})`),
+    ...warnings(
+      body.cut && `The first ${bytes(all.length)} of ${bytes(body.size)} bytes are shown.`,
+      body.masked && 'The answer contains a credential. It is masked here.',
+    ),
     element('pre', { tabindex: '0', 'aria-label': 'Body of the answer as text' }, textOf(all)),
   );
 }
 
-function fact(name, value, options = {}) {
-  if (value === undefined || value === '') return undefined;
-  const dd = element('dd', { class: options.mono ? 'mono' : undefined }, value);
-  if (options.copy)
+function section(label, ...children) {
+  return element('section', { 'aria-label': label }, ...children);
+}
+
+function sectionHead(title, ...children) {
+  return element('div', { class: 'section-head' }, element('h3', {}, title), ...children);
+}
+
+function warnings(...texts) {
+  return texts.filter(Boolean).map((text) => element('p', { class: 'warning' }, text));
+}
+
+/** `copy` is the text of its button, `remark` stands after it. */
+function fact(name, value, { mono, copy, remark } = {}) {
+  if (!value) return undefined;
+  const dd = element('dd', { class: mono ? 'mono' : undefined }, value);
+  const label = `Copy the ${name.toLowerCase()}`;
+  if (copy)
     dd.append(
       ' ',
-      copyButton('Copy', () => value, { class: 'quiet', 'aria-label': `Copy the ${name.toLowerCase()}` }),
+      copyButton('Copy', () => copy, { class: 'quiet', 'aria-label': label }),
     );
-  if (options.note) dd.append(' ', element('span', { class: 'masked' }, options.note));
+  if (remark) dd.append(' ', element('span', { class: 'masked' }, remark));
   return element('div', {}, element('dt', {}, name), dd);
 }
 
 function facts(view, permalink) {
-  const { method, target, httpVersion } = view.request;
-  const note = view.claimed ? 'not verified' : undefined;
+  const { notificationId, transactionId, request } = view;
+  const remark = view.claimed && 'not verified';
   return element(
     'dl',
     { class: 'facts' },
-    ...[
-      fact('Time', `${clock(view.at)}, took ${took(view.durationMs)}`),
-      fact('Request', `${method} ${target} HTTP/${httpVersion}`, { mono: true }),
-      fact('From', view.remoteAddress === '' ? undefined : view.remoteAddress, { mono: true }),
-      fact('Kind', view.kind),
-      fact('Notification', view.notificationId, { mono: true, copy: true, note }),
-      fact('Transaction', view.transactionId, { mono: true, copy: true, note }),
-      fact('Reason', view.reason, { mono: true }),
-      element(
-        'div',
-        {},
-        element('dt', {}, 'Link'),
-        element(
-          'dd',
-          {},
-          element('span', { class: 'mono' }, `#${view.id}`),
-          ' ',
-          copyButton('Copy', () => permalink, { class: 'quiet', 'aria-label': 'Copy the link' }),
-        ),
-      ),
-    ],
+    fact('Time', `${clock(view.at)}, took ${dom.took(view.durationMs)}`),
+    fact('Request', `${request.method} ${request.target} HTTP/${request.httpVersion}`, { mono: true }),
+    fact('From', view.remoteAddress, { mono: true }),
+    fact('Kind', view.kind),
+    fact('Notification', notificationId, { mono: true, copy: notificationId, remark }),
+    fact('Transaction', transactionId, { mono: true, copy: transactionId, remark }),
+    fact('Reason', view.reason, { mono: true }),
+    fact('Link', `#${view.id}`, { mono: true, copy: permalink }),
   );
 }
 
@@ -141,63 +122,45 @@ function whySection(view) {
     ...mistakes.map(({ title, fix: howToFix }) =>
       element('div', { class: 'mistake' }, element('strong', {}, title), element('p', {}, howToFix)),
     ),
-    unexplained ? noMistake(view) : undefined,
-    expected === undefined && received === undefined
-      ? undefined
-      : element('dl', { class: 'facts' }, ...[fact('Expected', expected), fact('Received', received)].filter(Boolean)),
-    points.length === 0
-      ? undefined
-      : element('ul', {}, ...points.map((point) => element('li', { class: 'mono' }, point))),
-    fix === undefined ? undefined : element('p', { class: 'note' }, fix),
-    ...rotation.map((text) => element('p', { class: 'note' }, text)),
-  ].filter((part) => part !== undefined);
+    unexplained && noMistake(view),
+    (expected !== undefined || received !== undefined) &&
+      element('dl', { class: 'facts' }, fact('Expected', expected), fact('Received', received)),
+    points.length > 0 && element('ul', {}, ...points.map((point) => element('li', { class: 'mono' }, point))),
+    fix !== undefined && note(fix),
+    ...rotation.map(note),
+  ].filter(Boolean);
   if (said.length === 0) return undefined;
   const looks = { accepted: ' fine', duplicate: ' fine', aborted: ' aborted-why', 'answered-correct': ' fine' };
-  return element(
-    'section',
-    { 'aria-label': 'Why' },
-    element('div', { class: `why${looks[look(view)] ?? ''}` }, ...said),
-    diff === undefined || body === undefined
-      ? undefined
-      : element(
-          'section',
-          { 'aria-label': 'Difference' },
-          element('h3', {}, 'Difference between the received and the signed bytes'),
-          diffView(body, diff),
-        ),
+  const difference = 'Difference between the received and the signed bytes';
+  return section(
+    'Why',
+    element('div', { class: `why${looks[dom.look(view)] ?? ''}` }, ...said),
+    diff && body && section('Difference', element('h3', {}, difference), diffView(body, diff)),
   );
 }
+
+const MORE =
+  'Usually the secret differs, or a proxy or gateway changed the body. With the downloaded body, this command tries ' +
+  'more:';
 
 function noMistake(view) {
   return element(
     'div',
     { class: 'mistake' },
     element('strong', {}, 'No known signing mistake produces this signature.'),
-    element(
-      'p',
-      {},
-      'Usually the secret differs, or a proxy or gateway changed the body. ',
-      'With the downloaded body, this command tries more:',
-    ),
-    commandLine(`hookproof verify delivery-${view.id}.bin --signature "$HEADER" --secret-file secret.txt`),
+    element('p', {}, MORE),
+    dom.commandLine(`hookproof verify delivery-${view.id}.bin --signature "$HEADER" --secret-file secret.txt`),
   );
 }
 
 function headersSection(headers, title) {
-  const rows = headers.map(({ name, value, note }) =>
-    element(
-      'tr',
-      {},
-      element('th', { scope: 'row' }, name),
-      value === null
-        ? element('td', {}, element('span', { class: 'masked' }, `masked: ${note}`))
-        : element('td', {}, value),
-    ),
-  );
-  return element(
-    'section',
-    { 'aria-label': title },
-    element('div', { class: 'section-head' }, element('h3', {}, `${title} (${counted(headers.length, 'line')})`)),
+  const rows = headers.map(({ name, value, note: why }) => {
+    const shown = value ?? element('span', { class: 'masked' }, `masked: ${why}`);
+    return element('tr', {}, element('th', { scope: 'row' }, name), element('td', {}, shown));
+  });
+  return section(
+    title,
+    sectionHead(`${title} (${counted(headers.length, 'line')})`),
     element('table', { class: 'headers' }, element('tbody', {}, ...rows)),
   );
 }
@@ -236,21 +199,12 @@ function bodyView(id, body) {
     });
   }
   show(chosen);
-  return element(
-    'section',
-    { 'aria-label': 'Body' },
-    element(
-      'div',
-      { class: 'section-head' },
-      element('h3', {}, 'Body'),
-      element('div', { role: 'tablist', 'aria-label': 'Show the body as' }, ...tabs),
-      element(
-        'span',
-        { class: 'end' },
-        copyButton('Copy', () => copied),
-        element('a', { class: 'button', href: `deliveries/${id}/body`, download: '' }, 'Download'),
-      ),
-    ),
+  const copying = copyButton('Copy', () => copied);
+  const download = element('a', { class: 'button', href: `deliveries/${id}/body`, download: '' }, 'Download');
+  const tablist = element('div', { role: 'tablist', 'aria-label': 'Show the body as' }, ...tabs);
+  return section(
+    'Body',
+    sectionHead('Body', tablist, element('span', { class: 'end' }, copying, download)),
     ...notes(all, body),
     panel,
   );
@@ -258,29 +212,26 @@ function bodyView(id, body) {
 
 function notes(all, body) {
   const { invalid, special } = oddities(all);
-  const said = [];
-  if (body.cut)
-    said.push(`The first ${bytes(all.length)} of ${bytes(body.size)} bytes are shown. The download has all of them.`);
-  if (body.masked) said.push('The body contains a credential of this receiver. It is masked here and in the download.');
-  if (invalid > 0)
-    said.push(`${counted(invalid, 'byte')} that ${invalid === 1 ? 'is' : 'are'} not UTF-8, shown as \\x..`);
-  if (special > 0) said.push(`${counted(special, 'invisible character')}, shown by name.`);
-  return said.map((text) => element('p', { class: 'warning' }, text));
+  return warnings(
+    body.cut && `The first ${bytes(all.length)} of ${bytes(body.size)} bytes are shown. The download has all of them.`,
+    body.masked && 'The body contains a credential of this receiver. It is masked here and in the download.',
+    invalid > 0 && `${counted(invalid, 'byte')} that ${invalid === 1 ? 'is' : 'are'} not UTF-8, shown as \\x..`,
+    special > 0 && `${counted(special, 'invisible character')}, shown by name.`,
+  );
 }
 
 function content(name, all, body) {
-  if (all.length === 0) return { nodes: [element('p', { class: 'note' }, 'The body is empty.')], copied: '' };
+  if (all.length === 0) return { nodes: [note('The body is empty.')], copied: '' };
   const text = plainText(all);
   if (name === 'Hex') {
-    const dump = hexDump(all, isNarrow() ? 8 : 16);
+    const dump = hexDump(all, dom.isNarrow() ? 8 : 16);
     return { nodes: [element('pre', { class: 'hex', tabindex: '0', 'aria-label': 'Bytes' }, dump)], copied: dump };
   }
   if (name === 'JSON') {
     const laidOut = body.cut
       ? { problem: 'It is too long to be formatted as JSON.' }
       : layOut(text.replace(/^\ufeff/, ''));
-    if (laidOut.problem !== undefined)
-      return { nodes: [element('p', { class: 'note' }, laidOut.problem)], copied: text };
+    if (laidOut.problem !== undefined) return { nodes: [note(laidOut.problem)], copied: text };
     const nodes = jsonNodes(laidOut, (part) => textOf(encoder.encode(part)));
     return { nodes: [element('pre', { tabindex: '0', 'aria-label': 'JSON' }, nodes)], copied: laidOut.text };
   }
@@ -321,14 +272,12 @@ function diffView(body, { signed, runs }) {
   return element(
     'div',
     {},
-    element('p', { class: 'note' }, sizes(body, signed)),
+    note(sizes(body, signed)),
     legend,
     text,
     firstDifference(received, other),
-    runs.length > MAX_RUNS ? element('p', { class: 'note' }, 'Not all differences are shown.') : undefined,
-    body.cut || signed.cut
-      ? element('p', { class: 'note' }, `Only the first ${bytes(received.length)} bytes are compared here.`)
-      : undefined,
+    runs.length > MAX_RUNS && note('Not all differences are shown.'),
+    (body.cut || signed.cut) && note(`Only the first ${bytes(received.length)} bytes are compared here.`),
   );
 }
 
@@ -342,16 +291,13 @@ function sizes(body, signed) {
 }
 
 function addSame(text, part) {
+  const same = (bytesOf) => element('span', { class: 'same' }, textOf(bytesOf));
   if (part.length <= LONG) {
-    text.append(element('span', { class: 'same' }, textOf(part)));
+    text.append(same(part));
     return;
   }
-  const middle = part.length - 2 * END;
-  text.append(
-    element('span', { class: 'same' }, textOf(part.subarray(0, END))),
-    element('span', { class: 'skipped' }, ` [${counted(middle, 'equal byte')}] `),
-    element('span', { class: 'same' }, textOf(part.subarray(-END))),
-  );
+  const skipped = ` [${counted(part.length - 2 * END, 'equal byte')}] `;
+  text.append(same(part.subarray(0, END)), element('span', { class: 'skipped' }, skipped), same(part.subarray(-END)));
 }
 
 function firstDifference(received, signed) {
@@ -361,13 +307,8 @@ function firstDifference(received, signed) {
   return element(
     'dl',
     { class: 'facts first-difference' },
-    element(
-      'div',
-      {},
-      element('dt', {}, 'First difference'),
-      element('dd', {}, `byte ${bytes(at)} (0x${at.toString(16)})`),
-    ),
-    element('div', {}, element('dt', {}, 'received'), element('dd', { class: 'mono' }, few(received))),
-    element('div', {}, element('dt', {}, 'signed'), element('dd', { class: 'mono' }, few(signed))),
+    fact('First difference', `byte ${bytes(at)} (0x${at.toString(16)})`),
+    fact('received', few(received), { mono: true }),
+    fact('signed', few(signed), { mono: true }),
   );
 }

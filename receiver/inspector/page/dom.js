@@ -1,7 +1,7 @@
 // Elements from data, and numbers and times as text. Text is only ever set as text: every part of a delivery is
 // hostile.
 
-/** An element with attributes (those that are undefined are left out) and children: elements, or text. */
+/** An element with attributes, undefined ones left out, and children: elements or text; falsy ones are left out. */
 export function element(name, attributes = {}, ...children) {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
@@ -9,8 +9,12 @@ export function element(name, attributes = {}, ...children) {
     if (key.startsWith('on')) made.addEventListener(key.slice(2), value);
     else made.setAttribute(key, value);
   }
-  made.append(...children.filter((child) => child !== undefined));
+  made.append(...children.filter(Boolean));
   return made;
+}
+
+export function note(text) {
+  return element('p', { class: 'note' }, text);
 }
 
 export function find(id) {
@@ -53,14 +57,18 @@ export async function copy(text) {
   }
 }
 
+export function backButton(onclick) {
+  return element('button', { type: 'button', class: 'back', onclick }, 'Back to the list');
+}
+
+export function detailTitle(text) {
+  return element('h2', { id: 'detail-title', tabindex: '-1' }, text);
+}
+
 /** A command to copy. */
 export function commandLine(text) {
-  return element(
-    'div',
-    { class: 'command' },
-    element('pre', { tabindex: '0' }, text),
-    copyButton('Copy', () => text),
-  );
+  const copying = copyButton('Copy', () => text);
+  return element('div', { class: 'command' }, element('pre', { tabindex: '0' }, text), copying);
 }
 
 const pad = (value, length = 2) => String(value).padStart(length, '0');

@@ -123,9 +123,9 @@ function rowOf(delivery) {
     element(
       'span',
       { class: `${name}${more}`, title: text || undefined },
-      before && text ? unseen(`${before} `) : undefined,
+      before && text && unseen(`${before} `),
       text,
-      text ? unseen(`${after} `) : undefined,
+      text && unseen(`${after} `),
     );
   // Another receiver can accept what should be refused.
   const what = (outcome === 'accepted' || outcome === 'duplicate') && reason === undefined ? kind : reasonWord(reason);
@@ -228,16 +228,9 @@ export function createFilters(onChange) {
         const those = outcome === '' ? deliveries : deliveries.filter((delivery) => delivery.outcome === outcome);
         count.textContent = String(those.length);
       }
-      offer(
-        selects.kind,
-        state.kind,
-        deliveries.map(({ kind }) => kind),
-      );
-      offer(
-        selects.reason,
-        state.reason,
-        deliveries.map(({ reason }) => reasonWord(reason)),
-      );
+      const [kinds, reasons] = [deliveries.map(({ kind }) => kind), deliveries.map(({ reason }) => reasonWord(reason))];
+      offer(selects.kind, state.kind, kinds);
+      offer(selects.reason, state.reason, reasons);
       if (state.query !== '' && searched !== newest) searchBodies(250);
     },
     clearSearch() {

@@ -1,6 +1,6 @@
 // The page: the stream of events fills the list, and the list opens the details.
 import { detailView } from './detail.js';
-import { clock, commandLine, copy, element, find, isNarrow } from './dom.js';
+import { backButton, clock, commandLine, copy, detailTitle, element, find, isNarrow } from './dom.js';
 import { createFilters, createList } from './list.js';
 import { openStream } from './stream.js';
 
@@ -34,12 +34,7 @@ const list = createList({
 /** Deliveries since the last frame are added together. */
 let arrived = [];
 function arrive(delivery) {
-  if (
-    list.has(delivery.id) ||
-    arrived.some(({ id }) => id === delivery.id) ||
-    held.some(({ id }) => id === delivery.id)
-  )
-    return;
+  if (list.has(delivery.id) || [...arrived, ...held].some(({ id }) => id === delivery.id)) return;
   if (arrived.length === 0) setTimeout(take, 16);
   arrived.push(delivery);
 }
@@ -127,9 +122,8 @@ openStream({
     if (data.storedIn !== undefined) find('help-note').textContent = storeNote(data.storedIn);
     find('empty').replaceChildren(...emptyView(data));
     if (isOther && list.entries().length > 0) {
-      notice(
-        `The receiver was restarted at ${clock(new Date().toISOString()).slice(0, 8)}. Earlier deliveries are grey.`,
-      );
+      const now = clock(new Date().toISOString()).slice(0, 8);
+      notice(`The receiver was restarted at ${now}. Earlier deliveries are grey.`);
       list.markBefore(({ id }) => !id.startsWith(`${instance}-`));
     }
     showWhich();
@@ -224,13 +218,7 @@ function goneView(id) {
 }
 
 function noDetailView(title, ...why) {
-  return element(
-    'article',
-    {},
-    element('button', { type: 'button', class: 'back', onclick: close }, 'Back to the list'),
-    element('h2', { id: 'detail-title', tabindex: '-1' }, title),
-    ...why.map((text) => element('p', {}, text)),
-  );
+  return element('article', {}, backButton(close), detailTitle(title), ...why.map((text) => element('p', {}, text)));
 }
 
 /** Back to the list. */
@@ -341,28 +329,23 @@ function emptyView({ receiver, upstream, signature, apiKey }) {
   const url = receiver ?? 'URL';
   const ca = url.startsWith('https:') ? ' --ca ca.pem' : '';
   const needs = [
-    signature === undefined ? undefined : 'HOOKPROOF_SECRET (or --secret-file)',
-    apiKey === undefined ? undefined : 'HOOKPROOF_API_KEY (or --api-key-file)',
+    signature !== undefined && 'HOOKPROOF_SECRET (or --secret-file)',
+    apiKey !== undefined && 'HOOKPROOF_API_KEY (or --api-key-file)',
   ].filter(Boolean);
+  const appears =
+    upstream === undefined
+      ? 'to the receiver appears here when it arrives'
+      : `appears here, with the answer of ${upstream}`;
+  const p = (...texts) => element('p', {}, ...texts);
   return [
     element('h2', {}, 'No deliveries yet'),
-    element(
-      'p',
-      {},
-      upstream === undefined
-        ? 'Each delivery to the receiver appears here when it arrives. Send the first one from another terminal:'
-        : `Each delivery appears here, with the answer of ${upstream}. Send the first one from another terminal:`,
-    ),
+    p(`Each delivery ${appears}. Send the first one from another terminal:`),
     commandLine(`hookproof trigger buy ${url}${ca}`),
-    needs.length === 0
-      ? undefined
-      : element('p', {}, `The command needs ${needs.join(' and ')}, with the same values as the receiver.`),
-    element('p', {}, 'List all samples and flows:'),
+    needs.length > 0 && p(`The command needs ${needs.join(' and ')}, with the same values as the receiver.`),
+    p('List all samples and flows:'),
     commandLine('hookproof trigger list'),
-    receiver === undefined
-      ? undefined
-      : element('p', {}, 'Or point your own sender to ', element('span', { class: 'mono' }, receiver), '.'),
-  ].filter((part) => part !== undefined);
+    receiver && p('Or point your own sender to ', element('span', { class: 'mono' }, receiver), '.'),
+  ].filter(Boolean);
 }
 
 const THEMES = ['system', 'light', 'dark'];

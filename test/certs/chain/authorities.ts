@@ -1,6 +1,12 @@
 /** The certificates of the tests, made once for each file. The names follow the reference's matrix. */
 import { createPrivateKey } from 'node:crypto';
-import { analyseChain, type CertificateOptions, type ChainAnalysis, makeCertificate } from '../../../certs/index.ts';
+import {
+  analyseChain,
+  type CertificateOptions,
+  type ChainAnalysis,
+  chainLines,
+  makeCertificate,
+} from '../../../certs/index.ts';
 import { EXTENSION, handmade, name } from './handmade.ts';
 
 export const HOST = 'hooks.example';
@@ -114,4 +120,8 @@ export function analyse(sent: readonly Pick<Sent, 'der'>[], circumstances: Circu
 /** `expired@0`, in the order found. */
 export function codes({ faults }: ChainAnalysis): string[] {
   return faults.map(({ code, at }) => `${code}@${at}`);
+}
+
+export function drawChain(analysis: ChainAnalysis, options: { readonly ascii?: boolean } = {}): string[] {
+  return chainLines(analysis, options).map(({ lead, text }) => lead + text);
 }

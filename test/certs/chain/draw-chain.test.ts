@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { drawChain } from '../../../certs/index.ts';
-import { type Authorities, analyse, DAY, makeAuthorities } from './authorities.ts';
+import { type Authorities, analyse, DAY, drawChain, makeAuthorities } from './authorities.ts';
 
 let m: Authorities;
 beforeAll(async () => {

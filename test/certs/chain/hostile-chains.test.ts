@@ -1,8 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { certificateFacts, drawChain } from '../../../certs/index.ts';
-import { type Authorities, analyse, codes, HOST, makeAuthorities, oddLeaf } from './authorities.ts';
+import { certificateFacts } from '../../../certs/index.ts';
+import { type Authorities, analyse, codes, drawChain, HOST, makeAuthorities, oddLeaf } from './authorities.ts';
 import { EXTENSION, extension, handmade, name, sequence } from './handmade.ts';
 
 let m: Authorities;

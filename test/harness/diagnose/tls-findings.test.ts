@@ -2,8 +2,9 @@ import { createServer, type ServerOptions } from 'node:https';
 import { json } from 'node:stream/consumers';
 import type { TLSSocket } from 'node:tls';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type ClientMaterialName, clientMaterial, serverFixture } from '../../../certs/index.ts';
+import { serverFixture } from '../../../certs/index.ts';
 import { run } from '../../../harness/run/index.ts';
+import { type ClientMaterialName, clientMaterial } from '../../certs/client-material.ts';
 import { listen } from '../../endpoints/listen.ts';
 
 type Check = (socket: TLSSocket, headers: Record<string, unknown>) => boolean;

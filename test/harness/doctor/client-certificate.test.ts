@@ -7,8 +7,9 @@ import { mkdirSync } from 'node:fs';
 import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type ClientMaterialName, clientMaterial, makeCertificate, serverFixture } from '../../../certs/index.ts';
+import { makeCertificate, serverFixture } from '../../../certs/index.ts';
 import { type ServerTls, startReceiver } from '../../../receiver/index.ts';
+import { type ClientMaterialName, clientMaterial } from '../../certs/client-material.ts';
 import { examineWith, factsOf, folderWith, found, problems, sectionOf } from './examining.ts';
 import { plainServer, tlsServer, validServer } from './servers.ts';
 

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { clientMaterial } from '../../../certs/index.ts';
+import { clientMaterial } from '../../certs/client-material.ts';
 import { examineWith, factsOf, folderWith, found, sectionOf } from './examining.ts';
 import { plainServer } from './servers.ts';
 

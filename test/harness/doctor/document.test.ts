@@ -2,11 +2,12 @@
 import { randomBytes } from 'node:crypto';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { clientMaterial, makeCertificate, serverFixture } from '../../../certs/index.ts';
+import { makeCertificate, serverFixture } from '../../../certs/index.ts';
 import { createCleaner } from '../../../harness/doctor/clean.ts';
 import { doctorDocument, type FactsOf } from '../../../harness/doctor/doctor-document.ts';
 import { type DoctorDocument, doctorSchema, renderDoctor } from '../../../harness/doctor/index.ts';
 import { createRedactor } from '../../../harness/report/index.ts';
+import { clientMaterial } from '../../certs/client-material.ts';
 import { bodyOf, hmacOf } from '../../endpoints/verifying.ts';
 import { examineWith, factsOf, found } from './examining.ts';
 import { plainServer, tlsServer, validServer } from './servers.ts';

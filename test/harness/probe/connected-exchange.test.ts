@@ -1,9 +1,10 @@
 import https from 'node:https';
 import { connect, createServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { clientMaterial, serverFixture } from '../../../certs/index.ts';
+import { serverFixture } from '../../../certs/index.ts';
 import { connectedExchange } from '../../../harness/probe/connected-exchange.ts';
 import { createIdentities } from '../../../harness/probe/identities.ts';
+import { clientMaterial } from '../../certs/client-material.ts';
 import { type Endpoint, listen } from '../../endpoints/listen.ts';
 
 const open: Endpoint[] = [];

@@ -7,6 +7,7 @@ import type { Partner } from '../../../harness/index.ts';
 import { buy } from '../sender/samples.ts';
 
 let certs: typeof import('../../../certs/index.ts');
+let clientMaterial: typeof import('../../certs/client-material.ts').clientMaterial;
 let startReceiver: typeof import('../../../receiver/index.ts').startReceiver;
 let run: typeof import('../../../harness/index.ts').run;
 let sender: typeof import('../../../harness/sender/index.ts');
@@ -15,6 +16,7 @@ let sender: typeof import('../../../harness/sender/index.ts');
 beforeAll(async () => {
   vi.resetModules();
   certs = await import('../../../certs/index.ts');
+  ({ clientMaterial } = await import('../../certs/client-material.ts'));
   ({ startReceiver } = await import('../../../receiver/index.ts'));
   sender = await import('../../../harness/sender/index.ts');
   ({ run } = await import('../../../harness/index.ts'));
@@ -49,7 +51,7 @@ function counting() {
 const SECRET = 'a secret for this test alone';
 
 async function receiver() {
-  const [{ cert, key, ca }, right] = await Promise.all([certs.serverFixture('p256'), certs.clientMaterial('right')]);
+  const [{ cert, key, ca }, right] = await Promise.all([certs.serverFixture('p256'), clientMaterial('right')]);
   const started = await startReceiver({
     signing: { secrets: [SECRET] },
     tls: { cert, key, ca: right.authority, clientCertificate: 'required' },
@@ -70,10 +72,7 @@ describe('a run over mutual TLS', () => {
   it('creates each context and each certificate once', async () => {
     const { partner, close } = await receiver();
     try {
-      const [expired, { cert: clientCert }] = [
-        await certs.clientMaterial('expired'),
-        await certs.clientMaterial('right'),
-      ];
+      const [expired, { cert: clientCert }] = [await clientMaterial('expired'), await clientMaterial('right')];
       const counts = counting();
       const document = await run({
         partner,

@@ -3,12 +3,8 @@ import http2 from 'node:http2';
 import type { ServerOptions } from 'node:https';
 import https from 'node:https';
 import { createSecureContext } from 'node:tls';
-import {
-  type ClientMaterialName,
-  clientMaterial,
-  type ServerFixtureName,
-  serverFixture,
-} from '../../../certs/index.ts';
+import { type ServerFixtureName, serverFixture } from '../../../certs/index.ts';
+import { type ClientMaterialName, clientMaterial } from '../../certs/client-material.ts';
 import type { Cell, OpenServer } from './cell.ts';
 import { correctServer, type Expected, serverAccepting } from './expected.ts';
 import { CLIENT_NAME, nginxProtocolsOf, type TlsVersions } from './material.ts';

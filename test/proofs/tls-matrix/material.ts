@@ -3,8 +3,9 @@ import 'reflect-metadata';
 import { randomBytes, webcrypto } from 'node:crypto';
 import type { SecureContextOptions } from 'node:tls';
 import * as x509 from '@peculiar/x509';
-import { clientMaterial, makeCertificate, type ServerFixture, serverFixture } from '../../../certs/index.ts';
+import { makeCertificate, type ServerFixture, serverFixture } from '../../../certs/index.ts';
 import type { RunOptions } from '../../../harness/run/index.ts';
+import { clientMaterial } from '../../certs/client-material.ts';
 import type { InvalidClient } from './expected.ts';
 
 export const SECRET = randomBytes(32).toString('hex');
