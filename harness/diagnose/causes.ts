@@ -203,7 +203,8 @@ function describe(members: readonly Fact[], results: readonly ScenarioResult[]):
   return {
     relation: 'also',
     fault: mistake ?? NOT_KNOWN,
-    title: known === undefined || isGeneral ? observed : `${known.title}: ${lowerFirst(observed)}`,
+    title:
+      known === undefined || isGeneral ? observed : `${asAnswered(known.title, decisive)}: ${lowerFirst(observed)}`,
     mistake,
     agreement: decisive.length,
     outcomes: decisive.length,
@@ -228,10 +229,11 @@ function mistakeOf(facts: readonly Fact[], harm: Harm, likeness: Likeness): Mist
   // The signature is verified before the payload is read.
   const impossible = { signature: PAYLOAD_MISTAKES, payload: BODY_MISTAKES }[likeness as string];
   const isPossible = ({ mistake }: Fact) => impossible?.has(mistake) !== true;
-  const [first] = groupBy(facts.filter(isPossible), ({ mistake }) => mistake)
-    .map(([, group]) => group)
-    .toSorted((a, b) => b.length - a.length);
-  if (first?.[0] !== undefined && first.length * 2 >= facts.length) return first[0].mistake;
+  // One that implies what other checks show explains those too.
+  const [best] = [...new Set(facts.filter(isPossible).map(({ mistake }) => mistake))]
+    .map((mistake) => ({ mistake, shown: facts.filter((fact) => implies(mistake, fact.mistake)).length }))
+    .toSorted((one, other) => other.shown - one.shown);
+  if (best !== undefined && best.shown * 2 >= facts.length) return best.mistake;
   return harm === 'refuses' && likeness === 'signature' ? 'decoded-body' : GENERAL[harm];
 }
 
@@ -298,6 +300,12 @@ const VERBS: Readonly<Record<string, string>> = {
   silent: 'Does not answer',
   unreadable: 'Sends an unreadable answer to',
 };
+
+/** A mistake is described by the usual answer; another server closes the connection instead. */
+function asAnswered(title: string, facts: readonly Fact[]): string {
+  const isClosed = facts.every(({ result }) => result.outcome === 'closed');
+  return isClosed ? title.replace(/^Answers 500 to/, 'Closes the connection on') : title;
+}
 
 const lowerFirst = (text: string) => text.charAt(0).toLowerCase() + text.slice(1);
 

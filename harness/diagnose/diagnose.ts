@@ -5,6 +5,7 @@ import { codeFor, explainMistake, findMistake, MISTAKES, type Mistake } from '..
 import { type Feature, findScenario, type RunObservations } from '../../scenarios/index.ts';
 import { PREFLIGHT_SCENARIO, STATUS_SCENARIOS } from '../judge/index.ts';
 import type { Diagnosis, ScenarioResult } from '../report/result-document.ts';
+import { NOT_KNOWN } from '../report/verdict.ts';
 import { type Candidate, causesOfRun } from './causes.ts';
 import { factsOf, fingerprintsOf } from './facts.ts';
 import { type DictionaryFault, type FaultDictionary, loadDictionary } from './fault-dictionary.ts';
@@ -37,8 +38,28 @@ export async function diagnose(run: ToDiagnose): Promise<Diagnosis[]> {
   const { results, outages, preflight } = run;
   const hasFailures = results.some(({ verdict }) => verdict === 'fail' || verdict === 'warn');
   if (!hasFailures && preflight === null && outages.length === 0) return [];
-  return diagnoseWith(await loadDictionary(), run);
+  try {
+    return diagnoseWith(await loadDictionary(), run);
+  } catch (error) {
+    // The results are worth more than their explanation.
+    return [{ ...NOT_EXPLAINED, title: `${NOT_EXPLAINED.title}: ${error}` }];
+  }
 }
+
+const NOT_EXPLAINED: Diagnosis = {
+  relation: 'main',
+  fault: NOT_KNOWN,
+  title: 'The diagnosis failed, which is a defect of hookproof',
+  mistake: null,
+  agreement: 0,
+  outcomes: 0,
+  evidence: [],
+  alike: [],
+  seen: '',
+  why: 'The results below are complete; only their causes are missing.',
+  fix: 'See the fix of each check, and report the defect with the document of this run.',
+  stack: null,
+};
 
 /** The same with a given dictionary. */
 function diagnoseWith(dictionary: FaultDictionary, run: ToDiagnose): Diagnosis[] {

@@ -33,11 +33,17 @@ export function explainPreflight(
   if (answer !== null) {
     const isRejection = answer.status === 401 || answer.status === 403;
     if (!isRejection) return findingForStatus(answer.status, stage);
-    return credentials.secret || credentials.apiKey ? rejectsCredentials(answer.status, credentials) : NO_CREDENTIALS;
+    if (!credentials.secret && !credentials.apiKey) return NO_CREDENTIALS;
+    const found = rejectsCredentials(answer.status, credentials);
+    return stage === 'before' ? { ...found, why: `${found.why} ${NOT_FOUND}` } : found;
   }
   if (error === null || error.kind === 'local') return null;
   return TRANSPORT[error.kind];
 }
+
+const NOT_FOUND =
+  'A delivery without the credential gets the same answer, so the receiver may not find the header: it may look for ' +
+  'another name or another letter case, or a proxy drops it.';
 
 const TRANSPORT: Readonly<Record<Exclude<TransportErrorKind, 'timeout' | 'local'>, Finding>> = {
   dns: findingOf('name-does-not-resolve', 'The host name of the endpoint does not resolve', 'host-name-not-published'),
@@ -155,7 +161,8 @@ function findingForStatus(status: number, stage: Stage = 'after'): Finding {
     return findingOf('rate-limits', 'The endpoint limits the rate of deliveries (429)', 'sender-throttled');
   }
   if (status >= 500) {
-    const title = `The endpoint fails on a valid delivery (${status})`;
+    const what = stage === 'at' ? 'while it checks any credential' : 'on a valid delivery';
+    const title = `The endpoint fails ${what} (${status})`;
     return findingOf('fails-on-valid-delivery', title, 'handler-failure', FAILS_FOR_ALL[stage] || undefined);
   }
   const title = `The endpoint rejects a valid notification (${status})`;

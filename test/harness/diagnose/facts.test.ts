@@ -50,7 +50,7 @@ describe('the facts', () => {
 
   it.each([
     ['401', 'decoded-body'],
-    ['400', 'over-strict-validation'],
+    ['400', 'one-shape-for-all-types'],
   ])('never explain valid deliveries answered %s by the other kind of mistake', async (status, mistake) => {
     const kinds = ['valid/wallet-created', 'valid/refund-success', 'valid/refund-fail'];
     const [main] = await diagnosed(Object.fromEntries(kinds.map((id) => [id, `fail ${status}`])));

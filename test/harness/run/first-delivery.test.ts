@@ -168,7 +168,7 @@ describe('where a first delivery is refused', () => {
       'at the check, which fails',
       ({ given }) => (given === undefined ? [401] : [500, 'Internal Server Error']),
       'fails-on-valid-delivery',
-      /fails on a valid delivery \(500\)$/,
+      /fails while it checks any credential \(500\)$/,
     ],
     [
       'after the check: a wrong signature gets another answer',
