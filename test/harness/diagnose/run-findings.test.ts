@@ -11,6 +11,13 @@ const dictionary = await loadDictionary();
 const outcomesOf = (name: string) => redOutcomes(faultCalled(dictionary, name));
 
 describe('the diagnosis', () => {
+  it('says so when it fails itself, and the results stay', async () => {
+    const results = resultsWith({ 'signature/missing': 'fail 200' }, BOTH);
+    const broken = results.map((result) => Object.defineProperty({ ...result }, 'exchanges', { value: null }));
+    const [main] = await diagnosed({}, { results: broken });
+    expect(main?.title).toMatch(/^The diagnosis failed, which is a defect of hookproof: TypeError/);
+  });
+
   it('names the mutant, its evidence, where it is seen, why it matters and the fix', async () => {
     const fault = faultCalled(dictionary, 'verifies-reserialised-json');
     const [main] = await diagnosed(redOutcomes(fault));
