@@ -1,14 +1,17 @@
 /** Code that fixes several mistakes, by stack. Where a stack has none, the code of its language or the rule holds. */
 
+const PARSED_IN_EXPRESS = '`try { payload = JSON.parse(body) } catch { return res.sendStatus(400) }`';
+
 /** How to take the received bytes of the body. */
 export const RAW_BYTES = {
   express:
     'Use `express.raw({ type: () => true, inflate: false })` on this route, in front of any `express.json()`. ' +
-    'Compute the HMAC over `Buffer.isBuffer(req.body) ? req.body : Buffer.alloc(0)`, because without a body ' +
-    '`req.body` is undefined, and parse afterwards.',
+    'Compute the HMAC over `const body = Buffer.isBuffer(req.body) ? req.body : Buffer.alloc(0)`, because without a ' +
+    `body \`req.body\` is undefined, and then write ${PARSED_IN_EXPRESS}.`,
   node:
-    'Collect the chunks before a body parser reads them: `for await (const chunk of req) chunks.push(chunk)` (in Koa ' +
-    '`ctx.req`). Verify `Buffer.concat(chunks)` before `JSON.parse`.',
+    'Collect the chunks before a body parser reads them: `for await (const chunk of req) chunks.push(chunk)` (in ' +
+    'Koa, read `ctx.req` before koa-bodyparser). Verify `Buffer.concat(chunks)`, and then call `JSON.parse` in a ' +
+    'try/catch that answers 400.',
   fastify:
     "In a plugin with this route alone, call `app.removeAllContentTypeParsers()` and `app.addContentTypeParser('*', " +
     "{ parseAs: 'buffer' }, (request, body, done) => done(null, body))`. Verify `request.body ?? Buffer.alloc(0)` " +
@@ -16,14 +19,20 @@ export const RAW_BYTES = {
   nestjs:
     "Create the application with `bodyParser: false`, call `app.useBodyParser('raw', { type: () => true, inflate: " +
     'false })`, and verify `Buffer.isBuffer(req.body) ? req.body : Buffer.alloc(0)` in a guard, before `JSON.parse`. ' +
-    '`rawBody: true` alone keeps the bytes of JSON and forms only, and only as long as no other parser is mounted.',
+    '`rawBody: true` alone keeps the bytes of JSON and forms only, and only as long as no other parser is mounted. ' +
+    'Take `@Req() req` instead of `@Body() dto`, which is a Buffer now: parse and validate `req.body` in the method, ' +
+    'and answer 400 to errors of `JSON.parse`.',
   hono: 'Verify `Buffer.from(await c.req.arrayBuffer())` before `JSON.parse`.',
   python: 'Verify what `self.rfile.read(length)` returns, before `json.loads`.',
-  flask: 'Use `request.get_data()` before anything touches `request.json` or `request.form`.',
+  flask:
+    'Use `request.get_data()` before anything touches `request.json` or `request.form`. Parse it after verification, ' +
+    'in a `try` that answers 400 to `(ValueError, RecursionError)`.',
   fastapi:
     'Declare `request: Request` as the parameter instead of a model, verify `await request.body()`, and parse these ' +
-    'bytes afterwards.',
-  django: 'Use `request.body` before anything touches `request.POST`, and parse after verification.',
+    'bytes afterwards, in a `try` that answers 400 to `(ValueError, RecursionError)`.',
+  django:
+    'Use `request.body` before anything touches `request.POST`, and parse after verification, in a `try` that ' +
+    'answers 400 to `(ValueError, RecursionError)`.',
   go: 'Read the body with `io.ReadAll(r.Body)`, and unmarshal those bytes after verification.',
   java:
     'Verify what `exchange.getRequestBody().readAllBytes()` returns; of a servlet, read `request.getInputStream()`, ' +
@@ -35,8 +44,12 @@ export const RAW_BYTES = {
     'Use `file_get_contents("php://input")`, and decode after verification. For multipart bodies it is empty: answer ' +
     '415 to them.',
   laravel: 'Use `$request->getContent()`, which no middleware trims, and decode after verification.',
-  ruby: "Verify what `env['rack.input'].read` returns, before `JSON.parse`.",
-  rails: 'Use `request.raw_post` instead of `params`.',
+  ruby:
+    "Verify what `env['rack.input'].read` returns. Then call `JSON.parse`, and answer 400 to `JSON::ParserError` and " +
+    '`EncodingError`.',
+  rails:
+    'Use `request.raw_post` instead of `params`. Parse it after verification, and answer 400 to `JSON::ParserError` ' +
+    'and `EncodingError`.',
   dotnet: 'Call `Request.EnableBuffering()`, and read the stream before model binding.',
   rust: 'Take the body as `Bytes` instead of `Json<T>`, and call `serde_json::from_slice` after verification.',
 } as const;
@@ -48,9 +61,7 @@ export const IN_FRONT =
 
 /** How to parse a body without an exception that nothing handles. */
 export const GUARDED_PARSING = {
-  express:
-    'Write `try { payload = JSON.parse(body) } catch { return res.sendStatus(400) }`, also in an async handler: ' +
-    'Express 4 handles none of its exceptions.',
+  express: `Write ${PARSED_IN_EXPRESS}, also in an async handler: Express 4 handles none of its exceptions.`,
   node: 'Put `JSON.parse` into try/catch, and end the request with 400: an exception in a listener ends the process.',
   fastify: 'Write `try { payload = JSON.parse(body) } catch { return reply.code(400).send() }`.',
   nestjs: 'Write `try { payload = JSON.parse(body) } catch { throw new BadRequestException() }`.',
@@ -69,15 +80,21 @@ export const GUARDED_PARSING = {
   dotnet: 'Catch `JsonException`.',
 } as const;
 
+const OPTIONAL_IN_ZOD = 'Declare optional fields `.nullish()`, not `.optional()`, which rejects null.';
+
 /** How to check a payload before it is used. */
 export const CHECKED_PAYLOAD = {
-  node: 'Run `schema.safeParse(payload)` (zod) first, and answer 400 unless `success` is true.',
+  node: `Run \`schema.safeParse(payload)\` (zod) first, and answer 400 unless \`success\` is true. ${OPTIONAL_IN_ZOD}`,
   fastify: 'Write `if (!request.validateInput(payload, schema)) return reply.code(400).send()` after the verification.',
-  nestjs: 'Write `if (!schema.safeParse(payload).success) throw new BadRequestException()` after the verification.',
+  nestjs:
+    'Write `if (!schema.safeParse(payload).success) throw new BadRequestException()` after the verification. ' +
+    OPTIONAL_IN_ZOD,
   python:
     'Test `isinstance(payload, dict)`, and then each value before it is used, as in ' +
     '`isinstance(payload.get("data"), dict)`. Answer 400 otherwise.',
-  fastapi: 'Call `Model.model_validate_json(body)` after the verification, and answer 400 to `ValueError`.',
+  fastapi:
+    'Call `Model.model_validate_json(body)` (pydantic 1: `Model.parse_raw(body)`) after the verification, and answer ' +
+    '400 to `(ValueError, RecursionError)`. Declare optional fields `X | None = None`.',
   spring: 'Bind the verified bytes to a class with validation, and map its exceptions to 400.',
   php:
     'Test `is_array($payload)`, and then each value before it is used, as in `is_string($payload["id"] ?? null)`. ' +
@@ -86,6 +103,9 @@ export const CHECKED_PAYLOAD = {
     'Write `if (!is_array($payload) || Validator::make($payload, $rules)->fails()) return response("", 400)`: ' +
     '`$request->validate()` redirects a request that does not ask for JSON.',
   ruby: 'Test `payload.is_a?(Hash)`, and then each value, as in `payload["data"].is_a?(Hash)`: `dig` raises on text.',
+  rails:
+    'Parse `request.raw_post` with `JSON.parse`, rescue `JSON::ParserError` and `EncodingError` with 400, and test ' +
+    '`payload.is_a?(Hash)`, then each value. `params` and the objects in it are not a Hash.',
   go: 'Unmarshal into a struct with pointers, and test them for nil.',
 } as const;
 

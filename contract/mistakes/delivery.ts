@@ -298,7 +298,10 @@ export const DELIVERY_MISTAKES = mistakes({
       node:
         'Await the connection to the database, then call `listen`. Release connections in a `finally` block, and ' +
         'compare the instances behind the load balancer.',
-      django: 'Do not store in SQLite, or set `OPTIONS: {"timeout": 20}` for it: writers exclude each other.',
+      django:
+        'Do not store in SQLite, or set `OPTIONS: {"timeout": 20, "transaction_mode": "IMMEDIATE"}` for it. Before ' +
+        'Django 5.1, which adds this mode, `update_or_create` reads first and fails at once: set the timeout, and ' +
+        'use `filter().update()` and then `get_or_create`.',
       flask: 'Do not store in SQLite, or pass `timeout=20` to `sqlite3.connect`: writers exclude each other.',
       fastapi: 'Do not store in SQLite, or pass `timeout=20` to `sqlite3.connect`: writers exclude each other.',
       php: 'Do not store in SQLite, or execute `PRAGMA busy_timeout = 20000`: writers exclude each other.',

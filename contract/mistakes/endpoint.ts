@@ -268,8 +268,9 @@ export const ENDPOINT_MISTAKES = mistakes({
     fix: {
       rule:
         'Check that the parser gets the bytes that were verified: a body can be read only once. Then accept every ' +
-        'field, type and status of the specification. If the receiver looks ids up or needs additional fields, list ' +
-        'known ids and these fields under `samples` in the configuration file.',
+        'field, type and status of the specification. Look also for what rejects it after the check: a missing ' +
+        'status, a firewall that requires a User-Agent, another route. If the receiver looks ids up or needs ' +
+        'additional fields, list known ids and these fields under `samples` in the configuration file.',
       express: 'Parse the verified buffer: `JSON.parse(req.body)`.',
       fastify: 'Parse the buffer that the content type parser returned.',
       nestjs: '`ValidationPipe({ forbidNonWhitelisted: true })` and `@IsEnum` reject what your DTO does not list.',

@@ -76,6 +76,8 @@ export const HTTP_MISTAKES = mistakes({
         'plain map, lower-case all names once.',
       node: 'Read `request.headers` with the name in lower case.',
       go: 'Use `r.Header.Get`; an index into the map needs the canonical spelling.',
+      php: 'Use `$_SERVER["HTTP_X_SERVICE_SIGNATURE"]`, or `array_change_key_case(getallheaders())`.',
+      laravel: 'Use `$request->header("X-Service-Signature")`.',
       rails: 'Use `request.headers[name]`, not `request.env`.',
       dotnet: 'Use `Request.Headers`; your own dictionary needs `StringComparer.OrdinalIgnoreCase`.',
     },

@@ -212,6 +212,7 @@ export const LEAK_MISTAKES = mistakes({
       node:
         "Write one `unauthorized(res)` that sends `{ error: 'unauthorized' }`, and call it from every credential " +
         'check.',
+      nestjs: 'Throw `new UnauthorizedException()` with the same text in every guard.',
       rails: 'End each credential `before_action` in the same `head :unauthorized`.',
       go: 'Return one sentinel error from all checks, and translate it in one place.',
     },

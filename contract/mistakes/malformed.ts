@@ -1,6 +1,10 @@
 import { BODY_LIMIT, CHECKED_PAYLOAD, GUARDED_PARSING, RAW_BYTES } from './code-by-stack.ts';
 import { ids, mistakes } from './mistake.ts';
 
+const NUMBERS_IN_DJANGO =
+  '`json.loads` accepts NaN and returns Infinity for 1e400, which a JSONField rejects: pass `parse_constant`, and ' +
+  'store the text of the body in a TextField.';
+
 /** Mistakes in how a receiver reads a malformed, oversized, deeply nested or oddly typed payload. */
 export const MALFORMED_MISTAKES = mistakes({
   'unguarded-parser': {
@@ -94,7 +98,7 @@ export const MALFORMED_MISTAKES = mistakes({
         'it and call `request.validateInput(payload, schema)`.',
       fastapi:
         'Declare `request: Request` as the parameter instead of a model, because FastAPI validates parameters first ' +
-        'and answers 422. Verify `await request.body()`, and then call `Model.model_validate_json(body)`.',
+        `and answers 422. Verify \`await request.body()\`. ${CHECKED_PAYLOAD.fastapi}`,
       laravel:
         'Verify `$request->getContent()` in a middleware of the route: a `FormRequest` runs before the controller.',
       rails:
@@ -123,8 +127,10 @@ export const MALFORMED_MISTAKES = mistakes({
     fix: {
       rule:
         'Validate the whole payload after the verification and before any code reads a field: an object with the id, ' +
-        'the type and the data that its type needs. Answer 400 otherwise, and catch errors of the handler.',
+        'the type and the data that its type needs. Let optional fields be absent or null. Answer 400 to everything ' +
+        'else, and catch errors of the handler.',
       ...CHECKED_PAYLOAD,
+      django: `${CHECKED_PAYLOAD.python} ${NUMBERS_IN_DJANGO}`,
     },
     severity: 'medium',
     cwe: 20,
@@ -199,8 +205,9 @@ export const MALFORMED_MISTAKES = mistakes({
       'outage.',
     fix: {
       rule:
-        'Validate every object on the way to a field against the shape for its type: present, an object, neither ' +
-        'null nor a list nor text. Do not parse text as JSON a second time. Answer 400 otherwise.',
+        'Validate every object on the way to a field against the shape for its type: an object, not a list or text. ' +
+        'Optional fields (`errorData`, `blockchainData`, hashes, error codes) may be absent or null. Do not parse ' +
+        'text as JSON a second time. Answer 400 to everything else.',
       ...CHECKED_PAYLOAD,
     },
     severity: 'medium',
@@ -375,6 +382,7 @@ export const MALFORMED_MISTAKES = mistakes({
         '`JSON.parse` itself is safe; check the depth with a loop before a schema, a deep copy, a merge or ' +
         '`util.inspect`.',
       python: 'Catch `(ValueError, RecursionError)` around `json.loads`: the second is no `ValueError`.',
+      fastapi: 'Answer 400 to `(ValueError, RecursionError)` around the parser or `Model.parse_raw`.',
       spring: 'Use Jackson 2.15 or later, which limits the depth, and answer 400 to `StreamConstraintsException`.',
       php: 'Pass a depth to `json_decode`, as in `json_decode($body, true, 64, JSON_THROW_ON_ERROR)`.',
       ruby: 'Rescue `JSON::NestingError`, or its parent `JSON::ParserError`.',
@@ -506,10 +514,14 @@ export const MALFORMED_MISTAKES = mistakes({
         '`z.number().int()`, which rejects Infinity: `JSON.parse` returns it for large numbers.',
       python:
         'Catch `ValueError` around `json.loads`, or pass `parse_int`. Catch errors of `int()` and `Decimal()`, or ' +
-        'use ' +
-        '`re.fullmatch(r"[0-9]+(\\.[0-9]+)?", value)` first.',
+        'use `re.fullmatch(r"[0-9]+(\\.[0-9]+)?", value)` first.',
+      django:
+        'Catch `ValueError` around `json.loads` and `int()`, and `InvalidOperation` around `Decimal()`. ' +
+        NUMBERS_IN_DJANGO,
       java: 'Use `value.matches("[0-9]+(\\.[0-9]+)?")`, and BigInteger or BigDecimal with at least NUMERIC(78, 0).',
-      php: 'Test `preg_match("/^[0-9]+(\\.[0-9]+)?$/D", $value)` before bcmath, which throws `ValueError`.',
+      php:
+        'Test `preg_match("/^[0-9]+(\\.[0-9]+)?$/D", $value)` before arithmetic or bcmath: for text that is not a ' +
+        'number, `+` throws `TypeError`, and bcmath throws `ValueError`.',
       rails: 'Use `Integer(value, exception: false)` and `BigDecimal(value, exception: false)`, and answer 400 to nil.',
       go: 'Use math/big.',
       dotnet: 'Use BigInteger: decimal is limited to 28 digits.',

@@ -75,8 +75,8 @@ export const RAW_BODY_MISTAKES = mistakes({
       'can exchange or add such bytes in a signed body.',
     fix: {
       rule:
-        'Compute the HMAC over the undecoded bytes. Decode as strict UTF-8 after that, and answer 400 if decoding ' +
-        `fails. ${IN_FRONT}`,
+        'Compute the HMAC over the undecoded bytes. Decode as strict UTF-8 and parse after that, in one try/catch ' +
+        `that answers 400. ${IN_FRONT}`,
       ...RAW_BYTES,
       dotnet: 'Use Encoding.UTF8 instead of Encoding.ASCII, or better, the bytes of `Request.Body`.',
       python:

@@ -57,6 +57,9 @@ export const SKIPPED_VERIFICATION_MISTAKES = mistakes({
       express:
         'Remove conditions on `req.headers["content-length"]` and `req.httpVersion`, verify after the parser instead ' +
         'of in its `verify` hook, and call the same app in a `checkContinue` listener.',
+      flask:
+        `${RAW_BYTES.flask} In the development server, \`get_data()\` raises OSError for a chunked body with ` +
+        'trailers: answer 400, or use another server.',
     },
     severity: 'critical',
     cwe: 288,
@@ -95,6 +98,7 @@ export const SKIPPED_VERIFICATION_MISTAKES = mistakes({
       express:
         'Use `app.post(path, verify, handle)` instead of `app.use(path, handle)`. Do not test `req.url`, and do not ' +
         'read X-Original-URL or X-Rewrite-URL.',
+      django: 'Set `APPEND_SLASH = False`: with DEBUG, it raises for a POST without the final slash.',
     },
     severity: 'critical',
     cwe: 647,

@@ -141,8 +141,9 @@ export const SIGNATURE_MISTAKES = mistakes({
       'traces.',
     fix: {
       rule:
-        'Check that the header is present, compare the lengths of the two byte buffers (not of the strings) before ' +
-        'the contents, and answer 401 when the check throws.',
+        'Check that the header is present, handle an error of decoding it (Base64) like an invalid signature, ' +
+        'compare the lengths of the two byte buffers (not of the strings) before the contents, and answer 401 when ' +
+        'the check throws.',
       node:
         'Write `const a = Buffer.from(request.headers["x-service-signature"] ?? ""), b = Buffer.from(expected)`, ' +
         'then `if (a.length !== b.length || !timingSafeEqual(a, b))`, and answer 401 there.',

@@ -25,7 +25,7 @@ export const VALID_MISTAKES = mistakes({
     fix: {
       rule:
         'Handle every type and status of the specification, and give each table of handlers a default that answers ' +
-        '200.',
+        '200. If every status of a type is rejected, look for a field that these share: the answer often names it.',
       ...OPEN_VALUES,
     },
     severity: 'high',
