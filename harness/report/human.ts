@@ -165,7 +165,13 @@ function defectIn({ defect, title }: ScenarioResult): string {
 }
 
 /** What decided a result that the status of one answer does not show. */
-const SHOWN_BY_MORE: ReadonlySet<string> = new Set(['observation', 'answers-differ', 'leak', 'certificate-fault']);
+const SHOWN_BY_MORE: ReadonlySet<string> = new Set([
+  'observation',
+  'answers-differ',
+  'leak',
+  'certificate-fault',
+  'receiver-stopped',
+]);
 
 /** "answered 401, expected 200 or 4xx". */
 function answerInWords(result: ScenarioResult): string {

@@ -39,7 +39,7 @@ describe('receiver --fault', () => {
     const mistake = 'absent-signature-passes';
     const { fix, title } = MISTAKES[mistake];
     expect(rest.replace(/\s+/g, ' ')).toContain(title);
-    expect(rest).toMatch(new RegExp(`${mistake}, matches \\d+ of \\d+ outcomes`));
+    expect(rest).toMatch(new RegExp(`${mistake}, shown by \\d+ checks`));
     expect(rest.replace(/\s+/g, ' ')).toContain(`${fix.rule} ${codeFor(fix, 'express')}`);
   });
 
@@ -52,7 +52,7 @@ describe('receiver --fault', () => {
     await stop();
     expect(code).toBe(1);
     expect(stdout).toContain('effects/log-secret');
-    expect(stdout).toContain('logs-secret-on-rejection');
+    expect(stdout).toContain('secret-in-log');
     expect(stdout).not.toContain(env.HOOKPROOF_SECRET);
   });
 

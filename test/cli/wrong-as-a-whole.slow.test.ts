@@ -229,13 +229,13 @@ const WRONG: readonly Wrong[] = [
     name: 'answers 500 to malformed payloads',
     url: () => using(serve(rightBut({ malformed: 500 }))),
     code: 1,
-    says: 'Answers 500 to a body that is not JSON',
+    says: 'Does not handle every error of decoding and parsing the body: answers 500 to malformed payloads',
   },
   {
     name: 'dies on bad JSON and is restarted',
     url: () => fragile(true),
     code: 1,
-    says: 'Single deliveries stop the receiver until it is restarted',
+    says: 'Ends the process on a body that is not JSON',
   },
   {
     name: 'dies and stays down',
