@@ -55,12 +55,6 @@ export const mtlsRefusalsFaults: readonly StageFault[] = family<StageFault>(
       'Rejects the valid client certificate',
       handleClients(() => () => forbid),
       'valid-certificate-rejected',
-      {
-        equivalentTo: {
-          name: 'answers-403-to-everything',
-          reason: 'Both answer 403 to the first delivery, so nothing else is judged.',
-        },
-      },
     ],
     'right-certificate-refused-over-tls-1-2': [
       'Rejects the valid client certificate over TLS 1.2',
