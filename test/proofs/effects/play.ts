@@ -95,7 +95,7 @@ export async function startCase(
   const all = { ...env, HOOKPROOF_SECRET: SECRET };
   const code = await execute('/bin/sh', ['start.sh'], folder, all);
   if (code !== 0) throw new Error(`the receiver does not start: ${readFileSync(join(folder, 'log'), 'utf8')}`);
-  const variables = Object.keys(all).flatMap((name) => ['--command-env', name]);
+  const variables = [...Object.keys(all), 'HOOKPROOF_EFFECTS_TOKEN'].flatMap((name) => ['--command-env', name]);
   const sources = level < 2 ? [] : ['--restart-command', 'sh restart.sh', '--log', 'log', ...variables];
   return {
     url: `${scheme}://${scheme === 'https' ? 'localhost' : '127.0.0.1'}:${port}/hooks`,
