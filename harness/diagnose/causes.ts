@@ -68,16 +68,16 @@ export function causesOfRun(
       failures: everywhere ? Number.POSITIVE_INFINITY : new Set(relevant.filter(({ isFailure }) => isFailure)).size,
     });
   };
-  for (const group of groupsOf(
-    facts.filter(({ isFailure }) => isFailure),
-    results,
-  )) {
-    const covered = Math.max(
-      0,
-      ...candidates.map(({ diagnosis }) => group.filter(({ id }) => diagnosis.evidence.includes(id)).length),
-    );
-    if (group.length >= MIN_GROUP && covered < group.length * COVERED && isTelling(group, results))
-      take(describe(group, results), group);
+  const coverageOf = (group: readonly Fact[]) =>
+    Math.max(0, ...candidates.map(({ diagnosis }) => group.filter(({ id }) => diagnosis.evidence.includes(id)).length));
+  const failing = facts.filter(({ isFailure }) => isFailure);
+  // The conditions of what a candidate explains anyway are not searched: that takes time.
+  const open = groupBy(failing, ({ harm, likeness }) => `${harm} ${likeness}`).flatMap(([, plane]) =>
+    coverageOf(plane) < plane.length * COVERED ? plane : [],
+  );
+  for (const group of groupsOf(open, results)) {
+    const isOpen = group.length >= MIN_GROUP && coverageOf(group) < group.length * COVERED;
+    if (isOpen && isTelling(group, results)) take(describe(group, results), group);
   }
   const payloads = facts.filter(({ harm, isFailure }) => harm === 'malformed' && isFailure);
   for (const { diagnosis, ...more } of candidates) {
