@@ -150,6 +150,12 @@ function harmOf(result: ScenarioResult, cell: Cell | null, culprits: ReadonlySet
   return pass.includes(200) && !is2xx(Number(outcome)) ? 'refuses' : 'rest';
 }
 
+/** What it means that a notification was not handled, or too often, whatever else the check is about. */
+const MISTAKES_BY_EFFECT: Readonly<Record<string, readonly [MistakeId, ...MistakeId[]]>> = {
+  'effect-missing': ['acknowledged-before-stored', 'kind-not-handled', 'unknown-value-stops-work', 'copies-by-content'],
+  'effect-repeated': ['copy-handled-again', 'ids-kept-in-memory', 'lookup-before-insert', 'effect-and-id-apart'],
+};
+
 /** What a status says by itself. */
 const MISTAKE_BY_STATUS: Readonly<Record<number, MistakeId>> = {
   413: 'valid-body-size-rejected',
@@ -160,6 +166,8 @@ const MISTAKE_BY_STATUS: Readonly<Record<number, MistakeId>> = {
 /** A check for accepted forgeries shows something else where the forgery was refused with a wrong answer. */
 function mistakeShown(ofCheck: MistakeId, harm: Harm, result: ScenarioResult, cell: Cell | null): MistakeId {
   const { answered, decidedBy, id, outcome = '' } = result;
+  const byEffect = MISTAKES_BY_EFFECT[decidedBy];
+  if (byEffect !== undefined) return byEffect.includes(ofCheck) ? ofCheck : byEffect[0];
   const byStatus = MISTAKE_BY_STATUS[answered?.status ?? 0];
   if (byStatus !== undefined && (harm === 'refuses' || harm === 'status')) return byStatus;
   if (cell === null) return ofCheck;
