@@ -2,19 +2,14 @@
  * The causes of what went wrong in a run whose first delivery was accepted: each explains facts that no cause before it
  * explains, in the order of the harm. Consequences are counted under their cause and are no causes. Pure.
  */
-import {
-  BODY_MISTAKES,
-  explainMistake,
-  findMistake,
-  type MistakeId,
-  PAYLOAD_MISTAKES,
-} from '../../contract/mistakes/index.ts';
+import { BODY_MISTAKES, findMistake, type MistakeId, PAYLOAD_MISTAKES } from '../../contract/mistakes/index.ts';
 import { mustBeRejected } from '../judge/index.ts';
 import { groupBy } from '../report/index.ts';
 import type { Diagnosis, ScenarioResult } from '../report/result-document.ts';
-import { NOT_KNOWN } from '../report/verdict.ts';
 import { conditionOf } from './conditions.ts';
 import { type Fact, HARMS, type Harm, implies, isSpecialCaseOf, kindOf, type Likeness, STAYS_UP } from './facts.ts';
+import { findingOf, shownBy } from './finding.ts';
+import { UNEXPLAINED } from './run-findings.ts';
 import { cellsOf, type Trait } from './traits.ts';
 
 /** A further cause needs this share of evidence that no cause before it explains. */
@@ -36,6 +31,10 @@ export interface Candidate {
   readonly everywhere?: boolean;
 }
 
+type Traits = readonly Trait[];
+/** The deliveries that went right, of the kind that could do this harm. */
+type GreenOf = (harm: Harm) => readonly Traits[];
+
 interface Cause {
   readonly diagnosis: Diagnosis;
   /** What it explains itself, without consequences. */
@@ -53,6 +52,13 @@ export function causesOfRun(
 ) {
   const left = new Set(facts);
   const causes: Cause[] = [];
+  const greens = new Map<Harm, readonly Traits[]>();
+  // The traits of hundreds of deliveries: read once for a harm, and only if a condition of it is searched.
+  const greenOf: GreenOf = (harm) => {
+    const known = greens.get(harm) ?? deliveriesThatWentRight(harm, results);
+    greens.set(harm, known);
+    return known;
+  };
   // Where checks fail, warnings alone are no cause: they depend on the framework more than on the receiver's code.
   const hasFailures = facts.some(({ isFailure }) => isFailure);
   const isReported = (members: readonly Fact[]) => !hasFailures || members.some(({ isFailure }) => isFailure);
@@ -75,9 +81,9 @@ export function causesOfRun(
   const open = groupBy(failing, ({ harm, likeness }) => `${harm} ${likeness}`).flatMap(([, plane]) =>
     coverageOf(plane) < plane.length * COVERED ? plane : [],
   );
-  for (const group of groupsOf(open, results)) {
+  for (const group of groupsOf(open, greenOf)) {
     const isOpen = group.length >= MIN_GROUP && coverageOf(group) < group.length * COVERED;
-    if (isOpen && isTelling(group, results)) take(describe(group, results), group);
+    if (isOpen && isTelling(group, greenOf)) take(describe(group, greenOf), group);
   }
   const payloads = facts.filter(({ harm, isFailure }) => harm === 'malformed' && isFailure);
   for (const { diagnosis, ...more } of candidates) {
@@ -89,9 +95,9 @@ export function causesOfRun(
     if (!isReported(news) || news.length < own.length * NEWS) continue;
     take(diagnosis, own, more);
   }
-  for (const group of groupsOf([...left], results)) {
+  for (const group of groupsOf([...left], greenOf)) {
     const members = group.filter((fact) => left.has(fact));
-    if (members.length > 0 && isReported(members)) take(describe(members, results), members);
+    if (members.length > 0 && isReported(members)) take(describe(members, greenOf), members);
   }
   return withoutConsequences(causes)
     .toSorted((a, b) => rankOf(a) - rankOf(b) || b.failures - a.failures)
@@ -133,7 +139,7 @@ function explains({ mistake, evidence }: Diagnosis, own: readonly Fact[], fact: 
 }
 
 /** What no candidate explains: by harm and by what the answers look like, and forgeries by what they share. */
-function groupsOf(facts: readonly Fact[], results: readonly ScenarioResult[]): Fact[][] {
+function groupsOf(facts: readonly Fact[], greenOf: GreenOf): Fact[][] {
   const groups = groupBy(
     facts,
     ({ harm, likeness, mistake }) => `${harm} ${likeness} ${harm === 'rest' ? mistake : ''}`,
@@ -141,7 +147,7 @@ function groupsOf(facts: readonly Fact[], results: readonly ScenarioResult[]): F
   return groups
     .flatMap(([, group]) => {
       if (group[0]?.harm !== 'forged') return [group];
-      const { condition, varying } = conditionFor(group, results);
+      const { condition, varying } = conditionFor(group, greenOf);
       if (condition !== null) return [group];
       // Where they share nothing, each mistake is a cause, unless chance decides.
       const keyOf = (fact: Fact) => `${credentialOf(fact)} ${varying > 0 ? '' : fact.mistake}`;
@@ -155,7 +161,7 @@ const credentialOf = ({ cell, result }: Fact) =>
   result.suite;
 
 /** The deliveries of the same kind that went right. */
-function greenOf(harm: Harm, results: readonly ScenarioResult[]): (readonly Trait[])[] {
+function deliveriesThatWentRight(harm: Harm, results: readonly ScenarioResult[]): Traits[] {
   return results
     .filter(({ verdict, answered }) => verdict === 'pass' && (answered?.class === 'accepted') === (harm === 'refuses'))
     .flatMap(({ id }) => [...cellsOf(id).values()])
@@ -166,10 +172,10 @@ function greenOf(harm: Harm, results: readonly ScenarioResult[]): (readonly Trai
     .map(({ traits }) => traits);
 }
 
-function conditionFor(facts: readonly Fact[], results: readonly ScenarioResult[]) {
+function conditionFor(facts: readonly Fact[], greenOf: GreenOf) {
   const [{ harm } = { harm: 'rest' } as const] = facts;
   const red = facts.flatMap(({ cell }) => (cell === null ? [] : [cell.traits]));
-  const green = red.length < facts.length * KNOWN_SHARE ? [] : greenOf(harm, results);
+  const green = red.length < facts.length * KNOWN_SHARE ? [] : greenOf(harm);
   const same = new Set(green.map((traits) => traits.join()));
   return {
     green,
@@ -183,37 +189,28 @@ function conditionFor(facts: readonly Fact[], results: readonly ScenarioResult[]
 const KNOWN_SHARE = 0.6;
 
 /** Whether one trait decides, or chance. */
-function isTelling(facts: readonly Fact[], results: readonly ScenarioResult[]): boolean {
-  const { condition, varying } = conditionFor(facts, results);
+function isTelling(facts: readonly Fact[], greenOf: GreenOf): boolean {
+  const { condition, varying } = conditionFor(facts, greenOf);
   return condition === null
     ? facts[0]?.harm === 'forged' && varying >= MIN_GROUP && varying * 2 >= facts.length
     : condition.traits.length === 1;
 }
 
 /** A cause for facts that no candidate explains: the condition that they share, and the mistake that it means. */
-function describe(members: readonly Fact[], results: readonly ScenarioResult[]): Diagnosis {
+function describe(members: readonly Fact[], greenOf: GreenOf): Diagnosis {
   const failing = members.filter(({ isFailure }) => isFailure);
   const decisive = failing.length > 0 ? failing : members;
   const [{ harm, likeness } = { harm: 'rest', likeness: 'unknown' } as const] = decisive;
-  const shared = conditionFor(decisive, results);
+  const shared = conditionFor(decisive, greenOf);
   const mistake = mistakeOf(members, harm, likeness);
   const known = findMistake(mistake);
   const observed = sentenceOf(harm, likeness, decisive, shared);
   const isGeneral = mistake === GENERAL[harm] || members.length === 1;
-  return {
-    relation: 'also',
-    fault: mistake ?? NOT_KNOWN,
-    title:
-      known === undefined || isGeneral ? observed : `${asAnswered(known.title, decisive)}: ${lowerFirst(observed)}`,
-    mistake,
-    agreement: decisive.length,
-    outcomes: decisive.length,
-    evidence: members.map(({ id }) => id),
-    alike: [],
-    seen: known?.seen ?? '',
-    ...(mistake === null ? NOTHING_KNOWN : explainMistake({ mistake })),
-    stack: null,
-  };
+  const title =
+    known === undefined || isGeneral ? observed : `${asAnswered(known.title, decisive)}: ${lowerFirst(observed)}`;
+  const finding = mistake === null ? { ...UNEXPLAINED, title } : findingOf(mistake, title, mistake);
+  const ids = members.map(({ id }) => id);
+  return { ...shownBy(finding, ids, decisive.length), agreement: decisive.length };
 }
 
 /** The mistake that most of the checks show, or else the general one for this harm. */
@@ -227,8 +224,7 @@ function mistakeOf(facts: readonly Fact[], harm: Harm, likeness: Likeness): Mist
     if (unparsed.length * 2 >= facts.length) return 'unguarded-parser';
   }
   // The signature is verified before the payload is read.
-  const impossible = { signature: PAYLOAD_MISTAKES, payload: BODY_MISTAKES }[likeness as string];
-  const isPossible = ({ mistake }: Fact) => impossible?.has(mistake) !== true;
+  const isPossible = ({ mistake }: Fact) => IMPOSSIBLE[likeness]?.has(mistake) !== true;
   // One that implies what other checks show explains those too.
   const [best] = [...new Set(facts.filter(isPossible).map(({ mistake }) => mistake))]
     .map((mistake) => ({ mistake, shown: facts.filter((fact) => implies(mistake, fact.mistake)).length }))
@@ -236,6 +232,11 @@ function mistakeOf(facts: readonly Fact[], harm: Harm, likeness: Likeness): Mist
   if (best !== undefined && best.shown * 2 >= facts.length) return best.mistake;
   return harm === 'refuses' && likeness === 'signature' ? 'decoded-body' : GENERAL[harm];
 }
+
+const IMPOSSIBLE: Readonly<Partial<Record<Likeness, ReadonlySet<string>>>> = {
+  signature: PAYLOAD_MISTAKES,
+  payload: BODY_MISTAKES,
+};
 
 const AS: Readonly<Record<Likeness, string>> = {
   signature: ' as it rejects an invalid signature',
@@ -308,11 +309,6 @@ function asAnswered(title: string, facts: readonly Fact[]): string {
 }
 
 const lowerFirst = (text: string) => text.charAt(0).toLowerCase() + text.slice(1);
-
-const NOTHING_KNOWN = {
-  why: 'No known mistake has these outcomes.',
-  fix: 'Send one of these requests with the command of its check, and compare the answer with what is expected.',
-};
 
 /** The mistake of the library that says what a harm means where no closer one is known. */
 const GENERAL: Readonly<Record<Harm, MistakeId | null>> = {

@@ -2,6 +2,7 @@
  * The smallest condition that deliveries meet which went wrong, and that no other delivery of their kind meets: "whose
  * Content-Type is not application/json". Pure.
  */
+import { groupBy } from '../report/index.ts';
 import type { Trait } from './traits.ts';
 
 export interface Condition {
@@ -81,12 +82,8 @@ const PHRASES: Readonly<Record<string, { readonly one: (value: string) => string
 const CREDENTIALS = ['signature', 'API key'];
 
 function described(traits: Traits, members: number): Condition {
-  const byDimension = new Map<string, string[]>();
-  for (const trait of traits) {
-    const dimension = dimensionOf(trait);
-    byDimension.set(dimension, [...(byDimension.get(dimension) ?? []), textOf(trait)]);
-  }
-  const phrases = [...byDimension].map(([dimension, values]) => {
+  const phrases = groupBy(traits, dimensionOf).map(([dimension, some]) => {
+    const values = some.map(textOf);
     const [first = '', ...others] = values;
     if (CREDENTIALS.includes(dimension)) return credential(dimension, values);
     const phrase = PHRASES[dimension];

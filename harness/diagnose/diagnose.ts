@@ -1,7 +1,7 @@
 /** The diagnosis of a run. The fault dictionary is loaded only when something is wrong. */
 
 import type { Stack } from '../../contract/index.ts';
-import { codeFor, explainMistake, findMistake, MISTAKES, type Mistake } from '../../contract/mistakes/index.ts';
+import { codeFor, findMistake, MISTAKES, type Mistake } from '../../contract/mistakes/index.ts';
 import { type Feature, findScenario, type RunObservations } from '../../scenarios/index.ts';
 import { PREFLIGHT_SCENARIO, STATUS_SCENARIOS } from '../judge/index.ts';
 import type { Diagnosis, ScenarioResult } from '../report/result-document.ts';
@@ -9,7 +9,7 @@ import { NOT_KNOWN } from '../report/verdict.ts';
 import { type Candidate, causesOfRun } from './causes.ts';
 import { factsOf, fingerprintsOf } from './facts.ts';
 import { type DictionaryFault, type FaultDictionary, loadDictionary } from './fault-dictionary.ts';
-import type { Finding } from './finding.ts';
+import { type Finding, findingOf, shownBy } from './finding.ts';
 import { type Answer, answerOf, type Outcomes, outcomeOf } from './outcome.ts';
 import { type Explanation, explainByOverlap } from './overlap.ts';
 import { patternsOf, whatSuffices } from './patterns.ts';
@@ -42,26 +42,19 @@ export async function diagnose(run: ToDiagnose): Promise<Diagnosis[]> {
     return diagnoseWith(await loadDictionary(), run);
   } catch (error) {
     // The results are worth more than their explanation.
-    return [{ ...NOT_EXPLAINED, title: `${NOT_EXPLAINED.title}: ${error}` }];
+    return [{ ...shownBy({ ...NOT_EXPLAINED, title: `${NOT_EXPLAINED.title}: ${error}` }, []), relation: 'main' }];
   }
 }
 
-const NOT_EXPLAINED: Diagnosis = {
-  relation: 'main',
+const NOT_EXPLAINED = {
   fault: NOT_KNOWN,
   title: 'The diagnosis failed, which is a defect of hookproof',
   mistake: null,
-  agreement: 0,
-  outcomes: 0,
-  evidence: [],
-  alike: [],
-  seen: '',
   why: 'The results below are complete; only their causes are missing.',
   fix: 'See the fix of each check, and report the defect with the document of this run.',
-  stack: null,
 };
 
-/** The same with a given dictionary. */
+/** Diagnoses a run with a given dictionary. */
 function diagnoseWith(dictionary: FaultDictionary, run: ToDiagnose): Diagnosis[] {
   const { preflight, results } = run;
   const stack = run.stack === null ? guessStack(results) : { name: run.stack, source: '--stack' };
@@ -142,26 +135,16 @@ export function outcomesIn(results: readonly ScenarioResult[]): Outcomes {
  * the certificate, so it decides. A mutant whose preflight fails with the same finding adds its name and its texts.
  */
 function explainFailedPreflight(
-  { fault, title, mistake, why, fix }: Finding,
+  finding: Finding,
   results: readonly ScenarioResult[],
   dictionary: FaultDictionary,
   stack: KnownStack | null,
 ): Diagnosis[] {
   const failed = results.find(({ verdict }) => verdict === 'fail' || verdict === 'warn');
-  const own: Diagnosis = {
-    relation: 'main',
-    fault: (faultOfMistake(fault, dictionary.faults) ?? onlyFaultWith(fault, failed, dictionary))?.name ?? fault,
-    title,
-    mistake,
-    agreement: 1,
-    outcomes: 1,
-    evidence: failed === undefined ? [] : [failed.id],
-    alike: [],
-    seen: findMistake(mistake)?.seen ?? '',
-    why,
-    ...withCode(fix, findMistake(mistake), stack),
-  };
-  return [own];
+  const { fault, fix, mistake } = finding;
+  const mutant = faultOfMistake(fault, dictionary.faults) ?? onlyFaultWith(fault, failed, dictionary);
+  const shown = shownBy({ ...finding, fault: mutant?.name ?? fault }, failed === undefined ? [] : [failed.id], 1);
+  return [{ ...shown, relation: 'main', agreement: 1, ...withCode(fix, findMistake(mistake), stack) }];
 }
 
 /** The only mutant with these outcomes whose preflight fails with this finding, declared equivalents aside. */
@@ -206,21 +189,11 @@ function diagnosisOf(
   results: readonly ScenarioResult[],
   partial: boolean,
 ): Diagnosis {
-  const mistake = MISTAKES[fault.mistake];
   const own = isExact && !partial && namesOnly(fault, evidence, results);
-  return {
-    relation: 'also',
-    fault: own ? fault.name : fault.mistake,
-    title: own ? titleOf(fault) : mistake.title,
-    mistake: fault.mistake,
-    agreement: evidence.length,
-    outcomes,
-    evidence: [...evidence],
-    alike: own ? [...alike] : [],
-    seen: mistake.seen,
-    ...explainMistake(own ? fault : { mistake: fault.mistake }),
-    stack: null,
-  };
+  const finding = own
+    ? findingOf(fault.name, titleOf(fault), fault.mistake, fault.note)
+    : findingOf(fault.mistake, MISTAKES[fault.mistake].title, fault.mistake);
+  return { ...shownBy(finding, evidence, outcomes), alike: own ? [...alike] : [] };
 }
 
 /** Whether this receiver gives the answers that the title of a mutant names. */

@@ -5,6 +5,7 @@
 import { MISTAKES, type MistakeId } from '../../contract/mistakes/index.ts';
 import { findScenario, type RunObservations } from '../../scenarios/index.ts';
 import { is2xx, mustBeRejected } from '../judge/index.ts';
+import { groupBy } from '../report/index.ts';
 import type { ScenarioResult } from '../report/result-document.ts';
 import { type Cell, cellsOf, type Trait } from './traits.ts';
 
@@ -68,9 +69,8 @@ export function fingerprintsOf(results: Results): Fingerprints {
 const isRejection = (answered: ScenarioResult['answered']) => answered?.class === 'rejected';
 
 function mostFrequent(values: readonly string[]): string | null {
-  const counts = new Map<string, number>();
-  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
-  return [...counts].toSorted(([, a], [, b]) => b - a)[0]?.[0] ?? null;
+  const groups = groupBy(values, (value) => value);
+  return groups.toSorted(([, a], [, b]) => b.length - a.length)[0]?.[0] ?? null;
 }
 
 /** The facts, in the order of the results. */

@@ -46,15 +46,6 @@ const REFUSAL: ReadonlySet<string> = new Set(['401']);
  * Reads `fail 403`. `usual`: the statuses that this receiver uses for invalid credentials; `alsoElsewhere`: it uses
  * them for other deliveries too.
  */
-const usualAnswers = new Map<string, Answer>();
-
-/** The same for the outcome of a mutant. There are thousands of them, and few are different. */
-export function answerOfMutant(outcome: string): Answer {
-  const known = usualAnswers.get(outcome) ?? answerOf(outcome);
-  usualAnswers.set(outcome, known);
-  return known;
-}
-
 export function answerOf(outcome: string, usual: ReadonlySet<string> = REFUSAL, alsoElsewhere = false): Answer {
   const [level, ...rest] = outcome.split(' ');
   const detail = rest.join(' ');
@@ -66,6 +57,15 @@ export function answerOf(outcome: string, usual: ReadonlySet<string> = REFUSAL, 
     isRefusal: alsoElsewhere || isEither ? null : usual.has(detail),
     isEither,
   };
+}
+
+const usualAnswers = new Map<string, Answer>();
+
+/** Reads the outcome of a mutant. There are thousands of them, and few are different. */
+export function answerOfMutant(outcome: string): Answer {
+  const known = usualAnswers.get(outcome) ?? answerOf(outcome);
+  usualAnswers.set(outcome, known);
+  return known;
 }
 
 function kindOf(detail: string): string {

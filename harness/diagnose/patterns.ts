@@ -3,10 +3,12 @@
  * which part of a request does, and what an acceptance says. They hold without any mutant that resembles the receiver.
  * Pure.
  */
-import { explainMistake, findMistake, type MistakeId } from '../../contract/mistakes/index.ts';
+import { findMistake, type MistakeId } from '../../contract/mistakes/index.ts';
 import { PREFLIGHT_SCENARIO } from '../judge/index.ts';
+import { groupBy } from '../report/index.ts';
 import type { Diagnosis, Exchange, ScenarioResult } from '../report/result-document.ts';
 import type { Fact } from './facts.ts';
+import { findingOf, shownBy } from './finding.ts';
 import { STEADY } from './overlap.ts';
 import { cellsOf } from './traits.ts';
 
@@ -32,21 +34,12 @@ export function whatSuffices(facts: readonly Fact[], results: readonly ScenarioR
 
 const forgedOf = (facts: readonly Fact[]) => facts.filter(({ harm, isFailure }) => harm === 'forged' && isFailure);
 
-function diagnosed({ title, mistake, facts, of = facts.length }: Pattern): Diagnosis {
-  return {
-    relation: 'also',
-    fault: mistake,
-    title,
-    mistake,
-    agreement: facts.length,
-    outcomes: of,
-    evidence: facts.map(({ id }) => id),
-    alike: [],
-    seen: findMistake(mistake)?.seen ?? '',
-    ...explainMistake({ mistake }),
-    stack: null,
-  };
-}
+const diagnosed = ({ title, mistake, facts, of }: Pattern) =>
+  shownBy(
+    findingOf(mistake, title, mistake),
+    facts.map(({ id }) => id),
+    of,
+  );
 
 const textOf = (exchange: Exchange | undefined) => exchange?.response?.body.text?.trim() ?? '';
 const MOST = 0.8;
@@ -90,10 +83,10 @@ function intermittent(facts: readonly Fact[]): Pattern[] {
   const plain = facts.find(({ id, harm }) => id === PREFLIGHT_SCENARIO && harm === 'refuses');
   const observed = facts.find(({ id }) => id === STEADY);
   const steady = observed ?? plain;
+  if (steady === undefined) return [];
   const flows = facts.filter(({ harm, result }) => harm !== 'forged' && result.delivery !== null);
   const refused = flows.filter(({ harm }) => harm === 'refuses');
   const others = refused.some(({ isFailure }) => isFailure) ? refused : flows;
-  if (steady === undefined) return [];
   const alike = facts.filter(({ harm, likeness }) => harm === 'refuses' && !observed && likeness === plain?.likeness);
   const title = 'Fails on valid deliveries now and then, and accepts the same ones at other times';
   return [{ title, mistake: 'intermittent-failures', facts: [...new Set([steady, ...others, ...alike])] }];
@@ -111,14 +104,11 @@ const MAX_PARTS = 3;
 
 /** Forged deliveries that one part of the request lets pass, as the follow-ups of the check have isolated. */
 function hints(forged: readonly Fact[]): Pattern[] {
-  const byPart = new Map<string, Fact[]>();
-  for (const fact of forged) {
-    const name = fact.part?.split(':')[0];
-    if (name !== undefined) byPart.set(name, [...(byPart.get(name) ?? []), fact]);
-  }
+  const isolated = forged.filter(({ part }) => part !== null);
+  const byPart = groupBy(isolated, ({ part }) => part?.split(':')[0] ?? '');
   // Where many parts are enough, what they have in common is.
-  if (byPart.size > MAX_PARTS) return [];
-  return [...byPart].flatMap(([name, facts]): Pattern[] => {
+  if (byPart.length > MAX_PARTS) return [];
+  return byPart.flatMap(([name, facts]): Pattern[] => {
     const [first] = facts;
     if (first === undefined) return [];
     const [certificate, ...others] = HINTS;

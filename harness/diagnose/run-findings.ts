@@ -1,12 +1,11 @@
 /** Findings about a run as a whole, which no single mutant shows. Pure. */
 
-import { findMistake } from '../../contract/mistakes/index.ts';
 import type { RunObservations } from '../../scenarios/index.ts';
 import { is2xx, PREFLIGHT_SCENARIO, STATUS_SCENARIOS } from '../judge/index.ts';
 import type { Diagnosis, ScenarioResult } from '../report/result-document.ts';
 import { NOT_KNOWN } from '../report/verdict.ts';
 import { STAYS_UP } from './facts.ts';
-import { type Finding, findingOf } from './finding.ts';
+import { type Finding, findingOf, shownBy } from './finding.ts';
 
 type Results = readonly ScenarioResult[];
 
@@ -19,11 +18,12 @@ const hasStatus2xx = ({ outcome }: ScenarioResult) => is2xx(Number(outcome));
 const isAccepted = (result: ScenarioResult) => result.verdict !== 'inconclusive' && hasStatus2xx(result);
 
 /** A finding with the results that show it, of all results that could. */
-function counted({ fault, title, mistake, why, fix }: Finding, agreeing: Results, outcomes: number): Diagnosis {
-  const evidence = agreeing.map(({ id }) => id);
-  const rest = { evidence, alike: [], seen: findMistake(mistake)?.seen ?? '', why, fix, stack: null };
-  return { relation: 'main', fault, title, mistake, agreement: agreeing.length, outcomes, ...rest };
-}
+const counted = (finding: Finding, agreeing: Results, outcomes: number) =>
+  shownBy(
+    finding,
+    agreeing.map(({ id }) => id),
+    outcomes,
+  );
 
 const CREDENTIALS = ['signature', 'api-key', 'combination'];
 
@@ -229,7 +229,8 @@ const FORMER = [
   findingOf('malformed-ends-in-5xx', 'Answers malformed payloads with 5xx', 'payload-not-validated'),
 ];
 
-const UNEXPLAINED: Finding = {
+/** What no mistake of the library explains. */
+export const UNEXPLAINED: Finding = {
   fault: NOT_KNOWN,
   title: 'The cause is not known',
   mistake: null,
