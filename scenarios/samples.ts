@@ -84,6 +84,14 @@ function envelope(kit: Kit, type: string, at: JsonValue, data: JsonObject): Json
   );
 }
 
+/** The value at a path of a notification; undefined where it has none. */
+export function valueAt(value: JsonValue | undefined, path: readonly string[]): JsonValue | undefined {
+  return path.reduce<JsonValue | undefined>((inner, name) => {
+    const isObject = typeof inner === 'object' && inner !== null && !Array.isArray(inner);
+    return isObject ? (inner as JsonObject)[name] : undefined;
+  }, value);
+}
+
 /** A copy with this value at the path. Missing objects on the path are created. */
 export function withValueAt(object: JsonObject, [key = '', ...rest]: readonly string[], value: JsonValue): JsonObject {
   const inner = object[key];

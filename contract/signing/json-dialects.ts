@@ -220,5 +220,5 @@ export const GO_MAP: JsonDialect = {
 /** `JSON.stringify(value)`. */
 export const JAVASCRIPT: JsonDialect = { separators: COMPACT, number: javascriptNumber, string: JSON.stringify };
 
-/** The same with the keys sorted at every level. */
+/** `JSON.stringify(value)` with the keys sorted at every level. */
 export const JAVASCRIPT_SORTED: JsonDialect = { ...JAVASCRIPT, sortKeys: true };

@@ -21,7 +21,7 @@ export interface Refusal {
   readonly first: Attempt;
   readonly second: Attempt;
   readonly missing: Attempt;
-  /** Of the same form as a valid one. */
+  /** It has the same form as a valid one. */
   readonly wrong: Attempt;
 }
 

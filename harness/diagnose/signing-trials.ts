@@ -85,7 +85,7 @@ const TRIAL = '{"number": 1.0, "empty": {}, "none": null, "blank": "", "padded":
 const SERIALISERS: readonly ((value: JsonValue) => Uint8Array)[] = [
   // Five question marks have a slash in base64.
   (value) => Buffer.from(`${spaced(value, 'test/m\u00e9mo?????')}\n`),
-  // Also unknown fields of every kind, an escaped slash, a decomposed letter, and both kinds of line ends.
+  // This one also has unknown fields of every kind, an escaped slash, a decomposed letter, and both kinds of line ends.
   (value) => {
     const json = spaced(value, 'test/m\u00e9mo<\\/e\u0301');
     return Buffer.from(`\r\n ${json.replace(/ ?\}$/, `, "trial": ${TRIAL} }`)} \n`);

@@ -4,6 +4,7 @@
  * Pure.
  */
 import {
+  CONTENT_TYPE,
   DEFAULT_API_KEY_HEADER,
   DEFAULT_SIGNATURE_HEADER,
   type JsonObject,
@@ -17,6 +18,8 @@ import {
   type RequestHead,
   samples,
 } from '../../scenarios/index.ts';
+import type { Partner } from '../partner.ts';
+import { address, serialise } from '../sender/index.ts';
 
 /** A dimension and the value of the delivery in it. */
 export type Trait = `${string}: ${string}`;
@@ -97,7 +100,7 @@ const byId = new Map<string, ReadonlyMap<string, Cell>>();
 
 function traitsOfChange(change: Change, kit: ReturnType<typeof kitOf>): Trait[] {
   const value = change.compose === undefined ? kit.notification() : change.compose(kit);
-  const body = change.serialise === undefined ? Buffer.from(JSON.stringify(value)) : change.serialise(value, kit);
+  const body = change.serialise === undefined ? serialise(value) : change.serialise(value, kit);
   const head = headOf(change, body, kit);
   const again = () => headOf(change, body, kitOf(kit.scenario ?? '', SECOND));
   return [
@@ -106,14 +109,16 @@ function traitsOfChange(change: Change, kit: ReturnType<typeof kitOf>): Trait[] 
     ...trait('client certificate', change.connect?.clientCertificate ?? change.connect?.label),
     ...trait('method', head.method === 'POST' ? undefined : head.method),
     ...targetOf(head, change),
-    ...headersOf(head, kit),
+    ...headersOf(head),
     ...trait('framing', framingOf(change)),
     ...notificationOf(change, value, kit),
     ...bodyOf(change, body),
   ];
 }
 
-const TARGET = '/hooks';
+const PARTNER: Partner = { url: 'http://partner.example/hooks', apiKey: { value: KEY } };
+const { target: TARGET, headers: HEADERS } = address({ partner: PARTNER, body: new Uint8Array(), signature: VALID });
+const USUAL_HEADERS = HEADERS.map(([name]) => name.toLowerCase());
 
 function targetOf({ target }: RequestHead, { address }: Change): Trait[] {
   const [path, ...query] = target.split('?');
@@ -126,16 +131,7 @@ function targetOf({ target }: RequestHead, { address }: Change): Trait[] {
 function headOf(change: Change, body: Uint8Array, kit: ReturnType<typeof kitOf>): RequestHead {
   kit.body = body;
   const signature = change.sign === undefined ? VALID : change.sign.make(body, kit);
-  const plain: RequestHead = {
-    method: 'POST',
-    target: TARGET,
-    headers: [
-      ['Content-Type', 'application/json'],
-      ['Content-Length', `${body.length}`],
-      ...(signature === undefined ? [] : [[kit.signatureHeader, signature] as const]),
-      [kit.apiKeyHeader, KEY],
-    ],
-  };
+  const plain = address({ partner: PARTNER, body, signature });
   return change.address === undefined ? plain : change.address.make(plain, kit, body);
 }
 
@@ -165,12 +161,11 @@ function credential(
 }
 
 /** The media type, where it is another one, and the names of headers that the sender does not send. */
-function headersOf({ headers }: RequestHead, kit: Kit): Trait[] {
-  const usual = ['content-type', 'content-length', kit.signatureHeader.toLowerCase(), kit.apiKeyHeader.toLowerCase()];
+function headersOf({ headers }: RequestHead): Trait[] {
   const type = headers.find(([name]) => sameHeaderName(name, 'content-type'))?.[1];
-  const others = headers.filter(([name]) => !usual.includes(name.toLowerCase())).map(([name]) => name);
+  const others = headers.filter(([name]) => !USUAL_HEADERS.includes(name.toLowerCase())).map(([name]) => name);
   return [
-    ...trait('Content-Type', type === 'application/json' ? undefined : (type?.split(';')[0] ?? 'none')),
+    ...trait('Content-Type', type === CONTENT_TYPE ? undefined : (type?.split(';')[0] ?? 'none')),
     ...[...new Set(others)].map((name): Trait => `header: ${name}`),
   ];
 }

@@ -55,7 +55,7 @@ export function seconds(milliseconds: number): string {
   return `${(milliseconds / 1000).toFixed(1)} s`;
 }
 
-/** Those elements of a list that are there: `[condition && element]` omits the element. */
+/** Returns the elements of a list that are there: `[condition && element]` omits the element. */
 export function present<T extends object>(list: readonly (T | false | null | undefined)[]): T[] {
   return list.filter((one): one is T => Boolean(one));
 }

@@ -111,7 +111,7 @@ async function diagnosisOf({ results, outages, preflight, causes, stack, target,
   let rest = results;
   for (const { finding, checks } of causes) {
     const explained = failures.filter(({ id }) => checks.includes(id));
-    // Those without a verdict may still show the stack.
+    // Results without a verdict may still show the stack.
     const shown = [...explained, ...results.filter(({ verdict }) => verdict === 'inconclusive')];
     const [one] = await diagnose({ ...common, results: shown, outages: [], preflight: finding });
     const counted = { evidence: idsOf(explained), agreement: explained.length, outcomes: explained.length };

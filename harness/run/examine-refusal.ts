@@ -182,7 +182,7 @@ function withoutHeader(wanted: string) {
   });
 }
 
-/** The same port in the Host header. */
+/** Replaces the host in the Host header and keeps its port. */
 function withHost(host: string) {
   return (head: RequestHead): RequestHead => ({
     ...head,

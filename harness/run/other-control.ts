@@ -64,7 +64,7 @@ export async function findOtherControl(
   return null;
 }
 
-/** Of the fields in which the notifications differ, those that suffice for the rejection; all if no single one does. */
+/** Finds the differing fields that suffice for the rejection. Returns all of them if no single one does. */
 async function findGuilty(
   differences: RejectedKind['fields'],
   compose: (kit: Kit) => JsonObject,
@@ -144,11 +144,6 @@ function hasFields(value: JsonValue, { fields }: RejectedKind): boolean {
   return fields.every((field) => alike(valueAt(value, field.path)) === alike(field.value));
 }
 
-function valueAt(value: JsonValue | undefined, path: string): JsonValue | undefined {
-  return path.split('.').reduce<JsonValue | undefined>((inner, name) => {
-    const isObject = typeof inner === 'object' && inner !== null && !Array.isArray(inner);
-    return isObject ? (inner as { readonly [name: string]: JsonValue })[name] : undefined;
-  }, value);
-}
+const valueAt = (value: JsonValue, path: string) => samples.valueAt(value, path.split('.'));
 
 const dataOf = (value: JsonValue) => JSON.stringify(valueAt(value, 'data'));

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../contract/index.ts';
 import { type Composer, having, plain, withField, withoutField } from '../changes/bodies.ts';
 import { handled, survived } from '../expectations.ts';
-import { paymentMethod, refund } from '../samples.ts';
+import { paymentMethod, refund, valueAt } from '../samples.ts';
 import type { Delivery, Expectation, FlowScenario, Scenario } from '../scenario.ts';
 import { family } from './family.ts';
 import { created, declined, failed, onChain, returned, tracked } from './malformed-fields.ts';
@@ -137,18 +137,13 @@ function inFields(rows: readonly Fields[], expect: Expectation, ...values: Value
     values.map(([name, change]): Delivery => {
       const compose: Composer = (kit) =>
         paths.reduce<JsonValue>((value, path) => {
-          const changed = change(valueAt(value, path));
+          const changed = change(valueAt(value, path.split('.')) ?? null);
           return changed === undefined ? withoutField(value, path) : withField(value, path, changed);
         }, base(kit));
       return { label: `${label}: ${name}`, change: { compose }, expect };
     }),
   );
   return { flow: () => deliveries.map((delivery) => [delivery]) };
-}
-
-/** The value at a path of a notification. */
-function valueAt(value: JsonValue, path: string): JsonValue {
-  return path.split('.').reduce<JsonValue>((here, name) => (here as JsonObject)[name] ?? null, value);
 }
 
 function rowsOf(fields: readonly Lookup[]): readonly Fields[] {
@@ -301,7 +296,8 @@ const unknownFields = family(
       'unknown fields with the names of methods',
       withUnknown(METHOD_NAMES, 'in data and metadata', (kit) =>
         ['data.metadata', 'data'].reduce<JsonValue>(
-          (value, path) => withField(value, path, { ...(valueAt(value, path) as JsonObject), ...METHOD_NAMES }),
+          (value, path) =>
+            withField(value, path, { ...(valueAt(value, path.split('.')) as JsonObject), ...METHOD_NAMES }),
           kit.notification(),
         ),
       ),

@@ -62,8 +62,7 @@ const onTransaction =
         private readonly known = new Map<string, unknown[]>();
         protected override use(notification: ReceivedNotification, value: unknown): void {
           super.use(notification, value);
-          // biome-ignore lint/suspicious/noExplicitAny: as above.
-          const id = (value as any).data.transactionId;
+          const id = (value as { readonly data: { readonly transactionId: unknown } }).data.transactionId;
           if (typeof id !== 'string' || this.seen.has(notification.id)) return;
           const before = this.known.get(id) ?? [];
           then(before, value);
