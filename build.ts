@@ -50,7 +50,7 @@ export const PROGRAM = {
   logLevel: 'warning',
 } satisfies BuildOptions;
 
-const MODULES = ['harness', 'contract', 'receiver', 'harness/sender', 'scenarios', 'certs'];
+const MODULES = ['harness', 'contract', 'receiver', 'harness/sender', 'harness/vitest', 'scenarios', 'certs'];
 
 async function compile(): Promise<void> {
   const modules = Object.fromEntries(MODULES.map((name) => [`${name}/index`, `${name}/index.ts`]));

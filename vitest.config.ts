@@ -1,9 +1,20 @@
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer } from 'vitest/node';
+
+/** The files that take minutes. Without a cache of durations, small files would start last, and one would run alone. */
+const LONGEST = ['secrets', 'recipes', 'promises', 'recipe-journals'].map((name) => `/${name}.slow.test.ts`);
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: Parameters<BaseSequencer['sort']>[0]) {
+    const isLong = ({ moduleId }: (typeof files)[number]) => LONGEST.some((name) => moduleId.endsWith(name));
+    return (await super.sort(files)).toSorted((a, b) => Number(isLong(b)) - Number(isLong(a)));
+  }
+}
 
 /**
- * Two projects. `npm test` runs `fast`: what needs no database, no browser and no whole catalogue against a slow
+ * Three projects. `npm test` runs `fast`: what needs no database, no browser and no whole catalogue against a slow
  * receiver. `slow` has the rest (`NAME.slow.test.ts`). A file `NAME.sampled.test.ts` belongs to both: it runs a sample
- * of its cases in `fast`, and all of them in `slow`.
+ * of its cases in `fast`, and all of them in `slow`. `npm run proofs` runs `proof` (`NAME.proof.test.ts`).
  */
 export default defineConfig({
   test: {
@@ -12,6 +23,7 @@ export default defineConfig({
     hookTimeout: 300_000,
     // Two more than there are cores in CI: many tests wait, and each worker loads all modules.
     maxWorkers: 4,
+    sequence: { sequencer: LongestFirst },
     // Test files share the modules that their process has loaded, which saves a third of the time.
     isolate: false,
     // Another run takes what was compiled before, by the hash of each file, which saves a fifteenth of the time.
@@ -23,9 +35,18 @@ export default defineConfig({
         test: {
           name: 'fast',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/**/*.slow.test.ts'],
+          exclude: ['test/**/*.{slow,proof}.test.ts'],
           globalSetup: ['test/setup/global-setup.ts'],
           provide: { whole: false, postgresUrl: null },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'proof',
+          include: ['test/**/*.proof.test.ts'],
+          globalSetup: ['test/setup/global-setup.ts', 'test/setup/postgres-setup.ts'],
+          provide: { whole: true },
         },
       },
       {

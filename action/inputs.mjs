@@ -19,6 +19,8 @@ const AS_VARIABLE = {
   'certify-key': 'HOOKPROOF_CERTIFY_KEY',
   'certify-key-passphrase': 'HOOKPROOF_CERTIFY_KEY_PASSPHRASE',
   profile: 'HOOKPROOF_PROFILE',
+  effects: 'HOOKPROOF_EFFECTS_URL',
+  'effects-token': 'HOOKPROOF_EFFECTS_TOKEN',
 };
 
 /** Inputs that hold PEM text or the path of a file, and the variable in which hookproof wants a path. */
@@ -30,8 +32,11 @@ const AS_FILE = {
 
 const AS_FLAG = [
   ...['config', 'revision', 'signature-header', 'api-key-header', 'baseline', 'timeout', 'max-time', 'concurrency'],
-  ...['shard', 'seed'],
+  ...['shard', 'seed', 'stack', 'code', 'wait', 'max-rate'],
 ];
+
+/** Inputs that become a flag and turn checks on. */
+const AS_FLAG_FILLED = ['log', 'restart-command'];
 
 /** @param {string} text */
 const words = (text) => text.split(/[\s,]+/).filter((word) => word !== '');
@@ -74,7 +79,7 @@ export function readInputs(env) {
     const value = env[variableOf(input)];
     return value === undefined || value === NOT_GIVEN ? undefined : value;
   };
-  /** The same for what an empty value must not turn off. @param {string} input */
+  /** Returns an input that an empty value must not turn off. @param {string} input */
   const filled = (input) => {
     const value = given(input);
     if (value?.trim() === '') {
@@ -121,6 +126,7 @@ export function readInputs(env) {
   }
   // As one word each, so that no value is ever taken for a flag.
   const args = AS_FLAG.filter((flag) => plain(flag) !== '').map((flag) => `--${flag}=${plain(flag)}`);
+  args.push(...AS_FLAG_FILLED.flatMap((flag) => (filled(flag) === undefined ? [] : [`--${flag}=${plain(flag)}`])));
   for (const [input, [flag, split]] of Object.entries(AS_LIST)) {
     args.push(...split(given(input) ?? '').map((value) => `${flag}=${value}`));
   }

@@ -75,7 +75,11 @@ async function act() {
       writeFileSync(variables[variable], text.endsWith('\n') ? text : `${text}\n`, { mode: 0o600 });
     }
     mkdirSync(before.folder, { recursive: true });
-    const reporters = ['--reporter=github', `--reporter=badge=${join(before.folder, 'badge.svg')}`];
+    const reporters = [
+      '--reporter=github',
+      `--reporter=badge=${join(before.folder, 'badge.svg')}`,
+      `--reporter=sarif=${join(before.folder, 'hookproof.sarif')}`,
+    ];
     // The workflow names the endpoint, as a configuration file does.
     const given = ['--yes', ...args, ...reporters, `--output-dir=${before.folder}`];
     exitCode = await runProgram(program, [command, ...given], {

@@ -9,6 +9,7 @@ export const FILES = {
   report: 'report.html',
   result: 'run.json',
   junit: 'junit.xml',
+  sarif: 'hookproof.sarif',
   badge: 'badge.svg',
   certificate: 'certificate.dsse.json',
 };

@@ -1,5 +1,6 @@
 /**
- * Reads and writes DER (ITU-T X.690) as far as certificates need it: elements with one tag byte and a definite length.
+ * Reads and writes the part of DER (ITU-T X.690) that certificates need: elements with one tag byte and a definite
+ * length.
  *
  * Node 20 does not expose the signature algorithm, path length and key usage of a certificate, and loading an X.509
  * library takes a tenth of a second. Tests compare this reader with that library.
@@ -8,7 +9,7 @@
  * parts.
  */
 
-/** The tags of DER (X.690) that certificates, keys and the containers of them have. */
+/** DER tags (X.690) that occur in certificates, keys and their containers. */
 export const TAG = {
   boolean: 0x01,
   integer: 0x02,
@@ -26,12 +27,12 @@ export const TAG = {
   bmpString: 0x1e,
   sequence: 0x30,
   set: 0x31,
-  /** `[0]` and `[3]`, whose meaning depends on the context. */
+  /** The tags `[0]` and `[3]`, whose meaning depends on the context. */
   context0: 0xa0,
   context3: 0xa3,
 } as const;
 
-/** One element. `bytes` includes tag and length, `content` does not. Both are views, not copies. */
+/** An element. `bytes` includes tag and length, `content` does not. Both are views, not copies. */
 export interface DerElement {
   readonly tag: number;
   readonly content: Uint8Array;
@@ -41,39 +42,40 @@ export interface DerElement {
 /** The header of an element. */
 interface DerHead {
   readonly tag: number;
-  /** The offset of the content. */
+  /** Offset of the content. */
   readonly start: number;
-  /** The length of the content; null for the indefinite length of BER. */
+  /** Length of the content; null for BER's indefinite length. */
   readonly length: number | null;
 }
 
-/** More than the longest list of names in a real certificate. */
+/** Maximum number of parts: more than the longest list of names in a real certificate. */
 const MAX_PARTS = 65_536;
 
-/** The error for invalid DER. Callers turn it into a message about the certificate. */
-function broken(what: string): TypeError {
+/** Creates the error for invalid DER. Callers turn it into a message about the certificate. */
+function invalidDer(what: string): TypeError {
   return new TypeError(what);
 }
 
-/** Reads the header of the first element, which may be cut off. */
+/** Reads the header of the first element, which may be truncated. */
 function readHead(bytes: Uint8Array): DerHead {
   const [tag, first] = bytes;
-  if (tag === undefined || first === undefined) throw broken('it ends too early');
-  if ((tag & 0x1f) === 0x1f) throw broken('it has a tag that no certificate has');
+  if (tag === undefined || first === undefined) throw invalidDer('it ends too early');
+  if ((tag & 0x1f) === 0x1f) throw invalidDer('it has a tag that certificates do not use');
   if (first < 0x80) return { tag, start: 2, length: first };
   if (first === 0x80) return { tag, start: 2, length: null };
   const start = 2 + first - 0x80;
-  if (start > 6) throw broken('it has a length that DER does not allow');
-  if (bytes.length < start) throw broken('it ends too early');
+  if (start > 6) throw invalidDer('it has a length that DER does not allow');
+  if (bytes.length < start) throw invalidDer('it ends too early');
   return { tag, start, length: bytes.subarray(2, start).reduce((length, byte) => length * 256 + byte, 0) };
 }
 
 /** Reads the first element of `bytes` and ignores the rest. */
 export function readElement(bytes: Uint8Array): DerElement {
   const { tag, start, length } = readHead(bytes);
-  if (length === null) throw broken('it has a length that DER does not allow');
+  if (length === null) throw invalidDer('it has a length that DER does not allow');
   const end = start + length;
-  if (end > bytes.length) throw broken(`it is cut off: ${end} bytes are announced and ${bytes.length} are there`);
+  if (end > bytes.length)
+    throw invalidDer(`it is cut off: it has ${bytes.length} of the ${end} bytes that its length states`);
   return { tag, content: bytes.subarray(start, end), bytes: bytes.subarray(0, end) };
 }
 
@@ -81,7 +83,7 @@ export function readElement(bytes: Uint8Array): DerElement {
 export function readElements(content: Uint8Array): DerElement[] {
   const elements: DerElement[] = [];
   for (let offset = 0; offset < content.length; ) {
-    if (elements.length === MAX_PARTS) throw broken('it has more parts than a certificate can have');
+    if (elements.length === MAX_PARTS) throw invalidDer('it has more parts than a certificate can have');
     const element = readElement(content.subarray(offset));
     elements.push(element);
     offset += element.bytes.length;
@@ -89,10 +91,10 @@ export function readElements(content: Uint8Array): DerElement[] {
   return elements;
 }
 
-/** Returns the element if it exists and has this tag. */
+/** Requires an element with this tag, and returns it. */
 function expectElement(element: DerElement | undefined, tag: number, what: string): DerElement {
-  if (element === undefined) throw broken(`${what} is missing`);
-  if (element.tag !== tag) throw broken(`${what} is of another type (tag ${element.tag})`);
+  if (element === undefined) throw invalidDer(`${what} is missing`);
+  if (element.tag !== tag) throw invalidDer(`${what} has an unexpected type (tag ${element.tag})`);
   return element;
 }
 
@@ -113,15 +115,15 @@ export function readObjectId(element: DerElement | undefined, what: string): str
     arc = 0n;
   }
   const [head, ...rest] = arcs;
-  if (head === undefined) throw broken(`${what} is empty`);
+  if (head === undefined) throw invalidDer(`${what} is empty`);
   const root = head < 80n ? head / 40n : 2n;
   return [root, head - root * 40n, ...rest].join('.');
 }
 
-/** Reads a small non-negative integer; larger values yield 2^31 - 1. */
+/** Reads a small non-negative integer. Larger values yield 2^31 - 1. */
 export function readSmallInteger(element: DerElement | undefined, what: string): number {
   const { content } = expectElement(element, TAG.integer, what);
-  if (content.length === 0 || (content[0] ?? 0) >= 0x80) throw broken(`${what} is not a non-negative integer`);
+  if (content.length === 0 || (content[0] ?? 0) >= 0x80) throw invalidDer(`${what} is not a non-negative integer`);
   let value = 0;
   for (const byte of content) value = Math.min(value * 256 + byte, 0x7fffffff);
   return value;
@@ -134,26 +136,26 @@ export function readTime(element: DerElement | undefined, what: string): Date {
   const parts = (short ? /^(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)?Z$/ : /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)?Z$/).exec(
     text,
   );
-  if (parts === null || !(short || element?.tag === TAG.generalizedTime)) throw broken(`${what} is not a date`);
+  if (parts === null || !(short || element?.tag === TAG.generalizedTime)) throw invalidDer(`${what} is not a date`);
   const [, year = '', month, day, hour, minute, second = '00'] = parts;
   const century = short ? (Number(year) < 50 ? '20' : '19') : '';
   const date = new Date(`${century}${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
-  if (Number.isNaN(date.getTime())) throw broken(`${what} is not a date`);
+  if (Number.isNaN(date.getTime())) throw invalidDer(`${what} is not a date`);
   return date;
 }
 
-/** An element that may be cut off. */
+/** An element that may be truncated. */
 export interface PeekedElement {
   readonly tag: number;
   /** The available bytes of the content. */
   readonly content: Uint8Array;
-  /** The stated length, including the header; undefined for an indefinite length (BER). */
+  /** Stated length including the header; undefined for an indefinite length (BER). */
   readonly length: number | undefined;
-  /** The number of available bytes. */
+  /** Number of available bytes. */
   readonly present: number;
 }
 
-/** Reads the first element, which may be cut off; undefined if there is none. */
+/** Reads the first element, which may be truncated. Returns undefined when there is none. */
 export function peekElement(bytes: Uint8Array): PeekedElement | undefined {
   const head = peekHead(bytes);
   if (head === undefined) return undefined;
@@ -163,7 +165,7 @@ export function peekElement(bytes: Uint8Array): PeekedElement | undefined {
   return { tag, content: bytes.subarray(start, end), length: end, present: Math.min(end, bytes.length) };
 }
 
-/** Reads up to `most` elements inside another. The last may be cut off. */
+/** Reads up to `most` elements inside another one. The last may be truncated. */
 export function peekParts(element: PeekedElement | undefined, most = 16): PeekedElement[] {
   const parts: PeekedElement[] = [];
   let rest = element?.content ?? new Uint8Array();

@@ -11,38 +11,38 @@ import { inDays } from './factory/fixture-parts.ts';
 import { makeCertificate } from './factory/make-certificate.ts';
 
 export interface WorkingSetOptions {
-  /** The absolute path of the folder for the files, used in the commands of the README. */
+  /** Absolute path of the folder for the files, used in the commands of the README. */
   readonly directory: string;
-  /** Host names and addresses of the server certificate; at least one. */
+  /** Host names and IP addresses of the server certificate; at least one. */
   readonly hosts: readonly string[];
-  /** The validity in days, from now. */
+  /** Validity in days from now. */
   readonly days: number;
   readonly key: 'p256' | 'rsa2048';
-  /** The common name of the client certificate, at most 64 characters. */
+  /** Common name of the client certificate, at most 64 characters. */
   readonly clientName: string;
-  /** Whether the set contains the CA keys, which can issue more certificates. */
+  /** Includes the CA keys, which can issue more certificates. */
   readonly keepCaKeys: boolean;
 }
 
 export interface WorkingSetFile {
-  /** Relative to the folder, with `/`. */
+  /** Path relative to the folder, with `/`. */
   readonly name: string;
   readonly text: string;
-  /** Whether it is a private key, which only its owner may read. */
+  /** True for a private key, which only its owner may read. */
   readonly secret: boolean;
 }
 
 export interface WorkingSet {
   readonly files: readonly WorkingSetFile[];
-  /** The commands of the README. */
+  /** Commands of the README. */
   readonly guide: readonly GuideSection[];
   readonly validUntil: Date;
 }
 
-/** The client certificates that a receiver must reject, by their names in `mtls.fixtures`. */
+/** Client certificates that a receiver must reject, by their names in `mtls.fixtures`. */
 export const WORKING_SET_FIXTURES = ['expired', 'not-yet-valid', 'wrong-purpose', 'other-subject'] as const;
 
-/** All files of a working set, including the CA keys. */
+/** Every file of a working set, including the CA keys. */
 export const WORKING_SET_FILES: readonly string[] = [
   'README.md',
   'ca.pem',
@@ -56,14 +56,14 @@ export const WORKING_SET_FILES: readonly string[] = [
   'client-ca-key.pem',
 ];
 
-/** The age of the expired fixture. Its CA is older. */
+/** Age of the expired fixture. Its CA is older. */
 const EXPIRED_SINCE_DAYS = 60;
 
 /** Creates new certificates in memory. P-256 takes half a second, RSA a few seconds. */
 export async function makeWorkingSet(options: WorkingSetOptions): Promise<WorkingSet> {
   const { hosts, days, clientName, keepCaKeys } = options;
   const validUntil = inDays(days);
-  // The CA names differ between sets, so that the files of a set can be recognised.
+  // CA names differ between sets, so that the files of a set can be recognised.
   const tag = randomBytes(3).toString('hex');
   const make = (given: CertificateOptions) => makeCertificate({ key: options.key, notAfter: validUntil, ...given });
   const client = (name: string, ca: IssuedCertificate, change: Partial<CertificateOptions> = {}) =>
@@ -86,12 +86,12 @@ export async function makeWorkingSet(options: WorkingSetOptions): Promise<Workin
   });
   const faulty: Record<(typeof WORKING_SET_FIXTURES)[number], Promise<IssuedCertificate>> = {
     expired: client(clientName, clientCa, { notBefore: inDays(-EXPIRED_SINCE_DAYS), notAfter: inDays(-1) }),
-    // Still not valid on the last day of the set.
+    // Not valid until after the last day of the set.
     'not-yet-valid': client(clientName, clientCa, { notBefore: inDays(days + 1), notAfter: inDays(2 * days + 1) }),
     'wrong-purpose': client(clientName, clientCa, { usages: ['serverAuth'] }),
     'other-subject': client(otherClientName(clientName), clientCa),
   };
-  // A common name has at most 64 characters (RFC 5280, appendix A). Clients use the subject alternative name only.
+  // A common name has at most 64 characters (RFC 5280, appendix A). Clients check only the subject alternative name.
   const serverName = hosts.find((host) => host.length <= 64) ?? 'hookproof test server';
   const [server, validClient, ...fixtures] = await Promise.all([
     make({ subject: derCommonName(serverName), issuer: intermediate, hosts, usages: ['serverAuth'] }),
@@ -120,7 +120,7 @@ export async function makeWorkingSet(options: WorkingSetOptions): Promise<Workin
   };
 }
 
-/** Contains the name of the client, if it fits, to detect a server that searches the subject for it. */
+/** Contains the client's name when it fits, to detect a server that searches the subject for it. */
 function otherClientName(clientName: string): string {
   const name = `${clientName}-not-${clientName}`;
   return name.length <= 64 ? name : 'someone-else';
@@ -134,7 +134,7 @@ function secret(name: string, text: string): WorkingSetFile {
   return { name, text, secret: true };
 }
 
-/** A step: its purpose, and lines to copy. */
+/** A step of the README: its purpose, and lines to copy. */
 export interface GuideSection {
   readonly title: string;
   readonly text: string;
@@ -149,7 +149,7 @@ interface GuideOptions {
   readonly fixtures: readonly string[];
 }
 
-/** The commands for receiver, run, fixtures, nginx and curl, with quoted paths of this folder. */
+/** Returns the commands for receiver, run, fixtures, nginx and curl, with quoted paths in this folder. */
 function guideSections({ directory, hosts, clientName, fixtures }: GuideOptions): GuideSection[] {
   const path = (name: string) => join(directory, name);
   const shell = (name: string) => shellWord(path(name));
@@ -247,8 +247,8 @@ function nginxLines(path: (name: string) => string, hosts: readonly string[], cl
     `    ssl_certificate_key ${file('server-key.pem')};`,
     `    ssl_client_certificate ${file('client-ca.pem')};`,
     '    ssl_verify_client on;',
-    // A name with other characters is escaped in another way; without the line every client of the CA is let
-    // in.
+    // A name with other characters would be escaped differently, so the line is omitted. Every client of the CA is then
+    // accepted.
     ...(/^\w[\w.-]*(?: [\w.-]+)*$/.test(clientName)
       ? [`    if ($ssl_client_s_dn != "CN=${clientName}") { return 403; }`]
       : []),
@@ -259,7 +259,7 @@ function nginxLines(path: (name: string) => string, hosts: readonly string[], cl
   ];
 }
 
-/** The first host without a wildcard, or a host that the wildcard matches. */
+/** Returns the first host without a wildcard, or a host that the wildcard matches. */
 function urlHost(hosts: readonly string[]): string {
   const host = hosts.find((one) => !one.startsWith('*.')) ?? hosts[0]?.replace('*', 'hooks') ?? 'localhost';
   return isIPv6(host) ? `[${host}]` : host;
@@ -278,7 +278,7 @@ interface ReadmeOptions {
   readonly guide: readonly GuideSection[];
 }
 
-/** The README of the folder, in Markdown. */
+/** Renders the README of the folder, in Markdown. */
 function readmeText({ hosts, clientName, keepCaKeys, validUntil, guide }: ReadmeOptions): string {
   const files = [
     ['ca.pem', 'The root of the server certificate, which a client must trust.'],

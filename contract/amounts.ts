@@ -1,24 +1,24 @@
 /**
- * Amounts, from atomic units to display units and back, on BigInt: a Number loses digits above 2^53, and eighteen
- * decimals of one coin already pass that. Specification: CAAS_BLOCKCHAIN, data.metadata.asset.amount.
+ * Converts amounts between atomic units and display units. It uses BigInt, because a Number loses digits above 2^53 and
+ * one coin with eighteen decimals already exceeds that. Specification: CAAS_BLOCKCHAIN, data.metadata.asset.amount.
  */
 import { HookproofError } from './hookproof-error.ts';
 
-/** The decimals of the assets whose amounts the checks of effects use, unless others are configured. */
+/** Decimals of the assets whose amounts the effects checks use, unless the configuration overrides them. */
 export const EFFECT_DECIMALS: Readonly<Record<string, number>> = { NEO: 0, GUSD: 2, USDC: 6, BTC: 8, ETH: 18 };
 
-/** More decimals than any asset has. */
+/** No asset has more decimals than this. */
 const MAX_PRECISION = 255;
 
 const ATOMIC = /^-?[0-9]+$/;
 const DISPLAY = /^(-?)([0-9]+)(?:\.([0-9]+))?$/;
 
 /**
- * Atomic units as display units: `toDisplayAmount('1500', 3)` is `'1.5'`.
+ * Converts atomic units to display units: `toDisplayAmount('1500', 3)` is `'1.5'`.
  *
  * @param atomic decimal digits, with an optional minus sign
- * @param precision the decimals of the asset, a whole number from 0 to 255
- * @returns plain decimal text: no exponent, no leading zeros before the units, no trailing zeros after the point
+ * @param precision number of decimals of the asset, a whole number from 0 to 255
+ * @returns plain decimal text without an exponent, leading zeros or trailing zeros
  * @throws HookproofError AMOUNT_INVALID or PRECISION_INVALID
  */
 export function toDisplayAmount(atomic: string, precision: number): string {
@@ -35,11 +35,11 @@ export function toDisplayAmount(atomic: string, precision: number): string {
 }
 
 /**
- * Display units as atomic units: `toAtomicAmount('1.5', 3)` is `'1500'`. Digits beyond the precision are
- * rejected and never rounded; trailing zeros are ignored.
+ * Converts display units to atomic units: `toAtomicAmount('1.5', 3)` is `'1500'`. Digits beyond the precision are
+ * rejected, never rounded; trailing zeros are ignored.
  *
  * @param display digits, with an optional minus sign and an optional point that has digits on both sides
- * @param precision the decimals of the asset, a whole number from 0 to 255
+ * @param precision number of decimals of the asset, a whole number from 0 to 255
  * @throws HookproofError AMOUNT_INVALID, AMOUNT_TOO_FINE or PRECISION_INVALID
  */
 export function toAtomicAmount(display: string, precision: number): string {
@@ -53,7 +53,7 @@ export function toAtomicAmount(display: string, precision: number): string {
     throw new HookproofError(
       'AMOUNT_TOO_FINE',
       `The amount has ${decimals.length} decimals, and the asset has ${precision}.`,
-      { hint: 'Check the precision of the asset, or round the amount yourself, on purpose.' },
+      { hint: 'Check the precision of the asset, or round the amount explicitly.' },
     );
   }
   return BigInt(`${sign}${whole}${decimals.padEnd(precision, '0')}`).toString();
@@ -70,7 +70,7 @@ function checkPrecision(precision: number): void {
   });
 }
 
-/** A loop and not /0+$/, which is quadratic on long runs of zeros. */
+/** Uses a loop because `/0+$/` takes quadratic time on long runs of zeros. */
 function withoutTrailingZeros(digits: string): string {
   let end = digits.length;
   while (end > 0 && digits[end - 1] === '0') end -= 1;

@@ -1,23 +1,25 @@
 /**
- * The effects window: what a receiver says that it did with the notifications that it got. A read-only endpoint (or a
- * command) of the partner, for test environments only: it must not exist in production.
+ * The effects window is a read-only endpoint (or a command) of the partner that reports what the receiver did with each
+ * notification. It is for test environments only and must not exist in production.
  *
  *     GET URL?notification=ID,ID,...     at most 50 ids
  *     GET URL?transaction=ID
  *     Authorization: Bearer TOKEN
  *
- * The answer is 200 with {@link effectsAnswer}, 401 without the token, and 400 for another query. An id that is not
- * known is not an error: it has no handling. A command gets the same query as its last argument, `notification=ID,ID`
- * or `transaction=ID`, and writes the same JSON to its standard output.
+ * It answers 200 with {@link effectsAnswer}, 401 without the token, and 400 for any other query. An unknown id is not
+ * an error: it has no handling. A command receives the same query as its last argument, `notification=ID,ID` or
+ * `transaction=ID`, and writes the same JSON to standard output.
  */
 import * as z from 'zod';
 import type { JsonObject } from './json.ts';
 
-/** The values that a receiver can state. One that it does not keep is left out; null is a field without a value. */
+/**
+ * A value that a receiver can report. Values that it does not store are omitted; null means a field without a value.
+ */
 const value = z.string().nullable().optional();
 
 const effectValues = z.object({
-  /** `data.type` follows the type for CAAS: `CAAS_BUY`. Otherwise the type. */
+  /** The value of `type`; for CAAS, `data.type` is appended: `CAAS_BUY`. */
   kind: value.describe('the type; for CAAS with data.type: CAAS_BUY, CAAS_SELL, CAAS_ORDER_TRACKING'),
   status: value.describe('the status of the order, refund, deposit, payment method or cash step'),
   transaction: value.describe('transactionId, or partnerTransactionId of a deposit'),
@@ -49,28 +51,31 @@ export type EffectValues = z.infer<typeof effectValues>;
 export type Handled = z.infer<typeof handling>;
 export type EffectsAnswer = z.infer<typeof effectsAnswer>;
 
-/** What is asked for. */
+/** A query for the handlings of some notifications or of one transaction. */
 export type EffectsQuery = { readonly notifications: readonly string[] } | { readonly transaction: string };
 
-/** Ids in one query. */
+/** Maximum number of ids in one query. */
 export const MAX_EFFECT_IDS = 50;
 
-/** Characters of a token, at least: shorter ones can be guessed. */
+/** Minimum length of a token, in characters. Shorter tokens can be guessed. */
 export const MIN_EFFECTS_TOKEN = 16;
 
-/** The query string without a question mark. Ids are percent-encoded, commas in them too. */
+/** Returns the query string without the question mark. Ids are percent-encoded, including their commas. */
 export function effectsQueryText(query: EffectsQuery): string {
   if ('transaction' in query) return `transaction=${encoded(query.transaction)}`;
   return `notification=${query.notifications.map(encoded).join(',')}`;
 }
 
-/** Encodes more than `encodeURIComponent` does: a command can run over ssh, whose shell interprets what that leaves. */
+/**
+ * Encodes more characters than `encodeURIComponent` does, because a command can run over ssh, whose shell would
+ * interpret the rest.
+ */
 function encoded(id: string): string {
   const hex = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
   return encodeURIComponent(id).replaceAll(/[!'()*~]/g, hex);
 }
 
-/** Reads a query string; undefined for anything else than one of the two forms, and for too many ids. */
+/** Parses a query string. Returns undefined when it has neither of the two forms, or too many ids. */
 export function readEffectsQuery(text: string): EffectsQuery | undefined {
   const [, name, given = ''] = /^(notification|transaction)=([^&=]+)$/.exec(text) ?? [];
   if (name === undefined) return undefined;
@@ -83,7 +88,7 @@ export function readEffectsQuery(text: string): EffectsQuery | undefined {
   }
 }
 
-/** The JSON Schema of an answer (draft 2020-12). */
+/** Returns the JSON Schema (draft 2020-12) of an effects answer. */
 export function effectsSchema(): JsonObject {
   return { ...(z.toJSONSchema(effectsAnswer, { io: 'input' }) as JsonObject), title: 'hookproof effects answer' };
 }

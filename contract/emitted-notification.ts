@@ -1,4 +1,4 @@
-/** What the sender emits: the strict shapes. Specification: Resources and their fields. */
+/** Strict schemas of what the sender emits. Specification: Resources and their fields. */
 import * as z from 'zod';
 import { findKind, type NotificationKind } from './kinds.ts';
 import { SHAPES } from './shapes.ts';
@@ -41,12 +41,12 @@ export type Notification =
   | DepositNotification;
 
 /**
- * The strict schema: no unknown field, exact lists, a UUID, `at` in the form of its type, and the rules between fields
+ * The strict schema: no unknown fields, exact lists, a UUID, `at` in the form of its type, and the rules between fields
  * (errorData only on a failure, the hash only on a successful refund, errorCode only on DECLINED).
  */
 export const emittedNotification: z.ZodType<Notification> = anyNotification as z.ZodType<Notification>;
 
-/** The kind of a notification that the sender emits. */
+/** Returns the kind of a notification that the sender emits. */
 export function kindOf(notification: Notification): NotificationKind {
   const kind = findKind(notification.type, 'type' in notification.data ? notification.data.type : undefined);
   if (kind === undefined) throw new TypeError(`no kind has the type ${notification.type}`);

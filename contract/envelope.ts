@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { discriminator, type Field, group } from './fields.ts';
 import type { NotificationType } from './kinds.ts';
 
-/** The envelope around `data`. */
+/** Builds the schema of the envelope around a `data` schema. */
 export function notification<T extends NotificationType, A extends Field, D extends Field>(type: T, at: A, data: D) {
   return group(
     { id: notificationId, type: discriminator(type, 'What the notification is about.'), at, data },
@@ -15,23 +15,23 @@ const ID = 'Unique identifier of the notification.';
 const EPOCH = 'Time of the notification, in seconds since 1970-01-01T00:00:00Z.';
 const ISO = 'Time of the notification, as an ISO 8601 timestamp in UTC.';
 
-/** Control characters do harm in logs and stores. */
+/** Control characters are rejected because they corrupt logs and stores. */
 const NO_CONTROL_CHARACTERS = /^[^\u0000-\u001f\u007f-\u009f]*$/;
 
-/** The sender makes UUIDs; a receiver accepts any identifier that it can store. */
+/** The sender generates UUIDs; a receiver accepts any identifier that it can store. */
 const notificationId = {
   emitted: z.uuid().describe(ID),
   received: z.string().min(1).max(200).regex(NO_CONTROL_CHARACTERS, 'must not have control characters').describe(ID),
 };
 
-/** The envelope alone: all that is checked of a notification of an unknown kind. */
+/** The envelope alone, which is all that is checked of a notification of an unknown kind. */
 export const receivedEnvelope = z.looseObject({
   id: notificationId.received,
   type: z.string().min(1),
   data: z.looseObject({}),
 });
 
-/** The largest number of seconds that a Date can hold. */
+/** Largest number of seconds that a Date can hold. */
 const MAX_SECONDS = 8.64e12;
 
 const DATE = '[0-9]{4}-[0-9]{2}-[0-9]{2}';
@@ -56,18 +56,19 @@ const receivedTime = z
     return z.NEVER;
   });
 
-/** `at` of CAAS, REFUND and PAYMENT_METHOD. The upper bound rejects milliseconds. */
+/** `at` of CAAS, REFUND and PAYMENT_METHOD, in epoch seconds. The upper bound rejects milliseconds. */
 export const epochSeconds = {
   emitted: z.int().positive().max(99_999_999_999).describe(EPOCH),
   received: receivedTime.describe(EPOCH),
 };
 
-/** `at` of WALLET and CAAS_BLOCKCHAIN. */
+/** `at` of WALLET and CAAS_BLOCKCHAIN, an ISO 8601 timestamp. */
 export const timestamp = { emitted: z.iso.datetime().describe(ISO), received: receivedTime.describe(ISO) };
 
 /**
- * The time of a notification as a Date, or null when it is not a time. A number is in seconds and may have a fraction.
- * A text without an offset is in UTC: the service sends UTC, and `Date.parse` alone would read it as local time.
+ * Reads the time of a notification. Returns null when the value is not a time. A number is in seconds and may have a
+ * fraction. Text without an offset is UTC, because the service sends UTC; `Date.parse` alone would read it as local
+ * time.
  */
 export function readTime(at: unknown): Date | null {
   if (typeof at === 'number') return dateOf(at * 1000);
@@ -78,7 +79,7 @@ export function readTime(at: unknown): Date | null {
   return dateOf(Date.parse(`${date}T${time}${fraction && `.${fraction}`}${hours}:${minutes}`));
 }
 
-/** A time before 1970, or beyond what a Date can hold, is not the time of a notification. */
+/** Returns null for a time before 1970 or beyond what a Date can hold. */
 function dateOf(milliseconds: number): Date | null {
   return milliseconds >= 0 && milliseconds <= MAX_SECONDS * 1000 ? new Date(milliseconds) : null;
 }

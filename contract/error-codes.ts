@@ -1,6 +1,6 @@
-/** The listed error codes, which are examples of what may be received. Specification: Errors. */
+/** The error codes that the specification lists as examples. Others may be received. Specification: Errors. */
 
-/** The groups of the list, with a title for each. */
+/** Titles of the groups of error codes. */
 export const ERROR_CODE_GROUPS = {
   system: 'General system',
   custody: 'Custody wallet',
@@ -15,7 +15,6 @@ export type ErrorCodeGroup = keyof typeof ERROR_CODE_GROUPS;
 export interface ErrorCode {
   readonly code: string;
   readonly group: ErrorCodeGroup;
-  /** What happened, in words. */
   readonly meaning: string;
 }
 
@@ -91,24 +90,22 @@ const MEANINGS: Readonly<Record<ErrorCodeGroup, Readonly<Record<string, string>>
   },
 };
 
-/** Every listed code, group by group. Others may be received. */
+/** Every listed code, group by group. Receivers may get others. */
 export const ERROR_CODES: readonly ErrorCode[] = (Object.keys(ERROR_CODE_GROUPS) as ErrorCodeGroup[]).flatMap((group) =>
   Object.entries(MEANINGS[group]).map(([code, meaning]) => ({ code, group, meaning })),
 );
 
 const BY_CODE: ReadonlyMap<string, ErrorCode> = new Map(ERROR_CODES.map((entry) => [entry.code, entry]));
 
-/** The listed code, or undefined. A code that is not listed may be valid as well. */
+/** Finds a listed code. A code that is not listed may still be valid. */
 export function findErrorCode(code: string): ErrorCode | undefined {
   return BY_CODE.get(code);
 }
 
-/**
- * The form of a code: three groups with hyphens between; the middle one has three digits, or two on one listed code.
- */
+/** Form of an error code: three groups joined by hyphens. The middle one has three digits, in one listed code two. */
 export const ERROR_CODE_FORM = /^[0-9]{3}-[0-9]{2,3}-[A-Z][0-9]$/;
 
-/** Whether a text has the form of an error code, listed or not. */
+/** Returns true for text in the form of an error code, listed or not. */
 export function isErrorCodeShaped(text: string): boolean {
   return ERROR_CODE_FORM.test(text);
 }

@@ -1,12 +1,12 @@
 /**
- * The fields of notifications, each defined once and built into two shapes:
+ * Defines each field of a notification once and builds two shapes from it:
  *
- * - `emitted` is what the sender sends: exact lists, exact forms, no unknown field;
+ * - `emitted` is what the sender sends: exact lists, exact forms, no unknown fields;
  * - `received` is what a receiver reads: unknown fields are kept, lists are open, and optional data may be missing,
- *   null or empty, which all read as null.
+ *   null or empty, all of which read as null.
  *
- * A {@link Field} is such a pair. A {@link group} of fields is a field again, so the two shapes of a whole notification
- * come out of one definition (./shapes.ts lists them) and cannot drift apart.
+ * A {@link Field} is such a pair, and a {@link group} of fields is itself a field. Both shapes of a whole notification
+ * therefore come from one definition (see ./shapes.ts) and cannot drift apart.
  */
 import * as z from 'zod';
 
@@ -19,23 +19,21 @@ export type Fields = Readonly<Record<string, Field>>;
 type EmittedShape<F extends Fields> = { -readonly [K in keyof F]: F[K]['emitted'] };
 type ReceivedShape<F extends Fields> = { -readonly [K in keyof F]: F[K]['received'] };
 
-/** What a receiver has after reading these fields. */
+/** The value that a receiver has after reading these fields. */
 export type ReceivedOfFields<F extends Fields> = z.output<z.ZodObject<ReceivedShape<F>, z.core.$strip>>;
 
 /**
- * A listed value, or any other text: what a receiver must expect from an open list. Editors still complete the list.
+ * A listed value or any other text, because receivers must expect new values. Editors still complete the listed ones.
  */
 type Open<T extends string> = T | (string & Record<never, never>);
 
-/** Received text that a notification may lack: missing, null and empty all read as null. */
+/** Received text that may be absent: missing, null and empty all read as null. */
 const absentText = z
   .string()
   .nullish()
   .transform((value) => value || null);
 
-/**
- * Text that must be there, and without which the notification says nothing. `form` narrows what the sender may send.
- */
+/** Required text, without which the notification is meaningless. `form` restricts what the sender may send. */
 export function requiredText(description: string, form: z.ZodString = z.string().min(1)) {
   return { emitted: form.describe(description), received: z.string().min(1).describe(description) };
 }
@@ -45,12 +43,12 @@ export function text(description: string, form: z.ZodString = z.string().min(1))
   return { emitted: form.describe(description), received: absentText.describe(description) };
 }
 
-/** Text that the sender sends only sometimes. Otherwise the field is missing or empty; a receiver also reads null. */
+/** Text that the sender sends only sometimes. Otherwise the field is missing or empty. A receiver also reads null. */
 export function sometimesText(description: string, form: z.ZodString = z.string()) {
   return { emitted: form.optional().describe(description), received: absentText.describe(description) };
 }
 
-/** One of a list for the sender; any text for the receiver, because lists grow. Required. */
+/** A required value: one of a list for the sender, any text for the receiver, because lists grow. */
 export function requiredOneOf<const T extends readonly string[]>(values: T, description: string) {
   return {
     emitted: z.enum(values).describe(description),
@@ -58,7 +56,7 @@ export function requiredOneOf<const T extends readonly string[]>(values: T, desc
   };
 }
 
-/** One of a list for the sender; any text, or none, for the receiver. */
+/** An optional value: one of a list for the sender; any text, or none, for the receiver. */
 export function oneOf<const T extends readonly string[]>(values: T, description: string) {
   return {
     emitted: z.enum(values).describe(description),
@@ -66,19 +64,19 @@ export function oneOf<const T extends readonly string[]>(values: T, description:
   };
 }
 
-/** The value that distinguishes a shape from the others: the same for both sides. */
+/** The value that distinguishes a shape from the others. It is the same for sender and receiver. */
 export function discriminator<const T extends string>(value: T, description: string) {
   return { emitted: z.literal(value).describe(description), received: z.literal(value).describe(description) };
 }
 
-/** A field that the sender always sends as null, and a receiver reads like any other. */
+/** A field that the sender always sends as null and a receiver reads normally. */
 export function alwaysNull<R extends z.ZodType>(field: Field<z.ZodType, R>) {
   return { emitted: z.null().describe('Always null.'), received: field.received };
 }
 
 /**
- * An object of required fields. A received object keeps the fields that are not listed; its type does not name them, so
- * that a misspelt access is still a type error.
+ * An object of required fields. A received object keeps unlisted fields, but its type does not name them, so that a
+ * misspelt property remains a type error.
  */
 export function group<F extends Fields>(fields: F, description: string) {
   const emitted = z.strictObject(side(fields, 'emitted') as EmittedShape<F>).describe(description);
@@ -86,7 +84,7 @@ export function group<F extends Fields>(fields: F, description: string) {
   return { emitted, received: received.describe(description) };
 }
 
-/** The same object, not required by a receiver: missing and null read as null. */
+/** Makes an object optional for the receiver: missing and null read as null. */
 export function optionalInReading<E extends z.ZodType, R extends z.ZodType>(field: Field<E, R>) {
   return { emitted: field.emitted, received: field.received.nullish().transform((value) => value ?? null) };
 }
@@ -99,9 +97,9 @@ const CORRECT = 'blockchainTransactionId';
 const MISSPELT = 'blockchainTransctionId';
 
 /**
- * A group of fields with the hash of a blockchain transaction, whose key has a second, misspelt form in the field:
- * `blockchainTransctionId`. The sender uses the correct spelling; a receiver reads both, and the correct one wins. The
- * reading has the correct key only; the notification as received is unchanged. Specification: CAAS_BLOCKCHAIN.
+ * A group of fields with the hash of a blockchain transaction, for which receivers see two spellings: the sender uses
+ * the correct one, and the misspelt `blockchainTransctionId` is read as well. The correct one wins, and the parsed
+ * object has only the correct key; the raw notification is unchanged. Specification: CAAS_BLOCKCHAIN.
  */
 export function groupWithHash<F extends Fields>(fields: F, description: string, hashDescription: string) {
   const hash = sometimesText(hashDescription);
@@ -114,18 +112,18 @@ export function groupWithHash<F extends Fields>(fields: F, description: string, 
     },
     description,
   );
-  type Reading = ReceivedOfFields<F> & { [CORRECT]: string | null };
+  type WithHash = ReceivedOfFields<F> & { [CORRECT]: string | null };
   // The other keys depend on F and do not matter here.
   const read = (received as unknown as z.ZodType<Record<string, unknown>>).transform((reading) => {
     const { [MISSPELT]: misspelt, ...rest } = reading;
     return { ...rest, [CORRECT]: rest[CORRECT] ?? misspelt };
   });
-  return { emitted, received: read as unknown as z.ZodType<Reading> };
+  return { emitted, received: read as unknown as z.ZodType<WithHash> };
 }
 
 /**
- * `field` is filled exactly when the value at `when` is `is`. In every other case it is absent, null or empty text.
- * Paths are keys with points between, below `data`.
+ * States that `field` is filled exactly when the value at `when` equals `is`, and is otherwise absent, null or empty.
+ * Paths are keys joined by points, relative to `data`.
  */
 export interface FilledExactlyWhen {
   readonly field: string;
@@ -135,7 +133,7 @@ export interface FilledExactlyWhen {
 
 const UNFILLED: readonly unknown[] = [null, ''];
 
-/** The schema of `data` with its rules. The rules bind the sender; a receiver takes what comes. */
+/** Adds rules to the schema of `data`. The rules bind the sender; a receiver accepts any combination. */
 export function withRules<S extends z.ZodType>(data: S, rules: readonly FilledExactlyWhen[]): S {
   return data
     .superRefine((value, context) => {
@@ -168,7 +166,7 @@ function asJsonSchema({ field, when, is }: FilledExactlyWhen): object {
   };
 }
 
-/** A schema for the value at a path; `required` says whether it must be there. */
+/** Builds a schema for the value at a path; `required` makes the value mandatory. */
 function nested(path: string, leaf: object, required: boolean): object {
   return path
     .split('.')

@@ -1,41 +1,41 @@
-/** A request to a receiver and its answer, as something between sender and receiver saw them. */
+/** A request to a receiver and its answer, as recorded by a proxy or inspector between sender and receiver. */
 import type { HeaderLine } from './delivery.ts';
 
 export interface ForwardedExchange {
   readonly receivedAt: Date;
-  /** From the first byte of the request to the end of the answer, in milliseconds. */
+  /** Milliseconds from the first byte of the request to the end of the answer. */
   readonly durationMs: number;
-  /** Of the sender. */
+  /** IP address of the sender. */
   readonly remoteAddress: string;
   readonly request: {
-    /** Empty, like `target` and `httpVersion`, when the first line is not that of an HTTP request. */
+    /** Empty, like `target` and `httpVersion`, when the first line is not an HTTP request line. */
     readonly method: string;
     /** Path and query, as received. */
     readonly target: string;
     readonly httpVersion: string;
-    /** In their order and letter case. */
+    /** Header lines in their original order and letter case. */
     readonly headers: readonly HeaderLine[];
-    /** Every byte of the request; undefined when they were not all kept. */
+    /** Every byte of the request; undefined when not all of them were kept. */
     readonly raw: Buffer | undefined;
-    /** Without the framing of chunks; undefined when not all of it was kept or arrived. */
+    /** The body without chunked framing; undefined when it did not arrive completely or was not kept completely. */
     readonly body: Buffer | undefined;
-    /** How much of the body arrived, in bytes. */
+    /** Number of body bytes that arrived. */
     readonly bodyLength: number;
     readonly complete: boolean;
   };
-  /** Undefined when there was none. */
+  /** Undefined when the receiver did not respond. */
   readonly answer: ForwardedAnswer | undefined;
-  /** The delivery that was sent again. */
+  /** Id of the exchange that this one replays. */
   readonly replayOf?: string;
 }
 
 export interface ForwardedAnswer {
-  /** 0 when the first line is not that of an HTTP answer. */
+  /** 0 when the first line is not an HTTP status line. */
   readonly status: number;
   readonly reasonPhrase: string;
   readonly headers: readonly HeaderLine[];
-  /** The beginning of the body, without the framing of chunks. */
+  /** The beginning of the body, without chunked framing. */
   readonly body: Buffer;
-  /** Of the whole body, in bytes. */
+  /** Length of the whole body, in bytes. */
   readonly bodyLength: number;
 }

@@ -1,18 +1,18 @@
 /**
- * What is at fault: the user's input, hookproof itself, or a run that could have no verdict. A faulty receiver is a
- * verdict, never an error.
+ * Who caused the error: the user's input, hookproof itself, or a run that could not reach a verdict. A faulty receiver
+ * is a verdict, never an error.
  */
 export type ErrorKind = 'usage' | 'internal' | 'no-verdict';
 
 /**
- * The only error class: every error that a person has to read is thrown as this.
+ * The only error class: every error that a person has to read is thrown as a HookproofError.
  *
  * - `code` is stable and greppable, for example `CONFIG_UNKNOWN_KEY`;
- * - `message` says what is wrong and names the thing;
- * - `hint` says what to do about it;
+ * - `message` states what is wrong and where;
+ * - `hint` states how to fix it;
  * - `kind` decides the exit code: `usage` is 2, `internal` is 4, `no-verdict` is 3.
  *
- * The message never holds a secret: name the source of a value (a flag, a file, a variable), not the value.
+ * The message never contains a secret. It names the source of a value (a flag, a file, a variable) instead.
  */
 export class HookproofError extends Error {
   override readonly name = 'HookproofError';

@@ -1,12 +1,12 @@
-/** Which hosts are this machine: of URLs, and of the `Host` header that a page was requested with. */
+/** Recognises hosts that are this machine, in URLs and in the `Host` header of a request. */
 import { isIP } from 'node:net';
 
-/** `localhost`, `*.localhost`, 127.0.0.0/8 or ::1, as in a URL (`[::1]`) or without brackets. */
+/** Returns true for `localhost`, `*.localhost`, 127.0.0.0/8 and ::1, with brackets as in a URL (`[::1]`) or without. */
 export function isLoopback(host: string): boolean {
   return /^(?:(?:.+\.)?localhost|127(?:\.\d{1,3}){3}|::1|\[::1\])$/.test(host);
 }
 
-/** The host of a `Host` header, in lower case, without port and brackets. Empty when the header is not valid. */
+/** Returns the host of a `Host` header in lower case, without port and brackets. Empty when the header is not valid. */
 export function hostOf(header: string): string {
   const [, bracketed, plain = ''] = /^(?:\[([^\]]*)\]|([^:]*))(?::\d{0,5})?$/.exec(header.toLowerCase()) ?? [];
   if (bracketed === undefined) return plain;
@@ -14,9 +14,9 @@ export function hostOf(header: string): string {
 }
 
 /**
- * Whether a `Host` header names this machine: by an IP address, as loopback, or by one of `names`. With DNS rebinding,
- * where the name of a web page resolves to an address of this machine, the browser sends that name. A request without
- * the header is not from a browser.
+ * Returns true when a `Host` header names this machine: by an IP address, as loopback, or by one of `names`. This
+ * protects against DNS rebinding, where the domain of a web page resolves to an address of this machine and the browser
+ * sends that domain. A request without the header does not come from a browser.
  */
 export function isOwnHost(header: string | undefined, names: readonly string[]): boolean {
   if (header === undefined) return true;

@@ -31,7 +31,7 @@ export {
 } from './error-codes.ts';
 export type { ForwardedAnswer, ForwardedExchange } from './forwarded-exchange.ts';
 export { type ErrorKind, HookproofError } from './hookproof-error.ts';
-export { type JsonObject, type JsonSchemas, type JsonValue, jsonSchemas } from './json.ts';
+export { type JsonObject, type JsonSchemas, type JsonValue, jsonSchemas, leavesOf } from './json.ts';
 export {
   DEPOSIT_STATUS_MEANINGS,
   DEPOSIT_STATUSES,

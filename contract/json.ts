@@ -1,17 +1,27 @@
-/** JSON values, and the shapes of notifications as JSON Schema for partners in any language. */
+/** JSON types, and the JSON Schemas of notifications for partners in any language. */
 import * as z from 'zod';
 import { NOTIFICATION_KINDS, type NotificationKind } from './kinds.ts';
 import { SHAPES } from './shapes.ts';
 
-/** Any JSON value. */
 export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
 
-/** A JSON object. */
 export interface JsonObject {
   [key: string]: JsonValue;
 }
 
-/** A JSON Schema, dialect 2020-12. */
+/**
+ * Lists the strings, numbers, booleans and nulls inside a value with their paths (`data.transactionId`). An object
+ * nested more deeply than `maxDepth` is returned whole, because recursion over thousands of levels would overflow the
+ * stack.
+ */
+export function leavesOf(value: JsonValue, maxDepth: number, path = ''): [path: string, leaf: JsonValue][] {
+  if (value === null || typeof value !== 'object' || maxDepth === 0) return [[path, value]];
+  return Object.entries(value).flatMap(([name, inner]) =>
+    leavesOf(inner, maxDepth - 1, path === '' ? name : `${path}.${name}`),
+  );
+}
+
+/** A JSON Schema, draft 2020-12. */
 type JsonSchema = z.core.JSONSchema.JSONSchema;
 
 export interface JsonSchemas {
@@ -22,8 +32,9 @@ export interface JsonSchemas {
 }
 
 /**
- * The JSON Schemas of every kind. Generated from the schemas that validate at run time. Two rules cannot be expressed:
- * that a date exists (only its form is checked), and that the misspelt hash is read when the correct one is not filled.
+ * Returns the JSON Schemas of every kind, generated from the schemas that validate at run time. They cannot express two
+ * rules: that a date exists (only its form is checked), and that the misspelt hash is read when the correct one is
+ * empty.
  */
 export function jsonSchemas(): JsonSchemas {
   return { emitted: schemasOf('emitted'), received: schemasOf('received') };

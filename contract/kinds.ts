@@ -1,15 +1,14 @@
 /**
- * The types, kinds and statuses of notifications. Specification: Notification envelope; Events; States and transitions.
+ * Types, kinds and statuses of notifications. Specification: Notification envelope; Events; States and transitions.
  *
- * `type` is a field of the envelope. A *kind* is finer: it is `type`, and for CAAS also `data.type`, so that each kind
- * has one fixed shape of `data`.
+ * `type` is a field of the envelope. A *kind* is `type`, and for CAAS also `data.type`, so that each kind has one fixed
+ * shape of `data`.
  */
 
 /** Every value of `type`. */
 export const NOTIFICATION_TYPES = ['CAAS', 'PAYMENT_METHOD', 'REFUND', 'CAAS_BLOCKCHAIN', 'WALLET'] as const;
 export type NotificationType = (typeof NOTIFICATION_TYPES)[number];
 
-/** Every kind of notification. */
 export const NOTIFICATION_KINDS = [
   'CAAS_BUY',
   'CAAS_SELL',
@@ -34,15 +33,15 @@ const KIND_BY_CAAS_TYPE: ReadonlyMap<unknown, NotificationKind> = new Map([
   ['ORDER_TRACKING', 'CAAS_ORDER_TRACKING'],
 ]);
 
-/** The kind of a `type` and a `data.type` (used for CAAS only), or undefined when there is none. */
+/** Finds the kind for a `type` and a `data.type` (used for CAAS only). Returns undefined when there is none. */
 export function findKind(type: string, dataType: unknown): NotificationKind | undefined {
   return type === 'CAAS' ? KIND_BY_CAAS_TYPE.get(dataType) : KIND_BY_TYPE.get(type);
 }
 
-/** The meaning of each status of an object, in words. */
+/** A description of each status. */
 type Meanings<S extends string> = Readonly<Record<S, string>>;
 
-/** `data.metadata.orderStatus` of CAAS BUY and SELL. The list is open for a receiver: others may follow. */
+/** `data.metadata.orderStatus` of CAAS BUY and SELL. Receivers must accept other values too. */
 export const ORDER_STATUSES = [
   'CREATED',
   'PENDING',
@@ -80,7 +79,7 @@ export const TRACKING_STATUS_MEANINGS: Meanings<TrackingStatus> = {
   EXPIRED: 'The user was too late, and the provider let the transaction expire.',
 };
 
-/** Every status that a payment method can have. Most of them are never notified. */
+/** Every status of a payment method. Most of them are never notified. */
 export const PAYMENT_METHOD_STATUSES = ['CREATED', 'STAGED', 'VERIFIED', 'DECLINED', 'DELETED'] as const;
 export type PaymentMethodStatus = (typeof PAYMENT_METHOD_STATUSES)[number];
 
@@ -99,7 +98,7 @@ export const NOTIFIED_PAYMENT_METHOD_STATUSES = [
 ] as const satisfies readonly PaymentMethodStatus[];
 export type NotifiedPaymentMethodStatus = (typeof NOTIFIED_PAYMENT_METHOD_STATUSES)[number];
 
-/** `data.status` of CAAS_BLOCKCHAIN: only the value that the specification shows. The list is open. */
+/** `data.status` of CAAS_BLOCKCHAIN: the only value in the specification. Receivers must accept other values too. */
 export const DEPOSIT_STATUSES = ['COMPLETED'] as const;
 export type DepositStatus = (typeof DEPOSIT_STATUSES)[number];
 

@@ -1,6 +1,6 @@
-/** URLs as they may be shown: some senders and receivers put credentials into the query or before the host. */
+/** Masks URLs before they are shown, because some senders and receivers put credentials into query or userinfo. */
 
-/** The text with the values of its query, its fragment and its user masked: a URL, or the target of a request. */
+/** Masks the query values, the fragment and the userinfo of a URL or of a request target. */
 export function maskUrl(url: string, mask = '[redacted]'): string {
   const [, start = '', query, fragment] = /^([^?#]*)(\?[^#]*)?(#.*)?$/s.exec(url) ?? [];
   const masked = start.replace(/^([a-z][a-z\d+.-]*:\/\/)[^/\\]*@/i, `$1${mask}@`);
@@ -10,19 +10,18 @@ export function maskUrl(url: string, mask = '[redacted]'): string {
 function maskQuery(query: string, mask: string): string {
   return query.replace(/([?&])([^&=]*)(=?)([^&]*)/g, (part, before: string, name: string, equals: string) => {
     if (part === before) return part;
-    // A word without a name is a value.
+    // A parameter without a name is a value.
     return equals === '' ? before + mask : `${before}${name}=${mask}`;
   });
 }
 
-/** Whether {@link maskUrl} hides something, or has hidden it. */
+/** Returns true when {@link maskUrl} masks something, or already has. */
 export function hasHiddenPart(url: string): boolean {
   return /[?#].|^[a-z][a-z\d+.-]*:\/\/[^/\\?#]*@/is.test(url);
 }
 
 /**
- * A request target with the values masked that are in the query of this URL, and no others: what a probe adds to the
- * URL is shown.
+ * Masks only the query values that this URL contains in a request target. What a probe adds to the URL stays visible.
  */
 export function maskTargetOf(url: string, target: string): string {
   const queries = [url.split(/[?#]/)[1] ?? '', URL.canParse(url) ? new URL(url).search.slice(1) : ''];
@@ -32,19 +31,19 @@ export function maskTargetOf(url: string, target: string): string {
   );
 }
 
-/** Names that are given to credentials. */
+/** Parameter names that usually hold credentials. */
 const CREDENTIAL_NAME =
   /(?:^|[-_])(?:token|secret|password|passwd|api[-_]?key|access[-_]?key|auth|key|sig|signature|code)$/i;
 
-/** Shorter values, and words, occur in any text: they are masked in the URL alone. */
+/** Shorter values, and words, occur in any text. They are masked only in the URL itself. */
 const MIN_SECRET = 8;
 
-/** The parts of a URL that are secrets wherever they are found: the user, the password, and what looks like a token. */
+/** Lists the parts of a URL that are secret wherever they occur: user, password, and values that look like tokens. */
 export function secretsInUrl(url: string): string[] {
   if (!URL.canParse(url)) return [];
   const { username, password, searchParams, search } = new URL(url);
   const named = [...searchParams].flatMap(([name, value]) => {
-    // A word without a name is a value.
+    // A parameter without a name is a value.
     const text = value === '' ? name : value;
     return CREDENTIAL_NAME.test(name) || (/\d/.test(text) && /[a-z]/i.test(text)) ? [text] : [];
   });
@@ -57,7 +56,7 @@ export function secretsInUrl(url: string): string[] {
   return [...new Set(all)].filter((text) => text.length >= MIN_SECRET);
 }
 
-/** The URL as an argument for a shell; the variable HOOKPROOF_URL instead of one with a part that is never printed. */
+/** Quotes the URL as a shell argument, or names the variable HOOKPROOF_URL when part of the URL must not be printed. */
 export function quotedUrl(url: string): string {
   return hasHiddenPart(url) ? '"$HOOKPROOF_URL"' : `'${url.replaceAll("'", '%27')}'`;
 }

@@ -1,10 +1,10 @@
-/** The files of this package that the program reads when it runs. */
+/** Locates files of this package that the program reads at run time. */
 import { existsSync } from 'node:fs';
 
-/** The sources are one folder below package.json, the compiled code two, and bundles of tests three. */
+/** Paths to the package root: sources are one folder below package.json, compiled code two, bundled tests three. */
 const ROOTS = ['../', '../../', '../../../'];
 
-/** The URL of a file or folder of this package, given its path from package.json; null when it is missing. */
+/** Returns the URL of a file or folder, given its path relative to package.json; null when it is missing. */
 export function packageFile(path: string): URL | null {
   return ROOTS.map((root) => new URL(root + path, import.meta.url)).find((file) => existsSync(file)) ?? null;
 }

@@ -1,9 +1,9 @@
-/** JSON from strangers: without keys that reach prototypes, and with a limit on nesting. */
+/** Parses untrusted JSON, without keys that reach prototypes and with a nesting limit. */
 import { parse } from 'secure-json-parse';
 
 /**
- * Parses JSON without the keys `__proto__` and `constructor.prototype`. Throws what `JSON.parse` throws; a byte order
- * mark at the beginning is skipped.
+ * Parses JSON and rejects the keys `__proto__` and `constructor.prototype`. Throws what `JSON.parse` throws; skips a
+ * leading byte order mark.
  */
 export function parseSafely(text: string): unknown {
   return parse(text, undefined, { protoAction: 'remove', constructorAction: 'remove' });
@@ -13,12 +13,12 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
 /**
- * Whether JSON text is nested deeper than `limit` levels: `[]` is one level, `[[]]` are two. Decided on the text alone,
- * without recursion, before a parser sees it. For text that is not JSON the result means nothing; the parser rejects it
- * later.
+ * Returns true when JSON text is nested deeper than `limit` levels: `[]` is one level, `[[]]` are two. It scans the
+ * text without recursion, before a parser sees it. For text that is not JSON the result is meaningless, but the parser
+ * rejects that text later.
  */
 export function isNestedDeeper(text: string, limit: number): boolean {
-  // Text with no more opening brackets than that cannot be deeper. Nearly every notification ends here.
+  // Text with at most `limit` opening brackets cannot be nested deeper. Nearly every notification returns here.
   if (countUpTo(limit, text, '{') + countUpTo(limit, text, '[') <= limit) return false;
 
   let depth = 0;
@@ -40,7 +40,7 @@ export function isNestedDeeper(text: string, limit: number): boolean {
   return false;
 }
 
-/** How often a character occurs in a text; stops counting beyond `limit`. */
+/** Counts a character in a text; stops counting beyond `limit`. */
 function countUpTo(limit: number, text: string, character: string): number {
   let count = 0;
   for (let at = text.indexOf(character); at !== -1 && count <= limit; at = text.indexOf(character, at + 1)) count += 1;

@@ -1,11 +1,11 @@
-/** Reads a notification as a receiver should: strict where it matters, tolerant everywhere else. */
+/** Reads a notification as a receiver should: strictly where it matters, tolerantly everywhere else. */
 import * as z from 'zod';
 import { readTime, receivedEnvelope } from './envelope.ts';
 import type { JsonObject } from './json.ts';
 import { findKind, type NotificationKind } from './kinds.ts';
 import { SHAPES } from './shapes.ts';
 
-/** A notification, or what is wrong with it. The issues name fields and never quote values. */
+/** A notification, or the problems found in it. Issues name fields and never quote values. */
 export type Reading =
   | { readonly ok: true; readonly notification: ReceivedNotification }
   | { readonly ok: false; readonly issues: string[] };
@@ -13,10 +13,10 @@ export type Reading =
 /**
  * Reads a parsed JSON value as a notification. It never throws.
  *
- * Required are the envelope (`id` of 1 to 200 characters without control characters, `type`, `at`, `data`) and what
- * identifies the object and its state (the transaction and its status, the wallet and its customer, ...). Everything
- * else may be missing, null or empty, unknown fields are kept, and lists of values are open. A `type` or a CAAS
- * `data.type` that is not listed reads as the kind UNKNOWN, of which only the envelope is checked.
+ * Required are the envelope (`id` of 1 to 200 characters without control characters, `type`, `at`, `data`) and the
+ * fields that identify the object and its state (the transaction and its status, the wallet and its customer, ...).
+ * Every other field may be missing, null or empty; unknown fields are kept, and lists of values are open. An unlisted
+ * `type` or CAAS `data.type` reads as the kind UNKNOWN, for which only the envelope is checked.
  *
  * Specification: Resources and their fields; Delivery endpoint (malformed payloads).
  */
@@ -24,7 +24,7 @@ export function readNotification(value: unknown): Reading {
   try {
     return read(value);
   } catch {
-    // Parsed JSON never throws; a value with getters or a proxy can.
+    // Parsed JSON never throws, but a value with getters or a proxy can.
     return { ok: false, issues: ['notification: cannot be read'] };
   }
 }
@@ -32,8 +32,8 @@ export function readNotification(value: unknown): Reading {
 const compiled = new Map<z.ZodType, z.ZodType>();
 
 /**
- * The schema compiled into one function, which reads three times as fast. Compiling takes a millisecond or two, so it
- * waits until it is needed.
+ * Compiles the schema into one function, which reads three times as fast. Compilation takes a millisecond or two, so it
+ * happens on first use.
  */
 function compile<S extends z.ZodType>(schema: S): S {
   const known = compiled.get(schema) ?? z.compile(schema);
@@ -64,7 +64,7 @@ function read(value: unknown): Reading {
   const inner = compile(SHAPES[kind].received).safeParse(value);
   if (!inner.success) return refusal(inner.error);
   const { at, data: reading } = inner.data;
-  // The schema was chosen by the kind, which TypeScript cannot follow through the table.
+  // The schema was chosen by kind, but TypeScript cannot follow that through the table.
   return { ok: true, notification: { kind, id, type, at, data: reading, raw } as ReceivedNotification };
 }
 
@@ -75,11 +75,12 @@ function refusal(error: z.ZodError): Reading {
   };
 }
 
-/** The kinds, and UNKNOWN for a `type` (or a `data.type` of CAAS) that is not listed: the service may add some. */
+/** Any listed kind, or UNKNOWN for an unlisted `type` (or CAAS `data.type`), because the service may add kinds. */
 export type ReceivedKind = NotificationKind | 'UNKNOWN';
 
 /**
- * A known kind as it is read: `id`, `type`, `at` as a Date, and `data` in which absent, null and empty are all null.
+ * A notification of a listed kind after reading: `id`, `type`, `at` as a Date, and `data` in which absent, null and
+ * empty are all null.
  */
 type Envelope<K extends NotificationKind> = z.output<(typeof SHAPES)[K]['received']>;
 
@@ -88,7 +89,7 @@ interface Received<K extends NotificationKind> {
   readonly id: string;
   readonly type: Envelope<K>['type'];
   readonly at: Date;
-  /** The fields of the kind. Fields that are not listed are kept, though the type does not name them. */
+  /** The fields of the kind. Unlisted fields are kept, but the type does not name them. */
   readonly data: Envelope<K>['data'];
   /** The notification as received, unchanged. */
   readonly raw: JsonObject;
@@ -98,14 +99,14 @@ interface ReceivedUnknown {
   readonly kind: 'UNKNOWN';
   readonly id: string;
   readonly type: string;
-  /** The time; null when it cannot be read. */
+  /** Null when the time cannot be read. */
   readonly at: Date | null;
   readonly data: JsonObject;
   readonly raw: JsonObject;
 }
 
-/** A notification as a receiver handles it. `kind` says which one it is, and what `data` has. */
+/** A notification as a receiver handles it. `kind` selects the type of `data`. */
 export type ReceivedNotification = { [K in NotificationKind]: Received<K> }[NotificationKind] | ReceivedUnknown;
 
-/** The notification of one kind. */
+/** A notification of one kind. */
 export type ReceivedOf<K extends ReceivedKind> = Extract<ReceivedNotification, { kind: K }>;

@@ -1,19 +1,19 @@
 /**
- * The spellings of a secret: as it is, and in every encoding that a receiver, a sender or a log is likely to use.
- * Redaction, the scan for leaks and the inspector look for all of them, in a text and in what it says when it is
- * decoded (decoded-readings.ts).
+ * Lists the spellings of a secret: the secret itself, and every encoding that a receiver, a sender or a log is likely
+ * to use. Redaction, the leak scan and the inspector search for all of them, both in a text and in its decoded forms
+ * (decoded-texts.ts).
  */
 
-/** A shorter word may be another word when it is read backwards. */
+/** Minimum length for reversed spellings. A shorter word may be another word when reversed. */
 const MIN_REVERSED = 8;
 
-/** Every spelling of a value, the value itself first, without repetitions. Searches ignore the letter case. */
+/** Returns every spelling of a value, the value itself first, without duplicates. Searches ignore letter case. */
 export function secretSpellings(value: string): string[] {
   const backwards = value.length < MIN_REVERSED ? [] : reversedSpellings(value);
   return [...new Set([...forwardSpellings(value), ...backwards])];
 }
 
-/** Of the reversed value, and the reversed spellings of the value. */
+/** Returns the spellings of the reversed value, and the reversed spellings of the value. */
 function reversedSpellings(value: string): string[] {
   const hex = Buffer.from(value).toString('hex');
   const base64 = Buffer.from(value).toString('base64');
@@ -28,22 +28,20 @@ function forwardSpellings(value: string): string[] {
     ...inJson(value),
     ...inUrl(value),
     ...inMarkup(value),
-    value.replaceAll("'", "'\\''"), // In a shell.
+    value.replaceAll("'", "'\\''"), // Quoted for a shell.
     ...inBase64(value),
     ...inBase32(Buffer.from(value)),
-    Array.from(value).join('\0'), // UTF-16, of ASCII.
+    Array.from(value).join('\0'), // UTF-16, if the value is ASCII.
     ...asBytes(Buffer.from(value)),
     bitsOf(Buffer.from(value), ' '),
-    ...parted(value),
+    ...splitInMiddle(value),
   ];
-  // UTF-8 that was read as Latin-1, which is how Node gives header values.
+  // UTF-8 that was decoded as Latin-1, as Node decodes header values.
   const misread = spelt.map((spelling) => Buffer.from(spelling).toString('latin1'));
   return [...spelt, ...misread];
 }
 
-/**
- * A value with its parts that are secret by themselves: without its outer white space, and line by line (PEM material).
- */
+/** Returns the value and its parts that are secret on their own: trimmed, and line by line (PEM material). */
 export function secretParts(value: string): string[] {
   const lines = value.split(/\r?\n/).map((line) => line.trim());
   const long = lines.filter((line) => line.length >= 16 && !line.startsWith('-----'));
@@ -51,14 +49,20 @@ export function secretParts(value: string): string[] {
 }
 
 /**
- * The spellings of a signature: of its digest, and of its base64 and hexadecimal text. Each of them is enough to sign
- * the body.
+ * Returns the spellings of a signature's digest and of its base64 and hexadecimal text, each enough to sign the body.
  */
 export function signatureSpellings(base64: string): string[] {
   return [...new Set(signatureBytes(base64).flatMap((bytes) => [...printed(bytes), ...asBytes(bytes)]))];
 }
 
-/** The spellings of a signature without separators, as a header value can contain them. */
+/** The spellings of a digest itself: in base64 and base64url, in hexadecimal, and as a list of numbers when decoded. */
+export function digestSpellings(base64: string): [base64: string, base64url: string, hex: string, bytes: string] {
+  const digest = Buffer.from(base64, 'base64');
+  const [, unpadded = '', base64url = ''] = printed(digest);
+  return [unpadded, base64url, digest.toString('hex'), digest.toString('latin1')];
+}
+
+/** Returns the spellings of a signature that have no separators, as a header value can contain them. */
 export function printedSignatures(base64: string): string[] {
   return signatureBytes(base64).flatMap((bytes) => [...printed(bytes), bytes.toString('hex')]);
 }
@@ -75,8 +79,8 @@ function printed(bytes: Buffer): string[] {
 }
 
 /**
- * JSON, as the serialisers of several languages write it: escaping slashes, everything outside ASCII, or what HTML
- * reserves.
+ * Returns the value as serialisers of several languages write it in JSON: with slashes, non-ASCII characters, or the
+ * characters reserved by HTML escaped.
  */
 function inJson(value: string): string[] {
   const plain = JSON.stringify(value).slice(1, -1);
@@ -97,7 +101,7 @@ function inUrl(value: string): string[] {
   const component = encodeURIComponent(wellFormed);
   const form = new URLSearchParams([['', wellFormed]]).toString().slice(1);
   const every = Array.from(Buffer.from(value), (byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
-  // The last one is a value that was decoded as form data without having been encoded.
+  // The last one is a value that was form-decoded although it was never encoded.
   return [component, encodeURI(wellFormed), form, form.replaceAll('+', '%20'), every, value.replaceAll('+', ' ')];
 }
 
@@ -108,8 +112,8 @@ function inMarkup(value: string): string[] {
 }
 
 /**
- * Base64 of the value, and the part of any longer base64 text that only this value can have caused, at each of the
- * three ways in which it can lie across the groups of three bytes (as in `Basic` credentials).
+ * Returns the base64 of the value, and the part of any longer base64 text that only this value can produce, for each of
+ * the three alignments to groups of three bytes (as in `Basic` credentials).
  */
 function inBase64(value: string): string[] {
   const bytes = Buffer.from(value);
@@ -133,7 +137,7 @@ function bitsOf(bytes: Uint8Array, between: string): string {
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 const BASE32_HEX = '0123456789abcdefghijklmnopqrstuv';
 
-/** Base32 of the value, at each of the five ways in which it can lie across the groups of five bytes. */
+/** Returns the base32 of the value for each of the five alignments to groups of five bytes. */
 function inBase32(bytes: Uint8Array): string[] {
   return [0, 1, 2, 3, 4].flatMap((offset) => {
     const groups =
@@ -146,14 +150,14 @@ function inBase32(bytes: Uint8Array): string[] {
   });
 }
 
-/** Bytes as programs print them into JSON or into a log. */
+/** Returns the forms in which programs print bytes into JSON or a log. */
 function asBytes(bytes: Buffer): string[] {
   const hex = bytes.toString('hex');
   return [hex, hex.replace(/..(?=.)/g, '$& '), bytes.join(','), bytes.join(', ')];
 }
 
-/** With a blank in its middle: a scenario sends the API key like this, and both halves can be read. */
-function parted(value: string): string[] {
+/** Inserts a space in the middle: one scenario sends the API key like this, and both halves are readable. */
+function splitInMiddle(value: string): string[] {
   const middle = Math.floor(value.length / 2);
   return [' ', '%20', '+'].map((blank) => `${value.slice(0, middle)}${blank}${value.slice(middle)}`);
 }

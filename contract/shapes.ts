@@ -1,5 +1,5 @@
 /**
- * The seven shapes of notifications, each field defined once, for the sender and for a receiver alike (see
+ * Defines the seven shapes of notifications. Each field is defined once, for the sender and for a receiver (see
  * ./fields.ts). Specification: Resources and their fields.
  */
 import * as z from 'zod';
@@ -33,7 +33,7 @@ const transactionId = requiredText(
   "The transaction, by the partner's own identifier from the request that created it.",
 );
 
-/** What went wrong. The sender fills it only on a failure; a receiver can do without any part of it. */
+/** Error details, which the sender fills only on a failure. Every part of them is optional for a receiver. */
 function errorData(description: string) {
   const { emitted, received } = optionalInReading(
     group(
@@ -141,9 +141,7 @@ function refund() {
   return notification('REFUND', epochSeconds, { emitted: withRules(emitted, rules), received });
 }
 
-/**
- * On a refund that worked, the sender may also leave errorData out: the specification does not call it nullable here.
- */
+/** The sender may also omit errorData on a successful refund: the specification does not call it nullable here. */
 function errorDataOfRefund() {
   const { emitted, received } = errorData('Why the refund did not work.');
   return { emitted: emitted.optional(), received };

@@ -1,31 +1,31 @@
-/** What a receiver is written with. Fixes, recipes and the guess from the answers are derived from this table. */
+/** The table of stacks in which receivers are written. Fixes, recipes and guesses from answers derive from it. */
 
 interface StackFacts {
   readonly title: string;
   readonly language: string;
-  /** Stacks whose fixes hold here too, where this one has none. The first that has one is used. */
+  /** Stacks whose fixes also apply here. Where this stack has no fix, the first of them that has one is used. */
   readonly fixesOf: readonly string[];
-  /** The receiver to copy, in `recipes/<stack>/`. The stack shares the recipe of another, or has its own. */
+  /** The receiver to copy, in `recipes/<stack>/`, or the name of the stack whose recipe this one shares. */
   readonly recipe: string | Recipe;
 }
 
 export interface Recipe {
-  /** The first is the receiver; the others are what its framework needs to run it. */
+  /** The first file is the receiver; the others are what its framework needs to run it. */
   readonly files: readonly string[];
-  /** What has to be installed, for people. */
+  /** What a person has to install. */
   readonly needs: string;
-  /** A command that succeeds where everything is installed that `run` needs, apart from `install`. */
+  /** A command that succeeds when everything that `run` needs is installed, except what `install` installs. */
   readonly check: string;
-  /** Commands in the folder of the recipe: once before the first start, and to start it. */
+  /** Command to run once in the recipe's folder before the first start. `run` starts the receiver. */
   readonly install?: string;
   readonly run: string;
-  /** Answers for the effects window, by the journal of the receiver: a query follows it (contract/effects.ts). */
+  /** Command that answers effects queries from the receiver's journal. The query is appended (contract/effects.ts). */
   readonly effects: string;
-  /** Once before the first `effects`. */
+  /** Command to run once before the first `effects`. */
   readonly effectsBuild?: string;
-  /** Files of `recipes/` itself, which recipes share. */
+  /** Files in `recipes/` itself that recipes share. */
   readonly shared: readonly string[];
-  /** Why no test runs it. */
+  /** Reason why no test runs this recipe. */
   readonly notRun?: string;
 }
 
@@ -58,10 +58,10 @@ const nodeRecipe = (packageName: string): Recipe => ({
   ...NODE_SHARED,
 });
 
-/** In a separate environment: the Python of a system often allows no other packages. */
+/** Uses a virtual environment, because a system's Python often allows no other packages. */
 const PIP_INSTALL = 'python3 -m venv .venv && . .venv/bin/activate && pip install -r requirements.txt';
 
-/** In the order in which they are listed: by language. */
+/** Sorted by language, which is the order in which stacks are listed. */
 const TABLE = {
   node: { title: 'node:http', language: 'JavaScript', fixesOf: [], recipe: 'express' },
   express: {
@@ -276,12 +276,12 @@ export type Stack = keyof typeof TABLE;
 
 export const STACKS = Object.keys(TABLE) as readonly Stack[];
 
-/** The title and the language of a stack, for people. */
+/** Returns the display names of a stack and its language. */
 export function titleOfStack(stack: Stack): { readonly title: string; readonly language: string } {
   return TABLE[stack];
 }
 
-/** The files of a recipe, as paths in `recipes/` and in the folder that they are copied to. */
+/** Lists the files of a recipe as paths in `recipes/` and in the folder to which they are copied. */
 export function filesOf({
   stack,
   files,
@@ -290,18 +290,18 @@ export function filesOf({
   return [...files.map((to) => ({ from: `${stack}/${to}`, to })), ...shared.map((to) => ({ from: to, to }))];
 }
 
-/** Starts the effects window of a recipe as an endpoint. */
+/** Returns the command that serves a recipe's effects window over HTTP. */
 export function effectsServerOf({ effects, shared }: Recipe): string {
   const server = shared.includes(NODE_SERVER) ? `node ${NODE_SERVER}` : `python3 ${PYTHON_SERVER}`;
   return `${server} ${effects}`;
 }
 
-/** The stack itself, then those whose fixes hold for it too. */
+/** Returns the stack itself, then those whose fixes also apply to it. */
 export function fixSources(stack: Stack): readonly Stack[] {
   return [stack, ...TABLE[stack].fixesOf];
 }
 
-/** The receiver to copy for a stack, and the stack in whose folder of `recipes/` it is. */
+/** Returns the receiver to copy for a stack, and the stack whose folder in `recipes/` contains it. */
 export function recipeOf(stack: Stack): Recipe & { readonly stack: Stack } {
   const { recipe } = TABLE[stack];
   return typeof recipe === 'string' ? recipeOf(recipe) : { ...recipe, stack };

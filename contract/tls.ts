@@ -1,13 +1,13 @@
-/** The TLS vocabulary of both sides. Specification: TLS. */
+/** TLS terms that sender and receiver share. Specification: TLS. */
 
-/** Versions as node:tls names them, and the one before it had names. */
+/** TLS versions by their node:tls names, plus SSLv3, which node:tls does not name. */
 export type TlsVersion = 'SSLv3' | 'TLSv1' | 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3';
 
-/** The versions that a sender offers. */
+/** TLS versions that a sender offers. */
 export const TLS_VERSIONS = ['TLSv1.2', 'TLSv1.3'] as const satisfies readonly TlsVersion[];
 export type OfferedTlsVersion = (typeof TLS_VERSIONS)[number];
 
-/** "TLSv1.2" as "TLS 1.2". */
+/** Formats "TLSv1.2" as "TLS 1.2". */
 export function tlsVersionName(version: TlsVersion): string {
   switch (version) {
     case 'SSLv3':
@@ -19,7 +19,7 @@ export function tlsVersionName(version: TlsVersion): string {
   }
 }
 
-/** The faults of the certificates that a server sends. */
+/** Faults of the certificates that a server sends. */
 export const CHAIN_FAULTS = {
   unreadable: 'something in the chain is not a certificate',
   expired: 'a certificate has expired',
@@ -45,5 +45,5 @@ export const CHAIN_FAULTS = {
 
 export type ChainFaultCode = keyof typeof CHAIN_FAULTS;
 
-/** A certificate that expires within so many days causes a warning. */
+/** A certificate that expires within this many days causes a warning. */
 export const EXPIRY_WARNING_DAYS = 30;

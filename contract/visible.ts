@@ -1,17 +1,17 @@
 /**
- * Makes hostile text safe to look at. What an endpoint sends ends up in terminals, XML and logs, so every character
- * that controls a display rather than showing something is replaced by its escape.
+ * Escapes characters that control a display instead of showing something, because untrusted text from endpoints ends up
+ * in terminals, XML and logs.
  */
 
 /**
- * Controls, formatting characters (bidirectional overrides, zero-width ones), lone surrogates, line and paragraph
- * separators.
+ * Control characters, formatting characters (bidirectional overrides, zero-width characters), lone surrogates, line and
+ * paragraph separators.
  */
 export const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
 const NAMED: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
-/** One character as its escape. */
+/** Escapes one character. */
 export function escapeCharacter(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   const named = NAMED[character];
@@ -21,8 +21,8 @@ export function escapeCharacter(character: string): string {
 }
 
 /**
- * The text with every control and invisible character as an escape (`\x1b`, `\n`, `\u202e`): one line, and nothing acts
- * on the terminal.
+ * Replaces every control and invisible character with its escape (`\x1b`, `\n`, `\u202e`). The result is one line and
+ * cannot control the terminal.
  */
 export function visible(text: string): string {
   return text.replace(UNSEEN, escapeCharacter);

@@ -1,7 +1,7 @@
 /**
- * Writes the reference pages and the texts of the faults from the tables in the code, or with `--check` fails when
- * one of them is stale. The pages of more than 100 kB are written to reports/, and docs/ has a summary of them. Run by
- * `npm run docs` and `npm run check:docs`.
+ * Writes the reference pages and the texts of the faults from the tables in the code; with `--check`, fails if one of
+ * them is stale. Pages over 100 kB are written to reports/, and docs/ has a summary of them. Run by `npm run docs` and
+ * `npm run check:docs`.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import {
@@ -13,6 +13,7 @@ import {
   TRACKING_STATUS_MEANINGS,
 } from '../contract/index.ts';
 import { explainMistake } from '../contract/mistakes/index.ts';
+import { contractDocuments } from '../harness/cli/commands/list.ts';
 import { commandsOf, createProgram } from '../harness/cli/program.ts';
 import { defaultText, SETTINGS, type Setting } from '../harness/config/settings.ts';
 import type { OutcomesFile } from '../harness/diagnose/fault-dictionary.ts';
@@ -44,8 +45,8 @@ function page(title: string, intro: string, ...parts: string[]): string {
 }
 
 /**
- * A cell: text in one line, with characters escaped that Markdown or HTML would interpret. Code between backticks
- * stays as it is.
+ * Formats a table cell: text in one line, with characters escaped that Markdown or HTML would interpret. Code in
+ * backticks is unchanged.
  */
 function cell(text: string): string {
   return text
@@ -125,7 +126,7 @@ function dimensions(): string {
   );
 }
 
-/** A line for each scenario. */
+/** Renders a table with one row per scenario. */
 function scenarioTable(list: readonly Scenario[]): string {
   return table(
     ['scenario', 'level', 'what it checks'],
@@ -165,7 +166,10 @@ function scenarios(listed: (list: readonly Scenario[]) => string): string {
   );
 }
 
-/** The evidence levels at which scenarios verify a requirement. The sources that a scenario needs decide. */
+/**
+ * Returns the evidence levels at which scenarios verify a requirement. They follow from the sources that a scenario
+ * needs.
+ */
 function levelsOf(by: readonly Scenario[]): readonly EvidenceLevel[] {
   const found = by.map(({ needs = [] }) => levelWith(needs.filter(isEvidenceSource)));
   return EVIDENCE_LEVELS.filter((level) => found.includes(level));
@@ -176,7 +180,7 @@ const scenariosFor = ({ id }: Pick<Requirement, 'id'>): readonly Scenario[] =>
     list.filter((scenario) => (scenario.requirements as readonly string[]).includes(id)),
   );
 
-/** How many requirements of the receiver are verified at each level, and what no level verifies. */
+/** Renders how many requirements of the receiver are verified at each level, and which ones no level verifies. */
 function evidenceTables(): string[] {
   const ofReceiver: readonly Requirement[] = REQUIREMENTS.filter(({ subject }) => subject === 'receiver');
   const untested = ofReceiver.filter((entry) => entry.untested !== undefined);
@@ -238,7 +242,7 @@ function requirements(): string {
   );
 }
 
-/** A statement of the specification with its entries, one row each. */
+/** Returns a statement of the specification with its entries, one row each. */
 function rowsOf({ says, entries, none = '' }: Statement): readonly (readonly string[])[] {
   if (entries.length === 0) return [[says, 'none', '', '', none]];
   return entries.map((id, at) => {
@@ -305,7 +309,7 @@ function commandLine(): string {
   );
 }
 
-/** The settings of a run, in the order of the table in the code. */
+/** Renders the settings of a run, in the order of the table in the code. */
 function settings(): string {
   const rows = (SETTINGS as readonly Setting[]).map((setting) => [
     setting.flagOnly === true ? '' : `\`${setting.path}\``,
@@ -321,7 +325,7 @@ function settings(): string {
   ].join('\n\n');
 }
 
-/** The outcomes that `npm run matrix` recorded, with what the mutants say of themselves now. */
+/** Returns the outcomes that `npm run matrix` recorded, with the current data of the mutants. */
 function faultDictionary(): OutcomesFile {
   const file = new URL('../scenarios/fault-dictionary.json', import.meta.url);
   const recorded: OutcomesFile = JSON.parse(readFileSync(file, 'utf8'));
@@ -333,6 +337,8 @@ function killMatrix(extent: 'summary' | 'whole'): string {
 }
 
 const FILES = {
+  'docs/contract/openapi.json': () => contractDocuments().openapi,
+  'docs/contract/asyncapi.json': () => contractDocuments().asyncapi,
   'docs/reference/scenarios.md': () => scenarios(scenarioTable),
   'docs/reference/requirements.md': requirements,
   'docs/reference/error-codes.md': errorCodes,
@@ -343,7 +349,7 @@ const FILES = {
   'scenarios/fault-dictionary.json': () => outcomesText(faultDictionary()),
 };
 
-/** Too large for the repository: CI keeps them. */
+/** Pages that are too large for the repository; CI keeps them. */
 const REPORTS = {
   'reports/scenarios.md': () => scenarios(scenarioTexts),
   'reports/kill-matrix.md': () => killMatrix('whole'),
@@ -352,7 +358,8 @@ const REPORTS = {
 const root = new URL('../', import.meta.url);
 const check = process.argv.includes('--check');
 const stale: string[] = [];
-for (const folder of ['docs/reference/', 'reports/']) mkdirSync(new URL(folder, root), { recursive: true });
+for (const folder of ['docs/contract/', 'docs/reference/', 'reports/'])
+  mkdirSync(new URL(folder, root), { recursive: true });
 for (const [name, make] of Object.entries(check ? FILES : { ...FILES, ...REPORTS })) {
   const file = new URL(name, root);
   const text = make();

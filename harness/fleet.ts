@@ -28,7 +28,7 @@ const counts = z.strictObject({
 const partner = z.strictObject({
   /** The name of the partner's file, without its extension. */
   name: text.regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/),
-  /** Origin and path: the query may contain a secret. */
+  /** Origin and path. The query is omitted because it may contain a secret. */
   url: text,
   profile: z.enum(['basic', 'staging', 'production']),
   revision: z.int().positive(),
@@ -79,7 +79,7 @@ export const fleetDocument = z.strictObject({
   durationMs: z.number().nonnegative(),
   /** Whether every partner is finished: false during the certification and after an interruption. */
   complete: z.boolean(),
-  /** When the certification began to which `previous` of the partners refers. */
+  /** When the certification that `previous` refers to began. */
   previous: z.strictObject({ startedAt: time }).nullable(),
   totals: z.strictObject(
     Object.fromEntries(OUTCOMES.map((name) => [name, whole])) as Record<(typeof OUTCOMES)[number], typeof whole>,
@@ -89,7 +89,7 @@ export const fleetDocument = z.strictObject({
 
 export type FleetDocument = z.infer<typeof fleetDocument>;
 export type FleetPartner = z.infer<typeof partner>;
-export type Outcome = (typeof OUTCOMES)[number];
+export type PartnerOutcome = (typeof OUTCOMES)[number];
 export const fleetPartner = partner;
 
 /** The facts about a partner that come from its result document. */
@@ -124,22 +124,25 @@ const OUTCOME_OF = { 1: 'failed', 2: 'refused', 3: 'inconclusive', 4: 'harness-e
 /** The exit codes by severity: our own error, the endpoint, the options, no verdict. */
 const PRECEDENCE = [4, 1, 2, 3] as const;
 
-/** The outcome of a partner, by the reasons why there is no certificate. */
-export function outcomeOf(reasons: readonly Reason[]): Outcome {
+/** Returns the outcome of a partner from the reasons why there is no certificate. */
+export function partnerOutcomeOf(reasons: readonly Reason[]): PartnerOutcome {
   const worst = PRECEDENCE.find((code) => reasons.some(({ exit }) => exit === code));
   return worst === undefined ? 'certified' : OUTCOME_OF[worst];
 }
 
-/** Origin and path of a URL. */
+/** Returns origin and path of a URL. */
 export function shownUrl(url: string): string {
   const { origin, pathname } = new URL(url);
   return `${origin}${pathname}`;
 }
 
 export function totalsOf(partners: readonly FleetPartner[]): FleetDocument['totals'] {
-  const of = (name: Outcome) => partners.filter(({ outcome }) => outcome === name).length;
+  const of = (name: PartnerOutcome) => partners.filter(({ outcome }) => outcome === name).length;
   return Object.fromEntries(OUTCOMES.map((name) => [name, of(name)])) as FleetDocument['totals'];
 }
+
+export const EXIT_ON = ['partners', 'harness'] as const;
+export type ExitOn = (typeof EXIT_ON)[number];
 
 const EXIT_OF = {
   certified: 0,
@@ -148,17 +151,27 @@ const EXIT_OF = {
   inconclusive: 3,
   'not-run': 3,
   'harness-error': 4,
-} as const satisfies Record<Outcome, number>;
+} as const satisfies Record<PartnerOutcome, number>;
 
-/** The exit code for all partners. Interruption (130, 143) is decided where the signal is handled. */
-export function exitCodeOfFleet({ partners }: Pick<FleetDocument, 'partners'>): 0 | 1 | 2 | 3 | 4 {
-  const codes = new Set(partners.map(({ outcome }) => EXIT_OF[outcome]));
+/** The outcomes without a judgement: `--exit-on harness` reports only these with the exit code. */
+const UNJUDGED: readonly PartnerOutcome[] = ['harness-error', 'not-run'];
+
+/**
+ * The exit code for all partners. With `harness`, it is 0 when every partner was judged, whatever the outcome.
+ * Interruption (130, 143) is decided where the signal is handled.
+ */
+export function exitCodeOfFleet(
+  { partners }: Pick<FleetDocument, 'partners'>,
+  on: ExitOn = 'partners',
+): 0 | 1 | 2 | 3 | 4 {
+  const counted = on === 'harness' ? partners.filter(({ outcome }) => UNJUDGED.includes(outcome)) : partners;
+  const codes = new Set(counted.map(({ outcome }) => EXIT_OF[outcome]));
   return PRECEDENCE.find((code) => codes.has(code)) ?? (partners.length === 0 ? 3 : 0);
 }
 
-export type Change = 'new' | 'better' | 'worse' | 'same';
+export type PartnerChange = 'new' | 'better' | 'worse' | 'same';
 
-const RANK: Readonly<Record<Outcome, number>> = {
+const RANK: Readonly<Record<PartnerOutcome, number>> = {
   certified: 0,
   refused: 1,
   inconclusive: 1,
@@ -167,11 +180,11 @@ const RANK: Readonly<Record<Outcome, number>> = {
   failed: 2,
 };
 
-/** Outcomes that say nothing about the endpoint. */
-const NO_RESULT: readonly Outcome[] = ['refused', 'not-run', 'harness-error'];
+/** Outcomes that allow no conclusion about the endpoint. */
+const NO_RESULT: readonly PartnerOutcome[] = ['refused', 'not-run', 'harness-error'];
 
 /** Compares with the previous outcome: certified is best, failed is worst. `new` without a result to compare with. */
-export function changeOf({ outcome, previous }: Pick<FleetPartner, 'outcome' | 'previous'>): Change {
+export function changeOf({ outcome, previous }: Pick<FleetPartner, 'outcome' | 'previous'>): PartnerChange {
   if (previous === null || NO_RESULT.includes(previous.outcome)) return 'new';
   const step = RANK[outcome] - RANK[previous.outcome];
   return step === 0 ? 'same' : step < 0 ? 'better' : 'worse';
@@ -233,7 +246,7 @@ const MUST_BE_EQUAL = [
   ['the number of shards', ({ shard }: FleetDocument) => shard?.of ?? null],
 ] as const;
 
-/** Every reason why they cannot be joined. */
+/** Returns every reason why they cannot be joined. */
 function mergeProblems(given: readonly NamedFleet[]): string[] {
   const [first, ...others] = given;
   if (first === undefined) return ['none is given'];
@@ -271,12 +284,12 @@ function mergeProblems(given: readonly NamedFleet[]): string[] {
 }
 
 export interface Concurrency<T> {
-  /** Items at the same time. */
+  /** Maximum number of concurrent items. */
   readonly parallel: number;
-  /** Items of one group at the same time. */
+  /** Maximum number of concurrent items of one group. */
   readonly perGroup: number;
   readonly groupOf: (item: T) => string;
-  /** After it is aborted no item is started; those that are running are waited for. */
+  /** Once aborted, no further item is started; running items are waited for. */
   readonly signal: AbortSignal;
 }
 
@@ -293,9 +306,13 @@ export async function runLimited<T>(
   const busy = new Map<string, number>();
   const running = new Set<Promise<void>>();
   const failures: unknown[] = [];
-  const next = () => waiting.findIndex((item) => (busy.get(groupOf(item)) ?? 0) < perGroup);
+  const findRunnable = () => waiting.findIndex((item) => (busy.get(groupOf(item)) ?? 0) < perGroup);
   for (;;) {
-    for (let at = next(); at >= 0 && running.size < parallel && !signal.aborted && failures.length === 0; at = next()) {
+    for (
+      let at = findRunnable();
+      at >= 0 && running.size < parallel && !signal.aborted && failures.length === 0;
+      at = findRunnable()
+    ) {
       const [item] = waiting.splice(at, 1) as [T];
       const group = groupOf(item);
       busy.set(group, (busy.get(group) ?? 0) + 1);

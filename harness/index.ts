@@ -4,7 +4,9 @@
  */
 export { HookproofError, type Stack } from '../contract/index.ts';
 export { CURRENT_REVISION, loadRevision, type Revision } from './certify/revision.ts';
-export { type Baseline, type BaselineEntry, readBaseline } from './judge/index.ts';
+export { readBaseline } from './config/read-baseline.ts';
+export type { Baseline, BaselineEntry } from './judge/index.ts';
+export { type App, type AppOptions, run } from './library.ts';
 export type { Partner } from './partner.ts';
 export {
   createRedactor,
@@ -31,6 +33,5 @@ export type {
   Verdict,
 } from './report/result-document.ts';
 export { exitCodeOf } from './report/verdict.ts';
-export type { RunLimits } from './run/index.ts';
-export { type RunOptions, run, type ScoringRevision } from './run/index.ts';
+export type { RunLimits, RunOptions, ScoringRevision } from './run/index.ts';
 export { version } from './version.ts';

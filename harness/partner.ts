@@ -1,14 +1,16 @@
-/** What the operator has configured for one partner. Specification: What the service does; Authentication. */
+/** The operator's configuration for one partner. Specification: What the service does; Authentication. */
 import type { LookupFunction } from 'node:net';
 import type { HeaderLine } from '../contract/index.ts';
-import type { ControlKind, KnownSamples } from '../scenarios/index.ts';
+import type { ControlKind, KnownSamples, RotatedSecret, RotationStep } from '../scenarios/index.ts';
 
-/** A partner, as the sender core knows it. Whatever is absent is off. */
+/** A partner for the sender core. Absent features are off. */
 export interface Partner {
   /** The registered endpoint: http or https, with path and query. */
   readonly url: string;
-  /** HMAC. `header` defaults to X-Service-Signature. */
+  /** The HMAC signature. `header` defaults to X-Service-Signature. */
   readonly signing?: { readonly secret: string; readonly header?: string };
+  /** A rotation of the secret, and its current step. `signing` has the secret of plain deliveries. */
+  readonly rotation?: Readonly<Record<RotatedSecret, string>> & { readonly step: RotationStep };
   /** The API key. `header` defaults to X-API-Key. */
   readonly apiKey?: { readonly value: string; readonly header?: string };
   /** Custom headers, added to every delivery in this order. */
@@ -22,13 +24,24 @@ export interface Partner {
   };
   /** The decimals of the assets that the receiver supports, for the checks of amounts. */
   readonly decimals?: Readonly<Record<string, number>>;
-  /** Ids that the receiver looks up, and fields that it needs. Absent: it accepts any id. */
+  /** Ids that the receiver looks up, and fields that it needs. If absent, it accepts any id. */
   readonly samples?: KnownSamples;
-  /** What plain valid deliveries contain, where the endpoint rejects a completed BUY. A run finds it out. */
+  /** The kind of plain valid deliveries, if the endpoint rejects a completed BUY. The run determines it. */
   readonly control?: ControlKind;
   /**
-   * Where the host of the URL is, from {@link pinEndpoint}. Without it, the system's resolver is asked for each
+   * The lookup of the pinned host, from {@link pinEndpoint}. If absent, the system's resolver is used for each
    * connection.
    */
   readonly lookup?: LookupFunction;
+}
+
+/** Returns the secrets that are currently valid: one or two during a rotation. */
+export function validSecrets({ signing, rotation }: Pick<Partner, 'signing' | 'rotation'>): string[] {
+  if (rotation === undefined) return signing === undefined ? [] : [signing.secret];
+  return [...(rotation.step === 'new' ? [] : [rotation.old]), ...(rotation.step === 'old' ? [] : [rotation.next])];
+}
+
+/** Returns every secret of a partner, valid or not, for redaction. */
+export function everySecret({ signing, rotation }: Pick<Partner, 'signing' | 'rotation'>): string[] {
+  return [...new Set([signing?.secret ?? [], rotation?.old ?? [], rotation?.next ?? []].flat())];
 }

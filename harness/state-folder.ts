@@ -1,11 +1,8 @@
-/** Where hookproof keeps what it remembers between runs. */
+/** The folder where hookproof stores data between runs. */
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 
-/**
- * The folder of hookproof where the system keeps the state of programs, for each user alone. It may not exist yet, or
- * not be writable.
- */
+/** Returns hookproof's folder in the user's state folder of the system. It may not exist yet, or not be writable. */
 export function stateFolder(env: NodeJS.ProcessEnv, platform: NodeJS.Platform = process.platform): string {
   const { LOCALAPPDATA, XDG_STATE_HOME = '' } = env;
   const home = env.HOME || homedir();

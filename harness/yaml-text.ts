@@ -1,28 +1,30 @@
 /**
- * Parses YAML of others. The composer of the YAML library recurses, compares every key of a map with all others, and
- * searches the whole document for each alias. So depth, keys and aliases are counted before it sees the text.
+ * Parses untrusted YAML. The YAML library's composer recurses, compares every key of a map with all others, and
+ * searches the whole document for each alias, so depth, keys and aliases are limited before it runs.
  */
 import { Composer, type CST, type Document, Lexer, LineCounter, Parser } from 'yaml';
 
-/** Nothing that hookproof reads is nested deeper than five levels. */
+/** Maximum nesting depth; nothing that hookproof reads has more than five levels. */
 export const MAX_YAML_DEPTH = 20;
 const MAX_KEYS = 2_000;
 const MAX_ALIASES = 100;
 
 export type YamlText =
   | {
-      /** Undefined for an empty text. Its `errors` and `warnings` have no line and column: see `placeOf`. */
+      /**
+       * The document; undefined for an empty text. Its `errors` and `warnings` have no line and column: see `placeOf`.
+       */
       readonly doc: Document.Parsed | undefined;
-      /** Whatever follows the first document. */
+      /** The document that follows the first one. */
       readonly second: Document.Parsed | undefined;
       readonly placeOf: PlaceOf;
     }
   | { readonly tooMany: 'levels' | 'keys' | 'aliases'; readonly offset: number; readonly placeOf: PlaceOf };
 
-/** Line and column of an offset, counted from 1. */
+/** Returns line and column of an offset, counted from 1. */
 type PlaceOf = (offset: number) => { readonly line: number; readonly col: number };
 
-/** Reads a text as YAML. Never throws, and takes a time that is proportional to its length. */
+/** Reads text as YAML. Never throws, and takes linear time. */
 export function readYaml(text: string): YamlText {
   const lines = new LineCounter();
   lines.addNewLine(0);

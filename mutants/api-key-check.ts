@@ -14,20 +14,20 @@ import { goOn, matchesWildcards, unverified } from './lenient-verifier.ts';
 
 type Replace = StageFault['replace'];
 
-/** A delivery as a faulty key check sees it. */
+/** A delivery as a faulty key check receives it. */
 export interface KeyedDelivery {
   readonly req: Request;
   readonly res: Response<unknown, DeliveryState>;
   readonly next: NextFunction;
-  /** The header as the correct check reads it: an array if it is repeated. */
+  /** The header as the correct check reads it: an array when it is repeated. */
   readonly given: string | readonly string[] | undefined;
   readonly config: NonNullable<FaultParts['config']['apiKey']>;
 }
 
-/** Common to the mutants of the API key check. */
+/** Fields that all mutants of the API key check share. */
 export const KEY = { area: 'api-key', stage: 'requireApiKey' } as const;
 
-/** The correct check, except for deliveries for which `instead` returns a stage. */
+/** Runs the correct check, except for deliveries for which `instead` returns a stage. */
 export function handleSomeKeys(instead: (delivery: KeyedDelivery, parts: FaultParts) => Stage | null): Replace {
   return (parts) => {
     const { requireApiKey } = parts.correct;
@@ -46,7 +46,7 @@ export function acceptWithoutCheck(accepts: (delivery: KeyedDelivery, parts: Fau
 }
 
 /**
- * Rejects a missing, an empty and a repeated header, and compares others with each key by `matches`. Exceptions are
+ * Rejects a missing, an empty and a repeated header, and compares others with each key using `matches`. Exceptions are
  * answered 500.
  */
 function compareKeys(matches: (given: string, key: string) => boolean): Replace {
@@ -57,7 +57,7 @@ function compareKeys(matches: (given: string, key: string) => boolean): Replace 
   });
 }
 
-/** `String.hashCode()` of Java. */
+/** Computes Java's `String.hashCode()`. */
 const hashCode = (text: string) => [...text].reduce((sum, character) => (31 * sum + character.charCodeAt(0)) | 0, 0);
 
 export const apiKeyCheckFaults = family<StageFault>(
@@ -156,7 +156,7 @@ export const apiKeyCheckFaults = family<StageFault>(
       'key-checked-late',
       { forbidden: false },
     ],
-    // Comparisons of a part of the key, or of the key as something other than text.
+    // Comparisons of only a part of the key, or of the key as something other than text.
     'api-key-beginning-accepted': [
       'Accepts any prefix of the API key',
       compareKeys((given, key) => key.startsWith(given)),
@@ -246,7 +246,7 @@ export const apiKeyCheckFaults = family<StageFault>(
       compareKeys((given, key) => given.length === key.length && timingSafeEqual(Buffer.from(given), Buffer.from(key))),
       'key-check-throws',
     ],
-    // Keys that work for every partner with the same fault, because they contain nothing secret.
+    // Keys that work at every receiver with the same fault, because they contain nothing secret.
     'api-key-unset-becomes-text': [
       'Accepts the words "undefined" and "null" as API keys',
       acceptWithoutCheck(({ given }) => given === 'undefined' || given === 'null'),

@@ -1,4 +1,4 @@
-/** Mutants that take the API key from other places, and those that reject a wrong key incorrectly. */
+/** Mutants that take the API key from other places, and mutants that reject an invalid key incorrectly. */
 import type { Request } from 'express';
 import { checkApiKey } from '../receiver/check-api-key.ts';
 import { answer, refuse, refuseUnauthorized, required } from '../receiver/stages/stage.ts';
@@ -9,7 +9,7 @@ import { goOn, unverified } from './lenient-verifier.ts';
 
 type Reject = (delivery: KeyedDelivery, parts: FaultParts) => void;
 
-/** Checks correctly, but rejects in its own way. */
+/** Checks correctly, but sends another rejection. */
 function rejectKeys(reject: Reject): StageFault['replace'] {
   return handleSomeKeys((delivery, parts) => {
     const { given, config } = delivery;
@@ -17,7 +17,7 @@ function rejectKeys(reject: Reject): StageFault['replace'] {
   });
 }
 
-/** Checks correctly, but rejects a missing key in its own way. */
+/** Checks correctly, but sends another rejection for a missing key. */
 function rejectMissing(reject: Reject): StageFault['replace'] {
   return rejectKeys((delivery, parts) => {
     if (delivery.given === undefined) reject(delivery, parts);
@@ -44,7 +44,7 @@ function authorization(req: Request, scheme: string): string | undefined {
 export const apiKeyHeaderFaults = family<StageFault>(
   { ...KEY, mistake: 'key-from-other-place' },
   {
-    // The valid key in a place that was not agreed, or looked up too narrowly.
+    // Mutants that take the valid key from a place that was not agreed, or look it up too narrowly.
     'api-key-taken-from-query': [
       'Also takes the API key from the query of the URL',
       alsoTakenFrom(({ query }) => [query.api_key, query.key]),
@@ -108,7 +108,7 @@ export const apiKeyHeaderFaults = family<StageFault>(
       'key-as-list',
       { forbidden: false },
     ],
-    // Key checks that decide correctly but answer incorrectly.
+    // Mutants whose key check decides correctly but answers incorrectly.
     'api-key-refused-with-403': [
       'Answers 403 instead of 401 to a wrong or missing API key',
       rejectKeys(({ res }) => refuse(res, 403, 'forbidden')),

@@ -1,4 +1,4 @@
-/** How careless code reads a payload and records what it has seen. Shared by the mutants of several stages. */
+/** Helpers for the mutants of several stages: careless ways to read a payload and to record what was received. */
 
 import type { Response } from 'express';
 import { type DeliveryState, refuse, required } from '../receiver/stages/stage.ts';
@@ -6,10 +6,10 @@ import type { StageFault } from './fault.ts';
 
 type Replacement = StageFault['replace'];
 
-/** Whether a value of a payload, mostly the payload itself, is of some kind. */
+/** A test of a value, usually of the payload itself. */
 export type Condition = (value: unknown) => boolean;
 
-/** The field at a dotted path, or undefined if it or a parent is missing. */
+/** Returns the field at a dotted path; undefined when it or a parent is missing. */
 export function fieldAt(payload: unknown, path: string): unknown {
   let here = payload;
   for (const name of path.split('.')) {
@@ -19,18 +19,18 @@ export function fieldAt(payload: unknown, path: string): unknown {
   return here;
 }
 
-/** The text at a dotted path, or undefined if there is none. */
+/** Returns the text at a dotted path; undefined when there is none. */
 export function textAt(payload: unknown, path: string): string | undefined {
   const value = fieldAt(payload, path);
   return typeof value === 'string' ? value : undefined;
 }
 
-/** The status of an order, else that of another notification. */
+/** Returns the status of an order, otherwise that of another notification. */
 export function statusOf(payload: unknown): unknown {
   return fieldAt(payload, 'data.metadata.orderStatus') ?? fieldAt(payload, 'data.status');
 }
 
-/** Whether a body is valid JSON. */
+/** Returns true when a body is valid JSON. */
 export function isJson(body: Buffer): boolean {
   try {
     JSON.parse(body.toString('utf8'));
@@ -40,10 +40,7 @@ export function isJson(body: Buffer): boolean {
   }
 }
 
-/**
- * Whether the value at one of these dotted paths is the expected one. A pattern is for texts only; a missing field is
- * undefined.
- */
+/** Matches when the value at one of these dotted paths is the expected one. A pattern matches only text. */
 export function where(
   paths: string | readonly string[],
   expected: string | null | undefined | RegExp | Condition,
@@ -55,37 +52,37 @@ export function where(
   return (payload) => [paths].flat().some((path) => matches(fieldAt(payload, path)));
 }
 
-/** Whether a field has a value. */
+/** Matches any value except undefined. */
 export const isPresent: Condition = (value) => value !== undefined;
 
-/** Whether calling a function for text fails. */
+/** Matches values on which a text function fails. */
 export const isNotText: Condition = (value) => typeof value !== 'string';
 
-/** Whether a value is an object or a list. */
+/** Returns true for an object or a list. */
 export const isContainer = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-/** Whether a value is an object and not a list. */
+/** Returns true for an object that is not a list. */
 export const isObject = (value: unknown): value is object => isContainer(value) && !Array.isArray(value);
 
-/** Whether reading a field of the value throws. */
+/** Matches values whose fields cannot be read without an exception. */
 export const isNullish: Condition = (value) => value === undefined || value === null;
 
-/** Whether every condition is met. */
+/** Matches when every condition matches. */
 export function all(...conditions: readonly Condition[]): Condition {
   return (payload) => conditions.every((meets) => meets(payload));
 }
 
-/** Whether one of the conditions is met. */
+/** Matches when one of the conditions matches. */
 export function any(...conditions: readonly Condition[]): Condition {
   return (payload) => conditions.some((meets) => meets(payload));
 }
 
-/** An uncaught error of a handler: the framework answers 500. */
+/** Throws an uncaught error, to which the framework answers 500. */
 export function throwTypeError(why: string): never {
   throw new TypeError(why);
 }
 
-/** Every object and array in a value, the value first. Not recursive, because nesting may be deep. */
+/** Yields every object and array in a value, the value first. Not recursive, because nesting may be deep. */
 export function* containersIn(value: unknown): Generator<object> {
   const open = [value];
   while (open.length > 0) {
@@ -96,7 +93,7 @@ export function* containersIn(value: unknown): Generator<object> {
   }
 }
 
-/** Whether any object or array in a value, or the value itself, matches. */
+/** Matches a value when it, or any object or array in it, matches. */
 export function hasContainer(such: (container: object) => boolean): Condition {
   return (value) => {
     for (const container of containersIn(value)) if (such(container)) return true;
@@ -104,7 +101,7 @@ export function hasContainer(such: (container: object) => boolean): Condition {
   };
 }
 
-/** Whether any text in a value, keys excluded, matches. */
+/** Matches a value when any text in it matches. Keys are excluded. */
 export function hasText(pattern: RegExp): Condition {
   const matches: Condition = (value) => typeof value === 'string' && pattern.test(value);
   const inside = hasContainer((container) => Object.values(container).some(matches));
@@ -118,14 +115,14 @@ export function refusing(such: Condition, status = 400): Replacement {
       such(required(res, 'payload')) ? refuse(res, status, 'not-accepted') : correct.validate(req, res, next);
 }
 
-/** Replaces `validate`: code before the validation throws at matching payloads, also where the condition throws. */
+/** Replaces `validate`: throws before the validation of matching payloads, and when the condition throws. */
 export function throwBefore(error: string, such: Condition): Replacement {
   return ({ correct }) =>
     (req, res, next) =>
       such(required(res, 'payload')) ? throwTypeError(error) : correct.validate(req, res, next);
 }
 
-/** Replaces `validate`: code after the validation throws at matching payloads, also where the condition throws. */
+/** Replaces `validate`: throws after the validation of matching payloads, and when the condition throws. */
 export function throwAfter(error: string, such: Condition): Replacement {
   return ({ correct }) =>
     (req, res, next) =>
@@ -142,9 +139,7 @@ export function crashWhen(such: Condition): Replacement {
       such(required(res, 'payload')) ? crash(100) : correct.validate(req, res, next);
 }
 
-/**
- * Decides before a notification is stored: a status rejects it, undefined accepts it, and an exception is answered 500.
- */
+/** Decides before a notification is stored: a status rejects it, undefined accepts it, an exception is answered 500. */
 export type Guard = (payload: unknown) => number | undefined | Promise<number | undefined>;
 
 export const idOf = (payload: unknown) => String(fieldAt(payload, 'id'));
@@ -186,12 +181,12 @@ export function uniqueBy(keyOf: (payload: unknown) => string | undefined, collid
   });
 }
 
-/** The error of an insert whose key exists. */
+/** Throws the error of an insert whose key already exists. */
 export function throwDuplicateKey(): never {
   throwTypeError('duplicate key value violates unique constraint');
 }
 
-/** The id in an unverified body, or undefined if the body is not JSON. */
+/** Returns the id in an unverified body; undefined when the body is not JSON. */
 export function idInBody(res: Response<unknown, DeliveryState>): string | undefined {
   try {
     return idOf(JSON.parse(required(res, 'rawBody').toString('utf8')));

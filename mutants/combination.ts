@@ -1,24 +1,24 @@
-/** Mutants with two credentials that do not require both. */
+/** Mutants with two configured credentials that do not require both. */
 import { checkApiKey } from '../receiver/check-api-key.ts';
 import { refuseUnauthorized, requestHeader, required, type Stage } from '../receiver/stages/stage.ts';
 import { verifySignature } from '../receiver/verify-signature.ts';
 import { family } from './family.ts';
 import type { FaultParts, StageFault } from './fault.ts';
 
-type Finding = 'valid' | 'invalid' | 'missing';
+type CredentialState = 'valid' | 'invalid' | 'missing';
 
 /** The results of the two correct checks. */
 interface Credentials {
-  readonly key: Finding;
-  readonly signature: Finding;
+  readonly key: CredentialState;
+  readonly signature: CredentialState;
 }
 
-function finding(check: { readonly ok: true } | { readonly ok: false; readonly reason: string }): Finding {
+function finding(check: { readonly ok: true } | { readonly ok: false; readonly reason: string }): CredentialState {
   if (check.ok) return 'valid';
   return check.reason === 'missing' ? 'missing' : 'invalid';
 }
 
-/** All stages after the check of the signature. */
+/** Runs all stages after the check of the signature. */
 function stagesAfterChecks({ checkContentType, parse, validate, store, reply }: FaultParts['correct']): Stage {
   const [first, ...others] = [checkContentType, parse, validate, store, reply];
   return (req, res, next) => {
@@ -30,7 +30,7 @@ function stagesAfterChecks({ checkContentType, parse, validate, store, reply }: 
   };
 }
 
-/** Replaces the first check by one of both credentials, which skips the second. */
+/** Replaces the first check with one of both credentials, which skips the second. */
 function decideTogether(accepts: (credentials: Credentials) => boolean): StageFault['replace'] {
   return ({ correct, config }) => {
     const { signing, apiKey } = config;

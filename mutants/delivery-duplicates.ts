@@ -1,4 +1,4 @@
-/** Mutants that reject duplicates, take other notifications for duplicates, or fail on ids that they know. */
+/** Mutants that reject duplicates, mistake other notifications for duplicates, or fail on known ids. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Response } from 'express';
 import {
@@ -27,7 +27,7 @@ import { family } from './family.ts';
 import type { StageFault } from './fault.ts';
 import { stageOf, unverified } from './lenient-verifier.ts';
 
-/** Replaces `store`: `turnAway` answers the nth duplicate (1 is the first repetition) of a notification. */
+/** Replaces `store`: `turnAway` answers the nth duplicate of a notification (1 is the first repetition). */
 function countDuplicates(
   turnAway: (copy: number, payload: unknown) => number | undefined,
   status?: (res: Response<unknown, DeliveryState>) => void,
@@ -47,8 +47,8 @@ function countDuplicates(
 }
 
 /**
- * Simultaneous notifications with the same key get a database error; the work takes `workMs`. An undefined key never
- * conflicts.
+ * Fails simultaneous notifications with the same key with a database error; the work takes `workMs`. An undefined key
+ * never conflicts.
  */
 function failConcurrently(keyOf: (payload: unknown) => string | undefined, workMs: number): () => Guard {
   return () => {
@@ -66,7 +66,7 @@ function failConcurrently(keyOf: (payload: unknown) => string | undefined, workM
 }
 
 /**
- * Claims an id before the delivery has passed every check, and does not release it on rejection: later deliveries with
+ * Claims an id before the delivery has passed every check, and does not release it on rejection. Later deliveries with
  * that id are rejected, except duplicates of an accepted one.
  */
 function claimId(idFrom: (res: Response<unknown, DeliveryState>) => string | undefined, then: Stage): Stage {
@@ -84,12 +84,12 @@ function claimId(idFrom: (res: Response<unknown, DeliveryState>) => string | und
   };
 }
 
-/** The id at the start of a body, as a streaming parser reports it. */
+/** Returns the id at the start of a body, as a streaming parser reports it. */
 function idInStream(res: Response<unknown, DeliveryState>): string | undefined {
   return /"id":\s*"([^"]*)"/.exec(required(res, 'rawBody').toString('latin1'))?.[1];
 }
 
-/** A value as JSON, or undefined if it is nested too deeply. */
+/** Returns a value as JSON; undefined when it is nested too deeply. */
 function serialise(value: unknown): string | undefined {
   try {
     return JSON.stringify(value);
@@ -103,11 +103,11 @@ const unique = (keyOf: (payload: unknown) => string | undefined) => uniqueBy(key
 
 const isKind = (payload: unknown, kind: string) => fieldAt(payload, 'type') === kind;
 
-/** The text at `path` of notifications of one kind. */
+/** Returns the text at `path` of notifications of one kind. */
 const ofKind = (kind: string, path: string) => (payload: unknown) =>
   isKind(payload, kind) ? textAt(payload, path) : undefined;
 
-/** Faults with the second delivery of a notification. */
+/** Mutants that fail on the second delivery of a notification. */
 const copies = family<StageFault>(
   { area: 'delivery', stage: 'store', mistake: 'copy-rejected' },
   {
@@ -192,7 +192,7 @@ const copies = family<StageFault>(
   },
 );
 
-/** Different notifications that are taken for duplicates, and related ones that conflict with each other. */
+/** Mutants that mistake different notifications for duplicates, or find a conflict between related ones. */
 const identities = family<StageFault>(
   { area: 'delivery', stage: 'store', mistake: 'copies-by-content' },
   {
@@ -239,6 +239,7 @@ const identities = family<StageFault>(
       'Answers 500 to one of two simultaneous statuses of a transaction',
       guardNew(failConcurrently(ofKind('CAAS', 'data.transactionId'), 10)),
       'colliding-updates',
+      { forbidden: false },
     ],
     'customer-created-with-each-wallet': [
       'Answers 500 to all but one of several simultaneous wallets of a customer',
@@ -263,7 +264,7 @@ const identities = family<StageFault>(
   },
 );
 
-/** Rejected deliveries that leave state behind under the id of a valid one. */
+/** Mutants in which a rejected delivery leaves state behind under the id of a valid one. */
 const poisoned = family<StageFault>(
   { area: 'delivery', stage: 'requireSignature', mistake: 'remembered-before-checks' },
   {
@@ -293,12 +294,12 @@ const poisoned = family<StageFault>(
     'ids-claimed-before-the-schema': [
       'Records an id before validating the payload and answers 409 to the corrected notification',
       ({ correct }) => claimId((res) => String(fieldAt(required(res, 'payload'), 'id')), correct.validate),
-      { stage: 'validate' },
+      { forbidden: false, stage: 'validate' },
     ],
     'ids-claimed-while-parsing': [
       'Records an id while parsing and keeps it when the rest of the body is invalid',
       ({ correct }) => claimId(idInStream, correct.parse),
-      { stage: 'parse', note: 'A truncated body blocks the complete body that follows.' },
+      { forbidden: false, stage: 'parse', note: 'A truncated body blocks the complete body that follows.' },
     ],
     'refused-content-kept': [
       'Stores content before verifying it and answers 409 to other content with the same id',

@@ -1,4 +1,4 @@
-/** Mutants with a unique key over something that may occur in several notifications. */
+/** Mutants with a unique key on a field that may occur in several notifications. */
 import { fieldAt, textAt, throwDuplicateKey, uniqueBy } from './careless-handling.ts';
 import { family } from './family.ts';
 import type { StageFault } from './fault.ts';
@@ -10,7 +10,7 @@ const ofWallets = (...paths: readonly string[]) =>
     fieldAt(payload, 'type') === 'WALLET' ? paths.map((path) => String(fieldAt(payload, path))).join(' ') : undefined,
   );
 
-/** Each of these has a unique key that collides for different notifications. */
+/** Mutants whose unique key collides for different notifications. */
 export const deliveryKeysFaults = family<StageFault>(
   { area: 'delivery', stage: 'store', mistake: 'unique-payload-field' },
   {

@@ -1,4 +1,4 @@
-/** Mutants that require an order of deliveries, and those that keep state per connection. */
+/** Mutants that require an order of deliveries, and mutants that keep state per connection. */
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { refuse, refuseUnauthorized, required } from '../receiver/stages/stage.ts';
@@ -18,7 +18,7 @@ interface Update {
   readonly isSell: boolean;
 }
 
-/** The transaction update in a notification, or null if it is about none. */
+/** Returns the transaction update in a notification; null when it concerns no transaction. */
 function updateIn(payload: unknown): Update | null {
   const kind = String(fieldAt(payload, 'type'));
   const transactionId = fieldAt(payload, 'data.transactionId');
@@ -52,7 +52,10 @@ function refuseUpdate(
 
 type Test = (at: (path: string) => unknown) => boolean;
 
-/** Answers 409 to data that `isRefused` finds, after data with the same value at `key` that `isEnd` finds. */
+/**
+ * Answers 409 to data for which `isRefused` returns true, when it follows data with the same value at `key` for which
+ * `isEnd` returns true.
+ */
 export function refuseAfter(key: string, isEnd: Test, isRefused: Test): StageFault['replace'] {
   return guardNew(() => {
     const ended = new Set<unknown>();
@@ -64,7 +67,7 @@ export function refuseAfter(key: string, isEnd: Test, isRefused: Test): StageFau
   });
 }
 
-/** The correct stage, but after an answer of this stage, `turnAway` answers the next request on the connection. */
+/** Runs the correct stage, but after it has answered, `turnAway` answers the next request on the connection. */
 function affectNext(stage: 'parse' | 'validate' | 'requireSignature', turnAway: Handle): StageChange {
   const replace: StageFault['replace'] = (parts) => {
     const stained = new WeakSet<Socket>();
@@ -93,7 +96,7 @@ const orders = family<StageFault>(
           if (update === null || update.kind !== 'CAAS') return undefined;
           const before = transactions.get(update.transactionId) ?? 0;
           const rank = RANKS.indexOf(update.status);
-          // The duration of a database transaction, whose result later ones do not see yet.
+          // Simulates the duration of a database transaction, whose result later ones do not see yet.
           if (update.status !== 'COMPLETED') await delay(20);
           if (rank >= 0 && rank < before) return 409;
           transactions.set(update.transactionId, rank);
@@ -125,7 +128,7 @@ const orders = family<StageFault>(
             transactions.add(update.transactionId);
             return undefined;
           }
-          // A short wait for notifications that may be in transit.
+          // Waits briefly for notifications that may be in transit.
           if (!transactions.has(update.transactionId)) await delay(40);
           return transactions.has(update.transactionId) ? undefined : 409;
         };
@@ -199,7 +202,7 @@ const orders = family<StageFault>(
         };
       },
       'resource-not-released',
-      { stage: 'validate', note: 'Only the transaction of the malformed notification is blocked.' },
+      { forbidden: false, stage: 'validate', note: 'Only the transaction of the malformed notification is blocked.' },
     ],
     'late-cash-step-refused': [
       'Answers 409 to a cash step of an order that has ended',
@@ -255,7 +258,7 @@ const orders = family<StageFault>(
   },
 );
 
-/** State that one delivery leaves on its connection for the next. */
+/** Mutants in which a delivery leaves state on its connection for the next one. */
 const connections = family<StageFault>(
   { area: 'delivery', stage: 'readBody', mistake: 'state-shared-by-requests' },
   {

@@ -1,4 +1,4 @@
-/** How the mutants of the effects differ from the reference receiver. Shared by their files. */
+/** Helpers for the mutants of the effects, which change what the reference receiver does with notifications. */
 import type { Handled } from '../contract/effects.ts';
 import { type ReceivedNotification, readNotification } from '../contract/index.ts';
 import type { Pipeline } from '../receiver/create-receiver.ts';
@@ -10,14 +10,14 @@ import { unverified } from './lenient-verifier.ts';
 
 type Replace = EffectFault['replace'];
 
-/** What the mutants of the effects have in common. */
+/** Fields that all mutants of the effects share. */
 export const EFFECT: Partial<EffectFault> = { area: 'effects', stage: 'effects', needs: ['effects'] };
 
 export function isOrder({ kind }: Handled): boolean {
   return kind === 'CAAS_BUY' || kind === 'CAAS_SELL';
 }
 
-/** Records another effect of each notification; none where `change` gives null. */
+/** Records another effect of each notification, or none when `change` returns null. */
 export function changing(
   change: (effect: Effect, notification: ReceivedNotification) => Effect | null | Promise<Effect | null>,
 ): Replace {
@@ -60,7 +60,7 @@ export function handlingAtOnce(
 
 type StageArguments = Parameters<Stage>;
 
-/** Also handles what this stage rejects and `isHandled` accepts. */
+/** Handles what the stage accepts, and what it rejects when `isHandled` returns true for it. */
 export function handlingRejected(
   stage: keyof Pipeline,
   isHandled: (...parts: [body: Buffer, ...StageArguments]) => boolean = () => true,
@@ -83,7 +83,7 @@ export function handlingRejected(
   });
 }
 
-/** What the body of a delivery would do that is not checked; null where it has no id. */
+/** Returns the effect of an unchecked delivery body; null when it has no id. */
 export function unverifiedEffect({ rawBody: body }: DeliveryState): Effect | null {
   if (body === undefined) return null;
   const payload = unverified({ body });
@@ -93,7 +93,7 @@ export function unverifiedEffect({ rawBody: body }: DeliveryState): Effect | nul
   return typeof id === 'string' && id !== '' ? bareEffect(id) : null;
 }
 
-/** An effect of which only the id is known. */
+/** Creates an effect of which only the id is known. */
 export function bareEffect(notification: string): Effect {
   return { handled: { notification }, place: { rank: 0, at: 0 } };
 }

@@ -1,12 +1,13 @@
 /** Mutants that handle a notification never, more than once, or although it was rejected. */
 import { createHash, randomUUID } from 'node:crypto';
+import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ORDER_STATUSES, type ReceivedNotification } from '../contract/index.ts';
 import { effectHandlers, effectOf, handlersOfEveryKind } from '../receiver/effects/effect-of.ts';
 import type { Effect } from '../receiver/effects/effects-record.ts';
 import { memoryInbox } from '../receiver/inbox/memory-inbox.ts';
 import { requestHeader, required } from '../receiver/stages/stage.ts';
-import { idInBody } from './careless-handling.ts';
+import { idInBody, textAt } from './careless-handling.ts';
 import {
   bareEffect,
   changing,
@@ -21,12 +22,12 @@ import { family } from './family.ts';
 import type { EffectFault } from './fault.ts';
 import { signed } from './lenient-verifier.ts';
 
-/** What two handlers need to meet, and what a restart finds under way. In milliseconds. */
+/** Milliseconds of work that let two handlers overlap, and that a restart interrupts. */
 const WORK_MS = 25;
 const LONG_WORK_MS = 500;
 const SLOW_WORK = { concurrency: 1000 };
 
-/** Accepted notifications that are never handled: the sender does not deliver them again. */
+/** Mutants that never handle an accepted notification. The sender does not deliver it again. */
 const lost = family<EffectFault>(
   { ...EFFECT, mistake: 'kind-not-handled' },
   {
@@ -94,6 +95,20 @@ const lost = family<EffectFault>(
       'copies-by-content',
       { note: 'The notification that brings the hash has the status of the one before.' },
     ],
+    'first-of-each-provider': [
+      'Handles the first notification of each provider, and takes the others for copies of it',
+      (record) => {
+        const known = new Set<string | undefined>();
+        return losing((_handled, { raw }) => {
+          const provider = textAt(raw, 'data.providerId');
+          const isKnown = known.has(provider);
+          known.add(provider);
+          return isKnown;
+        })(record);
+      },
+      'copies-by-content',
+      { note: 'The key for duplicates is an id that all notifications share, such as that of the subscription.' },
+    ],
     'unknown-fields-lost': [
       'Accepts a notification that has unknown fields and never handles it',
       losing((_handled, { raw }) => Object.keys(raw).some((key) => !['id', 'type', 'at', 'data'].includes(key))),
@@ -142,7 +157,7 @@ function hasUnknownStatus(notification: ReceivedNotification): boolean {
   return !(ORDER_STATUSES as readonly (string | null)[]).includes(notification.data.metadata.orderStatus);
 }
 
-/** Notifications that are handled more than once. */
+/** Mutants that handle a notification more than once. */
 const twice = family<EffectFault>(
   { ...EFFECT, mistake: 'effect-and-id-apart' },
   {
@@ -164,6 +179,43 @@ const twice = family<EffectFault>(
         };
       }),
       'lookup-before-insert',
+    ],
+    'known-ids-per-process': [
+      'Keeps the ids that it knows in the memory of each of two processes, which share its connections',
+      ({ apply }) => {
+        const processes = new WeakMap<Socket, number>();
+        let connections = 0;
+        return {
+          handlers: {},
+          stages: () => ({
+            store: async ({ socket }, res, next) => {
+              if (!processes.has(socket)) processes.set(socket, connections++ % 2);
+              const effect = effectOf(required(res, 'notification'));
+              await apply(effect, `${processes.get(socket)} ${effect.handled.notification}`);
+              res.locals.stored = 'stored';
+              next();
+            },
+          }),
+        };
+      },
+      'ids-kept-in-memory',
+    ],
+    'known-ids-forgotten-when-handled': [
+      'Knows the id of a notification as long as it is in the queue, and handles a copy that comes later',
+      handlingAtOnce((apply) => {
+        const queued = new Set<string>();
+        return (effect) => {
+          const { notification } = effect.handled;
+          if (queued.has(notification)) return;
+          queued.add(notification);
+          void delay(LONG_WORK_MS).then(async () => {
+            await apply(effect, randomUUID());
+            queued.delete(notification);
+          });
+        };
+      }),
+      'copy-handled-again',
+      { note: 'Job queues forget the id of a job that they remove when it is done.' },
     ],
     'copies-told-by-their-digest': [
       'Handles a copy of a notification whose bytes differ, because it recognises copies by a digest',
@@ -224,7 +276,7 @@ const twice = family<EffectFault>(
   },
 );
 
-/** Rejected deliveries that are handled nevertheless: a forger needs no answer. */
+/** Mutants that handle rejected deliveries. A forger needs no answer. */
 const rejected = family<EffectFault>(
   { ...EFFECT, mistake: 'handled-before-checks' },
   {
@@ -347,7 +399,7 @@ const rejected = family<EffectFault>(
           stages: ({ correct }) => ({
             requireSignature: (req, res, next) => {
               const update = unverifiedEffect(res.locals)?.handled;
-              // The record in memory has the same object.
+              // The record in memory holds the same object.
               Object.assign(rows.get(update?.notification ?? '')?.handled ?? {}, update);
               return correct.requireSignature(req, res, next);
             },

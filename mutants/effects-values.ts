@@ -1,4 +1,4 @@
-/** Mutants that handle a notification, with wrong amounts, hashes, kinds, statuses or error codes. */
+/** Mutants that handle a notification with incorrect amounts, hashes, kinds, statuses or error codes. */
 import { EFFECT_DECIMALS, type JsonObject, toDisplayAmount } from '../contract/index.ts';
 import { effectHandlers } from '../receiver/effects/effect-of.ts';
 import { fieldAt, textAt } from './careless-handling.ts';
@@ -8,7 +8,7 @@ import type { EffectFault } from './fault.ts';
 
 type Convert = (atomic: string, decimals: number) => string;
 
-/** Converts the amount of a deposit in an asset of known decimals. */
+/** Converts the amount of a deposit of an asset with known decimals. */
 function converting(convert: Convert): EffectFault['replace'] {
   return changingValues((handled, notification) => {
     if (notification.kind !== 'CAAS_BLOCKCHAIN' || handled.amount == null) return handled;
@@ -17,7 +17,7 @@ function converting(convert: Convert): EffectFault['replace'] {
   });
 }
 
-/** As libraries for decimals print numbers: with an exponent below 1e-6 and from 1e21 on. */
+/** Prints numbers as decimal libraries do: with an exponent below 1e-6 and from 1e21 on. */
 const withExponent: Convert = (atomic, decimals) => {
   const digits = atomic.replace(/^0+(?=.)/, '');
   const exponent = digits.length - 1 - decimals;
@@ -26,7 +26,7 @@ const withExponent: Convert = (atomic, decimals) => {
   return `${digits[0]}${rest === '' ? '' : `.${rest}`}e${exponent < 0 ? '' : '+'}${exponent}`;
 };
 
-/** Converts amounts with another number of decimals of each asset. */
+/** Converts amounts with a changed number of decimals for each asset. */
 function withDecimals(change: (decimals: number, symbol: string) => number): EffectFault['replace'] {
   const decimals = Object.fromEntries(
     Object.entries(EFFECT_DECIMALS).map(([symbol, own]) => [symbol, change(own, symbol)]),
@@ -36,7 +36,7 @@ function withDecimals(change: (decimals: number, symbol: string) => number): Eff
 
 const MAX_DECIMAL_38_18 = `${'9'.repeat(20)}.${'9'.repeat(18)}`;
 
-/** Amounts of deposits and refunds that are converted incorrectly. */
+/** Mutants that convert amounts of deposits and refunds incorrectly. */
 const amounts = family<EffectFault>(
   { ...EFFECT, mistake: 'narrow-amount-type' },
   {
@@ -121,7 +121,7 @@ function readingHash(read: (metadata: JsonObject) => unknown): EffectFault['repl
   });
 }
 
-/** Hashes that are read from the wrong key. */
+/** Mutants that read hashes from the wrong key. */
 const hashes = family<EffectFault>(
   { ...EFFECT, mistake: 'misspelt-hash-key' },
   {
@@ -148,7 +148,7 @@ const hashes = family<EffectFault>(
   },
 );
 
-/** Kinds, statuses and error codes that are read incorrectly. */
+/** Mutants that read kinds, statuses and error codes incorrectly. */
 const meanings = family<EffectFault>(
   { ...EFFECT, mistake: 'mapping-shared-by-kinds' },
   {
@@ -161,7 +161,7 @@ const meanings = family<EffectFault>(
       changingValues((handled) => (isOrder(handled) ? { ...handled, errorCode: null } : handled)),
     ],
     'payment-method-error-code-not-read': [
-      'Reads the error code of a payment method from errorData, which it does not have',
+      'Reads the error code of a payment method from errorData, a field that payment methods do not have',
       changingValues((handled, { raw }) =>
         handled.kind === 'PAYMENT_METHOD'
           ? { ...handled, errorCode: textAt(raw, 'data.errorData.code') ?? null }
@@ -169,7 +169,7 @@ const meanings = family<EffectFault>(
       ),
     ],
     'tracking-status-not-read': [
-      'Reads the status of a cash step from orderStatus, which it does not have',
+      'Reads the status of a cash step from orderStatus, a field that cash steps do not have',
       changingValues((handled, { raw }) =>
         handled.kind === 'CAAS_ORDER_TRACKING'
           ? { ...handled, status: textAt(raw, 'data.metadata.orderStatus') ?? null }

@@ -1,12 +1,12 @@
 import type { MistakeId } from '../contract/mistakes/index.ts';
 import type { Fault } from './fault.ts';
 
-/** What a row replaces: the stage; otherwise what a mutant of the connection, the effects or the log has instead. */
+/** What a row replaces: the stage, or what a mutant of the connection, the effects or the log changes instead. */
 type Replaces<F extends Fault> = F extends { readonly replace: infer Replace } ? Replace | Partial<F> : Partial<F>;
 
 /**
- * A mutant as a row, under its stable name: the defect as the receiver's behaviour, the replaced stage, and where they
- * are not those of the family, its mistake and what else it has.
+ * A mutant as a row under its stable name: the defect as behaviour of the receiver, the replaced stage, and its mistake
+ * and other fields when they differ from those of the family.
  */
 export type Row<F extends Fault> = readonly [
   title: string,
@@ -15,7 +15,7 @@ export type Row<F extends Fault> = readonly [
   own?: Partial<F>,
 ];
 
-/** The mutants of a family, which have `shared` in common unless a row has its own. */
+/** Returns the mutants of a family. They have the fields in `shared` unless a row overrides them. */
 export function family<F extends Fault>(shared: Partial<F>, rows: Readonly<Record<string, Row<F>>>): F[] {
   return Object.entries(rows).map(([name, [title, replaces, mistake, own]]) => {
     const replacement = typeof replaces === 'function' ? { replace: replaces } : replaces;

@@ -1,6 +1,6 @@
 /**
- * A mutant is the reference receiver with exactly one stage replaced by a faulty one, as in real receivers. Mutants
- * prove the harness: it has to detect each of them, and a report names the mutant that an endpoint behaves like.
+ * A mutant is the reference receiver with exactly one stage replaced by a faulty one, as found in real receivers.
+ * Mutants test the harness: it must detect each of them, and a report names the mutant that an endpoint behaves like.
  */
 import type { Server } from 'node:http';
 import type { TlsOptions } from 'node:tls';
@@ -18,6 +18,7 @@ import type { Stage } from '../receiver/stages/stage.ts';
 export const FAULT_AREAS = [
   'raw-body',
   'signature',
+  'rotation',
   'api-key',
   'combination',
   'payload',
@@ -32,18 +33,18 @@ export const FAULT_AREAS = [
 type FaultArea = (typeof FAULT_AREAS)[number];
 
 interface FaultRow extends MistakeReference {
-  /** Stable, kebab-case, never reused: the fault ("verifies-reserialised-json"). */
+  /** Stable name in kebab-case, never reused: "verifies-reserialised-json". */
   readonly name: string;
   readonly area: FaultArea;
-  /** The fault as the receiver's behaviour, without a full stop: "Verifies the signature over re-serialised JSON". */
+  /** The fault as behaviour of the receiver, without a full stop: "Verifies the signature over re-serialised JSON". */
   readonly title: string;
-  /** False where neither the specification nor a ruling at level must forbids it: then it may only warn. */
+  /** False when neither the specification nor a ruling at level must forbids it. It may then only warn. */
   readonly forbidden?: false;
-  /** The features without which it does not show; by default those of its area. */
-  readonly needs?: readonly ('hmac' | 'api-key' | 'https' | 'mtls' | 'effects' | 'restart')[];
-  /** The scenarios that show it differ from run to run. Only those that are red in every run count. */
+  /** Features without which the fault is not visible. Default: those of its area. */
+  readonly needs?: readonly ('hmac' | 'api-key' | 'https' | 'mtls' | 'rotation' | 'effects' | 'restart')[];
+  /** Set when the scenarios that detect it differ from run to run. Only those that fail in every run count. */
   readonly comesAndGoes?: true;
-  /** Another fault that no probe can tell from this one, with the reason. */
+  /** Another fault that no probe can distinguish from this one, with the reason. */
   readonly equivalentTo?: { readonly name: string; readonly reason: string };
 }
 
@@ -53,11 +54,13 @@ export interface FaultParts {
   readonly correct: Pipeline;
   readonly config: ReceiverConfig;
   readonly handling: Handling;
+  /** The secret after a rotation, if one follows. */
+  readonly nextSecret: string | undefined;
   /** The material for HTTPS, if it is served. */
   readonly tls: ServerTls | undefined;
   /**
    * Imitates an uncaught exception under a supervisor: closes every connection, does not listen for `downMs`, then
-   * listens again on the same port; `Infinity` for a process that stays down.
+   * listens again on the same port. `Infinity` stands for a process that is not restarted.
    */
   readonly crash: (downMs: number) => void;
 }
@@ -67,8 +70,8 @@ export interface StageFault extends FaultRow {
   readonly stage: keyof Pipeline;
   readonly replace: (parts: FaultParts) => Stage;
   /**
-   * Options of node:https. A mutant of the certificate check needs a handshake that accepts everyone, because the
-   * handshake would refuse first.
+   * Options of node:https. A mutant of the certificate check needs a handshake that accepts every client, because the
+   * handshake would otherwise reject it first.
    */
   readonly options?: TlsOptions;
 }
@@ -80,23 +83,23 @@ export interface ConnectionFault extends FaultRow {
   readonly options?: TlsOptions;
   /** Changes the server before it listens. */
   readonly server?: (server: Server, parts: FaultParts) => void;
-  /** The name of the faulty certificate that it serves; the caller supplies the material. */
+  /** Name of the faulty certificate that it serves. The caller supplies the material. */
   readonly certificate?: string;
 }
 
-/** What a mutant of the effects changes; the rest is correct. */
+/** What a mutant of the effects changes. Everything else is correct. */
 interface EffectChanges {
-  /** Instead of the handlers that record what each notification does. */
+  /** Replaces the handlers that record what each notification does. */
   readonly handlers?: Handlers;
   readonly handling?: Partial<HandlingPolicy>;
-  /** Instead of one that survives a restart. */
+  /** Replaces the inbox that survives a restart. */
   readonly inbox?: Inbox;
   readonly stages?: (parts: FaultParts) => Partial<Pipeline>;
 }
 
 /**
- * A mutant of what is done with notifications: only the effects window shows it. `replace` is called for every process,
- * also after a restart, which the record survives.
+ * A mutant in the handling of notifications, which only the effects window shows. `replace` is called for every
+ * process, including after a restart, which the record survives.
  */
 export interface EffectFault extends FaultRow {
   readonly area: 'effects';
@@ -106,26 +109,26 @@ export interface EffectFault extends FaultRow {
   readonly options?: TlsOptions;
 }
 
-/** What a receiver could log of its settings. What is not configured is the empty string. */
+/** Settings that a receiver could log. A setting that is not configured is an empty string. */
 interface LoggedSettings {
   readonly secret: string;
   readonly apiKey: string;
-  /** Names of headers in lower case. */
+  /** Header names in lower case. */
   readonly signatureHeader: string;
   readonly apiKeyHeader: string;
-  /** The private key of the server, PEM. */
+  /** Private key of the server, as PEM. */
   readonly tlsKey: string;
 }
 
 /** What a mutant writes to its log, without the last line end. */
 interface LogText {
-  /** When it starts, also after a restart. */
+  /** Text written when it starts, including after a restart. */
   readonly start?: string;
-  /** When a delivery is over; undefined for nothing. */
+  /** Text written when a delivery has ended; undefined writes nothing. */
   readonly delivery?: (report: DeliveryReport) => string | undefined;
 }
 
-/** A mutant that answers and handles correctly, and whose log contains what must not be there. */
+/** A mutant that answers and handles correctly, but whose log contains what it must not contain. */
 export interface LogFault extends FaultRow {
   readonly area: 'log';
   readonly stage: 'log';
@@ -136,7 +139,7 @@ export interface LogFault extends FaultRow {
 
 export type Fault = StageFault | ConnectionFault | EffectFault | LogFault;
 
-/** What the fault dictionary has of a mutant in addition to its outcomes. */
+/** Returns the fields that the fault dictionary contains for a mutant in addition to its outcomes. */
 export function describeFault({ name, area, title, mistake, note, forbidden, equivalentTo }: Fault) {
   return {
     name,

@@ -7,10 +7,10 @@ import type { StageFault } from './fault.ts';
 import { rewriteBody } from './raw-body-replacements.ts';
 import { answerInvalidSignature, exceptFor, withAnswer, withReset } from './stage-changes.ts';
 
-/** The body is more than the buffers of a connection hold, so it is still in transit when an early answer is sent. */
+/** Returns true for a body that exceeds the connection's buffers: it is in transit when an early answer is sent. */
 const isLarge = (req: IncomingMessage) => Number(req.headers['content-length']) > 256 * 1024;
 
-/** Receivers that answer with the wrong status, whatever was checked. */
+/** Mutants that answer with an incorrect status, whatever was checked. */
 const statuses = family<StageFault>(
   { area: 'http', stage: 'accept', mistake: 'same-answer-to-all' },
   {
@@ -68,7 +68,7 @@ const statuses = family<StageFault>(
   },
 );
 
-/** Receivers that reject an invalid signature with the wrong answer. */
+/** Mutants that answer an invalid signature incorrectly. */
 const refusals = family<StageFault>(
   { area: 'http', needs: ['hmac'], stage: 'requireSignature', mistake: 'wrong-refusal-status' },
   {
@@ -109,7 +109,7 @@ const refusals = family<StageFault>(
   },
 );
 
-/** Receivers in which one request affects another, on the same connection or at the same time. */
+/** Mutants in which one request affects another, on the same connection or at the same time. */
 const connections = family<StageFault>(
   { area: 'http', stage: 'accept', mistake: 'body-left-unread' },
   {

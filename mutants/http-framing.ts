@@ -24,8 +24,8 @@ function intercept(
 }
 
 /**
- * Reads the head of each request in front of the parser of Node, which removes the white space around values. Returns
- * the names, in lower case, of the lines in the last head of a connection that have no space after the colon.
+ * Reads the head of each request before Node's parser, which removes the whitespace around values. Returns the
+ * lower-case names of the lines in a connection's last head that have no space after the colon.
  */
 function namesWithoutSpace(server: Server): (socket: Duplex) => readonly string[] {
   const found = new WeakMap<Duplex, readonly string[]>();
@@ -55,7 +55,7 @@ function onBrokenRequest(
   };
 }
 
-/** Ends a connection with an answer without a body. */
+/** Ends a connection with an answer that has no body. */
 function endWithStatus(socket: Duplex, status: number): void {
   if (!socket.writable) return void socket.destroy();
   const reason = STATUS_CODES[status];
@@ -64,7 +64,7 @@ function endWithStatus(socket: Duplex, status: number): void {
 
 const queryOf = (req: Request): string => req.url.split('?').slice(1).join('?');
 
-/** Reads the body correctly, but `otherwise` answers a body over 100 kB. */
+/** Reads the body correctly, but answers a body over 100 kB with `otherwise`. */
 function above100kB(otherwise: (res: Response, next: NextFunction) => void): StageFault['replace'] {
   return ({ correct }) =>
     (req, res, next) =>
@@ -88,7 +88,7 @@ const pass: Handle = (_req, _res, next) => next();
 
 const withoutAnswer: Handle = () => {};
 
-/** Receivers that accept methods other than POST, or fail on them. The specification does not forbid to accept them. */
+/** Mutants that accept methods other than POST, or fail on them. The specification does not forbid accepting them. */
 const methods = family<StageFault>(
   { area: 'http', stage: 'accept', mistake: 'method-not-restricted' },
   {
@@ -105,6 +105,7 @@ const methods = family<StageFault>(
     'fails-on-other-methods': [
       'Answers 500 to a method other than POST',
       exceptFor('accept', ({ method }) => method !== 'POST', withError('handlers[method] is not a function')),
+      { forbidden: false },
     ],
     'fails-on-options': [
       'Answers 500 to OPTIONS',
@@ -124,7 +125,7 @@ const methods = family<StageFault>(
   },
 );
 
-/** Receivers that support only one form of a request. */
+/** Mutants that support only one form of a request. */
 const framing = family<StageFault | ConnectionFault>(
   { area: 'http', stage: 'accept', mistake: 'optional-http-features' },
   {
@@ -149,6 +150,7 @@ const framing = family<StageFault | ConnectionFault>(
     'expectations-never-answered': [
       'Never answers a delivery with Expect: 100-continue',
       { stage: 'connection', server: (server) => void server.on('checkContinue', () => {}) },
+      { forbidden: false },
     ],
     'refuses-http-1-0': [
       'Answers 426 to a delivery in HTTP/1.0',
@@ -173,16 +175,18 @@ const framing = family<StageFault | ConnectionFault>(
         stage: 'connection',
         server: (server) => void server.on('upgrade', (_req, socket) => socket.on('error', () => {})),
       },
+      { forbidden: false },
     ],
     'whole-url-answers-500': [
       'Answers 500 to a request whose target is an absolute URL',
       ({ correct }) =>
         (req, res, next) => {
-          // Throws TypeError if the target is not a path: http://host:80http://host:80/...
+          // Throws TypeError when the target is not a path: http://host:80http://host:80/...
           new URL(`http://${req.headers.host}${req.url}`);
           return correct.accept(req, res, next);
         },
       'request-target-unguarded',
+      { forbidden: false },
     ],
     'broken-query-answers-500': [
       'Answers 500 to a query with an invalid percent escape',
@@ -192,6 +196,7 @@ const framing = family<StageFault | ConnectionFault>(
           return correct.accept(req, res, next);
         },
       'request-target-unguarded',
+      { forbidden: false },
     ],
     'bare-query-answers-500': [
       'Answers 500 to a query with a name that has no value',
@@ -202,11 +207,12 @@ const framing = family<StageFault | ConnectionFault>(
           return correct.accept(req, res, next);
         },
       'request-target-unguarded',
+      { forbidden: false },
     ],
   },
 );
 
-/** Receivers that fail on invalid HTTP, which scanners send every day. */
+/** Mutants that fail on invalid HTTP, which scanners send every day. */
 const brokenRequests = family<ConnectionFault>(
   { area: 'http', stage: 'connection', mistake: 'malformed-http-error' },
   {
@@ -217,7 +223,7 @@ const brokenRequests = family<ConnectionFault>(
     'broken-chunks-never-answered': [
       'Never answers a body with invalid chunks and leaves the connection open',
       onBrokenRequest((code, socket) => {
-        // Node closes the connection without a listener; a listener that does nothing leaves it open.
+        // Without a listener, Node closes the connection. A listener that does nothing leaves it open.
         if (code !== 'HPE_INVALID_CHUNK_SIZE') endWithStatus(socket, 400);
       }),
       { forbidden: false },
@@ -230,6 +236,7 @@ const brokenRequests = family<ConnectionFault>(
     'long-headers-answer-500': [
       'Answers 500 to headers over the limit',
       onBrokenRequest((code, socket) => endWithStatus(socket, code === 'HPE_HEADER_OVERFLOW' ? 500 : 400)),
+      { forbidden: false },
     ],
     'missing-host-answers-500': [
       'Answers 500 to a request without Host',
@@ -266,17 +273,19 @@ const brokenRequests = family<ConnectionFault>(
   },
 );
 
-/** Receivers that fail on a body within or above the limit. */
+/** Mutants that fail on a body within or above the limit. */
 const bodyLimits = family<StageFault>(
   { area: 'http', stage: 'readBody', mistake: 'oversized-body-unhandled' },
   {
     'cuts-bodies-at-64-kb': [
       'Reads only the first 64 kB of a larger body, so a valid signature gets 401',
       rewriteBody((body) => body.subarray(0, 65_535)),
+      { forbidden: false },
     ],
     'fails-on-bodies-above-100-kb': [
       'Answers 500 to a body over the default limit of the body parser (100 kB)',
       above100kB((_res, next) => next(new Error('request entity too large'))),
+      { forbidden: false },
     ],
     'cuts-connection-above-100-kb': [
       'Closes the connection without an answer on a body over 100 kB',
@@ -285,7 +294,7 @@ const bodyLimits = family<StageFault>(
   },
 );
 
-/** Receivers that fail before any credential is checked. */
+/** Mutants that fail before any credential is checked. */
 const beforeChecks = family<StageFault>(
   { area: 'http', stage: 'accept' },
   {
@@ -303,6 +312,7 @@ const beforeChecks = family<StageFault>(
           return correct.accept(req, res, next);
         },
       'trusted-content-length',
+      { forbidden: false },
     ],
     'bodies-above-8-mb-end-the-process': [
       'Ends the process on a body of more than 8 MB',

@@ -7,12 +7,12 @@ import type { StageFault } from './fault.ts';
 import { rewriteBody } from './raw-body-replacements.ts';
 import { exceptFor, type StageChange, withCrash, withError, withRefusal } from './stage-changes.ts';
 
-/** Repeated or unusual credentials are another fault. */
+/** Excludes credentials, because repeated or unusual credentials are a separate fault. */
 function isCredential(name: string, { signing, apiKey }: ReceiverConfig): boolean {
   return name === signing?.header || name === apiKey?.header;
 }
 
-/** Whether the header is present in another spelling than these. */
+/** Returns true when the header is present in a spelling other than these. */
 function isSpeltOtherwise(rawHeaders: readonly string[], spellings: readonly [string, ...string[]]): boolean {
   const name = spellings[0].toLowerCase();
   return rawHeaders.some((one, index) => index % 2 === 0 && one.toLowerCase() === name && !spellings.includes(one));
@@ -23,7 +23,7 @@ function unsupportedUnless(matches: (req: Request) => boolean): StageChange {
   return exceptFor('checkContentType', (req) => !matches(req), withRefusal(415, 'content-type-not-json'));
 }
 
-/** Finds the signature header in these spellings only. */
+/** Finds the signature header only in these spellings. */
 function findingSignatureAs(...spellings: readonly [string, ...string[]]): StageChange {
   return exceptFor(
     'requireSignature',
@@ -35,7 +35,7 @@ function findingSignatureAs(...spellings: readonly [string, ...string[]]): Stage
 
 const hasNoType = (req: Request) => req.headers['content-type'] === undefined;
 
-/** Receivers that fail on Content-Type. */
+/** Mutants that fail on Content-Type. */
 const contentTypes = family<StageFault>(
   { area: 'http', stage: 'checkContentType', mistake: 'body-parser-by-content-type' },
   {
@@ -69,16 +69,18 @@ const contentTypes = family<StageFault>(
           return correct.checkContentType(req, res, next);
         },
       'content-type-as-string',
-      { note: 'It opens a decoder with the quoted name. The sender takes 500 for an outage.' },
+      { forbidden: false, note: 'It opens a decoder with the quoted name. The sender takes 500 for an outage.' },
     ],
     'content-type-missing-throws': [
       'Answers 500 to a delivery without Content-Type',
       exceptFor('readBody', hasNoType, withError("Cannot read properties of undefined (reading 'includes')")),
       'undefined-body-throws',
+      { forbidden: false },
     ],
     'content-type-missing-hangs': [
       'Never answers a delivery without Content-Type',
       exceptFor('readBody', hasNoType, (req) => void req.resume()),
+      { forbidden: false },
     ],
     'content-type-missing-ends-the-process': [
       'Ends the process on a delivery without Content-Type',
@@ -93,6 +95,7 @@ const contentTypes = family<StageFault>(
         withError('The "data" argument must be of type string or a Buffer'),
       ),
       'undefined-body-throws',
+      { forbidden: false },
     ],
     'form-body-consumed': [
       'Lets a form parser consume the body before the verification, so a valid signature gets 401',
@@ -106,7 +109,7 @@ const contentTypes = family<StageFault>(
   },
 );
 
-/** Receivers that find a header only in one spelling of its name. */
+/** Mutants that find a header only in one spelling of its name. */
 const headerNames = family<StageFault>(
   { area: 'http', mistake: 'header-lookup-by-exact-name' },
   {
@@ -128,7 +131,7 @@ const headerNames = family<StageFault>(
   },
 );
 
-/** Receivers that fail on headers which proxies and senders add. */
+/** Mutants that fail on headers that proxies and senders add. */
 const otherHeaders = family<StageFault>(
   { area: 'http', forbidden: false, stage: 'accept', mistake: 'extra-headers-rejected' },
   {

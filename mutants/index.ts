@@ -31,6 +31,7 @@ import { rawBodyFallbacksFaults } from './raw-body-fallbacks.ts';
 import { rawBodyReadingFaults } from './raw-body-reading.ts';
 import { rawBodyReserialisedFaults } from './raw-body-reserialised.ts';
 import { rememberedStateFaults } from './remembered-state.ts';
+import { rotationFaults } from './rotation.ts';
 import { signatureComparisonFaults } from './signature-comparison.ts';
 import { signatureHeaderFaults } from './signature-header.ts';
 import { signatureKeyFaults } from './signature-key.ts';
@@ -80,6 +81,7 @@ export const FAULTS: readonly Fault[] = [
   ...deliveryKeysFaults,
   ...deliveryLoadFaults,
   ...rememberedStateFaults,
+  ...rotationFaults,
   ...effectsHandlingFaults,
   ...effectsValuesFaults,
   ...logSecretsFaults,

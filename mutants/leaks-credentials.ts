@@ -17,14 +17,14 @@ import {
   type StageChange,
 } from './stage-changes.ts';
 
-/** An answer: an object is sent as JSON, text as HTML. `phrase` is the reason phrase. */
+/** An answer: an object is sent as JSON, a text as HTML. `phrase` is the reason phrase. */
 export interface Page {
   readonly body: object | string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly phrase?: string;
 }
 
-/** Sends a page, with indented JSON as on error pages. */
+/** Sends a page. JSON is indented, as on error pages. */
 export function show(
   res: Response,
   status: number,
@@ -40,15 +40,15 @@ export function show(
   res.end(bytes);
 }
 
-/** What an error handler knows of the failed request. */
+/** What an error handler knows about the failed request. */
 export interface Failed {
   readonly req: Request;
   readonly config: ReceiverConfig;
-  /** The body, if it was read before. */
+  /** The body, if it has already been read. */
   readonly rawBody: Buffer | undefined;
 }
 
-/** The correct stage with another page for answers with this status. Later stages answer as usual. */
+/** Runs the correct stage, but sends another page for answers with this status. Later stages answer as usual. */
 export function showInstead(stage: keyof Pipeline, status: number, page: (failed: Failed) => Page): StageChange {
   const replace: StageFault['replace'] =
     ({ correct, config }) =>
@@ -91,11 +91,11 @@ type CredentialChange = Pick<StageFault, 'stage' | 'needs' | 'replace'>;
 
 /** A rejected signature. */
 interface RefusedSignature extends Failed, InvalidSignature {
-  /** The digest of the valid signature. */
+  /** Digest of the valid signature. */
   readonly expected: Buffer;
 }
 
-/** The correct check of signatures, with `page` as the answer to rejected ones; null keeps the correct answer. */
+/** Runs the correct check of signatures, but answers rejected ones with `page`; null keeps the correct answer. */
 export function rejectSignature(page: (refused: RefusedSignature) => Page | null): CredentialChange {
   const replace: StageFault['replace'] = (parts) =>
     answerInvalidSignature((res, rejected) => {
@@ -116,8 +116,8 @@ interface RefusedKey {
   readonly config: ReceiverConfig;
 }
 
-/** The correct check of API keys, with `page` as the answer to rejected ones; null keeps the correct answer. */
-export function rejectKey(page: (refused: RefusedKey) => Page | null): CredentialChange {
+/** Runs the correct check of API keys, but answers rejected ones with `page`; null keeps the correct answer. */
+function rejectKey(page: (refused: RefusedKey) => Page | null): CredentialChange {
   const replace: StageFault['replace'] = ({ correct, config }) => {
     const { apiKey } = config;
     if (apiKey === undefined) return correct.requireApiKey;
@@ -134,7 +134,7 @@ export function rejectKey(page: (refused: RefusedKey) => Page | null): Credentia
   return { stage: 'requireApiKey', needs: ['api-key'], replace };
 }
 
-/** The request as a developer error page prints it. */
+/** Formats the request as a developer error page does. */
 const request = ({ req, rawBody }: Failed) => ({
   method: req.method,
   url: req.originalUrl,
@@ -142,7 +142,7 @@ const request = ({ req, rawBody }: Failed) => ({
   ...(rawBody !== undefined && { body: rawBody.toString('utf8') }),
 });
 
-/** Environment variables as a debug page lists them. */
+/** Lists environment variables as a debug page does. */
 function environment({ signing, apiKey }: Failed['config']): string {
   const rows = { NODE_ENV: 'development', WEBHOOK_SECRET: signing?.secrets[0], WEBHOOK_KEY: apiKey?.keys[0] };
   return Object.entries(rows)
@@ -152,7 +152,7 @@ function environment({ signing, apiKey }: Failed['config']): string {
 
 const echo = (failed: Failed): Page => ({ body: { error: 'could not handle this request', request: request(failed) } });
 
-/** Shows the settings of the receiver, as a file or a page has them. */
+/** Shows the settings of the receiver, as a file or a page contains them. */
 const withSettings =
   (status: number): Handle =>
   (_req, res, _next, { config: { signing, apiKey } }) =>
@@ -250,7 +250,7 @@ export const leaksCredentialsFaults = family<StageFault>(
       rejectSignature(({ req, expected }) =>
         req.headers['x-debug'] === undefined
           ? null
-          : // As json_encode of PHP writes it.
+          : // As PHP's json_encode writes it.
             { body: JSON.stringify({ expected: expected.toString('base64') }).replaceAll('/', '\\/') },
       ),
       'debug-switch-in-request',

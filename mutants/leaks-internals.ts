@@ -1,15 +1,7 @@
 /** Mutants whose answers reveal internals or the reason of a rejection. */
 import { family } from './family.ts';
 import type { StageFault } from './fault.ts';
-import {
-  type Failed,
-  type Page,
-  rejectKey,
-  rejectSignature,
-  show,
-  showAccepted,
-  showInstead,
-} from './leaks-credentials.ts';
+import { type Failed, type Page, rejectSignature, show, showAccepted, showInstead } from './leaks-credentials.ts';
 import { exceptFor } from './stage-changes.ts';
 
 function messageOfParser(rawBody: Buffer | undefined): string | null {
@@ -21,7 +13,7 @@ function messageOfParser(rawBody: Buffer | undefined): string | null {
   }
 }
 
-/** The error page of Express without NODE_ENV=production. */
+/** The error page that Express sends without NODE_ENV=production. */
 const expressPage = (message: string, frames: readonly string[]): Page => ({
   body: `<!DOCTYPE html><title>Error</title><pre>${[message, ...frames].join('<br> &nbsp; &nbsp;')}</pre>`,
 });
@@ -51,8 +43,9 @@ const UNIQUE_VIOLATION =
   'ERROR: duplicate key value violates unique constraint "deliveries_pkey" DETAIL: Key (id) already exists.';
 
 /**
- * Internals are not credentials: keeping them out of answers is good practice, not a rule of the specification. Nor are
- * uniform rejections, because the specification requires 401 and does not define the body.
+ * Mutants that reveal internals. These are not credentials, so keeping them out of answers is good practice and not a
+ * rule of the specification. Neither are uniform rejections, because the specification requires 401 and does not define
+ * the body.
  */
 export const leaksInternalsFaults = family<StageFault>(
   { area: 'leaks', forbidden: false, mistake: 'debug-output-in-answer' },
@@ -137,47 +130,6 @@ export const leaksInternalsFaults = family<StageFault>(
         (_req, res) => show(res, 200, { body: PROFILES }),
       ),
       'operator-pages-public',
-    ],
-    // Rejections that reveal which credential was wrong, or how.
-    'names-the-failed-check': [
-      'Reveals whether the API key or the signature was wrong',
-      rejectKey(() => ({ body: { error: 'Invalid API key' } })),
-      'distinct-refusals',
-      { needs: ['hmac', 'api-key'] },
-    ],
-    'numbers-refused-signatures': [
-      'Rejects missing, malformed and invalid signatures with different error codes',
-      rejectSignature(({ reason }) => ({
-        body: { error: 'unauthorized', code: 1001 + ['missing', 'malformed', 'mismatch'].indexOf(reason) },
-      })),
-      'distinct-refusals',
-    ],
-    'says-that-signature-is-malformed': [
-      'Rejects a malformed signature with a separate message',
-      rejectSignature(({ reason }) =>
-        reason === 'malformed' ? { body: { error: 'The signature has the wrong length' } } : null,
-      ),
-      'distinct-refusals',
-    ],
-    'numbers-refused-keys': [
-      'Rejects missing and unknown API keys with different error codes',
-      rejectKey(({ presented }) => ({
-        body: { error: 'unauthorized', code: presented === undefined ? 2001 : 2002 },
-      })),
-      'distinct-refusals',
-      {
-        note: 'The answer changes with the presence of the header, which confirms its name to a scanner.',
-      },
-    ],
-    'says-that-key-begins-rightly': [
-      'Rejects an API key with the correct prefix with a separate message',
-      rejectKey(({ presented, keys }) =>
-        presented !== undefined && keys[0]?.startsWith(presented.slice(0, 8)) === true && presented.length >= 8
-          ? { body: { error: 'This API key has been revoked' } }
-          : null,
-      ),
-      'distinct-refusals',
-      { note: 'The answer confirms each correct prefix of a key.' },
     ],
   },
 );

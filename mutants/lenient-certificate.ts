@@ -1,6 +1,6 @@
 /**
- * Shared by the mutants of the client certificate check. Their handshake accepts everyone, so that their own check
- * decides: the correct one, which also accepts other clients.
+ * Helpers for the mutants of the client certificate check. Their handshake accepts every client, so that their own
+ * check decides. It is the correct check, but also accepts other clients.
  */
 import { X509Certificate } from 'node:crypto';
 import { type PeerCertificate, TLSSocket, type TlsOptions } from 'node:tls';
@@ -10,32 +10,32 @@ import type { Stage } from '../receiver/stages/stage.ts';
 import type { FaultParts, StageFault } from './fault.ts';
 import { goOn } from './lenient-verifier.ts';
 
-/** The client of a connection, as a certificate check sees it. */
+/** The client of a connection, as a certificate check receives it. */
 export interface Client {
   readonly req: Request;
   readonly socket: TLSSocket;
-  /** Null if there is none. */
+  /** Null when there is none. */
   readonly certificate: PeerCertificate | null;
-  /** Node's code for the verification error; null if the certificate is valid, meaningless without one. */
+  /** Node's code for the verification error; null when the certificate is valid. Meaningless without a certificate. */
   readonly fault: string | null;
-  /** Whether the certificate has the agreed name; the issuer does not matter. */
+  /** True when the certificate has the agreed name, whatever its issuer. */
   readonly named: boolean;
 }
 
-/** Whether a mutant accepts a client. */
+/** Decides whether a mutant accepts a client. */
 type AcceptsClient = (client: Client) => boolean;
 
-/** Requests a certificate and accepts everyone. */
+/** Requests a certificate and accepts every client. */
 const ACCEPTS_EVERYONE: TlsOptions = { requestCert: true, rejectUnauthorized: false };
 
-/** Common to the mutants of the client certificate check. */
+/** Fields that all mutants of the client certificate check share. */
 export const MTLS = {
   area: 'mtls',
   stage: 'requireClientCertificate',
   options: ACCEPTS_EVERYONE,
 } as const;
 
-/** Null if the connection is not TLS, or the receiver does not check certificates of connections. */
+/** Returns null when the connection is not TLS, or the receiver does not check certificates of connections. */
 function clientOf(req: Request, { config }: FaultParts): Client | null {
   const { socket } = req;
   const option = config.clientCertificate;
@@ -51,7 +51,7 @@ function clientOf(req: Request, { config }: FaultParts): Client | null {
   return { req, socket, certificate, fault, named: check.ok };
 }
 
-/** The correct check, except for clients for which `instead` returns a stage. */
+/** Runs the correct check, except for clients for which `instead` returns a stage. */
 export function handleClients(instead: (parts: FaultParts) => (client: Client) => Stage | null): StageFault['replace'] {
   return (parts) => {
     const choose = instead(parts);
@@ -63,7 +63,9 @@ export function handleClients(instead: (parts: FaultParts) => (client: Client) =
   };
 }
 
-/** The correct check, which also accepts other clients. `test` is made once per receiver, so it can keep state. */
+/**
+ * Runs the correct check, but also accepts other clients. `test` is created once per receiver, so it can keep state.
+ */
 export function alsoAcceptClients(test: (parts: FaultParts) => AcceptsClient): StageFault['replace'] {
   return handleClients((parts) => {
     const letsIn = test(parts);
@@ -71,12 +73,12 @@ export function alsoAcceptClients(test: (parts: FaultParts) => AcceptsClient): S
   });
 }
 
-/** The correct check, which also accepts the clients that pass a test without state. */
+/** Runs the correct check, but also accepts clients that pass a stateless test. */
 export function alsoAcceptIf(test: AcceptsClient): StageFault['replace'] {
   return alsoAcceptClients(() => test);
 }
 
-/** Node's codes for a chain without a trusted root. */
+/** Node's error codes for a chain without a trusted root. */
 const UNTRUSTED_ISSUER: ReadonlySet<string | null> = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',
@@ -85,11 +87,11 @@ const UNTRUSTED_ISSUER: ReadonlySet<string | null> = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ]);
 
-/** Whether the only fault of a certificate is that no trusted CA has issued it. */
+/** Returns true when the only fault of a certificate is that no trusted CA issued it. */
 export const hasUntrustedIssuer: AcceptsClient = ({ certificate, fault }) =>
   certificate !== null && UNTRUSTED_ISSUER.has(fault);
 
-/** The CA whose certificates the receiver accepts. */
+/** Returns the CA whose certificates the receiver accepts. */
 export function trustedCaOf({ tls }: FaultParts): X509Certificate | null {
   return tls?.ca === undefined ? null : new X509Certificate(tls.ca);
 }

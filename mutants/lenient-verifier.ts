@@ -1,35 +1,35 @@
-/** Shared by the mutants of the signature check: the correct check, which a mutant widens, narrows or skips. */
+/** Helpers for the mutants of the signature check, which widen, narrow or skip the correct check. */
 import type { Request, Response } from 'express';
 import { hmac } from '../contract/signing/index.ts';
 import { answer, refuseUnauthorized, requestHeader, required, type Stage } from '../receiver/stages/stage.ts';
 import type { FaultParts, StageFault } from './fault.ts';
 
-/** Common to the mutants of the signature check. */
+/** Fields that all mutants of the signature check share. */
 export const SIGNATURE = { area: 'signature', stage: 'requireSignature' } as const;
 
-/** A delivery as a signature check sees it. */
+/** A delivery as a signature check receives it. */
 export interface Signed {
   readonly req: Request;
-  /** The value of the signature header as node:http returns it: trimmed, repeated lines joined by a comma. */
+  /** Value of the signature header as node:http returns it: trimmed, with repeated lines joined by a comma. */
   readonly header: string | undefined;
   readonly body: Buffer;
   readonly secrets: readonly string[];
-  /** The valid signatures, one per secret. */
+  /** Valid signatures, one per secret. */
   readonly expected: readonly string[];
   readonly apiKeys: readonly string[];
 }
 
-/** Whether a mutant accepts a delivery. */
+/** Decides whether a mutant accepts a delivery. */
 type Test = (delivery: Signed) => boolean;
 
 type Replace = StageFault['replace'];
 
-/** HMAC of a body in Base64. */
+/** Computes the HMAC of a body in base64. */
 export function signed(secret: string | Uint8Array, body: Uint8Array, algorithm = 'sha256'): string {
   return hmac(body, secret, algorithm).toString('base64');
 }
 
-/** A stage that passes the delivery to `judge`; without a secret, the correct stage. */
+/** Passes the delivery to `judge`. Without a secret, the correct stage runs. */
 export function stageOf(
   judge: (delivery: Signed, ...stage: Parameters<Stage>) => void,
   { correct, config }: FaultParts,
@@ -52,7 +52,7 @@ export function stageOf(
   };
 }
 
-/** The correct check, except for deliveries for which `instead` returns a stage. */
+/** Runs the correct check, except for deliveries for which `instead` returns a stage. */
 export function handleSome(instead: (delivery: Signed, parts: FaultParts) => Stage | null): Replace {
   return (parts) =>
     stageOf((delivery, ...stage) => (instead(delivery, parts) ?? parts.correct.requireSignature)(...stage), parts);
@@ -64,35 +64,35 @@ export const goOn: Stage = (_req, _res, next) => next();
 /** Rejects the signature. */
 export const reject: Stage = (_req, res) => refuseUnauthorized(res, 'signature-wrong');
 
-/** The correct check, which also accepts deliveries that pass `test`. */
+/** Runs the correct check, but also accepts deliveries that pass `test`. */
 export const alsoAccept = (test: Test): Replace => handleSome((delivery) => (test(delivery) ? goOn : null));
 
 /** Accepts exactly the deliveries that pass `test`. */
 export const acceptWhen = (test: Test): Replace => handleSome((delivery) => (test(delivery) ? goOn : reject));
 
-/** Whether the header, which has to be present, passes a comparison with one of the valid signatures. */
+/** Accepts a header that passes a comparison with one of the valid signatures. The header must be present. */
 export function matching(equal: (header: string, expected: string) => boolean): Test {
   return ({ header, expected }) => header !== undefined && expected.some((one) => equal(header, one));
 }
 
-/** Compares the header with the valid signatures in another way. */
+/** Compares the header with the valid signatures using `equal`. */
 export const comparing = (equal: (header: string, expected: string) => boolean) => acceptWhen(matching(equal));
 
-/** The bytes of a signature, decoded leniently. */
+/** Decodes a signature leniently. */
 export const bytesOf = (signature: string) => Buffer.from(signature, 'base64');
 
-/** A signature in hexadecimal. */
+/** Converts a signature to hexadecimal. */
 export const hexOf = (signature: string) => bytesOf(signature).toString('hex');
 
-/** Whether the header is the same as a value that is computed with one of the secrets. */
+/** Accepts a header that equals a value computed with one of the secrets. */
 export function computed(compute: (secret: string, body: Buffer) => string): Test {
   return ({ header, body, secrets }) => secrets.some((secret) => header === compute(secret, body));
 }
 
-/** Whether the header is a valid signature in another spelling. */
+/** Accepts a valid signature in another spelling. */
 export const spelled = (spell: (signature: string) => string) => matching((header, one) => header === spell(one));
 
-/** The correct check, but an exception (thrown by `test`, or if it returns true) is answered 500. */
+/** Runs the correct check, but answers 500 when `test` throws or returns true. */
 export function throwWhen(test: Test): Replace {
   return handleSome((delivery) => {
     if (test(delivery)) throw new TypeError('The check of the signature threw.');
@@ -100,7 +100,7 @@ export function throwWhen(test: Test): Replace {
   });
 }
 
-/** The correct check, but an exception ends the process, which a supervisor restarts. */
+/** Runs the correct check, but an exception ends the process, which a supervisor restarts. */
 export function endProcessWhen(test: Test): Replace {
   return handleSome((delivery, { crash }) => (test(delivery) ? () => crash(100) : null));
 }
@@ -113,7 +113,7 @@ export function early(answerTo: (payload: unknown, secret: string) => object | n
   });
 }
 
-/** Returns something after a valid delivery, and takes it instead of a signature. */
+/** Returns something after a valid delivery, and accepts it instead of a signature. */
 export function rememberingClient(give: (res: Response) => void, isGiven: (req: Request) => boolean): Replace {
   return ({ correct, config }) => {
     if (config.signing === undefined) return correct.requireSignature;
@@ -127,10 +127,10 @@ export function rememberingClient(give: (res: Response) => void, isGiven: (req: 
   };
 }
 
-/** The type in Content-Type, without parameters. */
+/** Returns the type in Content-Type, without parameters. */
 export const mediaType = (req: Request) => (req.headers['content-type'] ?? '').split(';', 1)[0]?.trim() ?? '';
 
-/** The body as JSON, or undefined. */
+/** Parses the body as JSON; undefined when it is not JSON. */
 export function jsonOf(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8'));
@@ -139,13 +139,13 @@ export function jsonOf(body: Buffer): unknown {
   }
 }
 
-/** The body as an object, or an empty object: what code reads before the verification. */
+/** Returns the unverified body as an object, or an empty object. */
 export function unverified({ body }: Pick<Signed, 'body'>): Record<string, unknown> {
   const value = jsonOf(body);
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
 
-/** Whether a text matches a pattern with a wildcard for any text and one for a single character. */
+/** Returns true when a text matches a pattern with one wildcard for any text and one for a single character. */
 export function matchesWildcards(text: string, pattern: string, anyText: string, anyCharacter: string): boolean {
   const wildcards: Record<string, string> = { [anyText]: '.*', [anyCharacter]: '.' };
   const escaped = (character: string) => character.replace(/[.*+?^${}()|[\]\\]/, '\\$&');

@@ -1,4 +1,4 @@
-/** Mutants whose log contains what deliveries bring: credentials in headers, bodies, wallet addresses, customers. */
+/** Mutants whose log contains data from deliveries: credentials in headers, bodies, wallet addresses, customers. */
 import { inspect } from 'node:util';
 import type { DeliveryReport } from '../receiver/delivery-report.ts';
 import { effectOf } from '../receiver/effects/effect-of.ts';
@@ -14,7 +14,7 @@ function wholeRequest({ request, rawBody }: DeliveryReport): string {
   return [`${request.method} ${request.url} HTTP/1.1`, ...lines, '', rawBody?.toString() ?? ''].join('\r\n');
 }
 
-/** Credentials in the headers of deliveries. */
+/** Mutants that log credentials from the headers of deliveries. */
 const headers = family<LogFault>(
   { area: 'log', stage: 'log', needs: ['hmac', 'api-key'], mistake: 'request-headers-in-log' },
   {
@@ -73,7 +73,7 @@ const loggingBody = (text: (body: Buffer) => string) =>
 
 const TRUNCATED = 500;
 
-/** Addresses and ids of customers in a notification. */
+/** Returns the addresses and customer ids in a notification. */
 function personalOf({ notification }: DeliveryReport): readonly string[] {
   if (notification === undefined) return [];
   const { customer, address } = effectOf(notification).handled;
@@ -87,7 +87,7 @@ const loggingPersonal = (text: (values: readonly string[]) => string) =>
     return values.length === 0 ? undefined : text(values);
   });
 
-/** Bodies of notifications, and wallet addresses and customers in them. No rule of the specification forbids these. */
+/** Mutants that log bodies, wallet addresses or customers. No rule of the specification forbids this. */
 const bodies = family<LogFault>(
   { area: 'log', stage: 'log', forbidden: false, mistake: 'personal-data-in-log' },
   {

@@ -1,4 +1,4 @@
-/** Mutants whose log contains credentials or keys of the receiver itself, each in the notation of some logger. */
+/** Mutants whose log contains credentials or keys of the receiver itself, each as a different logger writes them. */
 import { createPrivateKey } from 'node:crypto';
 import { inspect } from 'node:util';
 import { hmac } from '../contract/signing/index.ts';
@@ -10,22 +10,22 @@ import type { LogFault } from './fault.ts';
 type Settings = Parameters<LogFault['logs']>[0];
 type Logs = Pick<LogFault, 'logs'>;
 
-/** Logs this text after every delivery; nothing where it is undefined. */
+/** Logs this text after every delivery; undefined logs nothing. */
 export function logging(text: (report: DeliveryReport, settings: Settings) => string | undefined): Logs {
   return { logs: (settings) => ({ delivery: (report) => text(report, settings) }) };
 }
 
-/** Logs this text after every delivery that is rejected. */
+/** Logs this text after every rejected delivery. */
 export function loggingRejected(text: (report: DeliveryReport, settings: Settings) => string | undefined): Logs {
   return logging((report, settings) => (report.outcome === 'refused' ? text(report, settings) : undefined));
 }
 
-/** A mutant that logs the same value as another one. */
+/** Marks a mutant that logs the same value as another one. */
 export const respells = (name: string): Pick<LogFault, 'equivalentTo'> => ({
   equivalentTo: { name, reason: 'The checks of the log report which value is in it, and not its spelling.' },
 });
 
-/** The secret in one spelling. The check finds the value in each of them. */
+/** Logs the secret in one spelling. The check finds the value in each of them. */
 const spelling = (title: string, note: string, line: (secret: string) => string): Row<LogFault> => [
   `Logs the signature secret ${title} when it rejects a delivery`,
   loggingRejected((_report, { secret }) => line(secret)),
@@ -33,7 +33,7 @@ const spelling = (title: string, note: string, line: (secret: string) => string)
   { note, ...respells('logs-secret-on-rejection') },
 ];
 
-/** The secret alone, and settings that contain it. */
+/** Mutants that log the secret alone, or settings that contain it. */
 const settings = family<LogFault>(
   { area: 'log', stage: 'log', needs: ['hmac'] },
   {
@@ -78,6 +78,23 @@ const settings = family<LogFault>(
       'Consoles such as `rich` of Python break lines at their width.',
       (secret) => `│ hmac_secret = ${secret.slice(0, 20)} │\n│   ${secret.slice(20)} │`,
     ),
+    'logs-most-of-secret': spelling(
+      'without its last character',
+      'A mask that hides the end, or a column that is one character too short.',
+      (secret) => `verification failed secret=${secret.slice(0, -1)}*`,
+    ),
+    'logs-start-of-secret': [
+      'Logs the first ten characters of the signature secret when it rejects a delivery',
+      loggingRejected((_report, { secret }) => `signature mismatch secret_start=${secret.slice(0, 10)}`),
+      'secret-in-log',
+      { forbidden: false },
+    ],
+    'logs-end-of-key': [
+      'Logs the last ten characters of the API key for every delivery',
+      logging((_report, { apiKey }) => JSON.stringify({ msg: 'delivery', client: { keySuffix: apiKey.slice(-10) } })),
+      'secret-in-log',
+      { forbidden: false, needs: ['api-key'] },
+    ],
     'logs-settings-at-start': [
       'Logs its settings with the secret and the API key when it starts',
       {
@@ -105,10 +122,10 @@ function expectedSignature({ rawBody = Buffer.alloc(0) }: DeliveryReport, secret
   return hmac(rawBody, secret);
 }
 
-/** Not where the signature is valid and the API key is not. */
+/** Excludes deliveries whose signature is valid and whose API key is not. */
 const isMismatch = ({ reasonCode }: DeliveryReport) => reasonCode?.startsWith('signature') === true;
 
-/** The valid signature of a rejected forgery, with which the forgery is accepted the next time. */
+/** Mutants that log the valid signature of a rejected forgery, with which the forgery is accepted the next time. */
 const signatures = family<LogFault>(
   { area: 'log', stage: 'log', needs: ['hmac'], mistake: 'secret-in-log' },
   {
@@ -142,7 +159,7 @@ const signatures = family<LogFault>(
   },
 );
 
-/** The private key of the server. */
+/** Mutants that log the private key of the server. */
 const keys = family<LogFault>(
   { area: 'log', stage: 'log', needs: ['https', 'hmac'], mistake: 'secret-in-log' },
   {

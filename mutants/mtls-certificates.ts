@@ -1,4 +1,4 @@
-/** Mutants that do not verify client certificates, or only partly. */
+/** Mutants that do not verify client certificates, or verify them only in part. */
 import { X509Certificate } from 'node:crypto';
 import { type PeerCertificate, rootCertificates, type Server as TlsServer } from 'node:tls';
 import { secureContextOptions } from '../receiver/server/tls.ts';
@@ -14,12 +14,12 @@ import {
   trustedCaOf,
 } from './lenient-certificate.ts';
 
-/** Tolerates one verification error, by Node's code, in a certificate with the agreed name. */
+/** Tolerates one verification error, given by Node's code, in a certificate with the agreed name. */
 function tolerate(code: string): StageFault['replace'] {
   return alsoAcceptIf(({ certificate, fault, named }) => certificate !== null && named && fault === code);
 }
 
-/** Whether the certificate names the receiver's CA as its issuer. */
+/** Returns true when the certificate names the receiver's CA as its issuer. */
 function namesTrustedIssuer(parts: FaultParts): (client: Client) => boolean {
   const subject = trustedCaOf(parts)?.toLegacyObject().subject;
   return ({ certificate }) => certificate !== null && same(certificate.issuer, subject);
@@ -33,7 +33,7 @@ export const mtlsCertificatesFaults: readonly Fault[] = [
   ...family<StageFault>(
     { ...MTLS, mistake: 'verification-error-tolerated' },
     {
-      // Receivers that do not verify the client certificate, or not its owner.
+      // Mutants that do not verify the client certificate, or not its owner.
       'client-certificate-never-asked-for': [
         'Does not request a client certificate',
         handleClients(() => () => (_req, _res, next) => next()),
@@ -66,7 +66,7 @@ export const mtlsCertificatesFaults: readonly Fault[] = [
         'Accepts self-signed client certificates in addition to those of the CA',
         alsoAcceptIf(({ fault }) => fault === 'DEPTH_ZERO_SELF_SIGNED_CERT'),
       ],
-      // Receivers that tolerate errors found by the TLS library.
+      // Mutants that tolerate errors found by the TLS library.
       'expired-client-certificate-accepted': ['Accepts expired client certificates', tolerate('CERT_HAS_EXPIRED')],
       'early-client-certificate-accepted': [
         'Accepts client certificates that are not valid yet',
@@ -79,7 +79,7 @@ export const mtlsCertificatesFaults: readonly Fault[] = [
       ],
     },
   ),
-  // Which issuers of client certificates the receiver trusts.
+  // Mutants that trust the wrong issuers of client certificates.
   {
     name: 'public-authorities-trusted-for-clients',
     area: 'mtls',
@@ -113,7 +113,7 @@ export const mtlsCertificatesFaults: readonly Fault[] = [
         }),
         { note: 'Libraries had this defect too: CVE-2002-0862, and CVE-2021-3450 in OpenSSL with strict checks.' },
       ],
-      // Receivers that trust names in a certificate, which anyone can write.
+      // Mutants that trust names in a certificate, which anyone can write.
       'only-subject-name-compared': [
         'Compares the client name in the certificate but not its issuer',
         alsoAcceptIf(({ named }) => named),

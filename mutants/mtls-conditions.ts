@@ -1,4 +1,5 @@
 /** Mutants that verify client certificates only under a condition, or trust a forwarded one. */
+import { X509Certificate } from 'node:crypto';
 import { TLSSocket } from 'node:tls';
 import type { Pipeline } from '../receiver/create-receiver.ts';
 import { refuse, required, type Stage } from '../receiver/stages/stage.ts';
@@ -11,6 +12,7 @@ import {
   handleClients,
   hasUntrustedIssuer,
   MTLS,
+  trustedCaOf,
 } from './lenient-certificate.ts';
 
 /** Accepts one in `many` certificates of unknown CAs. The counter key separates single attempts from repeated ones. */
@@ -28,7 +30,7 @@ function oneIn(many: number): StageFault['replace'] {
   });
 }
 
-/** All stages after reading the body. */
+/** Runs all stages after reading the body. */
 function stagesAfterBody({ correct }: FaultParts): Stage {
   const { requireApiKey, requireSignature, checkContentType, parse, validate, store, reply } = correct;
   const stages = [requireApiKey, requireSignature, checkContentType, parse, validate, store, reply];
@@ -41,7 +43,7 @@ function stagesAfterBody({ correct }: FaultParts): Stage {
   };
 }
 
-/** The correct check, then the rest. */
+/** Runs the correct check, then the rest. */
 function checkFirst({ correct }: FaultParts, goOn: Stage): Stage {
   return (req, res, next) =>
     correct.requireClientCertificate(req, res, (error?: unknown) =>
@@ -64,29 +66,54 @@ function afterReadingBody(
   });
 }
 
-/** Node does not know the server name of a resumed TLS 1.2 session. */
+/** Returns true when the client sent no server name. Node does not know the name of a resumed TLS 1.2 session. */
 function namesNoServer({ socket }: Client): boolean {
   return (socket as { servername?: string | false }).servername === false && !socket.isSessionReused();
+}
+
+function namesAnotherServer({ req, socket }: Client): boolean {
+  const { servername } = socket as { servername?: string | false };
+  return typeof servername === 'string' && servername !== '' && servername !== req.hostname;
 }
 
 /** Returns the value of a header, or the empty string. */
 type HeaderReader = (name: string) => string;
 
-/** A row about the headers of a proxy that claim a client certificate. `of` says whose headers these are. */
+/** Makes a row about the headers of a proxy that claim a client certificate. `of` states whose headers these are. */
 function trusts(of: string, claims: (header: HeaderReader) => boolean, note?: string): Row<StageFault> {
   return [
     `Trusts a header that claims a verified client certificate, from any sender (${of})`,
     alsoAcceptIf(({ req }) => claims((header) => req.get(header) ?? '')),
-    'certificate-header-unprotected',
     note === undefined ? {} : { note },
   ];
 }
+
+/** Makes a row about a forwarded certificate that the receiver decodes, and verifies against its CA. */
+function verifies(name: string, how: string, decode: (value: string) => string | Buffer): Row<StageFault> {
+  return [
+    `Verifies the certificate in ${name} (${how}), which any client can send`,
+    alsoAcceptClients((parts) => {
+      const ca = trustedCaOf(parts);
+      return ({ req }) => {
+        try {
+          const certificate = new X509Certificate(decode(req.get(name) ?? ''));
+          return ca !== null && certificate.verify(ca.publicKey);
+        } catch {
+          return false;
+        }
+      };
+    }),
+  ];
+}
+
+const FIRST_HEADER = 'x-ssl-client-headers-trusted';
+const IN_ONE_CHECK = { name: FIRST_HEADER, reason: 'One check has the headers of all products, in every form.' };
 
 const EVERY_DELIVERY =
   'Without the certificate a delivery is rejected before this check, so every delivery that reaches it has one, and ' +
   'none is checked.';
 
-/** Skips a check if there is a verified certificate. */
+/** Skips a check when there is a verified certificate. */
 function skipWhenCertified(stage: keyof Pipeline): Pick<StageFault, 'stage' | 'replace'> {
   return {
     stage,
@@ -99,7 +126,7 @@ function skipWhenCertified(stage: keyof Pipeline): Pick<StageFault, 'stage' | 'r
 
 export const mtlsConditionsFaults: readonly StageFault[] = [
   ...family<StageFault>(MTLS, {
-    // Receivers that check the certificate, but not always.
+    // Mutants that check the certificate, but not always.
     'certificate-not-needed-over-tls-1-2': [
       'Requires no client certificate over TLS 1.2',
       alsoAcceptIf(({ socket }) => socket.getProtocol() === 'TLSv1.2'),
@@ -150,6 +177,11 @@ export const mtlsConditionsFaults: readonly StageFault[] = [
       alsoAcceptIf(namesNoServer),
       'certificate-check-conditional',
     ],
+    'certificate-not-needed-for-other-names': [
+      'Requires no certificate from clients that send another server name (SNI) than that of the endpoint',
+      alsoAcceptIf(namesAnotherServer),
+      'certificate-check-conditional',
+    ],
     'certificate-needed-for-orders-only': [
       'Requires a certificate only for CAAS notifications',
       afterReadingBody((parts) => {
@@ -173,62 +205,90 @@ export const mtlsConditionsFaults: readonly StageFault[] = [
       }),
       'recorded-before-certificate-check',
     ],
-    // Receivers that accept a header instead of a certificate.
-    'x-ssl-client-headers-trusted': trusts(
-      'X-SSL-Client-Verify and similar names, as usually configured in Apache and nginx',
-      (header) => header('x-ssl-client-verify') === 'SUCCESS',
-    ),
-    'x-client-verify-trusted': trusts(
-      'X-Client-Verify, from nginx recipes',
-      (header) => header('x-client-verify') === 'SUCCESS',
-    ),
-    'ssl-client-headers-trusted': trusts(
-      'ssl-client-verify of ingress-nginx',
-      (header) => header('ssl-client-verify') === 'SUCCESS',
-      'Set `auth-tls-verify-client: "on"` in the Ingress, and block all other access to the pod.',
-    ),
-    'envoy-client-certificate-trusted': trusts(
-      'X-Forwarded-Client-Cert of Envoy and Istio',
-      (header) => /Subject=|URI=|Hash=/.test(header('x-forwarded-client-cert')),
-      'Set `forward_client_cert_details: SANITIZE_SET` in Envoy.',
-    ),
-    'traefik-client-certificate-trusted': trusts(
-      'X-Forwarded-Tls-Client-Cert of Traefik',
-      (header) => header('x-forwarded-tls-client-cert') !== '',
-      'Use `RequireAndVerifyClientCert` in Traefik, with its passTLSClientCert middleware on the route.',
-    ),
-    'amazon-client-certificate-trusted': trusts(
-      'X-Amzn-Mtls-Clientcert of the AWS load balancers',
-      (header) => header('x-amzn-mtls-clientcert') !== '' || header('x-amzn-mtls-clientcert-leaf') !== '',
-      'Use mode "verify" with a trust store, and allow only the load balancer in the security group.',
-    ),
-    'azure-client-certificate-trusted': trusts(
-      'X-ARR-ClientCert of Azure App Service',
-      (header) => header('x-arr-clientcert') !== '',
-      'App Service does not verify certificates: verify the one in the header against the CA.',
-    ),
-    'google-client-certificate-trusted': trusts(
-      'X-Client-Cert-Present and X-Client-Cert-Chain-Verified of the Google Cloud load balancers',
-      (header) => header('x-client-cert-chain-verified') === 'true',
-      'Let the client validation mode reject invalid certificates, and allow only the load balancer.',
-    ),
-    'cloudflare-client-certificate-trusted': trusts(
-      'Cf-Cert-Verified and Cf-Client-Cert-Verified, as Cloudflare can be configured to add them',
-      (header) => header('cf-cert-verified') === 'true' || header('cf-client-cert-verified') === 'true',
-      'Allow connections to the origin only from Cloudflare (authenticated origin pulls).',
-    ),
-    'client-cert-header-trusted': trusts(
-      'Client-Cert, of RFC 9440',
-      (header) => header('client-cert') !== '',
-      'RFC 9440 requires the proxy to remove this header from client requests.',
-    ),
     'certificate-not-needed-for-local-claims': [
       'Requires no certificate from clients that claim a local address in X-Forwarded-For',
       alsoAcceptIf(({ req }) => /\b127\.0\.0\.1\b|::1/.test(req.get('x-forwarded-for') ?? '')),
       'certificate-check-conditional',
     ],
   }),
-  // Receivers for which a certificate is enough.
+  // Mutants that accept a header instead of a certificate.
+  ...family<StageFault>(
+    { ...MTLS, mistake: 'certificate-header-unprotected' },
+    {
+      'x-ssl-client-headers-trusted': trusts(
+        'X-SSL-Client-Verify and similar names, as usually configured in Apache and nginx',
+        (header) => header('x-ssl-client-verify') === 'SUCCESS',
+      ),
+      'x-client-verify-trusted': trusts(
+        'X-Client-Verify, from nginx recipes',
+        (header) => header('x-client-verify') === 'SUCCESS',
+      ),
+      'ssl-client-headers-trusted': trusts(
+        'ssl-client-verify of ingress-nginx',
+        (header) => header('ssl-client-verify') === 'SUCCESS',
+        'Set `auth-tls-verify-client: "on"` in the Ingress, and block all other access to the pod.',
+      ),
+      'envoy-client-certificate-trusted': trusts(
+        'X-Forwarded-Client-Cert of Envoy and Istio',
+        (header) => /Subject=|URI=|Hash=/.test(header('x-forwarded-client-cert')),
+        'Set `forward_client_cert_details: SANITIZE_SET` in Envoy.',
+      ),
+      'traefik-client-certificate-trusted': trusts(
+        'X-Forwarded-Tls-Client-Cert of Traefik',
+        (header) => header('x-forwarded-tls-client-cert') !== '',
+        'Use `RequireAndVerifyClientCert` in Traefik, with its passTLSClientCert middleware on the route.',
+      ),
+      'amazon-client-certificate-trusted': trusts(
+        'X-Amzn-Mtls-Clientcert of the AWS load balancers',
+        (header) => header('x-amzn-mtls-clientcert') !== '' || header('x-amzn-mtls-clientcert-leaf') !== '',
+        'Use mode "verify" with a trust store, and allow only the load balancer in the security group.',
+      ),
+      'azure-client-certificate-trusted': trusts(
+        'X-ARR-ClientCert of Azure App Service',
+        (header) => header('x-arr-clientcert') !== '',
+        'App Service does not verify certificates: verify the one in the header against the CA.',
+      ),
+      'google-client-certificate-trusted': trusts(
+        'X-Client-Cert-Present and X-Client-Cert-Chain-Verified of the Google Cloud load balancers',
+        (header) => header('x-client-cert-chain-verified') === 'true',
+        'Let the client validation mode reject invalid certificates, and allow only the load balancer.',
+      ),
+      'cloudflare-client-certificate-trusted': trusts(
+        'Cf-Cert-Verified and Cf-Client-Cert-Verified, as Cloudflare can be configured to add them',
+        (header) => header('cf-cert-verified') === 'true' || header('cf-client-cert-verified') === 'true',
+        'Allow connections to the origin only from Cloudflare (authenticated origin pulls).',
+      ),
+      'client-cert-header-trusted': trusts(
+        'Client-Cert, of RFC 9440',
+        (header) => header('client-cert') !== '',
+        'RFC 9440 requires the proxy to remove this header from client requests.',
+      ),
+      'haproxy-client-headers-trusted': trusts(
+        'X-SSL and X-SSL-Client-Verify: 0 of HAProxy and OpenShift',
+        (header) => header('x-ssl') === '1' && header('x-ssl-client-verify') === '0',
+        'Delete the headers of the client first: `http-request del-header X-SSL -m beg`.',
+      ),
+      'xfcc-der-verified': verifies(
+        'X-Forwarded-Client-Cert',
+        'the base64 of its DER, as Cloud Foundry writes it',
+        (value) => Buffer.from(value, 'base64'),
+      ),
+      'spaced-pem-verified': verifies('X-SSL-Cert', 'PEM with spaces instead of line ends', (value) =>
+        value.replace(/ (?!CERTIFICATE)/g, '\n'),
+      ),
+      'tabbed-pem-verified': verifies('SSL-Client-Cert', 'PEM with tabs instead of line ends', (value) =>
+        value.replaceAll('\t', '\n'),
+      ),
+      'encoded-pem-verified': verifies('X-Client-Cert', 'the base64 of its PEM', (value) => {
+        const pem = Buffer.from(value, 'base64').toString();
+        return pem.startsWith('-----BEGIN') ? pem : '';
+      }),
+      'enclosed-der-verified': verifies('X-Client-Cert-Leaf', 'base64 between colons', (value) =>
+        Buffer.from(/^:(.*):$/.exec(value)?.[1] ?? '', 'base64'),
+      ),
+    },
+  ).map((fault) => ({ ...fault, ...(fault.name !== FIRST_HEADER && { equivalentTo: IN_ONE_CHECK }) })),
+  // Mutants for which a certificate is enough.
   ...family<StageFault>(
     { area: 'mtls', mistake: 'certificate-replaces-credentials' },
     {

@@ -1,4 +1,4 @@
-/** Mutants that reject clients without a valid certificate incorrectly, and those that reject valid ones. */
+/** Mutants that reject clients without a valid certificate incorrectly, and mutants that reject valid clients. */
 import { refuse, type Stage } from '../receiver/stages/stage.ts';
 import { family } from './family.ts';
 import type { FaultParts, StageFault } from './fault.ts';

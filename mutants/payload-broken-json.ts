@@ -1,4 +1,4 @@
-/** Mutants that handle invalid JSON incorrectly, and those that repeated keys or prototype keys defeat. */
+/** Mutants that handle invalid JSON incorrectly, and mutants that fail on repeated keys or prototype keys. */
 import { refuse, required } from '../receiver/stages/stage.ts';
 import { isContainer, isJson, throwTypeError } from './careless-handling.ts';
 import { family } from './family.ts';
@@ -8,7 +8,7 @@ type Replacement = Pick<StageFault, 'stage' | 'replace'>;
 
 type Ends = (parts: FaultParts, ...stage: Parameters<FaultParts['correct']['parse']>) => void;
 
-/** Replaces a stage: handles matching bodies by `end`, and all others correctly. */
+/** Replaces a stage: handles matching bodies with `end`, and all others correctly. */
 const replacing =
   (stage: 'parse' | 'requireApiKey') =>
   (such: (body: Buffer) => boolean, end: Ends): Replacement => ({
@@ -19,7 +19,7 @@ const replacing =
 
 const parsing = replacing('parse');
 
-/** Answers another status to every payload that is not valid, from the parser on. */
+/** Answers every invalid payload with another status, from the parser on. */
 const rejectingPayloads = (status: number, headers: Record<string, string> = {}): Replacement => ({
   stage: 'parse',
   replace:
@@ -33,7 +33,7 @@ const rejectingPayloads = (status: number, headers: Record<string, string> = {})
     },
 });
 
-/** The key check is the first stage after reading the body: the body is handled, verified or not. */
+/** Handles bodies in the key check, the first stage after reading the body, whether they are verified or not. */
 const inspectFirst = replacing('requireApiKey');
 
 const fails: Ends = () => throwTypeError('Unexpected token in JSON');
@@ -46,7 +46,10 @@ const isInvalidJson = (body: Buffer) => body.length > 0 && !isJson(body);
 
 type Flags = Record<string, unknown>;
 
-/** Copies a value into another by name and level, like a deep merge that does not check names. */
+/**
+ * Copies the properties of one object into another, level by level, like a deep merge that does not check names, like a
+ * deep merge that does not check names.
+ */
 function mergeInto(target: Flags, source: object, refused: ReadonlySet<string>): void {
   for (const [name, value] of Object.entries(source)) {
     if (refused.has(name)) continue;
@@ -61,8 +64,8 @@ function mergeInto(target: Flags, source: object, refused: ReadonlySet<string>):
 }
 
 /**
- * Replaces `requireSignature`: merges a verified payload into an object, and accepts a delivery if a new object of that
- * kind has the flag. Only the prototype of these objects is reachable, not that of all objects of the process.
+ * Replaces `requireSignature`: merges a verified payload into an object, and accepts a delivery when a new object of
+ * that kind has the flag. Only the prototype of these objects is reachable, not that of all objects of the process.
  */
 function acceptIfPolluted(
   partOf: (payload: object) => object | undefined,
@@ -81,7 +84,7 @@ function acceptIfPolluted(
           const part = partOf(JSON.parse(required(res, 'rawBody').toString('utf8')));
           if (isContainer(part)) mergeInto(new Context() as Flags, part, names);
         } catch {
-          // Not JSON, or nothing to merge.
+          // The body is not JSON, or there is nothing to merge.
         }
         next();
       });

@@ -1,4 +1,4 @@
-/** Mutants that require optional data, and those that handle the misspelt hash key incorrectly. */
+/** Mutants that require optional data, and mutants that handle the misspelt hash key incorrectly. */
 import {
   all,
   type Condition,
@@ -25,10 +25,10 @@ const MISSPELT = 'blockchainTransctionId';
 const isOrder = where(STATUS, isPresent);
 const isUnfilled: Condition = (value) => typeof value !== 'string' || value === '';
 
-/** The paths of fields of `blockchainData`. */
+/** Returns the paths of fields of `blockchainData`. */
 const chain = (...names: string[]) => names.map((name) => `${BLOCKCHAIN_DATA}.${name}`);
 
-/** Whether a notification is a deposit whose metadata matches. Throws if the metadata is missing. */
+/** Matches deposits whose metadata matches. Throws when the metadata is missing. */
 function whereDeposit(such: (metadata: Record<string, unknown>) => boolean): Condition {
   const matches: Condition = (metadata) => metadata !== null && such(metadata as Record<string, unknown>);
   return all(where('type', 'CAAS_BLOCKCHAIN'), where('data.metadata', matches));
@@ -37,14 +37,14 @@ function whereDeposit(such: (metadata: Record<string, unknown>) => boolean): Con
 export const payloadMissingDataFaults = family<StageFault>(
   { area: 'payload', stage: 'validate', mistake: 'optional-data-required' },
   {
-    // Code that relies on optional data.
+    // Mutants that rely on optional data.
     'reads-missing-error-data': [
-      'Compares errorData with null and crashes when it is missing',
+      'Compares errorData with null and answers 500 when it is missing',
       throwAfter('errorData is undefined', all(where('type', /^(?:CAAS|REFUND)$/), where(ERROR_DATA, undefined))),
       { forbidden: false },
     ],
     'expects-an-error-with-expired': [
-      'Expects an error with every tracking status other than COMPLETED, such as EXPIRED, and crashes without one',
+      'Expects an error with every tracking status other than COMPLETED, such as EXPIRED, and answers 500 without one',
       throwAfter(
         'errorData is undefined',
         all(
@@ -174,7 +174,7 @@ export const payloadMissingDataFaults = family<StageFault>(
         },
       },
     ],
-    // Faults with the hash of a deposit, whose key has two spellings and may be missing.
+    // Mutants that mishandle the hash of a deposit, whose key has two spellings and may be missing.
     'requires-the-hash-of-a-deposit': [
       'Crashes on a deposit without a hash under the correct spelling',
       throwAfter(
@@ -185,11 +185,16 @@ export const payloadMissingDataFaults = family<StageFault>(
       { note: 'Transfers inside the custodial ledger have no hash at all.' },
     ],
     'reads-the-misspelt-key-only': [
-      'Reads the hash of a deposit only under its misspelt key and crashes without it',
+      'Reads the hash of a deposit only under its misspelt key and answers 500 without it',
       throwAfter(
         'the hash is undefined',
         whereDeposit((metadata) => typeof metadata[MISSPELT] !== 'string'),
       ),
+      'misspelt-hash-key',
+    ],
+    'requires-the-misspelt-key': [
+      'Rejects a deposit without a hash under the misspelt key',
+      refusing(whereDeposit((metadata) => typeof metadata[MISSPELT] !== 'string')),
       'misspelt-hash-key',
     ],
     'refuses-the-misspelt-key': [

@@ -1,4 +1,4 @@
-/** Mutants that reject kinds, statuses, types or fields that they do not know. */
+/** Mutants that reject unknown kinds, statuses, types or fields. */
 import { ERROR_CODES, NOTIFICATION_TYPES, ORDER_STATUSES } from '../contract/index.ts';
 import type { MistakeId } from '../contract/mistakes/index.ts';
 import {
@@ -30,13 +30,13 @@ const closesFields = rejects('unknown-fields-forbidden', { forbidden: false });
 const STATUS = 'data.metadata.orderStatus';
 const TRACKING_STATUS = 'data.metadata.providerTransactionStatus';
 
-/** Whether a field has a value outside a list. */
+/** Matches when a field has a value outside a list. */
 const outside = (path: string, list: readonly string[]) =>
   where(path, (value) => typeof value === 'string' && value !== '' && !list.includes(value));
 
 const LISTED_CODES: readonly string[] = ERROR_CODES.map(({ code }) => code);
 
-/** Whether the error code of a notification, wherever its type has it, matches. */
+/** Matches when the error code of a notification matches, wherever its type has it. */
 const errorCode = (such: (code: string) => boolean) =>
   where(['data.errorData.code', 'data.errorCode'], (code) => typeof code === 'string' && code !== '' && such(code));
 
@@ -58,7 +58,7 @@ const EVERY_FIELD = [
   ...['customerId', 'assetId', 'partnerTransactionId', 'sourceAddress', 'destinationAddress', 'asset'],
 ];
 
-/** Whether a value has fields with other names. */
+/** Matches when a value has fields with other names. */
 const hasOthers =
   (names: readonly string[]): Condition =>
   (value) =>
@@ -67,7 +67,7 @@ const hasOthers =
 export const payloadOpenListsFaults = family<StageFault>(
   { area: 'payload', stage: 'validate' },
   {
-    // Receivers that accept some kinds of notification and reject others; the first have no handler for one.
+    // Mutants that accept some kinds of notification and reject others. The first ones have no handler for a kind.
     'refuses-refunds': rejectsKind('Rejects notifications of type REFUND', where('type', 'REFUND'), 404),
     'refuses-payment-methods': rejectsKind(
       'Rejects notifications of type PAYMENT_METHOD',
@@ -82,7 +82,7 @@ export const payloadOpenListsFaults = family<StageFault>(
     ),
     'refuses-sells': rejectsKind('Rejects orders of type SELL', all(where('type', 'CAAS'), where('data.type', 'SELL'))),
     'reads-tracking-as-order': [
-      'Reads the metadata of ORDER_TRACKING as that of an order and crashes on the missing status',
+      'Reads the metadata of ORDER_TRACKING as that of an order and answers 500 to the missing status',
       throwAfter(
         'orderStatus is undefined',
         all(
@@ -106,7 +106,7 @@ export const payloadOpenListsFaults = family<StageFault>(
       'Rejects every type other than CAAS',
       where('type', (type) => type !== 'CAAS'),
     ),
-    // Lists of values and fields that are taken for complete.
+    // Mutants that treat lists of values and fields as complete.
     'closes-the-list-of-types': closesList(
       'Rejects a notification of an unlisted type',
       outside('type', NOTIFICATION_TYPES),

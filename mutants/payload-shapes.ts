@@ -1,4 +1,4 @@
-/** Mutants that crash on, or accept, payloads of the wrong shape. */
+/** Mutants that crash on payloads of an invalid shape, or accept them. */
 import {
   all,
   any,
@@ -25,7 +25,7 @@ const isBare: Condition = (value) => isContainer(value) && Object.keys(value).le
 const STATUS = 'data.metadata.orderStatus';
 const CURRENCIES = ['data.metadata.blockchainData.currency', 'data.metadata.currency'];
 
-/** The values that code looks up in tables. */
+/** Values that code looks up in tables. */
 const LOOKED_UP = [
   ...['type', 'data.type', 'data.status', 'data.operation', 'data.chain', 'data.metadata.orderStatus'],
   ...['data.metadata.providerTransactionStatus', 'data.metadata.blockchainData.chain', 'data.metadata.currency'],
@@ -38,7 +38,7 @@ const CONVERTED = [
   ['data.metadata.asset', 'data.metadata.sourceAddress'],
 ] as const;
 
-/** The fields that code reads without a check, by type. */
+/** Fields that code reads without a check, by type. */
 const NEEDED: ReadonlyMap<string, readonly string[]> = new Map([
   ['REFUND', ['data.metadata']],
   ['PAYMENT_METHOD', ['data.status']],

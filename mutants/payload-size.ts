@@ -1,4 +1,4 @@
-/** Mutants with limits on sizes and depths that valid notifications exceed, or with no limit at all. */
+/** Mutants with limits on sizes and depths that valid notifications exceed, and mutants without any limit. */
 import { gunzipSync } from 'node:zlib';
 import { parse } from '../receiver/stages/payload.ts';
 import { refuse, required } from '../receiver/stages/stage.ts';
@@ -16,7 +16,7 @@ import type { FaultParts, StageFault } from './fault.ts';
 
 type Replacement = Pick<StageFault, 'stage' | 'replace'>;
 
-/** The depth of a value. Not recursive. */
+/** Returns the depth of a value, without recursion. */
 function depthOf(value: unknown): number {
   let deepest = 0;
   const open: [unknown, number][] = [[value, 0]];
@@ -78,7 +78,7 @@ function decoding(decode: (encoding: string, body: Buffer, end: () => void) => v
   };
 }
 
-/** Whether an object of a payload, at any depth, has a name that matches. */
+/** Matches when an object of a payload, at any depth, has a name that matches. */
 const hasName = (such: (name: string) => boolean) =>
   hasContainer((container) => isObject(container) && Object.keys(container).some(such));
 
@@ -95,10 +95,15 @@ export const payloadSizeFaults = family<StageFault>(
   { area: 'payload', stage: 'validate', mistake: 'deep-nesting-unhandled' },
   {
     'nesting-of-100-answers-500': ['Answers 500 to more than a hundred levels of nesting', tooDeep(100)],
-    'nesting-of-900-answers-500': ['Answers 500 to more than nine hundred levels of nesting', tooDeep(900)],
+    'nesting-of-900-answers-500': [
+      'Answers 500 to more than nine hundred levels of nesting',
+      tooDeep(900),
+      { forbidden: false },
+    ],
     'nesting-of-10000-answers-500': [
       'Answers 500 to more than ten thousand levels of nesting, because of a recursive walk',
       tooDeep(10_000),
+      { forbidden: false },
     ],
     'deep-nesting-ends-the-process': [
       "Ends the process on fifty thousand levels of nesting, because the parser's stack overflows",
@@ -125,7 +130,7 @@ export const payloadSizeFaults = family<StageFault>(
         for (const container of containersIn(payload)) if (isObject(container)) objects += 1;
         return objects > 1000 ? throwTypeError('Maximum call stack size exceeded') : 'go on';
       }),
-      { note: 'A test with nested arrays passed, so the limit was never added.' },
+      { forbidden: false, note: 'A test with nested arrays passed, so the limit was never added.' },
     ],
     'many-keys-answer-500': [
       'Answers 500 to a payload with more than a thousand keys',
@@ -134,6 +139,7 @@ export const payloadSizeFaults = family<StageFault>(
         hasContainer((container) => isObject(container) && Object.keys(container).length > 1000),
       ),
       'names-from-payload-keys',
+      { forbidden: false },
     ],
     'names-as-columns-answer-500': [
       'Answers 500 to an unknown field with an empty name or a dot in its name, because storing it fails',
@@ -143,6 +149,7 @@ export const payloadSizeFaults = family<StageFault>(
       ),
       'names-from-payload-keys',
       {
+        forbidden: false,
         equivalentTo: {
           name: 'many-keys-answer-500',
           reason: 'One delivery has many unknown fields, and some of them have such names.',
@@ -156,6 +163,7 @@ export const payloadSizeFaults = family<StageFault>(
         hasName((name) => name.length > 1000),
       ),
       'names-from-payload-keys',
+      { forbidden: false },
     ],
     'long-numbers-answer-500': [
       'Answers 500 to a number of more than 4,300 digits',
@@ -201,6 +209,7 @@ export const payloadSizeFaults = family<StageFault>(
       'Answers 500 to a body over half a megabyte',
       reading(500_000, () => throwTypeError('request entity too large')),
       'oversized-body-unhandled',
+      { forbidden: false },
     ],
     'long-ids-fill-the-index': [
       'Answers 500 to an id of more than 2,700 characters, because no index accepts it',

@@ -3,7 +3,7 @@ import { type Condition, containersIn, fieldAt, hasText, refusing, throwAfter } 
 import { family } from './family.ts';
 import type { StageFault } from './fault.ts';
 
-/** The non-empty texts in fields with these names, at any depth of `data`. */
+/** Returns the non-empty texts in fields with these names, at any depth of `data`. */
 function filled(payload: unknown, names: readonly string[]): string[] {
   const objects = [...containersIn(fieldAt(payload, 'data'))];
   const texts = objects.flatMap((object) => Object.entries(object).filter(([name]) => names.includes(name)));
@@ -27,12 +27,12 @@ function requiring(names: readonly string[], pattern: RegExp): StageFault['repla
 
 const FREE_TEXT = ['blockchainMemo', 'trackingStateDescription', 'providerTransactionRef', 'message'];
 
-/** Whether the free text of a notification matches: memo, description, reference or error message. */
+/** Matches when the free text of a notification matches: memo, description, reference or error message. */
 function freeText(pattern: RegExp): Condition {
   return (payload) => filled(payload, FREE_TEXT).some((text) => pattern.test(text));
 }
 
-/** Invisible characters: zero width, direction marks, soft hyphen. */
+/** Invisible characters: zero-width characters, direction marks, soft hyphens. */
 const INVISIBLE = /[\u00ad\u200b-\u200f\u2060\ufeff]/;
 
 export const payloadTextFaults = family<StageFault>(

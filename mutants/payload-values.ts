@@ -16,16 +16,16 @@ import {
 import { family } from './family.ts';
 import type { StageFault } from './fault.ts';
 
-/** The ids of a payload other than its own. */
+/** The ids of a payload in addition to its own. */
 const OTHER_IDS = ['data.transactionId', 'data.customerId', 'data.accountId', 'data.paymentMethodId'];
 
-/** Whether the value is the name of a property that every object inherits. */
+/** Matches the name of a property that every object inherits. */
 const isInherited: Condition = (value) => typeof value === 'string' && value in {};
 
 const DEPOSITED = 'data.metadata.asset.amount';
 const REFUNDED = 'data.metadata.amount';
 
-/** Whether the amount of a deposit or a refund is text and matches. */
+/** Matches when the amount of a deposit or a refund is text and matches. */
 function whereAmount(such: RegExp | ((amount: string) => boolean)): Condition {
   return (payload) => {
     const amount = fieldAt(payload, DEPOSITED) ?? fieldAt(payload, REFUNDED);
@@ -40,12 +40,12 @@ const whereRefunded = (pattern: RegExp) => all(where('type', 'REFUND'), whereAmo
 
 const now = () => Date.now() / 1000;
 
-/** Whether `at` in epoch seconds matches; NaN if it is not a time. */
+/** Matches when `at` in epoch seconds matches; NaN when it is not a time. */
 function whereTime(such: (seconds: number) => boolean): Condition {
   return where('at', (time) => such(typeof time === 'number' ? time : Date.parse(String(time)) / 1000));
 }
 
-/** Whether `at` as an ISO 8601 text matches. Throws for a time that no date has, unless that is `end` or later. */
+/** Matches when `at` matches as ISO 8601 text. Throws for a time that no date has, unless that is `end` or later. */
 function whereDate(pattern: RegExp, end = Infinity): Condition {
   return whereTime((seconds) => {
     return Number.isFinite(seconds) && seconds < end && pattern.test(new Date(seconds * 1000).toISOString());
@@ -54,7 +54,7 @@ function whereDate(pattern: RegExp, end = Infinity): Condition {
 
 const isNumber: Condition = (value) => typeof value === 'number';
 
-/** Whether `at` is a number that matches. */
+/** Matches when `at` is a number that matches. */
 const whereNumber = (such: (time: number) => boolean) => where('at', (time) => typeof time === 'number' && such(time));
 
 /** Never answers a matching payload. */

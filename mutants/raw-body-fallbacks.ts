@@ -1,4 +1,4 @@
-/** Mutants that verify other input than the raw body, alone or as a fallback. */
+/** Mutants that verify input other than the raw body, alone or as a fallback. */
 import { PHP, PYTHON, PYTHON_COMPACT, rewriteJson } from '../contract/signing/index.ts';
 import { family, type Row } from './family.ts';
 import type { StageFault } from './fault.ts';
@@ -10,7 +10,7 @@ const indented: Input = (text) => JSON.stringify(JSON.parse(text), null, 2);
 const dataOf: Input = (text) => JSON.stringify((JSON.parse(text) as { data: unknown }).data);
 const idOf = (text: string) => (JSON.parse(text) as { id: unknown }).id;
 
-/** Verifies the raw body, then another input. Exceptions of `other` leave the raw body only. */
+/** Verifies the raw body, then another input. When `other` throws, only the raw body counts. */
 function rawOr(other: Input): ReturnType<typeof verifyAny> {
   return verifyAny((body) => {
     try {
@@ -21,7 +21,7 @@ function rawOr(other: Input): ReturnType<typeof verifyAny> {
   });
 }
 
-/** What receivers verify when the raw body does not match: every valid delivery passes, and some unsigned ones. */
+/** Inputs that mutants verify when the raw body does not match. Valid deliveries pass, and so do some unsigned ones. */
 const FALLBACKS: Readonly<Record<string, readonly [what: string, other: Input, own?: { note: string }]>> = {
   'falls-back-to-reserialised-json': ['JSON.stringify of the parsed body', (text) => JSON.stringify(JSON.parse(text))],
   'falls-back-to-indented-json': ['the body indented by two spaces', indented],
@@ -66,7 +66,7 @@ export const rawBodyFallbacksFaults = family<StageFault>(
       'raw-body-fallback',
       { note: 'What is signed under one scheme can be read under the other.' },
     ],
-    // Receivers that verify by the scheme of another service: every delivery of this one is rejected.
+    // Mutants that verify by the scheme of another service, and reject every delivery of this one.
     'verifies-data-only': [
       'Verifies the signature over the field `data` alone',
       verifyText(dataOf),

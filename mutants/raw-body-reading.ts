@@ -6,7 +6,7 @@ import { family } from './family.ts';
 import type { StageFault } from './fault.ts';
 import { rewriteBody, rewriteText, verifyOver, verifyText } from './raw-body-replacements.ts';
 
-/** The charset parameter of Content-Type. */
+/** Returns the charset parameter of Content-Type. */
 function charsetOf(req: Request): string | undefined {
   return /;\s*charset="?([^";\s]+)/i.exec(req.headers['content-type'] ?? '')?.[1];
 }
@@ -16,7 +16,7 @@ const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 export const rawBodyReadingFaults = family<StageFault>(
   { area: 'raw-body', stage: 'readBody', mistake: 'incomplete-body' },
   {
-    // Bodies that were not read completely, or not as one block of bytes.
+    // Mutants that do not read the body completely, or not as one block of bytes.
     'body-in-module-variable': [
       'Collects the body in a variable that all requests share, so bodies that arrive together are mixed',
       ({ correct }) => {
@@ -60,7 +60,7 @@ export const rawBodyReadingFaults = family<StageFault>(
           if (whole) req.on('data', (chunk: Buffer) => (text += chunk.toString('utf8')));
           correct.readBody(req, res, (error?: unknown) => {
             const raw = res.locals.rawBody;
-            // Bytes that are not UTF-8 are another fault.
+            // Bytes that are not UTF-8 are a separate fault.
             if (whole && raw !== undefined && Buffer.from(raw.toString('utf8')).equals(raw)) {
               res.locals.rawBody = Buffer.from(text, 'utf8');
             }
@@ -88,17 +88,12 @@ export const rawBodyReadingFaults = family<StageFault>(
         req.once('end', () => req.once('end', next));
       },
       'body-consumed-twice',
-      {
-        equivalentTo: {
-          name: 'accepted-never-answered',
-          reason: 'Neither answers the first delivery, so nothing else is judged.',
-        },
-      },
     ],
     'inflates-body-and-throws': [
       'Decompresses a body with Content-Encoding: gzip before verification, without handling errors',
       rewriteBody((body, req) => (req.headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body)),
       'decompressed-body',
+      { forbidden: false },
     ],
     'stalls-on-large-body': [
       'Never answers a validly signed body over 256 KiB',
@@ -108,9 +103,9 @@ export const rawBodyReadingFaults = family<StageFault>(
           req.once('end', () => correct.parse(req, res, next));
         },
       'body-consumed-twice',
-      { note: 'Smaller bodies fit into one buffer and pass.', stage: 'parse' },
+      { forbidden: false, note: 'Smaller bodies fit into one buffer and pass.', stage: 'parse' },
     ],
-    // Bodies that were decoded before verification, with the wrong character set or with losses.
+    // Mutants that decode the body before verification, with the wrong character set or with losses.
     'strips-byte-order-mark': [
       'Removes a byte order mark from the body before the verification',
       rewriteBody((body) => (body.subarray(0, 3).toString('hex') === 'efbbbf' ? body.subarray(3) : body)),
@@ -150,6 +145,7 @@ export const rawBodyReadingFaults = family<StageFault>(
         return new TextDecoder(charset).decode(body);
       }),
       'body-decoded-by-charset',
+      { forbidden: false },
     ],
     'defaults-to-latin-1': [
       'Decodes the body as Latin-1 unless Content-Type names a charset',
@@ -164,11 +160,13 @@ export const rawBodyReadingFaults = family<StageFault>(
       'Replaces bytes that are not UTF-8 before the verification',
       rewriteBody((body) => body.toString('utf8')),
       'lossy-body-text',
+      { forbidden: false },
     ],
     'ignores-invalid-bytes': [
       'Removes bytes that are not UTF-8 before the verification',
       rewriteBody((body) => body.toString('utf8').replaceAll('\ufffd', '')),
       'lossy-body-text',
+      { forbidden: false },
     ],
     'throws-on-invalid-utf-8': [
       'Answers 500 to a body that is not UTF-8, because decoding it for verification throws',

@@ -6,12 +6,12 @@ import type { StageFault } from './fault.ts';
 
 type Replacement = Pick<StageFault, 'stage' | 'replace'>;
 
-/** What is hashed instead of the raw body; text is encoded as UTF-8. */
+/** What is hashed instead of the raw body. Text is encoded as UTF-8. */
 type Input = string | Uint8Array;
 
 /**
- * The correct comparison over other bytes: the signature has to match one of the `inputs`. Exceptions of `inputs` count
- * as an invalid signature. Later stages get the original body.
+ * Runs the correct comparison over other bytes: the signature must match one of the `inputs`. Exceptions of `inputs`
+ * count as an invalid signature. Later stages get the original body.
  */
 export function verifyAny(inputs: (rawBody: Buffer, req: Request) => readonly Input[]): Replacement {
   return {
@@ -39,7 +39,7 @@ export function verifyOver(input: (rawBody: Buffer, req: Request) => Input): Rep
   return verifyAny((rawBody, req) => [input(rawBody, req)]);
 }
 
-/** Verifies an input that is made from the text of the body. */
+/** Verifies an input that is derived from the text of the body. */
 export function verifyText(input: (text: string) => Input): Replacement {
   return verifyOver((rawBody) => input(rawBody.toString('utf8')));
 }
@@ -63,7 +63,7 @@ export function rewriteBody(change: (rawBody: Buffer, req: Request) => Input): R
   };
 }
 
-/** Replaces the text of the body. A body that is not UTF-8 stays unchanged, so that only the change itself shows. */
+/** Replaces the text of the body. A body that is not UTF-8 is not changed, so that only the change itself shows. */
 export function rewriteText(change: (text: string) => string): Replacement {
   return rewriteBody((rawBody) => {
     const text = rawBody.toString('utf8');

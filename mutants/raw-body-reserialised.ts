@@ -27,7 +27,7 @@ const DOTNET: JsonDialect = {
   },
 };
 
-/** Go compacts a json.RawMessage: removes whitespace, escapes HTML, and keeps the tokens. */
+/** Compacts text as Go does for a json.RawMessage: removes whitespace, escapes HTML, and keeps the tokens. */
 function compactedByGo(json: string): string {
   return escapeUnicode(
     json.replace(/("(?:[^"\\]|\\.)*")|\s+/g, (_all, text?: string) => text ?? ''),
@@ -41,7 +41,7 @@ function inGoStruct(json: string): string {
   return compactedByGo(`{${order.map((name) => `"${name}":${values[keys.lastIndexOf(name)] ?? 'null'}`).join(',')}}`);
 }
 
-/** The members of an object with the source text of each value. */
+/** Returns the members of an object, with the source text of each value. */
 function topLevel(json: string): { keys: string[]; values: string[] } {
   const parsed: unknown = JSON.parse(json);
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) throw new TypeError('not an object');
@@ -67,12 +67,12 @@ function topLevel(json: string): { keys: string[]; values: string[] } {
   return { keys, values };
 }
 
-/** Rewrites the numbers of a JSON text and nothing else. */
+/** Rewrites only the numbers of a JSON text. */
 function withNumbers(text: string, spell: (source: string) => string): string {
   return text.replace(/("(?:[^"\\]|\\.)*")|-?\d[\d.eE+-]*/g, (all, token?: string) => token ?? spell(all));
 }
 
-/** Re-serialises the text if a top-level member is repeated, like a parser that forbids them. */
+/** Re-serialises the text when a top-level member is repeated, like a parser that forbids that. */
 function withoutRepeatedKeys(text: string): string {
   const asIs = { separators: [',', ':'], number: (source: string) => source, string: JSON.stringify } as const;
   try {
@@ -84,7 +84,7 @@ function withoutRepeatedKeys(text: string): string {
   }
 }
 
-/** Decodes percent escapes, like lenient decoders. */
+/** Decodes percent escapes as lenient decoders do. */
 function percentDecoded(text: string): string {
   return text.replace(/(?:%[0-9a-f]{2})+/gi, (run) => Buffer.from(run.replaceAll('%', ''), 'hex').toString('utf8'));
 }
@@ -96,8 +96,8 @@ export const rawBodyReserialisedFaults = family<StageFault>(
       'Verifies the signature over re-serialised JSON',
       verifyText((text) => JSON.stringify(JSON.parse(text))),
     ],
-    // Output of other languages. Several mutants reject every real delivery; the others show by their numbers and
-    // escapes.
+    // Mutants that verify the output of other languages. Several reject every real delivery; the others differ in
+    // numbers and escapes.
     'verifies-python-json': [
       'Verifies the signature over the default output of json.dumps, with spaces after commas and colons',
       over(PYTHON),
@@ -149,7 +149,7 @@ export const rawBodyReserialisedFaults = family<StageFault>(
       }),
       { note: 'Unknown fields are lost: the next field that the service adds breaks every delivery.' },
     ],
-    // Whitespace at the ends, between tokens, and at line endings.
+    // Mutants that change whitespace at the ends, between tokens, or at line endings.
     'trims-body': [
       'Removes whitespace at both ends of the body before the verification',
       rewriteText((text) => text.trim()),
@@ -187,7 +187,7 @@ export const rawBodyReserialisedFaults = family<StageFault>(
       rewriteText((text) => text.replaceAll('\t', '  ')),
       'body-rewritten-upstream',
     ],
-    // Bodies in which some spelling was changed before verification, without a parser.
+    // Mutants that change some spelling of the body before verification, without a parser.
     'unescapes-slashes': [
       'Unescapes slashes in the body before the verification',
       rewriteText((text) => text.replaceAll('\\/', '/')),

@@ -9,7 +9,7 @@ import { alsoAccept, stageOf, unverified } from './lenient-verifier.ts';
 /** Longer than a run. */
 const LOCKED_MS = 900_000;
 
-/** Rejects everything for a while after so many invalid signatures in a row, from any address. */
+/** Rejects everything for a while after this many consecutive invalid signatures, from any address. */
 const lockingOut =
   (maxFailures: number): StageFault['replace'] =>
   (parts) => {
@@ -23,7 +23,7 @@ const lockingOut =
     }, parts);
   };
 
-/** Receivers that accept a delivery because of an earlier one. */
+/** Mutants that accept a delivery because of an earlier one. */
 const verdicts = family<StageFault>(
   { area: 'signature', stage: 'requireSignature' },
   {
@@ -74,7 +74,7 @@ const verdicts = family<StageFault>(
   },
 );
 
-/** Receivers that reject a delivery, or answer it in other words, because of earlier ones. */
+/** Mutants that reject a delivery, or answer it with another text, because of earlier ones. */
 const refusals = family<StageFault>(
   { area: 'delivery', stage: 'requireSignature', mistake: 'failures-lock-out' },
   {

@@ -1,4 +1,4 @@
-/** Mutants that compare signatures incorrectly, and those whose check throws. */
+/** Mutants that compare signatures incorrectly, and mutants whose check throws. */
 import { timingSafeEqual } from 'node:crypto';
 import { refuseUnauthorized, requestHeader, type Stage } from '../receiver/stages/stage.ts';
 import { family } from './family.ts';
@@ -20,7 +20,7 @@ const NOT_ASCII = /[^\x00-\x7f]/;
 export const signatureComparisonFaults = family<StageFault>(
   { ...SIGNATURE, mistake: 'partial-comparison' },
   {
-    // Comparisons of a part of the signature, or of something similar.
+    // Mutants that compare only a part of the signature, or something similar.
     'compares-shorter-length': [
       'Compares decoded bytes only up to the shorter length',
       comparing((header, expected) => {
@@ -115,11 +115,20 @@ export const signatureComparisonFaults = family<StageFault>(
       'state-outlives-request',
       { note: 'Half of all valid deliveries are rejected, and each is accepted when it is repeated.' },
     ],
-    // Malformed signatures at which the check throws.
+    // Mutants whose check throws on malformed signatures.
     'other-length-answers-500': [
       'Answers 500 to a signature of another length, because the constant-time comparison throws',
       throwWhen(({ header, expected }) => {
         if (header !== undefined) for (const one of expected) timingSafeEqual(Buffer.from(header), Buffer.from(one));
+        return false;
+      }),
+      'signature-check-throws',
+    ],
+    'other-decoded-length-answers-500': [
+      'Answers 500 to a signature of the correct length that decodes to another number of bytes',
+      throwWhen(({ header = '', expected }) => {
+        if (!/^[A-Za-z0-9+/]{43}[A-Za-z0-9+/=]$/.test(header)) return false;
+        for (const one of expected) timingSafeEqual(Buffer.from(header, 'base64'), Buffer.from(one, 'base64'));
         return false;
       }),
       'signature-check-throws',

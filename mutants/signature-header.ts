@@ -20,13 +20,13 @@ import {
 
 const missing = ({ header }: Signed) => header === undefined || header === '';
 
-/** The result of a lenient decoder, in canonical spelling. */
+/** Returns the result of a lenient decoder, in canonical spelling. */
 const decoded = (text: string) => bytesOf(text).toString('base64');
 
 export const signatureHeaderFaults = family<StageFault>(
   { ...SIGNATURE, mistake: 'other-signature-place' },
   {
-    // Signatures from other places than the agreed header.
+    // Mutants that take signatures from other places than the agreed header.
     'other-signature-headers': [
       'Also takes the signature from X-Signature or X-Hub-Signature-256',
       alsoAccept((delivery) =>
@@ -64,7 +64,7 @@ export const signatureHeaderFaults = family<StageFault>(
       comparing((header, expected) => header.replaceAll('+', ' ') === expected),
       'signature-treated-as-url-text',
     ],
-    // Other accepted spellings of the valid digest.
+    // Mutants that accept other spellings of the valid digest.
     'hex-accepted': [
       'Accepts the valid digest in hexadecimal in addition to Base64',
       alsoAccept(spelled(hexOf)),
@@ -143,7 +143,7 @@ export const signatureHeaderFaults = family<StageFault>(
       }),
       'wrong-digest-encoding',
     ],
-    // Deliveries whose signature is missing or empty.
+    // Mutants that accept a missing or empty signature.
     'missing-signature-accepted': [
       'Accepts a delivery without the signature header',
       alsoAccept(({ header }) => header === undefined),

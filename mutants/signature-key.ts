@@ -1,4 +1,4 @@
-/** Mutants with another algorithm or another secret than the sender. */
+/** Mutants that use another algorithm or another secret than the sender. */
 import { createHash, getHashes } from 'node:crypto';
 import { refuseUnauthorized } from '../receiver/stages/stage.ts';
 import { family } from './family.ts';
@@ -24,14 +24,14 @@ const sha256 = (...parts: (string | Uint8Array)[]) => {
 
 const HASHES = new Set(getHashes());
 
-/** The correct check, which also accepts signatures made with one of these secrets. */
+/** Runs the correct check, but also accepts signatures made with one of these secrets. */
 const alsoSignedWith = (...secrets: readonly string[]) =>
   alsoAccept(({ header, body }) => secrets.some((secret) => header === signed(secret, body)));
 
 export const signatureKeyFaults = family<StageFault>(
   { ...SIGNATURE, mistake: 'well-known-secret' },
   {
-    // Digests of another algorithm that are accepted in addition to the valid one.
+    // Mutants that also accept digests of another algorithm.
     'unkeyed-hash-accepted': [
       'Accepts a plain SHA-256 of the body, computed without the secret',
       alsoAccept(({ header, body }) => header === sha256(body)),
@@ -83,7 +83,7 @@ export const signatureKeyFaults = family<StageFault>(
       alsoAccept(spelled((one) => bytesOf(one).subarray(0, 16).toString('base64'))),
       'partial-comparison',
     ],
-    // Secrets that are accepted in addition to the agreed one.
+    // Mutants that also accept other secrets.
     'empty-secret-accepted': [
       'Accepts a signature made with an empty secret',
       alsoSignedWith(''),
@@ -151,7 +151,7 @@ export const signatureKeyFaults = family<StageFault>(
       }),
       'request-overwrites-state',
     ],
-    // The secret itself in the signature header.
+    // Mutants that accept the secret itself in the signature header.
     'secret-as-token': [
       'Accepts the secret itself in the signature header',
       alsoAccept(({ header, secrets }) => secrets.includes(header ?? '')),
@@ -165,7 +165,7 @@ export const signatureKeyFaults = family<StageFault>(
       'confused-credentials',
       { note: 'The value is the same for every body, so an intercepted one works forever.' },
     ],
-    // Checks with another algorithm or secret than agreed: they reject valid deliveries, mostly all of them.
+    // Mutants that check with another algorithm or secret than agreed. They reject most or all valid deliveries.
     'expects-hex': [
       'Expects the signature in hexadecimal, so every valid delivery is rejected',
       acceptWhen(spelled(hexOf)),

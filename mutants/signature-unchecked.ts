@@ -11,7 +11,7 @@ const KNOWN: readonly string[] = NOTIFICATION_TYPES;
 
 const FINAL = ['COMPLETED', 'CONFIRMED', 'FAILED', 'SUCCESS'];
 
-/** The correct check until a delivery with the same `keyOf` was valid; undefined is always checked. */
+/** Runs the correct check until a delivery with the same `keyOf` was valid; undefined is always checked. */
 function verifiedOncePer(keyOf: (delivery: Signed) => unknown): StageFault['replace'] {
   return (parts) => {
     const trusted = new Set<unknown>();
@@ -92,7 +92,7 @@ export const signatureUncheckedFaults = family<StageFault>(
     'forged-tenth-let-through': [
       'Accepts the tenth delivery after nine invalid signatures in a row on a connection',
       (parts) => {
-        // Per connection, so that requests on other connections do not matter.
+        // Counted per connection, so that requests on other connections do not matter.
         const wrong = new WeakMap<object, number>();
         return alsoAccept(({ req, header = '', expected }) => {
           const count = expected.includes(header) ? 0 : (wrong.get(req.socket) ?? 0) + 1;
@@ -103,7 +103,7 @@ export const signatureUncheckedFaults = family<StageFault>(
       'verification-fails-open',
       { note: 'A test with a handful of invalid signatures does not notice it.' },
     ],
-    // Checks that depend on the content of the delivery.
+    // Mutants whose check depends on the content of the delivery.
     'refunds-not-verified': [
       'Does not verify notifications of type REFUND',
       alsoAccept((delivery) => unverified(delivery).type === 'REFUND'),
@@ -168,7 +168,7 @@ export const signatureUncheckedFaults = family<StageFault>(
       alsoAccept(({ req }) => req.headers['content-length'] === undefined),
       'verification-per-framing',
     ],
-    // Ways to skip verification by a claim in the request.
+    // Mutants that skip verification because of a claim in the request.
     'trusts-forwarded-for': [
       'Does not verify requests that claim a local address in X-Forwarded-For',
       alsoAccept(({ req }) => LOOPBACK.test(req.get('X-Forwarded-For') ?? '')),
@@ -229,7 +229,7 @@ export const signatureUncheckedFaults = family<StageFault>(
       alsoAccept(({ req }) => /health|status|ping/.test(req.url)),
       'verification-per-path',
     ],
-    // Checks that rely on an earlier delivery.
+    // Mutants that rely on an earlier delivery.
     'verified-once-per-connection': [
       'Stops verifying on a connection after one valid signature',
       verifiedOncePer(({ req }) => req.socket),

@@ -25,10 +25,10 @@ const OTHER_HEADERS = ['X-Webhook-Signature', 'Webhook-Signature', 'X-Shopify-Hm
 const sorted = (unsorted: Buffer) => Buffer.from(unsorted).sort().toString('latin1');
 const sevenBits = (text: string) => Buffer.from([...Buffer.from(text, 'latin1')].map((byte) => byte & 0x7f)).toString();
 
-/** The entries of a header that is read as a list. */
+/** Returns the entries of a header that is read as a list. */
 const entriesOf = (header: string) => header.split(/[,;|]/).flatMap((entry) => entry.trim() || []);
 
-/** The bytes of a digest before its first zero byte. */
+/** Returns the bytes of a digest before its first zero byte. */
 const untilZero = (digest: string) => bytesOf(digest).toString('latin1').split('\0')[0];
 
 export const signatureValuesFaults = family<StageFault>(

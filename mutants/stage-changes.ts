@@ -1,4 +1,4 @@
-/** How mutants differ from a correct stage. Shared by their files. */
+/** Helpers for the ways in which mutants differ from a correct stage. */
 import type { Request, Response } from 'express';
 import type { Pipeline } from '../receiver/create-receiver.ts';
 import type { ReceiverConfig } from '../receiver/options.ts';
@@ -9,10 +9,10 @@ import type { FaultParts, StageFault } from './fault.ts';
 /** A stage and its replacement, for the row of a mutant. */
 export type StageChange = Pick<StageFault, 'stage' | 'replace'>;
 
-/** How a mutant handles the requests in which it differs. */
+/** Handles the requests that a mutant treats differently. */
 export type Handle = (...parts: [...Parameters<Stage>, FaultParts]) => void;
 
-/** The correct stage, but `handle` handles the requests that `isAffected` finds. */
+/** Runs the correct stage, but passes requests for which `isAffected` returns true to `handle`. */
 export function exceptFor(
   stage: keyof Pipeline,
   isAffected: (req: Request, config: ReceiverConfig) => boolean,
@@ -33,7 +33,7 @@ export const withRefusal =
   (_req, res) =>
     refuse(res, status, error, { headers });
 
-/** Express answers 500. */
+/** Throws, so that Express answers 500. */
 export const withError =
   (message: string): Handle =>
   (_req, _res, next) =>
@@ -43,14 +43,14 @@ export const withReset: Handle = (req) => void req.socket.destroy();
 
 export const withCrash: Handle = (_req, _res, _next, { crash }) => crash(100);
 
-/** A request with an invalid signature: why it is rejected, and the value of its header. */
+/** An invalid signature: why it is rejected, and the value of its header. */
 export interface InvalidSignature {
   readonly req: Request;
   readonly reason: Extract<SignatureCheck, { ok: false }>['reason'];
   readonly presented: string | string[] | undefined;
 }
 
-/** The correct check of signatures, but `respond` answers invalid and missing ones. */
+/** Runs the correct check of signatures, but answers invalid and missing ones with `respond`. */
 export function answerInvalidSignature(
   respond: (res: Response<unknown, DeliveryState>, rejected: InvalidSignature) => void,
 ): StageFault['replace'] {

@@ -8,10 +8,10 @@ import { createApp, createPipeline, type Pipeline } from '../receiver/create-rec
 import type { DeliveryObserver } from '../receiver/delivery-report.ts';
 import { effectHandlers } from '../receiver/effects/effect-of.ts';
 import { type EffectsRecord, memoryEffects } from '../receiver/effects/effects-record.ts';
-import { createHandling } from '../receiver/handling/handling.ts';
+import { Handling } from '../receiver/handling/handling.ts';
 import type { AcceptedDelivery, Inbox } from '../receiver/inbox/inbox.ts';
 import { memoryInbox } from '../receiver/inbox/memory-inbox.ts';
-import { type ReceiverConfig, type ReceiverOptions, resolveOptions } from '../receiver/options.ts';
+import { type ReceiverConfig, type ReceiverOptions, replaceSecrets, resolveOptions } from '../receiver/options.ts';
 import { createHttpServer, httpsOptions, protectServer, requestListener } from '../receiver/server/http-server.ts';
 import {
   type RunningReceiver,
@@ -32,24 +32,31 @@ function connectionsOf(server: Server): Set<Socket> {
 }
 
 interface RecordOptions {
+  /** The secret after a rotation, for a mutant that knows it too early. */
+  readonly nextSecret?: string | undefined;
   readonly effects?: EffectsRecord | undefined;
-  /** Writes to the log of a mutant of the log; to standard output by default. */
+  /** Writes to the log of a log mutant. Default: standard output. */
   readonly log?: ((text: string) => void) | undefined;
 }
 
 type FaultyOptions = ReceiverOptions & ServerOptions & RecordOptions;
 
 interface RunningFaultyReceiver extends RunningReceiver {
-  /** Ends it as a crash would, and starts it again on the same port: only the record and the inbox survive. */
+  /** Ends it as a crash would, and starts it again on the same port. Only the record and the inbox survive. */
   restart(): Promise<void>;
 }
 
 /**
- * Serves a mutant, or with null the reference receiver. Takes the options of `startReceiver`, and throws the same
- * errors. `effects` is the record of a mutant of the effects; a new one by default.
+ * Serves a mutant, or the reference receiver for null. Takes the options of `startReceiver`, and throws the same
+ * errors. `effects` is the record of an effects mutant; by default a new one.
  */
 export async function startFaultyReceiver(fault: Fault | null, given: FaultyOptions): Promise<RunningFaultyReceiver> {
-  const { effects, log = (text: string) => process.stdout.write(text), ...options } = withClientCertificateCheck(given);
+  const {
+    effects,
+    nextSecret,
+    log = (text: string) => process.stdout.write(text),
+    ...options
+  } = withClientCertificateCheck(given);
   const handlesEffects = effects !== undefined || fault?.stage === 'effects';
   const record = effects ?? memoryEffects();
   const openInbox = keptInbox();
@@ -57,6 +64,7 @@ export async function startFaultyReceiver(fault: Fault | null, given: FaultyOpti
     startProcess(fault, {
       ...options,
       log,
+      nextSecret,
       ...(port !== undefined && { port }),
       ...(handlesEffects && { record, inbox: options.inbox ?? (await openInbox()) }),
     });
@@ -66,6 +74,7 @@ export async function startFaultyReceiver(fault: Fault | null, given: FaultyOpti
     port: current.running.port,
     settled: () => current.handling.settled(),
     reloadTls: (tls) => current.running.reloadTls(tls),
+    reloadSecrets: (secrets) => current.running.reloadSecrets(secrets),
     close: () => current.close(),
     async restart() {
       current.kill();
@@ -74,16 +83,17 @@ export async function startFaultyReceiver(fault: Fault | null, given: FaultyOpti
   };
 }
 
-/** A REFUND that comes alone waits for its SELL no longer than checks wait for its effect. */
+/** A REFUND without its SELL waits no longer than checks wait for its effect. */
 const HANDLING = { refundWaitMs: 500 };
 
 type ProcessOptions = ReceiverOptions &
-  ServerOptions & { readonly record?: EffectsRecord; readonly log: (text: string) => void };
+  ServerOptions &
+  Pick<RecordOptions, 'nextSecret'> & { readonly record?: EffectsRecord; readonly log: (text: string) => void };
 
-/** Everything that a crash ends. */
-async function startProcess(fault: Fault | null, { record, log, ...options }: ProcessOptions) {
+/** Starts everything that a crash ends. */
+async function startProcess(fault: Fault | null, { record, log, nextSecret, ...options }: ProcessOptions) {
   let isAlive = true;
-  // What a dead process still does has no effect.
+  // Handlers of a dead process may still run, but have no effect.
   const apply: EffectsRecord['apply'] = (effect, key) =>
     isAlive && record !== undefined ? record.apply(effect, key) : new Promise(() => {});
   const { stages, ...changes } = fault?.stage === 'effects' ? fault.replace({ apply }) : {};
@@ -95,7 +105,7 @@ async function startProcess(fault: Fault | null, { record, log, ...options }: Pr
   const resolved = { ...resolveOptions(settings), keepsRejectedBodies: true };
   const observers = fault?.stage === 'log' ? [logObserver(fault, resolved, options, log)] : [];
   const config = { ...resolved, observers: [...resolved.observers, ...observers] };
-  const handling = createHandling(config);
+  const handling = new Handling(config);
   const correct = createPipeline(config, handling);
   let server: Server | null = null;
   let connections = new Set<Socket>();
@@ -112,9 +122,10 @@ async function startProcess(fault: Fault | null, { record, log, ...options }: Pr
       if (isAlive) listening.listen(port, address);
     }, downMs);
   };
-  const parts: FaultParts = { correct, config, handling, tls: options.tls, crash };
+  const parts: FaultParts = { correct, config, handling, nextSecret, tls: options.tls, crash };
   const receiver = {
     app: createApp({ ...correct, ...replacedStages(fault, parts), ...stages?.(parts) }, config),
+    reloadSecrets: (secrets: readonly string[]) => replaceSecrets(config, secrets),
     settled: () => handling.settled(),
     stop: (timeoutMs: number) => handling.stop(timeoutMs),
   };
@@ -122,7 +133,7 @@ async function startProcess(fault: Fault | null, { record, log, ...options }: Pr
   connections = connectionsOf(server);
   if (fault?.stage === 'connection') fault.server?.(server, parts);
   const running = await serve(receiver, server, options);
-  // What an earlier process stored and did not handle.
+  // Handles what an earlier process stored but did not handle.
   handling.wake();
   return {
     running,
@@ -146,7 +157,7 @@ function replacedStages(fault: Fault | null, parts: FaultParts): Partial<Pipelin
   return { [fault.stage]: fault.replace(parts) };
 }
 
-/** Writes what a mutant of the log logs in addition to the log of the receiver. */
+/** Writes what a log mutant logs in addition to the log of the receiver. */
 function logObserver(
   fault: LogFault,
   { signing, apiKey }: ReceiverConfig,
@@ -167,7 +178,7 @@ function logObserver(
   };
 }
 
-/** Opens an inbox in memory that has what earlier ones stored and did not settle, as one on disk does. */
+/** Opens an inbox in memory with what earlier ones stored but did not settle, like one on disk. */
 function keptInbox(): () => Promise<Inbox> {
   const stored = new Map<string, AcceptedDelivery>();
   return async () => {
@@ -192,7 +203,7 @@ function keptInbox(): () => Promise<Inbox> {
   };
 }
 
-/** The server of the reference receiver; with the options of the fault where it has some and HTTPS is served. */
+/** Creates the server of the reference receiver. When HTTPS is served, it uses the fault's options. */
 function createFaultyServer(app: Express, options: ServerOptions, changes: TlsOptions | undefined): Server {
   const { tls } = options;
   if (tls === undefined || changes === undefined) return createHttpServer(app, options);

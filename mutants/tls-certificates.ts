@@ -82,7 +82,7 @@ export const tlsCertificatesFaults: readonly ConnectionFault[] = family<Connecti
       'issuer-without-permission',
       { note: 'Tools that check each certificate separately find nothing wrong.' },
     ],
-    // Correct certificates in an incorrect chain.
+    // Valid certificates in an invalid chain.
     'leaves-out-intermediate': [
       'Serves its certificate without the intermediate that issued it',
       { certificate: 'missing-intermediate' },
@@ -106,7 +106,7 @@ export const tlsCertificatesFaults: readonly ConnectionFault[] = family<Connecti
       'untidy-chain-file',
       { forbidden: false },
     ],
-    // Certificates that can be broken.
+    // Certificates with broken cryptography.
     'serves-rsa-1024-key': [
       'Serves a certificate with a 1024-bit RSA key',
       { certificate: 'rsa1024' },

@@ -1,4 +1,4 @@
-/** Mutants that speak old TLS versions, weak ciphers or other protocols. */
+/** Mutants that support old TLS versions, weak ciphers or other protocols. */
 import { randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { Socket } from 'node:net';
@@ -10,7 +10,7 @@ import type { ConnectionFault } from './fault.ts';
 interface OfferedHello {
   /** 0x0300 for SSL 3.0, 0x0303 for TLS 1.2 and above. */
   readonly version: number;
-  /** Without the two signalling values. */
+  /** Cipher suites without the two signalling values. */
   readonly suites: readonly number[];
   readonly compressions: readonly number[];
 }
@@ -24,15 +24,15 @@ const HANDSHAKE = 22;
 const SERVER_HELLO = 2;
 const SERVER_HELLO_DONE = 14;
 
-/** Signals: secure renegotiation, and a fallback to a lower version. */
+/** Signalling values: secure renegotiation, and a fallback to a lower version. */
 const SIGNALS: readonly number[] = [0x00ff, 0x5600];
 
 /**
- * Passes the first bytes of every connection to `take`, which returns whether it handles the connection; otherwise TLS
- * starts.
+ * Passes the first bytes of every connection to `take`, which returns true when it handles the connection. Otherwise
+ * TLS starts.
  */
 function beforeTls(server: Server, take: (first: Buffer, socket: Socket) => boolean): void {
-  // Node's own listener, the first one, starts TLS.
+  // The first listener is Node's own, which starts TLS.
   const [beginTls] = server.listeners('connection') as ((socket: Socket) => void)[];
   if (beginTls === undefined) return;
   server.off('connection', beginTls);
@@ -63,7 +63,7 @@ function answersHellos(server: Server, choose: (hello: OfferedHello) => ChosenHe
   });
 }
 
-/** Null if it is not a complete ClientHello. */
+/** Returns null when the bytes are not a complete ClientHello. */
 function readHello(bytes: Buffer): OfferedHello | null {
   try {
     if (bytes[0] !== HANDSHAKE) return null;
@@ -93,8 +93,7 @@ function serverHello(version: number, { suite, compression = 0 }: ChosenHello): 
 }
 
 /**
- * Accepts a TLS 1.2 hello that offers only these suites, which OpenSSL in Node no longer supports. Other clients get a
- * better suite.
+ * Accepts a TLS 1.2 hello with only these suites, which Node's OpenSSL no longer supports. Others get a better suite.
  */
 function takes(suites: readonly number[]): Pick<ConnectionFault, 'server'> {
   return {
@@ -117,7 +116,7 @@ export const tlsProtocolsFaults: readonly ConnectionFault[] = [
       'speaks-ssl-3-0': [
         'Supports SSL 3.0',
         {
-          // Node does not support it: the first flight is imitated.
+          // Node does not support it, so the first flight is imitated.
           server: (server) =>
             answersHellos(server, ({ version, suites: [suite] }) =>
               version === 0x0300 && suite !== undefined ? { suite } : null,

@@ -1,4 +1,4 @@
-/** Mutants that skip the verification for what a request claims, or for the kind of notification in its body. */
+/** Mutants that skip the verification because of a claim in the request, or for some kinds of notification. */
 import type { Request } from 'express';
 import { hmac } from '../contract/signing/index.ts';
 import { answer } from '../receiver/stages/stage.ts';
@@ -9,21 +9,21 @@ import { alsoAccept, early, rememberingClient, SIGNATURE, signed, unverified } f
 
 const has = (req: Request, ...names: readonly string[]) => names.some((name) => (req.get(name) ?? '') !== '');
 
-/** What reports a failure or an expiry. */
+/** Statuses that report a failure or an expiry. */
 const NO_CREDIT = new Set(['FAILED', 'FAIL', 'DECLINED', 'EXPIRED']);
 
 const STATUS_PATHS = ['data.status', 'data.metadata.orderStatus', 'data.metadata.providerTransactionStatus'];
 
 const ISSUED = '5f2b7c1e9a4d';
 
-/** The kinds that a table of handlers has entries for. */
+/** Kinds for which a table of handlers has entries. */
 const HANDLED = new Set([
   ...['CAAS BUY', 'CAAS SELL', 'CAAS ORDER_TRACKING', 'CAAS_BLOCKCHAIN RECEIVE', 'REFUND SUCCESS', 'REFUND FAIL'],
   ...['PAYMENT_METHOD STAGED', 'PAYMENT_METHOD DECLINED', 'WALLET WALLET_CREATED'],
 ]);
 const TYPES = new Set(['CAAS', 'CAAS_BLOCKCHAIN', 'REFUND', 'PAYMENT_METHOD', 'WALLET']);
 
-/** Whether the type is known and what it is about is not. */
+/** Returns true when the type is known and its kind is not. */
 function isUnknownKind(payload: unknown): boolean {
   const type = fieldAt(payload, 'type');
   const kind = fieldAt(payload, 'data.type') ?? fieldAt(payload, 'data.operation') ?? fieldAt(payload, 'data.status');

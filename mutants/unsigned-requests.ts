@@ -15,7 +15,7 @@ function handleUnverified({ correct: { readBody, parse, validate } }: FaultParts
     readBody(req, res, () => parse(req, res, () => validate(req, res, () => confirm(req, res, next))));
 }
 
-/** A route in front of the checks, which handles some requests; `header` is the signature, or empty. */
+/** Adds a route in front of the checks that handles some requests. `header` is the signature, or empty. */
 function openRoute(
   isOpen: (req: Request, header: string) => boolean,
   makeHandler: (parts: FaultParts) => Stage = handleUnverified,
@@ -34,7 +34,7 @@ function openRoute(
 
 const OVERRIDES = ['X-HTTP-Method-Override', 'X-HTTP-Method', 'X-Method-Override'];
 
-/** Whether a request is sent with one method and claims another in a header or in the query. */
+/** Returns true when a request is sent with one method and claims another in a header or in the query. */
 function isOverridden(req: Request, sent: 'POST' | 'another', wanted: string): boolean {
   if ((req.method === 'POST') !== (sent === 'POST')) return false;
   return named(req, ...OVERRIDES).includes(wanted) || new RegExp(`[?&]_method=${wanted}\\b`).test(req.url);
@@ -43,7 +43,7 @@ function isOverridden(req: Request, sent: 'POST' | 'another', wanted: string): b
 const isBodyless = (req: Request) =>
   req.headers['content-length'] === undefined && req.headers['transfer-encoding'] === undefined;
 
-/** Reads some deliveries in its own way and does not verify them. */
+/** Reads some deliveries differently and does not verify them. */
 function ofTypes(test: (req: Request, body: Buffer) => boolean, read = (body: Buffer) => body): StageFault['replace'] {
   const readAnyway: Stage = (req, res, next) => {
     res.locals.rawBody = read(required(res, 'rawBody'));
@@ -59,7 +59,13 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 const isList = (value: unknown) => Array.isArray(value) || (isObject(value) && Array.isArray(value.events));
 const isPing = (value: unknown) => isObject(value) && (value.type === 'ping' || Object.keys(value).length === 0);
 
-/** The JSON in the field `payload` of a form, or null. */
+/** Recognises the ping of WooCommerce, or the challenge of another sender. */
+function isFormHandshake(body: Buffer): boolean {
+  const text = body.toString('latin1');
+  return /^webhook_id=\d+$/.test(text) || /&hub\.challenge=/.test(text);
+}
+
+/** Returns the JSON in the field `payload` of a form; null when there is none. */
 function payloadField(body: Buffer): Buffer | null {
   const text = body.toString('utf8');
   const inMultipart = /name="payload"\r\n\r\n(.*?)\r\n--/s.exec(text)?.[1];
@@ -69,7 +75,7 @@ function payloadField(body: Buffer): Buffer | null {
 
 const isForm = (req: Request) => /^(?:application\/x-www-form-urlencoded|multipart\/form-data)$/.test(mediaType(req));
 
-/** Whether a path is spelled differently from a plain one. */
+/** Returns true when a path is spelled differently from a plain one. */
 function isOddPath(req: Request): boolean {
   const path = req.url.split('?', 1)[0] ?? '/';
   return (path.length > 1 && path.endsWith('/')) || /^http:|\/\/|%|\/\.\/|;|[A-Z]/.test(path);
@@ -240,6 +246,23 @@ export const unsignedRequests = family<StageFault>(
       alsoAccept(({ req }) => /health/.test(req.get('X-Original-URL') ?? '')),
       'verification-per-path',
     ],
+    'trusts-forwarded-path': [
+      'Looks up X-Forwarded-Uri instead of the path in its list of open paths',
+      alsoAccept(({ req }) => /^\/(?:public|ping|healthz|metrics)/.test(req.get('X-Forwarded-Uri') ?? '')),
+      'verification-per-path',
+      { equivalentTo: { name: 'trusts-rewritten-path', reason: 'One check has all the headers and paths.' } },
+    ],
+    'trusts-forwarded-page': [
+      'Looks up X-Original-URI in its list of open pages and files',
+      alsoAccept(({ req }) => /^\/(?:$|login$|.+\.(?:css|ico|txt)$)/.test(req.get('X-Original-URI') ?? '')),
+      'verification-per-path',
+      { equivalentTo: { name: 'trusts-rewritten-path', reason: 'One check has all the headers and paths.' } },
+    ],
+    'form-handshakes-not-verified': [
+      'Answers the handshake of another sender in a form without verification',
+      handleSome(({ body }) => (isFormHandshake(body) ? confirm : null)),
+      'foreign-handshake',
+    ],
     'health-agents-not-verified': [
       'Does not verify requests with the User-Agent of a health check',
       alsoAccept(({ req }) => isHealthAgent(req)),
@@ -266,7 +289,7 @@ export const unsignedRequests = family<StageFault>(
   },
 );
 
-/** The API key check that lets some requests pass. */
+/** Mutants whose API key check lets some requests pass. */
 export const keylessRequests = family<StageFault>(
   { ...KEY, mistake: 'conditional-key-check' },
   {
@@ -292,6 +315,14 @@ export const keylessRequests = family<StageFault>(
         return given !== undefined && [req.query.apiKey, inBody].includes(given as string);
       }),
       'named-expected-key',
+    ],
+    'api-key-not-checked-for-forwarded-paths': [
+      'Does not check the API key of requests in which X-Forwarded-Uri names an open path',
+      acceptWithoutCheck(({ req }) => /^\/(?:public|healthz)/.test(req.get('X-Forwarded-Uri') ?? '')),
+    ],
+    'api-key-not-checked-for-form-handshakes': [
+      'Answers handshakes in a form before it checks the API key',
+      handleSomeKeys(({ res }) => (isFormHandshake(required(res, 'rawBody')) ? confirm : null)),
     ],
     'api-key-not-checked-for-health-agents': [
       'Does not check the API key of requests with the User-Agent of a health check',
@@ -319,7 +350,7 @@ export const keylessRequests = family<StageFault>(
   },
 );
 
-/** The certificate check that lets some paths pass. */
+/** Mutants whose certificate check lets some paths pass. */
 export const uncertifiedRequests = family<StageFault>(MTLS, {
   'certificate-required-at-exact-path': [
     'Requires the client certificate at the exact path only, and handles other spellings of it',

@@ -26,7 +26,7 @@ const parseAnyway: Stage = (req, res, next) => {
   next();
 };
 
-/** The correct check, except for requests that match: they are not verified. */
+/** Runs the correct check, but does not verify requests that match. */
 const unverifiedWhen = (matches: (req: Request, body: Buffer) => boolean) =>
   handleSome(({ req, body }) => (matches(req, body) ? parseAnyway : null));
 
@@ -39,7 +39,7 @@ function verifyingForOtherTypes(text: string): StageFault['replace'] {
   });
 }
 
-/** Verification that depends on the Content-Type, the encoding or the length of the request. */
+/** Mutants whose verification depends on the Content-Type, the encoding or the length of the request. */
 export const unsignedShapes = family<StageFault>(
   { ...SIGNATURE, mistake: 'verification-per-content-type' },
   {
@@ -47,11 +47,13 @@ export const unsignedShapes = family<StageFault>(
       'Verifies an empty text instead of the body when the Content-Type is not JSON',
       verifyingForOtherTypes(''),
       'unread-body-verified',
+      { forbidden: false },
     ],
     'other-types-verified-as-empty-object': [
       'Verifies the text {} instead of the body when the Content-Type is not JSON',
       verifyingForOtherTypes('{}'),
       'unread-body-verified',
+      { forbidden: false },
     ],
     'only-json-types-verified': [
       'Verifies only requests with a JSON Content-Type',
@@ -83,7 +85,7 @@ export const unsignedShapes = family<StageFault>(
   },
 );
 
-/** The API key check that depends on the Content-Type. */
+/** Mutants whose API key check depends on the Content-Type. */
 export const keylessShapes = family<StageFault>(KEY, {
   'api-key-only-for-json': [
     'Checks the API key only for requests with a JSON Content-Type',

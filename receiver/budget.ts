@@ -1,7 +1,7 @@
 /**
- * The budget of a receiver: what all senders together may use of it before their credentials are known. Everything that
- * grows with what a stranger sends has a limit in this table. server/connections.ts enforces those of connections and
- * requests; {@link createBudget} those of bodies, also where the app is mounted in another server.
+ * Limits on what all clients together can consume before they are authenticated. Everything that grows with the input
+ * of an unauthenticated client has a limit in this table. server/connections.ts enforces the limits on connections and
+ * requests; {@link createBudget} enforces those on bodies, also when the app is mounted in another server.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -9,29 +9,33 @@ import { HookproofError } from '../contract/index.ts';
 
 export interface ServerLimits {
   /**
-   * Open connections. 1,000 by default. When one more arrives, the connection that has been waiting longest for a
-   * complete request is closed. The process needs that many file descriptors, and some more.
+   * Maximum number of open connections. Default: 1,000. When another one arrives, the connection that has waited
+   * longest for a complete request is closed. The process needs slightly more file descriptors than this.
    */
   readonly maxConnections?: number;
-  /** The request line and all headers together, in bytes. 16,384 by default. Larger ones are answered 431. */
+  /** Maximum size of the request line and all headers, in bytes. Default: 16,384. Larger ones are answered 431. */
   readonly maxHeaderBytes?: number;
-  /** Header lines per request. 200 by default. More are answered 431. */
+  /** Maximum number of header lines per request. Default: 200. Requests with more are answered 431. */
   readonly maxHeaders?: number;
   /**
-   * Requests on all connections whose answers have not been sent completely. 2,000 by default. Beyond it, the
-   * connection with the most of them is closed.
+   * Maximum number of requests on all connections whose answers are not completely sent. Default: 2,000. When it is
+   * exceeded, the connection with the most of them is closed.
    */
   readonly maxRequests?: number;
-  /** The same on one connection: requests that are sent without waiting for answers. 64 by default; more close it. */
+  /**
+   * Maximum number of such requests on one connection, sent without waiting for answers. Default: 64. When it is
+   * exceeded, the connection is closed.
+   */
   readonly maxPipelined?: number;
   /**
-   * Bytes of the bodies that are still arriving, on all connections. 32 MiB by default, or `bodyLimit` when that is
-   * more. Beyond it, the slowest upload is closed. A body whose head is already rejected is not kept.
+   * Maximum number of bytes of the bodies that are still arriving, on all connections. Default: 32 MiB, or `bodyLimit`
+   * if that is larger. When it is exceeded, the slowest upload is closed. A body whose head is already rejected is not
+   * kept.
    */
   readonly maxUploadBytes?: number;
   /**
-   * Small chunks (below 256 bytes) of the bodies on one connection, without those of accepted deliveries: each costs as
-   * much time as kilobytes in one piece. 10,000 by default; more close the connection.
+   * Maximum number of small chunks (below 256 bytes) per connection, not counting accepted deliveries. A small chunk
+   * costs as much time as kilobytes in one piece. Default: 10,000. When it is exceeded, the connection is closed.
    */
   readonly maxSmallChunks?: number;
 }
@@ -49,8 +53,8 @@ const DEFAULTS: ResolvedLimits = {
 };
 
 /**
- * Fills in the defaults. Throws {@link HookproofError} `RECEIVER_LIMIT`. `bodyLimit` is the largest body, in bytes: one
- * alone fits always.
+ * Fills in the defaults. Throws {@link HookproofError} `RECEIVER_LIMIT`. `bodyLimit` is the size of the largest body,
+ * in bytes; a single body always fits.
  */
 export function resolveLimits(limits: ServerLimits = {}, bodyLimit = 0): ResolvedLimits {
   const unitOf = (name: string) => (/Bytes$/.test(name) ? 'bytes' : name.slice(3).toLowerCase());
@@ -64,12 +68,12 @@ export function resolveLimits(limits: ServerLimits = {}, bodyLimit = 0): Resolve
   return resolved;
 }
 
-/** The longest delay that Node's timers support, in milliseconds. */
+/** Longest delay that Node's timers support, in milliseconds. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * The numbers that are given for the options in `defaults`, which are the examples for invalid ones: whole, above 0 and
- * up to `max`. Throws {@link HookproofError} `RECEIVER_LIMIT`.
+ * Returns the numbers given for the options in `defaults`: whole, above 0 and at most `max`. The defaults are the
+ * examples in messages about invalid ones. Throws {@link HookproofError} `RECEIVER_LIMIT`.
  */
 export function givenNumbers<Numbers extends object>(
   option: string,
@@ -89,7 +93,7 @@ export function givenNumbers<Numbers extends object>(
   return numbers;
 }
 
-/** Zero would disable a limit, or reject everything. */
+/** Rejects zero, which would disable a limit or reject everything. */
 export function requirePositive(code: string, option: string, unit: string, value: number, example: number): void {
   if (Number.isSafeInteger(value) && value >= 1) return;
   throw new HookproofError(code, `${option} is not a whole number of ${unit} above 0.`, {
@@ -98,14 +102,16 @@ export function requirePositive(code: string, option: string, unit: string, valu
 }
 
 /**
- * Why a connection was closed at a limit.
+ * The limit at which a connection was closed:
  *
- * - `waiting`: too many connections, and this one had been waiting longest for a request; `full`: it was new, and none
- *   was waiting.
- * - `slow-upload`: too many bytes of bodies, and this was the slowest; `small-chunks`; `endless-body`: it went on long
- *   after its request was rejected.
- * - `pipelined`: too many requests on it; `requests`: too many on all connections, and most on this one; `unread`: the
- *   client does not read its answers.
+ * - `waiting`: there were too many connections, and this one had waited longest for a request;
+ * - `full`: there were too many connections, this one was new, and none of the others was waiting;
+ * - `slow-upload`: there were too many bytes of bodies, and this upload was the slowest;
+ * - `small-chunks`: it sent too many small chunks;
+ * - `endless-body`: it sent too much of a body after its request had been rejected;
+ * - `pipelined`: it had too many requests;
+ * - `requests`: all connections together had too many requests, and this one had the most;
+ * - `unread`: the client does not read its answers.
  */
 export const DROP_REASONS = [
   'waiting',
@@ -119,45 +125,45 @@ export const DROP_REASONS = [
 ] as const;
 export type DropReason = (typeof DROP_REASONS)[number];
 
-/** Is notified of connections, and of requests that are answered before the first stage. For metrics. */
+/** Receives events about connections, and about requests that are answered before the first stage. For metrics. */
 export interface ConnectionObserver {
   opened(): void;
   closed(): void;
-  /** A connection was closed at a limit. Followed by `closed` if the connection was `opened`. */
+  /** Called when a connection is closed at a limit. `closed` follows if the connection was `opened`. */
   dropped(why: DropReason): void;
-  /** A request was answered before the first stage, with this status and error code. */
+  /** Called when a request is answered before the first stage, with this status and error code. */
   refused(status: number, error: string): void;
-  /** The bytes of the bodies that are still arriving have changed. */
+  /** Called when the number of bytes of arriving bodies changes. */
   uploading?(bytes: number): void;
 }
 
 export const silentConnectionObserver: ConnectionObserver = { opened() {}, closed() {}, dropped() {}, refused() {} };
 
-/** Below this size, in bytes, a chunk takes longer to receive than its bytes. */
+/** Size in bytes below which receiving a chunk costs more than its bytes. */
 const SMALL_CHUNK = 256;
 
-/** What a request has sent of its body so far. */
+/** The part of a body that a request has sent so far. */
 export interface Upload {
   readonly req: IncomingMessage;
   readonly startedAt: number;
-  /** In bytes. */
+  /** Number of bytes received. */
   received: number;
-  /** The memory that it takes, in bytes. */
+  /** Memory that the body occupies, in bytes. */
   held: number;
   smallChunks: number;
-  /** Why its connection was closed. */
+  /** The limit at which its connection was closed. */
   dropped: DropReason | undefined;
 }
 
 export interface Budget {
   begin(req: IncomingMessage): Upload;
-  /** Counts a chunk after the first. Closes the connection when there are too many small ones. */
+  /** Counts a chunk after the first one. Closes the connection when there are too many small chunks. */
   receive(upload: Upload, bytes: number): void;
-  /** Takes this many bytes of memory for a body. Closes the slowest upload, which can be this one, when it is full. */
+  /** Reserves memory for a body, in bytes. Above the limit, closes the slowest upload, which can be this one. */
   hold(upload: Upload, bytes: number): void;
-  /** Frees the memory: the body is complete, or not kept any more. */
+  /** Frees the memory when the body is complete or is no longer kept. */
   release(upload: Upload): void;
-  /** The delivery was not accepted: its small chunks count as long as its connection lasts. */
+  /** Marks the delivery as not accepted: its small chunks count for as long as its connection lasts. */
   reject(upload: Upload): void;
   /** Closes the connection of an upload. */
   drop(upload: Upload, why: DropReason): void;
@@ -169,10 +175,10 @@ export function createBudget(
 ): Budget {
   const uploads = new Set<Upload>();
   let total = 0;
-  /** Of the deliveries that were not accepted, by connection. */
+  /** Small chunks of deliveries that were not accepted, by connection. */
   const smallChunks = new WeakMap<Socket, number>();
 
-  /** The one with the lowest rate since it began: one that has just begun is not slow. */
+  /** Returns the upload with the lowest rate since it began. One that has just begun is not slow. */
   function slowest(): Upload | undefined {
     const now = performance.now();
     const rate = ({ received, startedAt }: Upload) => received / (now - startedAt);
@@ -193,7 +199,7 @@ export function createBudget(
     upload.dropped = why;
     take(upload, 0);
     observer.dropped(why);
-    // Without an answer: while it is sent, the rest of the body would arrive.
+    // There is no answer, because the rest of the body would arrive while it is sent.
     upload.req.destroy();
   }
 

@@ -1,13 +1,13 @@
-/** The API key check as a pure function. Specification: API key header. */
+/** Checks the API key as a pure function. Specification: API key header. */
 import { hash, timingSafeEqual } from 'node:crypto';
 
-/** Which of the keys matched, or why the delivery is rejected. The reason is for the log, never for the answer. */
+/** The index of the key that matched, or why the delivery is rejected: for the log, never for the answer. */
 export type ApiKeyCheck =
   | { readonly ok: true; readonly keyIndex: number }
   | { readonly ok: false; readonly reason: 'missing' | 'malformed' | 'mismatch' };
 
 /**
- * Compares the API key header with every key that is valid now (two during a rotation), completely and exactly. A
+ * Compares the API key header completely and exactly with every key that is valid now (two during a rotation). A
  * repeated header (an array) is rejected. An empty key never matches, because an empty header counts as missing. Never
  * throws.
  */
@@ -19,7 +19,7 @@ export function checkApiKey(input: {
   if (header === undefined || header === '') return { ok: false, reason: 'missing' };
   if (typeof header !== 'string') return { ok: false, reason: 'malformed' };
 
-  // Digests have equal lengths: the comparison cannot throw, and does not reveal the length of a key.
+  // Digests have equal lengths, so the comparison cannot throw and does not reveal the length of a key.
   const presented = sha256(header);
   let keyIndex = -1;
   for (const [index, key] of keys.entries()) {

@@ -1,11 +1,8 @@
-/**
- * The check of client certificates as pure functions: on the connection, or as reported by a declared proxy.
- * Specification: Mutual TLS.
- */
+/** Checks client certificates: on the connection, or as reported by a declared proxy. Specification: Mutual TLS. */
 import { type BlockList, isIP } from 'node:net';
 import type { PeerCertificate } from 'node:tls';
 
-/** Why a delivery is rejected. For the log, never for the answer; `detail` adds what is known beyond the reason. */
+/** Acceptance, or why the delivery is rejected: for the log, never for the answer. `detail` adds specifics. */
 export type ClientCertificateCheck =
   | { readonly ok: true }
   | {
@@ -14,19 +11,19 @@ export type ClientCertificateCheck =
       readonly detail?: string;
     };
 
-/** What `node:tls` reports about the client: a `TLSSocket` of a server that requests certificates has these. */
+/** The client as `node:tls` reports it. A `TLSSocket` of a server that requests certificates has these properties. */
 export interface ClientConnection {
   readonly authorized: boolean;
-  /** From `socket.getPeerCertificate()`. An empty object when there is none, which its type does not say. */
+  /** The result of `socket.getPeerCertificate()`: an empty object when there is none, contrary to its type. */
   readonly certificate: Partial<Pick<PeerCertificate, 'raw' | 'subject' | 'subjectaltname'>>;
 }
 
-/** Characters of certificate names in a log line. */
+/** Maximum length of certificate names in a log line, in characters. */
 const MAX_NAMES_LENGTH = 200;
 
 /**
  * Checks the client of a connection. `connection` is undefined for a connection without TLS, which never passes. With
- * `allowed`, a common name, host name or IP address of the certificate has to be in that list, exactly as in the
+ * `allowed`, a common name, host name or IP address of the certificate must be in that list, spelt exactly as in the
  * certificate. Never throws.
  */
 export function checkClientCertificate(input: {
@@ -34,7 +31,7 @@ export function checkClientCertificate(input: {
   readonly allowed?: readonly string[] | undefined;
 }): ClientCertificateCheck {
   const { connection, allowed } = input;
-  // `authorized` alone is not enough: Node sets it on a TLS 1.3 connection that resumes a session without a
+  // `authorized` alone is not enough: Node sets it for a TLS 1.3 connection that resumes a session without a
   // certificate.
   if (connection?.certificate.raw === undefined) return { ok: false, reason: 'missing' };
   if (connection.authorized !== true) return { ok: false, reason: 'untrusted' };
@@ -45,16 +42,16 @@ export function checkClientCertificate(input: {
 }
 
 /**
- * Checks what a proxy in front reports about the client. The header counts only when the TCP connection comes from a
- * declared proxy, because every other client can send it too. A repeated header (an array) is rejected: one of the
- * copies may be the client's own. Never throws.
+ * Checks what a proxy in front of the receiver reports about the client. The header counts only when the TCP connection
+ * comes from a declared proxy, because any other client can send it too. A repeated header (an array) is rejected,
+ * because one of the copies may come from the client. Never throws.
  */
 export function checkForwardedCertificate(input: {
-  /** The remote address of the TCP connection. */
+  /** Remote address of the TCP connection. */
   readonly peer: string | undefined;
   readonly proxies: BlockList;
   readonly header: string | readonly string[] | undefined;
-  /** What the proxy sends after it has verified a certificate. */
+  /** Value that the proxy sends after it has verified a certificate. */
   readonly value: string;
 }): ClientCertificateCheck {
   const { peer = '', proxies, header, value } = input;
@@ -68,17 +65,20 @@ export function checkForwardedCertificate(input: {
   return header === value ? { ok: true } : { ok: false, reason: 'mismatch' };
 }
 
-/** The common names, and the host names and IP addresses of the subject alternative name, without their types. */
+/** Returns the common names, and the host names and IP addresses of the subject alternative name, without types. */
 function certificateNames({ subject, subjectaltname }: ClientConnection['certificate']): string[] {
-  // An array when the subject has several, which its type does not say.
+  // It is an array when the subject has several common names, although its type does not say so.
   const commonNames: string | string[] | undefined = subject?.CN;
   return [...(commonNames === undefined ? [] : [commonNames].flat()), ...alternativeNames(subjectaltname ?? '')];
 }
 
-/** Names of other forms (URI, email, directory name, ...) are not compared: a CA may check them in other ways. */
+/**
+ * Types of names that are compared. Other types (URI, email, directory name, ...) are not, because a CA may verify them
+ * by different rules.
+ */
 const COMPARED: readonly (string | undefined)[] = ['DNS', 'IP Address'];
 
-/** Reads `DNS:a.example, URI:"..."`. Node quotes ambiguous names as JSON, so that one name cannot pose as several. */
+/** Parses `DNS:a.example, URI:"..."`. Node quotes ambiguous names as JSON, so that one name cannot pose as several. */
 function alternativeNames(text: string): string[] {
   const names: string[] = [];
   for (const [, form, quoted, plain] of text.matchAll(/(?:^|, )([^:",]+):(?:("(?:[^"\\]|\\.)*")|([^,]*))(?=, |$)/g)) {
@@ -88,10 +88,7 @@ function alternativeNames(text: string): string[] {
   return names;
 }
 
-/**
- * By the codes of node:tls, which are those of OpenSSL: faults of the client's certificate, then of the handshake
- * itself.
- */
+/** Descriptions of node:tls codes (those of OpenSSL): faults of the client's certificate, then of the handshake. */
 const TLS_ERRORS: Readonly<Record<string, string>> = {
   ERR_SSL_PEER_DID_NOT_RETURN_A_CERTIFICATE: 'no client certificate',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'client certificate from an unknown CA',
@@ -119,8 +116,8 @@ const TLS_ERRORS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Describes an error code of node:tls for the log; the code itself when it is not listed. `socket.authorizationError`
- * is such a code, not the error that its type says.
+ * Describes a node:tls error code for the log, or returns an unlisted code as it is. `socket.authorizationError` is
+ * such a code, not an Error as its type says.
  */
 export function describeTlsError(code: unknown): string {
   return TLS_ERRORS[String(code)] ?? String(code);

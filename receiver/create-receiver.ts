@@ -1,30 +1,34 @@
-/**
- * Puts the stages together, in their order: the mirror image of compose, serialise, sign, address, connect, transmit.
- */
+/** Assembles the stages in their order, the mirror image of compose, serialise, sign, address, connect, transmit. */
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import { type DeliveryObserver, type DeliveryReport, logDelivery, warnAboutOldCredentials } from './delivery-report.ts';
-import { createHandling, type Handling } from './handling/handling.ts';
+import { Handling } from './handling/handling.ts';
 import { errorFields, silentLogger } from './logger.ts';
-import { type ReceiverConfig, type ReceiverOptions, resolveOptions } from './options.ts';
+import { type ReceiverConfig, type ReceiverOptions, replaceSecrets, resolveOptions } from './options.ts';
 import { checkHead, requireApiKey, requireClientCertificate, requireSignature } from './stages/credentials.ts';
 import { checkContentType, parse, validate } from './stages/payload.ts';
 import { accept, readBody } from './stages/request.ts';
 import { answer, type DeliveryState, type Stage, setReason } from './stages/stage.ts';
-import { reply, store } from './stages/store.ts';
+import { reply, store, storeInSink } from './stages/store.ts';
 
 /** A receiver that is not listening yet. */
 export interface Receiver {
-  /** The Express app. Mount it in your own app, before any body parser, or serve it. */
+  /** The Express app. Mount it in your own app before any body parser, or serve it. */
   readonly app: Express;
-  /** Resolves when no handler runs and none is due. */
+  /**
+   * Replaces the accepted secrets from the next check on, for a rotation without a restart. Throws `HookproofError`
+   * (`RECEIVER_SECRET_MISSING`) when one is empty; the old secrets then stay valid. An inspector keeps the secrets with
+   * which it was started: restart it.
+   */
+  reloadSecrets(secrets: readonly string[]): void;
+  /** Resolves when no handler is running or due. */
   settled(): Promise<void>;
-  /** Starts no more handlers, and waits at most `timeoutMs` milliseconds for those that run. */
+  /** Starts no more handlers, and waits at most `timeoutMs` milliseconds for the running ones. */
   stop(timeoutMs: number): Promise<void>;
 }
 
 /**
- * Creates a receiver. Throws `HookproofError` (`RECEIVER_*`) when the configuration is incomplete: a secret that is
- * missing or empty does not disable its check. Specification: Delivery endpoint; Authentication.
+ * Creates a receiver. Throws `HookproofError` (`RECEIVER_*`) when the configuration is incomplete: a missing or empty
+ * secret does not disable its check. Specification: Delivery endpoint; Authentication.
  *
  * @example
  * const receiver = createReceiver({ signing: { secrets: [secret] }, handlers: { CAAS_BUY: recordPurchase } });
@@ -33,15 +37,16 @@ export interface Receiver {
 export function createReceiver(options: ReceiverOptions): Receiver {
   const config = resolveOptions(options);
   for (const warning of config.warnings) config.logger.warn({ event: 'configuration' }, warning);
-  const handling = createHandling(config);
+  const handling = new Handling(config);
   return {
     app: createApp(createPipeline(config, handling), config),
+    reloadSecrets: (secrets) => replaceSecrets(config, secrets),
     settled: () => handling.settled(),
     stop: (timeoutMs) => handling.stop(timeoutMs),
   };
 }
 
-/** Every stage by name. The order of the names is the order in which they run. */
+/** Names of the stages, in the order in which they run. */
 const RECEIVING_STAGES = [
   'accept',
   'requireClientCertificate',
@@ -60,9 +65,9 @@ export type Pipeline = Readonly<Record<(typeof RECEIVING_STAGES)[number], Stage>
 
 const pass: Stage = (_req, _res, next) => next();
 
-/** The stages for a configuration. A check that is not configured is replaced by one that lets everything pass. */
+/** Creates the stages for a configuration. A check that is not configured is replaced by one that always passes. */
 export function createPipeline(config: ReceiverConfig, handling: Handling): Pipeline {
-  const { clientCertificate, apiKey, signing, budget } = config;
+  const { clientCertificate, apiKey, signing, budget, inbox, sink, meter } = config;
   return {
     accept: accept(config.path, budget),
     requireClientCertificate: clientCertificate ? requireClientCertificate(clientCertificate, budget) : pass,
@@ -72,28 +77,28 @@ export function createPipeline(config: ReceiverConfig, handling: Handling): Pipe
     checkContentType,
     parse: parse(config.maxDepth),
     validate,
-    store: store(config.inbox, handling, config.meter),
+    store: sink === undefined ? store(inbox, handling, meter) : storeInSink(sink, config.sinkTimeLimitMs, meter),
     reply: reply(handling),
   };
 }
 
-/** The Express app that runs the stages. */
+/** Creates the Express app that runs the stages. */
 export function createApp(
   pipeline: Pipeline,
   { logger, observers }: Pick<ReceiverConfig, 'logger' | 'observers'>,
 ): Express {
   const app = express();
   app.disable('x-powered-by');
-  // Explicit, because an enclosing application could change the default: anyone can send X-Forwarded-* headers.
+  // This is explicit because an enclosing application could change the default: anyone can send X-Forwarded-* headers.
   app.set('trust proxy', false);
-  // Without a logger or observer there is nothing to report to.
+  // Without a logger or an observer there is nothing to report to.
   const loggers = logger === silentLogger ? [] : [logDelivery(logger), warnAboutOldCredentials(logger)];
   const everyObserver = [...loggers, ...observers];
   if (everyObserver.length > 0) app.use(reportDeliveries(everyObserver));
-  // Stages that let everything pass are left out: each layer of the router costs time even when it does nothing.
+  // Stages that always pass are omitted, because each layer of the router costs time even when it does nothing.
   for (const name of RECEIVING_STAGES) if (pipeline[name] !== pass) app.use(pipeline[name]);
 
-  // The last resort, for errors of our own. Express's own error page would show a stack trace.
+  // Handles our own errors as a last resort. Express's default error page would show a stack trace.
   app.use((error: unknown, _req: Request, res: Response<unknown, DeliveryState>, _next: NextFunction) => {
     logger.error({ event: 'internal-error', error: errorFields(error) }, 'internal error');
     setReason(res, 'internal-error');
@@ -103,7 +108,7 @@ export function createApp(
   return app;
 }
 
-/** The middleware in front of the stages. It notifies every observer when the delivery is over. */
+/** Creates the middleware in front of the stages. It calls every observer when the delivery has ended. */
 function reportDeliveries(observers: readonly DeliveryObserver[]): Stage {
   return (req, res, next) => {
     const startedAt = performance.now();
@@ -129,14 +134,14 @@ function reportDeliveries(observers: readonly DeliveryObserver[]): Stage {
         rawBody,
       };
       for (const observe of observers) observe(report);
-      // The connection holds its last answer for as long as it is open, and that would hold the body.
+      // The connection keeps its last answer while it is open, and the answer would keep the body.
       if (res.writableFinished) res.locals = {};
     });
     next();
   };
 }
 
-/** The reason in one line. Two codes are written without their hyphen, which log queries rely on. */
+/** Returns the reason as one line. Two codes are written without their hyphen, because log queries rely on that. */
 function reasonText(code: string, detail: string | undefined): string {
   if (code === 'connection-closed') return 'connection closed';
   if (code === 'inbox-failed') return `inbox failed: ${detail}`;

@@ -1,56 +1,53 @@
-/** The result of each delivery, reported when it is over: to the log, to metrics, to the inspector. */
+/** Reports the result of each delivery when it has ended: to the log, to metrics, to the inspector. */
 import type { IncomingMessage } from 'node:http';
 import type { ReceivedNotification } from '../contract/index.ts';
 import type { ReceiverLogger } from './logger.ts';
 
 export interface DeliveryReport {
-  /** `aborted`: the connection ended before an answer was sent. */
+  /** `aborted` means that the connection ended before an answer was sent. */
   readonly outcome: 'accepted' | 'refused' | 'aborted';
-  /** Of the answer. Undefined when there was none. */
+  /** Status of the answer. Undefined when there was none. */
   readonly status: number | undefined;
   /** Why it was not accepted, as text for the log: the code and the detail. Undefined when it was accepted. */
   readonly reason: string | undefined;
-  /** The same as a code: `signature-mismatch`, `client-certificate-untrusted`, `inbox-failed`. */
+  /** The code of the reason: `signature-mismatch`, `client-certificate-untrusted`, `inbox-failed`. */
   readonly reasonCode: string | undefined;
-  /** What the text adds to the code, such as the message of an error. */
+  /** Details in addition to the code, such as the message of an error. */
   readonly reasonDetail: string | undefined;
   readonly duplicate: boolean;
-  /** Only after the credentials were verified and the payload was understood. */
+  /** Set only after the credentials were verified and the payload was understood. */
   readonly notification: ReceivedNotification | undefined;
-  /**
-   * Which of the secrets and which of the API keys matched: 0 for the first. Undefined when none matched or none is
-   * required.
-   */
+  /** Index of the secret and the API key that matched, from 0. Undefined when none matched or none is required. */
   readonly secretIndex: number | undefined;
   readonly keyIndex: number | undefined;
   readonly receivedAt: Date;
-  /** From the head of the request to the end of the answer, in milliseconds. */
+  /** Milliseconds from the head of the request to the end of the answer. */
   readonly durationMs: number;
   /** The request as received. Its headers contain credentials. */
   readonly request: IncomingMessage;
   /**
-   * The body as received. Undefined when it was not read completely, and when it was not kept: the head showed that the
-   * credentials are invalid, and no observer has `needsRejectedBodies`.
+   * The body as received. Undefined when it was not read completely, or not kept: the head showed that the credentials
+   * are invalid, and no observer has `needsRejectedBodies`.
    */
   readonly rawBody: Buffer | undefined;
 }
 
 export interface DeliveryObserver {
-  /** Must not throw: it runs after the answer has been sent. */
+  /** Called after the answer has been sent. Must not throw. */
   (report: DeliveryReport): void;
   /**
-   * Keeps bodies although the head shows that they will be rejected: without the API key, or with a malformed
-   * signature. For debugging.
+   * Keeps the bodies of deliveries whose head already shows that they will be rejected (no API key, or a malformed
+   * signature). For debugging.
    */
   readonly needsRejectedBodies?: true;
 }
 
-/** Characters of an id in a log line. */
+/** Maximum length of an id in a log line, in characters. */
 const MAX_ID_LENGTH = 100;
 
 /**
- * Writes one log line per delivery: outcome, reason, notification and duration in milliseconds. No header and no body,
- * and an id only after the credentials were verified and the payload was understood.
+ * Writes one log line per delivery: outcome, reason, notification and duration in milliseconds. It contains no header
+ * and no body, and an id only after the credentials were verified and the payload was understood.
  */
 export function logDelivery(logger: ReceiverLogger): DeliveryObserver {
   return ({ outcome, status, reason, duplicate, notification, secretIndex, keyIndex, durationMs }) => {
@@ -62,7 +59,7 @@ export function logDelivery(logger: ReceiverLogger): DeliveryObserver {
       duplicate: duplicate ? true : undefined,
       id: notification?.id.slice(0, MAX_ID_LENGTH),
       kind: notification?.kind,
-      // Only during a rotation: the position in the list, never the secret or the key.
+      // Logged only during a rotation: the position in the list, never the secret or the key.
       secretIndex: secretIndex === 0 ? undefined : secretIndex,
       keyIndex: keyIndex === 0 ? undefined : keyIndex,
       durationMs: Math.round(durationMs * 1000) / 1000,
@@ -72,13 +69,13 @@ export function logDelivery(logger: ReceiverLogger): DeliveryObserver {
   };
 }
 
-/** At most one warning per credential in this time, in milliseconds. */
+/** Minimum interval between two warnings about one credential, in milliseconds. */
 const WARNING_INTERVAL_MS = 60_000;
 
 /**
- * Warns when a delivery used a secret or an API key that is not the first of its list: a rotation is not complete, and
- * the old one cannot be removed yet. At most one warning a minute per credential, with the number of deliveries since
- * the previous one. It contains the position (1 for the second in the list) and never the value.
+ * Warns when a delivery used a secret or an API key that is not the first in its list: the rotation is not complete,
+ * and the old credential cannot be removed yet. There is at most one warning a minute per credential, with the number
+ * of deliveries since the previous one. It contains the position (1 for the second in the list), never the value.
  */
 export function warnAboutOldCredentials(
   logger: ReceiverLogger,

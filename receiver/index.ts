@@ -1,4 +1,4 @@
-// For partners: run a receiver, or take its checks into an application of your own.
+// For partners: run a receiver, or use its checks in your own application.
 export type { ConnectionObserver, DropReason, ServerLimits } from './budget.ts';
 export { type ApiKeyCheck, checkApiKey } from './check-api-key.ts';
 export {
@@ -31,6 +31,7 @@ export {
   type Settlement,
 } from './inbox/inbox.ts';
 export { memoryInbox } from './inbox/memory-inbox.ts';
+export type { NotificationSink, SinkDelivery, SinkResult } from './inbox/notification-sink.ts';
 export { openArchive, openInbox } from './inbox/open-inbox.ts';
 export {
   type DeliverySummary,

@@ -1,18 +1,17 @@
-/** The logger that the receiver uses. `createLogger` in observe/ creates one. */
+/** The logger interface that the receiver uses. `createLogger` in observe/ creates one. */
 
-/** A pino logger is one. */
+/** A pino logger implements this interface. */
 export interface ReceiverLogger {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
 }
 
-/** Logs nothing. */
 export const silentLogger: ReceiverLogger = { info() {}, warn() {}, error() {} };
 
 /**
- * An error as log fields. The error object itself is not logged: HTTP clients attach the whole request to theirs,
- * including the credentials.
+ * Converts an error to log fields. The error object itself is not logged, because HTTP clients attach the whole request
+ * to theirs, including the credentials.
  */
 export function errorFields(error: unknown): object {
   if (!(error instanceof Error)) return { name: typeof error };

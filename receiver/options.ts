@@ -1,7 +1,4 @@
-/**
- * The configuration of a receiver, checked at start-up: a missing or empty credential is an error, never an open
- * receiver.
- */
+/** The configuration of a receiver, checked at start-up: a missing credential is an error, never an open receiver. */
 import { BlockList, isIP } from 'node:net';
 import {
   DEFAULT_API_KEY_HEADER,
@@ -15,6 +12,7 @@ import {
   type Budget,
   type ConnectionObserver,
   createBudget,
+  MAX_TIMER_MS,
   requirePositive,
   resolveLimits,
   type ServerLimits,
@@ -24,12 +22,13 @@ import type { DeliveryObserver } from './delivery-report.ts';
 import { type Handlers, type HandlingPolicy, resolveHandlingPolicy } from './handling/handlers.ts';
 import { type Inbox, type InboxMeter, silentMeter } from './inbox/inbox.ts';
 import { memoryInbox } from './inbox/memory-inbox.ts';
+import type { NotificationSink } from './inbox/notification-sink.ts';
 import { type ReceiverLogger, silentLogger } from './logger.ts';
 
 export interface ReceiverOptions {
   /**
-   * Requires the HMAC signature. During a rotation several secrets are valid: the first is the current one, and the use
-   * of another is logged as a warning. `header` defaults to X-Service-Signature.
+   * Requires the HMAC signature. During a rotation several secrets are valid: the first is the current one, and using
+   * another one is logged as a warning. `header` defaults to X-Service-Signature.
    */
   readonly signing?: { readonly secrets: readonly string[]; readonly header?: string };
   /**
@@ -39,99 +38,112 @@ export interface ReceiverOptions {
   readonly apiKey?: { readonly keys: readonly string[]; readonly header?: string };
   /** Requires a client certificate (mutual TLS). `startReceiver` sets it when `tls.clientCertificate` is given. */
   readonly clientCertificate?: ClientCertificateOption;
-  /** Must be set to run without any of them: anyone who knows the URL can then deliver anything. */
+  /** Must be set to run without any of them. Anyone who knows the URL can then deliver anything. */
   readonly open?: true;
-  /** The path of the registered URL, for example `/webhooks`. Any path by default. */
+  /** Path of the registered URL, for example `/webhooks`. Default: any path. */
   readonly path?: string;
-  /** The largest accepted body, in bytes. 1 MiB by default; the specification states no maximum. */
+  /** Maximum size of an accepted body, in bytes. Default: 1 MiB. The specification states no maximum. */
   readonly bodyLimit?: number;
-  /** What all senders together may use. Those of connections and requests apply in `startReceiver` only. */
+  /** Limits on what all clients can consume together. Those on connections and requests need `startReceiver`. */
   readonly limits?: ServerLimits;
-  /**
-   * The deepest accepted nesting of a body. 64 levels by default; notifications have 4. Deeper ones are answered 400.
-   */
+  /** Maximum nesting of a body, in levels. Default: 64; notifications have 4. Deeper ones are answered 400. */
   readonly maxDepth?: number;
   /** Your code, by kind of notification. */
   readonly handlers?: Handlers;
-  /** How many handlers run at a time, how often and how long they are tried. */
+  /** Concurrency, time limits and retries of handlers. */
   readonly handling?: Partial<HandlingPolicy>;
   /**
-   * Where accepted notifications are stored. In memory by default; `openInbox` opens one that survives the process. The
-   * receiver does not close it.
+   * Where accepted notifications are stored. Default: in memory. `openInbox` opens an inbox that survives the process.
+   * The receiver does not close it.
    */
   readonly inbox?: Inbox;
-  /** Is notified of the durations of storing and handling. */
+  /**
+   * Stores accepted notifications instead of an inbox: a message broker, from which other programs take them. Cannot be
+   * combined with `inbox` or `handlers`. The receiver does not close it.
+   */
+  readonly sink?: NotificationSink;
+  /** How long a delivery waits for the sink, in milliseconds; then it is answered 503. 5 s by default. */
+  readonly sinkTimeLimitMs?: number;
+  /** Receives the storage and handling durations. */
   readonly meter?: InboxMeter;
-  /** A pino logger, or a compatible one. Silent by default. */
+  /** A pino logger, or a compatible one. Default: no logging. */
   readonly logger?: ReceiverLogger;
-  /** Are notified of every delivery when it is over. */
+  /** Called after every delivery. */
   readonly observers?: readonly DeliveryObserver[];
-  /** Is notified of connections, and of those that are closed at a limit. */
+  /** Receives events about connections, including those that are closed at a limit. */
   readonly connectionObserver?: ConnectionObserver;
 }
 
 /**
- * What attests the client's certificate: the connection itself, or a proxy in front that terminates TLS. Specification:
- * Mutual TLS.
+ * How the client's certificate is attested: by the connection itself, or by a proxy in front that terminates TLS.
+ * Specification: Mutual TLS.
  *
  * Headers about certificates (`X-SSL-Client-Verify`, `X-Forwarded-Client-Cert` and the like) are trusted only with
- * `from: 'proxy'`, on a TCP connection from one of `proxies`, when the declared header occurs once, with exactly the
+ * `from: 'proxy'`, on a TCP connection from one of `proxies`, when the declared header occurs once and has exactly the
  * declared value. The proxy must replace the header on every request, or a client could send its own.
  */
 export type ClientCertificateOption =
   | {
       readonly from: 'connection';
       /**
-       * Common names, or host names or IP addresses of the subject alternative name, of the certificates that may
-       * deliver, exactly as in the certificate. Other forms of names, such as URIs, are never compared. For a CA that
-       * issues certificates to others as well. By default every certificate of the CA may deliver.
+       * Names of the certificates that may deliver: common names, or host names or IP addresses of the subject
+       * alternative name, exactly as in the certificate. Other types of names, such as URIs, are never compared. Use
+       * this for a CA that also issues certificates to others. Default: every certificate of the CA may deliver.
        */
       readonly allowed?: readonly string[];
     }
   | {
       readonly from: 'proxy';
-      /** IP addresses, for example `127.0.0.1`. */
+      /** IP addresses of the proxies, for example `127.0.0.1`. */
       readonly proxies: readonly string[];
-      /** For example `X-SSL-Client-Verify`. */
+      /** Name of the header, for example `X-SSL-Client-Verify`. */
       readonly header: string;
-      /** For example `SUCCESS`. */
+      /** Value of the header, for example `SUCCESS`. */
       readonly value: string;
     };
 
-/** The option as the stage needs it. The header name is in lower case. */
+/** The option in the form that the stage needs. The header name is in lower case. */
 export type ClientCertificateConfig =
   | { readonly from: 'connection'; readonly allowed: readonly string[] | undefined }
   | { readonly from: 'proxy'; readonly proxies: BlockList; readonly header: string; readonly value: string };
 
-/** The options with all defaults. Header names are in lower case. */
+/** The options with all defaults filled in. Header names are in lower case. */
 export interface ReceiverConfig {
-  readonly signing: { readonly secrets: readonly string[]; readonly header: string } | undefined;
+  /** `secrets` is replaced when the secrets are reloaded, so read it for each delivery. */
+  readonly signing: { secrets: readonly string[]; readonly header: string } | undefined;
   readonly apiKey: { readonly keys: readonly string[]; readonly header: string } | undefined;
   readonly clientCertificate: ClientCertificateConfig | undefined;
   readonly path: string | undefined;
   readonly bodyLimit: number;
   readonly budget: Budget;
-  /** Whether bodies are kept although the head of the request shows that they will be rejected. */
+  /** Keeps bodies although the head of the request shows that they will be rejected. */
   readonly keepsRejectedBodies: boolean;
   readonly maxDepth: number;
   readonly handlers: Handlers;
   readonly handling: HandlingPolicy;
   readonly meter: InboxMeter;
+  /** Stays empty when there is a sink. */
   readonly inbox: Inbox;
+  readonly sink: NotificationSink | undefined;
+  readonly sinkTimeLimitMs: number;
   readonly logger: ReceiverLogger;
   readonly observers: readonly DeliveryObserver[];
-  /** What is allowed but not advisable, for the log. */
+  /** Warnings for the log about allowed but inadvisable options. */
   readonly warnings: readonly string[];
 }
 
 const DEFAULT_BODY_LIMIT = 1024 * 1024;
 export const DEFAULT_MAX_DEPTH = 64;
+/** Within this time an inbox answers, too. */
+const DEFAULT_SINK_TIME_LIMIT_MS = 5000;
 
 /** Checks the options. Throws {@link HookproofError} (`RECEIVER_*`), which never contains the value of a secret. */
 export function resolveOptions(options: ReceiverOptions): ReceiverConfig {
   const { signing, apiKey, clientCertificate, path } = options;
   const { bodyLimit = DEFAULT_BODY_LIMIT, maxDepth = DEFAULT_MAX_DEPTH } = options;
+  const { sinkTimeLimitMs = DEFAULT_SINK_TIME_LIMIT_MS } = options;
   checkProtection(options);
+  checkSink(options);
   if (path !== undefined && !path.startsWith('/')) {
     throw new HookproofError('RECEIVER_PATH', 'The path does not start with "/".', {
       hint: 'Use the path of the registered URL, for example /webhooks.',
@@ -139,6 +151,8 @@ export function resolveOptions(options: ReceiverOptions): ReceiverConfig {
   }
   requirePositive('RECEIVER_BODY_LIMIT', 'bodyLimit', 'bytes', bodyLimit, DEFAULT_BODY_LIMIT);
   requirePositive('RECEIVER_MAX_DEPTH', 'maxDepth', 'levels', maxDepth, DEFAULT_MAX_DEPTH);
+  const sinkLimit = sinkTimeLimitMs <= MAX_TIMER_MS ? sinkTimeLimitMs : Number.NaN;
+  requirePositive('RECEIVER_SINK', 'sinkTimeLimitMs', 'milliseconds', sinkLimit, DEFAULT_SINK_TIME_LIMIT_MS);
   const limits = resolveLimits(options.limits, bodyLimit);
 
   const signatureHeader = signing?.header ?? DEFAULT_SIGNATURE_HEADER;
@@ -175,10 +189,23 @@ export function resolveOptions(options: ReceiverOptions): ReceiverConfig {
     handling: resolveHandlingPolicy(options.handling),
     meter: options.meter ?? silentMeter,
     inbox: options.inbox ?? memoryInbox(),
+    sink: options.sink,
+    sinkTimeLimitMs,
     logger: options.logger ?? silentLogger,
     observers: options.observers ?? [],
     warnings: warningsAbout(options),
   };
+}
+
+/** Replaces the valid secrets at once. Throws as {@link resolveOptions} does; the old secrets then stay valid. */
+export function replaceSecrets({ signing }: Pick<ReceiverConfig, 'signing'>, secrets: readonly string[]): void {
+  if (signing === undefined) {
+    throw new HookproofError('RECEIVER_SECRET_MISSING', 'The receiver was started without an HMAC secret.', {
+      hint: 'Restart it with signing.secrets: whether signatures are required cannot be changed while it runs.',
+    });
+  }
+  requireValues(secrets, 'secrets');
+  signing.secrets = [...secrets];
 }
 
 function checkProtection({ signing, apiKey, clientCertificate, open }: ReceiverOptions): void {
@@ -195,9 +222,32 @@ function checkProtection({ signing, apiKey, clientCertificate, open }: ReceiverO
     throw new HookproofError(
       'RECEIVER_OPEN_CONFLICT',
       'open: true is set together with an HMAC secret, an API key or a client certificate.',
-      { hint: 'Leave out open: true; what is configured is then required.' },
+      { hint: 'Remove open: true, or the credentials that it makes optional.' },
     );
   }
+}
+
+/** A sink has no claims, which handlers need. */
+function checkSink({ sink, inbox, handlers = {} }: ReceiverOptions): void {
+  if (sink === undefined) return;
+  if (typeof sink?.put !== 'function') {
+    throw new HookproofError('RECEIVER_SINK', 'sink has no method put.', {
+      hint: 'Its put stores a notification, and resolves when it is durable.',
+    });
+  }
+  if (inbox !== undefined) {
+    throw new HookproofError('RECEIVER_SINK', 'sink and inbox are both set: a notification is stored in one of them.', {
+      hint: 'Leave out inbox to pass notifications on to the sink, or sink to handle them here.',
+    });
+  }
+  if (Object.values(handlers).every((handler) => handler === undefined)) return;
+  throw new HookproofError(
+    'RECEIVER_SINK',
+    'sink and handlers are both set: handlers claim their work from an inbox.',
+    {
+      hint: 'Leave out handlers, and handle notifications where they leave the broker; or use inbox instead of sink.',
+    },
+  );
 }
 
 function warningsAbout({ signing, open }: ReceiverOptions): string[] {
@@ -214,7 +264,7 @@ function warningsAbout({ signing, open }: ReceiverOptions): string[] {
   return warnings;
 }
 
-/** What an unset variable becomes when a template or a shell writes it out. */
+/** Texts into which templates and shells turn an unset variable. */
 const PLACEHOLDERS = new Set(['undefined', 'null', '[object Object]']);
 
 function requireValues(values: readonly unknown[], option: string): void {
@@ -236,7 +286,7 @@ function isUsableHeaderName(name: unknown): boolean {
 function requireHeaderName(name: string, option: string): void {
   if (isUsableHeaderName(name)) return;
   throw new HookproofError('RECEIVER_HEADER_NAME', `${option} is not a usable header name.`, {
-    hint: 'Use letters, digits and hyphens, and no name that HTTP itself uses, for example X-Service-Signature.',
+    hint: 'Use letters, digits and hyphens, for example X-Service-Signature, but no name that HTTP itself uses.',
   });
 }
 
@@ -268,7 +318,7 @@ function resolveProxy(option: Extract<ClientCertificateOption, { from: 'proxy' }
   }
   if (typeof value !== 'string' || value.trim() === '' || value.trim() !== value) {
     throw invalidCertificateOption(
-      'value is empty or is surrounded by whitespace.',
+      'value is empty, or begins or ends with whitespace.',
       'Use the value that the proxy sends after it has verified a certificate, for example SUCCESS.',
     );
   }

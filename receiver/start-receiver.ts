@@ -1,4 +1,4 @@
-/** A receiver that listens on HTTP or HTTPS and closes in an orderly way. */
+/** Starts a receiver that listens on HTTP or HTTPS and shuts down gracefully. */
 import type { Server } from 'node:http';
 import type { Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -13,36 +13,35 @@ import { resolveTimeouts } from './server/timeouts.ts';
 import { type ServerTls, secureContextOptions, verifySecureContext } from './server/tls.ts';
 
 export interface ServerOptions extends HttpServerOptions {
-  /** The address to listen on. 127.0.0.1 by default: exposing the receiver to a network is a decision. */
+  /** Address to listen on. Default: 127.0.0.1, so that exposing the receiver to a network is an explicit decision. */
   readonly host?: string;
-  /** 0, the default, takes a free port. */
+  /** Port to listen on. Default: 0, which picks a free port. */
   readonly port?: number;
-  /** The path in `url`. */
+  /** Path in `url`. */
   readonly path?: string;
 }
 
 /** A receiver that is listening. */
 export interface RunningReceiver {
-  /** Where to deliver, path included. */
+  /** URL for deliveries, including the path. */
   readonly url: string;
   readonly port: number;
-  /** Resolves when no handler runs and none is due. */
+  /** Resolves when no handler is running or due. */
   settled(): Promise<void>;
   /**
-   * Uses new certificates for every handshake from now on; open connections keep what they have. Throws
-   * `HookproofError` (`RECEIVER_TLS`) when the material cannot be used, and the old stays in use. Whether clients need
-   * a certificate cannot be changed. TLS sessions from before cannot be resumed, so a CA that was removed from `ca` is
-   * trusted no longer, except on connections that are open already.
+   * Uses new certificates for every handshake from now on; open connections keep the old ones. Throws `HookproofError`
+   * (`RECEIVER_TLS`) when the material cannot be used, and keeps the old. Whether clients need a certificate cannot be
+   * changed. Earlier TLS sessions cannot be resumed, so a CA that was removed from `ca` is no longer trusted, except on
+   * connections that are already open.
    */
   reloadTls(tls: ServerTls): void;
-  /**
-   * Accepts no more connections, finishes requests and handlers, and resolves when all is closed or the time limit is
-   * over.
-   */
+  /** Verifies with these secrets from now on. See {@link Receiver.reloadSecrets}. */
+  reloadSecrets(secrets: readonly string[]): void;
+  /** Accepts no more connections, finishes requests and handlers, and resolves at the latest after the time limit. */
   close(): Promise<void>;
 }
 
-/** How many connections Node queues by default before it accepts them. */
+/** Number of connections that Node queues by default before it accepts them. */
 const NODE_BACKLOG = 511;
 
 /**
@@ -68,7 +67,7 @@ export async function serve(receiver: Receiver, server: Server, options: ServerO
   const { closeMs } = resolveTimeouts(options.timeouts);
   const { maxConnections } = resolveLimits(options.limits);
   const closeServer = gracefulClose(server, closeMs);
-  // As many connections as may be open may also queue. Beyond that the kernel leaves a client unanswered for a second.
+  // As many connections may queue as may be open. Beyond that, the kernel does not answer a client for a second.
   const backlog = Math.max(NODE_BACKLOG, maxConnections);
   await listen(server, { host, port, backlog }, { code: 'RECEIVER_LISTEN' });
   server.on('error', (error) => logger.error({ event: 'server-error', error: errorFields(error) }, 'server error'));
@@ -84,6 +83,10 @@ export async function serve(receiver: Receiver, server: Server, options: ServerO
     reloadTls(next) {
       reloadTls(server, tls, next);
       logger.info({ event: 'tls-reloaded' }, 'certificates reloaded');
+    },
+    reloadSecrets(secrets) {
+      receiver.reloadSecrets(secrets);
+      logger.info({ event: 'secrets-reloaded', count: secrets.length }, 'secrets reloaded');
     },
     async close() {
       await closeServer();
@@ -102,16 +105,16 @@ function reloadTls(server: Server, current: ServerTls | undefined, next: ServerT
   }
   const options = secureContextOptions(next);
   verifySecureContext(options);
-  // The new context has new keys for session tickets, so no session that the old one trusted can be resumed.
+  // The new context has new keys for session tickets, so that no session that the old one trusted can be resumed.
   (server as TlsServer).setSecureContext(options);
 }
 
-/** The options with the check of client certificates that `tls` implies. Throws `RECEIVER_CLIENT_CERTIFICATE`. */
+/** Adds the check of client certificates that `tls` implies. Throws `RECEIVER_CLIENT_CERTIFICATE`. */
 export function withClientCertificateCheck<Options extends ReceiverOptions & ServerOptions>(options: Options): Options {
   return { ...options, ...impliedClientCertificate(options) };
 }
 
-/** Combinations that would reject everyone, or accept anyone, are errors. */
+/** Rejects combinations that would reject every client or accept any. */
 function impliedClientCertificate({ tls, clientCertificate }: ReceiverOptions & ServerOptions): {
   clientCertificate?: ClientCertificateOption;
 } {

@@ -1,7 +1,4 @@
-/**
- * Settles as `work` does, or as `onTimeout` does when `work` takes longer than `ms` milliseconds. The work itself
- * continues.
- */
+/** Settles like `work`, or like `onTimeout` when `work` takes longer than `ms` milliseconds. The work continues. */
 export async function withTimeout<T>(work: () => Promise<T>, ms: number, onTimeout: () => T): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<void>((resolve) => {

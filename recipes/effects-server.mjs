@@ -1,5 +1,5 @@
 /**
- * The effects window as an endpoint, for test environments only: runs a command with the query of each request.
+ * Serves the effects window over HTTP, for test environments only: runs a command with the query of each request.
  * `node effects-server.mjs node effects.mjs`
  * Environment: WEBHOOK_EFFECTS_TOKEN (16 characters or more), WEBHOOK_EFFECTS_PORT (3001).
  */
@@ -17,7 +17,7 @@ createServer(({ method, url, headers }, res) => {
   const answer = (status, body) => res.writeHead(status, { 'Content-Type': 'application/json' }).end(body);
   const isAllowed = timingSafeEqual(digest(headers.authorization ?? ''), digest(`Bearer ${WEBHOOK_EFFECTS_TOKEN}`));
   if (!isAllowed) return answer(401, '{"error":"unauthorized"}');
-  // Percent-encoded, without any character that means something to a shell, which ssh starts on the other machine.
+  // Percent-encoded, without shell metacharacters, because ssh starts a shell on the other machine.
   const [, query = ''] = /^\/effects\?((?:notification|transaction)=[\w.%,-]+)$/.exec(url) ?? [];
   if (method !== 'GET' || query === '' || query.split(',').length > 50) return answer(400, '{"error":"not a query"}');
   execFile(program, [...args, query], { maxBuffer: 8 * 1024 * 1024 }, (error, stdout) => {

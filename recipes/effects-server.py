@@ -1,4 +1,4 @@
-"""The effects window as an endpoint, for test environments only: runs a command with the query of each request.
+"""Serves the effects window over HTTP, for test environments only: runs a command with the query of each request.
 
 `python3 effects-server.py python3 effects.py`
 Environment: WEBHOOK_EFFECTS_TOKEN (16 characters or more), WEBHOOK_EFFECTS_PORT (3001).
@@ -20,7 +20,7 @@ class Handler(BaseHTTPRequestHandler):
         received = self.headers.get("Authorization", "").encode()
         if not hmac.compare_digest(received, f"Bearer {TOKEN}".encode()):
             return self.answer(401, b'{"error":"unauthorized"}')
-        # Percent-encoded, without any character that means something to a shell, which ssh starts on the other machine.
+        # Percent-encoded, without shell metacharacters, because ssh starts a shell on the other machine.
         query = re.fullmatch(r"/effects\?((?:notification|transaction)=[A-Za-z0-9_.%,-]+)", self.path)
         if query is None or query[1].count(",") >= 50:
             return self.answer(400, b'{"error":"not a query"}')

@@ -1,11 +1,11 @@
 /**
- * What the receiver stored, by its journal (WEBHOOK_JOURNAL). For test environments only.
+ * Prints what the receiver stored, from its journal (WEBHOOK_JOURNAL). For test environments only.
  * `node effects.mjs notification=ID,ID` or `node effects.mjs transaction=ID`
  */
 import { readFileSync } from 'node:fs';
 
 const DECIMALS = { BTC: 8, ETH: 18, USDC: 6, GUSD: 2, NEO: 0 };
-/** A longer amount is left out. */
+/** Longer amounts are omitted. */
 const MAX_DIGITS = 1000;
 
 function handling({ id, type, data }) {
@@ -30,7 +30,7 @@ function handling({ id, type, data }) {
   };
 }
 
-/** Moves the point in the text: a float would lose digits. An asset without known decimals has no amount. */
+/** Moves the point in the text, because a float would lose digits. An asset without known decimals has no amount. */
 function displayAmount(atomic, currency) {
   if (!Object.hasOwn(DECIMALS, currency) || atomic.length > MAX_DIGITS || !/^\d+$/.test(atomic)) return undefined;
   const digits = atomic.padStart(DECIMALS[currency] + 1, '0');
@@ -42,6 +42,6 @@ const [, name, given] = /^(notification|transaction)=(.+)$/.exec(process.argv[2]
 if (name === undefined) throw new Error('Give notification=ID,ID or transaction=ID.');
 const ids = given.split(',').map(decodeURIComponent);
 const lines = readFileSync(process.env.WEBHOOK_JOURNAL ?? 'journal.ndjson', 'utf8').split('\n');
-// What follows the last line is being written.
+// An incomplete last line is still being written.
 const all = lines.slice(0, -1).map((line) => handling(JSON.parse(JSON.parse(line).body)));
 console.log(JSON.stringify({ total: all.length, handled: all.filter((one) => ids.includes(one[name])) }));

@@ -1,6 +1,6 @@
 <?php
 /**
- * What the receiver stored, by its journal (WEBHOOK_JOURNAL). For test environments only.
+ * Prints what the receiver stored, from its journal (WEBHOOK_JOURNAL). For test environments only.
  * `php effects.php notification=ID,ID` or `php effects.php transaction=ID`
  */
 
@@ -40,7 +40,7 @@ function handling(string $line): array
     ], fn ($value) => $value !== null);
 }
 
-/** Moves the point in the text: a float would lose digits. An asset without known decimals has no amount. */
+/** Moves the point in the text, because a float would lose digits. An asset without known decimals has no amount. */
 function displayAmount(string $atomic, ?string $currency): ?string
 {
     $decimals = DECIMALS[$currency] ?? null;
@@ -58,6 +58,6 @@ if (!preg_match('/^(notification|transaction)=(.+)$/D', $argv[1] ?? '', $query))
 $ids = array_map('rawurldecode', explode(',', $query[2]));
 $path = getenv('WEBHOOK_JOURNAL') ?: 'journal.ndjson';
 $lines = explode("\n", file_exists($path) ? file_get_contents($path) : '');
-array_pop($lines); // What follows the last line is being written.
+array_pop($lines); // An incomplete last line is still being written.
 $handled = array_filter(array_map('handling', $lines), fn ($one) => in_array($one[$query[1]] ?? null, $ids, true));
 echo json_encode(['total' => count($lines), 'handled' => array_values($handled)]), "\n";

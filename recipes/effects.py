@@ -1,4 +1,4 @@
-"""What the receiver stored, by its journal (WEBHOOK_JOURNAL). For test environments only.
+"""Prints what the receiver stored, from its journal (WEBHOOK_JOURNAL). For test environments only.
 
 `python3 effects.py notification=ID,ID` or `python3 effects.py transaction=ID`
 """
@@ -13,7 +13,7 @@ DECIMALS = {"BTC": 8, "ETH": 18, "USDC": 6, "GUSD": 2, "NEO": 0}
 
 
 def handling(line):
-    # Without numbers: Python raises on integers with more than 4,300 digits.
+    # Numbers are not parsed: Python raises on integers with more than 4,300 digits.
     body = json.loads(json.loads(line)["body"], parse_int=lambda _: None)
 
     def first(*paths):
@@ -48,7 +48,7 @@ def text_at(value, path):
 
 
 def display_amount(atomic, currency):
-    """Moves the point in the text: a float would lose digits. An asset without known decimals has no amount."""
+    """Moves the point in the text, because a float would lose digits. An asset without known decimals has no amount."""
     if currency not in DECIMALS or not re.fullmatch("[0-9]+", atomic):
         return None
     digits = atomic.zfill(DECIMALS[currency] + 1)
@@ -62,6 +62,6 @@ if query is None:
 ids = [unquote(part) for part in query[2].split(",")]
 with open(os.environ.get("WEBHOOK_JOURNAL", "journal.ndjson"), "rb") as journal:
     lines = journal.read().split(b"\n")
-# What follows the last line is being written.
+# An incomplete last line is still being written.
 every = [handling(line) for line in lines[:-1]]
 print(json.dumps({"total": len(every), "handled": [one for one in every if one.get(query[1]) in ids]}))

@@ -1,13 +1,13 @@
 # frozen_string_literal: true
 
-# What the receiver stored, by its journal (WEBHOOK_JOURNAL). For test environments only.
+# Prints what the receiver stored, from its journal (WEBHOOK_JOURNAL). For test environments only.
 # `ruby effects.rb notification=ID,ID` or `ruby effects.rb transaction=ID`
 
 require 'json'
 require 'uri'
 
 DECIMALS = { 'BTC' => 8, 'ETH' => 18, 'USDC' => 6, 'GUSD' => 2, 'NEO' => 0 }.freeze
-MAX_DIGITS = 1000 # A longer amount is left out.
+MAX_DIGITS = 1000 # Longer amounts are omitted.
 
 def handling(line)
   id, type, data = JSON.parse(JSON.parse(line).fetch('body')).values_at('id', 'type', 'data')
@@ -31,7 +31,7 @@ def handling(line)
   }.compact
 end
 
-# Moves the point in the text: a float would lose digits. An asset without known decimals has no amount.
+# Moves the point in the text, because a float would lose digits. An asset without known decimals has no amount.
 def display_amount(atomic, decimals)
   return unless decimals && atomic.size <= MAX_DIGITS && atomic.match?(/\A[0-9]+\z/)
 
@@ -42,6 +42,6 @@ _, name, given = *ARGV.first.to_s.match(/\A(notification|transaction)=(.+)\z/)
 abort 'Give notification=ID,ID or transaction=ID.' unless name
 ids = given.split(',').map { |id| URI.decode_www_form_component(id.gsub('+', '%2B')) }
 lines = File.readlines(ENV.fetch('WEBHOOK_JOURNAL', 'journal.ndjson'), encoding: 'UTF-8')
-# What follows the last line is being written.
+# An incomplete last line is still being written.
 all = lines.select { |line| line.end_with?("\n") }.map { |line| handling(line) }
 puts JSON.generate({ total: all.size, handled: all.select { |one| ids.include?(one[name.to_sym]) } })

@@ -1,7 +1,7 @@
 /**
- * The journal of a receiver: a file with one line of JSON per notification, each of them on disk before it is
- * acknowledged. One process owns it, because the known ids are in memory. On Linux and macOS, on a local disk: the lock
- * is a Unix domain socket next to the journal, `PATH.lock`.
+ * The journal of a receiver: a file with one line of JSON per notification, which is on disk before the notification is
+ * acknowledged. Only one process can own it, because the known ids are in memory. It requires Linux or macOS and a
+ * local disk: the lock is a Unix domain socket next to the journal, `PATH.lock`.
  */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -11,7 +11,7 @@ import { connect, createServer } from 'node:net';
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
 const BEGINNING = Buffer.from('{"id":');
 
-/** Resolves when this process owns the journal and knows its ids. Rejects with a message for the operator. */
+/** Resolves when this process owns the journal and has read its ids. Rejects with a message for the operator. */
 export async function openJournal(path) {
   const owner = await lock(path);
   try {
@@ -29,8 +29,8 @@ export async function openJournal(path) {
 }
 
 /**
- * Listens on a socket as long as this process lives, and returns its inode. Nothing answers on that of a process that
- * was killed, and only a rename takes its place: when two do, `check` rejects in the one that was replaced.
+ * Listens on a socket for as long as this process lives, and returns its inode. The socket of a killed process does not
+ * respond and is replaced by a rename. When two processes do that, `check` rejects in the one that was replaced.
  */
 async function lock(path) {
   const name = `${path}.lock`;
@@ -65,8 +65,8 @@ class Journal {
   }
 
   /**
-   * Resolves when the notification is on disk: the sender may deliver what was not. One at a time, so a copy waits for
-   * the first delivery, and adds no line.
+   * Resolves when the notification is on disk; when it rejects, the sender can deliver again. Calls run one at a time,
+   * so that a duplicate waits for the first delivery. A duplicate adds no line.
    */
   store(id, rawBody) {
     const stored = this.#last.then(() => (this.ids.has(id) ? this.check() : this.append(id, rawBody)));
@@ -92,7 +92,7 @@ class Journal {
     }
   }
 
-  /** Rejects when the path leads to another file by now, another process has the lock, or something else wrote. */
+  /** Rejects when the path now names another file, another process has the lock, or another program has written. */
   async check() {
     const inodes = [await inodeOf(this.path), await inodeOf(`${this.path}.lock`)];
     if (inodes.join() !== this.inodes.join()) throw new Error(`${this.path} or its lock was removed or replaced`);
@@ -100,7 +100,7 @@ class Journal {
   }
 }
 
-/** Reads the file in pieces: its ids, and how many bytes its lines take. A line that was cut off is not one of them. */
+/** Reads the file in pieces. Returns its ids and the size of its complete lines, in bytes. */
 async function readIds(file, path) {
   const ids = new Set();
   let [size, number, rest] = [0, 1, Buffer.alloc(0)];
@@ -130,7 +130,7 @@ function idOf(line) {
   }
 }
 
-/** The device and the inode of a file; null when there is none. */
+/** Returns the device and the inode of a file; null when there is none. */
 const inodeOf = (path) =>
   stat(path, { bigint: true }).then(
     ({ dev, ino }) => `${dev}:${ino}`,

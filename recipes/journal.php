@@ -2,14 +2,14 @@
 declare(strict_types=1);
 
 /**
- * A file with one line of JSON per notification, each of them on disk before `store` returns true. PHP has a process
- * per request: each of them locks the file and looks for the id, so several processes may share it. No request creates
- * the file, because one that was removed, or whose disk is not mounted, must not be replaced by an empty one:
- * `install -m 600 -o www-data /dev/null PATH` once, for the user of php-fpm.
+ * A file with one line of JSON per notification, which is on disk before `store` returns true. PHP has a process per
+ * request, and each locks the file and searches it for the id, so that several processes can share it. No request
+ * creates the file, because one that was removed, or whose disk is not mounted, must not be replaced by an empty one.
+ * Run `install -m 600 -o www-data /dev/null PATH` once, with the user of php-fpm.
  */
 final class Journal
 {
-    /** Enough for a body of 1 MiB of which JSON escapes each byte with six. */
+    /** Enough for a body of 1 MiB in which JSON escapes each byte as six. */
     private const MAX_LINE_BYTES = 8 * 1024 * 1024;
     private const LINE_START = '{"id":';
 
@@ -17,7 +17,7 @@ final class Journal
     {
     }
 
-    /** Appends a line and flushes it to disk. A copy adds no line. False, and a line in the log, when that fails. */
+    /** Appends a line and flushes it to disk. A duplicate adds no line. False, and a log line, on failure. */
     public function store(string $id, string $body): bool
     {
         try {
@@ -30,8 +30,8 @@ final class Journal
     }
 
     /**
-     * Creates the file, or checks each of its lines: it changes nothing, so that a wrong path does no harm. Returns its
-     * identity, which `serve` hands to the processes of the requests in WEBHOOK_JOURNAL_FILE.
+     * Creates the file, or checks each of its lines. It changes nothing, so that a wrong path is harmless. Returns its
+     * identity, which `serve` passes to the processes of the requests in WEBHOOK_JOURNAL_FILE.
      */
     public function prepare(): string
     {
@@ -76,7 +76,7 @@ final class Journal
         }
     }
 
-    /** The size of the lines; null when one of them has the id. Cuts off a last line that was not completed. */
+    /** Returns the size of the lines; null when one of them has the id. Cuts off an incomplete last line. */
     private function sizeWithout(string $id, $file): ?int
     {
         $start = self::LINE_START . json_encode($id) . ',';
@@ -98,13 +98,13 @@ final class Journal
         return $size;
     }
 
-    /** Whether the process was killed while it wrote this line. */
+    /** Returns true when the process was killed while it wrote this line. */
     private function isTorn($file, string $line): bool
     {
         return !str_ends_with($line, "\n") && feof($file) && str_starts_with($line, self::LINE_START);
     }
 
-    /** Whether a web server hands the file out: it, or what leads to it, is in the document root. */
+    /** Returns true when a web server would serve the file: it, or a link to it, is in the document root. */
     private function isPublic(): bool
     {
         $root = realpath(($_SERVER['DOCUMENT_ROOT'] ?? '') ?: dirname($_SERVER['SCRIPT_FILENAME']));

@@ -1,6 +1,6 @@
 """The journal of a receiver: a file with one line of JSON per notification, on disk before it is acknowledged.
 
-One process owns it, because the known ids are in memory. Linux and macOS: Windows has no `fcntl`.
+Only one process can own it, because the known ids are in memory. It requires Linux or macOS: Windows has no `fcntl`.
 """
 
 import fcntl
@@ -15,7 +15,7 @@ MAX_LINE_BYTES = 16 * 1024 * 1024
 
 class Journal:
     def __init__(self, path):
-        """Raises OSError with a message for the operator, and leaves a file alone that is not a journal."""
+        """Raises OSError with a message for the operator. A file that is not a journal is not changed."""
         self.path, self.mutex = path, threading.Lock()
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
         self.file = os.fdopen(descriptor, "r+b", buffering=0)
@@ -30,7 +30,7 @@ class Journal:
         self.check()
 
     def store(self, id, body):
-        """Raises OSError when the notification is not stored: the sender may deliver it again. A copy adds no line."""
+        """Raises OSError when the notification cannot be stored; the sender can retry. A duplicate adds no line."""
         entry = {"id": id, "receivedAt": datetime.now(timezone.utc).isoformat(), "body": body.decode()}
         line = json.dumps(entry).encode() + b"\n"
         with self.mutex:
@@ -51,7 +51,7 @@ class Journal:
             self.ids.add(id)
 
     def check(self):
-        """Raises OSError when the path leads to another file by now, or another program has written to the file."""
+        """Raises OSError when the path now names another file, or another program has written to the file."""
         opened = os.fstat(self.file.fileno())
         if not os.path.exists(self.path) or not os.path.samestat(opened, os.stat(self.path)):
             raise OSError(f"{self.path} was removed or replaced")
@@ -60,7 +60,7 @@ class Journal:
 
 
 def read_ids(descriptor, path):
-    """The ids of the file, and how many bytes its lines take. A line that was cut off is not one of them."""
+    """Returns the ids in the file and the size of its complete lines, in bytes."""
     ids, size = set(), 0
     with open(descriptor, "rb", closefd=False) as file:
         for number, line in enumerate(iter(lambda: file.readline(MAX_LINE_BYTES), b""), 1):
@@ -78,9 +78,9 @@ def read_ids(descriptor, path):
 
 
 def notification_id(body):
-    """The id of a notification. Raises ValueError when the body is not one; unknown types and fields are accepted."""
+    """Returns the id. Raises ValueError when the body is not a notification; unknown types and fields are accepted."""
     try:
-        # Without numbers: Python raises on integers with more than 4,300 digits, and accepts NaN.
+        # Numbers are not parsed: Python raises on integers with more than 4,300 digits, and accepts NaN.
         notification = json.loads(body.decode("utf-8"), parse_int=lambda _: None, parse_constant=int)
     except RecursionError as error:
         raise ValueError("nested too deeply") from error

@@ -3,10 +3,10 @@
 require 'json'
 require 'time'
 
-# A file with one line of JSON per notification, each of them on disk before `store` returns. It is locked as long as
-# the process lives, because the known ids are in its memory.
+# A file with one line of JSON per notification, which is on disk before `store` returns. It is locked while the
+# process lives, because the known ids are in its memory.
 class Journal
-  # Enough for a body of 1 MiB of which JSON escapes each byte with six.
+  # Enough for a body of 1 MiB in which JSON escapes each byte as six.
   MAX_LINE_BYTES = 8 * 1024 * 1024
 
   def initialize(path)
@@ -16,12 +16,12 @@ class Journal
     @mutex = Mutex.new
     @ids, @size = {}, 0
     read_lines
-    # What follows the last line was being written when the process was killed.
+    # An incomplete last line was being written when the process was killed.
     @file.truncate(@size)
     @file.fsync
   end
 
-  # Raises SystemCallError when the notification cannot be stored. A copy adds no line.
+  # Raises SystemCallError when the notification cannot be stored. A duplicate adds no line.
   def store(id, body)
     line = "#{JSON.generate(id: id, receivedAt: Time.now.utc.iso8601(3), body: body)}\n"
     @mutex.synchronize do
@@ -35,7 +35,7 @@ class Journal
 
   private
 
-  # Changes nothing, so that a wrong path in WEBHOOK_JOURNAL does no harm.
+  # Changes nothing, so that a wrong path in WEBHOOK_JOURNAL is harmless.
   def read_lines
     @file.each_line("\n", MAX_LINE_BYTES).with_index(1) do |line, number|
       break if !line.end_with?("\n") && @file.eof? && line.start_with?('{"id":')
@@ -54,8 +54,8 @@ class Journal
     nil
   end
 
-  # A file that was removed or replaced is gone at the next start. One of another size has a part of a line that could
-  # not be cut off, or lines of somebody else.
+  # A file that was removed or replaced would be missing at the next start. One of another size has part of a line that
+  # could not be cut off, or lines of another program.
   def check
     return if File.identical?(@path, @file) && @file.size == @size
 
@@ -73,9 +73,9 @@ class Journal
   end
 end
 
-# JSON in UTF-8, without the comments that JSON.parse accepts.
+# Parses JSON in UTF-8, and rejects the comments that JSON.parse accepts.
 module StrictJSON
-  # Outside of its strings, JSON has no slash.
+  # Outside its strings, JSON has no slash.
   WITHOUT_COMMENTS = %r{\A(?>[^"/]++|"(?>[^"\\]++|\\.)*+")*+\z}m
 
   def self.parse(text)

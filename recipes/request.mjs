@@ -1,22 +1,22 @@
 /**
- * What a receiver reads of a request. Connections, time and memory have limits, because credentials are checked later:
- * 256 connections with at most 1 MiB each.
+ * Reads requests. Connections, time and memory are limited, because credentials are checked later: 256 connections with
+ * at most 1 MiB each.
  */
 const MAX_BODY_BYTES = 1024 * 1024;
-/** More is read than is accepted: a sender that is still writing would see a reset instead of the 413. */
+/** More is read than accepted, because a sender that is still writing would see a reset instead of the 413. */
 const MAX_READ_BYTES = 16 * MAX_BODY_BYTES;
-/** Each takes time, however small it is. A megabyte in the smallest usual packets has about 2,000. */
+/** Each chunk costs time, however small it is. A megabyte in the smallest common packets has about 2,000. */
 const MAX_CHUNKS = 10_000;
-/** Each can hold a body. */
+/** Each connection can hold one body. */
 const MAX_CONNECTIONS = 256;
 
-/** Sets the limits of a server of node:http. Heads are limited to 16 KiB by Node itself. */
+/** Sets the limits of a node:http server. Node itself limits heads to 16 KiB. */
 export function limitServer(server) {
-  // In milliseconds. Node looks every 30 seconds which requests have exceeded them.
+  // In milliseconds. Node checks these limits every 30 seconds.
   server.headersTimeout = 10_000;
   server.requestTimeout = 20_000; // head and body
   server.setTimeout(60_000); // a client that does not read its answers
-  // The connection that has gone longest without an answer is the first one, and the one that is closed.
+  // The connection that has waited longest for an answer is the first one, and is closed first.
   const connections = new Set();
   server.on('connection', (socket) => {
     connections.add(socket);
@@ -29,8 +29,8 @@ export function limitServer(server) {
 }
 
 /**
- * The raw body of a request; null when it is too large. Rejects when the sender goes away. The chunks are copied into
- * one buffer: a list of them takes a hundred bytes for each, also for a body in chunks of one byte.
+ * Resolves with the raw body of a request, or null when it is too large. Rejects when the sender disconnects. The
+ * chunks are copied into one buffer, because in a list each takes a hundred bytes, even a chunk of one byte.
  */
 export function readBody(req) {
   return new Promise((resolve, reject) => {
@@ -54,14 +54,14 @@ export function readBody(req) {
   });
 }
 
-/** The id of a notification; null when the body is not one. Unknown types and fields are accepted. */
+/** Returns the id; null when the body is not a notification. Unknown types and fields are accepted. */
 export function notificationId(rawBody) {
   try {
-    // Strict UTF-8; a byte order mark stays in the text, where JSON does not allow it.
+    // Decodes strictly. A byte order mark stays in the text, where JSON does not allow it.
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(rawBody);
     const { id, type, data } = JSON.parse(text);
     const isNotification = typeof type === 'string' && typeof data === 'object' && data !== null;
-    // Half a surrogate pair is no text that everything can read back.
+    // An unpaired surrogate is rejected, because not every program could read the id back.
     return isNotification && typeof id === 'string' && /^[^\p{Cc}\p{Cs}]{1,200}$/u.test(id) ? id : null;
   } catch {
     return null;

@@ -4,8 +4,8 @@ declare(strict_types=1);
 require_once __DIR__ . '/journal.php';
 
 /**
- * Starts PHP's own server, which runs the script for every request. Ctrl-C ends it and its workers; a signal to one
- * process does not. For trying out: it holds a body of any size in memory.
+ * Starts PHP's own server, which runs the script for every request. Ctrl-C stops it and its workers; a signal to one
+ * process does not. For local tests only: it holds a body of any size in memory.
  */
 function serve(string $script): never
 {

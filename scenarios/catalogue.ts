@@ -10,6 +10,7 @@ import { leaksSuite } from './suites/leaks.ts';
 import { malformedSuite } from './suites/malformed.ts';
 import { mtlsSuite } from './suites/mtls.ts';
 import { rawBodySuite } from './suites/raw-body.ts';
+import { rotationSuite } from './suites/rotation.ts';
 import { signatureSuite } from './suites/signature.ts';
 import { tlsSuite } from './suites/tls.ts';
 import { typoKeySuite } from './suites/typo-key.ts';
@@ -29,38 +30,49 @@ export const CATALOGUE: readonly Suite[] = [
   leaksSuite,
   deliverySuite,
   effectsSuite,
+  rotationSuite,
 ];
 
 const BY_ID: ReadonlyMap<string, Scenario> = new Map(
   CATALOGUE.flatMap((suite) => suite.scenarios.map((scenario) => [scenario.id, scenario] as const)),
 );
 
-/** The ids of scenarios that sent the same as another one. Each still selects that one. */
+/**
+ * Maps ids of removed scenarios to the scenario that replaces each: it sends the same, and perhaps more. A former id
+ * still selects its replacement.
+ */
 const FORMER_IDS: Readonly<Record<string, string>> = {
   'http/key-header-lower': 'api-key/lower-case-name',
   'http/key-header-upper': 'api-key/upper-case-name',
+  'signature/unsigned-rewrite-headers': 'signature/unsigned-open-paths',
+  ...Object.fromEntries(
+    [
+      ...['x-ssl-client', 'x-client-verify', 'ssl-client', 'x-forwarded-client-cert', 'x-forwarded-tls-client-cert'],
+      ...['x-amzn-mtls', 'x-arr-clientcert', 'x-client-cert-google', 'cloudflare', 'client-cert'],
+    ].map((name) => [`mtls/forged-${name}`, 'mtls/forged-headers']),
+  ),
 };
 
-/** The id that a scenario has now. */
+/** Returns the current id of a scenario. */
 export function currentId(id: string): string {
   return (Object.hasOwn(FORMER_IDS, id) ? FORMER_IDS[id] : undefined) ?? id;
 }
 
-/** The scenario with this id, which may be a former one; or undefined. */
+/** Finds the scenario with this id, which may be a former one. */
 export function findScenario(id: string): Scenario | undefined {
   return BY_ID.get(currentId(id));
 }
 
-/** The scenarios that share an id of this kind with no other one, in the order of the catalogue. */
-export function ownersOf(kind: SampleKind): readonly string[] {
+/** Lists the scenarios that need an id of this kind that no other scenario uses, in the order of the catalogue. */
+export function scenariosOwning(kind: SampleKind): readonly string[] {
   return CATALOGUE.flatMap(({ scenarios }) =>
     scenarios.filter((one) => 'owns' in one && one.owns?.includes(kind) === true).map(({ id }) => id),
   );
 }
 
 /**
- * A digest of what the catalogue demands: ids, levels and requirements. Two runs with the same digest are comparable.
- * `without` leaves these scenarios out.
+ * Digests what the catalogue requires: ids, levels and requirements. Two runs with the same digest are comparable. The
+ * scenarios in `without` are left out.
  */
 export function catalogueDigest(without: readonly string[] = []): string {
   const counted = CATALOGUE.flatMap(({ scenarios }) => scenarios).filter(({ id }) => !without.includes(id));

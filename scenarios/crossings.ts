@@ -1,6 +1,6 @@
 /**
- * Which combinations of the dimensions are sent, and which are left out. Each pair of a flaw and a shape is in one of
- * the two lists or has a separate scenario; a test checks this, and `docs/dimensions.md` lists all of them.
+ * Lists the combinations of the dimensions that are sent, and those that are left out. Each pair of a flaw and a shape
+ * is in one of the two lists or has its own scenario. A test checks this, and `docs/dimensions.md` lists all of them.
  */
 import { type Dimension, FLAWS, type FlawName, SHAPES, type ShapeName } from './dimensions.ts';
 import type { Crossing } from './forgery.ts';
@@ -19,7 +19,7 @@ export const CROSSINGS: readonly Crossing[] = [
   ...unsignedMalformed,
 ];
 
-/** The scenario that sends the plain request with each flaw. Other invalid values have separate scenarios. */
+/** The scenario that sends the plain request with each flaw. Other invalid values have their own scenarios. */
 export const PLAIN: Readonly<Record<FlawName, string>> = {
   'no-signature': 'signature/missing',
   'random-signature': 'signature/random-bytes',
@@ -41,7 +41,7 @@ export interface Pruned {
   readonly reason: string;
 }
 
-/** Statuses and kinds that are sent with a random signature only. */
+/** Statuses and kinds that are sent only with a random signature. */
 const BY_STATUS = [
   ...(['created-buy', 'pending-sell', 'buy-on-chain', 'failed-refund', 'declined-card', 'expired-tracking'] as const),
   ...(['unknown-caas-type', 'unknown-card-status', 'unknown-deposit-type'] as const),
@@ -102,6 +102,7 @@ export const PRUNED: readonly Pruned[] = [
     flaws: ['random-signature'],
     shapes: [
       ...(['form', 'multipart', 'xml', 'bytestream', 'upper-case-type', 'json-with-charset'] as const),
+      ...(['multipart-no-boundary', 'multipart-no-parts'] as const),
       ...(['http-1-0', 'empty-chunked', 'no-body-no-type', 'signature-in-trailer'] as const),
       ...(['patch', 'delete', 'options', 'propfind'] as const),
       ...(['get-as-post', 'post-as-put', 'post-as-get', 'form-as-put', 'get-with-handshakes'] as const),
@@ -139,6 +140,8 @@ export const PRUNED: readonly Pruned[] = [
         'propfind',
         'open-prefix-parameter',
         'encoded-line-end',
+        'multipart-no-boundary',
+        'multipart-no-parts',
       ] as const),
       ...(['other-case', 'dot-segments', 'path-parameter', 'path-extension', 'local-host'] as const),
       ...(['below-healthz', 'below-ping', 'below-status', 'below-test', 'below-public', 'below-static'] as const),
@@ -152,10 +155,18 @@ export const PRUNED: readonly Pruned[] = [
     shapes: [
       ...(['forwarded-for-loopback', 'real-ip-loopback', 'forwarded-loopback'] as const),
       ...(['lan-addresses', 'container-addresses', 'bearer-token', 'connection-options'] as const),
-      ...(['referer', 'authorization', 'algorithm-headers', 'rewrite-headers', 'agent-balancer'] as const),
-      ...(['query-skip', 'query-test', 'query-debug', 'query-open-path', 'query-results'] as const),
+      ...(['referer', 'authorization', 'algorithm-headers', 'agent-balancer'] as const),
+      ...(['query-skip', 'query-test', 'query-debug', 'query-open-path', 'query-results', 'form-ping'] as const),
     ],
     reason: 'Part of a delivery with several hints, or without a meaning for a key.',
+  },
+  {
+    flaws: ['no-key'],
+    shapes: [
+      ...(['rewritten-to-metrics', 'rewritten-to-static', 'rewritten-to-login', 'rewritten-to-favicon'] as const),
+      ...(['rewritten-to-robots', 'rewritten-to-well-known'] as const),
+    ],
+    reason: 'What opens a path by a header usually opens several; unsigned, all of them are sent.',
   },
   {
     flaws: ['no-certificate'],
@@ -180,12 +191,12 @@ export const PRUNED: readonly Pruned[] = [
       'get-with-handshakes',
     ],
     reason:
-      'Each delivery needs a separate handshake, so one or two values of each dimension are sent. Ten families of ' +
-      'forged headers are in mtls/forged-*.',
+      'Each delivery needs a separate handshake, so one or two values of each dimension are sent. Forged headers ' +
+      'are in mtls/forged-headers.',
   },
 ];
 
-/** The scenarios that send a shape with a flaw, or the reason why the combination is left out. */
+/** Returns the scenarios that send a shape with a flaw, or the reason why the combination is left out. */
 export function coverageOf(
   flaw: FlawName,
   shape: ShapeName,
@@ -199,7 +210,7 @@ export function coverageOf(
   return { ids, reason: ids.length > 0 ? null : (pruned?.reason ?? null) };
 }
 
-/** The combinations that are neither sent nor left out with a reason. */
+/** Lists the combinations that are neither sent nor left out with a reason. */
 export function uncovered(): readonly string[] {
   const flaws = Object.keys(FLAWS) as FlawName[];
   const shapes = Object.keys(SHAPES) as ShapeName[];

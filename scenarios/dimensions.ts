@@ -1,7 +1,7 @@
 /**
- * The dimensions of forged deliveries: what is wrong with a credential, and the shape of the request that lacks it.
- * `forgery.ts` makes a scenario of one flaw and some shapes, and `crossings.ts` collects the scenarios and says which
- * combinations are left out, and why.
+ * The dimensions of forged deliveries: what is wrong with a credential, and the shape of the request without a valid
+ * one. `forgery.ts` makes a scenario of one flaw and some shapes. `crossings.ts` collects the scenarios, and states
+ * which combinations are left out and why.
  *
  * One accepted forgery is enough to fail a receiver. A shape may therefore combine several hints, and its parts are
  * sent one by one only after the whole was accepted (`FollowUp`).
@@ -31,7 +31,8 @@ import {
 } from './changes/transmitting.ts';
 import {
   refused,
-  refusedByRareMethod,
+  refusedAsInvented,
+  refusedByMethod,
   refusedElsewhere,
   refusedHuge,
   refusedInAnotherFraming,
@@ -43,13 +44,15 @@ import type { RequirementId } from './requirements.ts';
 import { deposit, order, paymentMethod, refund, tracking, wallet } from './samples.ts';
 import type { AddressChange, Change, Feature, Kit } from './scenario.ts';
 
-/** What is wrong with a credential, with what each scenario about it needs and checks. */
+/** What is wrong with a credential, and what each scenario about it needs and checks. */
 export interface Flaw {
   readonly credential: 'signature' | 'API key' | 'client certificate';
   readonly label: string;
   readonly change: Change;
   readonly needs: readonly Feature[];
   readonly requirements: readonly RequirementId[];
+  /** True for the signature of what a receiver verifies when it has not read the body. */
+  readonly isUnread?: true;
 }
 
 /** The secret or key of a forgery that names it in the request. */
@@ -90,12 +93,14 @@ export const FLAWS = {
     ...HMAC,
     label: 'the valid signature of an empty body',
     change: { sign: signedOver('the valid signature of an empty body', () => Buffer.alloc(0)) },
+    isUnread: true,
     requirements: ['hmac-raw-body', 'hmac-invalid'],
   },
   'signature-of-empty-object': {
     ...HMAC,
     label: 'the valid signature of {}',
     change: { sign: signedOver('the valid signature of {}', () => utf8('{}')) },
+    isUnread: true,
     requirements: ['hmac-raw-body', 'hmac-invalid'],
   },
   'empty-secret': {
@@ -134,17 +139,18 @@ export const FLAWS = {
 
 export type FlawName = keyof typeof FLAWS;
 
-/** How a request differs from the sender's own. */
+/** An aspect in which a request differs from the sender's own. */
 export type Dimension = 'notification' | 'content' | 'content type' | 'framing' | 'method' | 'URL' | 'hint';
 
 /** The expected answer, by the shape of the request. */
 export const ANSWERS = {
-  /** The sender's own shape. */
+  /** For the sender's own shape. */
   own: refused,
+  invented: refusedAsInvented,
   shape: refusedInAnotherShape,
   framing: refusedInAnotherFraming,
+  method: refusedByMethod,
   elsewhere: refusedElsewhere,
-  'rare method': refusedByRareMethod,
   malformed: refusedMalformed,
   large: refusedLarge,
   huge: refusedHuge,
@@ -158,20 +164,23 @@ export interface Shape {
   /** Its hints one by one. Absent when it has only one. */
   readonly parts?: readonly { readonly label: string; readonly change: Change }[];
   /**
-   * A page that answers every request with this method, with this method and with GET, at any URL, or with this method
-   * and any query does not count as an acceptance.
+   * States that a page does not count as an acceptance: one that answers every request with this method, with this
+   * method and with GET, at any URL, or with this method and any query.
    */
   readonly mayBePage?: 'by-method' | 'by-get' | 'by-url' | 'by-query';
 }
 
-function notification(label: string, compose: (kit: Kit) => JsonValue): Shape {
-  return { dimension: 'notification', label, change: { compose }, answer: 'own' };
+function notification(label: string, compose: (kit: Kit) => JsonValue, answer: 'own' | 'invented' = 'own'): Shape {
+  return { dimension: 'notification', label, change: { compose }, answer };
 }
 
-/** A type or status that no receiver knows. */
+/** Defines a notification that the sender never sends. */
+const invented = (label: string, compose: (kit: Kit) => JsonValue) => notification(label, compose, 'invented');
+
+/** Creates a type or status that no receiver knows. */
 const unknownName = (kit: Kit) => `TEST_UNKNOWN_${kit.nonce(6).toUpperCase()}`;
 
-/** The plain notification with further members in the envelope and in data. Each is a part. */
+/** Adds members to the envelope and to the data of the plain notification. Each addition is a part. */
 function withMembers(label: string, members: JsonObject): Shape {
   const having = (more: JsonObject) => (kit: Kit) => {
     const plain = kit.notification();
@@ -181,15 +190,15 @@ function withMembers(label: string, members: JsonObject): Shape {
     label: `${name}: ${value}`,
     change: { compose: having({ [name]: value }) },
   }));
-  return { ...notification(label, having(members)), parts };
+  return { ...invented(label, having(members)), parts };
 }
 
-/** Another JSON document, or no JSON at all. */
+/** Defines another JSON document, or content that is not JSON. */
 function content(label: string, change: Change, answer: Shape['answer'] = 'malformed'): Shape {
   return { dimension: 'content', label, change, answer };
 }
 
-/** What other senders let an endpoint confirm, each under its own names, so that one body can contain them all. */
+/** Verification handshakes of other senders. Their field names differ, so that one body can contain them all. */
 const HANDSHAKES: Readonly<Record<string, JsonObject>> = {
   Zoom: { event: 'endpoint.url_validation', event_ts: 1, payload: { plainToken: 'test-plain-token' } },
   Discord: { type: 1 },
@@ -209,33 +218,43 @@ const handshakes: Shape = {
   })),
 };
 
+/** Verification handshakes in forms, by sender. */
+const FORM_HANDSHAKES: Readonly<Record<string, string>> = {
+  WooCommerce: 'webhook_id=12',
+  Slack: `payload=${encodeURIComponent('{"type":"url_verification","challenge":"test"}')}`,
+  'Slack commands': 'ssl_check=1&token=test',
+  WebSub: 'hub.mode=subscribe&hub.topic=test&hub.challenge=test&hub.verify_token=test',
+  Mandrill: 'mandrill_events=[]',
+  'a sender of challenges': 'type=url_verification&challenge=test',
+};
+
+function formOf(label: string, form: string): { readonly label: string; readonly change: Change } {
+  return { label, change: { serialise: fixedText(form), address: typed('application/x-www-form-urlencoded') } };
+}
+
 const typed = (type: string) => setHeader('Content-Type', type);
 
-function ofType(type: string, answer: Shape['answer'] = 'shape'): Shape {
-  return { dimension: 'content type', label: type, change: { address: typed(type) }, answer };
+function ofType(type: string): Shape {
+  return { dimension: 'content type', label: type, change: { address: typed(type) }, answer: 'shape' };
 }
 
 function framed(label: string, change: Change, answer: Shape['answer'] = 'framing'): Shape {
   return { dimension: 'framing', label, change, answer };
 }
 
-function byMethod(
-  method: string,
-  answer: Shape['answer'] = 'elsewhere',
-  mayBePage: Shape['mayBePage'] = 'by-method',
-): Shape {
+function byMethod(method: string, mayBePage: Shape['mayBePage'] = 'by-method'): Shape {
   const address: AddressChange = { label: `the method ${method}`, make: (head) => ({ ...head, method }) };
-  return { dimension: 'method', label: method, change: { address }, answer, mayBePage };
+  return { dimension: 'method', label: method, change: { address }, answer: 'method', mayBePage };
 }
 
-/** By a method that writes. A handler that stores whatever it gets answers like a page, but not to GET. */
-const byWriting = (method: string) => byMethod(method, 'elsewhere', 'by-get');
+/** Uses a method that writes. A handler that stores whatever it receives answers like a page, but not to GET. */
+const byWriting = (method: string) => byMethod(method, 'by-get');
 
 const OVERRIDE_HEADERS = ['X-HTTP-Method-Override', 'X-HTTP-Method', 'X-Method-Override'];
 
 /**
- * A method that is overridden in every usual place. A check may look at one of the methods and the router at the other.
- * Each place is a part.
+ * Overrides the method in every usual place. A check may look at one of the methods and the router at the other. Each
+ * place is a part.
  */
 function overridden(method: string, wanted: string): Shape {
   const label = `${method} overridden as ${wanted}`;
@@ -249,10 +268,10 @@ function overridden(method: string, wanted: string): Shape {
     change: { address: both(label, sent, claim) },
   }));
   const address = claims.reduce((one, other) => both(label, one, other), sent);
-  return { dimension: 'method', label, change: { address }, answer: 'elsewhere', mayBePage: 'by-method', parts };
+  return { dimension: 'method', label, change: { address }, answer: 'method', mayBePage: 'by-method', parts };
 }
 
-/** Changes the path, and leaves the query as it is. */
+/** Changes the path, and leaves the query unchanged. */
 function atPath(label: string, edit: (path: string) => string): Shape {
   const make: AddressChange['make'] = (head) => {
     const [path = '/', ...query] = head.target.split('?');
@@ -261,11 +280,11 @@ function atPath(label: string, edit: (path: string) => string): Shape {
   return { dimension: 'URL', label, change: { address: { label, make } }, answer: 'elsewhere', mayBePage: 'by-url' };
 }
 
-/** A path below the endpoint, of the kind that rules for health checks, tests and static files leave open. */
+/** A path below the endpoint, as rules for health checks, tests and static files often leave it unprotected. */
 const below = (name: string) =>
   atPath(`the path of the endpoint with /${name}`, (path) => `${path.replace(/\/$/, '')}/${name}`);
 
-/** Several parameters in one query. Each is a part. */
+/** Adds several parameters to one query. Each is a part. */
 function withQuery(label: string, ...parameters: readonly string[]): Shape {
   const query = (text: string): Change => ({ address: addQuery(`${text} in the query`, () => text) });
   const parts = parameters.map((one) => ({ label: `?${one}`, change: query(one) }));
@@ -280,7 +299,7 @@ function withQuery(label: string, ...parameters: readonly string[]): Shape {
   };
 }
 
-/** Several headers in one request. Each is a part. */
+/** Adds several headers to one request. Each is a part. */
 function withHeaders(label: string, lines: readonly HeaderLine[], answer: Shape['answer'] = 'shape'): Shape {
   const header = ([name, value]: HeaderLine) => setHeader(name, value);
   const [first = header(['X-Hint', '1']), ...others] = lines.map(header);
@@ -303,13 +322,25 @@ const ADDRESS_HEADERS = [
   'Client-IP',
 ];
 
-/** In the headers of {@link ADDRESS_HEADERS} and in Forwarded. */
+/** Claims this address in the headers of {@link ADDRESS_HEADERS} and in Forwarded. */
 function fromAddress(address: string): Shape {
   const lines = [...each(ADDRESS_HEADERS, address), ['Forwarded', `for=${address}`] as const];
   return withHeaders(`headers that name ${address} as the client`, lines);
 }
 
-/** Cookies that switch something on, and usual session cookies. */
+/** Headers in which proxies report the original path, and which some programs use as the path. */
+const PATH_HEADERS = [
+  ...['X-Original-URL', 'X-Rewrite-URL', 'X-Forwarded-Uri', 'X-Forwarded-Path', 'X-Original-URI'],
+  ...['X-Forwarded-Prefix', 'X-Forwarded-Url', 'X-Envoy-Original-Path', 'X-Replaced-Path', 'X-Request-Uri'],
+];
+
+/** Claims this path in all of these headers. A program that follows one of them may serve the page at that path. */
+function rewrittenTo(path: string): Shape {
+  const shape = withHeaders(`headers that name the path ${path}`, each(PATH_HEADERS, path), 'elsewhere');
+  return { ...shape, mayBePage: 'by-get' };
+}
+
+/** Cookies that switch something on, and common session cookies. */
 const SWITCHES = ['admin', 'auth', 'bypass', 'debug', 'internal', 'test', 'verified', 'XDEBUG_SESSION'];
 const SESSIONS = ['session=test', 'sessionid=test', 'PHPSESSID=test', 'JSESSIONID=test', 'role=admin'];
 
@@ -318,13 +349,13 @@ function asCookie(pair: string): readonly [string, string] {
   return [pair.slice(0, end), pair.slice(end + 1)];
 }
 
-/** Usual cookies that the endpoint has not set: of two with the same name, it may read either. */
+/** Common cookies that the endpoint has not set: of two with the same name, it may read either. */
 function usualCookies(own: readonly string[]): (readonly [string, string])[] {
   const names = new Set(own.map((cookie) => asCookie(cookie)[0]));
   return [...SESSIONS, ...SWITCHES.map((name) => `${name}=1`)].map(asCookie).filter(([name]) => !names.has(name));
 }
 
-/** The last value of each name: an endpoint may read either of two. */
+/** Keeps the last value of each name, because an endpoint may read either of two. */
 function byName(pairs: readonly (readonly [string, string])[]): (readonly [string, string])[] {
   return [...new Map(pairs.map((pair) => [pair[0].toLowerCase(), pair])).values()];
 }
@@ -339,7 +370,7 @@ function asAgent(first: string): Shape {
   return { ...shape, label: `a User-Agent that begins with ${first}` };
 }
 
-/** The members of an object as form fields: `data[type]=BUY`. */
+/** Writes the members of an object as form fields: `data[type]=BUY`. */
 function formFields(value: JsonValue, name = ''): string[] {
   if (typeof value !== 'object' || value === null) {
     return [`${encodeURIComponent(name)}=${encodeURIComponent(value === null ? '' : String(value))}`];
@@ -347,7 +378,7 @@ function formFields(value: JsonValue, name = ''): string[] {
   return Object.entries(value).flatMap(([key, inner]) => formFields(inner, name === '' ? key : `${name}[${key}]`));
 }
 
-/** Flags of tests. `livemode: false` is the one of Stripe. */
+/** Flags of test deliveries. `livemode: false` is used by Stripe. */
 const TEST_FLAGS: JsonObject = {
   livemode: false,
   sandbox: true,
@@ -374,10 +405,10 @@ const TEST_FLAGS: JsonObject = {
   replay: true,
 };
 
-/** The envelope of a test notification. */
+/** Envelope of a test notification. */
 const TEST_ENVELOPE = { id: '00000000-0000-0000-0000-000000000000', type: 'TEST', at: 0 } as const;
 
-/** What the state of a verified request may look like. */
+/** Members that an application may use to mark a request as verified. */
 const VERIFIED_STATE: JsonObject = {
   verified: true,
   isVerified: true,
@@ -400,7 +431,7 @@ const VERIFIED_STATE: JsonObject = {
   role: 'admin',
 };
 
-/** A token of the algorithm "none" for an administrator, which every client can write. */
+/** An administrator's token with the algorithm "none", which any client can write. */
 const UNSIGNED_TOKEN = `${base64url({ alg: 'none', typ: 'JWT' })}.${base64url({ sub: 'admin', admin: true })}.`;
 
 function base64url(value: JsonObject): string {
@@ -446,7 +477,7 @@ function naming(what: string, names: readonly string[]) {
   return {
     inQuery: withQuery(`the ${what} in the query`, ...claims),
     inCookies: withHeaders(`the ${what} in cookies`, [['Cookie', claims.join('; ')]]),
-    inBody: notification(`the ${what} in the body`, (kit) => ({
+    inBody: invented(`the ${what} in the body`, (kit) => ({
       ...kit.notification(),
       ...members,
       config: members,
@@ -468,7 +499,7 @@ const MIB = 1024 * 1024;
 
 const FILLED = 'text-to-be-filled';
 
-/** Fills {@link FILLED} with letters: for megabytes, this is much faster than JSON.stringify. */
+/** Fills {@link FILLED} with letters. For megabytes, this is much faster than JSON.stringify. */
 function filledWith(bytes: number): Serialiser {
   return (value) => {
     const [head = '', tail = ''] = compact(value).split(FILLED);
@@ -487,7 +518,7 @@ export const SHAPES = {
   'payment-method': notification('PAYMENT_METHOD', (kit) => paymentMethod(kit, 'STAGED')),
   wallet: notification('WALLET', (kit) => wallet(kit)),
   deposit: notification('CAAS_BLOCKCHAIN', (kit) => deposit(kit)),
-  'unknown-type': notification('an unknown type', (kit) => ({ ...kit.notification(), type: unknownName(kit) })),
+  'unknown-type': invented('an unknown type', (kit) => ({ ...kit.notification(), type: unknownName(kit) })),
   'created-buy': notification('a BUY with status CREATED', (kit) => order(kit, 'BUY', 'CREATED')),
   'pending-sell': notification('a SELL with status PENDING', (kit) => order(kit, 'SELL', 'PENDING')),
   'failed-refund': notification('a failed REFUND', (kit) => refund(kit, 'FAIL')),
@@ -502,19 +533,19 @@ export const SHAPES = {
   'dust-deposit': notification('a deposit of one unit', (kit) =>
     withField(deposit(kit), 'data.metadata.asset.amount', '1'),
   ),
-  'unknown-caas-type': notification('a CAAS notification with an unknown data.type', (kit) =>
+  'unknown-caas-type': invented('a CAAS notification with an unknown data.type', (kit) =>
     withField(kit.notification(), 'data.type', unknownName(kit)),
   ),
-  'unknown-card-status': notification('a payment method with an unknown status', (kit) =>
+  'unknown-card-status': invented('a payment method with an unknown status', (kit) =>
     withField(paymentMethod(kit, 'STAGED'), 'data.status', unknownName(kit)),
   ),
-  'unknown-deposit-type': notification('a CAAS_BLOCKCHAIN notification with an unknown data.type', (kit) =>
+  'unknown-deposit-type': invented('a CAAS_BLOCKCHAIN notification with an unknown data.type', (kit) =>
     withField(deposit(kit), 'data.type', unknownName(kit)),
   ),
   'test-flags': withMembers('flags of tests in the body', TEST_FLAGS),
   'verified-state': withMembers('the state of a verified request in the body', VERIFIED_STATE),
   tiny: {
-    ...notification('the smallest envelope, with the values of a test', () => ({ ...TEST_ENVELOPE, data: {} })),
+    ...invented('the smallest envelope, with the values of a test', () => ({ ...TEST_ENVELOPE, data: {} })),
     parts: Object.entries(TEST_ENVELOPE).map(([name, value]) => ({
       label: `${name}: ${value}`,
       change: { compose: (kit: Kit) => ({ ...kit.notification(), [name]: value }) },
@@ -547,6 +578,15 @@ export const SHAPES = {
   }),
   'bare-challenge': content('only a challenge', { compose: (kit) => ({ challenge: kit.nonce(16) }) }),
   handshakes,
+  'form-handshakes': {
+    ...content('handshakes of other senders in a form', {}, 'shape'),
+    ...formOf('handshakes of other senders in a form', Object.values(FORM_HANDSHAKES).join('&')),
+    parts: Object.entries(FORM_HANDSHAKES).map(([sender, form]) => formOf(`the form of ${sender}`, form)),
+  },
+  'form-ping': {
+    ...content('a form that has only the id of a webhook', {}, 'shape'),
+    ...formOf('a form that has only the id of a webhook', 'webhook_id=12'),
+  },
   'listed-handshake': content('a list with a validation event of Azure Event Grid', {
     compose: (kit) => [
       {
@@ -565,10 +605,10 @@ export const SHAPES = {
   bytes: content('random bytes', {
     serialise: () => Buffer.from(Array.from({ length: 256 }, (_, index) => (index * 89 + 7) % 256)),
   }),
-  nested: content('20,000 nested arrays', { serialise: fixedText('['.repeat(20_000)) }),
+  nested: content('20,000 nested arrays', { serialise: fixedText('['.repeat(20_000)) }, 'shape'),
 
   // How the body is declared.
-  'json-with-charset': ofType('application/json; charset=utf-8', 'own'),
+  'json-with-charset': ofType('application/json; charset=utf-8'),
   'upper-case-type': ofType('APPLICATION/JSON'),
   'vendor-json': ofType('application/vnd.api+json'),
   text: ofType('text/plain'),
@@ -591,6 +631,13 @@ export const SHAPES = {
       serialise: (value) => multipart(compact(value)),
       address: typed(`multipart/form-data; boundary=${BOUNDARY}`),
     },
+    answer: 'shape',
+  },
+  'multipart-no-boundary': ofType('multipart/form-data'),
+  'multipart-no-parts': {
+    dimension: 'content type',
+    label: 'multipart/form-data whose boundary is not in the body',
+    change: { address: typed(`multipart/form-data; boundary=${BOUNDARY}`) },
     answer: 'shape',
   },
   'no-type': {
@@ -643,11 +690,11 @@ export const SHAPES = {
         addQuery('handshakes of other senders in the query', () => HANDSHAKE_QUERIES.join('&')),
       ),
     },
-    answer: 'elsewhere',
+    answer: 'method',
     mayBePage: 'by-query',
   },
-  options: byMethod('OPTIONS', 'rare method'),
-  propfind: byMethod('PROPFIND', 'rare method'),
+  options: byMethod('OPTIONS'),
+  propfind: byMethod('PROPFIND'),
   'put-as-post': overridden('PUT', 'POST'),
   'get-as-post': overridden('GET', 'POST'),
   'post-as-put': overridden('POST', 'PUT'),
@@ -805,9 +852,17 @@ export const SHAPES = {
     },
     answer: 'shape',
   },
-  'rewrite-headers': withHeaders('headers that name an open path', [
-    ...each(['X-Original-URL', 'X-Rewrite-URL', 'X-Forwarded-Uri', 'X-Forwarded-Path', 'X-Original-URI'], '/health'),
-  ]),
+  'rewritten-to-health': rewrittenTo('/health'),
+  'rewritten-to-healthz': rewrittenTo('/healthz'),
+  'rewritten-to-ping': rewrittenTo('/ping'),
+  'rewritten-to-metrics': rewrittenTo('/metrics'),
+  'rewritten-to-public': rewrittenTo('/public/index.html'),
+  'rewritten-to-static': rewrittenTo('/static/style.css'),
+  'rewritten-to-login': rewrittenTo('/login'),
+  'rewritten-to-favicon': rewrittenTo('/favicon.ico'),
+  'rewritten-to-robots': rewrittenTo('/robots.txt'),
+  'rewritten-to-well-known': rewrittenTo('/.well-known/security.txt'),
+  'rewritten-to-root': rewrittenTo('/'),
   'agent-curl': asAgent('curl/8.5.0'),
   'agent-probe': asAgent('kube-probe/1.30'),
   'agent-balancer': asAgent('ELB-HealthChecker/2.0'),

@@ -1,25 +1,32 @@
 /**
- * The rulings as data: which answers each kind of delivery may get.
- * Specification: Delivery endpoint (Response); Authentication; TLS.
+ * The rulings as data: the answers that each kind of delivery may get. Specification: Delivery endpoint (Response);
+ * Authentication; TLS.
  */
 import type { HelloExpectation } from './handshake.ts';
 import type { Expectation } from './scenario.ts';
 
 // Valid deliveries
 
+/** Outcomes by which the sender loses a delivery, whatever its content: it follows no redirect, and waits no longer. */
+const LOST = ['3xx', 'none'] as const;
+
 /** A valid delivery: exactly 200. Another 2xx fails, because the specification gives it no meaning. */
-export const accepted: Expectation = { text: '200', authentic: true, pass: [200] };
+export const accepted: Expectation = { text: '200', authentic: true, pass: [200], fail: LOST };
+
+/** A valid delivery in a form that the sender does not use: another framing, content type or HTTP version. */
+export const acceptedInAnotherShape: Expectation = { text: '200', authentic: true, pass: [200] };
 
 /**
  * A valid delivery whose unusual part is in a field that the specification does not name. A strict schema rejects the
- * field with 400 or 422, which is another finding and only warns here. A 401 fails: the signature was computed over
- * other bytes.
+ * field with 400 or 422, which is a different finding and only warns here. A 401 fails, because it means that the
+ * signature was computed over other bytes.
  */
 export const acceptedUnlessStrict: Expectation = {
   text: '200 (400 or 422 from strict schema validation is a warning)',
   authentic: true,
   pass: [200],
   warn: [400, 422],
+  fail: LOST,
 };
 
 /**
@@ -36,7 +43,7 @@ export const acceptedOrRejected: Expectation = {
 
 /**
  * One of many concurrent deliveries. The specification states no rate, so a rejection because of the load only warns. A
- * 401 fails: no load makes valid credentials invalid.
+ * 401 fails, because no load makes valid credentials invalid.
  */
 export const acceptedUnlessBusy: Expectation = {
   text: '200 (a rejection for the load or a closed connection: warning)',
@@ -46,22 +53,15 @@ export const acceptedUnlessBusy: Expectation = {
 };
 
 /**
- * A valid delivery whose time is far from now. The specification names no such rule, so a rejection is only a warning;
- * an internal error fails.
+ * A valid delivery whose time is far from now. The specification has no such rule, so a rejection is only a warning. An
+ * internal error fails.
  */
 export const acceptedUnlessOld: Expectation = {
   text: '200 (a 4xx for the time: warning)',
   authentic: true,
   pass: [200],
   warn: ['4xx'],
-};
-
-/** A valid delivery that may overtake an earlier one of its transaction. An internal error fails. */
-export const acceptedUnlessOutOfOrder: Expectation = {
-  text: '200 (a 4xx for a status out of order: warning)',
-  authentic: true,
-  pass: [200],
-  warn: ['4xx'],
+  fail: LOST,
 };
 
 /**
@@ -75,13 +75,12 @@ export const acceptedUnlessLockedOut: Expectation = {
   warn: ['4xx', 503, 'closed', 'none'],
 };
 
-/** A valid delivery that is larger or less usual than a real one: 200, or a clear rejection. */
+/** A valid delivery that is larger than the specification shows: 200, or a clear rejection. */
 export const acceptedOrLimited: Expectation = {
   text: '200, or 413 from a size limit',
   authentic: true,
-  malformed: true,
   pass: [200, 413],
-  // Not 401: the credentials are valid, so a 401 means that part of the body was not verified.
+  // A 401 fails: the credentials are valid, so it means that part of the body was not verified.
   note: [400, 403, 422],
 };
 
@@ -91,44 +90,76 @@ export const acceptedOrLimited: Expectation = {
 export const refused: Expectation = { text: '401', authentic: false, pass: [401] };
 
 /**
+ * Invalid or missing credentials on a notification that the sender never sends: of an unknown type, with invented
+ * members or very small. A 4xx other than 401 shows that the body was read before it was verified.
+ */
+export const refusedAsInvented: Expectation = {
+  text: '401 (another 4xx: warning)',
+  authentic: false,
+  pass: [401],
+  warn: ['4xx'],
+};
+
+/**
  * Invalid or missing credentials on a request in a form that the sender never uses (another content type, encoding or
- * size): the receiver may reject the form first.
+ * size). The receiver may reject the form first. A 5xx loses no delivery, so it only warns. A closed connection looks
+ * like a process that has ended.
  */
 export const refusedInAnotherShape: Expectation = {
-  text: 'any 4xx, 501 or 505',
+  text: 'any 4xx, 501 or 505 (another 5xx: warning)',
   authentic: false,
   pass: ['4xx', 501, 505],
+  warn: ['3xx', '5xx', 'none'],
 };
 
+/** A large body: a server may close the connection, and the sender then cannot know why. */
+export const refusedLarge: Expectation = { ...refusedInAnotherShape, warn: ['3xx', '5xx', 'closed', 'none'] };
+
+/** A body large enough that a slow network may use the whole timeout. */
+export const refusedHuge: Expectation = { ...refusedLarge, note: ['none'] };
+
 /**
- * The same in a framing that a server need not support: chunks, HTTP/1.0, Expect. Some servers close the connection,
- * or wait for a body that never arrives.
+ * Invalid or missing credentials in a framing that a server need not support: chunks, HTTP/1.0, Expect. Some servers
+ * close the connection, or wait for a body that never arrives.
  */
 export const refusedInAnotherFraming: Expectation = {
-  text: 'any 4xx, 501, 505 or a closed connection',
+  text: 'any 4xx, 501, 505 or a closed connection (another 5xx: warning)',
   authentic: false,
   pass: ['4xx', 501, 505, 'closed'],
-  warn: ['none'],
+  warn: ['3xx', '5xx', 'none'],
+};
+
+/** Invalid or missing credentials with another method, to which servers may also answer with a redirect. */
+export const refusedByMethod: Expectation = {
+  text: 'any 3xx or 4xx, 501, 505 or a closed connection (another 5xx: warning)',
+  authentic: false,
+  pass: ['3xx', '4xx', 501, 505, 'closed'],
+  warn: ['5xx', 'none'],
 };
 
 /**
- * The same at a URL other than the registered one, or with another method. An acceptance fails unless the endpoint
- * serves the same page to every request.
+ * Invalid or missing credentials at a URL other than the registered one. An acceptance fails unless the endpoint serves
+ * the same page to every request.
  */
 export const refusedElsewhere: Expectation = {
-  text: 'any 3xx or 4xx, 501, 505 or a closed connection',
+  text: 'any 3xx or 4xx, 501, 505 or a closed connection (another 5xx: recorded)',
   authentic: false,
   pass: ['3xx', '4xx', 501, 505, 'closed'],
+  note: ['5xx', 'none'],
 };
 
-/** The same with a method that only scanners and browsers send: a 5xx loses no delivery, and only warns. */
-export const refusedByRareMethod: Expectation = {
-  ...refusedElsewhere,
-  text: 'any 3xx or 4xx, 501, 505 or a closed connection (another 5xx: warning)',
-  warn: ['5xx'],
+/**
+ * The valid signature of an empty input, in a form whose body is not read. An attacker has no such signature, so an
+ * acceptance only warns.
+ */
+export const refusedAsUnread: Expectation = {
+  ...refusedInAnotherShape,
+  text: 'any 4xx, 501 or 505 (anything else: warning)',
+  warn: ['2xx', '3xx', '5xx', 'none'],
+  fail: ['closed'],
 };
 
-/** One of several invalid signatures in a row. A limit on failed attempts may answer in its own way. */
+/** One of several invalid signatures in a row. A limit on failed attempts may answer with another status. */
 export const refusedInARow: Expectation = {
   text: '401 (403, 423 or 429 from a limit on failed attempts: recorded)',
   authentic: false,
@@ -154,8 +185,8 @@ export const refusedUnlessBusy: Expectation = {
 };
 
 /**
- * The same credential twice, once valid and once invalid. Nothing says which one counts, so an acceptance is only
- * recorded.
+ * Expected when a credential is sent twice, once valid and once invalid. The specification does not say which of them
+ * counts, so acceptance is only recorded.
  */
 export const refusedOrChosen: Expectation = {
   text: '401 or 400 (200: recorded)',
@@ -164,8 +195,8 @@ export const refusedOrChosen: Expectation = {
   note: [200],
 };
 
-/** Two invalid credentials in one request, which no sender sends: a 5xx loses no delivery, and only warns. */
-export const refusedTwice: Expectation = {
+/** Two invalid credentials in one request, which no sender sends. A 5xx loses no delivery, so it only warns. */
+export const refusedWithTwoInvalid: Expectation = {
   text: '401 or 400 (5xx: warning)',
   authentic: false,
   pass: [401, 400],
@@ -173,34 +204,16 @@ export const refusedTwice: Expectation = {
 };
 
 /** An invalid credential that a server or proxy in front of the receiver may reject for its size or its characters. */
-export const refusedOddHeader: Expectation = {
+export const refusedUnusualHeader: Expectation = {
   text: '401 (400 or 431 from a server in front is recorded, not a failure)',
   authentic: false,
   pass: [401],
   note: [400, 431],
 };
 
-/**
- * Large and without valid credentials: rejected for either reason. After a closed connection the sender cannot know
- * why.
- */
-export const refusedLarge: Expectation = {
-  text: '401 or 413, without a crash',
-  authentic: false,
-  malformed: true,
-  pass: [401, 413],
-  warn: ['4xx', 'closed'],
-};
-
-/** So large that a slow network may need all the time for it. */
-export const refusedHuge: Expectation = { ...refusedLarge, note: ['none'] };
-
-/**
- * A malformed payload without valid credentials: 401. Another 4xx shows that the body was parsed before it was
- * verified.
- */
+/** A malformed payload without valid credentials. A 4xx other than 401 means that it was parsed before verification. */
 export const refusedMalformed: Expectation = {
-  text: '401, without a crash',
+  text: '401 (another 4xx: warning)',
   authentic: false,
   malformed: true,
   pass: [401],
@@ -209,43 +222,56 @@ export const refusedMalformed: Expectation = {
 
 // Malformed and unusual payloads with valid credentials
 
-/** A malformed payload: handled without a crash. An acceptance passes with a note. */
+/** A malformed payload, which must get a clear answer. An acceptance passes with a note. */
 export const handled: Expectation = {
-  text: 'any 4xx, without a crash',
+  text: 'any 4xx',
   authentic: true,
   malformed: true,
   pass: ['4xx'],
   note: ['2xx'],
 };
 
-/** The content may be rejected for what it is. A 401 fails: the signature was computed over other bytes. */
-export const takenOrRejected: Expectation = {
-  text: '200, 400 or 422, without a crash',
+/** A malformed payload before the delivery that a check is about. Another check judges its status. */
+export const malformedBefore: Expectation = { ...handled, note: ['2xx', '3xx', '5xx'] };
+
+/** Unusual content, which may be rejected. A 401 fails: it means that the signature was computed over other bytes. */
+export const contentAcceptedOrRejected: Expectation = {
+  text: '200, 400 or 422',
   authentic: true,
   malformed: true,
   pass: [200],
   note: [400, 422],
 };
 
-/** Unusual as a whole: accepted or rejected. A 401 warns, because the credentials are valid. */
-export const answeredAsSigned: Expectation = {
-  text: '200 or a 4xx other than 401, without a crash',
+/** An unusual document, which may be accepted or rejected. A 401 warns, because the credentials are valid. */
+export const documentAcceptedOrRejected: Expectation = {
+  text: '200 or a 4xx other than 401',
   authentic: true,
   malformed: true,
   pass: [200, '4xx'],
   warn: [401],
 };
 
-/** Unusual, hostile or oversized, so that any answer will do: only a crash fails. */
-export const survived: Expectation = {
-  text: '200 or any 4xx, without a crash',
+/** A signed delivery in a form that the sender does not use. A closed connection looks like an ended process. */
+export const acceptedOrRejectedInAnotherShape: Expectation = { ...documentAcceptedOrRejected, fail: ['closed'] };
+
+/** An unusual, hostile or oversized payload, to which any clear answer is acceptable. */
+export const anyClearAnswer: Expectation = {
+  text: '200 or any 4xx',
   authentic: true,
   malformed: true,
   pass: [200, '4xx'],
 };
 
-/** A delivery that ends early has no answer: only the deliveries after it are judged. */
-export const outlived: Expectation = {
+/** A payload nested more deeply than recursive parsers can read. Only a receiver that stops answering fails. */
+export const anyAnswer: Expectation = {
+  ...anyClearAnswer,
+  text: '200 or any 4xx (5xx: warning)',
+  warn: ['3xx', '5xx', 'none'],
+};
+
+/** A delivery that ends early and gets no answer. Only the deliveries after it are judged. */
+export const noAnswerExpected: Expectation = {
   text: 'no answer; the next delivery gets 200',
   authentic: true,
   malformed: true,
@@ -254,14 +280,14 @@ export const outlived: Expectation = {
 
 // Other forms of HTTP
 
-/** A well-formed request that is not a delivery: rejected with any suitable status. */
+/** A well-formed request that is not a delivery. Any suitable rejection passes. */
 export const notServed: Expectation = {
   text: 'any 4xx (such as 405), a redirect or 501',
   authentic: true,
   pass: ['3xx', '4xx', 501],
 };
 
-/** Well-formed HTTP in an unusual form: served, or rejected with any suitable status. An internal error fails. */
+/** Well-formed HTTP in an unusual form, which may be served or rejected suitably. An internal error fails. */
 export const servedOrRefused: Expectation = {
   text: '200, any 4xx, 501 or 505',
   authentic: true,
@@ -276,9 +302,9 @@ export const servedOrElsewhere: Expectation = {
 };
 
 /**
- * Malformed HTTP that servers have to reject, because another server on the path may read it differently. Every other
- * answer only warns: the decision is made in a server that the partner did not write. The deliveries that follow must
- * be answered.
+ * Malformed HTTP that servers must reject, because another server on the path may read it differently. Every other
+ * answer only warns, because the decision is made in a server that the partner did not write. The deliveries that
+ * follow must be answered.
  */
 export const rejectedHttp: Expectation = {
   text: 'any 4xx, 501, 505 or a closed connection (anything else: warning)',
@@ -288,8 +314,8 @@ export const rejectedHttp: Expectation = {
 };
 
 /**
- * Malformed HTTP that is harmless when it is read leniently: HTTP allows it, or the usual servers of a language do
- * (http.server of Python, PHP, WEBrick, HttpServer of Java, net/http of Go). An acceptance is recorded.
+ * Malformed HTTP that is harmless when it is read leniently: HTTP allows that, or the usual servers of a language do it
+ * (Python's http.server, PHP, WEBrick, Java's HttpServer, Go's net/http). An acceptance is recorded.
  */
 export const rejectedOrRead: Expectation = {
   text: 'any 4xx, 501, 505 or a closed connection (200: recorded; anything else: warning)',
@@ -301,38 +327,38 @@ export const rejectedOrRead: Expectation = {
 
 // TLS
 
-/** An offer that the endpoint must reject. An alert is the clean way. */
+/** An offer that the endpoint must reject, preferably with an alert. */
 export const offerRefused: HelloExpectation = {
   text: 'a TLS alert or a closed connection',
   pass: ['alert', 'closed'],
 };
 
-/** The special part of the offer must not be used; the handshake may go on without it. */
+/** An offer whose special part the endpoint must not use. The handshake may continue without it. */
 export const offerDeclined: HelloExpectation = {
   text: 'a handshake without it, or none',
   pass: ['declined', 'alert', 'closed'],
 };
 
 /** An offer that every correct endpoint accepts. */
-export const offerMet: HelloExpectation = {
+export const offerAccepted: HelloExpectation = {
   text: 'a handshake',
   pass: ['granted'],
 };
 
-/** The endpoint must request a client certificate. */
-export const clientAsked: HelloExpectation = {
+/** An offer to which the endpoint must respond with a request for a client certificate. */
+export const clientCertificateRequested: HelloExpectation = {
   text: 'a request for a client certificate',
   pass: ['granted'],
 };
 
-/** The list of accepted CAs contains no public CA. It may be empty, or there may be no request at all. */
-export const privateCasNamed: HelloExpectation = {
+/** An offer to which the list of accepted CAs must contain no public CA. The list may be empty or absent. */
+export const onlyPrivateCasListed: HelloExpectation = {
   text: 'a list without public CAs',
   pass: ['granted', 'alert', 'closed'],
 };
 
-/** Recorded, whatever the endpoint does. */
-export const offerTaken: HelloExpectation = {
+/** An offer whose result is only recorded. */
+export const offerRecorded: HelloExpectation = {
   text: 'recorded: whether the handshake begins',
   pass: ['granted'],
   note: ['declined', 'alert', 'closed'],
@@ -349,4 +375,12 @@ export const certificateRefused: Expectation = {
   pass: ['alert', 'closed', 400, 401, 403, 495, 496],
   warn: ['3xx', '4xx', '5xx'],
   unclear: ['none', 503],
+};
+
+/** No client certificate, under another server name. Another site may answer, with its own certificate. */
+export const certificateRefusedByName: Expectation = {
+  ...certificateRefused,
+  text: 'a TLS alert, a closed connection, any 3xx or 4xx',
+  pass: ['alert', 'closed', 'untrusted', '3xx', '4xx'],
+  warn: ['5xx'],
 };

@@ -1,11 +1,11 @@
 /**
- * Forged deliveries: a {@link Crossing} combines one flaw with some shapes (`dimensions.ts`) and becomes one scenario.
- * The crossings are in the suites.
+ * Makes forged deliveries: a {@link Crossing} combines one flaw with some shapes (`dimensions.ts`) and becomes one
+ * scenario. The crossings are in the suites.
  */
 import { both } from './changes/addressing.ts';
 import { fixedText } from './changes/bodies.ts';
 import { ANSWERS, FLAWS, type Flaw, type FlawName, SHAPES, type Shape, type ShapeName } from './dimensions.ts';
-import { certificateRefused, refusedElsewhere } from './expectations.ts';
+import { certificateRefused, refusedAsUnread, refusedElsewhere } from './expectations.ts';
 import type { RequirementId } from './requirements.ts';
 import type {
   AddressChange,
@@ -18,7 +18,9 @@ import type {
 } from './scenario.ts';
 
 /** One scenario: a flaw in some shapes. */
-export interface Crossing extends Pick<ProbeScenario, 'id' | 'title' | 'mistake' | 'note'> {
+export interface Crossing
+  extends Pick<ProbeScenario, 'id' | 'title' | 'mistake' | 'note'>,
+    Partial<Pick<ProbeScenario, 'level'>> {
   readonly flaw: FlawName;
   readonly shapes: readonly ShapeName[];
   /** Replaces the requirements of the flaw. */
@@ -27,7 +29,7 @@ export interface Crossing extends Pick<ProbeScenario, 'id' | 'title' | 'mistake'
   readonly expect?: Expectation;
 }
 
-/** The scenario of a crossing: a probe for one shape, a flow on one connection for several. */
+/** Returns the scenario of a crossing: a probe for one shape, or a flow on one connection for several. */
 export function scenarioOf({ flaw, shapes, expect, ...text }: Crossing): ProbeScenario | FlowScenario {
   const { needs, requirements } = FLAWS[flaw];
   const base = { level: 'must', needs, requirements, ...text } as const;
@@ -45,13 +47,14 @@ function forgery(flaw: Flaw, shape: Shape, expect: Expectation | undefined): Del
     label: shape.label,
     change,
     expect: expect ?? expectationOf(flaw, shape),
-    ...(followUps.length > 0 && { ifAccepted: followUps }),
+    ...(followUps.length > 0 && { followUps }),
   };
 }
 
-/** A request in another shape may be rejected for its shape, before the missing certificate matters. */
-function expectationOf({ credential }: Flaw, { answer }: Shape): Expectation {
+/** Returns the expectation. Another shape may be rejected for itself, before the missing certificate matters. */
+function expectationOf({ credential, isUnread }: Flaw, { answer }: Shape): Expectation {
   const asShaped = ANSWERS[answer];
+  if (isUnread === true && answer !== 'own') return refusedAsUnread;
   if (credential !== 'client certificate') return asShaped;
   if (answer === 'own') return certificateRefused;
   const inHandshake = asShaped.pass.includes('closed') ? 'a TLS alert' : 'a TLS alert, a closed connection';
@@ -59,6 +62,7 @@ function expectationOf({ credential }: Flaw, { answer }: Shape): Expectation {
     ...certificateRefused,
     text: `${inHandshake}, ${asShaped.text}`,
     pass: [...new Set([...certificateRefused.pass, ...asShaped.pass])],
+    ...('note' in asShaped && { note: asShaped.note }),
   };
 }
 
@@ -66,14 +70,14 @@ function partsOf(flaw: Flaw, { parts = [] }: Shape): FollowUp[] {
   return parts.map(({ label, change }) => ({ role: 'narrows', label, change: combined(change, flaw.change) }));
 }
 
-/** The same request without a body: a page gives both the same answer. */
+/** Sends the same request without a body. A page gives both the same answer. */
 export const withoutBody = (change: Change): FollowUp => ({
   role: 'compares',
   label: 'the same without a body',
   change: { ...change, serialise: fixedText('') },
 });
 
-/** The same request without a body, and at a random path: a page gives all of them the same answer. */
+/** Sends the same request without a body, and at a random path. A page gives all of them the same answer. */
 function pageComparisons(change: Change): FollowUp[] {
   const elsewhere: AddressChange = {
     label: 'a random path',
@@ -83,18 +87,18 @@ function pageComparisons(change: Change): FollowUp[] {
   return [withoutBody(change), { role: 'compares', label: 'the same at a random path', change: atRandomPath }];
 }
 
-/** The same request by GET and without a body. */
+/** Sends the same request by GET and without a body. */
 function byGet(change: Change): FollowUp {
   const address: AddressChange = { label: 'the method GET', make: (head) => ({ ...head, method: 'GET' }) };
   return { role: 'compares', label: 'GET without a body', change: combined(withoutBody(change).change, { address }) };
 }
 
-/** A forged delivery at another URL. */
-export function atAnotherUrl(change: Change): Pick<ProbeScenario, 'change' | 'expect' | 'ifAccepted'> {
-  return { change, expect: refusedElsewhere, ifAccepted: pageComparisons(change) };
+/** Sends a forged delivery to another URL. */
+export function atAnotherUrl(change: Change): Pick<ProbeScenario, 'change' | 'expect' | 'followUps'> {
+  return { change, expect: refusedElsewhere, followUps: pageComparisons(change) };
 }
 
-/** The same request with a query that means nothing: a page gives both the same answer. */
+/** Sends the same request with a meaningless query. A page gives both the same answer. */
 function withOtherQuery(change: Change): FollowUp {
   const address: AddressChange = {
     label: 'another query',
@@ -111,7 +115,7 @@ function comparisonsOf(flaw: Flaw, { change, mayBePage }: Shape): FollowUp[] {
   return mayBePage === 'by-method' ? [withoutBody(forged)] : [];
 }
 
-/** Both changes. Only the address stage may be changed by both. */
+/** Combines two changes. Only the address stage may be changed by both. */
 function combined(one: Change, other: Change): Change {
   const address =
     one.address !== undefined && other.address !== undefined

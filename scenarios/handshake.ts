@@ -1,9 +1,7 @@
-/**
- * The TLS scenarios: a ClientHello that differs from the sender's in one point, and what the endpoint may do with it.
- */
+/** TLS scenarios: a ClientHello that differs from the sender's in one point, and what the endpoint may do with it. */
 import type { ChainFaultCode, TlsVersion } from '../contract/index.ts';
 
-/** Groups of cipher suites, by their strength or weakness. */
+/** Groups of cipher suites by strength or weakness. */
 export type SuiteGroup =
   | 'modern'
   | 'tls13'
@@ -18,18 +16,18 @@ export type SuiteGroup =
 
 /** What a ClientHello offers. The handshake is never completed. */
 export interface HelloOffer {
-  /** The highest version; for TLS 1.3 the only one. */
+  /** The highest version that is offered; for TLS 1.3 the only one. */
   readonly version: TlsVersion;
   readonly suites: readonly SuiteGroup[];
   /** Offers DEFLATE in addition to no compression. */
   readonly compression?: true;
   /**
-   * Checks for a request for a client certificate: `granted` means that there is one, `declined` that the server's
-   * flight ends without one. With `of-private-authority`, a list with a public CA is `declined`, and everything else is
-   * `granted`.
+   * Checks whether the endpoint requests a client certificate: `granted` means that it does, `declined` that the
+   * server's flight ends without a request. With `of-private-authority`, a list with a public CA is `declined`, and
+   * everything else is `granted`.
    */
   readonly clientCertificate?: true | 'of-private-authority';
-  /** Protocols to choose from (ALPN). Absent: no such offer. */
+  /** Protocols to choose from (ALPN). Default: no such offer. */
   readonly alpn?: readonly string[];
 }
 
@@ -38,12 +36,13 @@ export interface HelloOffer {
  *
  * - `granted`: it continues with the offer: the version and one of the suites, and compression when it was offered.
  * - `declined`: it continues without the special part of the offer.
- * - `alert`: it rejects the offer with a TLS alert. `closed`: it closes or resets the connection. `none`: no answer in
- *   time.
+ * - `alert`: it rejects the offer with a TLS alert.
+ * - `closed`: it closes or resets the connection.
+ * - `none`: it does not answer in time.
  */
 export type HelloMatch = 'granted' | 'declined' | 'alert' | 'closed' | 'none';
 
-/** The allowed reactions. What is in none of the sets fails. */
+/** The permitted reactions. A reaction that is in none of the sets fails. */
 export interface HelloExpectation {
   readonly text: string;
   readonly pass: readonly HelloMatch[];
@@ -51,14 +50,12 @@ export interface HelloExpectation {
   readonly warn?: readonly HelloMatch[];
 }
 
-/** Faults of the certificates that fail a scenario. `text` is the expected state in a few words. */
+/** Faults of the certificates that fail a scenario. `text` describes the expected state in a few words. */
 export interface ChainExpectation {
   readonly text: string;
   readonly faults: readonly ChainFaultCode[];
-  /**
-   * Counts only faults of the server certificate, or only those of the CA certificates. Absent: all.
-   */
+  /** Counts only faults of the server certificate, or only those of the CA certificates. Default: all. */
   readonly of?: 'leaf' | 'issuers';
-  /** Faults that make it impossible to see these. */
+  /** Faults that make it impossible to detect these. */
   readonly hiddenBy?: readonly ChainFaultCode[];
 }

@@ -1,4 +1,4 @@
-export { CATALOGUE, catalogueDigest, currentId, findScenario, ownersOf } from './catalogue.ts';
+export { CATALOGUE, catalogueDigest, currentId, findScenario, scenariosOwning } from './catalogue.ts';
 export { defectOf, hasDefect } from './defect.ts';
 export { accepted, acceptedOrLimited, handled, refused, refusedMalformed } from './expectations.ts';
 export type {
@@ -60,14 +60,20 @@ export {
   type ObservationScenario,
   type ProbeScenario,
   type RequestHead,
+  ROTATION_STEPS,
+  type RotatedSecret,
+  type RotationStep,
   type RunObservations,
   SAMPLE_KINDS,
   type SampleKind,
   type Scenario,
   SENDING_STAGES,
+  type SecretSwitch,
   type SendingStage,
   type SignChange,
   type Suite,
   type Transmission,
 } from './scenario.ts';
 export { STATEMENTS, type Statement } from './statements.ts';
+export { NOT_JSON } from './suites/malformed-json.ts';
+export { signedAs } from './suites/rotation.ts';

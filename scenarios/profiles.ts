@@ -1,7 +1,7 @@
 /**
- * The profiles: what an endpoint must have enabled to be certified for a purpose. The evidence levels: what a run has
- * judged in addition to the answers.
- * Specification: Authentication (recommended combinations).
+ * Defines the profiles, which state what an endpoint must have enabled to be certified for a purpose, and the evidence
+ * levels, which state what a run has judged in addition to the answers. Specification: Authentication (recommended
+ * combinations).
  */
 import { EVIDENCE_SOURCES, type EvidenceSource, type Feature } from './scenario.ts';
 
@@ -12,11 +12,13 @@ export interface ProfileRules {
   readonly title: string;
   /** The features that must be enabled. Other features are scored too when they are configured. */
   readonly needs: readonly Feature[];
-  /** The certificates of the endpoint end at a public CA, and nothing else is trusted in the run. */
+  /** True when the endpoint's certificates must end at a public CA, and the run must trust nothing else. */
   readonly publicTrust: boolean;
 }
 
-/** Every applicable scenario of a revision (`scenarios/revisions/`) is scored, in every profile. */
+/**
+ * Rules of each profile. Each applicable scenario of a revision (`scenarios/revisions/`) is scored in every profile.
+ */
 export const PROFILE_RULES: Readonly<Record<Profile, ProfileRules>> = {
   basic: { title: 'HTTPS and an API key', needs: ['https', 'api-key'], publicTrust: false },
   staging: { title: 'HTTPS and HMAC', needs: ['https', 'hmac'], publicTrust: false },
@@ -30,14 +32,14 @@ export const PROFILE_RULES: Readonly<Record<Profile, ProfileRules>> = {
 export const EVIDENCE_LEVELS = [0, 1, 2] as const;
 export type EvidenceLevel = (typeof EVIDENCE_LEVELS)[number];
 
-/** What a run of a level has judged, and the sources that show it. */
+/** What a run of each level has judged, and the sources of that evidence. */
 export const EVIDENCE_RULES: Readonly<Record<EvidenceLevel, { title: string; sources: readonly EvidenceSource[] }>> = {
   0: { title: 'the answers alone', sources: [] },
   1: { title: 'answers and effects', sources: ['effects'] },
   2: { title: 'answers, effects across restarts, and the log', sources: ['effects', 'restart', 'log'] },
 };
 
-/** How each source is configured: the flags, and what a report calls it where it is missing. */
+/** How each source is configured, and what a report calls it when it is missing. */
 export const SOURCE_TEXTS: Readonly<Record<EvidenceSource, { noun: string; flag: string; configure: string }>> = {
   effects: {
     noun: 'effects window',
@@ -48,21 +50,21 @@ export const SOURCE_TEXTS: Readonly<Record<EvidenceSource, { noun: string; flag:
   log: { noun: 'log', flag: '--log', configure: '`--log FILE`' },
 };
 
-/** The highest level whose sources are all among the given features. */
+/** Returns the highest level whose sources are all among the given features. */
 export function evidenceLevel(features: readonly Feature[]): EvidenceLevel {
   return (
     EVIDENCE_LEVELS.findLast((level) => EVIDENCE_RULES[level].sources.every((source) => features.includes(source))) ?? 0
   );
 }
 
-/** The lowest level that includes all of these sources. */
+/** Returns the lowest level that includes all of these sources. */
 export function levelWith(sources: readonly EvidenceSource[]): EvidenceLevel {
   return (
     EVIDENCE_LEVELS.find((level) => sources.every((source) => EVIDENCE_RULES[level].sources.includes(source))) ?? 2
   );
 }
 
-/** What a level says: "answers and effects (effects are the receiver's own statement)". */
+/** Describes a level: "answers and effects (effects are the receiver's own statement)". */
 export function evidenceStatement(level: EvidenceLevel): string {
   return level === 0
     ? EVIDENCE_RULES[level].title
@@ -73,7 +75,7 @@ export function isEvidenceSource(feature: Feature): feature is EvidenceSource {
   return (EVIDENCE_SOURCES as readonly Feature[]).includes(feature);
 }
 
-/** How to configure sources: "`--restart-command COMMAND` and `--log FILE`". */
+/** Describes how to configure sources: "`--restart-command COMMAND` and `--log FILE`". */
 export function configureSources(sources: readonly EvidenceSource[]): string {
   return sources.map((source) => SOURCE_TEXTS[source].configure).join(' and ');
 }

@@ -1,19 +1,20 @@
 /**
- * The register: every normative statement of the specification, in our words, with an id that scenarios refer to.
+ * The register: every normative statement of the specification in our own words, with an id to which scenarios refer.
  *
- * A requirement has scenarios, or `untested` says why no black-box test can verify it. A test fails when it has neither
- * or both, or when a scenario is stricter than its requirements. `STATEMENTS` maps the specification to the register.
+ * A requirement has scenarios, or `untested` states why no black-box test can verify it. A test fails when it has
+ * neither or both, or when a scenario is stricter than its requirements. `STATEMENTS` maps the specification to the
+ * register.
  */
 
-/** What a failure means: `must` fails the run, `should` warns, `info` is only recorded. */
+/** Consequence of a failure: `must` fails the run, `should` warns, `info` is only recorded. */
 export type Level = 'must' | 'should' | 'info';
 
 export interface Requirement {
   readonly id: string;
-  /** The section of the specification, or "ruling" where the project decides because the specification says nothing. */
+  /** Section of the specification, or "ruling" where the project decides because the specification says nothing. */
   readonly section: string;
   readonly level: Level;
-  /** Who has to meet the requirement. Only those of the receiver can be judged at a partner's endpoint. */
+  /** Who must meet the requirement. Only those of the receiver can be judged at a partner's endpoint. */
   readonly subject: 'receiver' | 'sender' | 'operator';
   readonly text: string;
   /** Why no scenario judges it. Reports show it as "not verified" when the subject is the receiver. */
@@ -101,7 +102,7 @@ export const REQUIREMENTS = [
     section: 'Delivery endpoint',
     level: 'must',
     subject: 'receiver',
-    text: 'The endpoint handles a malformed payload without a crash: no 5xx, no hang, no reset, no dead process.',
+    text: 'The endpoint handles a malformed payload: no 5xx, no hang, no reset, no dead process.',
   },
   {
     id: 'delivery-malformed-unsigned',
@@ -328,6 +329,20 @@ export const REQUIREMENTS = [
     level: 'must',
     subject: 'receiver',
     text: 'Secrets are kept out of code and logs, and are rotated regularly.',
+  },
+  {
+    id: 'rotation-overlap',
+    section: 'ruling',
+    level: 'should',
+    subject: 'receiver',
+    text: 'While a secret is rotated, deliveries are accepted that are signed with the old or the new one.',
+  },
+  {
+    id: 'rotation-end',
+    section: 'ruling',
+    level: 'must',
+    subject: 'receiver',
+    text: 'After a rotation, only the new secret is valid.',
   },
   {
     id: 'log-privacy',
@@ -764,12 +779,12 @@ export const REQUIREMENTS = [
   },
 ] as const satisfies readonly Requirement[];
 
-/** The id of a requirement in the register. */
+/** Id of a requirement in the register. */
 export type RequirementId = (typeof REQUIREMENTS)[number]['id'];
 
 const BY_ID: ReadonlyMap<string, Requirement> = new Map(REQUIREMENTS.map((entry) => [entry.id, entry]));
 
-/** The requirement with this id, or undefined. */
+/** Finds the requirement with this id. */
 export function requirement(id: string): Requirement | undefined {
   return BY_ID.get(id);
 }

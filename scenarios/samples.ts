@@ -1,8 +1,8 @@
 /**
- * Valid notifications of every type and status, as JSON. Specification: Resources and their fields.
+ * Creates valid notifications of every type and status, as JSON. Specification: Resources and their fields.
  *
- * Every call makes a new notification with its own id. Values are recognisable as test data (`test-...`) and come from
- * the seed of the run, so a run can be repeated.
+ * Every call creates a notification with a new id. Values are recognisable as test data (`test-...`) and come from the
+ * seed of the run, so that a run can be repeated.
  */
 import { randomUUID } from 'node:crypto';
 import type {
@@ -18,22 +18,22 @@ import type { Kit, SampleKind } from './scenario.ts';
 /** A listed code, for samples in which any code will do. */
 const SOME_CODE = '352-000-S1';
 
-/** The time of the run as epoch seconds: `at` of CAAS, PAYMENT_METHOD and REFUND. */
+/** Returns the time of the run in epoch seconds: `at` of CAAS, PAYMENT_METHOD and REFUND. */
 export function epochSeconds(kit: Kit): number {
   return Math.floor(kit.now.getTime() / 1000);
 }
 
-/** The time of the run as ISO 8601 in UTC: `at` of WALLET and CAAS_BLOCKCHAIN. */
+/** Returns the time of the run as ISO 8601 in UTC: `at` of WALLET and CAAS_BLOCKCHAIN. */
 export function isoTime(kit: Kit): string {
   return kit.now.toISOString();
 }
 
-/** A new blockchain address. */
+/** Creates a blockchain address. */
 export function address(kit: Kit): string {
   return `0x${kit.bytes(20).toString('hex')}`;
 }
 
-/** A new blockchain transaction hash. */
+/** Creates a blockchain transaction hash. */
 export function hash(kit: Kit): string {
   return `0x${kit.bytes(32).toString('hex')}`;
 }
@@ -46,7 +46,7 @@ const WORDS: Readonly<Record<SampleKind, string>> = {
   provider: 'provider',
 };
 
-/** The fields of `data` that contain ids, and the kind of each id. */
+/** Fields of `data` that contain ids, and the kind of each id. */
 export const ID_FIELDS: Readonly<Record<string, SampleKind>> = {
   transactionId: 'transaction',
   partnerTransactionId: 'transaction',
@@ -56,22 +56,22 @@ export const ID_FIELDS: Readonly<Record<string, SampleKind>> = {
   providerId: 'provider',
 };
 
-/** An id that the partner knows, where some are configured, and otherwise a new one. */
+/** Returns an id that the partner knows, if any are configured, and otherwise a new one. */
 export function knownId(kit: Kit, kind: SampleKind): string {
   return kit.knownId?.(kind, false) ?? reference(kit, WORDS[kind]);
 }
 
-/** The same, for a scenario that must not share it with another one (`owns`). */
+/** Like {@link knownId}, but returns an id that no other scenario uses (`owns`). */
 export function ownId(kit: Kit, kind: SampleKind): string {
   return kit.knownId?.(kind, true) ?? reference(kit, WORDS[kind]);
 }
 
-/** A new identifier, which no partner knows: `test-<what>-<letters and digits>`. */
+/** Creates an identifier that no partner knows: `test-<what>-<letters and digits>`. */
 export function reference(kit: Kit, what: string): string {
   return `test-${what}-${kit.nonce(12)}`;
 }
 
-/** The error object of a failed order or refund. */
+/** Creates the error object of a failed order or refund. */
 export function errorData(code = SOME_CODE): JsonObject {
   return { code, message: `Sent by a test with the code ${code}.` };
 }
@@ -84,7 +84,7 @@ function envelope(kit: Kit, type: string, at: JsonValue, data: JsonObject): Json
   );
 }
 
-/** The value at a path of a notification; undefined where it has none. */
+/** Returns the value at a path of a notification; undefined when there is none. */
 export function valueAt(value: JsonValue | undefined, path: readonly string[]): JsonValue | undefined {
   return path.reduce<JsonValue | undefined>((inner, name) => {
     const isObject = typeof inner === 'object' && inner !== null && !Array.isArray(inner);
@@ -92,7 +92,7 @@ export function valueAt(value: JsonValue | undefined, path: readonly string[]): 
   }, value);
 }
 
-/** A copy with this value at the path. Missing objects on the path are created. */
+/** Copies an object and sets the value at the path. Missing objects on the path are created. */
 export function withValueAt(object: JsonObject, [key = '', ...rest]: readonly string[], value: JsonValue): JsonObject {
   const inner = object[key];
   const isObject = typeof inner === 'object' && inner !== null && !Array.isArray(inner);
@@ -100,18 +100,18 @@ export function withValueAt(object: JsonObject, [key = '', ...rest]: readonly st
   return { ...object, [key]: next };
 }
 
-/** What can differ from the sample. */
+/** Differences from the sample. */
 export interface OrderDetails {
   readonly transactionId?: string;
-  /** The code of `errorData`. A FAILED order has one by default. */
+  /** Code of `errorData`. Default: a FAILED order has one. */
   readonly code?: string;
-  /** The transaction hash. By default, confirmed and completed orders have one. */
+  /** Transaction hash. Default: confirmed and completed orders have one. */
   readonly hash?: string;
 }
 
 const WITH_HASH: ReadonlySet<string> = new Set(['CONFIRMED', 'COMPLETED']);
 
-/** `CAAS` with a BUY or SELL order. */
+/** Creates `CAAS` with a BUY or SELL order. */
 export function order(
   kit: Kit,
   type: 'BUY' | 'SELL',
@@ -140,7 +140,7 @@ export function order(
   });
 }
 
-/** `CAAS` with ORDER_TRACKING, the physical cash step. `description` is free text. */
+/** Creates `CAAS` with ORDER_TRACKING, the physical cash step. `description` is free text. */
 export function tracking(
   kit: Kit,
   orderType: 'BUY' | 'SELL',
@@ -162,7 +162,7 @@ export function tracking(
   });
 }
 
-/** `REFUND` after an external sell: with the hash for SUCCESS, with the error for FAIL. */
+/** Creates `REFUND` after an external sell: with the hash for SUCCESS, with the error for FAIL. */
 export function refund(kit: Kit, status: RefundStatus, details: OrderDetails = {}): JsonObject {
   const done = status === 'SUCCESS';
   return envelope(kit, 'REFUND', epochSeconds(kit), {
@@ -179,7 +179,7 @@ export function refund(kit: Kit, status: RefundStatus, details: OrderDetails = {
   });
 }
 
-/** `PAYMENT_METHOD`, with the error code for DECLINED. */
+/** Creates `PAYMENT_METHOD`, with the error code for DECLINED. */
 export function paymentMethod(
   kit: Kit,
   status: NotifiedPaymentMethodStatus,
@@ -193,7 +193,7 @@ export function paymentMethod(
   });
 }
 
-/** `WALLET` for a new custodial wallet. */
+/** Creates `WALLET` for a new custodial wallet. */
 export function wallet(
   kit: Kit,
   customerId = knownId(kit, 'customer'),
@@ -209,7 +209,7 @@ export function wallet(
   });
 }
 
-/** `CAAS_BLOCKCHAIN`: a confirmed deposit. `hashes` are its hash members: none within the custodial ledger. */
+/** Creates `CAAS_BLOCKCHAIN`, a confirmed deposit. `hashes`: its hash members, none within the custodial ledger. */
 export function deposit(kit: Kit, hashes: JsonObject = { blockchainTransactionId: hash(kit) }): JsonObject {
   return envelope(kit, 'CAAS_BLOCKCHAIN', isoTime(kit), {
     type: 'RECEIVE',
@@ -225,7 +225,7 @@ export function deposit(kit: Kit, hashes: JsonObject = { blockchainTransactionId
   });
 }
 
-/** What a plain valid delivery can contain: the first, or another one where the endpoint rejects that. */
+/** Notifications that the plain valid delivery can carry: the first, or another one at an endpoint that rejects it. */
 export const CONTROLS = {
   'BUY COMPLETED': (kit: Kit) => order(kit, 'BUY', 'COMPLETED'),
   'BUY CONFIRMED': (kit: Kit) => order(kit, 'BUY', 'CONFIRMED'),
@@ -236,15 +236,15 @@ export const CONTROLS = {
 
 export type ControlKind = keyof typeof CONTROLS;
 
-/** The plain valid notification of every control: a completed BUY, unless the endpoint rejects it. */
+/** Creates the plain valid notification of every control: a completed BUY, unless the endpoint rejects it. */
 export function plainNotification(kit: Kit, kind: ControlKind = 'BUY COMPLETED'): JsonObject {
   return CONTROLS[kind](kit);
 }
 
-/** Every id of a test notification starts with this, so that a partner can find and delete them. */
+/** Prefix of every id of a test notification, so that a partner can find and delete them. */
 export const TEST_ID_PREFIX = '7e57ca5e';
 
-/** A new notification id (UUID) that can be distinguished from real ones. */
+/** Creates a notification id (UUID) that can be distinguished from real ones. */
 export function newTestId(): string {
   return `${TEST_ID_PREFIX}${randomUUID().slice(8)}`;
 }

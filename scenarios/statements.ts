@@ -1,15 +1,14 @@
 /**
- * The specification, statement by statement and paraphrased, with the register entries for each statement. A statement
- * without an entry says why. A test checks that every entry with a section belongs to a statement of that section.
+ * The specification, paraphrased statement by statement, with the register entries for each statement. A statement
+ * without an entry states why. A test checks that every entry with a section belongs to a statement of that section.
  */
 import type { RequirementId } from './requirements.ts';
 
-/** A statement of the specification. */
 export interface Statement {
   readonly section: string;
-  /** In our words. */
+  /** The statement in our own words. */
   readonly says: string;
-  /** What it became in the register. Entries of the section "ruling" decide what the statement leaves open. */
+  /** Ids of its register entries. Entries of the section "ruling" decide what the statement leaves open. */
   readonly entries: readonly RequirementId[];
   /** Why it has no entry. */
   readonly none?: string;
@@ -154,7 +153,7 @@ export const STATEMENTS: readonly Statement[] = [
     ['Common faults: secret, encoding, header name, malformed Base64.', ['hmac-invalid', 'hmac-base64']],
     [
       'Secrets are kept out of code and logs, and rotated.',
-      ['hmac-secret-custody', 'no-leak', 'no-hints', 'log-privacy'],
+      ['hmac-secret-custody', 'no-leak', 'no-hints', 'log-privacy', 'rotation-overlap', 'rotation-end'],
     ],
   ),
   ...section(

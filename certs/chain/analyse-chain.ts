@@ -8,7 +8,7 @@ import {
   type ChainInput,
   type ChainRole,
   nameOf,
-  placeOf,
+  ordinalOf,
 } from './chain-analysis.ts';
 import {
   findLeaf,
@@ -83,7 +83,7 @@ function readOrReport(der: Uint8Array, at: number, faults: ChainFault[]): ReadCe
   try {
     return readCertificate(der);
   } catch (error) {
-    const text = `The ${placeOf(at)} certificate in the chain (${der.length} bytes) cannot be read`;
+    const text = `The ${ordinalOf(at)} certificate in the chain (${der.length} bytes) cannot be read`;
     faults.push({ code: 'unreadable', at, text: `${text}: ${whyUnreadable(der, error)}.` });
     return undefined;
   }
@@ -96,8 +96,7 @@ function roleOf(link: Link | undefined, leaf: Link | undefined, related: Readonl
 }
 
 /**
- * Faults of the list itself: order, duplicates, unrelated certificates. `related` contains all links on any path from
- * the leaf.
+ * Faults of the list itself: order, duplicates, unrelated certificates. `related`: all links on any path from the leaf.
  */
 function orderFaults(
   read: readonly (ReadCertificate | undefined)[],
@@ -118,7 +117,7 @@ function orderFaults(
     const link = links.sent[at];
     if (link === undefined) {
       const first = links.repeats.get(at) ?? 0;
-      const text = `${name} is sent twice, as the ${placeOf(first)} and the ${placeOf(at)} certificate.`;
+      const text = `${name} is sent twice, as the ${ordinalOf(first)} and the ${ordinalOf(at)} certificate.`;
       faults.push({ code: 'duplicate', at, text });
     } else if (link !== path[0] && link.selfSigned && (link.trusted || (related.has(link) && path.at(-1)?.trusted))) {
       const text =
@@ -126,7 +125,7 @@ function orderFaults(
         `${certificate.der.length} bytes per handshake.`;
       faults.push({ code: 'root-sent', at, text });
     } else if (!related.has(link)) {
-      const text = `${name} is sent as the ${placeOf(at)} certificate and does not belong to the chain.`;
+      const text = `${name} is sent as the ${ordinalOf(at)} certificate and does not belong to the chain.`;
       faults.push({ code: 'unrelated', at, text });
     }
   });
@@ -139,6 +138,6 @@ function misorder(read: readonly (ReadCertificate | undefined)[], late: number, 
     return certificate === undefined ? 'a certificate' : nameOf(certificate);
   };
   if (late === early)
-    return `The leaf ${name(early)} is sent as the ${placeOf(early)} certificate; it must be the first.`;
-  return `${name(early)} is sent as the ${placeOf(early)} certificate, before ${name(late)}, which it issued.`;
+    return `The leaf ${name(early)} is sent as the ${ordinalOf(early)} certificate; it must be the first.`;
+  return `${name(early)} is sent as the ${ordinalOf(early)} certificate, before ${name(late)}, which it issued.`;
 }

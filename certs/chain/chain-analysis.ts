@@ -1,4 +1,4 @@
-/** The input and the result of a chain analysis, and how it names certificates. Specification: TLS. */
+/** Input and result of a chain analysis, and the names of certificates in messages. Specification: TLS. */
 
 import type { ChainFaultCode } from '../../contract/index.ts';
 import type { CertificateFacts } from '../facts/certificate-facts.ts';
@@ -10,8 +10,8 @@ export interface ChainInput {
   /** The certificates in DER, in the order in which the server sent them. */
   readonly sent: readonly Uint8Array[];
   /**
-   * Whether `sent` is exactly the list on the wire. If false, as for a list from a TLS library, order, duplicates and
-   * extra certificates are not judged.
+   * True when `sent` is exactly the list on the wire. When false, as for a list from a TLS library, order, duplicates
+   * and extra certificates are not judged.
    */
   readonly exact: boolean;
   /** The host of the URL: a name, or an address with or without brackets. */
@@ -25,12 +25,9 @@ export interface ChainInput {
 
 export interface ChainFault {
   readonly code: ChainFaultCode;
-  /**
-   * The index in `sent` of the certificate; null if the fault is about none of them, for example about the trusted
-   * root.
-   */
+  /** The certificate's index in `sent`; null when the fault does not concern a sent certificate. */
   readonly at: number | null;
-  /** One sentence that names the certificate, and dates, sizes or names. */
+  /** One sentence that names the certificate and the dates, sizes or names concerned. */
   readonly text: string;
 }
 
@@ -45,44 +42,44 @@ export interface ChainCertificate extends CertificateFacts {
 }
 
 export interface ChainAnalysis {
-  /** In the order sent. */
+  /** The certificates in the order sent. */
   readonly certificates: readonly ChainCertificate[];
-  /** The path from the leaf up, as indexes of `certificates`. Empty if the leaf cannot be read. */
+  /** The path from the leaf upwards, as indexes into `certificates`. Empty when the leaf cannot be read. */
   readonly path: readonly number[];
-  /** The subject of the trusted root that ends the path, sent or not. */
+  /** Subject of the trusted root that ends the path, whether the server sent it or not. */
   readonly anchor: string | null;
   readonly exact: boolean;
-  /** Each code at most once per certificate. */
+  /** Faults, with each code at most once per certificate. */
   readonly faults: readonly ChainFault[];
-  /** Days until the first certificate of the path expires, including the trusted root; negative if one has expired. */
+  /** Days until the first certificate of the path (trusted root included) expires; negative when one has expired. */
   readonly daysLeft: number | null;
-  /** The time of the analysis, ISO 8601. */
+  /** Time of the analysis, in ISO 8601. */
   readonly checkedAt: string;
 }
 
 const NAME_CHARACTERS = 80;
 const MAX_LISTED = 5;
 
-/** `CN=hooks.example`, or the full name if it has no common name. */
+/** Returns `CN=hooks.example`, or the full name when there is no common name. */
 export function nameOf({ subject }: ReadCertificate): string {
   if (subject.commonName !== null) return `CN=${visibleText(subject.commonName, NAME_CHARACTERS)}`;
   return subject.text === '' ? 'a certificate without a name' : visibleText(subject.text, NAME_CHARACTERS);
 }
 
-/** The issuer's name, formatted like {@link nameOf}. */
+/** Returns the issuer's name, formatted like {@link nameOf}. */
 export function issuerNameOf({ issuer }: ReadCertificate): string {
   if (issuer.commonName !== null) return `CN=${visibleText(issuer.commonName, NAME_CHARACTERS)}`;
   return issuer.text === '' ? 'a CA without a name' : visibleText(issuer.text, NAME_CHARACTERS);
 }
 
-/** `the leaf CN=hooks.example`. */
+/** Returns the position and name of a certificate: `the leaf CN=hooks.example`. */
 export function titleOf(link: Link, leaf: Link | undefined): string {
   if (link === leaf) return `the leaf ${nameOf(link.certificate)}`;
   if (link.at === null) return `the trusted ${link.selfSigned ? 'root' : 'CA'} ${nameOf(link.certificate)}`;
   return `the ${link.selfSigned ? 'root' : 'intermediate'} ${nameOf(link.certificate)}`;
 }
 
-/** `2026-12-01`. */
+/** Returns the date part of a time: `2026-12-01`. */
 export function dayOf(date: Date): string {
   return date.toISOString().slice(0, 10);
 }
@@ -91,12 +88,12 @@ export function days(count: number): string {
   return count === 1 ? '1 day' : `${count} days`;
 }
 
-/** `first`, `second`, `4th`, for a 0-based index. */
-export function placeOf(at: number): string {
+/** Returns `first`, `second` or `4th` for a 0-based index. */
+export function ordinalOf(at: number): string {
   return ['first', 'second', 'third'][at] ?? `${at + 1}th`;
 }
 
-/** `a, b, c, d, e and 3 more`. */
+/** Joins items and shortens the list: `a, b, c, d, e and 3 more`. */
 export function listOf(items: readonly string[]): string {
   const shown = items.slice(0, MAX_LISTED).map((item) => visibleText(item, NAME_CHARACTERS));
   if (items.length > MAX_LISTED) return `${shown.join(', ')} and ${items.length - MAX_LISTED} more`;

@@ -1,6 +1,5 @@
 /**
- * Links certificates with their issuers, by name and signature, and finds the best path from the leaf to a trusted
- * root.
+ * Links certificates with their issuers by name and signature, and finds the best path from the leaf to a trusted root.
  */
 
 import type { X509Certificate } from 'node:crypto';
@@ -8,46 +7,50 @@ import { isKnownSignature } from '../facts/key-facts.ts';
 import { isSignedBy, type ReadCertificate, readCertificate, readSubject } from '../facts/read-certificate.ts';
 import { certificateBlocks } from '../loader/pem.ts';
 
-/** A certificate. `at` is its index among those sent, or null if only the trust list contains it. */
+/** A certificate in the chain. `at` is its index among those sent, or null when only the trust list contains it. */
 export interface Link {
   readonly certificate: ReadCertificate;
   readonly at: number | null;
-  /** Whether the trust list contains it. */
+  /** True when the trust list contains it. */
   readonly trusted: boolean;
-  /** Whether it is signed with its own key. */
+  /** True when it is signed with its own key. */
   readonly selfSigned: boolean;
 }
 
 export interface Links {
   /** The certificates sent, by index; undefined for unreadable certificates and duplicates. */
   readonly sent: readonly (Link | undefined)[];
-  /** The index of a duplicate, to the index where the certificate was sent first. */
+  /** Maps the index of each duplicate to the index where the certificate was sent first. */
   readonly repeats: ReadonlyMap<number, number>;
-  /** The certificates with the name of this one's issuer, sent or trusted. */
+  /** Returns the certificates, sent or trusted, whose subject is this one's issuer. */
   namesakes(link: Link): readonly Link[];
-  /** The namesakes that signed it. */
+  /** Returns the namesakes that signed it. */
   issuers(link: Link): readonly Link[];
 }
 
 /** The trusted certificates, indexed by subject. Indexing reads only names; a root is parsed when a chain names it. */
 export interface TrustList {
-  /** The certificates with this subject ({@link DistinguishedName.key}). */
+  /** Returns the certificates with this subject ({@link DistinguishedName.key}). */
   bySubject(key: string): readonly ReadCertificate[];
-  /** The {@link DistinguishedName.organisation} of all subjects. */
+  /** {@link DistinguishedName.organisation} of every subject. */
   readonly organisations: ReadonlySet<string>;
 }
 
-/** PEM texts with one or more certificates, or parsed certificates. */
+/** PEM texts that contain one or more certificates, or parsed certificates. */
 export type TrustedCertificates = readonly (string | X509Certificate)[];
 
-/** Limit of verified signatures per chain, because a hostile server can send many certificates with one name. */
+/**
+ * Maximum number of signatures that are verified per chain, because a hostile server can send many certificates with
+ * the same name.
+ */
 const MAX_VERIFICATIONS = 500;
 const MAX_DEPTH = 20;
-/** Limit of steps, because a hostile server can send certificates that certify each other in every order. */
+/** Maximum number of steps, because a hostile server can send certificates that certify each other in every order. */
 const MAX_STEPS = 500;
 
 /**
- * Accepts a signature with an unknown algorithm, so that the path continues; a fault reports that it was not verified.
+ * Returns true also for a signature with an unknown algorithm, so that the path continues. A fault reports that the
+ * signature was not verified.
  */
 function mayHaveSigned(issuer: ReadCertificate, certificate: ReadCertificate): boolean {
   return isSignedBy(certificate.x509, issuer.x509) || !isKnownSignature(certificate.signature);
@@ -57,7 +60,11 @@ function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
   return Buffer.compare(a, b) === 0;
 }
 
-/** @param read the certificates sent; undefined for those that cannot be read */
+/**
+ * Indexes the certificates sent and the trust list.
+ *
+ * @param read the certificates sent; undefined for those that cannot be read
+ */
 export function linksOf(read: readonly (ReadCertificate | undefined)[], trust: TrustList): Links {
   let left = MAX_VERIFICATIONS;
   const verified = (issuer: ReadCertificate, certificate: ReadCertificate) =>
@@ -116,13 +123,13 @@ function memoise(find: (link: Link) => readonly Link[]): (link: Link) => readonl
   };
 }
 
-/** Whether the path ends at a self-signed certificate in the trust list, as Node requires. */
+/** Returns true when the path ends at a self-signed certificate in the trust list, as Node requires. */
 export function isAnchored(path: readonly Link[]): boolean {
   const top = path.at(-1);
   return top?.selfSigned === true && top.trusted;
 }
 
-/** Returns all paths from the leaf up, each until no issuer is found. */
+/** Returns all paths from the leaf upwards, each followed until no issuer is found. */
 function pathsFrom(leaf: Link, links: Links): Link[][] {
   const paths: Link[][] = [];
   let steps = MAX_STEPS;
@@ -137,7 +144,7 @@ function pathsFrom(leaf: Link, links: Links): Link[][] {
 
 type Coded = { readonly code: string };
 
-/** Compared from the left; lower is better. */
+/** Returns a rank that is compared from the left. Lower is better. */
 function rank(path: readonly Link[], faults: readonly Coded[]): number[] {
   const warnings = faults.filter(({ code }) => code === 'expires-soon').length;
   const anchored = isAnchored(path);
@@ -151,8 +158,7 @@ function rank(path: readonly Link[], faults: readonly Coded[]): number[] {
 }
 
 /**
- * Counts issuers that OpenSSL does not follow despite a valid signature: key identifiers differ, or the issuer may not
- * sign.
+ * Counts issuers that OpenSSL rejects despite a valid signature: key identifiers differ, or the issuer may not sign.
  */
 export function countMismatches(path: readonly Link[]): number {
   return path.filter(({ certificate }, index) => {
@@ -166,7 +172,7 @@ function better(a: readonly number[], b: readonly number[]): boolean {
   return index >= 0 && (a[index] ?? 0) < (b[index] ?? 0);
 }
 
-/** Finds the best path from the leaf up, as a client would choose it. */
+/** Finds the best path from the leaf upwards, as a client would choose it. */
 export function findPath(leaf: Link, links: Links, faultsOf: (path: readonly Link[]) => readonly Coded[]): Link[] {
   let best: { path: Link[]; ranks: number[] } | undefined;
   for (const path of pathsFrom(leaf, links)) {

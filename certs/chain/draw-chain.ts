@@ -2,20 +2,19 @@
 
 import { daysBetween } from '../facts/certificate-facts.ts';
 import type { KeyFacts } from '../facts/key-facts.ts';
-import { type ChainAnalysis, days, placeOf } from './chain-analysis.ts';
+import { type ChainAnalysis, days, ordinalOf } from './chain-analysis.ts';
 
-/** A line of the tree. */
 export interface ChainLine {
-  /** The indentation and the branch. */
+  /** The indentation and the branch characters. */
   readonly lead: string;
   readonly text: string;
-  /** Whether the line ends with codes of faults. */
+  /** True when the line ends with fault codes. */
   readonly hasFaults: boolean;
 }
 
 /**
- * Returns the lines of the tree: names, keys, signatures, dates, and the codes of faults in brackets. Certificates
- * outside the path follow. `ascii` draws the branches without box characters.
+ * Returns the lines of the tree: names, keys, signatures, dates, and fault codes in brackets. Certificates outside the
+ * path follow. `ascii` draws the branches without box characters.
  */
 export function chainLines(analysis: ChainAnalysis, { ascii = false }: { readonly ascii?: boolean } = {}): ChainLine[] {
   const { certificates, path, anchor, faults, exact } = analysis;
@@ -53,7 +52,7 @@ export function chainLines(analysis: ChainAnalysis, { ascii = false }: { readonl
 
   const others = certificates.flatMap((_, at): ChainLine[] => {
     const { text, hasFaults } = line(at);
-    return path.includes(at) ? [] : [{ lead: '   ', text: `${placeOf(at)}: ${text}`, hasFaults }];
+    return path.includes(at) ? [] : [{ lead: '   ', text: `${ordinalOf(at)}: ${text}`, hasFaults }];
   });
   if (others.length > 0) tree.push(plain('also sent:'), ...others);
   if (!exact) tree.push(plain('(order and extra certificates are not visible over TLS 1.3)'));

@@ -1,4 +1,6 @@
-/** The faults of each certificate in a path, by itself and as the issuer of the one below it. Specification: TLS. */
+/**
+ * Finds the faults of each certificate in a path, alone and as issuer of the certificate below it. Specification: TLS.
+ */
 
 import { LIMITS } from '../../contract/index.ts';
 import { daysBetween, purposeFault, validityAt } from '../facts/certificate-facts.ts';
@@ -21,11 +23,11 @@ interface Element {
   readonly index: number;
   readonly path: readonly Link[];
   readonly now: Date;
-  /** "the leaf CN=hooks.example". */
+  /** Position and name of the certificate: "the leaf CN=hooks.example". */
   readonly title: string;
 }
 
-type Verdict = readonly [code: ChainFault['code'], text: string] | null;
+type FaultText = readonly [code: ChainFault['code'], text: string] | null;
 
 /** Returns the faults of all certificates in the path, including the trusted root. */
 export function elementFaults(path: readonly Link[], now: Date): ChainFault[] {
@@ -38,7 +40,7 @@ export function elementFaults(path: readonly Link[], now: Date): ChainFault[] {
   });
 }
 
-function dates({ link, now, title }: Element): Verdict {
+function dates({ link, now, title }: Element): FaultText {
   const { notBefore, notAfter } = link.certificate;
   switch (validityAt(link.certificate, now)) {
     case 'expired':
@@ -52,8 +54,8 @@ function dates({ link, now, title }: Element): Verdict {
   }
 }
 
-/** Leaves keys of an unknown type to OpenSSL. */
-function key({ link, title }: Element): Verdict {
+/** Finds keys that are too weak. Keys of an unknown type are left to OpenSSL. */
+function key({ link, title }: Element): FaultText {
   const facts = keyFactsOf(publicKeyOf(link.certificate.x509));
   if (keyStrength(facts) !== 'weak') return null;
   return ['weak-key', `${title} has ${weakKeyText(facts)}`];
@@ -67,8 +69,8 @@ function weakKeyText({ kind, bits, curve }: KeyFacts): string {
     : `a key on the curve ${curve} of ${bits} bits; the minimum is ${MINIMUM_CURVE_BITS}`;
 }
 
-/** A signature that cannot be verified here. The verdict of OpenSSL overrides this fault. */
-function algorithm({ link, index, path, title }: Element): Verdict {
+/** Reports a signature that cannot be verified here. OpenSSL's verdict overrides this fault. */
+function algorithm({ link, index, path, title }: Element): FaultText {
   const { certificate } = link;
   const issuer = path[index + 1];
   if (isKnownSignature(certificate.signature) || issuer === undefined) return null;
@@ -77,15 +79,15 @@ function algorithm({ link, index, path, title }: Element): Verdict {
   return ['unexplained', text];
 }
 
-/** The signature of a self-signed certificate does not matter. */
-function signature({ link, title }: Element): Verdict {
+/** Ignores self-signed certificates, whose signature does not matter. */
+function signature({ link, title }: Element): FaultText {
   const hash = weakHashOf(link.certificate.signature);
   if (hash === null || link.selfSigned) return null;
   const text = `${title} is signed with ${link.certificate.signature}, and ${hash} can be forged`;
   return ['weak-signature', text];
 }
 
-function issuerRole({ link, index, path, title }: Element): Verdict {
+function issuerRole({ link, index, path, title }: Element): FaultText {
   const below = path[index - 1];
   const why = below === undefined ? null : whyNotCa(link.certificate, link.selfSigned);
   if (below === undefined || why === null) return null;
@@ -93,7 +95,7 @@ function issuerRole({ link, index, path, title }: Element): Verdict {
   return ['issuer-not-authority', text];
 }
 
-function pathLength({ link, index, path, title }: Element): Verdict {
+function pathLength({ link, index, path, title }: Element): FaultText {
   const limit = link.certificate.extensions.basicConstraints?.pathLength ?? null;
   if (index === 0 || limit === null || whyNotCa(link.certificate, link.selfSigned) !== null) return null;
   const below = path.slice(1, index).filter(({ certificate }) => certificate.subject.key !== certificate.issuer.key);
@@ -103,8 +105,8 @@ function pathLength({ link, index, path, title }: Element): Verdict {
   return ['path-too-long', text];
 }
 
-/** Every certificate with an extended key usage must include serverAuth, as OpenSSL and public CAs require. */
-function purpose({ link, index, title }: Element): Verdict {
+/** Requires serverAuth in every certificate with an extended key usage, as OpenSSL and public CAs do. */
+function purpose({ link, index, title }: Element): FaultText {
   const { extensions } = link.certificate;
   const fault = purposeFault('server', extensions);
   if (fault === null || (fault === 'no-signing' && index > 0)) return null;

@@ -1,6 +1,5 @@
 /**
- * Checks whether a certificate matches a host. Only the subject alternative name counts (RFC 9110, 4.3.4; RFC 6125,
- * 6.4).
+ * Checks the host of a certificate. Only the subject alternative name counts (RFC 9110, 4.3.4; RFC 6125, 6.4).
  */
 
 import { hostsOf } from '../facts/certificate-facts.ts';
@@ -39,25 +38,25 @@ export function hostFaults(leaf: Link, host: string): ChainFault[] {
   return [mismatch(`${name} is for ${listOf(hostsOf(certificate))}, not for ${asked}.`)];
 }
 
-/** Whether one of the names matches the host: a DNS name, or an IP address in any spelling. */
+/** Returns true when one of the names matches the host: a DNS name, or an IP address in any spelling. */
 export function matchesHost(names: readonly AlternativeName[], host: string): boolean {
   const address = canonicalIp(host);
   if (address !== null) return names.some(({ kind, name }) => kind === 'ip' && name === address);
   return names.some(({ kind, name }) => kind === 'dns' && name !== null && matchesName(name, host));
 }
 
-/** Lower case, without a trailing dot. */
+/** Converts a name to lower case and removes its trailing dot. */
 function normalise(name: string): string {
   return name.toLowerCase().replace(/\.$/, '');
 }
 
-/** Whether the pattern matches the DNS name. An asterisk matches exactly one complete label, the left-most. */
+/** Returns true when the pattern matches the DNS name. An asterisk matches exactly one label, the left-most. */
 function matchesName(pattern: string, host: string): boolean {
   const [wanted, given] = [normalise(host), normalise(pattern)];
   if (wanted === '' || given === '') return false;
   if (!given.startsWith('*.')) return given === wanted && !given.includes('*');
   const rest = given.slice(1);
   const label = wanted.slice(0, wanted.indexOf('.'));
-  // Clients reject an asterisk directly below a top-level domain, such as "*.com".
+  // Clients reject an asterisk directly below a top-level domain, as in "*.com".
   return label !== '' && wanted === label + rest && !rest.includes('*') && /^\.[^.]+\../.test(rest);
 }

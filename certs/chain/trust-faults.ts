@@ -30,7 +30,7 @@ export function trustFaults(path: readonly Link[], links: Links, trust: TrustLis
   return [issuerAbsent(top, leaf, issuer, links, trust)];
 }
 
-/** The chain is trusted only because the trust list contains an intermediate that the server should send. */
+/** Reports a chain that is trusted only because the trust list contains an intermediate that the server should send. */
 function missingButTrusted(path: readonly Link[]): ChainFault[] {
   const index = path.findIndex(({ at, selfSigned }) => at === null && !selfSigned);
   const [below, missing] = [path[index - 1], path[index]];
@@ -41,7 +41,7 @@ function missingButTrusted(path: readonly Link[]): ChainFault[] {
   return [{ code: 'missing-intermediate', at: below.at, text }];
 }
 
-/** Another certificate has the name of the issuer, but another key. */
+/** Finds a certificate that has the name of the issuer but another key. */
 function forgedIssuer(top: Link, links: Links, trust: TrustList): string | null {
   const name = nameOf(top.certificate);
   const issuer = issuerNameOf(top.certificate);
@@ -55,9 +55,9 @@ function forgedIssuer(top: Link, links: Links, trust: TrustList): string | null 
 }
 
 /**
- * The issuer is neither sent nor trusted: either an intermediate is missing or the CA is unknown, which cannot be
- * decided with certainty. Public CAs put the URL of the issuer into a leaf; an intermediate of a private CA often has
- * such a URL, too, so for it only the organisation counts.
+ * Handles an issuer that is neither sent nor trusted. Either an intermediate is missing or the CA is unknown, and this
+ * cannot be decided with certainty. Public CAs put the URL of the issuer into a leaf. An intermediate of a private CA
+ * often has such a URL too, so only its organisation counts.
  */
 function issuerAbsent(top: Link, leaf: Link, issuer: string, links: Links, trust: TrustList): ChainFault {
   const { certificate, at } = top;
@@ -86,7 +86,10 @@ function issuerAbsent(top: Link, leaf: Link, issuer: string, links: Links, trust
   return { code: 'unknown-authority', at, text: `${text}${where}` };
 }
 
-/** Whether the server sends the chain of another certificate: a CA that leads to a trusted root and not to the leaf. */
+/**
+ * Returns true when the server sends another certificate's chain: a CA that leads to a trusted root but not to the
+ * leaf.
+ */
 function hasUnlinked(top: Link, links: Links): boolean {
   return links.sent.some((link) => {
     if (link === undefined || link === top || !link.certificate.extensions.basicConstraints?.authority) return false;

@@ -16,7 +16,7 @@ import { bodyOf, EXTENSION_IDS, listExtensions } from '../facts/read-certificate
 import { pemOf } from '../loader/pem.ts';
 
 const { sequence } = TAG;
-/** The supported signature algorithms by key type. */
+/** Supported signature algorithms by key type. */
 const SIGNATURES: Readonly<Record<string, { readonly algorithm: Uint8Array; readonly hash: string | null }>> = {
   ec: { algorithm: der(sequence, derObjectIdentifier('1.2.840.10045.4.3.2')), hash: 'sha256' },
   rsa: { algorithm: der(sequence, derObjectIdentifier('1.2.840.113549.1.1.11'), der(0x05)), hash: 'sha256' },
@@ -32,7 +32,7 @@ export interface CertificateParts {
   readonly serial: Uint8Array;
   readonly issuer: Uint8Array;
   readonly subject: Uint8Array;
-  /** By object identifier; each value is the complete extension. */
+  /** Complete extensions by object identifier. */
   readonly extensions: ReadonlyMap<string, Uint8Array>;
 }
 
@@ -65,12 +65,12 @@ function keyId(pair: KeyPair): Uint8Array {
   return createHash('sha1').update(pair.publicDer).digest();
 }
 
-/** The subject key identifier of a key (RFC 5280, 4.2.1.2). */
+/** Returns the subject key identifier of a key (RFC 5280, 4.2.1.2). */
 export function subjectKeyId(pair: KeyPair): Uint8Array {
   return extension(EXTENSION_IDS.subjectKeyIdentifier, der(TAG.octetString, keyId(pair)));
 }
 
-/** The authority key identifier for a self-signed issuer: its key, name and serial number (RFC 5280, 4.2.1.1). */
+/** Returns the authority key identifier for a self-signed issuer: key, name and serial number (RFC 5280, 4.2.1.1). */
 export function authorityKeyId(pair: KeyPair, { subject, serial }: CertificateParts): Uint8Array {
   const value = der(
     sequence,
@@ -88,12 +88,12 @@ export interface KeyPair {
   readonly pem: string;
 }
 
-/** Generates a pair of the same type as another key, if that is supported, and P-256 otherwise. RSA has 2048 bits. */
+/** Generates a pair of the same type as another key if that is supported, otherwise P-256. RSA keys have 2048 bits. */
 export function newKeyPair(like?: KeyObject): KeyPair {
   return keyPairOf(newKeys(like).privateKey);
 }
 
-/** Returns the pair of a private key. */
+/** Returns the key pair of a private key. */
 export function keyPairOf(privateKey: KeyObject): KeyPair {
   return {
     privateKey,
@@ -102,7 +102,7 @@ export function keyPairOf(privateKey: KeyObject): KeyPair {
   };
 }
 
-/** Whether signing with this key type is supported. */
+/** Returns true when signing with this key type is supported. */
 export function canSign({ asymmetricKeyType }: KeyObject): boolean {
   return Object.hasOwn(SIGNATURES, asymmetricKeyType ?? '');
 }
@@ -119,7 +119,7 @@ function newKeys(like: KeyObject | undefined): { privateKey: KeyObject; publicKe
   }
 }
 
-/** A new serial number, positive as RFC 5280 (4.1.2.2) requires. */
+/** Returns a new serial number, positive as RFC 5280 (4.1.2.2) requires. */
 export function positiveSerial(): Buffer {
   const bytes = randomBytes(16);
   bytes[0] = ((bytes[0] ?? 0) & 0x7f) | 0x01;
@@ -137,10 +137,7 @@ function signatureOf({ privateKey }: KeyPair) {
   return signature;
 }
 
-/**
- * Assembles a certificate (PEM) from these parts, for the key of `pair`, signed by `signer`, valid from an hour ago for
- * a week.
- */
+/** Assembles a certificate (PEM) from these parts for the key of `pair`, signed by `signer`, valid for a week. */
 export function assembleCertificate(parts: CertificateParts, pair: KeyPair, signer: KeyPair): string {
   const now = Date.now();
   const extensions = [...parts.extensions.values()];
@@ -156,7 +153,7 @@ export function assembleCertificate(parts: CertificateParts, pair: KeyPair, sign
     pair.publicDer,
     ...(extensions.length === 0 ? [] : [der(TAG.context3, der(sequence, ...extensions))]),
   );
-  // No bit of the last byte is unused.
+  // The zero byte states that the last byte has no unused bits.
   const signature = der(TAG.bitString, Uint8Array.of(0), sign(hash, body, signer.privateKey));
   return pemOf('CERTIFICATE', der(sequence, body, algorithm, signature));
 }

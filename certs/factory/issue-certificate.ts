@@ -1,4 +1,4 @@
-/** Issues certificates with @peculiar/x509. Loaded lazily: the library takes a fifth of a second to load. */
+/** Issues certificates with @peculiar/x509. Import this module lazily: the library loads in a fifth of a second. */
 import 'reflect-metadata';
 import { webcrypto } from 'node:crypto';
 import { isIP } from 'node:net';
@@ -17,12 +17,12 @@ import { positiveSerial } from './forge-certificate.ts';
 
 x509.cryptoProvider.set(webcrypto);
 
-/** The objects that the library needs for signing, by certificate. */
+/** Objects that the library needs for signing, by certificate. */
 const PAIRS = new WeakMap<IssuedCertificate, { keys: webcrypto.CryptoKeyPair; certificate: x509.X509Certificate }>();
 
 function pairOf(issued: IssuedCertificate) {
   const pair = PAIRS.get(issued);
-  if (pair === undefined) throw new TypeError('The issuer was not made by makeCertificate.');
+  if (pair === undefined) throw new TypeError('The issuer was not created by makeCertificate.');
   return pair;
 }
 

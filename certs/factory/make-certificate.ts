@@ -21,7 +21,7 @@ export interface KeyedCertificate {
 
 /** A server certificate for localhost, 127.0.0.1 and ::1, and the CA that issued it. */
 export interface QuickStartCertificate extends KeyedCertificate {
-  /** Clients must trust `cert`; `key` can issue more certificates. */
+  /** Clients must trust `cert`. `key` can issue more certificates. */
   readonly ca: KeyedCertificate;
 }
 
@@ -29,9 +29,9 @@ const VALID_MS = 7 * 24 * 3_600_000;
 const HOUR_MS = 3_600_000;
 
 /**
- * Creates a new pair in memory at each call: P-256 keys, SHA-256 signatures, valid from an hour ago (clocks differ) for
- * a week. Each CA has a name and a key identifier of its own, so that a client can trust several. Takes 10 to 50
- * milliseconds.
+ * Creates a new certificate and CA in memory at each call: P-256 keys, SHA-256 signatures, valid for a week from an
+ * hour ago because clocks differ. Each CA has its own name and key identifier, so that a client can trust several.
+ * Takes 10 to 50 milliseconds.
  */
 export async function quickStartCertificate(): Promise<QuickStartCertificate> {
   const validity = { notBefore: new Date(Date.now() - HOUR_MS), notAfter: new Date(Date.now() + VALID_MS) };

@@ -1,4 +1,4 @@
-/** The content of a certificate as plain data: names, dates, purposes. Specification: TLS. */
+/** Contents of a certificate as plain data: names, dates, purposes. Specification: TLS. */
 
 import { createHash, type X509Certificate } from 'node:crypto';
 import { rootCertificates } from 'node:tls';
@@ -8,40 +8,40 @@ import { type KeyFacts, keyFactsOf, publicKeyOf } from './key-facts.ts';
 import { type CertificateExtensions, type ReadCertificate, readCertificate, readingOf } from './read-certificate.ts';
 import { visibleText } from './wording.ts';
 
-/** All texts are safe to print: control characters are escaped and long texts truncated. */
+/** Facts about a certificate. All texts are safe to print: control characters are escaped and long texts truncated. */
 export interface CertificateFacts {
-  /** On one line, in the order of the certificate: `C=US, O=Example, CN=hooks.example`. */
+  /** Subject on one line, in the order of the certificate: `C=US, O=Example, CN=hooks.example`. */
   readonly subject: string;
   readonly issuer: string;
-  /** DNS names and addresses of the subject alternative name. */
+  /** DNS names and IP addresses of the subject alternative name. */
   readonly hosts: readonly string[];
   readonly commonName: string | null;
-  /** ISO 8601. */
+  /** Start and end of the validity, in ISO 8601. */
   readonly notBefore: string;
   readonly notAfter: string;
   readonly key: KeyFacts;
-  /** `ecdsa-sha256`, `rsa-sha1`, `rsa-pss-sha256`, `ed25519`, or the object identifier. */
+  /** Signature algorithm: `ecdsa-sha256`, `rsa-sha1`, `rsa-pss-sha256`, `ed25519`, or the object identifier. */
   readonly signature: string;
-  /** Whether the basic constraints contain CA:TRUE. */
+  /** True when the basic constraints contain CA:TRUE. */
   readonly authority: boolean;
-  /** The number of CAs allowed below it; null for no limit. */
+  /** Number of CAs allowed below it; null for no limit. */
   readonly pathLength: number | null;
   /** Extended key usages by name, or by object identifier; null if the extension is absent, which allows all. */
   readonly usages: readonly string[] | null;
-  /** SHA-256 of the certificate, lower-case hexadecimal. */
+  /** SHA-256 of the certificate, in lower-case hexadecimal. */
   readonly fingerprint: string;
-  /** SHA-256 of its SubjectPublicKeyInfo. */
+  /** SHA-256 of the SubjectPublicKeyInfo. */
   readonly keyFingerprint: string;
-  /** The URL of the issuer's certificate. */
+  /** URL of the issuer's certificate. */
   readonly issuerUrl: string | null;
-  /** Whether subject and issuer have the same name, which does not imply self-signed. */
+  /** True when subject and issuer have the same name, which does not imply self-signed. */
   readonly selfIssued: boolean;
-  /** Whether the server must staple an OCSP response (RFC 7633). */
+  /** True when the server must staple an OCSP response (RFC 7633). */
   readonly mustStaple: boolean;
 }
 
 const TEXT_CHARACTERS = 255;
-/** Limit for the names and usages in the facts; the host check uses all names. */
+/** Maximum number of names and usages in the facts. The host check uses all names. */
 const MAX_ENTRIES = 1000;
 
 export function sha256(bytes: Uint8Array): string {
@@ -77,7 +77,7 @@ export function factsOf(read: ReadCertificate): CertificateFacts {
 }
 
 /**
- * Reads one certificate in DER.
+ * Reads one certificate as DER.
  *
  * @throws HookproofError CERTIFICATE_UNREADABLE
  */
@@ -93,7 +93,7 @@ export function certificateFacts(der: Uint8Array): CertificateFacts {
   }
 }
 
-/** Why {@link readCertificate} rejected the bytes, as the end of a sentence. */
+/** Explains why {@link readCertificate} rejected the bytes, as the end of a sentence. */
 export function whyUnreadable(der: Uint8Array, error: unknown): string {
   if (der.length === 0) return 'it is empty';
   if (Buffer.from(der.subarray(0, 11)).toString('latin1') === '-----BEGIN ') return 'it is PEM, expected DER';
@@ -102,7 +102,7 @@ export function whyUnreadable(der: Uint8Array, error: unknown): string {
 
 interface Validity {
   readonly notBefore: Date;
-  /** The last moment at which it is valid. */
+  /** Last moment at which it is valid. */
   readonly notAfter: Date;
 }
 
@@ -110,7 +110,7 @@ export const DAY_MS = 86_400_000;
 
 type ValidityState = 'expired' | 'not-yet-valid' | 'expires-soon' | 'valid';
 
-/** The validity by Node, which works for every certificate that Node can load. */
+/** Returns the validity as parsed by Node, which works for every certificate that Node can load. */
 export function validityOf({ validFrom, validTo }: X509Certificate): Validity {
   return { notBefore: new Date(validFrom), notAfter: new Date(validTo) };
 }
@@ -121,28 +121,28 @@ export function validityAt({ notBefore, notAfter }: Validity, now: Date): Validi
   return daysBetween(now, notAfter) < EXPIRY_WARNING_DAYS ? 'expires-soon' : 'valid';
 }
 
-/** Whether a certificate is valid at that time. */
+/** Returns true when the certificate is valid at that time. */
 export function isInForce(certificate: X509Certificate, now: Date): boolean {
   const state = validityAt(validityOf(certificate), now);
   return state === 'valid' || state === 'expires-soon';
 }
 
-/** Days, rounded down; negative if `to` is earlier. */
+/** Returns the number of days, rounded down; negative when `to` is earlier. */
 export function daysBetween(from: Date, to: Date): number {
   return Math.floor((to.getTime() - from.getTime()) / DAY_MS);
 }
 
 export type Purpose = 'client' | 'server';
 
-/** The extended key usage that each purpose requires (RFC 5280, 4.2.1.12), and the users in words. */
+/** Extended key usage that each purpose requires (RFC 5280, 4.2.1.12), and a description of its users. */
 export const PURPOSES = {
   client: { usage: 'clientAuth', users: 'clients' },
   server: { usage: 'serverAuth', users: 'servers' },
 } as const;
 
 /**
- * Why OpenSSL rejects the purpose; null if it accepts it. A certificate without the extensions is valid for every
- * purpose.
+ * Explains why OpenSSL rejects the purpose; null when it accepts it. A certificate without the extensions is valid for
+ * every purpose.
  *
  * - `other-purpose`: the extended key usage does not include the purpose.
  * - `any-purpose`: the extended key usage is "any", which OpenSSL and public CAs do not accept for clients or servers.
@@ -160,12 +160,12 @@ export function purposeFault(
 
 let publicRoots: readonly Buffer[] | undefined;
 
-/** An empty name has two bytes, which occur anywhere. */
+/** Minimum size of a name, because an empty one has two bytes that occur anywhere. */
 const MIN_NAME_BYTES = 3;
 
 /**
- * Whether a name (DER, with tag and length) belongs to one of Node's built-in roots. The roots are decoded on first use
- * and not parsed, because a certificate contains the bytes of its name.
+ * Returns true when a name (DER, with tag and length) belongs to one of Node's built-in roots. Searching the roots for
+ * the bytes of the name avoids parsing them. They are decoded on first use.
  */
 export function isPublicAuthority(name: Uint8Array): boolean {
   if (name.length < MIN_NAME_BYTES) return false;
@@ -181,12 +181,12 @@ function nameText(name: DistinguishedName | undefined): string {
   return name.text === '' ? 'without a name' : visibleText(name.text, NAME_CHARACTERS);
 }
 
-/** The subject on one line, safe to print and truncated for messages. */
+/** Returns the subject on one line, safe to print and truncated for messages. */
 export function subjectInWords(certificate: X509Certificate): string {
   return nameText(readingOf(certificate)?.subject);
 }
 
-/** The issuer, formatted like {@link subjectInWords}. */
+/** Returns the issuer, formatted like {@link subjectInWords}. */
 export function issuerInWords(certificate: X509Certificate): string {
   return nameText(readingOf(certificate)?.issuer);
 }

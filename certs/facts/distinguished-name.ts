@@ -1,16 +1,16 @@
-/** Reads and compares the names of subjects and issuers. RFC 5280, 4.1.2.4 and 7.1. */
+/** Reads and compares the names of subjects and issuers (RFC 5280, 4.1.2.4 and 7.1). */
 
 import { type DerElement, readElement, readObjectId, readParts, TAG } from '../der.ts';
 import { visibleText } from './wording.ts';
 
 export interface DistinguishedName {
-  /** `C=US, O=Example, CN=R1`, in the order of the certificate; safe to print and truncated. */
+  /** `C=US, O=Example, CN=R1`, in the order of the certificate. Safe to print and truncated. */
   readonly text: string;
-  /** Equal for names that OpenSSL considers equal: ignores letter case, spacing and string type. */
+  /** Comparison key, equal for names that OpenSSL considers equal: it ignores letter case, spacing and string type. */
   readonly key: string;
-  /** As written, not safe to print. */
+  /** The common name as written. Not safe to print. */
   readonly commonName: string | null;
-  /** In the form of {@link key}. */
+  /** The organisation, normalised like {@link key}. */
   readonly organisation: string | null;
 }
 
@@ -43,7 +43,7 @@ const NAME_CHARACTERS = 400;
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
-/** The text of a string type, or null for anything else. */
+/** Returns the text of a string type; null for anything else. */
 function decode({ tag, content }: DerElement): string | null {
   const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
   switch (tag) {
@@ -66,7 +66,7 @@ function decode({ tag, content }: DerElement): string | null {
   }
 }
 
-/** The form that OpenSSL compares: ASCII letters in lower case, runs of ASCII space as one, none at the ends. */
+/** Returns the form that OpenSSL compares: ASCII letters in lower case, spaces collapsed and trimmed. */
 function canonical(text: string): string {
   return text
     .replace(/[ \t-\r]+/g, ' ')
@@ -74,7 +74,11 @@ function canonical(text: string): string {
     .replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }
 
-/** Reads a name, called `what` in messages. @throws TypeError with the reason */
+/**
+ * Reads a name, which messages call `what`.
+ *
+ * @throws TypeError with the reason
+ */
 export function readName(element: DerElement | undefined, what: string): DistinguishedName {
   const shown: string[] = [];
   const keys: string[][] = [];
@@ -102,15 +106,12 @@ export function readName(element: DerElement | undefined, what: string): Disting
   return { text: visibleText(shown.join(', '), NAME_CHARACTERS), key: JSON.stringify(keys), commonName, organisation };
 }
 
-/** Escapes a value as in RFC 4514. */
+/** Escapes a value as RFC 4514 requires. */
 function readable(text: string): string {
   return visibleText(text.slice(0, VALUE_CHARACTERS * 2 + 2).replace(/[\\,+]/g, '\\$&'), VALUE_CHARACTERS);
 }
 
-/**
- * Returns a name in DER as {@link DistinguishedName.text}, or a text that says that it is empty or unreadable. Never
- * throws.
- */
+/** Formats a name in DER as {@link DistinguishedName.text}, or states that it is empty or unreadable. Never throws. */
 export function distinguishedName(der: Uint8Array): string {
   try {
     const element = readElement(der);

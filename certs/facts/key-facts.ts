@@ -1,5 +1,6 @@
 /**
- * Public keys and signature algorithms: type, size, strength for TLS, names of object identifiers. Specification: TLS.
+ * Reads public keys and signature algorithms: type, size, strength for TLS, names of object identifiers. Specification:
+ * TLS.
  */
 
 import type { KeyObject, X509Certificate } from 'node:crypto';
@@ -8,20 +9,19 @@ import { type DerElement, readElements, readObjectId, readParts, TAG } from '../
 
 export interface KeyFacts {
   readonly kind: 'rsa' | 'ec' | 'ed25519' | 'ed448' | 'dsa' | 'other';
-  /** The size of the modulus or the curve; null if unknown. */
+  /** Size of the modulus or the curve; null when unknown. */
   readonly bits: number | null;
   /** `P-256`, or the OpenSSL name (`secp256k1`); null for other key types. */
   readonly curve: string | null;
 }
 
 /**
- * `weak`: below the minimum of the specification; `unusual`: strong but not widely supported; `unknown`: unknown to
- * TLS.
+ * `weak` is below the minimum of the specification, `unusual` is strong but rarely supported, `unknown` is not in TLS.
  */
 type KeyStrength = 'good' | 'unusual' | 'weak' | 'unknown';
 
 const CURVES: Readonly<Record<string, string>> = { prime256v1: 'P-256', secp384r1: 'P-384', secp521r1: 'P-521' };
-/** The curves for certificates in TLS 1.3. RFC 8446, 4.2.3. */
+/** Curves for certificates in TLS 1.3 (RFC 8446, 4.2.3). */
 const TLS_CURVES: readonly (string | null)[] = Object.values(CURVES);
 
 const KINDS: Readonly<Record<string, KeyFacts['kind']>> = {
@@ -35,12 +35,12 @@ const KINDS: Readonly<Record<string, KeyFacts['kind']>> = {
 const UNKNOWN: KeyFacts = { kind: 'other', bits: null, curve: null };
 
 /**
- * The minimum size of an elliptic curve. 224 bits match RSA with 2048 (NIST SP 800-57, part 1, table 2), but TLS 1.3
- * has no such curve and no client offers one over TLS 1.2.
+ * Minimum size of an elliptic curve. 224 bits match RSA with 2048 (NIST SP 800-57, part 1, table 2), but TLS 1.3 has no
+ * such curve and no client offers one over TLS 1.2.
  */
 export const MINIMUM_CURVE_BITS = 224;
 
-/** The key of a certificate; undefined if OpenSSL does not support it or it is damaged. */
+/** Returns the key of a certificate; undefined when OpenSSL does not support it or it is damaged. */
 export function publicKeyOf(certificate: X509Certificate): KeyObject | undefined {
   try {
     return certificate.publicKey;
@@ -49,12 +49,12 @@ export function publicKeyOf(certificate: X509Certificate): KeyObject | undefined
   }
 }
 
-/** The type and size of a key; `other` for undefined. */
+/** Returns the type and size of a key. An undefined key has the type `other`. */
 export function keyFactsOf(key: KeyObject | undefined): KeyFacts {
   if (key === undefined) return UNKNOWN;
   const kind = KINDS[key.asymmetricKeyType ?? ''] ?? 'other';
   const { modulusLength, namedCurve } = key.asymmetricKeyDetails ?? {};
-  // The size of a curve is in its name: prime256v1, secp384r1, brainpoolP224r1.
+  // The name of a curve contains its size: prime256v1, secp384r1, brainpoolP224r1.
   const size = modulusLength ?? /\d{3}/.exec(namedCurve ?? '')?.[0];
   const curve = namedCurve === undefined ? null : (CURVES[namedCurve] ?? namedCurve);
   return { kind, bits: size === undefined ? null : Number(size), curve };
@@ -123,8 +123,7 @@ const SIGNATURES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads the algorithm of a signature: `ecdsa-sha256`, `rsa-sha1`, `rsa-pss-sha256`, `ed25519`, or the identifier of an
- * unknown one.
+ * Reads a signature algorithm: `ecdsa-sha256`, `rsa-sha1`, `rsa-pss-sha256`, `ed25519`, or an unknown one's identifier.
  */
 export function readSignatureAlgorithm(element: DerElement | undefined): string {
   const [id, parameters] = readParts(element, TAG.sequence, 'its signature algorithm');
@@ -139,19 +138,19 @@ export function readSignatureAlgorithm(element: DerElement | undefined): string 
   return `rsa-pss-${HASHES[name] ?? name}`;
 }
 
-/** Whether the algorithm is known; an unknown one cannot be verified. */
+/** Returns true for known algorithms. A signature with an unknown one cannot be verified. */
 export function isKnownSignature(signature: string): boolean {
   return /^[a-z]/.test(signature);
 }
 
-/** The name of a broken hash in the signature; null for any other hash. */
+/** Returns the name of a broken hash in the signature; null for any other hash. */
 export function weakHashOf(signature: string): string | null {
   const hash = /-(md2|md4|md5|sha1)$/.exec(signature)?.[1];
   if (hash === undefined) return null;
   return hash === 'sha1' ? 'SHA-1' : hash.toUpperCase();
 }
 
-/** Extended key usages. */
+/** Object identifiers of extended key usages. */
 export const USAGE_IDS = {
   serverAuth: '1.3.6.1.5.5.7.3.1',
   clientAuth: '1.3.6.1.5.5.7.3.2',
@@ -164,7 +163,7 @@ export const USAGE_IDS = {
 
 const USAGES: ReadonlyMap<string, string> = new Map(Object.entries(USAGE_IDS).map(([name, id]) => [id, name]));
 
-/** The name of an extended key usage, or its identifier. */
+/** Returns the name of an extended key usage, or its identifier. */
 export function usageName(id: string): string {
   return USAGES.get(id) ?? id;
 }

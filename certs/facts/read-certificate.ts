@@ -1,6 +1,4 @@
-/**
- * Reads a certificate: the data that Node does not expose from its bytes, keys and signatures with Node. RFC 5280, 4.1.
- */
+/** Reads a certificate. Node handles keys and signatures; the rest is read from the bytes (RFC 5280, 4.1). */
 
 import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
@@ -19,22 +17,22 @@ import { readSignatureAlgorithm, usageName } from './key-facts.ts';
 
 export interface ReadCertificate {
   readonly der: Uint8Array;
-  /** For signatures and keys. */
+  /** The certificate as Node parsed it, for signatures and keys. */
   readonly x509: X509Certificate;
-  /** 1 or 3; a certificate of version 1 has no extensions. */
+  /** 1 or 3. A version 1 certificate has no extensions. */
   readonly version: number;
   readonly subject: DistinguishedName;
   readonly issuer: DistinguishedName;
   readonly notBefore: Date;
   readonly notAfter: Date;
-  /** The DER of the SubjectPublicKeyInfo. */
+  /** The SubjectPublicKeyInfo as DER. */
   readonly publicKeyInfo: Uint8Array;
-  /** See {@link readSignatureAlgorithm}. */
+  /** Name of the signature algorithm. See {@link readSignatureAlgorithm}. */
   readonly signature: string;
   readonly extensions: CertificateExtensions;
 }
 
-/** The parts of a certificate. `parts` starts with the serial number; `extensions` is their SEQUENCE. */
+/** Parts of a certificate. `parts` starts with the serial number; `extensions` is their SEQUENCE. */
 interface Body {
   readonly version: number;
   readonly parts: readonly DerElement[];
@@ -42,25 +40,37 @@ interface Body {
   readonly algorithm: DerElement | undefined;
 }
 
-/** @throws TypeError if the bytes are not a certificate */
+/**
+ * Splits a certificate into its parts.
+ *
+ * @throws TypeError if the bytes are not a certificate
+ */
 export function bodyOf(der: Uint8Array): Body {
   const certificate = readElement(der);
   if (certificate.bytes.length !== der.length) throw new TypeError('it has trailing bytes');
   const [body, algorithm] = readParts(certificate, TAG.sequence, 'the certificate');
   const all = readParts(body, TAG.sequence, 'its body');
-  // A certificate of version 1 does not contain its version.
+  // A version 1 certificate does not contain its version.
   const version = all[0]?.tag === TAG.context0 ? (readElement(all[0].content).content[0] ?? 0) + 1 : 1;
   const parts = all[0]?.tag === TAG.context0 ? all.slice(1) : all;
   const extensions = parts.find(({ tag }) => tag === TAG.context3);
   return { version, parts, extensions: extensions && readElement(extensions.content), algorithm };
 }
 
-/** Reads only the subject, for an index of many certificates. @throws TypeError if the bytes are not a certificate */
+/**
+ * Reads only the subject, to index many certificates.
+ *
+ * @throws TypeError if the bytes are not a certificate
+ */
 export function readSubject(der: Uint8Array): DistinguishedName {
   return readName(bodyOf(der).parts[4], 'its subject');
 }
 
-/** @throws TypeError with the reason ("it is cut off: ...") if the bytes are not a certificate */
+/**
+ * Reads a certificate.
+ *
+ * @throws TypeError with the reason ("it is cut off: ...") if the bytes are not a certificate
+ */
 export function readCertificate(der: Uint8Array, known?: X509Certificate): ReadCertificate {
   const { version, parts, extensions, algorithm } = bodyOf(der);
   const [, , issuer, validity, subject, key] = parts;
@@ -89,7 +99,7 @@ function loadCertificate(der: Uint8Array): X509Certificate {
 
 const READINGS = new WeakMap<X509Certificate, ReadCertificate | null>();
 
-/** Reads a certificate, cached. Undefined for a malformed certificate that OpenSSL accepts. */
+/** Reads a certificate and caches the result. Returns undefined for a malformed certificate that OpenSSL accepts. */
 export function readingOf(certificate: X509Certificate): ReadCertificate | undefined {
   let reading = READINGS.get(certificate);
   if (reading === undefined) {
@@ -103,17 +113,17 @@ export function readingOf(certificate: X509Certificate): ReadCertificate | undef
   return reading ?? undefined;
 }
 
-/** A subject alternative name. A DNS name is as written; an address is canonical, or null if invalid. */
+/** A subject alternative name. A DNS name is as written; an address is canonical, or null when it is invalid. */
 export type AlternativeName =
   | { readonly kind: 'dns'; readonly name: string }
   | { readonly kind: 'ip'; readonly name: string | null };
 
-/** The relevant key usages. */
+/** The key usages that matter for TLS and for CAs. */
 interface KeyUsage {
   readonly signsCertificates: boolean;
-  /** Digital signature or key agreement, which a TLS client needs. */
+  /** Digital signature or key agreement, one of which a TLS client needs. */
   readonly client: boolean;
-  /** One of these or key encipherment, which a TLS server needs. */
+  /** Digital signature, key agreement or key encipherment, one of which a TLS server needs. */
   readonly server: boolean;
 }
 
@@ -121,14 +131,14 @@ export interface CertificateExtensions {
   readonly basicConstraints: { readonly authority: boolean; readonly pathLength: number | null } | null;
   readonly keyUsage: KeyUsage | null;
   readonly extendedKeyUsage: readonly string[] | null;
-  /** DNS names and addresses of the subject alternative name; null if the extension is absent. */
+  /** DNS names and IP addresses of the subject alternative name; null when the extension is absent. */
   readonly alternativeNames: readonly AlternativeName[] | null;
   readonly issuerUrl: string | null;
   readonly mustStaple: boolean;
 }
 
 const CA_ISSUERS = '1.3.6.1.5.5.7.48.2';
-/** The number of the status_request extension of TLS (RFC 7633): OCSP stapling. */
+/** Number of the status_request extension of TLS (RFC 7633), which stands for OCSP stapling. */
 const STATUS_REQUEST = 5;
 
 const latin1 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1');
@@ -142,7 +152,7 @@ function basicConstraints(value: DerElement): CertificateExtensions['basicConstr
 
 function keyUsage(value: DerElement): KeyUsage {
   if (value.tag !== TAG.bitString) throw new TypeError('its key usage is not a bit string');
-  // Bit 0, the highest, is digitalSignature; 2 keyEncipherment; 4 keyAgreement; 5 keyCertSign.
+  // Bit 0, the highest, is digitalSignature; bit 2 keyEncipherment; bit 4 keyAgreement; bit 5 keyCertSign.
   const bits = value.content[1] ?? 0;
   return { signsCertificates: (bits & 0x04) !== 0, client: (bits & 0x88) !== 0, server: (bits & 0xa8) !== 0 };
 }
@@ -171,14 +181,14 @@ function mustStaple(value: DerElement): boolean {
   return features.some((feature) => readSmallInteger(feature, 'a TLS feature') === STATUS_REQUEST);
 }
 
-/** An extension: its identifier, its complete bytes, and the DER of its value. */
+/** An extension: its identifier, its complete bytes, and its value as DER. */
 interface DerExtension {
   readonly id: string;
   readonly bytes: Uint8Array;
   readonly value: Uint8Array;
 }
 
-/** Returns the extensions in order; none if the certificate has no such part. */
+/** Returns the extensions in order; an empty list when the certificate has no such part. */
 export function listExtensions(sequence: DerElement | undefined): DerExtension[] {
   if (sequence === undefined) return [];
   return readParts(sequence, TAG.sequence, 'its list of extensions').map((extension) => {
@@ -190,7 +200,7 @@ export function listExtensions(sequence: DerElement | undefined): DerExtension[]
   });
 }
 
-/** Reads the relevant extensions. Of duplicates, the first counts. */
+/** Reads the extensions that matter here. Of duplicates, the first counts. */
 function readExtensions(extensions: readonly DerExtension[]): CertificateExtensions {
   const read = <T>(name: keyof typeof EXTENSION_IDS, reader: (value: DerElement) => T): T | null => {
     const found = extensions.find(({ id }) => id === EXTENSION_IDS[name]);
@@ -208,7 +218,7 @@ function readExtensions(extensions: readonly DerExtension[]): CertificateExtensi
   };
 }
 
-/** The object identifiers of the relevant extensions. RFC 5280, 4.2; RFC 6962, 3.3; RFC 7633. */
+/** Object identifiers of the extensions that matter here (RFC 5280, 4.2; RFC 6962, 3.3; RFC 7633). */
 export const EXTENSION_IDS = {
   subjectKeyIdentifier: '2.5.29.14',
   keyUsage: '2.5.29.15',
@@ -223,7 +233,7 @@ export const EXTENSION_IDS = {
   signedTimestamps: '1.3.6.1.4.1.11129.2.4.2',
 } as const;
 
-/** Returns the canonical spelling of an IP address, without brackets and zone; null if it is not an address. */
+/** Returns the canonical spelling of an IP address without brackets and zone; null when it is not an address. */
 export function canonicalIp(text: string): string | null {
   const bare = text.replace(/^\[(.*)\]$/, '$1').split('%', 1)[0] ?? '';
   const kind = isIP(bare);
@@ -231,7 +241,7 @@ export function canonicalIp(text: string): string | null {
   return new URL(`http://[${bare}]`).hostname.slice(1, -1);
 }
 
-/** The address of an iPAddress name (4 or 16 bytes); null for any other length. */
+/** Returns the address of an iPAddress name (4 or 16 bytes); null for any other length. */
 function ipFromBytes(bytes: Uint8Array): string | null {
   if (bytes.length === 4) return bytes.join('.');
   if (bytes.length !== 16) return null;
@@ -241,7 +251,7 @@ function ipFromBytes(bytes: Uint8Array): string | null {
   return canonicalIp(groups.join(':'));
 }
 
-/** Whether the key of `issuer` signed `certificate`. */
+/** Returns true when the key of `issuer` signed `certificate`. */
 export function isSignedBy(certificate: X509Certificate, issuer: X509Certificate): boolean {
   try {
     return certificate.verify(issuer.publicKey);
@@ -250,34 +260,34 @@ export function isSignedBy(certificate: X509Certificate, issuer: X509Certificate
   }
 }
 
-/** Whether `certificate` names `issuer` as its issuer. */
+/** Returns true when `certificate` names `issuer` as its issuer. */
 export function isNamedBy(certificate: X509Certificate, issuer: X509Certificate): boolean {
   const [below, above] = [readingOf(certificate), readingOf(issuer)];
   if (below === undefined || above === undefined) return certificate.issuer === issuer.subject;
   return below.issuer.key === above.subject.key;
 }
 
-/** Whether subject and issuer have the same name. */
+/** Returns true when subject and issuer have the same name. */
 export function isSelfIssued(certificate: X509Certificate): boolean {
   return isNamedBy(certificate, certificate);
 }
 
-/** Whether a certificate is signed with its own key. */
+/** Returns true when a certificate is signed with its own key. */
 export function isSelfSigned(certificate: X509Certificate): boolean {
   return isSelfIssued(certificate) && isSignedBy(certificate, certificate);
 }
 
 /**
- * Whether `issuer` signed `certificate` and is named by it, with its name and key identifier, as OpenSSL requires. The
- * chain analysis follows signatures only, and reports steps that OpenSSL does not take.
+ * Returns true when `issuer` signed `certificate` and is named by it, with its name and key identifier, as OpenSSL
+ * requires. The chain analysis follows signatures only, and reports steps that OpenSSL does not take.
  */
 export function isIssuedBy(certificate: X509Certificate, issuer: X509Certificate): boolean {
   return certificate.checkIssued(issuer) && isSignedBy(certificate, issuer);
 }
 
 /**
- * Why the certificate is not a CA; null if it is one. Like OpenSSL, accepts roots of X.509 version 1, which have no
- * extensions.
+ * Explains why the certificate is not a CA; null when it is one. Accepts X.509 version 1 roots, which have no
+ * extensions, as OpenSSL does.
  */
 export function whyNotCa({ version, extensions }: ReadCertificate, selfSigned: boolean): string | null {
   const { basicConstraints, keyUsage } = extensions;
@@ -287,13 +297,13 @@ export function whyNotCa({ version, extensions }: ReadCertificate, selfSigned: b
   return old || keyUsage !== null ? null : 'it has no basic constraints with CA:TRUE';
 }
 
-/** Whether the certificate may issue others. */
+/** Returns true when the certificate may issue others. */
 export function isCa(certificate: X509Certificate): boolean {
   const read = readingOf(certificate);
   return read === undefined ? certificate.ca : whyNotCa(read, isSelfSigned(certificate)) === null;
 }
 
-/** The authority key identifier in hexadecimal, if the certificate has one. */
+/** Returns the authority key identifier in hexadecimal, if there is one. */
 export function authorityKeyId(certificate: X509Certificate): string | undefined {
   try {
     const { extensions } = bodyOf(certificate.raw);

@@ -1,12 +1,9 @@
-/** Text from certificates, made safe to print. */
+/** Makes text from certificates safe to print. */
 import { visible } from '../../contract/visible.ts';
 
-/**
- * Makes untrusted text safe to print: at most `characters` characters, with an ellipsis if truncated, and with control
- * characters escaped.
- */
+/** Makes untrusted text safe to print: escapes control characters, and truncates it to `characters` characters. */
 export function visibleText(text: string, characters: number): string {
-  // A character has at most two code units. The slice avoids splitting a text of megabytes.
+  // A character has at most two code units. The slice avoids splitting megabytes of text.
   const all = Array.from(text.slice(0, characters * 2 + 2));
   return visible(all.length > characters ? `${all.slice(0, characters - 1).join('')}…` : all.join(''));
 }

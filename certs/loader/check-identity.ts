@@ -1,4 +1,4 @@
-/** Problems of, and advice on, the certificate of a client or a server. Specification: TLS. */
+/** Checks the certificate of a client or a server for problems, and gives advice. Specification: TLS. */
 
 import type { X509Certificate } from 'node:crypto';
 import {
@@ -21,7 +21,7 @@ interface LeafFindings {
   readonly advice: readonly MaterialAdvice[];
 }
 
-/** Checks a leaf certificate, called `name` in messages. */
+/** Checks a leaf certificate, which messages call `name`. */
 export function checkLeaf(leaf: X509Certificate, name: string, purpose: Purpose, now: Date): LeafFindings {
   const problems: MaterialProblem[] = [];
   const advice: MaterialAdvice[] = [];
@@ -59,7 +59,7 @@ export function checkLeaf(leaf: X509Certificate, name: string, purpose: Purpose,
 }
 
 /**
- * Checks the certificates around a leaf. All findings are advice, because the peer may know the chain already.
+ * Checks the certificates around a leaf. All findings are advice, because the peer may already know the chain.
  *
  * @param authorities certificates that the caller knows, such as those that it trusts
  */
@@ -133,7 +133,7 @@ function checkPurpose(
   advise: Report<MaterialAdviceCode>,
 ): void {
   const { usage, users } = PURPOSES[purpose];
-  // Null or undefined without the extension.
+  // Node returns null or undefined without the extension.
   const extendedKeyUsage = leaf.keyUsage?.map(usageName) ?? null;
   const keyUsage = readingOf(leaf)?.extensions.keyUsage ?? null;
   const hint = `Get a certificate with the extended key usage ${usage}, or without that extension.`;
@@ -167,7 +167,9 @@ function linkFault(link: X509Certificate, now: Date): string | undefined {
   return hash === null ? undefined : `is signed with ${hash}`;
 }
 
-/** A missing intermediate: certain if the issuer is known, likely if the leaf states where to download it. */
+/**
+ * Reports a missing intermediate: certain when the issuer is known, likely when the leaf states where to download it.
+ */
 function missingIssuer(chain: readonly X509Certificate[], authorities: readonly X509Certificate[]): string | undefined {
   const last = chain.at(-1);
   if (last === undefined || isSelfIssued(last)) return undefined;

@@ -1,9 +1,9 @@
-/** The findings of the loader: codes, sources, and the texts for what a file contains. */
+/** Findings of the loader: codes, sources, and the texts for what a file contains. */
 
 import type { LineFault } from './pem.ts';
 import type { DerKind, OtherKind } from './sniff.ts';
 
-/** The codes of problems, which make material unusable. Stable. */
+/** Codes of problems, which make material unusable. Stable. */
 export type MaterialProblemCode =
   | `${'CERT' | 'KEY'}_${'EMPTY' | 'ENCODING' | 'PEM_LINES' | 'TRUNCATED' | 'DAMAGED' | 'IS_OTHER'}`
   | 'CERT_IS_KEY'
@@ -21,7 +21,7 @@ export type MaterialProblemCode =
   | 'CERT_WEAK_KEY'
   | 'CERT_PURPOSE';
 
-/** The codes of advice. Stable. */
+/** Codes of advice. Stable. */
 export type MaterialAdviceCode =
   | 'KEY_NOT_ENCRYPTED'
   | 'CERT_EXPIRES_SOON'
@@ -39,14 +39,14 @@ export type MaterialAdviceCode =
   | 'CA_EXPIRED'
   | 'CA_WITH_KEY';
 
-/** One finding. No text contains any part of a key. */
+/** A finding. No text contains any part of a key. */
 export interface MaterialFinding<Code extends string = string> {
   readonly code: Code;
-  /** The file that the finding is about. */
+  /** The kind of file that the finding concerns. */
   readonly about: 'certificate' | 'key';
-  /** A clause that starts with the name of the file, without capital letter and full stop. */
+  /** A clause that starts with the name of the file, without a capital letter and a full stop. */
   readonly what: string;
-  /** How to fix it, in sentences, with a command if there is one. */
+  /** How to fix it, in sentences, with a command when there is one. */
   readonly hint: string;
 }
 
@@ -54,8 +54,8 @@ export type MaterialProblem = MaterialFinding<MaterialProblemCode>;
 export type MaterialAdvice = MaterialFinding<MaterialAdviceCode>;
 
 /**
- * The result of reading. `value` is absent if nothing could be read. Problems in addition to a value mean that a
- * correct peer would reject it.
+ * The result of reading. `value` is absent when nothing could be read. When there are problems in addition to a value,
+ * a correct peer would reject it.
  */
 export interface MaterialReading<T> {
   readonly value: T | undefined;
@@ -63,20 +63,20 @@ export interface MaterialReading<T> {
   readonly advice: readonly MaterialAdvice[];
 }
 
-/** The source of bytes: a file by its path, or a name for messages. */
+/** Where bytes come from: a file by its path, or a name for messages. */
 export type MaterialSource = { readonly file: string } | { readonly name: string };
 
-/** The name of a source in messages. */
+/** Returns the name of a source for messages. */
 export function sourceName(source: MaterialSource): string {
   return 'file' in source ? `the file ${source.file}` : source.name;
 }
 
-/** The name of the certificate in a source in messages. */
+/** Returns the name of the certificate in a source, for messages. */
 export function certificateName(source: MaterialSource): string {
   return 'file' in source ? `the certificate in ${sourceName(source)}` : source.name;
 }
 
-/** A source as an argument of a shell command. */
+/** Returns a source as an argument of a shell command. */
 export function shellName(source: MaterialSource): string {
   if (!('file' in source)) return 'FILE';
   return /^[\w./,:@%+][\w./,:@%+-]*$/.test(source.file) ? source.file : `'${source.file.replaceAll("'", `'\\''`)}'`;
@@ -85,10 +85,10 @@ export function shellName(source: MaterialSource): string {
 /** What the caller expects to read. */
 export type Wanted = 'certificate' | 'key';
 
-/** All kinds of content of a block, a structure or a file. */
+/** Every kind of content that a block, a structure or a file can have. */
 export type ContentKind = DerKind | OtherKind | 'parameters' | 'openssh-private-key' | 'pgp' | 'unknown-block';
 
-/** The kinds by the label of a PEM block. */
+/** Kinds by the label of a PEM block. */
 const LABELS: Readonly<Record<string, ContentKind>> = {
   CERTIFICATE: 'certificate',
   'X509 CERTIFICATE': 'certificate',
@@ -113,7 +113,7 @@ const LABELS: Readonly<Record<string, ContentKind>> = {
   'OPENSSH PRIVATE KEY': 'openssh-private-key',
 };
 
-/** The kind that the label of a PEM block states. */
+/** Returns the kind that the label of a PEM block states. */
 export function labelKind(label: string): ContentKind {
   return LABELS[label] ?? (label.startsWith('PGP ') ? 'pgp' : 'unknown-block');
 }
@@ -130,7 +130,7 @@ const PRIVATE_KEYS: ReadonlySet<ContentKind> = new Set<ContentKind>([
   'dsa',
 ]);
 
-/** With the article. */
+/** Names of the kinds, with an article. */
 export const KIND_WORDS: Readonly<Record<ContentKind, string>> = {
   certificate: 'a certificate',
   request: 'a certificate request (CSR)',

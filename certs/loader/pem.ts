@@ -1,17 +1,17 @@
 /** Splits PEM text into its blocks, as strictly as OpenSSL, and detects faulty lines. RFC 7468. */
 
 export interface PemBlock {
-  /** The label after BEGIN. */
+  /** Label after BEGIN. */
   readonly label: string;
-  /** Whether the block has the headers of an encrypted legacy key (RFC 1421). */
+  /** True when the block has the headers of an encrypted legacy key (RFC 1421). */
   readonly encrypted: boolean;
-  /** The decoded content; undefined if it is not base64. */
+  /** Decoded content; undefined when it is not base64. */
   readonly der: Buffer | undefined;
   /** The block as OpenSSL reads it, with plain line ends. */
   readonly text: string;
 }
 
-/** The faults of lines in PEM text. */
+/** Faults of lines in PEM text. */
 export type LineFault =
   | 'no-end'
   | 'no-begin'
@@ -30,7 +30,7 @@ const BEGIN = /^-----BEGIN ([^-]{1,64})-----$/;
 const END = /^-----END ([^-]{1,64})-----$/;
 const HEADER = /^[A-Za-z][A-Za-z0-9-]*: /;
 
-/** Returns the blocks of a text; none if nothing in it looks like PEM. Ignores text between blocks. */
+/** Returns the blocks of a text, and ignores text between them. Returns none when nothing in it looks like PEM. */
 export function pemText(text: string): PemText {
   if (/-----END [^-]{1,64}-----[ \t]*-----BEGIN /.test(text)) return { fault: 'glued' };
   const blocks: PemBlock[] = [];
@@ -57,7 +57,7 @@ export function pemText(text: string): PemText {
   return fault === undefined ? { blocks } : { fault };
 }
 
-/** Less strict than {@link pemText}, for text that was checked before or written by Node or OpenSSL. */
+/** Matches less strictly than {@link pemText}, for text that was checked before or written by Node or OpenSSL. */
 const CERTIFICATE = /-----BEGIN (X509 )?CERTIFICATE-----([A-Za-z0-9+/=\s]*)-----END \1CERTIFICATE-----/g;
 
 /** Returns the certificates in PEM text and ignores everything else. Much faster than {@link pemText}. */
@@ -68,7 +68,7 @@ export function certificateBlocks(text: string): { readonly text: string; readon
   }));
 }
 
-/** The first line of a block. */
+/** Returns the first line of a block. */
 export function beginLine(label: string): string {
   return `-----BEGIN ${label}-----`;
 }
@@ -83,7 +83,7 @@ function blockText(label: string, base64: string, headers: readonly string[] = [
   return [beginLine(label), ...headers, ...lines, `-----END ${label}-----`, ''].join('\n');
 }
 
-/** Undefined if the content contains empty lines, which OpenSSL does not read. */
+/** Returns undefined when the content contains empty lines, which OpenSSL does not read. */
 function toBlock(label: string, lines: readonly string[]): PemBlock | undefined {
   const hasHeaders = HEADER.test(lines[0] ?? '');
   const headers = hasHeaders ? lines.slice(0, Math.max(1, lines.indexOf(''))) : [];
@@ -96,7 +96,7 @@ function toBlock(label: string, lines: readonly string[]): PemBlock | undefined 
   return { label, encrypted, der: isBase64 ? Buffer.from(base64, 'base64') : undefined, text };
 }
 
-/** The fault of a text without a valid BEGIN line; undefined if it is not PEM. */
+/** Returns the fault of a text without a valid BEGIN line; undefined when it is not PEM. */
 function brokenLines(text: string): LineFault | undefined {
   const line = /^.*\bBEGIN [A-Z0-9 ]{0,64}(?:CERTIFICATE|KEY|PKCS|CRL|REQUEST|PARAMETERS).*$/m.exec(text)?.[0];
   if (line === undefined) return undefined;

@@ -59,12 +59,12 @@ export function readAuthorities(
 }
 
 export interface OrderedChain {
-  /** The leaf first. Includes a root if the file contains it. */
+  /** The leaf, then its issuers. Includes a root when the file contains it. */
   readonly chain: readonly X509Certificate[];
-  /** Whether the file has the chain in another order. */
+  /** True when the file lists the chain in another order. */
   readonly reordered: boolean;
   readonly duplicates: number;
-  /** Certificates outside the chain, in the order of the file. */
+  /** Certificates that do not belong to the chain, in the order of the file. */
   readonly unrelated: readonly X509Certificate[];
 }
 
@@ -75,7 +75,7 @@ export function orderChain(leaf: X509Certificate, certificates: readonly X509Cer
   for (let last: X509Certificate | undefined = leaf; last !== undefined && !isSelfIssued(last); ) {
     const below: X509Certificate = last;
     const issuers = distinct.filter((one) => !chain.includes(one) && leadsTo(below, one));
-    // If a CA was renewed with the same key, use its valid certificate.
+    // When a CA was renewed with the same key, the valid certificate is used.
     last = issuers.find((one) => isInForce(one, now)) ?? issuers[0];
     if (last !== undefined) chain.push(last);
   }
@@ -100,7 +100,7 @@ function all(
   return { value: certificates, problems: [], advice: [] };
 }
 
-/** Ignores bytes after the certificate, such as the trust settings of OpenSSL. */
+/** Parses a certificate and ignores bytes after it, such as OpenSSL's trust settings. */
 function parse(der: Buffer): X509Certificate | undefined {
   const length = peekElement(der)?.length;
   if (length === undefined || length > der.length) return undefined;
@@ -115,7 +115,7 @@ function failed(problem: MaterialProblem): MaterialReading<never> {
   return { value: undefined, problems: [problem], advice: [] };
 }
 
-/** Unlike OpenSSL, also follows an issuer that is not a CA, so that a finding can report it. */
+/** Whether a chain goes on with this issuer. Unlike with OpenSSL, it may be no CA, so that a finding can report it. */
 function leadsTo(certificate: X509Certificate, issuer: X509Certificate): boolean {
   if (isIssuedBy(certificate, issuer)) return true;
   return isNamedBy(certificate, issuer) && !isCa(issuer) && isSignedBy(certificate, issuer);
@@ -124,9 +124,9 @@ function leadsTo(certificate: X509Certificate, issuer: X509Certificate): boolean
 function adviceOnCas(certificates: readonly X509Certificate[], source: MaterialSource, now: Date): MaterialAdvice[] {
   const name = sourceName(source);
   const expired = certificates.filter((one) => validityAt(validityOf(one), now) === 'expired');
-  // A self-signed certificate can be trusted for itself.
+  // A self-signed certificate can be trusted on its own.
   const notCa = certificates.filter((one) => !isCa(one) && !isSelfSigned(one));
-  // An intermediate alone is not an anchor: OpenSSL requires a root.
+  // An intermediate alone is not an anchor, because OpenSSL requires a root.
   const rootless = certificates.filter(
     (one) => isCa(one) && !isSelfIssued(one) && !certificates.some((other) => isIssuedBy(one, other)),
   );

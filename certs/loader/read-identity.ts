@@ -24,11 +24,11 @@ export interface IdentityOptions {
   readonly cert: MaterialFile;
   readonly key: MaterialFile;
   readonly passphrase?: string | undefined;
-  /** The purpose of the certificate. */
+  /** What the certificate is used for. */
   readonly purpose: Purpose;
   /** Default: the current time. */
   readonly now?: Date;
-  /** Known CA certificates, used to detect a missing intermediate. */
+  /** Known CA certificates, which help to detect a missing intermediate. */
   readonly authorities?: readonly X509Certificate[];
 }
 
@@ -37,13 +37,13 @@ export interface Identity {
   /** The certificate of the key, then its issuers as far as the file contains them. */
   readonly chain: readonly [leaf: X509Certificate, ...issuers: X509Certificate[]];
   readonly key: KeyObject;
-  /** The key as PKCS#8 PEM, not encrypted. */
+  /** The key as unencrypted PKCS#8 PEM. */
   readonly keyPem: string;
 }
 
 /**
- * Finds the certificate of the key in its file, and orders its chain. The value is present if the two belong together;
- * problems then state why a peer would reject it: expired, not yet valid, too weak, for another purpose.
+ * Finds the certificate of the key in its file and orders its chain. The value is present when the two belong together.
+ * Problems then state why a peer would reject it: expired, not yet valid, too weak, for another purpose.
  */
 export function readIdentity(options: IdentityOptions): MaterialReading<Identity> {
   const { cert, key, passphrase, purpose, now = new Date(), authorities = [] } = options;

@@ -1,4 +1,4 @@
-/** Reads a private key: PKCS#8, PKCS#1 or SEC1, PEM or DER, encrypted or not. */
+/** Reads a private key: PKCS#8, PKCS#1 or SEC1, as PEM or DER, encrypted or not. */
 
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { peekElement } from '../der.ts';
@@ -18,11 +18,11 @@ import { mainKind, unreadable, wrongKind, wrongLines } from './wrong-form.ts';
 
 export interface PrivateKey {
   readonly key: KeyObject;
-  /** PKCS#8, not encrypted. */
+  /** Unencrypted PKCS#8. */
   readonly pem: string;
 }
 
-/** A key that was found but not decrypted or parsed yet. */
+/** A key that was found but is not decrypted or parsed yet. */
 interface Found {
   readonly input: { readonly key: string } | { readonly key: Buffer; readonly format: 'der'; readonly type: DerType };
   readonly encrypted: boolean;
@@ -38,10 +38,10 @@ const DER_TYPES: Partial<Record<DerKind, DerType>> = {
   sec1: 'sec1',
 };
 
-/** The key types that TLS supports. */
+/** Key types that TLS supports. */
 const TLS_KEYS: ReadonlySet<KeyFacts['kind']> = new Set(['rsa', 'ec', 'ed25519', 'ed448'] as const);
 
-/** Reads the only private key of a file. An empty passphrase counts as none. */
+/** Reads the only private key in a file. An empty passphrase counts as none. */
 export function readPrivateKey(
   bytes: Uint8Array,
   { source, passphrase }: { source: MaterialSource; passphrase?: string | undefined },

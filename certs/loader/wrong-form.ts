@@ -21,14 +21,14 @@ const PREFIX = { certificate: 'CERT', key: 'KEY' } as const;
 const NOUN = { certificate: 'a certificate', key: 'a private key' } as const;
 const OUTPUT = { certificate: 'certificate.pem', key: 'key.pem' } as const;
 
-/** The lines of PEM text are faulty. */
+/** Reports faulty lines in PEM text. */
 export function wrongLines(wanted: Wanted, fault: LineFault, source: MaterialSource): MaterialProblem {
   const isCut = fault === 'no-end' || fault === 'no-begin';
   const [what, hint] = LINE_WORDS[fault];
   return problem(wanted, `${PREFIX[wanted]}_${isCut ? 'TRUNCATED' : 'PEM_LINES'}`, source, what, hint);
 }
 
-/** The file has another kind of content than expected. */
+/** Reports a file with another kind of content than expected. */
 export function wrongKind(
   wanted: Wanted,
   kind: ContentKind,
@@ -45,7 +45,7 @@ export function wrongKind(
   return problem(wanted, codeFor(wanted, kind), source, what, hint);
 }
 
-/** The content has the expected kind but cannot be read. */
+/** Reports content of the expected kind that cannot be read. */
 export function unreadable(
   wanted: Wanted,
   der: Buffer | undefined,
@@ -72,11 +72,11 @@ export function unreadable(
   return problem(wanted, `${prefix}_DAMAGED`, source, `contains ${NOUN[wanted]} that is damaged`, again);
 }
 
-/** The kind that best describes a file without the expected content. */
+/** Returns the kind that best describes a file without the expected content. */
 export function mainKind(blocks: readonly PemBlock[]): ContentKind {
   const kinds = blocks.map(({ label, der }) => {
     const kind = labelKind(label);
-    // Labels vary, the content does not.
+    // Labels vary, but the content does not.
     const inside = kind === 'unknown-block' && der !== undefined ? derKind(der) : 'unknown';
     return inside === 'unknown' ? kind : inside;
   });

@@ -3,14 +3,19 @@ import { ids, mistakes } from './mistake.ts';
 
 /** How to compare two complete keys in constant time, by stack. */
 const EXACT_COMPARISON = {
-  node: 'Hash both sides with SHA-256 and compare the digests with `crypto.timingSafeEqual`.',
-  python: 'Use `hmac.compare_digest(given.encode(), key.encode())`.',
-  django: 'Use `constant_time_compare(given, key)`.',
-  go: 'Use `subtle.ConstantTimeCompare`.',
-  java: 'Use `MessageDigest.isEqual` on the bytes of both.',
-  php: 'Use `hash_equals($key, $given)`.',
-  ruby: 'Use `OpenSSL.secure_compare(given, key)`.',
-  rails: 'Use `ActiveSupport::SecurityUtils.secure_compare`.',
+  node:
+    'Write `const given = request.headers["x-api-key"] ?? ""`, hash both sides with SHA-256 and compare the digests ' +
+    'with `crypto.timingSafeEqual`.',
+  python:
+    'Write `given = headers.get("X-API-Key", "")` and `hmac.compare_digest(given.encode(), key.encode())`: it raises ' +
+    'TypeError for text outside ASCII.',
+  django: 'Use `constant_time_compare(request.headers.get("X-API-Key", ""), key)`.',
+  go: 'Write `subtle.ConstantTimeCompare([]byte(given), []byte(key)) == 1`.',
+  java: 'Use `MessageDigest.isEqual` on the bytes of both, and treat null as empty.',
+  php: 'Use `hash_equals($key, $_SERVER["HTTP_X_API_KEY"] ?? "")`: null is a `TypeError`.',
+  laravel: 'Use `hash_equals($key, (string) $request->header("X-API-Key"))`: null is a `TypeError`.',
+  ruby: 'Use `OpenSSL.secure_compare(given.to_s, key)`.',
+  rails: 'Use `ActiveSupport::SecurityUtils.secure_compare(request.headers["X-API-Key"].to_s, key)`.',
   dotnet: 'Use `CryptographicOperations.FixedTimeEquals` on the bytes of both.',
   rust: 'Use `ct_eq` of the crate `subtle` on digests of both.',
 };
@@ -116,9 +121,7 @@ export const API_KEY_MISTAKES = mistakes({
       node:
         'Hash both sides with SHA-256 and compare the digests with `crypto.timingSafeEqual`, instead of ' +
         '`startsWith`, `endsWith` or `includes`.',
-      python:
-        'Use `hmac.compare_digest(given.encode(), key.encode())`. `given in keys` on a string searches for a ' +
-        'substring; make `keys` a set.',
+      python: `${EXACT_COMPARISON.python} \`given in keys\` on a string searches for a substring; make \`keys\` a set.`,
     },
     severity: 'high',
     cwe: 187,
@@ -243,17 +246,7 @@ export const API_KEY_MISTAKES = mistakes({
         'Reject a missing or oversized header first, with 401. Then compare digests of both sides, or check the ' +
         'lengths of the byte buffers, not of the strings. Every exception of a request must lead to an answer.',
       ...EXACT_COMPARISON,
-      node:
-        'Write `const given = request.headers["x-api-key"] ?? ""` first, then compare SHA-256 digests with ' +
-        '`crypto.timingSafeEqual`. Await every promise: Express 5 forwards rejections, Express 4 does not.',
-      python:
-        'Use `headers.get("X-API-Key", "")`; without the default it is None, and indexing raises. Then use ' +
-        '`hmac.compare_digest(given.encode(), key.encode())`.',
-      flask: 'Use `request.headers.get("X-API-Key", "")`; indexing answers 400.',
-      django:
-        'Use `request.headers.get("X-API-Key", "")`; indexing throws. Then use `constant_time_compare(given, key)`.',
-      php: 'Use `$_SERVER["HTTP_X_API_KEY"] ?? ""`, then `hash_equals($key, $given)`.',
-      laravel: 'Use `hash_equals($key, (string) $request->header("X-API-Key"))`.',
+      node: `${EXACT_COMPARISON.node} Await every promise: Express 5 forwards rejections, Express 4 does not.`,
     },
     severity: 'high',
     cwe: 248,

@@ -1,88 +1,99 @@
-/** Code that fixes several mistakes, by stack. Where a stack has none, the code of its language or the rule holds. */
+/** Code that fixes several mistakes, by stack. A stack without an entry uses the code of its language, or the rule. */
 
-const PARSED_IN_EXPRESS = '`try { payload = JSON.parse(body) } catch { return res.sendStatus(400) }`';
+/** Parses a body into an object, and answers everything else with `answer`. */
+const parsedBefore = (answer: string) =>
+  '`let payload; try { payload = JSON.parse(String(body)) } catch {}`, and then `if (!(payload instanceof Object) || ' +
+  `Array.isArray(payload)) ${answer}\``;
 
-/** How to take the received bytes of the body. */
+/** How to parse a body without an unhandled exception: everything except an object is answered with 400. */
+export const GUARDED_PARSING = {
+  express: `Write ${parsedBefore('return res.sendStatus(400)')}, also in an async handler.`,
+  node:
+    `Write ${parsedBefore('return res.writeHead(400).end()')} (in Koa, \`{ ctx.status = 400; return }\`). An ` +
+    'exception in a listener ends the process.',
+  fastify: `Write ${parsedBefore('return reply.code(400).send()')}.`,
+  nestjs: `Write ${parsedBefore('throw new BadRequestException()')}.`,
+  hono: `Write ${parsedBefore('return c.body(null, 400)')}.`,
+  python:
+    'Write `try: payload = json.loads(body.decode("utf-8"))`, and answer 400 in `except (ValueError, ' +
+    'RecursionError)`, and unless `isinstance(payload, dict)`. `ValueError` includes the errors of decoding, of ' +
+    'parsing and of pydantic.',
+  java:
+    'Catch the exceptions of the JSON parser and `StackOverflowError`, and answer 400 there and unless the value is ' +
+    'an object.',
+  spring:
+    'Write `try { node = objectMapper.readTree(body); }`, answer 400 to `IOException`, and unless ' +
+    '`node.isObject()`. Where Spring maps the body, handle `HttpMessageNotReadableException`.',
+  ruby:
+    'Write `payload = begin JSON.parse(body); rescue JSON::ParserError, EncodingError; end`, and answer 400 unless ' +
+    '`payload.is_a?(Hash)`. The first class includes the error of deep nesting.',
+  php:
+    'Write `$payload = json_decode($body, true)`, which returns null for invalid JSON, and answer 400 unless ' +
+    '`is_array($payload)`.',
+  go:
+    'Unmarshal into a pointer: after `var n *Notification`, write `if err := json.Unmarshal(body, &n); err != nil || ' +
+    'n == nil`, answer 400 and return.',
+  dotnet:
+    'Write `try { document = JsonDocument.Parse(body); }`, and answer 400 to `JsonException`, and unless ' +
+    '`RootElement.ValueKind` is `Object`.',
+  rust: 'Call `serde_json::from_slice::<Map<String, Value>>(&body)`, and answer 400 to its error.',
+} as const;
+
+/** How to read the received bytes of the body, and to parse them after verification. */
 export const RAW_BYTES = {
   express:
     'Use `express.raw({ type: () => true, inflate: false })` on this route, in front of any `express.json()`. ' +
-    'Compute the HMAC over `const body = Buffer.isBuffer(req.body) ? req.body : Buffer.alloc(0)`, because without a ' +
-    `body \`req.body\` is undefined, and then write ${PARSED_IN_EXPRESS}.`,
+    'Verify `const body = Buffer.isBuffer(req.body) ? req.body : Buffer.alloc(0)`: without a body, `req.body` is ' +
+    `undefined or \`{}\`. ${GUARDED_PARSING.express}`,
   node:
-    'Collect the chunks before a body parser reads them: `for await (const chunk of req) chunks.push(chunk)` (in ' +
-    'Koa, read `ctx.req` before koa-bodyparser). Verify `Buffer.concat(chunks)`, and then call `JSON.parse` in a ' +
-    'try/catch that answers 400.',
+    'Mount no body parser on this route, and collect the chunks: `try { for await (const chunk of req) ' +
+    'chunks.push(chunk) } catch { return }` (in Koa, of `ctx.req`; set `ctx.disableBodyParser = true` before ' +
+    'koa-bodyparser). Verify `const body = Buffer.concat(chunks)`. ' +
+    GUARDED_PARSING.node,
   fastify:
     "In a plugin with this route alone, call `app.removeAllContentTypeParsers()` and `app.addContentTypeParser('*', " +
-    "{ parseAs: 'buffer' }, (request, body, done) => done(null, body))`. Verify `request.body ?? Buffer.alloc(0)` " +
-    'before `JSON.parse`.',
+    "{ parseAs: 'buffer' }, (request, body, done) => done(null, body))`. Verify `const body = request.body ?? " +
+    `Buffer.alloc(0)\`. ${GUARDED_PARSING.fastify}`,
   nestjs:
     "Create the application with `bodyParser: false`, call `app.useBodyParser('raw', { type: () => true, inflate: " +
-    'false })`, and verify `Buffer.isBuffer(req.body) ? req.body : Buffer.alloc(0)` in a guard, before `JSON.parse`. ' +
+    'false })`, and verify `const body = Buffer.isBuffer(req.body) ? req.body : Buffer.alloc(0)` in a guard. ' +
     '`rawBody: true` alone keeps the bytes of JSON and forms only, and only as long as no other parser is mounted. ' +
-    'Take `@Req() req` instead of `@Body() dto`, which is a Buffer now: parse and validate `req.body` in the method, ' +
-    'and answer 400 to errors of `JSON.parse`.',
-  hono: 'Verify `Buffer.from(await c.req.arrayBuffer())` before `JSON.parse`.',
-  python: 'Verify what `self.rfile.read(length)` returns, before `json.loads`.',
+    `Take \`@Req() req\` instead of \`@Body() dto\`, which is a Buffer now. ${GUARDED_PARSING.nestjs}`,
+  hono: `Verify \`const body = Buffer.from(await c.req.arrayBuffer())\`. ${GUARDED_PARSING.hono}`,
+  python: `Verify what \`self.rfile.read(length)\` returns. ${GUARDED_PARSING.python}`,
   flask:
-    'Use `request.get_data()` before anything touches `request.json` or `request.form`. Parse it after verification, ' +
-    'in a `try` that answers 400 to `(ValueError, RecursionError)`.',
+    'Use `body = request.get_data()` before anything touches `request.json` or `request.form`; answer 400 to ' +
+    '`OSError`, which the development server raises for a broken chunked body. ' +
+    GUARDED_PARSING.python,
   fastapi:
-    'Declare `request: Request` as the parameter instead of a model, verify `await request.body()`, and parse these ' +
-    'bytes afterwards, in a `try` that answers 400 to `(ValueError, RecursionError)`.',
-  django:
-    'Use `request.body` before anything touches `request.POST`, and parse after verification, in a `try` that ' +
-    'answers 400 to `(ValueError, RecursionError)`.',
-  go: 'Read the body with `io.ReadAll(r.Body)`, and unmarshal those bytes after verification.',
+    'Declare `request: Request` as the parameter instead of a model, and verify `body = await request.body()`. ' +
+    GUARDED_PARSING.python,
+  django: `Use \`body = request.body\` before anything touches \`request.POST\`. ${GUARDED_PARSING.python}`,
+  go: `Verify what \`io.ReadAll(r.Body)\` returns, and then parse it. ${GUARDED_PARSING.go}`,
   java:
     'Verify what `exchange.getRequestBody().readAllBytes()` returns; of a servlet, read `request.getInputStream()`, ' +
-    'not `getReader()`.',
+    `not \`getReader()\`. ${GUARDED_PARSING.java}`,
   spring:
-    'Take the body as `@RequestBody(required = false) byte[]`, treat null as empty, and map it with the ObjectMapper ' +
-    'after verification.',
+    'Take the body as `@RequestBody(required = false) byte[]`, treat null as empty, and verify it. ' +
+    GUARDED_PARSING.spring,
   php:
-    'Use `file_get_contents("php://input")`, and decode after verification. For multipart bodies it is empty: answer ' +
-    '415 to them.',
-  laravel: 'Use `$request->getContent()`, which no middleware trims, and decode after verification.',
-  ruby:
-    "Verify what `env['rack.input'].read` returns. Then call `JSON.parse`, and answer 400 to `JSON::ParserError` and " +
-    '`EncodingError`.',
-  rails:
-    'Use `request.raw_post` instead of `params`. Parse it after verification, and answer 400 to `JSON::ParserError` ' +
-    'and `EncodingError`.',
-  dotnet: 'Call `Request.EnableBuffering()`, and read the stream before model binding.',
-  rust: 'Take the body as `Bytes` instead of `Json<T>`, and call `serde_json::from_slice` after verification.',
+    'Verify `$body = file_get_contents("php://input")`. For multipart bodies it is empty: answer 415 to them. ' +
+    GUARDED_PARSING.php,
+  laravel: `Verify \`$body = $request->getContent()\`, which no middleware trims. ${GUARDED_PARSING.php}`,
+  ruby: `Verify \`body = env['rack.input'].read\`. ${GUARDED_PARSING.ruby}`,
+  rails: `Verify \`body = request.raw_post\`, and do not use \`params\`. ${GUARDED_PARSING.ruby}`,
+  dotnet: `Call \`Request.EnableBuffering()\`, and read the stream before binding. ${GUARDED_PARSING.dotnet}`,
+  rust: `Take the body as \`Bytes\` instead of \`Json<T>\`, and verify it. ${GUARDED_PARSING.rust}`,
 } as const;
 
-/** How to find out that the receiver is not the part that changes the body. */
+/** How to check whether something in front of the receiver changes the body. */
 export const IN_FRONT =
   'If the receiver does this already, a gateway or forwarder in front of it changes the bytes: run hookproof against ' +
   "the receiver's own port to find out.";
 
-/** How to parse a body without an exception that nothing handles. */
-export const GUARDED_PARSING = {
-  express: `Write ${PARSED_IN_EXPRESS}, also in an async handler: Express 4 handles none of its exceptions.`,
-  node: 'Put `JSON.parse` into try/catch, and end the request with 400: an exception in a listener ends the process.',
-  fastify: 'Write `try { payload = JSON.parse(body) } catch { return reply.code(400).send() }`.',
-  nestjs: 'Write `try { payload = JSON.parse(body) } catch { throw new BadRequestException() }`.',
-  hono: 'Write `try { payload = JSON.parse(body) } catch { return c.body(null, 400) }`.',
-  python:
-    'Write `try: payload = json.loads(body.decode("utf-8"))`, and answer 400 in `except (ValueError, ' +
-    'RecursionError)`. `ValueError` includes the errors of decoding, of parsing and of pydantic.',
-  spring:
-    'Parse the bytes yourself after the verification, in `try { objectMapper.readTree(body) }`, and answer 400 to ' +
-    '`IOException`. Where Spring maps the body, handle `HttpMessageNotReadableException`.',
-  ruby: 'Rescue `JSON::ParserError`, which includes the error of deep nesting, and `EncodingError`.',
-  php:
-    'Write `try { $payload = json_decode($body, true, 512, JSON_THROW_ON_ERROR); } catch (JsonException) { ... }`, ' +
-    'and answer 400 there.',
-  go: 'Write `if err := json.Unmarshal(body, &n); err != nil`, answer 400 and return.',
-  dotnet: 'Catch `JsonException`.',
-} as const;
-
 const OPTIONAL_IN_ZOD = 'Declare optional fields `.nullish()`, not `.optional()`, which rejects null.';
 
-/** How to check a payload before it is used. */
+/** How to check a payload before using it. */
 export const CHECKED_PAYLOAD = {
   node: `Run \`schema.safeParse(payload)\` (zod) first, and answer 400 unless \`success\` is true. ${OPTIONAL_IN_ZOD}`,
   fastify: 'Write `if (!request.validateInput(payload, schema)) return reply.code(400).send()` after the verification.',
@@ -94,7 +105,8 @@ export const CHECKED_PAYLOAD = {
     '`isinstance(payload.get("data"), dict)`. Answer 400 otherwise.',
   fastapi:
     'Call `Model.model_validate_json(body)` (pydantic 1: `Model.parse_raw(body)`) after the verification, and answer ' +
-    '400 to `(ValueError, RecursionError)`. Declare optional fields `X | None = None`.',
+    '400 to `(ValueError, RecursionError)`. Make a model for each shape of data and metadata: optional fields are ' +
+    '`X | None = None`, all others have no default, because pydantic 1 takes `[]` for `{}`.',
   spring: 'Bind the verified bytes to a class with validation, and map its exceptions to 400.',
   php:
     'Test `is_array($payload)`, and then each value before it is used, as in `is_string($payload["id"] ?? null)`. ' +
@@ -104,23 +116,27 @@ export const CHECKED_PAYLOAD = {
     '`$request->validate()` redirects a request that does not ask for JSON.',
   ruby: 'Test `payload.is_a?(Hash)`, and then each value, as in `payload["data"].is_a?(Hash)`: `dig` raises on text.',
   rails:
-    'Parse `request.raw_post` with `JSON.parse`, rescue `JSON::ParserError` and `EncodingError` with 400, and test ' +
-    '`payload.is_a?(Hash)`, then each value. `params` and the objects in it are not a Hash.',
+    `Take \`body = request.raw_post\`: \`params\` and the objects in it are not a Hash. ${GUARDED_PARSING.ruby} ` +
+    'Then test each value, as in `payload["data"].is_a?(Hash)`: `dig` raises on text.',
   go: 'Unmarshal into a struct with pointers, and test them for nil.',
 } as const;
 
-/** Where the limit of the body is set. */
+/** How to limit the size of the body. */
 export const BODY_LIMIT = {
   fastify: 'Set `bodyLimit`.',
   hono: 'Use `bodyLimit({ maxSize })` of hono/body-limit.',
   nestjs: 'Pass `limit` to `app.useBodyParser(...)`.',
   python: 'Compare Content-Length with the limit before `self.rfile.read(length)`.',
-  flask: 'Set `MAX_CONTENT_LENGTH`.',
+  flask:
+    'Set `MAX_CONTENT_LENGTH`. Before Werkzeug 2.3 it does not limit `get_data()`: answer 413 if ' +
+    '`request.content_length` is above it.',
   fastapi: 'Read `request.stream()`, and answer 413 at the limit.',
   django: 'Set `DATA_UPLOAD_MAX_MEMORY_SIZE`, and answer 413 to `RequestDataTooBig`.',
   go: 'Use `http.MaxBytesReader`, and answer 413 to its error.',
   spring: 'Set the limit of the server and of the codec (`spring.codec.max-in-memory-size`).',
-  php: 'Set `post_max_size` in php.ini.',
+  php:
+    'Set `client_max_body_size` in nginx or `LimitRequestBody` in Apache, or compare `$_SERVER["CONTENT_LENGTH"]`: ' +
+    '`post_max_size` does not limit `php://input`.',
   dotnet: 'Set `MaxRequestBodySize` of Kestrel, and the limit of IIS (`maxAllowedContentLength`).',
 } as const;
 
@@ -146,4 +162,30 @@ export const OPEN_VALUES = {
   php: 'Use `tryFrom` instead of `from` of an enum, and give each `match` a default.',
   rails: 'Store the value as a string: an `enum` of Active Record raises on an unknown value.',
   dotnet: 'JsonStringEnumConverter throws on an unknown name: declare the field as string.',
+} as const;
+
+/** How to store amounts of any size. */
+export const AMOUNTS_IN_DJANGO =
+  'A DecimalField raises `Rounded` or `Overflow` above `max_digits`, also where a query adds to it: store amounts in ' +
+  'a TextField, and add them with `Context(prec=78).add`.';
+
+/** How to answer 404 to the path without its trailing slash. */
+export const NO_SLASH_IN_DJANGO =
+  'Set `APPEND_SLASH = False`: with DEBUG, it raises for a POST without the final slash.';
+
+/** How to read a time that is either a number of seconds or text. */
+export const TIME_OF_BOTH_TYPES = {
+  node:
+    "Write `const time = new Date(typeof at === 'number' ? at * 1000 : at)`, and answer 400 when " +
+    '`Number.isNaN(time.getTime())`.',
+  python:
+    'Write `datetime.fromisoformat(at)` for a `str` (3.11 or later), else `fromtimestamp(at, tz=timezone.utc)`, and ' +
+    'answer 400 to `(TypeError, ValueError, OverflowError, OSError)`.',
+  spring:
+    'Map `at` to JsonNode, use `Instant.ofEpochSecond` or `OffsetDateTime.parse` depending on its type, and answer ' +
+    '400 to `DateTimeException`.',
+  go:
+    'Unmarshal `at` into json.RawMessage, try an int64 and then a string with `time.RFC3339Nano`, and answer 400 if ' +
+    'both fail.',
+  dotnet: 'Write a JsonConverter that accepts a number as well as text (`DateTimeOffset.Parse`).',
 } as const;

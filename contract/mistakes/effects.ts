@@ -1,7 +1,7 @@
 import { INSERTED_ONCE } from './code-by-stack.ts';
 import { mistakes } from './mistake.ts';
 
-/** Amounts without a loss, by stack. */
+/** How to store amounts without loss, by stack. */
 const EXACT_AMOUNTS = {
   node: 'Use BigInt for the atomic amount, and divide it by `10n ** BigInt(decimals)`.',
   python: 'Use `int` for the atomic amount, and insert the point into its text.',

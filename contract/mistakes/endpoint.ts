@@ -1,7 +1,7 @@
 import { UNSIGNED } from './consequences.ts';
 import { ids, mistakes } from './mistake.ts';
 
-/** Mistakes in the deployment of an endpoint, and those that a run shows only as a whole. */
+/** Mistakes in the deployment of an endpoint, and mistakes that only a whole run shows. */
 export const ENDPOINT_MISTAKES = mistakes({
   'host-name-not-published': {
     title: 'Is registered with a host name that does not resolve',
@@ -63,7 +63,7 @@ export const ENDPOINT_MISTAKES = mistakes({
         'Check that the proxy reaches the receiver.',
       express:
         'If the raw body is undefined: `express.raw()` skips application/json, and `express.raw({ type: () => true ' +
-        '})` reads every type. `req.body ?? Buffer.alloc(0)` is a delivery without a body.',
+        '})` reads every type. `Buffer.isBuffer(req.body) ? req.body : Buffer.alloc(0)` is a body, also an empty one.',
       fastify:
         "If the raw body is undefined: register a content type parser with `parseAs: 'buffer'` before the route, in " +
         'the same plugin.',

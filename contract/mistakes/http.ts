@@ -205,7 +205,9 @@ export const HTTP_MISTAKES = mistakes({
       flask: 'Name the methods in the route: `methods=["POST"]`.',
       fastapi: 'Use `@app.post(...)`, not `@app.api_route(...)`.',
       django: 'Use `@require_POST` on the view.',
-      go: 'Write the method into the pattern: `mux.HandleFunc("POST /webhooks", handle)`.',
+      go:
+        'From Go 1.22 on, write the method into the pattern: `mux.HandleFunc("POST /webhooks", handle)`; before, ' +
+        'compare `r.Method`.',
       spring: 'Use `@PostMapping` instead of `@RequestMapping`.',
       php: 'Compare `$_SERVER["REQUEST_METHOD"]` with POST first, and answer 405.',
       laravel: 'Use `Route::post(...)`, not `Route::any(...)`.',
@@ -230,6 +232,10 @@ export const HTTP_MISTAKES = mistakes({
         'Do not listen for `checkContinue`: Node answers by itself. A listener for `upgrade` takes all upgrades: ' +
         'use a separate port or server object for the WebSocket server. In nginx, set `proxy_http_version 1.1`; in ' +
         'Envoy, `accept_http_10: true`.',
+      python:
+        'Use uvicorn 0.19 or later with `--http h11`: earlier versions answer 400 to an offered upgrade, and the ' +
+        'parser httptools can lose the body.',
+      php: 'Use PHP-FPM: the development server before PHP 8.0.10 drops a request that offers an upgrade.',
     },
     severity: 'medium',
     cwe: 440,

@@ -1,6 +1,6 @@
 /**
- * The library of mistakes: each thing that a receiver can do wrong, once, with its consequence and its fix. What
- * reports, `explain`, `verify`, the inspector and MCP print about a defect comes from here.
+ * The library of mistakes describes each thing that a receiver can do wrong once, with its consequence and its fix.
+ * Reports, `explain`, `verify`, the inspector and MCP take their texts from it.
  */
 import { fixSources, type Stack } from '../stacks.ts';
 import { API_KEY_MISTAKES } from './api-key.ts';
@@ -13,6 +13,7 @@ import { MALFORMED_MISTAKES } from './malformed.ts';
 import type { FixByStack, Mistake } from './mistake.ts';
 import { MTLS_MISTAKES } from './mtls.ts';
 import { RAW_BODY_MISTAKES } from './raw-body.ts';
+import { ROTATION_MISTAKES } from './rotation.ts';
 import { SIGNATURE_MISTAKES } from './signature.ts';
 import { SKIPPED_VERIFICATION_MISTAKES } from './signature-skipped.ts';
 import { TLS_MISTAKES } from './tls.ts';
@@ -25,6 +26,7 @@ const TABLE = {
   ...RAW_BODY_MISTAKES,
   ...SIGNATURE_MISTAKES,
   ...SKIPPED_VERIFICATION_MISTAKES,
+  ...ROTATION_MISTAKES,
   ...API_KEY_MISTAKES,
   ...MALFORMED_MISTAKES,
   ...VALID_MISTAKES,
@@ -37,38 +39,38 @@ const TABLE = {
   ...ENDPOINT_MISTAKES,
 };
 
-/** The stable id of a mistake, in kebab-case. */
+/** Stable id of a mistake, in kebab-case. */
 export type MistakeId = keyof typeof TABLE;
 
 /** Every mistake by its id. */
 export const MISTAKES: Readonly<Record<MistakeId, Mistake>> = TABLE;
 
-/** Mistakes about what a notification says. A receiver that makes one accepts the signature first. */
+/** Mistakes in reading the content of a notification. A receiver that makes one has already accepted the signature. */
 export const PAYLOAD_MISTAKES: ReadonlySet<string> = new Set(
   [VALID_MISTAKES, MALFORMED_MISTAKES].flatMap((table) => Object.keys(table)),
 );
 
-/** Mistakes about which bytes are signed. A receiver that makes one rejects as if the signature were invalid. */
+/** Mistakes in which bytes are signed. A receiver that makes one rejects as if the signature were invalid. */
 export const BODY_MISTAKES: ReadonlySet<string> = new Set(Object.keys(RAW_BODY_MISTAKES));
 
-/** What a check, a mutant or a finding has of its own: the mistake, and at most one sentence about this case of it. */
+/** How a check, a mutant or a finding refers to a mistake, with at most one sentence about this case. */
 export interface MistakeReference {
   readonly mistake: MistakeId;
   readonly note?: string;
 }
 
-/** The texts that are printed where a mistake is found: the sentence about the case, the consequence, the rule. */
+/** Returns the texts that are printed for a finding: the note about the case, the consequence, and the rule. */
 export function explainMistake({ mistake, note }: MistakeReference): { readonly why: string; readonly fix: string } {
   const { why, fix } = MISTAKES[mistake];
   return { why: note === undefined ? why : `${note} ${why}`, fix: fix.rule };
 }
 
-/** The code with which a stack, or else its language, fixes a mistake; undefined where the rule is enough. */
+/** Returns the code with which a stack, or else its language, fixes a mistake. Undefined where the rule is enough. */
 export function codeFor(fix: FixByStack, stack: Stack): string | undefined {
   return fixSources(stack).flatMap((source) => fix[source] ?? [])[0];
 }
 
-/** The mistake with this id; undefined for an unknown id, and for null, which a finding without a mistake has. */
+/** Finds a mistake by id. Returns undefined for an unknown id, and for null (a finding without a mistake). */
 export function findMistake(id: string | null): Mistake | undefined {
   return id !== null && Object.hasOwn(MISTAKES, id) ? MISTAKES[id as MistakeId] : undefined;
 }

@@ -1,6 +1,6 @@
 import { mistakes } from './mistake.ts';
 
-/** Answers to errors that say nothing about them, by stack. */
+/** How to answer errors without exposing details, by stack. */
 const FIXED_ANSWERS = {
   fastify:
     'Write `app.setErrorHandler((error, request, reply) => reply.code(error.statusCode ?? 500).send())`: the default ' +
@@ -19,7 +19,7 @@ const FIXED_ANSWERS = {
   dotnet: 'Use `UseExceptionHandler`, and `UseDeveloperExceptionPage` only in development.',
 } as const;
 
-/** Mistakes by which credentials, internals or personal data get into answers or logs. */
+/** Mistakes that expose credentials, internals or personal data in answers or logs. */
 export const LEAK_MISTAKES = mistakes({
   'expected-signature-in-answer': {
     title: 'Sends the expected signature, or a part of it, in an answer',
@@ -241,15 +241,16 @@ export const LEAK_MISTAKES = mistakes({
     fix: {
       rule:
         'Log a list of harmless settings and the fact that a verification failed, never settings as a whole, TLS ' +
-        'options or computed values, also not a part of them. Mask credentials, capture no local variables, and ' +
-        'rotate each secret or key that was in a log.',
+        'options, local variables or computed values, also not a part of them. Mask credentials, and rotate each ' +
+        'secret or key that was in a log.',
       node:
         "Log `{ port, path }` and `{ reason: 'signature-mismatch' }`, and remove `key` and `pfx` from logged TLS " +
         'options. Set `includeLocalVariables: false` and `sendDefaultPii: false` where Sentry starts. Send keys in ' +
         'the header `Authorization`, not in a query.',
       spring: 'Leave credentials out of `toString` of the properties class, and keep `/actuator/env` masked.',
       django:
-        'Name the setting with SECRET or KEY, so that the debug page masks it, and keep DEBUG off. Decorate the ' +
+        'Error reports and the debug page mask settings by their names: give the setting a name with SECRET, KEY, ' +
+        'TOKEN or PASS in it, also inside a dictionary, and keep DEBUG off. Decorate the ' +
         'view with `sensitive_variables` and `sensitive_post_parameters`; use `constant_time_compare`, not ' +
         '`assertEqual` or `assert a == b`.',
       flask: 'Set `include_local_variables=False` where Sentry starts, and keep the debugger off.',

@@ -1,9 +1,16 @@
-import { BODY_LIMIT, CHECKED_PAYLOAD, GUARDED_PARSING, RAW_BYTES } from './code-by-stack.ts';
+import {
+  AMOUNTS_IN_DJANGO,
+  BODY_LIMIT,
+  CHECKED_PAYLOAD,
+  GUARDED_PARSING,
+  RAW_BYTES,
+  TIME_OF_BOTH_TYPES,
+} from './code-by-stack.ts';
 import { ids, mistakes } from './mistake.ts';
 
 const NUMBERS_IN_DJANGO =
   '`json.loads` accepts NaN and returns Infinity for 1e400, which a JSONField rejects: pass `parse_constant`, and ' +
-  'store the text of the body in a TextField.';
+  `store the text of the body in a TextField. ${AMOUNTS_IN_DJANGO}`;
 
 /** Mistakes in how a receiver reads a malformed, oversized, deeply nested or oddly typed payload. */
 export const MALFORMED_MISTAKES = mistakes({
@@ -19,7 +26,7 @@ export const MALFORMED_MISTAKES = mistakes({
     fix: {
       rule:
         'Decode and parse in one try/catch for every error, answer 400 with a fixed text, and throw nothing after ' +
-        'the answer.',
+        'the answer. Then check each field before it is used.',
       ...GUARDED_PARSING,
     },
     severity: 'high',
@@ -92,18 +99,15 @@ export const MALFORMED_MISTAKES = mistakes({
       rule: 'Verify the signature over the raw bytes first. Decode, parse, validate and log only a verified body.',
       ...RAW_BYTES,
       fastify:
-        'Remove `schema.body` from the route. In a plugin with this route alone, call ' +
-        "`app.removeAllContentTypeParsers()` and `app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, " +
-        'body, done) => done(null, body))`. Verify `request.body` in a `preValidation` hook; in the handler, parse ' +
-        'it and call `request.validateInput(payload, schema)`.',
+        `Remove \`schema.body\` from the route. ${RAW_BYTES.fastify} Instead of the schema, call ` +
+        '`request.validateInput(payload, schema)`.',
       fastapi:
         'Declare `request: Request` as the parameter instead of a model, because FastAPI validates parameters first ' +
         `and answers 422. Verify \`await request.body()\`. ${CHECKED_PAYLOAD.fastapi}`,
-      laravel:
-        'Verify `$request->getContent()` in a middleware of the route: a `FormRequest` runs before the controller.',
+      laravel: `${RAW_BYTES.laravel} Verify in a middleware of the route, which runs before a \`FormRequest\`.`,
       rails:
-        'Verify `request.raw_post` in a `before_action`, before anything reads `params`. In ' +
-        '`ActionController::Metal`, invalid UTF-8 gets no 400 first: other controllers parse the body for their log.',
+        `${RAW_BYTES.rails} Verify in a \`before_action\`. In \`ActionController::Metal\`, invalid UTF-8 gets no 400 ` +
+        'first: other controllers parse the body for their log.',
       dotnet: 'Verify in middleware: model binding and `[ApiController]` answer 400 before the action.',
     },
     severity: 'high',
@@ -381,11 +385,10 @@ export const MALFORMED_MISTAKES = mistakes({
       node:
         '`JSON.parse` itself is safe; check the depth with a loop before a schema, a deep copy, a merge or ' +
         '`util.inspect`.',
-      python: 'Catch `(ValueError, RecursionError)` around `json.loads`: the second is no `ValueError`.',
-      fastapi: 'Answer 400 to `(ValueError, RecursionError)` around the parser or `Model.parse_raw`.',
+      python: GUARDED_PARSING.python,
       spring: 'Use Jackson 2.15 or later, which limits the depth, and answer 400 to `StreamConstraintsException`.',
-      php: 'Pass a depth to `json_decode`, as in `json_decode($body, true, 64, JSON_THROW_ON_ERROR)`.',
-      ruby: 'Rescue `JSON::NestingError`, or its parent `JSON::ParserError`.',
+      php: GUARDED_PARSING.php,
+      ruby: GUARDED_PARSING.ruby,
       go: '`json.Unmarshal` returns an error above 10,000 levels: check it.',
     },
     severity: 'high',
@@ -541,13 +544,7 @@ export const MALFORMED_MISTAKES = mistakes({
       rule:
         'Check that a time is a finite number in a plausible range, or text that denotes a real date. Catch errors ' +
         'of the conversion and answer 400, or store the time unchanged.',
-      node:
-        "Write `new Date(typeof at === 'number' ? at * 1000 : at)`, and answer 400 when " +
-        '`Number.isNaN(time.getTime())`.',
-      python: 'Catch `ValueError`, `OverflowError` and `OSError` around `fromtimestamp`, and answer 400.',
-      spring: 'Map `at` to JsonNode, and use `Instant.ofEpochSecond` or `OffsetDateTime.parse` depending on its type.',
-      go: 'Unmarshal `at` into json.RawMessage, and try an int64 before `time.RFC3339Nano`.',
-      dotnet: 'Write a JsonConverter that accepts a number as well as text (`DateTimeOffset.Parse`).',
+      ...TIME_OF_BOTH_TYPES,
     },
     severity: 'medium',
     cwe: 704,

@@ -1,22 +1,22 @@
 import type { Stack } from '../stacks.ts';
 
 /**
- * What a receiver does wrong, described once. Checks, mutants and findings refer to it by its id. Where a sender can
- * make the same mistake (signing), the texts hold for both.
+ * One thing that a receiver does wrong. Checks, mutants and findings refer to it by its id. A sender can make signing
+ * mistakes too, so their texts apply to both sides.
  */
 export interface Mistake {
-  /** The defect as the receiver's behaviour, without a full stop: "Compares only a part of the signature". */
+  /** The defect as behaviour of the receiver, without a full stop: "Compares only a part of the signature". */
   readonly title: string;
-  /** Where real code has it, or what shows it. */
+  /** Where this occurs in real code, or which symptom shows it. */
   readonly seen: string;
   /** The consequence in production. */
   readonly why: string;
   /** The rule for every stack, and code for the stacks where it differs. */
   readonly fix: FixByStack;
   readonly severity: Severity;
-  /** The number of its class in the Common Weakness Enumeration. */
+  /** CWE number (Common Weakness Enumeration). */
   readonly cwe: number;
-  /** The ids of mistakes whose checks a receiver with this one fails as well: its consequences, complete. */
+  /** Ids of all other mistakes whose checks a receiver with this mistake also fails. */
   readonly implies?: readonly string[];
 }
 
@@ -24,8 +24,8 @@ export type FixByStack = { readonly rule: string } & Readonly<Partial<Record<Sta
 
 type Severity = 'critical' | 'high' | 'medium' | 'low';
 
-/** A table of mistakes by id. Keeps the ids as a type, so that a reference to a missing one does not compile. */
+/** Declares a table of mistakes by id. Its type keeps the ids, so that a reference to a missing one is a type error. */
 export const mistakes = <Id extends string>(table: Readonly<Record<Id, Mistake>>) => table;
 
-/** Ids, given as lines of several. */
+/** Splits lines of several ids into a list. */
 export const ids = (...lines: readonly string[]): readonly string[] => lines.flatMap((line) => line.split(' '));

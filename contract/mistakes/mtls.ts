@@ -205,8 +205,9 @@ export const MTLS_MISTAKES = mistakes({
     fix: {
       rule:
         'Let the proxy overwrite the header on every request (nginx `proxy_set_header X-SSL-Client-Verify ' +
-        '$ssl_client_verify;` in every location), make the application reachable only through the proxy, and ignore ' +
-        'the header otherwise.',
+        '$ssl_client_verify;` in every location; HAProxy `http-request del-header X-SSL -m beg` first), make the ' +
+        'application reachable only through the proxy, and ignore the header otherwise. A certificate that a client ' +
+        'can send in a header proves nothing, even if its chain is verified: certificates are public.',
       express:
         'Read such a header only if `req.socket.remoteAddress` is the proxy, and never decide by `req.ip`, which ' +
         '"trust proxy" can take from another header.',

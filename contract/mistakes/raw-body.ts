@@ -1,7 +1,7 @@
 import { GUARDED_PARSING, IN_FRONT, RAW_BYTES } from './code-by-stack.ts';
 import { ids, mistakes } from './mistake.ts';
 
-/** Mistakes in how a receiver takes the bytes of the body that it verifies. */
+/** Mistakes in how a receiver reads the bytes of the body that it verifies. */
 export const RAW_BODY_MISTAKES = mistakes({
   'reserialised-body': {
     title: 'Computes the signature over re-serialised JSON',
@@ -41,8 +41,6 @@ export const RAW_BODY_MISTAKES = mistakes({
         'HMAC function takes text, encode as UTF-8; where the platform delivers Base64, decode that first. ' +
         IN_FRONT,
       ...RAW_BYTES,
-      python: 'Verify the bytes of `self.rfile.read(length)`: no `decode`, `strip` or text mode before the HMAC.',
-      ruby: "Verify what `env['rack.input'].read` returns, without `chomp` or `strip`.",
     },
     severity: 'high',
     cwe: 347,
@@ -79,8 +77,6 @@ export const RAW_BODY_MISTAKES = mistakes({
         `that answers 400. ${IN_FRONT}`,
       ...RAW_BYTES,
       dotnet: 'Use Encoding.UTF8 instead of Encoding.ASCII, or better, the bytes of `Request.Body`.',
-      python:
-        "Pass bytes to `hmac.new`; afterwards call `body.decode('utf-8')`, without `errors='ignore'` or `'replace'`.",
     },
     severity: 'high',
     cwe: 347,

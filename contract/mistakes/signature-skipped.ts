@@ -1,7 +1,7 @@
-import { RAW_BYTES } from './code-by-stack.ts';
+import { NO_SLASH_IN_DJANGO, RAW_BYTES } from './code-by-stack.ts';
 import { ids, mistakes } from './mistake.ts';
 
-/** Mistakes by which a receiver leaves some requests unverified. */
+/** Mistakes that leave some requests unverified. */
 export const SKIPPED_VERIFICATION_MISTAKES = mistakes({
   'verification-per-type': {
     title: 'Verifies only notifications of some types, statuses or structures',
@@ -57,9 +57,6 @@ export const SKIPPED_VERIFICATION_MISTAKES = mistakes({
       express:
         'Remove conditions on `req.headers["content-length"]` and `req.httpVersion`, verify after the parser instead ' +
         'of in its `verify` hook, and call the same app in a `checkContinue` listener.',
-      flask:
-        `${RAW_BYTES.flask} In the development server, \`get_data()\` raises OSError for a chunked body with ` +
-        'trailers: answer 400, or use another server.',
     },
     severity: 'critical',
     cwe: 288,
@@ -98,7 +95,7 @@ export const SKIPPED_VERIFICATION_MISTAKES = mistakes({
       express:
         'Use `app.post(path, verify, handle)` instead of `app.use(path, handle)`. Do not test `req.url`, and do not ' +
         'read X-Original-URL or X-Rewrite-URL.',
-      django: 'Set `APPEND_SLASH = False`: with DEBUG, it raises for a POST without the final slash.',
+      django: NO_SLASH_IN_DJANGO,
     },
     severity: 'critical',
     cwe: 647,

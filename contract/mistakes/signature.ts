@@ -1,8 +1,14 @@
-import { RAW_BYTES } from './code-by-stack.ts';
+import { NO_SLASH_IN_DJANGO, RAW_BYTES } from './code-by-stack.ts';
 import { FORGED_SIGNATURES, UNSIGNED } from './consequences.ts';
 import { ids, mistakes } from './mistake.ts';
 
-/** Mistakes in how a signature is computed, compared and refused. */
+const IS_AWAITED = 'Is the verification awaited? A promise or coroutine that is not awaited counts as true.';
+
+const COMPARED_IN_PYTHON =
+  'Call `hmac.compare_digest(received.encode("utf-8", "replace"), expected.encode())`: it raises TypeError for text ' +
+  'outside ASCII.';
+
+/** Mistakes in how a signature is computed, compared and rejected. */
 export const SIGNATURE_MISTAKES = mistakes({
   'no-signature-verification': {
     title: 'Does not verify the signature',
@@ -11,8 +17,8 @@ export const SIGNATURE_MISTAKES = mistakes({
     fix: {
       rule:
         'Compute HMAC-SHA256 over the raw body, compare it with the header in constant time, and answer 401 if the ' +
-        'header is missing or differs.',
-      express: 'Mount a verification middleware on this route, before the handler, and await what it returns.',
+        `header is missing or differs. ${IS_AWAITED}`,
+      express: 'Mount a verification middleware on this route, before the handler.',
       fastify: 'Verify in a `preValidation` hook of the route, and send the 401 there.',
       nestjs: 'Verify in a guard (`@UseGuards`), and throw `UnauthorizedException` in it.',
       fastapi: 'Verify in the handler or in a dependency (`Depends`), and raise `HTTPException(401)`.',
@@ -32,13 +38,11 @@ export const SIGNATURE_MISTAKES = mistakes({
       'invalid signatures only logs.',
     why: 'The code looks complete and accepts every forgery.',
     fix: {
-      rule: 'Await the result of the verification, and end the request with 401 unless it is exactly true.',
+      rule: `${IS_AWAITED} End the request with 401 unless its result is exactly true.`,
       node:
-        'Is the verification awaited? A promise that is not awaited is always truthy. Write `if ((await ' +
-        'verify(request)) !== true)`, answer 401 there, and enable the lint rule against unawaited promises in ' +
-        'conditions.',
+        'Write `if ((await verify(request)) !== true)`, answer 401 there, and enable the lint rule against unawaited ' +
+        'promises in conditions.',
       nestjs: 'Await the verification in the guard: `return await this.verify(request)`, without a catch block.',
-      fastapi: 'Is the verification awaited? A coroutine that is not awaited is always true.',
     },
     severity: 'critical',
     cwe: 347,
@@ -85,12 +89,8 @@ export const SIGNATURE_MISTAKES = mistakes({
       'The format is public, so an attacker writes any text that meets it. A test without the header passes and ' +
       'gives false confidence.',
     fix: {
-      rule: 'Compare the header with the HMAC of the body. Presence, length and format prove nothing.',
-      node:
-        'Is the verification awaited? A promise that is not awaited is always truthy, so any signature passes. ' +
-        'Without a promise, use the result: `if (a.length !== b.length || !timingSafeEqual(a, b))`, and answer 401 ' +
-        'there.',
-      fastapi: 'Is the verification awaited? A coroutine that is not awaited is always true.',
+      rule: `Compare the header with the HMAC of the body, and use the result. ${IS_AWAITED}`,
+      node: 'Without a promise, write `if (a.length !== b.length || !timingSafeEqual(a, b))`, and answer 401 there.',
       php: 'Write `if (!hash_equals($expected, $signature))` in addition to `isset()`, and answer 401.',
     },
     severity: 'critical',
@@ -120,7 +120,9 @@ export const SIGNATURE_MISTAKES = mistakes({
         'Treat a missing or empty signature like an invalid one: answer 401, and do not replace it with a default ' +
         'value.',
       node: 'Write `if (!signature || !isValid(signature, body))`, answer 401 there, and verify unconditionally.',
-      python: 'Write `received = headers.get("X-Service-Signature", "")`, and compare it without `if received and`.',
+      python:
+        'Write `received = headers.get("X-Service-Signature", "")`, and compare it without `if received and`. ' +
+        COMPARED_IN_PYTHON,
       php: 'Write `if (!hash_equals($expected, $_SERVER["HTTP_X_SERVICE_SIGNATURE"] ?? ""))`, and answer 401.',
       laravel:
         'Write `if (!hash_equals($expected, (string) $request->header("X-Service-Signature")))`, and answer 401.',
@@ -147,18 +149,23 @@ export const SIGNATURE_MISTAKES = mistakes({
       node:
         'Write `const a = Buffer.from(request.headers["x-service-signature"] ?? ""), b = Buffer.from(expected)`, ' +
         'then `if (a.length !== b.length || !timingSafeEqual(a, b))`, and answer 401 there.',
-      python:
-        'Use `headers.get("X-Service-Signature", "")`, and call `hmac.compare_digest(received.encode("utf-8", ' +
-        '"replace"), expected.encode())`: it raises TypeError for text outside ASCII.',
+      python: `Use \`received = headers.get("X-Service-Signature", "")\`. ${COMPARED_IN_PYTHON}`,
+      django:
+        'Use `request.headers.get("X-Service-Signature", "")` and `constant_time_compare(received, expected)`, which ' +
+        `takes any text. ${NO_SLASH_IN_DJANGO}`,
       php: 'Write `hash_equals($expected, $_SERVER["HTTP_X_SERVICE_SIGNATURE"] ?? "")`: null is a `TypeError`.',
       laravel:
         'Write `hash_equals($expected, (string) $request->header("X-Service-Signature"))`: null is a `TypeError`.',
-      ruby: 'Use `OpenSSL.secure_compare`, which takes any length; `OpenSSL.fixed_length_secure_compare` raises.',
+      ruby:
+        "Use `OpenSSL.secure_compare(env['HTTP_X_SERVICE_SIGNATURE'].to_s, expected)`, which takes any length; " +
+        '`OpenSSL.fixed_length_secure_compare` raises.',
       rails:
         'Use `request.headers["X-Service-Signature"].to_s`, and `ActiveSupport::SecurityUtils.secure_compare`, which ' +
         'takes any length; `fixed_length_secure_compare` raises.',
       go: '`r.Header.Get` returns an empty string for an absent header; do not index the slice in `r.Header`.',
-      java: 'Compare the Base64 texts with `MessageDigest.isEqual`: `Base64.getDecoder().decode` throws on other text.',
+      java:
+        'Treat a null header as empty, and compare the bytes of the Base64 texts with `MessageDigest.isEqual`: ' +
+        '`Base64.getDecoder().decode` throws on other text.',
       spring:
         'Write `@RequestHeader(name = "X-Service-Signature", required = false)`, treat null as empty, and compare ' +
         'the Base64 texts with `MessageDigest.isEqual`.',
@@ -278,7 +285,7 @@ export const SIGNATURE_MISTAKES = mistakes({
       node:
         'Use `a.length === b.length && timingSafeEqual(a, b)` on two buffers. Remove ' +
         '`expected.startsWith(received)`, `expected.includes(received)`, `.slice(7)` and `.subarray(0, 16)`.',
-      python: 'Use `hmac.compare_digest`, not `all(x == y for x, y in zip(a, b))`.',
+      python: COMPARED_IN_PYTHON,
     },
     severity: 'critical',
     cwe: 187,
@@ -312,7 +319,7 @@ export const SIGNATURE_MISTAKES = mistakes({
     fix: {
       rule: 'Replace the loop with the constant-time comparison function of your library.',
       node: 'Use `a.length === b.length && timingSafeEqual(a, b)` on two buffers.',
-      python: 'Use `hmac.compare_digest`.',
+      python: COMPARED_IN_PYTHON,
     },
     severity: 'critical',
     cwe: 697,
@@ -384,11 +391,11 @@ export const SIGNATURE_MISTAKES = mistakes({
       node:
         'Use `digest("base64")`, compare the lengths, then `Buffer.from(header)` with `Buffer.from(expectedBase64)`. ' +
         'Remove replacements of "-", "_", "=" and quotes.',
-      java: 'Compare texts, or use `Base64.getDecoder()` instead of `getMimeDecoder()`, and reject if it throws.',
+      java: 'Compare texts: `Base64.getDecoder()`, too, accepts a value without its padding.',
       python:
-        'Use `base64.b64encode`, not `urlsafe_b64encode`. Compare texts, or decode with `base64.b64decode(value, ' +
-        'validate=True)`.',
-      php: 'Compare texts, or use `base64_decode($value, true)`.',
+        'Use `base64.b64encode`, not `urlsafe_b64encode`, and compare texts: `base64.b64decode(value, ' +
+        'validate=True)`, too, ignores unused bits.',
+      php: 'Compare texts: `base64_decode($value, true)`, too, accepts a value without its padding.',
       ruby: 'Use `Base64.strict_encode64`, not `urlsafe_encode64`.',
       go: 'Use `base64.StdEncoding`, not `RawStdEncoding`, and `base64.StdEncoding.Strict()` to decode.',
       dotnet: 'Use `Convert.ToBase64String`, and compare texts.',

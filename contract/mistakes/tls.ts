@@ -1,12 +1,12 @@
 import type { ChainFaultCode } from '../tls.ts';
 import { mistakes } from './mistake.ts';
 
-/** What changes in an application that terminates TLS itself. */
+/** How an application that terminates TLS itself installs a certificate. */
 const INSTALL =
   'Pass the new files to `https.createServer({ cert, key })`, with the server certificate first in `cert`, or to the ' +
   'proxy, and reload it.';
 
-/** Mistakes in the certificates that an endpoint serves, and in how it speaks TLS. */
+/** Mistakes in the certificates that an endpoint serves, and in its TLS configuration. */
 export const TLS_MISTAKES = mistakes({
   'certificate-not-renewed': {
     title: 'Serves a certificate that was not renewed in time',
@@ -278,7 +278,7 @@ export const TLS_MISTAKES = mistakes({
   },
 });
 
-/** The mistakes that the faults of a certificate chain show. */
+/** The mistake that each fault of a certificate chain indicates. */
 export const CHAIN_MISTAKES = {
   unreadable: 'untidy-chain-file',
   expired: 'certificate-not-renewed',

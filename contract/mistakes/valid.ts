@@ -1,8 +1,8 @@
-import { BODY_LIMIT, OPEN_VALUES } from './code-by-stack.ts';
+import { AMOUNTS_IN_DJANGO, BODY_LIMIT, OPEN_VALUES, TIME_OF_BOTH_TYPES } from './code-by-stack.ts';
 import { REJECTED_KINDS } from './consequences.ts';
 import { ids, mistakes } from './mistake.ts';
 
-/** Mistakes by which a receiver rejects, crashes on or misreads notifications. */
+/** Mistakes that make a receiver reject, fail on or misread notifications. */
 export const VALID_MISTAKES = mistakes({
   'plain-delivery-rejected': {
     title: 'Does not answer 200 to a plain valid delivery',
@@ -96,7 +96,7 @@ export const VALID_MISTAKES = mistakes({
     implies: [...REJECTED_KINDS, 'valid-kind-rejected', 'lookup-before-insert'],
   },
   'optional-data-required': {
-    title: 'Rejects or crashes on absent, null or empty optional data',
+    title: 'Rejects or fails on absent, null or empty optional data',
     seen:
       'Classes made from one full sample, `nullable()` without `optional()` or the reverse, a minimum length, a ' +
       'method call on null, and a hash or an error that is required at certain statuses.',
@@ -111,8 +111,8 @@ export const VALID_MISTAKES = mistakes({
         'Use `z.string().nullish()` without a minimum length in the schema, optional access (`?.`) and `|| null`, ' +
         'as in `data.errorData?.code ?? null`. Await or `.catch()` every promise that a handler starts.',
       python:
-        'Use `data.get("errorData") or {}`; in a model, `field: str | None = None`, because without a default it is ' +
-        'required.',
+        'Use `data.get("errorData") or {}` and `error.get("code") or ""`: a default of `get` does not replace null. ' +
+        'In a model, write `field: str | None = None`, because without a default it is required.',
       laravel: 'Use the rule `nullable`: `ConvertEmptyStringsToNull` turns "" into null, which `string` rejects.',
       php: 'Use `$data["errorData"]["code"] ?? null`.',
       rails: 'Use `payload.dig("data", "errorData", "code")`, and `&.` for methods of the value.',
@@ -198,13 +198,7 @@ export const VALID_MISTAKES = mistakes({
       rule:
         'Read a number as epoch seconds and text as ISO 8601, with any number of fractional digits and with Z or an ' +
         'offset.',
-      node:
-        "`const time = new Date(typeof at === 'number' ? at * 1000 : at)`, and answer 400 when " +
-        '`Number.isNaN(time.getTime())`.',
-      python: 'Use `datetime.fromisoformat` (3.11 or later) for text and `fromtimestamp(at, tz=UTC)` for numbers.',
-      spring: 'Map `at` to JsonNode, and use `Instant.ofEpochSecond` or `OffsetDateTime.parse` depending on its type.',
-      go: 'Unmarshal `at` into json.RawMessage, and try an int64 before `time.RFC3339Nano`.',
-      dotnet: 'Write a JsonConverter that accepts a number as well as text (`DateTimeOffset.Parse`).',
+      ...TIME_OF_BOTH_TYPES,
     },
     severity: 'high',
     cwe: 186,
@@ -266,6 +260,7 @@ export const VALID_MISTAKES = mistakes({
       python:
         'Use `Decimal(amount)` with a precision of 78 and error handling, and a NUMERIC column without a limit on ' +
         'digits.',
+      django: AMOUNTS_IN_DJANGO,
       java: 'Use BigInteger or BigDecimal, and at least NUMERIC(78, 0).',
       go: 'Use math/big.',
       spring: 'Use `new BigDecimal(new BigInteger(text), decimals)`.',

@@ -1,4 +1,4 @@
-/** Other bytes are signed than the exact bytes of the body. Specification: HMAC signature (the exact request body). */
+/** Signing mistakes that sign bytes other than the body. Specification: HMAC signature (the exact request body). */
 import { createHash } from 'node:crypto';
 import type { MistakeId } from '../mistakes/index.ts';
 import { JSON_MISTAKES } from './json-mistakes.ts';
@@ -13,7 +13,7 @@ function over(mistake: MistakeId, rows: BodyRows, more?: { readonly note: string
   return rowsOf(mistake, 'computes the HMAC over', rows, more);
 }
 
-/** Larger bodies are not printed, since their bytes as numbers take five times as much. In bytes. */
+/** Maximum size in bytes of a body that is printed: its bytes as numbers take five times as much. */
 const MAX_PRINTED = 256 * 1024;
 
 function overPrinted(rows: BodyRows): BodyMistake[] {
@@ -23,7 +23,7 @@ function overPrinted(rows: BodyRows): BodyMistake[] {
   }));
 }
 
-/** The body as text is changed, without parsing. */
+/** Mistakes that change the body as text, without parsing it. */
 const TEXT_MISTAKES = over('decoded-body', {
   'body-newline-added': {
     what: 'the body with a line feed at its end',
@@ -109,7 +109,7 @@ const TEXT_MISTAKES = over('decoded-body', {
   'utf16-body': { what: 'the body encoded in UTF-16', bytes: text((all) => Buffer.from(all, 'utf16le')) },
 });
 
-/** The body as bytes is printed by a language. */
+/** Mistakes that sign the bytes of the body as a language prints them. */
 const PRINTED_BYTES = overPrinted({
   ...Object.fromEntries(
     Object.entries<BytePrinter>(BYTE_PRINTERS).map(([name, { what, print, form }]) => [
@@ -124,7 +124,7 @@ const PRINTED_BYTES = overPrinted({
   },
 });
 
-/** Other input than the body: the schemes of other services. */
+/** Mistakes that sign a different input, as other services do. */
 const INPUT_MISTAKES = over('signed-part-of-body', {
   'timestamp-dot-body': {
     what: 'the time, a dot and the body',
@@ -210,7 +210,7 @@ const INPUT_MISTAKES = over('signed-part-of-body', {
   },
 });
 
-/** What is left of a body that was not read or already consumed. */
+/** Mistakes that sign what remains of a body that was not read or was already consumed. */
 const UNREAD_MISTAKES = over('unread-body-verified', {
   'empty-body': { what: 'an empty body', common: true, bytes: () => new Uint8Array(0) },
   'empty-object-body': { what: 'the text {} instead of the body', common: true, bytes: constant('{}') },
@@ -247,7 +247,7 @@ const UNREAD_MISTAKES = over('unread-body-verified', {
   ),
 });
 
-/** By likelihood: where two mistakes give the same bytes, the first one is reported. */
+/** Sorted by likelihood: where two mistakes give the same bytes, the first one is reported. */
 export const BODY_MISTAKES: readonly BodyMistake[] = [
   ...TEXT_MISTAKES,
   ...JSON_MISTAKES,
@@ -265,7 +265,7 @@ export const BODY_MISTAKES: readonly BodyMistake[] = [
   ...overPrinted(PRINTED_VALUES),
 ];
 
-/** The printed form that a body is, instead of a notification; undefined for any other body. */
+/** Finds the printed form that a body consists of instead of a notification. Undefined for any other body. */
 export function printedForm(body: Uint8Array): BodyMistake | undefined {
   const all = Buffer.from(body).toString('utf8').trim();
   return BODY_MISTAKES.find(({ form }) => form?.test(all));
@@ -290,13 +290,13 @@ function constant(word: string): BodyMistake['bytes'] {
   return () => Buffer.from(word);
 }
 
-/** A text that is JSON may also be a body that was sent. */
+/** A word that is also JSON gets no `form`, because it may be a body that was sent. */
 function placeholder(word: string): Pick<BodyMistake, 'bytes' | 'form'> {
   const isJson = /^(?:null|false|\[\]|"")$/.test(word);
   return { bytes: constant(word), ...(!isJson && { form: new RegExp(`^${word.replace(/\W/g, '\\$&')}$`) }) };
 }
 
-/** Without the whitespace of JSON at its ends. Not by an expression, which would be tried at every blank. */
+/** Removes JSON whitespace at both ends. A regular expression would be retried at every space. */
 function trimmed(all: string): string {
   const isBlank = (at: number) => ' \t\r\n'.includes(all.charAt(at));
   let [start, end] = [0, all.length];
@@ -329,12 +329,12 @@ function timeOf(body: ReadBody): unknown {
   return body.field('at');
 }
 
-/** Undefined when a part is missing. */
+/** Joins the parts; undefined when one is missing. */
 function joined(separator: string, ...parts: readonly (string | undefined)[]): string | undefined {
   return parts.includes(undefined) ? undefined : parts.join(separator);
 }
 
-/** Path and query of the URL. */
+/** Returns path and query of the URL. */
 function pathOf({ url }: ReadBody): string | undefined {
   if (url === undefined || !URL.canParse(url)) return undefined;
   const { pathname, search } = new URL(url);

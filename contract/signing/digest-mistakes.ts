@@ -1,9 +1,11 @@
-/** Another function than HMAC-SHA256, or another encoding of its digest than standard base64. */
+/**
+ * Signing mistakes that use a function other than HMAC-SHA256, or an encoding of its digest other than standard base64.
+ */
 import { createHash } from 'node:crypto';
 import { type AlgorithmMistake, type EncodingMistake, type Row, rowsOf } from './mistake.ts';
 import { hmac, toBase64 } from './sign.ts';
 
-/** By likelihood: where two mistakes give the same digest, the first one is reported. */
+/** Sorted by likelihood: where two mistakes give the same digest, the first one is reported. */
 export const ALGORITHM_MISTAKES: readonly AlgorithmMistake[] = [
   ...rowsOf<Row<AlgorithmMistake>>('other-hmac-hash', 'makes the HMAC with', {
     'hmac-sha1': { what: 'SHA-1', common: true, digest: hmacWith('sha1') },
@@ -52,7 +54,7 @@ export const ALGORITHM_MISTAKES: readonly AlgorithmMistake[] = [
   },
 ];
 
-/** By likelihood: where two encodings of a digest are the same text, the first one is reported. */
+/** Sorted by likelihood: where two encodings of a digest are the same text, the first one is reported. */
 export const ENCODING_MISTAKES: readonly EncodingMistake[] = [
   {
     name: 'hex',

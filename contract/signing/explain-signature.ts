@@ -1,24 +1,24 @@
-/** Whether a signature header is correct for a body, and if not, why. */
+/** Explains whether a signature header is correct for a body and, if not, why. */
 import { printedForm } from './body-mistakes.ts';
 import { findMistakes, foundTexts } from './find-mistakes.ts';
 import { HEADER_FINDINGS, headerShape } from './header-shape.ts';
 import type { MistakeText, SigningInput } from './mistake.ts';
-import { type Explanation, explainMistakes, mistakesNamed } from './mistakes.ts';
+import { explainMistakes, type MistakeExplanation, mistakesNamed } from './mistakes.ts';
 import { hmac, signingKey, toBase64 } from './sign.ts';
 
 export interface SignatureReport {
-  /** Whether the header value is the correct signature. White space at its ends is ignored, as HTTP does. */
+  /** True when the header value is the correct signature. Leading and trailing whitespace is ignored, as in HTTP. */
   readonly matches: boolean;
-  /** What is unusual about the shape of the header, whatever it was made from. */
+  /** What is unusual about the shape of the header, regardless of the signature in it. */
   readonly header: readonly MistakeText[];
-  /** The likeliest way in which this value came about; null when it matches and when no known mistake explains it. */
-  readonly explanation: Explanation | null;
+  /** The most likely cause of this value. Null when it matches, or when no known mistake explains it. */
+  readonly explanation: MistakeExplanation | null;
   /**
-   * What the body is, if it is not a notification but a text that a language made of one. The signature may match all
-   * the same: then it was computed over that text.
+   * Set when the body is not a notification but a language's printed form of one. The signature may still match: then
+   * it was computed over that text.
    */
-  readonly printed: Explanation | null;
-  /** How many signatures were compared. */
+  readonly printed: MistakeExplanation | null;
+  /** Number of signatures that were compared. */
   readonly tried: number;
 }
 
@@ -29,10 +29,11 @@ const ALL_UP_TO = 1024 * 1024;
  * Explains a signature header: tries the known mistakes, alone and in sensible pairs, until one gives the same value.
  * Specification: Authentication, HMAC signature (Common faults).
  *
- * Pure and offline. `apiKey` and `url` only add mistakes that can be recognised. The report never holds the correct
+ * Pure and offline. `apiKey` and `url` only add mistakes that can be recognised. The report never contains the correct
  * signature, the secret, or any part of the header.
  *
- * For someone who holds the secret: it also recognises values that are nearly correct, which would help a forger.
+ * Show the report only to someone who holds the secret: it also recognises nearly correct values, which would help a
+ * forger.
  *
  * @example explainSignature({ body, secret, header }).explanation?.fault; // 'base64-decoded-secret'
  */
@@ -80,12 +81,14 @@ interface NearMiss extends MistakeText {
   readonly fits: (comparison: Comparison) => boolean;
 }
 
-/** Shorter pieces agree by chance. */
+/** Minimum length of a matching piece. Shorter pieces match by chance. */
 const MIN_PIECE = 8;
-/** One changed byte of the digest changes up to two characters; a typing error rarely more than four. */
+/**
+ * Maximum number of altered characters. A changed digest byte alters up to two; a typing error rarely more than four.
+ */
 const MAX_ALTERED = 4;
 
-/** Values that are nearly the correct signature, or something else that was put in its place. */
+/** Values that are nearly the correct signature, or that were sent instead of one. */
 const NEAR_MISSES: readonly NearMiss[] = [
   {
     name: 'truncated-signature',
@@ -135,10 +138,10 @@ const NEAR_MISSES: readonly NearMiss[] = [
   },
 ];
 
-/** What a report about a signature can name in addition to the signing mistakes. */
+/** Every text about a signature value in addition to the signing mistakes. */
 export const VALUE_MISTAKES: readonly MistakeText[] = [...NEAR_MISSES, ...HEADER_FINDINGS];
 
-/** What is nearly correct about one of these values, or undefined. */
+/** Finds a near miss among the values. */
 function nearMiss(values: readonly string[], input: SigningInput): MistakeText[] | undefined {
   const digest = hmac(input.body, signingKey(input.secret));
   const [truncated] = NEAR_MISSES;

@@ -1,6 +1,6 @@
 /**
- * Finds the mistakes that lead to a signature: each alone, then the common ones in pairs, until one gives the received
- * value.
+ * Searches for the mistakes that produce a signature: each alone, then the common ones in pairs, until one gives the
+ * received value.
  */
 import { BODY_MISTAKES } from './body-mistakes.ts';
 import { ALGORITHM_MISTAKES, ENCODING_MISTAKES } from './digest-mistakes.ts';
@@ -10,20 +10,18 @@ import { type EncodingMistake, type MistakeText, type ReadBody, readBody, type S
 import { listMistakes, type Mistakes } from './mistakes.ts';
 import { hmac, signingKey, toBase64 } from './sign.ts';
 
-/**
- * What a header value is compared with: a body, and the secrets, API keys and URLs with which it may have been signed.
- */
+/** The inputs and limits of a search: a body with the secrets, API keys and URLs that may have been used to sign it. */
 export interface MistakeSearch {
   readonly inputs: readonly [SigningInput, ...SigningInput[]];
-  /** Bodies up to this many bytes are tried with two mistakes at once. */
+  /** Maximum body size, in bytes, for trying two mistakes at once. */
   readonly pairsUpTo: number;
-  /** Bodies over this many bytes are tried with the common mistakes only. */
+  /** Maximum body size, in bytes, for trying all mistakes. Larger bodies are tried with the common ones only. */
   readonly allUpTo: number;
 }
 
 export interface FoundMistakes {
   readonly mistakes: Mistakes;
-  /** What is around the signature in the header. */
+  /** What surrounds the signature in the header. */
   readonly around: MistakeText | undefined;
   /** The bytes that were signed. */
   readonly signed: Uint8Array;
@@ -32,18 +30,19 @@ export interface FoundMistakes {
 /** One step of the search. */
 export interface SearchStep {
   readonly hashedBytes: number;
-  /** How many signatures were compared. */
+  /** Number of signatures that were compared. */
   readonly compared: number;
 }
 
 /**
- * Yields after each unsuccessful comparison, so that a caller can let others run; the first one is that of the correct
- * signature. Returns undefined when no known mistake gives the value. No mistakes and nothing around: the value is
+ * Yields after each unsuccessful comparison, so that a caller can let other work run. The first comparison is with the
+ * correct signature. Returns undefined when no known mistake gives the value; an empty result means that the value is
  * correct.
  *
- * Only values that hold a whole digest are recognised. To say of a guess that it is nearly correct would help a forger.
+ * Only values that contain a whole digest are recognised: confirming that a guess is nearly correct would help a
+ * forger.
  *
- * For someone who holds the secret: comparisons are plain here, while a receiver compares in constant time.
+ * Only for callers that hold the secret: comparisons are not in constant time, as a receiver's must be.
  */
 export function* findMistakes(
   { candidates }: HeaderShape,
@@ -73,7 +72,7 @@ export function* findMistakes(
 const isCommon = ({ common }: { readonly common?: true }): boolean => common === true;
 const COMMON_ENCODINGS = ENCODING_MISTAKES.filter(isCommon);
 
-/** The correct way, then each mistake alone, then the common ones in pairs of different kinds. */
+/** Yields the correct way, then each mistake alone, then pairs of common mistakes of different kinds. */
 function* combinations(size: number, pairsUpTo: number, allUpTo: number): Generator<Mistakes> {
   yield {};
   for (const body of commonFirst(BODY_MISTAKES, size > allUpTo)) yield { body };
@@ -88,7 +87,7 @@ function* combinations(size: number, pairsUpTo: number, allUpTo: number): Genera
   for (const key of keys) for (const algorithm of algorithms) yield { key, algorithm };
 }
 
-/** Where two mistakes give the same bytes, the likelier one is reported. */
+/** Sorts the likelier mistakes first: where two give the same bytes, the first one is reported. */
 function commonFirst<M extends { readonly common?: true }>(mistakes: readonly M[], onlyCommon: boolean): M[] {
   return [...mistakes.filter(isCommon), ...(onlyCommon ? [] : mistakes.filter((mistake) => !isCommon(mistake)))];
 }
@@ -96,8 +95,9 @@ function commonFirst<M extends { readonly common?: true }>(mistakes: readonly M[
 type BytesOf = (mistakes: Mistakes) => { readonly body: Uint8Array; readonly key: Uint8Array } | undefined;
 
 /**
- * Makes body and key for a combination of mistakes, each once. Undefined where a mistake does not apply or changes
- * nothing. Of an input whose secret was tried before, only the mistakes count that use its other API key or URL.
+ * Returns a function that makes body and key for a combination of mistakes and caches both. It returns undefined where
+ * a mistake does not apply or changes nothing. For an input whose secret was tried before, only mistakes that use its
+ * different API key or URL are tried.
  */
 function prepare(input: SigningInput, earlier: readonly SigningInput[]): BytesOf {
   const read: ReadBody = readBody(input);
@@ -130,7 +130,7 @@ interface Match {
   readonly around: MistakeText | undefined;
 }
 
-/** Finds the encoding in which a digest is one of the values. The whole header is preferred to a part of it. */
+/** Finds the encoding in which the digest equals one of the values. A match of the whole header wins over a part. */
 function recognise(
   digest: Buffer,
   encodings: readonly EncodingMistake[],
@@ -147,7 +147,7 @@ function recognise(
   return part;
 }
 
-/** The mistakes that were found in the order of signing, and last what is around the signature. */
+/** Returns the mistakes in the order of signing, then what surrounds the signature. */
 export function foundTexts({ mistakes, around }: FoundMistakes): MistakeText[] {
   return [...listMistakes(mistakes), ...(around === undefined ? [] : [around])];
 }

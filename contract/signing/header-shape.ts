@@ -1,8 +1,8 @@
-/** What a signature header looks like, before any key is used: whether it can be a signature, and what is around it. */
+/** Examines the shape of a signature header before any key is used: validity of its form, and what surrounds it. */
 
 import type { MistakeText } from './mistake.ts';
 
-/** A value to compare with, and what was removed from the header to get it. */
+/** A value to compare with the signature, and what was removed from the header to get it. */
 export interface HeaderCandidate {
   readonly value: string;
   readonly removed: MistakeText | undefined;
@@ -10,11 +10,11 @@ export interface HeaderCandidate {
 
 export interface HeaderShape {
   readonly findings: readonly MistakeText[];
-  /** The whole value first, then without what seems to be around it. */
+  /** The whole value first, then the value without each thing that seems to surround it. */
   readonly candidates: readonly HeaderCandidate[];
 }
 
-/** So many parts of a header with several values are compared. */
+/** Maximum number of parts that are compared in a header with several values. */
 const MAX_PARTS = 100;
 
 const FINDING = {
@@ -91,7 +91,7 @@ const FINDING = {
 /** Every finding about the shape of a header. */
 export const HEADER_FINDINGS: readonly MistakeText[] = Object.values(FINDING);
 
-/** Describes a signature header. Pure, and without any secret. Several lines of the header are joined by ", ". */
+/** Describes a signature header. Pure, and needs no secret. Join several lines of the header with ", ". */
 export function headerShape(header: string): HeaderShape {
   const value = header.trim();
   const findings: MistakeText[] = [];
@@ -113,7 +113,7 @@ interface Part {
   readonly values: readonly string[];
 }
 
-/** What remains of a header value without one thing around it, for each thing that is there. */
+/** Removes one surrounding thing at a time, and returns what remains of the header value for each. */
 function partsOf(value: string): Part[] {
   const parts: Part[] = [];
   const name = /^(?:[\w-]+:\s|(?=[A-Za-z]\w*-[\w-])[\w-]+:)(.*)$/s.exec(value);
@@ -139,7 +139,7 @@ function withoutQuotes(value: string): string {
   return value.replace(/^(["'])(.*)\1$/s, '$2');
 }
 
-/** Labels are joined to the value by one of `,=: `; base64 itself has neither commas nor spaces. */
+/** Removes a label before the value, which is joined by one of `,=: `. Base64 contains neither commas nor spaces. */
 function withoutLabel(value: string): string {
   return value.replace(/^(?:v\d+[,=]|(?:sha-?\d+|hmac-?sha-?\d+|hmac|signature|sig|s|bearer)[=: ]\s*)/i, '');
 }

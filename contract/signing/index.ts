@@ -1,6 +1,6 @@
 /**
- * How a delivery is signed, and the ways in which it is signed incorrectly. A separate module: a receiver that only
- * verifies signatures does not need it.
+ * How a delivery is signed, and how it can be signed incorrectly. This is a separate module because a receiver that
+ * only verifies signatures does not need it.
  */
 export { explainSignature, type SignatureReport, VALUE_MISTAKES } from './explain-signature.ts';
 export { findMistakes, foundTexts } from './find-mistakes.ts';
@@ -20,9 +20,9 @@ export {
 } from './json-dialects.ts';
 export { type MistakeText, readBody, type SigningInput } from './mistake.ts';
 export {
-  type Explanation,
   explainMistakes,
   listMistakes,
+  type MistakeExplanation,
   type Mistakes,
   mistakesNamed,
   SIGNING_MISTAKES,

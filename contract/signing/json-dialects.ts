@@ -1,21 +1,21 @@
 /**
- * How common platforms write JSON: spacing, escapes, numbers and the order of keys. A body that is parsed and
- * serialised again comes out in the dialect of the platform, and a signature over that text does not fit the bytes that
+ * Describes how common platforms write JSON: spacing, escapes, numbers and the order of keys. A body that is parsed and
+ * re-serialised comes out in the dialect of the platform, so that a signature over it does not match the bytes that
  * were sent.
  *
- * `JSON.parse` loses how a number was written (`1.0`, integers of 20 digits), so numbers keep their source text here.
+ * `JSON.parse` loses the spelling of a number (`1.0`, integers of 20 digits), so numbers keep their source text here.
  */
 
 export interface JsonDialect {
-  /** Between two members or items, and after a key. */
+  /** Separators between two members or items, and after a key. */
   readonly separators: readonly [item: string, key: string];
-  /** By code point, as Python, Go and Ruby sort. */
+  /** Sorts keys by code point, as Python, Go and Ruby do. */
   readonly sortKeys?: boolean;
-  /** Around the members of an object, `{` and `}` by default. */
+  /** Braces around the members of an object; `{` and `}` by default. */
   readonly braces?: readonly [open: string, close: string];
-  /** How null, true and false are written, where not as in JSON. */
+  /** Spellings of null, true and false where they differ from JSON. */
   readonly literals?: Readonly<Record<string, string>>;
-  /** `{}` by default. PHP's associative arrays cannot tell an empty object from an empty list. */
+  /** `{}` by default. PHP's associative arrays cannot distinguish an empty object from an empty list. */
   readonly emptyObject?: string;
   /** Writes a number from its source text. Throws RangeError when the platform cannot write it. */
   readonly number: (source: string) => string;
@@ -23,7 +23,7 @@ export interface JsonDialect {
   readonly string: (value: string) => string;
 }
 
-/** A parsed value. Of a repeated key, the last value is kept at the position of the first. */
+/** A parsed value. When a key is repeated, its last value is kept at the position of the first. */
 export type JsonNode =
   | { readonly kind: 'number'; readonly source: string }
   | { readonly kind: 'string'; readonly value: string }
@@ -32,7 +32,7 @@ export type JsonNode =
   | { readonly kind: 'object'; readonly entries: ReadonlyMap<string, JsonNode> };
 
 /**
- * Parses a JSON text and writes it in a dialect. Throws SyntaxError when the text is not JSON, and RangeError when the
+ * Parses JSON text and writes it in a dialect. Throws SyntaxError when the text is not JSON, and RangeError when the
  * platform cannot write it.
  */
 export function rewriteJson(text: string, dialect: JsonDialect): string {
@@ -41,9 +41,9 @@ export function rewriteJson(text: string, dialect: JsonDialect): string {
 
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*|true|false|null|[{}[\],:]/g;
 
-/** Throws SyntaxError when the text is not JSON, and RangeError when it is nested deeper than `maxDepth`. */
+/** Parses JSON text. Throws SyntaxError when it is not JSON, RangeError when it is nested deeper than `maxDepth`. */
 export function parseJson(text: string, maxDepth = Number.POSITIVE_INFINITY): JsonNode {
-  JSON.parse(text); // The strict check, on which the walk over the tokens relies.
+  JSON.parse(text); // The walk over the tokens relies on this check.
   const tokens = text.match(TOKEN) ?? [];
   let at = 0;
 
@@ -70,7 +70,7 @@ export function parseJson(text: string, maxDepth = Number.POSITIVE_INFINITY): Js
     const found = new Map<string, JsonNode>();
     while (tokens[at] !== '}') {
       const key: string = JSON.parse(tokens[at] ?? '""');
-      at += 2; // The key and its colon.
+      at += 2; // Skips the key and its colon.
       found.set(key, value(depth));
       if (tokens[at] === ',') at++;
     }
@@ -106,7 +106,7 @@ function byCodePoint([a]: readonly [string, JsonNode], [b]: readonly [string, Js
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
-/** Every match as `\uXXXX`. */
+/** Replaces every match with `\uXXXX`. */
 export function escapeUnicode(json: string, which: RegExp, upperCase = false): string {
   return json.replace(which, (unit) => {
     const digits = unit.charCodeAt(0).toString(16).padStart(4, '0');
@@ -114,7 +114,10 @@ export function escapeUnicode(json: string, which: RegExp, upperCase = false): s
   });
 }
 
-/** The same text. Throws RangeError for half of a surrogate pair: it has no form in UTF-8, and many platforms throw. */
+/**
+ * Returns the text unchanged. Throws RangeError for an unpaired surrogate, which has no UTF-8 form and makes many
+ * platforms throw.
+ */
 export function requireEncodable(text: string): string {
   if (/\p{Surrogate}/u.test(text)) throw new RangeError('half of a surrogate pair');
   return text;
@@ -122,7 +125,7 @@ export function requireEncodable(text: string): string {
 
 export const isInteger = (source: string): boolean => /^-?\d+$/.test(source);
 
-/** A finite number as its shortest digits and its power of ten. */
+/** Splits a finite number into its shortest digits and its power of ten. */
 export function scientific(value: number): [digits: string, power: number] {
   const [digits = '', power = '0'] = value.toExponential().split('e');
   return [digits, Number(power)];
@@ -140,13 +143,13 @@ function finite(source: string): number {
 
 const javascriptNumber = (source: string): string => JSON.stringify(Number(source));
 
-/** JSON has one spelling of each integer but 0. Converting a million digits takes a quarter of a second. */
+/** JSON has one spelling of each integer except 0. Converting a million digits would take a quarter of a second. */
 const integerText = (source: string): string => (source === '-0' ? '0' : source);
 
-/** Characters of the longest integer of 64 bits. */
+/** Length of the longest 64-bit integer, in characters. */
 const INT64_LENGTH = 20;
 
-/** Integers of any size stay. A float is written in its shortest form, always with a point or an exponent. */
+/** Keeps integers of any size. A float is written in its shortest form, always with a point or an exponent. */
 function pythonNumber(source: string): string {
   if (isInteger(source)) return integerText(source);
   const value = Number(source);
@@ -158,7 +161,7 @@ function pythonNumber(source: string): string {
   return Number.isInteger(value) ? `${value}.0` : String(value);
 }
 
-/** Like Python, with a point in every mantissa. Infinity cannot be written. */
+/** Like Python, but every mantissa has a point. Infinity cannot be written. */
 function rubyNumber(source: string): string {
   if (isInteger(source)) return integerText(source);
   const value = finite(source);
@@ -167,7 +170,7 @@ function rubyNumber(source: string): string {
   return `${digits.includes('.') ? digits : `${digits}.0`}${exponent(power)}`;
 }
 
-/** Integers of 64 bits stay, larger ones become floats. A float loses a trailing `.0`. Infinity cannot be written. */
+/** Keeps 64-bit integers and turns larger ones into floats. A float loses a trailing `.0`. Infinity is an error. */
 function phpNumber(source: string): string {
   if (isInteger(source) && source.length <= INT64_LENGTH && BigInt.asIntN(64, BigInt(source)) === BigInt(source))
     return integerText(source);
@@ -192,7 +195,7 @@ export const PYTHON_UNICODE: JsonDialect = { ...PYTHON, string: unicode };
 /** `json.dumps(value, separators=(',', ':'))`. */
 export const PYTHON_COMPACT_ASCII: JsonDialect = { ...PYTHON, separators: COMPACT };
 
-/** The same with `ensure_ascii=False`, which is also what Java (Jackson) and Ruby write for most bodies. */
+/** `json.dumps(value, ensure_ascii=False, separators=(',', ':'))`, as Java (Jackson) and Ruby write most bodies. */
 export const PYTHON_COMPACT: JsonDialect = { ...PYTHON_UNICODE, separators: COMPACT };
 
 /** `JSON.generate(value)`. */
@@ -206,7 +209,7 @@ export const PHP: JsonDialect = {
   string: (text) => escapeUnicode(unicode(text), /[\u0080-\uffff]/g).replaceAll('/', '\\/'),
 };
 
-/** The same with JSON_UNESCAPED_SLASHES and JSON_UNESCAPED_UNICODE. */
+/** `json_encode` with JSON_UNESCAPED_SLASHES and JSON_UNESCAPED_UNICODE. */
 export const PHP_UNESCAPED: JsonDialect = { ...PHP, string: (text) => escapeUnicode(unicode(text), /[\u2028\u2029]/g) };
 
 /** `json.Marshal` of a map. */

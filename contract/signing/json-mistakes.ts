@@ -1,6 +1,6 @@
 /**
- * The body is parsed, and its JSON text is signed as a platform writes it: the most frequent mistake of webhook
- * receivers.
+ * Signing mistakes that parse the body and sign the JSON text that a platform writes: the most frequent mistake of
+ * webhook receivers.
  */
 import {
   GO_MAP,
@@ -18,7 +18,7 @@ import {
 } from './json-dialects.ts';
 import { type BodyMistake, fromTree, type Row, rowsOf } from './mistake.ts';
 
-/** Re-serialised without a change. */
+/** Mistakes that re-serialise the value unchanged. */
 const REWRITTEN: Readonly<Record<string, Row<BodyMistake>>> = {
   'reserialised-json': {
     what: 'the body re-serialised with JSON.stringify',
@@ -88,13 +88,13 @@ const REWRITTEN: Readonly<Record<string, Row<BodyMistake>>> = {
     what: 'the body re-serialised with an indent of two spaces and Windows line ends',
     bytes(body) {
       const value = body.value();
-      // A line feed inside a string is escaped, so each one is the end of a line.
+      // A line feed inside a string is escaped, so each one ends a line.
       return value === undefined ? undefined : Buffer.from(JSON.stringify(value, null, 2).replaceAll('\n', '\r\n'));
     },
   },
 };
 
-/** What frameworks and helpers do with the fields of a parsed body. Undefined removes a field. */
+/** Changes that frameworks and helpers make to the fields of a parsed body. Undefined removes a field. */
 const CHANGES: Readonly<Record<string, readonly [what: string, change: (node: JsonNode) => JsonNode | undefined]>> = {
   'nulls-removed': ['without the fields that are null', (node) => (isNull(node) ? undefined : node)],
   'empty-as-null': ['with null instead of empty texts', emptyAsNull],
@@ -153,7 +153,7 @@ function emptyAsNull(node: JsonNode): JsonNode {
   return node.kind === 'string' && node.value === '' ? { kind: 'literal', source: 'null' } : node;
 }
 
-/** Applies a change to each field and item at every level. Items that it removes stay, because their places count. */
+/** Applies a change to each field and item at every level. Items of a list are never removed, as positions count. */
 function withFields(node: JsonNode, change: (node: JsonNode) => JsonNode | undefined): JsonNode | undefined {
   if (node.kind === 'array')
     return { kind: 'array', items: node.items.map((item) => withFields(item, change) ?? item) };

@@ -1,4 +1,4 @@
-/** Another key than the secret is used. Specification: HMAC signature (the secret as UTF-8). */
+/** Signing mistakes that use another key than the secret. Specification: HMAC signature (the secret as UTF-8). */
 import { createHash } from 'node:crypto';
 import { GO_MAP, PHP, PYTHON } from './json-dialects.ts';
 import { type KeyMistake, type Row, rowsOf } from './mistake.ts';
@@ -8,22 +8,22 @@ import { signingKey } from './sign.ts';
 
 type KeyRows = Readonly<Record<string, Row<KeyMistake>>>;
 
-/** Rows that differ only in a value, made from a list of them. */
-function each<T>(values: Readonly<Record<string, T>>, row: (value: T) => Row<KeyMistake>): KeyRows {
+/** Makes rows that differ only in one value. */
+function rowsForEach<T>(values: Readonly<Record<string, T>>, row: (value: T) => Row<KeyMistake>): KeyRows {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, row(value)]));
 }
 
 type Convert = (secret: string) => string | undefined;
 
-/** Ways to convert a secret that have one reason. */
-function ways(note: string, rows: Readonly<Record<string, readonly [how: string, convert: Convert]>>): KeyRows {
-  return each(rows, ([how, convert]) => ({ what: `the secret ${how}`, note, key: text(convert) }));
+/** Makes rows for ways to convert a secret that share one reason. */
+function rowsWithNote(note: string, rows: Readonly<Record<string, readonly [how: string, convert: Convert]>>): KeyRows {
+  return rowsForEach(rows, ([how, convert]) => ({ what: `the secret ${how}`, note, key: text(convert) }));
 }
 
-/** What the character after a backslash means, where it does not mean itself. */
+/** Meanings of escape sequences whose character does not stand for itself. */
 const MEANINGS: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', 0: '\0' };
 
-/** What tools leave at the ends of a secret, or remove from them. */
+/** Characters that tools add to the ends of a secret, or remove from them. */
 const EXTRA_CHARACTERS: KeyRows = {
   'secret-newline': {
     what: 'the secret with a line feed at its end',
@@ -115,7 +115,7 @@ const CONVERTED: KeyRows = {
   },
   'upper-case-secret': { what: 'the secret in upper case', key: text((secret) => secret.toUpperCase()) },
   'lower-case-secret': { what: 'the secret in lower case', key: text((secret) => secret.toLowerCase()) },
-  ...ways('A settings page or a template escaped the secret before it was stored.', {
+  ...rowsWithNote('A settings page or a template escaped the secret before it was stored.', {
     'html-escaped-secret': ['escaped for HTML, as by PHP', html('&quot;', '&#039;')],
     'html-escaped-secret-double-quotes': ['escaped for HTML, as by PHP without ENT_QUOTES', html('&quot;', "'")],
     'html-escaped-secret-no-quotes': ['escaped for XML', html('"', "'")],
@@ -124,24 +124,30 @@ const CONVERTED: KeyRows = {
     'html-escaped-secret-go': ['escaped for HTML, as by Go', html('&#34;', '&#39;')],
     'html-unescaped-secret': ['with its HTML escapes decoded', unescapeHtml],
   }),
-  ...ways('The secret was passed in a URL, a form or a connection string, and only one side encoded or decoded it.', {
-    'url-decoded-secret': ['after URL-decoding it', (secret) => decodeURIComponent(secret.replaceAll('+', ' '))],
-    'percent-decoded-secret': ['after percent-decoding it, with its "+" kept', decodeURIComponent],
-    'url-encoded-secret': ['in its URL-encoded form', encodeURIComponent],
-    'raw-url-encoded-secret': ['percent-encoded, as by PHP, Ruby or .NET', (secret) => percentEncode(secret, '-_.~')],
-    'path-encoded-secret': [
-      'percent-encoded without its slashes, as by Python',
-      (secret) => percentEncode(secret, '-_.~/'),
-    ],
-    'uri-encoded-secret': ['encoded with encodeURI', encodeURI],
-    'form-encoded-secret': ['encoded as a form, as by PHP', (secret) => formEncode(secret)],
-    'form-encoded-secret-python': [
-      'encoded as a form, as by Python, Ruby or Go',
-      (secret) => formEncode(secret, '-_.~'),
-    ],
-    'form-encoded-secret-java': ['encoded as a form, as by Java or JavaScript', (secret) => formEncode(secret, '-_.*')],
-  }),
-  ...ways('The secret was read as text from a file in which it is escaped.', {
+  ...rowsWithNote(
+    'The secret was passed in a URL, a form or a connection string, and only one side encoded or decoded it.',
+    {
+      'url-decoded-secret': ['after URL-decoding it', (secret) => decodeURIComponent(secret.replaceAll('+', ' '))],
+      'percent-decoded-secret': ['after percent-decoding it, with its "+" kept', decodeURIComponent],
+      'url-encoded-secret': ['in its URL-encoded form', encodeURIComponent],
+      'raw-url-encoded-secret': ['percent-encoded, as by PHP, Ruby or .NET', (secret) => percentEncode(secret, '-_.~')],
+      'path-encoded-secret': [
+        'percent-encoded without its slashes, as by Python',
+        (secret) => percentEncode(secret, '-_.~/'),
+      ],
+      'uri-encoded-secret': ['encoded with encodeURI', encodeURI],
+      'form-encoded-secret': ['encoded as a form, as by PHP', (secret) => formEncode(secret)],
+      'form-encoded-secret-python': [
+        'encoded as a form, as by Python, Ruby or Go',
+        (secret) => formEncode(secret, '-_.~'),
+      ],
+      'form-encoded-secret-java': [
+        'encoded as a form, as by Java or JavaScript',
+        (secret) => formEncode(secret, '-_.*'),
+      ],
+    },
+  ),
+  ...rowsWithNote('The secret was read as text from a file in which it is escaped.', {
     'json-escaped-secret': ['escaped for JSON', inner(JSON.stringify)],
     'json-escaped-secret-php': ['escaped for JSON, as by PHP', inner(PHP.string)],
     'json-escaped-secret-python': ['escaped for JSON, as by Python', inner(PYTHON.string)],
@@ -149,13 +155,16 @@ const CONVERTED: KeyRows = {
     'backslash-doubled-secret': ['with its backslashes doubled', (secret) => secret.replaceAll('\\', '\\\\')],
     'slashed-secret': ['with a backslash before each quote', (secret) => secret.replace(/['"\\]/g, '\\$&')],
   }),
-  ...ways('A shell or the loader of an env file takes "\\" and "$" for its own: put the secret in single quotes.', {
-    'backslash-dropped-secret': ['without its backslashes', unescaped(/\\(.)/gs, {})],
-    'newline-unescaped-secret': ['with a line feed instead of each \\n in it', unescaped(/\\([nr])/g)],
-    'unescaped-secret': ['with its backslash escapes interpreted', unescaped(/\\([nrt0"'\\])/g)],
-    'expanded-secret': ['with "$NAME" in it replaced by the value of that variable, which is mostly empty', expanded],
-    'dollar-unescaped-secret': ['with "$" instead of each "$$"', (secret) => secret.replaceAll('$$', '$')],
-  }),
+  ...rowsWithNote(
+    'A shell or the loader of an env file takes "\\" and "$" for its own: put the secret in single quotes.',
+    {
+      'backslash-dropped-secret': ['without its backslashes', unescaped(/\\(.)/gs, {})],
+      'newline-unescaped-secret': ['with a line feed instead of each \\n in it', unescaped(/\\([nr])/g)],
+      'unescaped-secret': ['with its backslash escapes interpreted', unescaped(/\\([nrt0"'\\])/g)],
+      'expanded-secret': ['with "$NAME" in it replaced by the value of that variable, which is mostly empty', expanded],
+      'dollar-unescaped-secret': ['with "$" instead of each "$$"', (secret) => secret.replaceAll('$$', '$')],
+    },
+  ),
   'base64-encoded-secret': {
     what: 'the base64 form of the secret',
     note: 'Secret stores such as Kubernetes display values in Base64: decode the displayed value.',
@@ -171,7 +180,7 @@ const CONVERTED: KeyRows = {
     what: 'the hexadecimal form of the secret',
     key: text((secret) => Buffer.from(secret).toString('hex')),
   },
-  ...each(
+  ...rowsForEach(
     {
       'python-bytes-secret': BYTE_PRINTERS['python-bytes'],
       'json-buffer-secret': BYTE_PRINTERS['json-buffer'],
@@ -188,7 +197,7 @@ const CONVERTED: KeyRows = {
     what: 'the SHA-256 digest of the secret',
     key: ({ secret }) => createHash('sha256').update(secret).digest(),
   },
-  ...each(
+  ...rowsForEach(
     {
       'hex-hashed-secret': ['SHA-256', 'sha256', 'hex'],
       'base64-hashed-secret': ['SHA-256', 'sha256', 'base64'],
@@ -221,7 +230,7 @@ const SHORTENED: KeyRows = {
       { what: `only the first ${length} characters of the secret`, key: text((secret) => secret.slice(0, length)) },
     ]),
   ),
-  ...each<readonly [end: string, note: string]>(
+  ...rowsForEach<readonly [end: string, note: string]>(
     {
       'secret-cut-at-hash': [
         '#',
@@ -263,7 +272,7 @@ const FORGEABLE = { note: 'Everyone can compute this signature, so everyone can 
 const UNSET: KeyRows = {
   'empty-secret': { what: 'an empty secret', common: true, key: () => new Uint8Array(0) },
   'undefined-secret': { what: 'the word "undefined" as the secret', common: true, key: () => signingKey('undefined') },
-  ...each(
+  ...rowsForEach(
     {
       'null-secret': 'null',
       'none-secret': 'None',
@@ -285,7 +294,7 @@ const UNSET: KeyRows = {
   ),
 };
 
-/** By likelihood: where two mistakes give the same key, the first one is reported. */
+/** Sorted by likelihood: where two mistakes give the same key, the first one is reported. */
 export const KEY_MISTAKES: readonly KeyMistake[] = [
   ...rowsOf('secret-with-extra-characters', 'uses', EXTRA_CHARACTERS),
   ...rowsOf('converted-secret', 'uses', CONVERTED),
@@ -301,7 +310,7 @@ export const KEY_MISTAKES: readonly KeyMistake[] = [
   ...rowsOf('unset-secret', 'uses', UNSET, FORGEABLE),
 ];
 
-/** Undefined too where the conversion throws: at a lone "%", or at half a surrogate pair. */
+/** Returns undefined also where the conversion throws: for a lone "%", or an unpaired surrogate. */
 function text(convert: Convert): KeyMistake['key'] {
   return ({ secret }) => {
     try {
@@ -322,7 +331,7 @@ function unescapeHtml(secret: string): string {
   return quotes.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
 }
 
-/** What a writer puts between two quotes. */
+/** Returns what `write` puts between the two quotes. */
 function inner(write: (secret: string) => string): Convert {
   return (secret) => write(secret).slice(1, -1);
 }
@@ -345,7 +354,7 @@ function decodedBase64(secret: string): Uint8Array | undefined {
   return bytes.length === 0 ? undefined : bytes;
 }
 
-/** Removes `whsec_`, `sk_live_` and the like; undefined when there is no prefix. */
+/** Removes `whsec_`, `sk_live_` and similar prefixes. Returns undefined when there is no prefix. */
 function withoutPrefix(secret: string): string | undefined {
   const prefix = /^[a-z]{2,20}_(?:(?:test|live)_)?/i;
   return prefix.test(secret) ? secret.replace(prefix, '') : undefined;

@@ -1,52 +1,53 @@
-/** What a signing mistake is, and what the functions that make one are given. */
+/** Types of signing mistakes and of their inputs. */
 import type { MistakeId, MistakeReference } from '../mistakes/index.ts';
 import { type JsonNode, parseJson } from './json-dialects.ts';
 
-/** The text that explains a mistake. Sender and receiver make the same mistakes, so it names neither. */
+/** The text that explains a mistake. It names neither sender nor receiver, because both can make it. */
 export interface MistakeText extends MistakeReference {
-  /** Stable, in kebab-case: the name in reports, in the vectors and for `hookproof sign --as`. */
+  /** Stable name in kebab-case, used in reports, in the vectors and by `hookproof sign --as`. */
   readonly name: string;
-  /** What the side that signs or verifies does, without its subject and a period: "uses an empty secret". */
+  /** What the signing or verifying side does, without a subject and a full stop: "uses an empty secret". */
   readonly title: string;
 }
 
-interface Mistake extends MistakeText {
-  /** Likely enough to be tried together with mistakes of another kind, and on very large bodies. */
+interface MistakeParts extends MistakeText {
+  /** Likely enough to be tried together with mistakes of other kinds, and on very large bodies. */
   readonly common?: true;
-  /** What it needs in addition to the body and the secret. Without it the mistake does not apply. */
+  /** The input that this mistake needs in addition to body and secret. Without it the mistake does not apply. */
   readonly needs?: 'apiKey' | 'url';
 }
 
-/** Other bytes are signed than the exact bytes of the body. Undefined where the mistake does not apply to this body. */
-export interface BodyMistake extends Mistake {
-  /** What is signed, as a noun. */
+/** Signs other bytes than those of the body. `bytes` returns undefined where the mistake does not apply to the body. */
+export interface BodyMistake extends MistakeParts {
+  /** What is signed, as a noun phrase. */
   readonly what: string;
   readonly bytes: (body: ReadBody) => Uint8Array | undefined;
-  /** What the bytes look like, where nothing else looks like them: a file that matches holds no notification. */
+  /** Pattern that only these bytes match, if there is one: a file that matches contains no notification. */
   readonly form?: RegExp;
 }
 
-/**
- * Another key than the UTF-8 bytes of the secret is used. Undefined where the mistake does not apply to this secret.
- */
-export interface KeyMistake extends Mistake {
+/** Uses another key than the UTF-8 bytes of the secret. `key` returns undefined where the mistake does not apply. */
+export interface KeyMistake extends MistakeParts {
   readonly key: (input: SigningInput) => Uint8Array | undefined;
 }
 
-/** Another function than HMAC-SHA256 is used. */
-export interface AlgorithmMistake extends Mistake {
+/** Uses another function than HMAC-SHA256. */
+export interface AlgorithmMistake extends MistakeParts {
   readonly digest: (body: Uint8Array, key: Uint8Array) => Buffer;
 }
 
-/** The digest is written in another encoding than standard base64. */
-export interface EncodingMistake extends Mistake {
+/** Writes the digest in another encoding than standard base64. */
+export interface EncodingMistake extends MistakeParts {
   readonly encode: (digest: Buffer) => string;
 }
 
-/** A row without its name. Its title is a beginning that the rows of a table share, and `what`. */
-export type Row<M extends Mistake> = Omit<M, keyof MistakeText> & { readonly what: string; readonly note?: string };
+/** A row without its name. Its title is a beginning shared by the rows of a table, followed by `what`. */
+export type Row<M extends MistakeParts> = Omit<M, keyof MistakeText> & {
+  readonly what: string;
+  readonly note?: string;
+};
 
-/** The rows of one mistake in the library. `more`: what all of them have. */
+/** Makes the rows of one mistake in the library. `more` holds the fields that all of them share. */
 export function rowsOf<R extends { readonly what: string }>(
   mistake: MistakeId,
   beginning: string,
@@ -64,7 +65,7 @@ export function rowsOf<R extends { readonly what: string }>(
 
 /** The body and everything else that may be signed by mistake. */
 export interface SigningInput {
-  /** The exact bytes. */
+  /** The exact bytes of the body. */
   readonly body: Uint8Array;
   /** The secret as configured. */
   readonly secret: string;
@@ -73,22 +74,19 @@ export interface SigningInput {
   readonly url?: string;
 }
 
-/** A body in the forms in which it may be signed. Each is made once, when it is first asked for. */
+/** A body in the forms in which it may be signed. Each form is computed on first use. */
 export interface ReadBody extends SigningInput {
-  /** The body as UTF-8 text with a leading byte order mark kept; undefined when it is not UTF-8. */
+  /** The body as UTF-8 text, including a byte order mark; undefined when it is not UTF-8. */
   readonly text: () => string | undefined;
-  /**
-   * The parsed JSON value; undefined when the body is not JSON or nested too deep. A leading byte order mark is
-   * ignored.
-   */
+  /** The parsed JSON value; undefined when the body is not JSON or nested too deeply. A byte order mark is ignored. */
   readonly value: () => unknown;
-  /** The same with numbers as they were written. */
+  /** Like `value`, but keeps each number's original spelling. */
   readonly tree: () => JsonNode | undefined;
-  /** A top-level field, when the body is an object that has it. */
+  /** A top-level field; undefined unless the body is an object that has it. */
   readonly field: (name: string) => unknown;
 }
 
-/** Deeper than any notification, and far from the end of the stack. */
+/** Maximum nesting: deeper than any notification, and far from a stack overflow. */
 const MAX_DEPTH = 200;
 
 export function readBody(input: SigningInput): ReadBody {
@@ -107,7 +105,7 @@ export function readBody(input: SigningInput): ReadBody {
       return undefined;
     }
   });
-  // By way of the tree, which is undefined for a value that is nested too deep to be re-serialised.
+  // Goes through the tree, which is undefined for a value that is nested too deeply to be re-serialised.
   const value = once((): unknown => (tree() === undefined ? undefined : JSON.parse(json())));
   const field = (name: string): unknown => {
     const object = value();
@@ -117,7 +115,7 @@ export function readBody(input: SigningInput): ReadBody {
   return { ...input, text, value, tree, field };
 }
 
-/** The text of a parsed value. Undefined when the platform cannot write it. */
+/** Prints a parsed value as text. `print` returns undefined when the platform cannot write it. */
 export function fromTree(print: (tree: JsonNode) => string | undefined): BodyMistake['bytes'] {
   return (body) => {
     const tree = body.tree();

@@ -1,6 +1,6 @@
 /**
  * The table of signing mistakes: every known way to get a signature wrong, each under one name. There are four kinds,
- * one for each step of signing: the bytes that are signed, the key, the function, the encoding of the digest.
+ * one for each step of signing: the signed bytes, the key, the function, and the encoding of the digest.
  *
  * `verify`, `sign --as`, the inspector and the diagnosis of a rejected valid delivery use this table.
  */
@@ -21,7 +21,7 @@ import {
 } from './mistake.ts';
 import { hmac, signingKey, toBase64 } from './sign.ts';
 
-/** Mistakes made together: at most one of each kind. What is absent is done correctly. */
+/** Mistakes made together, at most one of each kind. An absent step is done correctly. */
 export interface Mistakes {
   readonly body?: BodyMistake;
   readonly key?: KeyMistake;
@@ -33,7 +33,9 @@ export interface Mistakes {
 export interface SigningMistake extends MistakeText {
   readonly kind: keyof Mistakes;
   readonly common: boolean;
-  /** Undefined where the mistake does not apply to this body or secret. It may give the correct signature. */
+  /**
+   * Returns undefined where the mistake does not apply to this body or secret. The result may be a correct signature.
+   */
   readonly sign: (input: SigningInput) => string | undefined;
 }
 
@@ -51,26 +53,24 @@ function row(kind: keyof Mistakes, text: MistakeText & { readonly common?: true 
   return { name, kind, title, mistake, common, ...(note !== undefined && { note }), sign };
 }
 
-/**
- * What a report says about one mistake, or about several at once. It never holds a value that was used to find them.
- */
-export interface Explanation {
-  /** Names of mistakes joined by "+", such as `hex` or `reserialised-json+hex`. */
+/** The explanation of one or several mistakes. It never contains a value that was used to find them. */
+export interface MistakeExplanation {
+  /** Names of the mistakes, joined by "+": `hex` or `reserialised-json+hex`. */
   readonly fault: string;
   readonly title: string;
-  /** The mistake in the library; of several at once, the first in the order of signing. */
+  /** Id in the library of mistakes; for several, that of the first in the order of signing. */
   readonly mistake: MistakeId;
   readonly why: string;
   readonly fix: string;
 }
 
-/** The mistakes in the order of signing. */
+/** Lists the mistakes in the order of signing. */
 export function listMistakes({ body, key, algorithm, encoding }: Mistakes): MistakeText[] {
   return [body, key, algorithm, encoding].filter((mistake) => mistake !== undefined);
 }
 
-/** Combines the texts of several mistakes. Repeated advice is given once. */
-export function explainMistakes([first, ...others]: readonly [MistakeText, ...MistakeText[]]): Explanation {
+/** Combines the texts of several mistakes. Repeated advice appears once. */
+export function explainMistakes([first, ...others]: readonly [MistakeText, ...MistakeText[]]): MistakeExplanation {
   const all = [first, ...others];
   const combined = (texts: string[]): string => [...new Set(texts.map(sentence))].join(' ');
   const texts = all.map(explainMistake);
@@ -83,14 +83,14 @@ export function explainMistakes([first, ...others]: readonly [MistakeText, ...Mi
   };
 }
 
-/** A clause as a sentence. */
+/** Turns a clause into a sentence. */
 export function sentence(clause: string): string {
   return `${clause.charAt(0).toUpperCase()}${clause.slice(1)}${clause.endsWith('.') ? '' : '.'}`;
 }
 
 /**
- * The mistakes that a text names: one, or several of different kinds joined by "+". Undefined when a name is unknown or
- * a kind occurs twice. The empty text names none.
+ * Parses names of mistakes of different kinds, joined by "+". Returns undefined when a name is unknown or a kind occurs
+ * twice. Empty text means no mistakes.
  */
 export function mistakesNamed(names: string): Mistakes | undefined {
   let mistakes: Mistakes = {};
@@ -115,8 +115,8 @@ function mistakeNamed(name: string): Mistakes | undefined {
 }
 
 /**
- * Signs with these mistakes. Undefined where one of them does not apply to this body or secret. A body that is signed
- * with many mistakes is read once by the caller.
+ * Signs with these mistakes. Returns undefined where one of them does not apply to this body or secret. Pass a
+ * `ReadBody` to sign one body with many mistakes.
  */
 export function signMistakenly(mistakes: Mistakes, input: SigningInput | ReadBody): string | undefined {
   const { body, key, algorithm, encoding } = mistakes;
@@ -128,13 +128,13 @@ export function signMistakenly(mistakes: Mistakes, input: SigningInput | ReadBod
 }
 
 /**
- * The value of the signature header for a body. Specification: Authentication, HMAC signature.
+ * Returns the value of the signature header for a body. Specification: Authentication, HMAC signature.
  *
- * `as` is `base64`, the only correct way, or for debugging one of {@link SIGNING_MISTAKES} or several of different
- * kinds joined by "+" (`reserialised-json+hex`). `more` is what some mistakes need.
+ * `as` is `base64`, the only correct way. For debugging, it is one of {@link SIGNING_MISTAKES}, or several of different
+ * kinds joined by "+" (`reserialised-json+hex`). `more` holds the inputs that some mistakes need.
  *
- * Throws HookproofError `SECRET_EMPTY`, `SIGN_VARIANT_UNKNOWN`, or `SIGN_VARIANT_INAPPLICABLE` when the mistake cannot
- * be made here (the body is not JSON, there is no API key).
+ * Throws HookproofError `SECRET_EMPTY`, `SIGN_VARIANT_UNKNOWN`, or `SIGN_VARIANT_INAPPLICABLE` when the mistake does
+ * not apply (the body is not JSON, there is no API key).
  */
 export function signBody(
   body: Uint8Array,
@@ -158,7 +158,7 @@ export function signBody(
     throw new HookproofError(
       'SIGN_VARIANT_INAPPLICABLE',
       `This body or secret cannot be signed as ${JSON.stringify(as)}.`,
-      { hint: 'Something that this needs is missing: a JSON body, a certain field, an API key or a URL.' },
+      { hint: 'An input that this mistake needs is missing: a JSON body, a certain field, an API key or a URL.' },
     );
   }
   return signature;

@@ -1,16 +1,16 @@
 /**
- * How languages print bytes that are used as text: `JSON.stringify(buffer)` in JavaScript, `b'...'` in Python,
- * `[123 34]` in Go. A body or a secret that is given as bytes to a function for text comes out in one of these forms.
+ * Prints bytes as languages do when bytes are used as text: `JSON.stringify(buffer)` in JavaScript, `b'...'` in Python,
+ * `[123 34]` in Go. A function for text that receives a body or a secret as bytes signs one of these forms.
  */
 import { inspect } from 'node:util';
 import { formEncode, percentEncode, pythonQuoted, rubyQuoted } from './quoted-text.ts';
 
 export interface BytePrinter {
-  /** What is printed of "the body" or "the secret". */
+  /** Describes what is printed; `noun` is "the body" or "the secret". */
   readonly what: (noun: string) => string;
-  /** Undefined where the language cannot print these bytes. */
+  /** Returns undefined where the language cannot print these bytes. */
   readonly print: (bytes: Buffer) => string | undefined;
-  /** What a printed JSON object looks like, where nothing else looks like it. */
+  /** Pattern that only a printed JSON object matches, if there is one. */
   readonly form?: RegExp;
 }
 
@@ -35,7 +35,7 @@ function ofText(print: (text: string) => string): BytePrinter['print'] {
 
 const pythonBytes = (bytes: Buffer): string => `b${pythonQuoted(bytes.toString('latin1'), /['"\\\0-\x1f\x7f-\xff]/g)}`;
 
-/** The forms by the names of the mistakes, without their last part. `form`: 123 is an opening brace, and so is 7b. */
+/** Printed forms, by the names of the mistakes without their last part. In `form`, 123 and 7b are an opening brace. */
 export const BYTE_PRINTERS = {
   'json-buffer': {
     what: (noun) => `JSON.stringify() of the Buffer of ${noun}`,

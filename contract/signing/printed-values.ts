@@ -1,6 +1,6 @@
 /**
- * How languages print a parsed value that is used as text: `str(dict)` in Python, `inspect` in Ruby, `fmt.Sprint` in
- * Go, `toString` in Java, `var_export` in PHP, a query string. A body that was parsed comes out in one of these forms.
+ * Prints a parsed value as languages do when it is used as text: `str(dict)` in Python, `inspect` in Ruby, `fmt.Sprint`
+ * in Go, `toString` in Java, `var_export` in PHP, a query string.
  */
 import { stringify } from 'node:querystring';
 import { inspect } from 'node:util';
@@ -35,7 +35,7 @@ const RUBY_HASH: JsonDialect = {
   string: rubyQuoted,
 };
 
-/** `String.valueOf(map)`, with the numbers that Jackson reads. */
+/** `String.valueOf(map)`, with numbers as Jackson reads them. */
 const JAVA_MAP: JsonDialect = {
   separators: [', ', '='],
   number: (source) => (isInteger(source) ? PYTHON.number(source) : javaDouble(source)),
@@ -73,7 +73,7 @@ function goFloat(source: string): string {
 
 const isPhpInteger = (source: string): boolean => isInteger(source) && isInteger(PHP.number(source));
 
-/** The text of a number in PHP, which has 14 digits if it is a float. */
+/** Writes a number as PHP converts it to text. A float has 14 significant digits. */
 function phpText(source: string): string {
   const value = Number(Number(source).toPrecision(14));
   if (isPhpInteger(source) || value === 0 || !Number.isFinite(value)) return PHP.number(source);
@@ -84,13 +84,13 @@ function phpText(source: string): string {
 
 type PhpArray = readonly (readonly [key: string, value: JsonNode])[];
 
-/** The entries of an array; undefined for any other value. */
+/** Returns the entries of an array; undefined for any other value. */
 function phpArray(node: JsonNode): PhpArray | undefined {
   if (node.kind === 'array') return node.items.map((item, at) => [String(at), item]);
   return node.kind === 'object' ? [...node.entries] : undefined;
 }
 
-/** Keys that are integers lose their quotes. */
+/** Writes a key without quotes when it is an integer. */
 function phpKey(key: string, write: (key: JsonNode) => string): string {
   const isNumber = /^(?:0|-?[1-9]\d*)$/.test(key) && isPhpInteger(key);
   return write(isNumber ? { kind: 'number', source: key } : { kind: 'string', value: key });
@@ -130,7 +130,7 @@ function phpExport(node: JsonNode, indent = ''): string {
   return isPhpInteger(node.source) || /[.E]/.test(text) ? text : `${text}.0`;
 }
 
-/** A scalar as PHP turns it into text. */
+/** Writes a scalar as PHP converts it to text. */
 function phpScalar(node: JsonNode): string {
   if (node.kind === 'number') return phpText(node.source);
   if (node.kind === 'string') return requireEncodable(node.value);
@@ -153,7 +153,7 @@ function phpQuery(node: JsonNode, name = ''): string[] {
   });
 }
 
-/** `urlencode(value)`: what is inside the fields is printed as `str` prints it. */
+/** `urlencode(value)`, which prints nested values as `str` does. */
 function pythonQuery(node: JsonNode): string | undefined {
   if (node.kind !== 'object') return undefined;
   const text = (value: JsonNode) => (value.kind === 'string' ? value.value : writeJson(value, PYTHON_DICT));
@@ -165,7 +165,7 @@ function inDialect(dialect: JsonDialect): BodyMistake['bytes'] {
   return fromTree((tree) => writeJson(tree, dialect));
 }
 
-/** As an object of JavaScript. */
+/** Prints the value as a JavaScript object. */
 function fromObject(print: (value: Readonly<Record<string, unknown>>) => string): BodyMistake['bytes'] {
   return (body) => {
     const value = body.value();

@@ -1,41 +1,41 @@
 /**
  * Signature schemes of other services. A receiver that uses a library for one of them rejects deliveries of this
- * service. For the scheme of the specification, see Authentication, HMAC signature.
+ * service, whose own scheme is described in the specification: Authentication, HMAC signature.
  */
 import type { HeaderLine } from '../delivery.ts';
 import { hmac } from './sign.ts';
 
-/** What a scheme signs. */
+/** The inputs of a signature scheme. */
 interface SchemeInput {
   readonly body: Uint8Array;
   readonly secret: string;
   readonly url: string;
-  /** The id of the message. */
+  /** Message id. */
   readonly id: string;
-  /** Epoch seconds. */
+  /** Time of the message, in epoch seconds. */
   readonly timestamp: number;
 }
 
 export interface PublishedScheme {
-  /** Stable: a part of the name of a finding. */
+  /** Stable part of the name of a finding. */
   readonly slug: string;
   readonly name: string;
-  /** The headers that a receiver reads. */
+  /** Headers that a receiver reads. */
   readonly headers: readonly string[];
-  /** What is signed and how the value is written, in words. */
+  /** Describes what is signed and how the value is written. */
   readonly description: string;
-  /** The headers of one delivery, one list for each way in which receivers decode the secret. */
+  /** Returns the headers of one delivery, one list for each way in which receivers decode the secret. */
   readonly sign: (input: SchemeInput) => readonly (readonly HeaderLine[])[];
 }
 
 const joined = (prefix: string, body: Uint8Array) => Buffer.concat([Buffer.from(prefix), body]);
 
-/** The secret decoded from Base64, without the usual prefix, and the secret as text. */
+/** Returns the secret decoded from base64 without its usual prefix, and the secret as text. */
 function keysOf(secret: string): readonly (string | Uint8Array)[] {
   return [Buffer.from(secret.replace(/^whsec_/, ''), 'base64'), secret];
 }
 
-/** Standard Webhooks, and Svix, from which it comes: the same signature under other header names. */
+/** Standard Webhooks, and Svix, on which it is based: the same signature under different header names. */
 function standardWebhooks(slug: string, name: string, prefix: string): PublishedScheme {
   return {
     slug,
@@ -51,7 +51,7 @@ function standardWebhooks(slug: string, name: string, prefix: string): Published
   };
 }
 
-/** A scheme that puts one value into one header. */
+/** Defines a scheme that puts one value into one header. */
 function oneHeader(
   slug: string,
   name: string,

@@ -1,10 +1,13 @@
-/** How languages and platforms write a text within another one: quoted, or escaped for HTML or a URL. */
+/** Quotes text inside other text as languages and platforms do, or escapes it for HTML or a URL. */
 import { requireEncodable } from './json-dialects.ts';
 
 const LONG_ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 const RUBY_ESCAPES = { ...LONG_ESCAPES, '\x07': '\\a', '\b': '\\b', '\v': '\\v', '\f': '\\f', '\x1b': '\\e' };
 
-/** In single quotes, or in double quotes if the text has single ones only. `special`: what may need an escape. */
+/**
+ * Quotes as Python does: in single quotes, or in double quotes if the text contains only single ones. `special` matches
+ * the characters that may need an escape.
+ */
 export function pythonQuoted(text: string, special: RegExp): string {
   const quote = text.includes("'") && !text.includes('"') ? '"' : "'";
   const escaped = text.replace(special, (character) => {
@@ -17,7 +20,7 @@ export function pythonQuoted(text: string, special: RegExp): string {
   return `${quote}${escaped}${quote}`;
 }
 
-/** In double quotes, as `inspect` writes it. */
+/** Quotes as Ruby's `inspect` does: in double quotes. */
 export function rubyQuoted(text: string): string {
   const special = /["\\\p{Cc}\p{Cn}\p{Zl}\p{Zp}]|#(?=[{$@])/gu;
   const escaped = requireEncodable(text).replace(special, (character) => {
@@ -29,7 +32,7 @@ export function rubyQuoted(text: string): string {
   return `"${escaped}"`;
 }
 
-/** Percent-encodes all but letters, digits and `safe`. Throws URIError for half a surrogate pair. */
+/** Percent-encodes everything except letters, digits and `safe`. Throws URIError for an unpaired surrogate. */
 export function percentEncode(text: string, safe: string): string {
   const encoded = encodeURIComponent(text).replace(/[-_.!~*'()]/g, (character) =>
     safe.includes(character) ? character : `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
@@ -37,10 +40,10 @@ export function percentEncode(text: string, safe: string): string {
   return safe.includes('/') ? encoded.replaceAll('%2F', '/') : encoded;
 }
 
-/** For a form: a space becomes "+". */
+/** Encodes for a form, where a space becomes "+". */
 export const formEncode = (text: string, safe = '-_.'): string => percentEncode(text, safe).replaceAll('%20', '+');
 
-/** The quotes are escaped where their escapes are given, since platforms differ in them. */
+/** Escapes for HTML. Quotes are escaped only where their escapes are given, since platforms differ. */
 export function escapeHtml(text: string, quote = '"', apostrophe = "'"): string {
   const basic = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
   return basic.replaceAll('"', quote).replaceAll("'", apostrophe);

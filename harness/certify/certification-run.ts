@@ -12,9 +12,9 @@ import { type RunOptions, run } from '../run/index.ts';
 import { pinEndpoint } from '../transport/index.ts';
 
 export interface CertificationRun {
-  /** Not redacted yet. */
+  /** The result document before redaction. */
   readonly document: ResultDocument;
-  /** The endpoint's identity before the run, at each tenth of it, and after it. Null if a handshake failed. */
+  /** The endpoint's identity before the run, after each tenth of it, and at the end. Null where a handshake failed. */
   readonly identities: readonly (EndpointIdentity | null)[];
   readonly clock: ClockReading;
 }
@@ -23,20 +23,20 @@ export interface CertificationRun {
 export interface EndpointIdentity {
   /** SHA-256 of the SubjectPublicKeyInfo of its certificate, in lower-case hexadecimal. */
   readonly leafKey: string;
-  /** Whether chain and name are valid with the public CAs only. */
+  /** Whether the chain and the name are valid with the public CAs alone. */
   readonly publiclyTrusted: boolean;
 }
 
 export interface ClockReading {
   readonly startedAt: Date;
   readonly endedAt: Date;
-  /** Milliseconds between the two by the monotonic clock. */
+  /** Milliseconds from `startedAt` to `endedAt`, by the monotonic clock. */
   readonly elapsedMs: number;
 }
 
 const IDENTITY_TIMEOUT_MS = 5000;
 const RESOLVER_TIMEOUT_MS = 10_000;
-/** How often the identity is checked during the run. */
+/** The number of parts of the run; the identity is checked after each. */
 const PARTS = 10;
 
 /**

@@ -7,7 +7,13 @@ import { isScored } from '../report/verdict.ts';
 import { canonicalJson, type Json, sha256 } from './canonical-json.ts';
 import { envelopeText, signEnvelope } from './dsse.ts';
 import { keyIdOf } from './keys.ts';
-import { PAYLOAD_TYPE, PREDICATE_TYPE, STATEMENT_TYPE, type Statement, statementBytes } from './statement.ts';
+import {
+  type CertificateStatement,
+  PAYLOAD_TYPE,
+  PREDICATE_TYPE,
+  STATEMENT_TYPE,
+  statementBytes,
+} from './statement.ts';
 
 export interface CertificateInput {
   /** The redacted document; `documentBytes` is the file in which it is saved. */
@@ -50,7 +56,7 @@ export function profileDigest(profile: Profile): string {
   return sha256(canonicalJson({ name: profile, needs: [...needs], publicTrust }));
 }
 
-function statementOf(input: CertificateInput): Statement {
+function statementOf(input: CertificateInput): CertificateStatement {
   const { document, issuedAt, leafKey, privateKey, trust, url, validForMs } = input;
   const { profile, scoring, target } = document;
   if (profile === null || scoring === undefined || target.tls?.protocol == null)
@@ -97,7 +103,7 @@ function statementOf(input: CertificateInput): Statement {
   };
 }
 
-/** Rounds down to seconds, so that a certificate is never from the future. */
+/** Rounds down to seconds, so that a certificate never lies in the future. */
 function timeText(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }

@@ -107,7 +107,7 @@ function readOrNull(make: () => KeyObject): KeyObject | null {
   try {
     return make();
   } catch {
-    // The message of OpenSSL may quote the key.
+    // OpenSSL's message may quote the key.
     return null;
   }
 }

@@ -4,10 +4,10 @@ import { type Feature, isEvidenceSource } from '../../scenarios/index.ts';
 import type { ResultDocument } from '../report/result-document.ts';
 import { type RunOptions, run } from '../run/index.ts';
 import { createIdentityProbe, type EndpointIdentity, pinAddress, withExtraCas } from './certification-run.ts';
-import { listed } from './refusals.ts';
-import type { Statement } from './statement.ts';
+import { abbreviateList } from './refusals.ts';
+import type { CertificateStatement } from './statement.ts';
 
-/** One check for each kind of fault that a change of code or configuration most easily reintroduces. */
+/** One check for each kind of fault that code or configuration changes most easily reintroduce. */
 const CANARY: readonly string[] = [
   'valid/plain',
   'tls/trusted-authority',
@@ -32,7 +32,7 @@ export interface Drift {
 export interface Recheck {
   readonly drift: readonly Drift[];
   readonly identity: EndpointIdentity | null;
-  /** The canary checks only; not redacted yet. */
+  /** The results of the canary checks, before redaction. */
   readonly document: ResultDocument;
 }
 
@@ -40,36 +40,37 @@ export type RecheckOptions = Pick<
   RunOptions,
   'partner' | 'addresses' | 'resolve' | 'limits' | 'listener' | 'signal' | 'onSignature' | 'advice'
 > & {
-  readonly statement: Statement;
-  /** For tests, as in {@link certificationRun}. */
+  readonly statement: CertificateStatement;
+  /** Replaces the public CAs in tests, as in {@link certificationRun}. */
   readonly publicRoots?: readonly string[];
 };
 
 /**
- * The features in the certificate that this configuration lacks. Without them, the canary would prove something else.
+ * Returns the features in the certificate that this configuration lacks. Without them, the canary would test something
+ * else.
  */
-export function missingFeatures({ predicate }: Statement, configured: readonly Feature[]): Feature[] {
+export function missingFeatures({ predicate }: CertificateStatement, configured: readonly Feature[]): Feature[] {
   // The canary uses neither fixtures nor sources.
   const isNotUsed = (feature: Feature) => feature.startsWith('fixture-') || isEvidenceSource(feature);
   return predicate.hookproofCertificate.features.filter((one) => !configured.includes(one) && !isNotUsed(one));
 }
 
 /**
- * Runs the canary checks. The caller has verified that the certificate is valid and for this endpoint. Rejects only if
- * the endpoint's address is not allowed.
+ * Runs the canary checks. The caller must have verified that the certificate is valid and for this endpoint. Rejects
+ * only if the endpoint's address is not allowed.
  */
 export async function recheck({ statement, publicRoots, ...options }: RecheckOptions): Promise<Recheck> {
   const given = await pinAddress(options);
   const partner = publicRoots === undefined ? given.partner : withExtraCas(given.partner, publicRoots);
   const identity = await createIdentityProbe(partner, publicRoots)(given.signal);
-  // Only those that the endpoint passed when it was certified.
+  // Only checks that the endpoint passed when it was certified count.
   const scenarios = CANARY.filter((id) => statement.predicate.passedTests.includes(id));
   const document = await run({ ...given, partner, selection: { scenarios } });
   return { drift: driftOf(statement, identity, document), identity, document };
 }
 
 function driftOf(
-  { predicate, subject }: Statement,
+  { predicate, subject }: CertificateStatement,
   identity: EndpointIdentity | null,
   { results }: Pick<ResultDocument, 'results'>,
 ): Drift[] {
@@ -91,7 +92,8 @@ function driftOf(
   const withVerdict = (...verdicts: string[]) => results.filter(({ verdict }) => verdicts.includes(verdict));
   const failed = withVerdict('fail', 'warn').map(({ id }) => id);
   if (failed.length > 0) {
-    const message = `${failed.length} of ${results.length} checks that passed no longer pass: ${listed(failed)}`;
+    const count = `${failed.length} of ${results.length}`;
+    const message = `${count} checks that passed no longer pass: ${abbreviateList(failed)}`;
     const fix = 'Run the whole catalogue: `hookproof run URL` explains each failure and its fix.';
     found('canary-failed', message, fix, 1);
   }

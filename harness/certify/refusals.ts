@@ -28,13 +28,13 @@ export interface CertificationPlan {
   readonly extraCa: boolean;
   /** The evidence level that the certificate needs. */
   readonly evidenceLevel: number;
-  /** The environment of the process: two variables change what Node trusts. */
+  /** The environment of the process. Two of its variables change which CAs Node trusts. */
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
 /** A reason not to issue a certificate. */
 export interface Refusal {
-  /** Stable, for programs. */
+  /** A stable identifier for programs. */
   readonly code: string;
   readonly message: string;
   readonly fix: string;
@@ -114,8 +114,8 @@ export function exitCodeOfRefusals(refusals: readonly Refusal[]): 0 | 1 | 2 | 3 
   return PRECEDENCE.find((code) => refusals.some(({ exit }) => exit === code)) ?? 0;
 }
 
-/** Lists up to eight names, and how many more there are. */
-export function listed(names: readonly string[]): string {
+/** Joins up to eight names, and states how many more there are. */
+export function abbreviateList(names: readonly string[]): string {
   const shown = names.slice(0, 8).join(', ');
   return names.length > 8 ? `${shown} and ${names.length - 8} more` : shown;
 }
@@ -158,7 +158,7 @@ function runRefusals(document: ResultDocument, revision: Revision): Refusal[] {
   const absent = [...revision.scored].filter((id) => !present.has(id));
   if (absent.length > 0) {
     const count = `${counted(absent.length, 'scored check')} of revision ${revision.number}`;
-    const message = `${count} missing from the run: ${listed(absent)}`;
+    const message = `${count} missing from the run: ${abbreviateList(absent)}`;
     refusals.push({ code: 'not-whole', message, fix: 'Run the whole catalogue.', exit: 2 });
   }
   if (baseline !== null) {
@@ -173,7 +173,7 @@ function resultRefusals(document: ResultDocument): Refusal[] {
   const ids = (is: (result: ScenarioResult) => boolean) => scored.filter(is).map(({ id }) => id);
   const refusals: Refusal[] = [];
   const refuse = (code: string, names: readonly string[], what: string, fix: string, exit: Refusal['exit']) => {
-    if (names.length > 0) refusals.push({ code, message: `${what}: ${listed(names)}`, fix, exit });
+    if (names.length > 0) refusals.push({ code, message: `${what}: ${abbreviateList(names)}`, fix, exit });
   };
   const broken = ids(({ verdict }) => verdict === 'harness-error');
   const breaks = `${amount(broken.length, 'check')} failed with an internal error of hookproof`;
@@ -214,7 +214,7 @@ function evidenceRefusals({ evidence, target }: ResultDocument, evidenceLevel: n
   return [{ code: 'evidence-level', message: open, fix, exit: 3 }];
 }
 
-/** The sources of an evidence level that are not configured. */
+/** The evidence sources that the level needs and that are not configured. */
 function missingFor(evidenceLevel: number, features: readonly Feature[]): EvidenceSource[] {
   const level = EVIDENCE_LEVELS.find((one) => one === evidenceLevel) ?? 0;
   return EVIDENCE_RULES[level].sources.filter((source) => !features.includes(source));

@@ -11,7 +11,7 @@ import { currentId } from '../../scenarios/index.ts';
 import { sha256 } from './canonical-json.ts';
 
 /** The newest revision, which is the default. `npm run revision` creates the next. */
-export const CURRENT_REVISION = 1;
+export const CURRENT_REVISION = 2;
 
 export interface Revision {
   readonly number: number;
@@ -19,17 +19,36 @@ export interface Revision {
   readonly digest: string;
   /** The date on which it was created, YYYY-MM-DD. */
   readonly made: string;
-  /** The ids that the scored scenarios have now. */
+  /** The current ids of the scored scenarios. */
   readonly scored: ReadonlySet<string>;
 }
 
-/** @throws HookproofError REVISION_UNKNOWN if this version of hookproof does not have the revision */
+/**
+ * Revisions whose checks have changed since, so that nothing can be scored by them. Their files stay, so that
+ * certificates which name them can be verified.
+ */
+export const RETIRED_REVISIONS: readonly number[] = [1];
+
+/**
+ * Loads a revision to score by.
+ *
+ * @throws HookproofError REVISION_UNKNOWN if this version of hookproof does not have the revision, REVISION_RETIRED if
+ * it can no longer score by it
+ */
 export function loadRevision(number: number): Revision {
   if (!Number.isSafeInteger(number) || number < 1 || number > CURRENT_REVISION) {
-    const known = CURRENT_REVISION === 1 ? 'revision 1' : `revisions 1 to ${CURRENT_REVISION}`;
     throw new HookproofError('REVISION_UNKNOWN', `there is no revision ${number} of the catalogue`, {
-      hint: `This version of hookproof has ${known}. Update hookproof for newer revisions.`,
+      hint: `This version of hookproof has revisions 1 to ${CURRENT_REVISION}. Update hookproof for newer revisions.`,
     });
+  }
+  if (RETIRED_REVISIONS.includes(number)) {
+    throw new HookproofError(
+      'REVISION_RETIRED',
+      `revision ${number} is retired: the levels of its checks have changed`,
+      {
+        hint: `Use revision ${CURRENT_REVISION}, or the version of hookproof with which you used revision ${number}.`,
+      },
+    );
   }
   const bytes = readRevision(number);
   const { made, scenarios } = JSON.parse(bytes.toString()) as { made: string; scenarios: Record<string, string> };
@@ -45,8 +64,8 @@ function readRevision(number: number): Buffer {
   });
 }
 
-/** The revisions that this version has, for {@link verifyCertificate}. */
+/** The revisions in this version, for {@link verifyCertificate}. */
 export const KNOWN_REVISIONS = {
   current: CURRENT_REVISION,
-  digestOf: (revision: number) => (revision > CURRENT_REVISION ? null : loadRevision(revision).digest),
+  digestOf: (revision: number) => (revision > CURRENT_REVISION ? null : sha256(readRevision(revision))),
 };

@@ -32,7 +32,7 @@ const certificate = z.strictObject({
     /** `public`: the chain ends at a CA that Node trusts by default; `configured`: at a CA that the operator added. */
     trust: z.enum(['public', 'configured']),
   }),
-  /** What the run has judged in addition to the answers; effects are the receiver's own statement. */
+  /** What the run judged in addition to the answers. Effects are the receiver's own statement. */
   evidence: z.strictObject({ level: z.literal(EVIDENCE_LEVELS), statement: z.string().max(400) }),
   expiresAt: time,
   /** The features that were on, including those beyond the profile. */
@@ -40,7 +40,7 @@ const certificate = z.strictObject({
   issuedAt: time,
   keyId: z.string().regex(/^[0-9a-f]{64}$/),
   notApplicableTests: testIds,
-  /** Run but not scored, because they are newer than the revision. */
+  /** The checks that were run but not scored, because they are newer than the revision. */
   notScoredTests: testIds,
   profile: z.enum(PROFILES),
   revision: z.int().positive(),
@@ -59,21 +59,18 @@ const statement = z.strictObject({
     warnedTests: testIds,
   }),
   predicateType: z.literal(PREDICATE_TYPE),
-  /**
-   * The bytes of the result document; the URL of the endpoint; the public key of its certificate (SubjectPublicKeyInfo,
-   * DER).
-   */
+  /** The digests of the result document, of the endpoint's URL, and of its public key (SubjectPublicKeyInfo, DER). */
   subject: z.tuple([named('result document'), named('endpoint'), named('endpoint key')]),
 });
 
-export type Statement = z.infer<typeof statement>;
+export type CertificateStatement = z.infer<typeof statement>;
 
-export function statementBytes(given: Statement): Buffer {
+export function statementBytes(given: CertificateStatement): Buffer {
   return Buffer.from(canonicalJson(statement.parse(given) as Json));
 }
 
 /** Reads a statement. Returns the reason if it is invalid, as the end of the sentence "the signed content …". */
-export function readStatement(payload: Uint8Array): Statement | string {
+export function readStatement(payload: Uint8Array): CertificateStatement | string {
   const value = parseJson(payload);
   if (value === undefined) return 'is not JSON in UTF-8';
   const { success, data, error } = statement.safeParse(value);
@@ -96,7 +93,7 @@ function isCanonical(value: Json, bytes: Uint8Array): boolean {
   try {
     return canonicalJson(value) === Buffer.from(bytes).toString();
   } catch {
-    // A lone surrogate, which has no canonical form.
+    // The text contains a lone surrogate, which has no canonical form.
     return false;
   }
 }

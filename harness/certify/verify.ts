@@ -6,7 +6,7 @@ import { sha256 } from './canonical-json.ts';
 import { type Envelope, isSignedBy, readEnvelope } from './dsse.ts';
 import { profileDigest, urlDigest } from './issue.ts';
 import { keyIdOf } from './keys.ts';
-import { PAYLOAD_TYPE, readStatement, type Statement } from './statement.ts';
+import { type CertificateStatement, PAYLOAD_TYPE, readStatement } from './statement.ts';
 
 export interface VerifyOptions {
   /** The trusted public keys: during a rotation, the old and the new key. */
@@ -51,10 +51,10 @@ export interface Reason {
 export interface Verification {
   readonly valid: boolean;
   readonly reasons: readonly Reason[];
-  /** Do not make the certificate invalid. */
+  /** Observations that do not make the certificate invalid. */
   readonly warnings: readonly Reason[];
   /** The content of the certificate; null unless its signature is valid. */
-  readonly statement: Statement | null;
+  readonly statement: CertificateStatement | null;
 }
 
 /**
@@ -75,7 +75,7 @@ export function verifyCertificate(bytes: Uint8Array, options: VerifyOptions): Ve
   return { valid: reasons.length === 0, reasons, warnings: strict ? [] : warnings, statement };
 }
 
-function signedStatement(bytes: Uint8Array, keys: readonly KeyObject[]): Statement | Reason {
+function signedStatement(bytes: Uint8Array, keys: readonly KeyObject[]): CertificateStatement | Reason {
   const envelope = readEnvelope(bytes);
   if (typeof envelope === 'string') return malformed(`the file ${envelope}`);
   const failure = checkSignature(envelope, keys);
@@ -117,7 +117,7 @@ function checkSignature(envelope: Envelope, keys: readonly KeyObject[]): Reason 
   return reason('wrong-signature', message, 'Do not trust it. Get the original from the issuer.');
 }
 
-function checkDates({ predicate: { hookproofCertificate } }: Statement, at: Date): Reason[] {
+function checkDates({ predicate: { hookproofCertificate } }: CertificateStatement, at: Date): Reason[] {
   const { issuedAt, expiresAt } = hookproofCertificate;
   if (at.getTime() < Date.parse(issuedAt)) {
     const message = `the certificate is not valid before ${issuedAt}; the time is ${at.toISOString()}`;
@@ -130,7 +130,10 @@ function checkDates({ predicate: { hookproofCertificate } }: Statement, at: Date
   return [];
 }
 
-function checkSubjects(statement: Statement, { evidenceLevel = 0, profile, result, url }: VerifyOptions): Reason[] {
+function checkSubjects(
+  statement: CertificateStatement,
+  { evidenceLevel = 0, profile, result, url }: VerifyOptions,
+): Reason[] {
   const { predicate, subject } = statement;
   const [document, endpoint] = subject;
   const { hookproofCertificate: certificate } = predicate;
@@ -157,7 +160,7 @@ function checkSubjects(statement: Statement, { evidenceLevel = 0, profile, resul
   return reasons;
 }
 
-function checkRevision({ predicate }: Statement, { current, digestOf }: VerifyOptions['revisions']) {
+function checkRevision({ predicate }: CertificateStatement, { current, digestOf }: VerifyOptions['revisions']) {
   const { profile, revision } = predicate.hookproofCertificate;
   const reasons: Reason[] = [];
   const warnings: Reason[] = [];

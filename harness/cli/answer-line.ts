@@ -1,9 +1,11 @@
-/** The answer to a delivery in one line, as every command that sends prints it. */
+/** Formats the answer to a delivery as one line, for every command that sends. */
 import { visible } from '../../contract/visible.ts';
 import type { Redactor } from '../report/index.ts';
 import type { Attempt } from '../transport/index.ts';
 
-/** Redacts the body before it is shortened: a credential that is cut in two would not be recognised. */
+/**
+ * Describes an answer. The body is redacted before it is shortened: a credential cut in two would not be recognised.
+ */
 export function describeAnswer({ answer, error, timings }: Attempt, redactor: Redactor): string {
   const took = `${timings.totalMs.toFixed(0)} ms`;
   if (answer === null) return `✗ no answer after ${took}: ${visible(error?.message ?? 'unknown')}`;

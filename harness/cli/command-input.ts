@@ -1,4 +1,4 @@
-/** What commands read: the configuration, credentials, and the bytes to work on. */
+/** Reads the input of commands: the configuration, credentials, and the bytes to work on. */
 import { HookproofError } from '../../contract/hookproof-error.ts';
 import {
   type ConfigFlags,
@@ -11,7 +11,8 @@ import { MAX_DOCUMENT_BYTES, readFile, readStream } from '../config/read-file.ts
 import { printAdvice } from './terminal.ts';
 
 /**
- * The configuration of a command: flags take precedence over the environment, which takes precedence over the file.
+ * Loads the configuration of a command: flags take precedence over the environment, which takes precedence over the
+ * file.
  *
  * @throws HookproofError of kind `usage` that lists every problem
  */
@@ -31,7 +32,9 @@ export function commandConfig(
   });
 }
 
-/** A credential from the file of a flag or from an environment variable; undefined without either. Prints advice. */
+/**
+ * Reads a credential from the file of a flag or from an environment variable; undefined without either. Prints advice.
+ */
 export async function credential(
   source: Pick<CredentialSource, 'noun' | 'flag' | 'file' | 'variable' | 'stdin'>,
 ): Promise<string | undefined> {
@@ -45,16 +48,26 @@ export async function credential(
   return value;
 }
 
-/** The signature secret, for commands that need one. */
+/** Whether the URL of a database contains a password, which must not be on the command line. */
+export function hasPassword(url: string): boolean {
+  try {
+    const { password, searchParams } = new URL(url);
+    return password !== '' || searchParams.has('password');
+  } catch {
+    return false;
+  }
+}
+
+/** Reads the signature secret for commands that require one. */
 export async function requiredSecret(file: string | undefined): Promise<string> {
   const secret = await credential({ noun: 'HMAC secret', flag: '--secret-file', file, variable: 'HOOKPROOF_SECRET' });
   if (secret !== undefined) return secret;
   throw new HookproofError('SECRET_MISSING', 'no HMAC secret was given', {
-    hint: 'Set HOOKPROOF_SECRET, or name a file with `--secret-file`.',
+    hint: 'Set HOOKPROOF_SECRET, or give a file with `--secret-file`.',
   });
 }
 
-/** The bytes of a file, or of standard input for "-": at most 64 MiB. */
+/** Reads the bytes of a file, or of standard input for "-": at most 64 MiB. */
 export async function readInput(file: string): Promise<Buffer> {
   const unreadable = (what: string) =>
     new HookproofError('INPUT_UNREADABLE', what, { hint: 'Check the path, or pipe the body to standard input.' });
@@ -65,7 +78,7 @@ export async function readInput(file: string): Promise<Buffer> {
   }
   if (process.stdin.isTTY) {
     throw new HookproofError('INPUT_MISSING', 'there is no body: standard input is a terminal', {
-      hint: 'Name a file, or pipe the body to standard input.',
+      hint: 'Give a file, or pipe the body to standard input.',
     });
   }
   const bytes = await readStream(process.stdin, MAX_DOCUMENT_BYTES);

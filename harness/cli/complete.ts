@@ -1,6 +1,6 @@
 /**
- * What completes a command line, for the scripts of `hookproof completion`. Commands, flags and choices come from the
- * command table; what else a flag or an argument takes is in the table of values below.
+ * Completes a command line for the scripts of `hookproof completion`. Commands, flags and choices come from the command
+ * table; other values come from the table below.
  */
 import type { Argument, Command, Option } from 'commander';
 import { flagOf, SETTINGS, type Setting } from '../config/settings.ts';
@@ -9,18 +9,18 @@ import { createProgram } from './program.ts';
 
 interface Candidate {
   readonly value: string;
-  /** Empty without one. */
+  /** The description; empty without one. */
   readonly description: string;
 }
 
 export interface Completion {
-  /** What the shell adds to the candidates: nothing, or the paths that it finds itself. */
+  /** The paths that the shell itself adds to the candidates. */
   readonly paths: 'none' | 'files' | 'folders';
-  /** Those that begin with the last word. */
+  /** The candidates that begin with the last word. */
   readonly candidates: readonly Candidate[];
 }
 
-/** Completes the last of the words after `hookproof`, which is empty when the cursor follows a blank. */
+/** Completes the last of the words after `hookproof`; it is empty if the cursor follows a space. */
 export async function complete(words: readonly string[]): Promise<Completion> {
   const current = words.at(-1) ?? '';
   const program = createProgram(() => {});
@@ -43,7 +43,10 @@ export async function complete(words: readonly string[]): Promise<Completion> {
   return { paths, candidates: [...matching(names, current).candidates, ...candidates] };
 }
 
-/** As the scripts read it: a line for the paths, then one for each candidate, its description after a tab. */
+/**
+ * Formats a completion for the scripts: a line for the paths, then one for each candidate, with its description after a
+ * tab.
+ */
 export function completionText({ paths, candidates }: Completion): string {
   return `${[paths, ...candidates.map(({ value, description }) => `${value}\t${description}`)].join('\n')}\n`;
 }
@@ -56,12 +59,12 @@ function matching(candidates: readonly Candidate[], current: string): Completion
 
 interface Place {
   readonly command: Command;
-  /** The option whose value comes next. */
+  /** The option whose value is expected next. */
   readonly option: Option | undefined;
-  /** How many arguments of the command precede. */
+  /** The number of preceding arguments of the command. */
   readonly positional: number;
   readonly given: ReadonlySet<Option>;
-  /** After `--`, everything is an argument. */
+  /** True after `--`: everything is an argument. */
   readonly isLiteral: boolean;
 }
 
@@ -97,14 +100,14 @@ function optionsOf(command: Command): readonly Option[] {
   return command.createHelp().visibleOptions(command);
 }
 
-/** The flags that can still be given. One with a function for its values is repeatable. */
+/** Returns the flags that can still be given. A flag with a parsing function is repeatable. */
 function flagsOf(command: Command, given: ReadonlySet<Option>): Candidate[] {
   return optionsOf(command)
     .filter((option) => !given.has(option) || option.parseArg !== undefined)
     .flatMap(({ long, description }) => (long == null ? [] : { value: long, description }));
 }
 
-/** Where the values of an option or an argument come from. */
+/** The source of the values of an option or argument. */
 type Source = 'files' | 'folders' | 'nothing' | (() => Candidate[] | Promise<Candidate[]>);
 
 function sourceOfOption(option: Option): Source {
@@ -129,7 +132,7 @@ function pathsNamed(placeholder: string): Source {
 async function completeValue(source: Source, current: string, before = ''): Promise<Completion> {
   if (source === 'nothing') return NOTHING;
   if (source === 'files' || source === 'folders') return { paths: source, candidates: [] };
-  // After `json=`, the file comes next.
+  // After `json=`, a file is expected.
   if (source === reporters && current.includes('=')) return { paths: 'files', candidates: [] };
   const { candidates } = matching(await source(), current);
   return { paths: 'none', candidates: candidates.map((one) => ({ ...one, value: before + one.value })) };
@@ -193,7 +196,7 @@ async function notificationKinds(): Promise<Candidate[]> {
   return plain((await import('../../contract/index.ts')).NOTIFICATION_KINDS);
 }
 
-/** By flag, or by command and argument. Settings with a list of words have their own. */
+/** Sources by flag, or by command and argument. Settings with a list of words have their own. */
 const VALUES: Readonly<Record<string, Source>> = {
   '--suite': suites,
   '--scenario': scenarios,

@@ -1,15 +1,19 @@
 /** Conducts a run on the command line: progress, signals, reports, exit code. */
+import { relative } from 'node:path';
 import type { Revision } from '../certify/revision.ts';
 import type { ResolvedConfig } from '../config/index.ts';
-import { readBaseline } from '../judge/index.ts';
+import { readBaseline } from '../config/read-baseline.ts';
+import type { SourceOptions } from '../effects/index.ts';
 import {
   checkReportPlaces,
   createProgress,
   createRedactor,
   defuse,
+  type EventStream,
   inActions,
   type NamedSecret,
   openEventStream,
+  type Redactor,
   type Reporter,
   redactDocument,
   redactEvent,
@@ -19,9 +23,9 @@ import {
 import type { ResultDocument } from '../report/result-document.ts';
 import { exitCodeOf } from '../report/verdict.ts';
 import { type RunOptions, run } from '../run/index.ts';
-import { keptReportPath, readLastRun, rememberRun } from './last-run.ts';
-import { type Interruption, interruptible } from './stop-signals.ts';
-import { displayOf, isCi, shownPath } from './terminal.ts';
+import { keepComparedRun, keptReportPath, readComparedRun, readLastRun, rememberRun } from './last-run.ts';
+import { interruptible } from './stop-signals.ts';
+import { displayOf, isCi, isOnTerminal, lineOnTerminal, shownPath } from './terminal.ts';
 
 /**
  * Runs what the configuration says, writes the reports, and returns the exit code. With `remembers`, the run is
@@ -34,62 +38,97 @@ export async function conduct(
 ): Promise<number> {
   const interruption = interruptible();
   try {
-    const performed = await perform(config, interruption, (options) => run({ ...options, flags }));
-    const document = remembers ? await remember(config, performed.document) : performed.document;
+    const { options, ...outputs } = await prepareRun(config, interruption.signal);
+    const evidenceSources = askingOnTerminal(options.evidenceSources);
+    const judged = await run({ ...options, flags, evidenceSources });
+    const { code } = config.run;
+    // In a report, a path has slashes on every platform.
+    const document = code === null ? judged : { ...judged, code: relative(process.cwd(), code).replaceAll('\\', '/') };
+    const performed = { ...outputs, document };
+    const remembered = remembers ? await remember(config, performed) : performed;
     const { partner, reporters } = config;
-    const kept = remembers && !document.partial ? keptReport(document, partner.url, reporters) : [];
-    await report({ reporters: [...reporters, ...kept] }, { ...performed, document }, verbose);
-    return interruption.exitCode() ?? exitCodeOf(document);
+    const kept = remembers && !document.partial ? keptReport(remembered.document, partner.url, reporters) : [];
+    await report({ reporters: [...reporters, ...kept] }, { ...performed, ...remembered }, verbose);
+    return interruption.exitCode() ?? exitCodeOf(remembered.document);
   } finally {
     interruption.dispose();
   }
 }
 
-/** Remembers the run, and returns its document; that of a partial run with the last full one. */
-export async function remember({ partner: { url } }: ResolvedConfig, given: ResultDocument): Promise<ResultDocument> {
+/** A person at the terminal switches the secrets of the receiver, where no command does. */
+export function askingOnTerminal(sources: SourceOptions = {}): SourceOptions {
+  if (sources.rotation === undefined || !isOnTerminal()) return sources;
+  // On a separate line, the request stays on the screen when a note of the progress overwrites the prompt.
+  const ask = async (request: string, signal: AbortSignal) =>
+    (await lineOnTerminal(`${request}:\n> `, signal)) !== null;
+  return { ...sources, rotation: { ...sources.rotation, ask } };
+}
+
+/**
+ * Remembers the run, and returns its document (that of a partial run with the last full one) and the full run that it
+ * is compared with.
+ */
+export async function remember(
+  { partner: { url } }: ResolvedConfig,
+  { document: given, redactor }: Pick<Performed, 'document' | 'redactor'>,
+): Promise<Pick<Performed, 'document' | 'earlier'>> {
   // In CI the memory of a machine is that of other jobs.
-  const isKnown = given.partial && !isCi();
-  const full = isKnown ? (await readLastRun(url))?.full : null;
+  const isKnown = !isCi();
+  const full = isKnown && given.partial ? (await readLastRun(url))?.full : null;
+  const earlier = isKnown ? await readComparedRun(url) : null;
   const document = full == null ? given : { ...given, lastFullRun: full };
   await rememberRun(document, url);
-  return document;
+  await keepComparedRun(document, url, redactor);
+  return { document, earlier };
 }
 
 /** Runs what the configuration says, writes no report, and returns the redacted document. */
 export async function runAlone(config: ResolvedConfig): Promise<ResultDocument> {
   const interruption = interruptible();
   try {
-    const { document, redactor } = await perform({ ...config, reporters: [] }, interruption);
+    const { document, redactor } = await perform({ ...config, reporters: [] }, interruption.signal);
     return redactDocument(document, redactor);
   } finally {
     interruption.dispose();
   }
 }
 
-/**
- * A run with its progress on standard error. The document is not redacted yet. `runner` replaces the plain run:
- * certification observes more than it does. `progressTo` takes the progress instead of standard error.
- */
+interface Performed {
+  readonly document: ResultDocument;
+  readonly redactor: Redactor;
+  readonly events: EventStream | null;
+  /** The full run before it, redacted; absent or null where none is remembered. */
+  readonly earlier?: ResultDocument | null;
+}
+
+/** A run with its progress on standard error, or at `progressTo`. The document is not redacted yet. */
 export async function perform(
   config: ResolvedConfig,
-  interruption: Pick<Interruption, 'signal'>,
-  runner: (options: RunOptions) => Promise<ResultDocument> = run,
-  progressTo: { write(text: string): unknown } = progressStream(),
-) {
-  const { run: options } = config;
+  signal: AbortSignal,
+  progressTo = progressStream(),
+): Promise<Performed> {
+  const { options, ...outputs } = await prepareRun(config, signal, progressTo);
+  return { ...outputs, document: await run(options) };
+}
+
+/**
+ * The options of a run whose progress goes to standard error, or to `progressTo`, and what its reports need: the
+ * redactor, which learns the signatures of the run, and the reports that are written during the run.
+ */
+export async function prepareRun(config: ResolvedConfig, signal: AbortSignal, progressTo = progressStream()) {
+  const { baseline: file, bail } = config.run;
   // Read before the first request, so that an invalid baseline costs no run.
-  const baseline = options.baseline === null ? null : await readBaseline(options.baseline, shownPath(options.baseline));
+  const baseline = file === null ? null : await readBaseline(file, shownPath(file));
   const redactor = createRedactor({ values: namedSecrets(config.secrets) });
   const progress = createProgress({ stream: progressTo, ...displayOf(process.stderr) });
   checkReportPlaces(config.reporters, process.cwd());
   const events = await openEventStream(config.reporters, { stdout: process.stdout, cwd: process.cwd() });
-  const document = await runner({
+  const options: RunOptions = {
     ...runOptions(config),
-    selection: { suites: options.suites, scenarios: options.scenarios, greps: options.greps, shard: options.shard },
-    revision: await revisionFor(options),
-    bail: options.bail,
+    revision: await revisionFor(config.run),
+    bail,
     baseline,
-    signal: interruption.signal,
+    signal,
     onSignature: (signature) => redactor.addSignature(signature),
     listener: (event) => {
       // Progress shows only numbers of these: nothing in them needs redaction.
@@ -98,21 +137,22 @@ export async function perform(
         (event.type === 'scenario-finished' && ['pass', 'not-applicable'].includes(event.result.verdict));
       const clean = onlyNumbers && events === null ? event : redactEvent(event, redactor);
       progress(clean);
-      events?.tell(clean);
+      events?.write(clean);
     },
-  });
-  return { document, redactor, events };
+  };
+  return { options, redactor, events };
 }
 
 /** Writes the reports that the configuration asks for, and prints their paths. */
 export async function report(
   { reporters }: Pick<ResolvedConfig, 'reporters'>,
-  { document, redactor, events }: Awaited<ReturnType<typeof perform>>,
+  { document, earlier, redactor, events }: Performed,
   verbose = false,
 ): Promise<void> {
   const written = await writeReports(document, reporters, {
     ...reportOutputs(verbose),
     redactor,
+    earlier: earlier ?? null,
     streamed: events?.reporters ?? [],
   });
   // Reports an event that could not be written during the run, after everything else is written.
@@ -151,14 +191,15 @@ export function reportOutputs(verbose = false) {
   };
 }
 
-/** What every kind of run takes from the configuration: the endpoint, the limits, and how the run is judged. */
+/** What every kind of run takes from the configuration: endpoint, selection, limits, and how the run is judged. */
 export function runOptions({ run, partner, clientFixtures, advice, evidenceSources }: ResolvedConfig): RunOptions {
   return {
     partner,
     clientFixtures,
-    limits: { concurrency: run.concurrency, timeoutMs: run.timeoutMs, recoveryMs: run.recoveryMs, maxMs: run.maxMs },
+    selection: run,
+    limits: run,
     profile: run.profile,
-    ...(run.seed === null ? {} : { seed: run.seed }),
+    seed: run.seed,
     strict: run.strict,
     stack: run.stack,
     evidence: run.evidence,
@@ -186,8 +227,12 @@ function fragmentsOf(value: string): string[] {
   return [value.slice(0, -1), value.slice(1), ...halves];
 }
 
+interface ProgressStream {
+  write(text: string): unknown;
+}
+
 /** Standard error. In GitHub Actions, lines that would be workflow commands are escaped. */
-function progressStream(): { write(text: string): unknown } {
+function progressStream(): ProgressStream {
   if (!inActions(process.env)) return process.stderr;
   return { write: (text) => process.stderr.write(defuse(text)) };
 }

@@ -5,6 +5,7 @@ import type { ResolvedConfig } from '../config/index.ts';
 import { counted } from '../report/index.ts';
 import { outlineRun } from '../run/index.ts';
 import { pinEndpoint, scopeOf } from '../transport/index.ts';
+import { runOptions } from './conduct.ts';
 import { askOnTerminal } from './terminal.ts';
 
 /**
@@ -39,7 +40,7 @@ export async function requireCredentials(config: ResolvedConfig, open = false): 
   const { partner } = config;
   if (open || partner.signing !== undefined || partner.apiKey !== undefined) return;
   // A wrong selection is the first thing to know.
-  await outlineOf(config);
+  await outlineRun(runOptions(config));
   throw new HookproofError(
     'NO_CREDENTIALS',
     'nothing was sent: neither a secret nor an API key is configured, so authentication cannot be checked',
@@ -58,19 +59,7 @@ async function isPublic({ partner, run: { timeoutMs } }: ResolvedConfig): Promis
   return error !== null || allowed.some((address) => scopeOf(address) === 'public');
 }
 
-function outlineOf({ clientFixtures, partner, run, evidenceSources }: ResolvedConfig) {
-  const { concurrency, maxMs, profile, recoveryMs, timeoutMs, suites, scenarios, greps, shard } = run;
-  return outlineRun({
-    partner,
-    clientFixtures,
-    selection: { suites, scenarios, greps, shard },
-    limits: { concurrency, timeoutMs, recoveryMs, maxMs },
-    profile,
-    evidenceSources,
-  });
-}
-
 async function countOfRun(config: ResolvedConfig): Promise<string> {
-  const { requests } = await outlineOf(config);
+  const { requests } = await outlineRun(runOptions(config));
   return `about ${counted(requests.about, 'test notification').replace(/^\d+/, requests.about.toLocaleString('en'))}`;
 }

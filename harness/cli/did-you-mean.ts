@@ -1,9 +1,9 @@
-/** Suggests the names that a mistyped one was probably meant to be. */
+/** Suggests the names that a mistyped word was probably meant to be. */
 import { HookproofError } from '../../contract/hookproof-error.ts';
 import { STACKS, type Stack } from '../../contract/stacks.ts';
-import { nearestName } from '../config/nearest-name.ts';
+import { nearestName } from '../nearest-name.ts';
 
-/** "Did you mean X, Y or Z? ", or nothing when no name is similar. */
+/** Returns "Did you mean X, Y or Z? ", or nothing if no name is similar. */
 export function didYouMean(word: string, names: readonly string[]): string {
   const similar = similarNames(word, names, 5);
   const last = similar.at(-1);
@@ -12,7 +12,7 @@ export function didYouMean(word: string, names: readonly string[]): string {
   return `Did you mean ${similar.slice(0, -1).join(', ')} or ${last}? `;
 }
 
-/** The stack with this name. Throws a HookproofError with `code` for any other. */
+/** Returns the stack with this name. Throws a HookproofError with `code` for any other. */
 export function stackCalled(word: string, code: string): Stack {
   const found = STACKS.find((stack) => stack === word);
   if (found !== undefined) return found;
@@ -21,7 +21,10 @@ export function stackCalled(word: string, code: string): Stack {
   });
 }
 
-/** The nearest name, then those that share every word; if there are none, those that share at least half the words. */
+/**
+ * Returns the nearest name, then those that share every word; if there are none, those that share at least half the
+ * words.
+ */
 function similarNames(word: string, names: readonly string[], max: number): string[] {
   const nearest = nearestName(word, names);
   const wanted = wordsOf(word);
@@ -34,7 +37,7 @@ function similarNames(word: string, names: readonly string[], max: number): stri
   return (best.length > 0 ? best : sharing(Math.ceil(wanted.length / 2))).slice(0, max);
 }
 
-/** Words of three or more letters: "is" and "a" occur in too many names. */
+/** Returns the words of three or more letters: "is" and "a" occur in too many names. */
 function wordsOf(name: string): string[] {
   return name
     .toLowerCase()

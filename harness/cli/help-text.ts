@@ -29,6 +29,11 @@ Commands:
   certify verify FILE  check whether a certificate is valid, offline
   certify merge FOLDER  join the shards of a certification of many partners
   certify recheck FILE  send a few deliveries to a certified endpoint and report what has changed
+  partners [NAME]      list which partners may get traffic now, until when and by which evidence
+  operate              certify and recheck partners when they are due, as one of several workers
+  revoke NAME          end the certificate of a partner
+  override NAME        let a certificate count again that a failing run or a drift has suspended
+  console              serve the register as pages and as a JSON API; it needs PostgreSQL
   config show          print every setting with its source; secrets are never shown
   config schema        print the JSON Schema of hookproof.yaml
   inbox list           list the entries in the inbox of a receiver, newest first

@@ -1,4 +1,4 @@
-/** Every other name that a report prints, with what it means: from the tables that the reports take them from. */
+/** Explains every other name that a report prints, from the tables that the reports use. */
 
 import { STATUS_CODES } from 'node:http';
 import { CHAIN_FAULTS } from '../../contract/index.ts';
@@ -26,7 +26,7 @@ import type { ANSWER_CLASSES, PARTIAL_REASONS, RUN_VERDICTS, STALE, VERDICTS } f
 import { RUN_DECISIONS } from '../run/index.ts';
 import { explainErrorCode, TLS_ALERTS, transportErrorCodes } from '../transport/index.ts';
 
-/** What is known about a name. */
+/** The explanation of a name. */
 interface NameText {
   readonly kind: string;
   readonly title: string;
@@ -41,16 +41,16 @@ const VERDICT_TEXTS: Texts<typeof VERDICTS> = {
   pass: 'the endpoint did what is expected',
   fail: 'the endpoint violates a requirement of level must; the run fails',
   warn: 'the endpoint should do something else; the run fails only with `--strict`',
-  inconclusive: 'the check says nothing about the endpoint, neither good nor bad',
+  inconclusive: 'the check allows no conclusion about the endpoint',
   'not-applicable': 'the check needs a feature that is not configured',
-  'harness-error': 'hookproof made a mistake; please report it',
+  'harness-error': 'internal error of hookproof; please report it',
 };
 
 const RUN_VERDICT_TEXTS: Texts<typeof RUN_VERDICTS> = {
   conformant: 'no check fails',
   nonconformant: 'at least one check fails',
-  inconclusive: 'the run says nothing about the endpoint',
-  'harness-error': 'hookproof made a mistake; please report it',
+  inconclusive: 'the run allows no conclusion about the endpoint',
+  'harness-error': 'internal error of hookproof; please report it',
 };
 
 const ANSWER_TEXTS: Texts<typeof ANSWER_CLASSES> = {
@@ -77,26 +77,26 @@ const STALE_TEXTS: Texts<typeof STALE> = {
   expired: 'the date of this entry has passed',
 };
 
-/** What was observed, where it is neither a status nor an alert. */
+/** Observations that are neither a status nor an alert. */
 const OUTCOME_TEXTS: Readonly<Record<string, string>> = {
-  handled: 'a rejected delivery was handled, by the effects window',
-  'handled-twice': 'a notification was handled more than once, by the effects window',
-  'not-handled': 'an accepted notification was not handled in time, by the effects window',
-  amount: 'another amount was taken from a notification than it has',
-  hash: 'another hash was taken from a notification than it has',
-  kind: 'another kind was taken from a notification than it has',
-  status: 'another status was taken from a notification than it has',
-  'error-code': 'another error code was taken from a notification than it has',
-  'current-status': 'a transaction has another status than it should have now',
-  'current-hash': 'a transaction has another hash than it should have now',
+  handled: 'the effects window shows that a rejected delivery was handled',
+  'handled-twice': 'the effects window shows that a notification was handled more than once',
+  'not-handled': 'the effects window shows that an accepted notification was not handled in time',
+  amount: 'the receiver stored a different amount than the notification has',
+  hash: 'the receiver stored a different hash than the notification has',
+  kind: 'the receiver stored a different kind than the notification has',
+  status: 'the receiver stored a different status than the notification has',
+  'error-code': 'the receiver stored a different error code than the notification has',
+  'current-status': 'a transaction does not have the expected status',
+  'current-hash': 'a transaction does not have the expected hash',
   granted: 'the endpoint accepted the handshake',
   closed: 'the connection was closed or reset without an answer',
   silence: 'no answer came in time',
   'other-protocol': 'the answer is of another protocol',
-  seen: 'something that has no separate code; see what was observed',
+  seen: 'an observation without a separate code; see what was observed',
 };
 
-/** What a check expects, where it is neither a status nor one of the above. */
+/** Expectations that are neither a status nor one of the above. */
 const EXPECTED_TEXTS: Readonly<Record<Exclude<AnswerMatch, number>, string>> = {
   '2xx': 'any status from 200 to 299',
   '3xx': 'any status from 300 to 399',
@@ -114,6 +114,7 @@ const FEATURE_TEXTS: Readonly<Partial<Record<Feature, string>>> = {
   'api-key': 'deliveries have an API key: a key is configured',
   https: 'the URL begins with https',
   mtls: 'deliveries present a client certificate (mutual TLS): a certificate is configured',
+  rotation: 'the secret is rotated during the run: the next secret is configured',
   effects: 'the receiver states what it did with its notifications: an effects window is configured',
   restart: 'the receiver is restarted during the run: a command that restarts it is configured',
   log: 'the log of the receiver is searched for secrets: a file is configured',
@@ -121,12 +122,12 @@ const FEATURE_TEXTS: Readonly<Partial<Record<Feature, string>>> = {
 
 const STATUS_NAMES = Object.entries(STATUS_CODES).map(([status, phrase = '']) => [status, phrase] as const);
 
-/** Names of one kind from a table of texts. */
+/** Creates the explanations of a table's names. */
 function kind(name: string, texts: Readonly<Record<string, string>>): [string, NameText][] {
   return Object.entries(texts).map(([key, title]) => [key, { kind: name, title }]);
 }
 
-/** Names with their texts. A name may stand for several things. */
+/** Returns names with their texts. A name may stand for several things. */
 function knownTexts(): [name: string, text: NameText][] {
   return [
     ...SIGNING_MISTAKES.map((row): [string, NameText] => [
@@ -182,7 +183,7 @@ function errorCode(code: string): [string, NameText][] {
   return [[code, { kind: `an error of a connection (${error.kind})`, title: error.message }]];
 }
 
-/** Names that contain others or begin in a known way. */
+/** Explains names that contain others or have a known prefix. */
 function composedText(name: string): NameText | null {
   const mistakes = name.includes('+') ? mistakesNamed(name) : undefined;
   if (mistakes !== undefined) {
@@ -217,12 +218,12 @@ function textsByName(): ReadonlyMap<string, readonly NameText[]> {
   return texts;
 }
 
-/** The names that {@link explainName} knows, each once. */
+/** Returns the names that {@link explainName} knows, each once. */
 export function knownNames(): string[] {
   return [...textsByName().keys()];
 }
 
-/** What a name means, as lines of text; null when it is not known. */
+/** Explains a name as lines of text; null for an unknown name. */
 export function explainName(name: string): string | null {
   const texts = textsByName().get(name) ?? [composedText(name)].filter((text) => text !== null);
   return texts.length === 0 ? null : texts.map((text) => rendered(name, text)).join('\n');

@@ -1,54 +1,85 @@
 /**
- * What is remembered of the runs against an endpoint: the verdict of the last full run, and the checks that still fail.
- * Kept in the state folder of the user, so that nothing is left in a project.
+ * Stores the verdict of the last full run against an endpoint, and the checks that still fail, in the user's state
+ * folder, so that nothing is left in a project.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { currentId, findScenario } from '../../scenarios/index.ts';
 import { readFile, utf8Text } from '../config/read-file.ts';
+import { type Redactor, redactDocument } from '../report/index.ts';
 import type { FullRun, ResultDocument } from '../report/result-document.ts';
 import { failsTheRun } from '../report/verdict.ts';
 import { stateFolder } from '../state-folder.ts';
 
 export interface LastRun {
   readonly schemaVersion: 1;
-  /** Null when no full run against this endpoint has ended. */
+  /** The last full run; null if none against this endpoint has ended. */
   readonly full: FullRun | null;
   /** Checks that failed when they last ran and are not in the baseline. */
   readonly failed: readonly string[];
 }
 
 const MAX_BYTES = 256 * 1024;
-/** Of more endpoints, the ones not used for the longest time are forgotten. */
+/** A compared run without exchanges has at most this size. */
+const MAX_COMPARED_BYTES = 8 * 1024 * 1024;
+/** Maximum number of endpoints; beyond it, the least recently used ones are deleted. */
 const MAX_ENDPOINTS = 100;
 
-/** What is remembered of the endpoint; null when nothing is, or when it cannot be read. */
-export async function readLastRun(url: string): Promise<LastRun | null> {
-  const content = await readFile(pathFor(url), MAX_BYTES);
+/** Reads what is stored about the endpoint; null if there is nothing readable. */
+export function readLastRun(url: string): Promise<LastRun | null> {
+  return readStored(pathFor(url), MAX_BYTES, ({ lastRunDocument }) => lastRunDocument);
+}
+
+/** The full run that the next run of the endpoint is compared with; null if there is none that can be read. */
+export function readComparedRun(url: string): Promise<ResultDocument | null> {
+  return readStored(pathFor(url, 'run'), MAX_COMPARED_BYTES, ({ resultDocument }) => resultDocument);
+}
+
+async function readStored<T>(
+  path: string,
+  maxBytes: number,
+  schemaIn: (documents: typeof import('../report/result-document.ts')) => { parse(value: unknown): T },
+): Promise<T | null> {
+  const content = await readFile(path, maxBytes);
   if (!('bytes' in content)) return null;
-  // Loaded only here: most runs read nothing.
-  const { lastRunDocument } = await import('../report/result-document.ts');
+  // Loaded only here, because most runs read nothing.
+  const schema = schemaIn(await import('../report/result-document.ts'));
   try {
-    return lastRunDocument.parse(JSON.parse(utf8Text(content.bytes) ?? ''));
+    return schema.parse(JSON.parse(utf8Text(content.bytes) ?? ''));
   } catch {
     return null;
   }
 }
 
 /**
- * Remembers the run. A partial run replaces only what is known of its checks. A folder that cannot be written to is no
- * error: the next run only remembers less.
+ * Stores the run. A partial run replaces only the outcomes of its checks. A folder that is not writable is not an
+ * error.
  */
 export async function rememberRun(document: ResultDocument, url: string): Promise<void> {
   const path = pathFor(url);
   const isWhole = !document.partial && document.counts.inconclusive === 0;
   const before = isWhole ? null : await readLastRun(url);
+  await replace(path, updated(before, document));
+}
+
+/**
+ * Keeps a full run for the comparison with the next one. A run with fewer verdicts than checks without one, as when the
+ * receiver is down, does not replace the run before it.
+ */
+export async function keepComparedRun(document: ResultDocument, url: string, redactor: Redactor): Promise<void> {
+  const { counts, partial } = document;
+  if (partial || counts.pass + counts.fail + counts.warn < counts.inconclusive + counts.harnessError) return;
+  const results = document.results.map((result) => ({ ...result, why: '', fix: '', exchanges: [], reproduce: null }));
+  await replace(pathFor(url, 'run'), redactDocument({ ...document, results }, redactor));
+}
+
+async function replace(path: string, value: LastRun | ResultDocument): Promise<void> {
   const temporary = `${path}.${randomUUID()}.tmp`;
   try {
     const folder = dirname(path);
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    await writeFile(temporary, JSON.stringify(updated(before, document)), { mode: 0o600, flag: 'wx' });
+    await writeFile(temporary, JSON.stringify(value), { mode: 0o600, flag: 'wx' });
     await rename(temporary, path);
     await forgetOldest(folder);
   } catch {
@@ -63,7 +94,7 @@ function updated(before: LastRun | null, document: ResultDocument): LastRun {
   return { schemaVersion: 1, full: { startedAt, version: tool.version, verdict, counts }, failed };
 }
 
-/** The checks that fail after this run: a check without a verdict fails when it did so before. */
+/** Returns the checks that fail after this run. A check without a verdict fails if it failed before. */
 export function stillFailing(before: readonly string[], { results, strict }: ResultDocument): string[] {
   const failing = results.filter((result) => failsTheRun(result.verdict, strict) && result.known === null);
   const judged = new Set(results.filter((result) => result.verdict !== 'inconclusive').map(({ id }) => id));
@@ -71,8 +102,8 @@ export function stillFailing(before: readonly string[], { results, strict }: Res
 }
 
 /**
- * The failed checks that are selected. Those that the catalogue does not have any more are left out: another version
- * may have run them.
+ * Returns the failed checks that are selected, except those that the catalogue no longer has: another version may have
+ * run them.
  */
 export function narrowedTo(failed: readonly string[], selected: readonly string[]): string[] {
   const wanted = selected.map(currentId);
@@ -87,17 +118,17 @@ async function forgetOldest(folder: string): Promise<void> {
     names.map(async (name) => ({ path: join(folder, name), usedMs: (await stat(join(folder, name))).mtimeMs })),
   );
   const old = files.toSorted((one, other) => other.usedMs - one.usedMs).slice(MAX_ENDPOINTS);
-  const paths = old.flatMap(({ path }) => [path, path.replace(/\.json$/, '.html')]);
+  const paths = old.flatMap(({ path }) => ['.json', '.html', '.run'].map((kind) => path.replace(/\.json$/, kind)));
   await Promise.all(paths.map((path) => rm(path, { force: true })));
 }
 
-/** Where the HTML report of the last run that did not pass is kept. */
+/** Returns where the HTML report of the last run that did not pass is kept. */
 export function keptReportPath(url: string): string {
   return pathFor(url, 'html');
 }
 
-/** The name is a digest: a URL may contain credentials. */
-function pathFor(url: string, kind: 'json' | 'html' = 'json'): string {
+/** The name is a digest, because a URL may contain credentials. */
+function pathFor(url: string, kind: 'json' | 'html' | 'run' = 'json'): string {
   const name = createHash('sha256').update(url).digest('hex').slice(0, 16);
   return join(stateFolder(process.env), 'runs', `${name}.${kind}`);
 }

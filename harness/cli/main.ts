@@ -20,7 +20,7 @@ async function main(argv: readonly string[]): Promise<number> {
   if (first === '--fleet-worker' && process.send !== undefined) {
     return (await import('./certify/worker.ts')).serveAsWorker();
   }
-  // What the scripts of `hookproof completion` ask. The words are those of a command that is not complete yet.
+  // Answers the scripts of `hookproof completion`. The words are those of an incomplete command.
   if (first === '__complete') {
     const { complete, completionText } = await import('./complete.ts');
     process.stdout.write(completionText(await complete(argv.slice(1))));

@@ -9,6 +9,7 @@ import { version } from '../version.ts';
 import { addCertifyingCommands } from './command-table/certifying.ts';
 import { addForwardingCommands } from './command-table/forwarding.ts';
 import { addOfflineCommands } from './command-table/offline.ts';
+import { addPartnerCommands } from './command-table/partners.ts';
 import { addReceivingCommands } from './command-table/receiving.ts';
 import { addRunningCommands } from './command-table/running.ts';
 import type { ActionMaker } from './command-table/shared-options.ts';
@@ -59,6 +60,7 @@ export function createProgram(finish: (code: number) => void): Command {
   addReceivingCommands(program, action);
   addForwardingCommands(program, action);
   addCertifyingCommands(program, action);
+  addPartnerCommands(program, action);
   addOfflineCommands(program, action);
   for (const { name, command } of commandsOf(program)) {
     command.showHelpAfterError(`  \`hookproof ${name} --help\` lists its arguments and options.`);
@@ -67,7 +69,7 @@ export function createProgram(finish: (code: number) => void): Command {
 }
 
 /**
- * Every command that can be run, with its full name. A command with subcommands counts itself only if it takes an
+ * Returns every runnable command with its full name. A command with subcommands is included only if it takes an
  * argument.
  */
 export function commandsOf(program: Command): { readonly name: string; readonly command: Command }[] {
@@ -78,7 +80,7 @@ export function commandsOf(program: Command): { readonly name: string; readonly 
   });
 }
 
-/** An error as text for standard error. A message can quote an argument, a file or an endpoint, so it is escaped. */
+/** Formats an error for standard error. A message can quote an argument, a file or an endpoint, so it is escaped. */
 export function describeError(error: unknown): string {
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
   const text =
@@ -88,10 +90,12 @@ export function describeError(error: unknown): string {
   return text.split('\n').map(visible).join('\n');
 }
 
-/** The flag with which someone tries to give a secret as an argument. */
+/** Returns the flag with which the user tries to give a secret as an argument. */
 function secretFlag(argv: readonly string[]): string | undefined {
-  // `certs --key` names a type of key, and `certify --key` a file.
-  const keyIsNoSecret = argv[0] === 'certs' || argv[0] === 'certify';
+  // `certs --key` names a type of key, and the others a file.
+  const keyIsNoSecret = ['certs', 'certify', 'console', 'operate', 'partners', 'revoke', 'override'].includes(
+    argv[0] ?? '',
+  );
   const words = keyIsNoSecret ? argv.filter((word) => !/^--key(?:=|$)/.test(word)) : argv;
   return words.find((word) => /^--(?:secret|api-key|apikey|key)(?:=|$)/.test(word))?.split('=', 1)[0];
 }
@@ -100,6 +104,6 @@ function secretOnCommandLine(flag: string): HookproofError {
   return new HookproofError(
     'SECRET_ON_COMMAND_LINE',
     `there is no option \`${flag}\`: other users of this machine can read the command line, so it takes no secrets`,
-    { hint: 'Set HOOKPROOF_SECRET or HOOKPROOF_API_KEY, or name a file with `--secret-file` or `--api-key-file`.' },
+    { hint: 'Set HOOKPROOF_SECRET or HOOKPROOF_API_KEY, or give a file with `--secret-file` or `--api-key-file`.' },
   );
 }

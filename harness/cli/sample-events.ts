@@ -101,7 +101,7 @@ export interface SampleEvent {
   readonly make: () => ServiceEvent;
 }
 
-/** By the name that `hookproof trigger` takes as its argument. */
+/** The events by the name that `hookproof trigger` takes as its argument. */
 export const SAMPLE_EVENTS: Readonly<Record<string, SampleEvent>> = {
   buy: {
     title: 'a completed buy',
@@ -155,7 +155,7 @@ export const SAMPLE_EVENTS: Readonly<Record<string, SampleEvent>> = {
   onboarding: { title: 'flow: three wallets of a new customer', make: () => onboarding(3) },
 };
 
-/** One valid notification with a new id that a partner can recognise as a test. */
+/** Creates a valid notification with a new id that a partner can recognise as a test. */
 export function testNotification(): Notification {
   const event = SAMPLE_EVENTS.wallet?.make();
   const [notification] = event === undefined ? [] : notificationsFor(event, { newId: newTestId });

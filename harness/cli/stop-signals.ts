@@ -10,7 +10,7 @@ export function firstStopSignal(): Promise<StopSignal> {
     let stopping = false;
     for (const signal of SIGNALS) {
       process.on(signal, () => {
-        // Exits explicitly: the default action of a signal does nothing in the first process of a container.
+        // Exits explicitly, because the default action of a signal does nothing in the first process of a container.
         if (stopping) process.exit(EXIT_CODES[signal]);
         stopping = true;
         resolve(signal);
@@ -20,21 +20,22 @@ export function firstStopSignal(): Promise<StopSignal> {
 }
 
 export interface Interruption {
-  /** Aborted by the first signal, so that a run ends and writes its partial report. */
+  /** Aborted by the first signal, so that the run ends and writes its partial report. */
   readonly signal: AbortSignal;
-  /** 130 or 143 after a signal, otherwise null. */
+  /** Returns 130 or 143 after a signal, otherwise null. */
   exitCode(): number | null;
   dispose(): void;
 }
 
-export function interruptible(): Interruption {
+/** `says` is what the first signal prints. */
+export function interruptible(says = 'interrupted: writing the partial report'): Interruption {
   const controller = new AbortController();
   let code: number | null = null;
   const handlers = SIGNALS.map((name) => {
     const handler = () => {
       if (code !== null) process.kill(process.pid, 'SIGKILL');
       code = EXIT_CODES[name];
-      process.stderr.write('\ninterrupted: writing the partial report (interrupt again to stop at once)\n');
+      process.stderr.write(`\n${says} (interrupt again to stop at once)\n`);
       controller.abort();
     };
     process.on(name, handler);

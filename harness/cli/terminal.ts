@@ -1,4 +1,4 @@
-/** What the terminal can show, and what every command writes to it in the same way. */
+/** The capabilities of the terminal, and output that all commands share. */
 import { relative } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import type { WriteStream } from 'node:tty';
@@ -13,8 +13,8 @@ export interface Display {
 const DEFAULT_COLUMNS = 80;
 
 /**
- * What one stream can show: standard output may be a file while standard error is a terminal. Obeys NO_COLOR and
- * FORCE_COLOR (non-empty, NO_COLOR first), TERM=dumb, and the locale.
+ * Returns the capabilities of one stream: standard output may be a file while standard error is a terminal. Obeys
+ * NO_COLOR and FORCE_COLOR (non-empty, NO_COLOR first), TERM=dumb, and the locale.
  */
 export function displayOf(stream: Partial<WriteStream>, env: NodeJS.ProcessEnv = process.env): Display {
   const isTTY = stream.isTTY === true;
@@ -26,19 +26,38 @@ export function displayOf(stream: Partial<WriteStream>, env: NodeJS.ProcessEnv =
   return { isTTY, columns: stream.columns ?? DEFAULT_COLUMNS, color, unicode };
 }
 
-/** Prints what works and is unwise, or worth knowing: one line each on standard error. */
+/** Prints advice, one line each on standard error. */
 export function printAdvice(advice: readonly string[]): void {
   for (const sentence of advice) process.stderr.write(`advice: ${sentence}\n`);
 }
 
-/** Asks a question that is answered with y or n. Null without a terminal; the end of the input counts as no. */
-export async function askOnTerminal(question: string): Promise<boolean | null> {
-  if (process.stdin.isTTY !== true || process.stderr.isTTY !== true) return null;
+/** Whether both standard input and standard error are a terminal. */
+export function isOnTerminal(): boolean {
+  return process.stdin.isTTY === true && process.stderr.isTTY === true;
+}
+
+/**
+ * Reads a line after a prompt; null at the end of the input, or when aborted. With a signal, Ctrl-C interrupts the
+ * program; without one, it ends the input. Needs a terminal.
+ */
+export async function lineOnTerminal(prompt: string, signal?: AbortSignal): Promise<string | null> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const ended = new Promise<string>((resolve) => terminal.once('close', () => resolve('')));
-  const answer = await Promise.race([terminal.question(`${question}? [y/N] `), ended]);
+  // While a line is read, Ctrl-C is a character instead of a signal.
+  if (signal !== undefined) terminal.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
+  const close = () => terminal.close();
+  signal?.addEventListener('abort', close, { once: true });
+  const ended = new Promise<null>((resolve) => terminal.once('close', () => resolve(null)));
+  const line = signal?.aborted === true ? null : await Promise.race([terminal.question(prompt), ended]);
+  signal?.removeEventListener('abort', close);
   terminal.close();
-  return /^y(?:es)?$/i.test(answer.trim());
+  return line;
+}
+
+/** Asks a yes/no question. Null without a terminal; the end of the input counts as no. */
+export async function askOnTerminal(question: string): Promise<boolean | null> {
+  if (!isOnTerminal()) return null;
+  const answer = await lineOnTerminal(`${question}? [y/N] `);
+  return /^y(?:es)?$/i.test(answer?.trim() ?? '');
 }
 
 /** Whether a CI system runs this program: they set CI to "true" or "1". */
@@ -46,18 +65,18 @@ export function isCi({ CI = '' }: NodeJS.ProcessEnv = process.env): boolean {
   return CI !== '' && CI !== 'false' && CI !== '0';
 }
 
-/** A path relative to the current folder, if it is inside it. */
+/** Returns a path relative to the current folder, if it is inside it. */
 export function shownPath(path: string): string {
   const short = relative(process.cwd(), path);
   return short.startsWith('..') ? path : short;
 }
 
-/** The code of an error of the operating system: `ENOENT`, `EACCES`. */
+/** Returns the code of a system error: `ENOENT`, `EACCES`. */
 export function errorCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
 }
 
-/** A flag as the user writes it, from its name in the program: `perHost` is `--per-host`. */
+/** Returns a flag as the user writes it: `--per-host` for `perHost`. */
 export function flagName(name: string): string {
   return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }

@@ -1,13 +1,13 @@
-/** Text for people on a terminal: long lines are broken between words. */
+/** Wraps text for people on a terminal: long lines are broken between words. */
 import { createLayout } from '../report/index.ts';
 import { displayOf } from './terminal.ts';
 
-/** Lines that are compared with others fit already; commands are copied. */
+/** Matches lines that are not wrapped: those to be compared, which already fit, and commands to be copied. */
 const UNBROKEN = /^ {2}[-+] |^(?:Run|Try) it /;
-/** A label and the space after it, or an indentation. */
+/** Matches a label and the space after it, or an indentation. */
 const LABEL = /^(?: {0,2}\S+ {2,}| +)?/;
 
-/** Writes to standard output. On a terminal, the rest of a line is indented like the text after its label. */
+/** Writes to standard output. On a terminal, continuation lines are indented like the text after the label. */
 export function writeWrapped(text: string): void {
   const { isTTY, ...display } = displayOf(process.stdout);
   const layout = createLayout(display);

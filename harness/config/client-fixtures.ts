@@ -1,6 +1,6 @@
 /**
- * The client certificates of `mtls.fixtures`. Each has to be what its name says and nothing else: its scenario is a
- * minimal pair, and a server that rejects it for another reason would pass for the wrong one.
+ * Reads the client certificates of `mtls.fixtures`. Each must have the fault in its name and no other: its scenario is
+ * a minimal pair, and a server that rejects it for another reason would pass without being correct.
  */
 import { X509Certificate } from 'node:crypto';
 import {
@@ -23,7 +23,7 @@ import {
   shownMaterial,
 } from './tls-material.ts';
 
-/** The one fault that a fixture has by its name; null for those that are valid: revoked, or of another subject. */
+/** The one fault that each fixture must have; null for the valid ones (revoked, or issued to another subject). */
 const FAULTS: Readonly<Record<ClientFixture, MaterialProblemCode | null>> = {
   expired: 'CERT_EXPIRED',
   'not-yet-valid': 'CERT_NOT_YET_VALID',
@@ -33,20 +33,21 @@ const FAULTS: Readonly<Record<ClientFixture, MaterialProblemCode | null>> = {
 };
 
 const FIXES: Readonly<Record<ClientFixture, string>> = {
-  expired: 'Have one issued whose last day of validity is in the past.',
-  'not-yet-valid': 'Have one issued whose first day of validity is in the future.',
-  'wrong-purpose': 'Have one issued for servers only: extended key usage serverAuth and not clientAuth.',
-  revoked: 'Have another one issued by the same CA, and revoked.',
-  'other-subject': 'Have one issued by the same CA to another subject.',
+  expired: 'Issue one whose validity ends in the past.',
+  'not-yet-valid': 'Issue one whose validity begins in the future.',
+  'wrong-purpose': 'Issue one for servers only: extended key usage serverAuth without clientAuth.',
+  revoked: 'Issue another one with the same CA, and revoke it.',
+  'other-subject': 'Issue one with the same CA to another subject.',
 };
 
 const PASSPHRASE_HINT = `Add passphrase: \${env:NAME} or \${file:PATH} next to cert and key.`;
 
-/** PEM, each certificate with its chain in order and the key decrypted. */
+/** The fixtures in PEM: each certificate with its chain in order, and the key decrypted. */
 export type ClientFixtures = Partial<Record<ClientFixture, { readonly cert: string; readonly key: string }>>;
 
 /**
- * `clientCert` is the client certificate in use, PEM, the leaf first; undefined when there is none that can be used.
+ * Reads and checks the fixtures. `clientCert` is the client certificate in use, in PEM with the leaf first; undefined
+ * if there is no usable one.
  */
 export async function resolveFixtures(resolution: Resolution, clientCert: string | undefined): Promise<ClientFixtures> {
   const { attempted } = resolution;
@@ -59,7 +60,7 @@ export async function resolveFixtures(resolution: Resolution, clientCert: string
     if (fixture !== undefined) fixtures[name] = pairPem(fixture);
     const certificate = givenText(resolution.settings, cert);
     if (certificate !== undefined && !attempted.has('tls.client-cert')) {
-      advise(certificate, 'is not used: it needs a valid client certificate too (tls.client-cert)', resolution);
+      advise(certificate, 'is not used: it also needs a valid client certificate (tls.client-cert)', resolution);
     }
   }
   if (!FIXTURE_NAMES.some((name) => attempted.has(pathsOf(name).cert))) {
@@ -89,7 +90,7 @@ async function readFixture(
   if (passphrase.value !== undefined) show(resolution, paths.passphrase, redacted(passphrase.value), givenPassphrase);
   if (certificate === undefined || key === undefined) {
     const place = certificate ?? key ?? givenPassphrase;
-    // A part that is given and empty has been noted.
+    // An empty part has already been noted as a problem.
     const missing = (['cert', 'key'] as const).filter((part) => !attempted.has(paths[part]));
     if (place === undefined || missing.length === 0) return undefined;
     const what = `the fixture ${name} has no ${missing.join(' and no ')}`;
@@ -103,7 +104,9 @@ async function readFixture(
   return problems.length > before ? undefined : reading.value;
 }
 
-/** What the fixture has to be: its own fault, no other, and in other respects like the client certificate. */
+/**
+ * Notes a problem unless the fixture has exactly the fault in its name and otherwise matches the client certificate.
+ */
 function checkFixture(
   name: ClientFixture,
   { value, problems, advice }: PairReading,
@@ -132,7 +135,7 @@ function checkFixture(
     const named = theirs === ours ? `${ours}, with another key` : `${theirs} and not by ${ours}`;
     const why = 'so an endpoint may reject it because it does not know the CA';
     const what = `the fixture ${name} is issued by ${named}, ${why}`;
-    advise(places.certificate, what, resolution, 'Have it issued by the CA of the client certificate.');
+    advise(places.certificate, what, resolution, 'Issue it with the CA of the client certificate.');
   }
 }
 
@@ -151,7 +154,7 @@ function whyNot(name: ClientFixture, leaf: X509Certificate): string {
   }
 }
 
-/** The same issuer by name and, where both certificates identify it, by key. */
+/** Whether both certificates have the same issuer: by name and, where both identify it, by key. */
 function hasSameIssuer(one: X509Certificate, other: X509Certificate): boolean {
   if (one.issuer !== other.issuer) return false;
   const [first, second] = [authorityKeyId(one), authorityKeyId(other)];

@@ -8,12 +8,12 @@ import { splitReferences } from './secrets.ts';
 import { CONFIG_FILE, flagOf, isSetBy, SETTINGS, type Setting } from './settings.ts';
 
 export interface ConfigFile {
-  /** As the user would name it; null when there is no file. */
+  /** The path as the user would write it; null if there is no file. */
   readonly name: string | null;
   readonly settings: GivenSettings;
-  /** The paths whose values were refused, those that unknown keys were probably meant to be included. */
+  /** The paths whose values are invalid, including the settings that unknown keys were probably meant to be. */
   readonly unusable: readonly string[];
-  /** Whether the whole file was read: only then is a setting that was not found missing. */
+  /** Whether the whole file was read. Only then can a setting be reported as missing. */
   readonly complete: boolean;
   /** The environment variables that it refers to. */
   readonly referenced: ReadonlySet<string>;
@@ -28,7 +28,7 @@ interface ConfigFilePlace {
   readonly readFile: ReadFile;
 }
 
-/** Reads the file that `--config` names, or `hookproof.yaml` in `cwd` when there is one; null asks for neither. */
+/** Reads the file that `--config` names, or `hookproof.yaml` in `cwd` if it exists; null reads neither. */
 export async function findConfigFile(
   { configFile, cwd, scope, readFile }: ConfigFilePlace,
   problems: Problem[],
@@ -41,7 +41,7 @@ export async function findConfigFile(
     problems.push({ code, path: null, reason: null, message, hint });
     return { ...NO_FILE, complete: false };
   };
-  if (name === '') return refuse('CONFIG_EMPTY_VALUE', '--config: is empty', 'Give it a value, or leave it out.');
+  if (name === '') return refuse('CONFIG_EMPTY_VALUE', '--config: the path is empty', 'Give it a value, or omit it.');
   const content = await readFile(path, MAX_CONFIG_BYTES);
   if ('reason' in content) {
     if (content.missing && configFile === undefined) {
@@ -54,7 +54,7 @@ export async function findConfigFile(
     const where = configFile === undefined ? '' : '--config: ';
     const hint = content.missing
       ? 'Check the path; `hookproof init` writes a file to start from.'
-      : 'The configuration is a small YAML file.';
+      : 'Give the path of a readable YAML file of at most 64 KiB.';
     return refuse('CONFIG_FILE', `${where}the file ${name} ${content.reason}`, hint);
   }
   const text = utf8Text(content.bytes);
@@ -65,7 +65,7 @@ export async function findConfigFile(
   return { ...found, name, settings, referenced: referencedVariables(settings) };
 }
 
-/** The settings that such a file can set; others are noted. */
+/** Returns the settings that a file of this scope may set, and notes a problem for each of the others. */
 function settableBy({ partner }: PartnerScope, settings: GivenSettings, problems: Problem[]): GivenSettings {
   const kept = [...settings].filter(([path, [given]]) => {
     const setting = SETTINGS.find(
@@ -84,7 +84,7 @@ function howToSet(setting: Setting): string {
   const flag = `\`${flagOf(setting)}\``;
   if (setting.setBy === 'flag') return `Remove it. The operator sets it with ${flag}.`;
   if (setting.setBy === 'defaults') return `Remove it. The operator sets it with ${flag}, or in the file of defaults.`;
-  return 'Remove it. A certificate is about all checks, and the files of each partner go to a folder with its name.';
+  return `Remove it. A certificate covers all checks, and each partner's files go to a folder with its name.`;
 }
 
 function referencedVariables(settings: GivenSettings): ReadonlySet<string> {

@@ -1,9 +1,9 @@
-/** The file that `hookproof init` writes, made of the table of settings. */
+/** Generates the file that `hookproof init` writes from the table of settings. */
 import { defaultText, SETTINGS, type Setting } from './settings.ts';
 
 /**
- * The JSON Schema of the file, which `hookproof init` writes next to it: editors find it without a network, in projects
- * without node_modules, and it fits the version that wrote the file.
+ * The JSON Schema that `hookproof init` writes next to the file, so that editors find it without a network and without
+ * node_modules, in the version that wrote the file.
  */
 export const SCHEMA_FILE = 'hookproof.schema.json';
 
@@ -15,7 +15,8 @@ const HEAD = `# yaml-language-server: $schema=${SCHEMA_FILE}
 `;
 
 /**
- * A commented hookproof.yaml: what everybody needs is set, everything else is a comment with an example or its default.
+ * Returns a commented hookproof.yaml. The settings that every user needs are set; the others are comments with an
+ * example or the default.
  */
 export function configTemplate(url?: string): string {
   const lines: string[] = [];
@@ -49,7 +50,7 @@ function settingLines(setting: Setting, example: unknown, depth: number): string
   return together.length <= MAX_LINE ? [`# ${together}`] : [`# ${meaningOf(setting)}`, `# ${line}`];
 }
 
-/** Longer lines are split: the meaning comes above the setting. */
+/** In lines longer than this, the description moves to a line above the setting. */
 const MAX_LINE = 100;
 
 function meaningOf(setting: Setting): string {
@@ -57,7 +58,7 @@ function meaningOf(setting: Setting): string {
   return `${setting.description}${standard === undefined || standard === 'none' ? '' : ` (default: ${standard})`}`;
 }
 
-/** In a group that is set, the comment sign comes after the indentation: removing it leaves a line in its place. */
+/** In a group that is set, the `#` follows the indentation, so that removing it leaves a correctly indented line. */
 function lineOf(text: string, depth: number, { path, preset }: Setting): string {
   const indent = '  '.repeat(depth);
   if (preset === true) return `${indent}${text}`;

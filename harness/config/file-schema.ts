@@ -1,15 +1,17 @@
 /**
- * The schema of hookproof.yaml, made of the table of settings. It checks the kinds of values; values of all layers
- * are checked elsewhere.
+ * Builds the schema of hookproof.yaml from the table of settings. It checks the types of values; their ranges are
+ * checked later, for all layers.
  */
 import * as z from 'zod';
 import { toJSONSchema } from '../to-json-schema.ts';
 import { WHOLE_REFERENCE } from './secrets.ts';
 import { defaultText, SETTINGS, type Setting } from './settings.ts';
-import { DURATION } from './values.ts';
+import { DURATION, RATE } from './values.ts';
 
-/** What a value was expected to be; the message of every issue is one of these. */
-export type Expected = 'text' | 'switch' | 'number' | 'duration' | 'list' | 'group' | 'reference' | 'seed';
+/** The expected type of a value. The message of every issue is one of these. */
+export type Expected =
+  | ('text' | 'switch' | 'number' | 'duration' | 'rate' | 'list' | 'group' | 'reference' | 'seed')
+  | ('days' | 'count' | 'hours' | 'zone' | 'waits');
 
 const expecting = (error: Expected) => ({ error });
 const text = z.string(expecting('text'));
@@ -17,7 +19,31 @@ const reference = z.string(expecting('reference')).regex(WHOLE_REFERENCE, expect
 const list = z.array(text, expecting('list')).min(1, expecting('list'));
 const duration = z.string(expecting('duration')).meta({ pattern: DURATION.source, examples: ['10s', '500ms'] });
 
-/** Metadata such as `pattern` and `enum` is for editors, and is checked elsewhere with better messages. */
+const rate = z.string(expecting('rate')).meta({ pattern: RATE.source, examples: ['5/s', '100/m'] });
+
+/** What `hookproof operate` needs to know is checked here, because no other layer can set it. */
+const SCHEDULE = {
+  days: z.string(expecting('days')).regex(/^(?:[1-9]|[12]\d|30)d$/, expecting('days')),
+  count: z.int(expecting('count')).min(1, expecting('count')).max(64, expecting('count')),
+  hours: z
+    .string(expecting('hours'))
+    .regex(/^(?:[01]\d|2[0-3]):[0-5]\d-(?:[01]\d|2[0-3]):[0-5]\d$/, expecting('hours'))
+    .refine((hours) => hours.slice(0, 5) !== hours.slice(6), expecting('hours')),
+  zone: z.string(expecting('zone')).refine(isTimeZone, expecting('zone')),
+  waits: z.array(z.string(expecting('duration')).regex(DURATION, expecting('duration')), expecting('waits')).max(9),
+} as const;
+
+function isTimeZone(name: string): boolean {
+  try {
+    return Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Metadata such as `pattern` and `enum` is for editors only; the values are checked elsewhere, with better messages.
+ */
 function schemaOf(setting: Setting): z.ZodType {
   switch (setting.type) {
     case 'secret':
@@ -30,6 +56,10 @@ function schemaOf(setting: Setting): z.ZodType {
       return z.int(expecting('number')).meta({ minimum: setting.bounds[0], maximum: setting.bounds[1] });
     case 'duration':
       return duration;
+    case 'rate':
+      return rate;
+    case 'schedule':
+      return SCHEDULE[setting.value];
     case 'switch':
       return z.boolean(expecting('switch'));
     case 'words':
@@ -55,7 +85,7 @@ function describe(setting: Setting): string {
   ].join(' ');
 }
 
-/** The settings below `start` as one object, groups inside it. */
+/** Returns the schema of the settings under `start` as an object with nested groups. */
 function groupOf(start: string): z.ZodType {
   const rows = SETTINGS.filter((row: Setting) => row.path.startsWith(start) && row.flagOnly !== true);
   const keys = new Set(rows.map(({ path }) => path.slice(start.length).split('.')[0] ?? ''));

@@ -1,5 +1,5 @@
-/** The values that were given, each with its place: flags first, then the environment, then hookproof.yaml. */
-import { nearestName } from './nearest-name.ts';
+/** Collects the given values, each with its place: flags first, then the environment, then hookproof.yaml. */
+import { nearestName } from '../nearest-name.ts';
 import type { Advice, Position, Problem } from './problems.ts';
 import { readFile as fromDisk, type ReadFile } from './read-file.ts';
 import {
@@ -18,17 +18,17 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** Standard input, as `process.stdin` is. */
 export type Input = AsyncIterable<Uint8Array | string> & { readonly isTTY?: boolean };
 
-/** What the file of one of many partners may refer to. */
+/** Restricts what a file may refer to when many partners are certified. */
 export interface PartnerScope {
-  /** Null: the file has the defaults of all partners, and is the operator's. */
+  /** The partner's name; null for the operator's file with the defaults of all partners. */
   readonly partner: string | null;
-  /** The folder of the partners, and the names of all of them. */
+  /** The folder of the partners' files, and the names of all partners. */
   readonly folder: string;
   readonly names: readonly string[];
 }
 
 export interface Given<T extends string | boolean = string | boolean> {
-  /** The setting; for a flag of a command without settings, the flag. */
+  /** The path of the setting, or the flag of a command without settings. */
   readonly path: string;
   readonly value: T;
   readonly layer: 'flag' | 'environment' | 'file';
@@ -36,20 +36,20 @@ export interface Given<T extends string | boolean = string | boolean> {
   readonly source: string;
   /** How a message about it begins: `--timeout`, `HOOKPROOF_URL`, `hookproof.yaml:3:11: timeout`. */
   readonly where: string;
-  /** In a file. */
+  /** The position, for values from a file. */
   readonly position?: Position | undefined;
-  /** The folder that a relative path in it starts from. */
+  /** The folder to which a relative path in the value is relative. */
   readonly base: string;
-  /** Of a file about one of many partners. */
+  /** Set for a file of one of many partners. */
   readonly scope?: PartnerScope | undefined;
-  /** A secret that was written into the file itself, which has been noted as a problem. */
+  /** True for a secret written into the file itself, which has been noted as a problem. */
   readonly literal?: boolean;
 }
 
-/** The values of each setting from the strongest layer that gives it. A list has several values, anything else one. */
+/** The values of each setting, from the layer with the highest precedence. Only lists have several values. */
 export type GivenSettings = ReadonlyMap<string, readonly Given[]>;
 
-/** One line of `config show`: the value in words, redacted, and where it came from. */
+/** One line of `config show`: the setting's value, redacted, and its source. */
 export interface ShownSetting {
   /** The key in the configuration file, for example `hmac.secret`. */
   readonly path: string;
@@ -57,10 +57,10 @@ export interface ShownSetting {
   readonly source: string;
 }
 
-/** What the steps of resolving share. The lists are filled on the way. */
+/** The state that the resolving steps share. They append to the lists. */
 export interface Resolution {
   readonly settings: GivenSettings;
-  /** The settings that were given at all, the empty and the unusable ones included. */
+  /** Every setting that was given, including empty and unusable ones. */
   readonly attempted: ReadonlySet<string>;
   readonly env: Environment;
   readonly stdin: Input | undefined;
@@ -69,13 +69,13 @@ export interface Resolution {
   readonly advice: Advice[];
   readonly shown: ShownSetting[];
   readonly secrets: string[];
-  /** The files that settings were read from, absolute, by the path of the setting. */
+  /** Absolute paths of the files that settings were read from, by the path of the setting. */
   readonly files: Map<string, string>;
-  /** The flag that has read standard input: there is only one of it. */
+  /** The flag that has read standard input, which can be read only once. */
   stdinReader: string | null;
 }
 
-/** A resolution in which nothing has been given yet. */
+/** Creates a resolution without any given values. */
 export function startResolution({
   env,
   stdin,
@@ -101,9 +101,9 @@ export function startResolution({
 }
 
 /**
- * The strongest value of each setting. A list from a stronger layer replaces the whole list of a weaker one; custom
- * headers are separate settings, by name. An empty text is a problem and never the same as absent: an empty
- * variable in CI must not turn a check off. `unusable` are the paths in the file whose values were refused.
+ * Returns the value of each setting from the layer with the highest precedence. A list replaces the whole list of a
+ * weaker layer; custom headers are separate settings, by name. Empty text is a problem, not an absent value: an empty
+ * variable in CI must not turn a check off. `unusable` are the paths in the file whose values are invalid.
  */
 export function gatherSettings(
   layers: { flags: ConfigFlags; env: Environment; file: GivenSettings; unusable: readonly string[]; cwd: string },
@@ -127,7 +127,7 @@ export function gatherSettings(
   return { settings, attempted };
 }
 
-/** Whether a path is the setting, one of its items, or a group around it. */
+/** Whether `path` is the setting itself, one of its items, or an enclosing group. */
 function isAbout(path: string, setting: string): boolean {
   return path === setting || path.startsWith(`${setting}.`) || setting.startsWith(`${path}.`);
 }
@@ -157,7 +157,7 @@ export function givenByVariable(path: string, name: string, value: string, cwd: 
   return { path, value, layer: 'environment', source: `environment ${name}`, where: name, base: cwd };
 }
 
-/** The value of a flag of a command without settings; relative paths start from `cwd`. */
+/** Returns the value of a flag of a command without settings; relative paths are relative to `cwd`. */
 export function givenByFlag(flag: string, value: string, cwd: string): Given<string> {
   return { path: flag, value, layer: 'flag', source: `flag ${flag}`, where: flag, base: cwd };
 }
@@ -166,21 +166,21 @@ function emptyValue(given: Given): Problem {
   const hint =
     given.layer === 'environment'
       ? 'Give it a value, or unset it: an empty variable does not turn anything off.'
-      : 'Give it a value, or leave it out.';
+      : 'Give it a value, or omit it.';
   return { ...problemWith(given, 'is empty', hint, 'CONFIG_EMPTY_VALUE'), reason: 'empty' };
 }
 
-/** The one value of a setting, as text. */
+/** Returns the single value of a setting as text. */
 export function givenText(settings: GivenSettings, path: SettingPath): Given<string> | undefined {
   return givenTexts(settings, path)[0];
 }
 
-/** The values of a list setting. */
+/** Returns the values of a list setting. */
 export function givenTexts(settings: GivenSettings, path: SettingPath): Given<string>[] {
   return (settings.get(path) ?? []).filter((given): given is Given<string> => typeof given.value === 'string');
 }
 
-/** A problem with a given value: `what` goes after the place. */
+/** Creates a problem with a given value; `what` follows the place in the message. */
 export function problemWith(
   { path, where, position }: Given,
   what: string,
@@ -196,13 +196,16 @@ export function show(resolution: Resolution, path: string, value: string, given:
   resolution.shown.push({ path, value, source: given?.source ?? 'default' });
 }
 
-/** How a secret is shown: that it is set, and its length. */
+/** Returns what is shown instead of a secret: that it is set, and its length. */
 export function redacted(secret: string): string {
   const length = [...secret].length;
   return `[set, ${length} ${length === 1 ? 'character' : 'characters'}]`;
 }
 
-/** Advice about variables that look like a setting and are none, except those that the configuration file refers to. */
+/**
+ * Returns advice about variables that look like settings but are not, except those that the configuration file refers
+ * to.
+ */
 export function adviseOnVariables(env: Environment, referenced: ReadonlySet<string>): Advice[] {
   const known = [...SETTINGS.flatMap((setting: Setting) => setting.environment ?? []), ...OTHER_VARIABLES];
   const prefix = 'HOOKPROOF_';

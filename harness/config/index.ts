@@ -11,14 +11,15 @@ export {
   loadReporters,
   type ResolvedConfig,
 } from './load-config.ts';
-export { nearestName } from './nearest-name.ts';
+export { loadSchedule, type Schedule } from './load-schedule.ts';
 export { type Advice, type Problem, throwIfAny } from './problems.ts';
+export type { NoticeDestination } from './resolve-notices.ts';
 export { type Credential, type CredentialSource, readCredential, variablePrefix } from './secrets.ts';
 export { CONFIG_FILE, type ConfigFlags, OUTPUT_FILES, SETTINGS, type SettingPath } from './settings.ts';
 export { readClientCa, readServerPair, type ServerPair, type TlsMaterial } from './tls-material.ts';
-export { durationOfFlag, durationText, jsonOr, numberOfFlag, shardOfFlag } from './values.ts';
+export { daysOfFlag, durationOfFlag, durationText, jsonOr, numberOfFlag, shardOfFlag } from './values.ts';
 
-/** The JSON Schema of hookproof.yaml, for editors. Loads zod only when it is asked for. */
+/** Returns the JSON Schema of hookproof.yaml for editors. Loads zod only when called. */
 export async function jsonSchema(): Promise<Record<string, unknown>> {
   return (await import('./file-schema.ts')).fileJsonSchema();
 }

@@ -1,4 +1,4 @@
-/** Puts the configuration of a run together: flags, then environment, then hookproof.yaml, then defaults. */
+/** Resolves the configuration of a run from flags, then the environment, then hookproof.yaml, then defaults. */
 
 import { resolve } from 'node:path';
 import { isLoopback } from '../../contract/hosts.ts';
@@ -26,88 +26,91 @@ import {
 } from './given.ts';
 import { type Advice, adviceText, inOrder, type Problem, throwIfAny } from './problems.ts';
 import { MAX_DOCUMENT_BYTES, type ReadFile } from './read-file.ts';
+import { type NoticeDestination, resolveNotices } from './resolve-notices.ts';
 import { type PartnerReading, resolvePartner } from './resolve-partner.ts';
 import { resolveReporters, resolveRun } from './resolve-run.ts';
 import { resolveSources } from './resolve-sources.ts';
 import { type ConfigFlags, type RunSettings, SETTINGS } from './settings.ts';
 
-/** Everything that `hookproof run` needs, checked. */
+/** Everything that `hookproof run` needs, validated. */
 export interface ResolvedConfig {
   readonly partner: Partner;
   readonly clientFixtures: ClientFixtures;
   readonly run: RunSettings;
-  /** What shows more than the answers. */
+  /** The evidence sources in addition to the answers. */
   readonly evidenceSources: SourceOptions;
-  /** Never empty; at most one writes to standard output. */
+  /** The reporters; never empty, and at most one writes to standard output. */
   readonly reporters: readonly Reporter[];
-  /** What the user should know, one sentence each. */
+  /** Advice for the user, one sentence each. */
   readonly advice: readonly string[];
   /** Setting to source: `flag --timeout`, `environment HOOKPROOF_URL`, `hookproof.yaml:3:11`, `default`. */
   readonly sources: Readonly<Record<string, string>>;
-  /** For `describeConfig`. */
+  /** The lines of {@link describeConfig}. */
   readonly settings: readonly ShownSetting[];
   /** The secret values in use, for redaction by value. Never write these anywhere. */
   readonly secrets: readonly string[];
-  /** The configuration file as the user would name it; null when there is none. */
+  /** The path of the configuration file as the user would write it; null if there is none. */
   readonly configFile: string | null;
-  /** Whether the configuration file names the host of the URL, so that this endpoint is meant. */
+  /** Whether the configuration file names the host of the URL, which shows that this endpoint is intended. */
   readonly namesHost: boolean;
 }
 
-/** The configuration with everything that is wrong with it, and the values that could be read all the same. */
+/** The configuration with all its problems, and the values that could be read despite them. */
 export interface CollectedConfig {
-  /** null when there is a problem. */
+  /** The configuration; null if there is any problem. */
   readonly config: ResolvedConfig | null;
   readonly problems: readonly Problem[];
   readonly advice: readonly Advice[];
-  /** The values as they were given, by the path of the setting; the empty ones are in `attempted` alone. */
+  /** Raw values by setting path. Empty values appear only in `attempted`. */
   readonly given: GivenSettings;
   readonly attempted: ReadonlySet<string>;
-  /** The files that settings were read from, absolute. */
+  /** Absolute paths of the files that settings were read from. */
   readonly files: ReadonlyMap<string, string>;
   readonly values: PartnerReading;
   readonly run: RunSettings;
-  /** Every secret that was read, also where it is unusable. */
+  /** Where notices of `hookproof operate` are sent: as the file says, and as the operator's file of defaults says. */
+  readonly notices: { readonly partner: NoticeDestination | null; readonly operator: NoticeDestination | null };
+  /** Every secret that was read, including unusable ones. */
   readonly secrets: readonly string[];
 }
 
 export interface LoadOptions {
   readonly flags: ConfigFlags;
   readonly env: Environment;
-  /** Where `hookproof.yaml` is looked for, and where relative paths in flags and variables start. */
+  /** The folder in which `hookproof.yaml` is searched, and to which paths in flags and variables are relative. */
   readonly cwd: string;
   /** The file that `--config` names; null reads no file, not even `hookproof.yaml`. */
   readonly configFile?: string | null | undefined;
-  /** For `--secret-file -` and `--api-key-file -`. */
+  /** The input for `--secret-file -` and `--api-key-file -`. */
   readonly stdin?: Input | undefined;
-  /** Reads the configuration and every file that it refers to; from the disk by default. */
+  /** Reads the configuration and every file that it refers to. Default: from disk. */
   readonly readFile?: ReadFile | undefined;
-  /** The run follows: the selection must match a check, and the baseline must exist. */
+  /** Whether a run follows: then the selection must match a check, and the baseline must exist. */
   readonly forRun?: boolean;
   /**
-   * One of many partners, whose file `configFile` is. Variables are no settings, because all partners share them.
-   * `defaultsFile` is the file of the operator, whose settings are weaker than those of the partner.
+   * Set when `configFile` belongs to one of many partners. Environment variables are then not settings, because all
+   * partners share them. `defaultsFile` is the operator's file, whose settings the partner's override.
    */
   readonly partner?: PartnerScope & { readonly partner: string; readonly defaultsFile: string | null };
 }
 
 /**
- * Loads and checks everything, so that whatever is wrong is known before the first request.
+ * Loads and checks everything, so that every problem is known before the first request.
  *
- * Throws a {@link HookproofError} of kind `usage`: the one problem, or `CONFIG_INVALID` with all of them. Neither the
- * error nor anything but `partner`, `clientFixtures` and `secrets` of the result contains the value of a secret.
+ * Throws a {@link HookproofError} of kind `usage`: the one problem, or `CONFIG_INVALID` with all of them. The error
+ * never contains the value of a secret; in the result, only `partner`, `clientFixtures` and `secrets` do.
  */
 export async function loadConfig(options: LoadOptions): Promise<ResolvedConfig> {
   const { config, problems } = await collectConfig(options);
   throwIfAny(problems);
   if (config !== null) return config;
-  throw new HookproofError('CONFIG_INTERNAL', 'the configuration has no URL and no problem says so', {
-    hint: 'This is a fault of hookproof; please report it.',
+  throw new HookproofError('CONFIG_INTERNAL', 'the configuration has no URL, and no problem was reported for it', {
+    hint: 'This is a bug in hookproof; please report it.',
     kind: 'internal',
   });
 }
 
-/** The same without an error: for `doctor`, which examines what `run` refuses to start with. */
+/** Like {@link loadConfig}, but never throws: `doctor` examines configurations that `run` rejects. */
 export async function collectConfig(options: LoadOptions): Promise<CollectedConfig> {
   const started = startResolution(options);
   const { problems, advice, secrets, files, readFile } = started;
@@ -128,6 +131,10 @@ export async function collectConfig(options: LoadOptions): Promise<CollectedConf
   const clientFixtures = await resolveFixtures(resolution, partner?.tls?.clientCert);
   const { run, reporters } = resolveRun(resolution);
   const { evidenceSources, decimals } = await resolveSources(resolution, run, partner);
+  const notices = {
+    partner: await resolveNotices(resolution, file.settings),
+    operator: await resolveNotices(resolution, defaults?.settings),
+  };
   resolution.shown.sort((a, b) => placeInTable(a.path) - placeInTable(b.path));
   const profile = givenText(resolution.settings, 'profile');
   if (profile !== undefined && run.profile !== null && complete) {
@@ -143,11 +150,11 @@ export async function collectConfig(options: LoadOptions): Promise<CollectedConf
     const message = 'The revision is ignored: it selects what is scored for a profile, and no profile is set.';
     advice.push({ path: 'revision', reason: 'ignored', message, hint: '' });
   }
-  // A variable that an earlier shell session left behind would look like a receiver that rejects valid credentials.
+  // With a variable left over from an earlier shell session, the receiver would seem to reject valid credentials.
   for (const path of ['hmac.secret', 'api-key.value']) {
     const [used] = resolution.settings.get(path) ?? [];
     if (used?.layer !== 'environment' || !file.settings.has(path)) continue;
-    const message = `${used.where} is used, and not \`${path}\` of the configuration file.`;
+    const message = `${used.where} is used instead of \`${path}\` in the configuration file.`;
     advice.push({ path, reason: 'overridden', message, hint: '' });
   }
   if (one === undefined) advice.push(...adviseOnVariables(options.env, file.referenced));
@@ -177,11 +184,12 @@ export async function collectConfig(options: LoadOptions): Promise<CollectedConf
     files,
     values,
     run,
+    notices,
     secrets: [...new Set(secrets)],
   };
 }
 
-/** Groups of settings are shown as one: `mtls.fixtures`. Each header is shown by itself: `headers.X-Tenant`. */
+/** Groups of settings are shown as one line (`mtls.fixtures`); each header has its own (`headers.X-Tenant`). */
 function placeInTable(shown: string): number {
   return SETTINGS.findIndex(
     ({ path }) => path === shown || path.startsWith(`${shown}.`) || shown.startsWith(`${path}.`),
@@ -205,7 +213,7 @@ function hostOf(url: string | boolean): string | null {
 }
 
 /**
- * Notes each feature that the profile needs and that is not configured. On loopback, plain HTTP is advice and not a
+ * Notes each feature that the profile needs and that is not configured. On loopback, plain HTTP is advice instead of a
  * problem. Specification: Authentication (recommended combinations; HTTPS is required for production).
  */
 function checkProfile(
@@ -219,11 +227,11 @@ function checkProfile(
     problems.push(problemWith(given, `the profile ${profile} needs ${what}`, hint, 'CONFIG_PROFILE'));
   if (needs.includes('hmac') && !attempted.has('hmac.secret')) {
     const hint = 'Give the secret with --secret-file, HOOKPROOF_SECRET, or hmac.secret in the configuration file.';
-    note('an HMAC secret, and none is configured', hint);
+    note('an HMAC secret, but none is configured', hint);
   }
   if (needs.includes('api-key') && !attempted.has('api-key.value')) {
     const hint = 'Give the key with --api-key-file, HOOKPROOF_API_KEY, or api-key.value in the configuration file.';
-    note('an API key, and none is configured', hint);
+    note('an API key, but none is configured', hint);
   }
   if (partner === undefined) return;
   const url = new URL(partner.url);
@@ -234,21 +242,22 @@ function checkProfile(
     return;
   }
   note(
-    'HTTPS, and the URL is plain HTTP',
+    'HTTPS, but the URL is plain HTTP',
     'Give an https:// URL. Only an endpoint on this machine may use plain HTTP.',
   );
 }
 
 /**
- * Reporters from flags alone, for commands that render and do not run. Throws a {@link HookproofError} with every
- * problem.
+ * Resolves reporters from flags alone, for commands that render reports without a run.
+ *
+ * @throws HookproofError with every problem
  */
 export function loadReporters(
   { reporter, outputDir }: Pick<ConfigFlags, 'reporter' | 'outputDir'>,
   env: Environment,
   cwd: string,
 ): Reporter[] {
-  // Of the environment only GitHub Actions matters: the settings in it are for runs.
+  // Only GitHub Actions is detected from the environment; the other variables are settings of runs.
   const started = startResolution({ env: { GITHUB_ACTIONS: env.GITHUB_ACTIONS } });
   const layers = { flags: { reporter, outputDir }, env: {}, file: new Map(), unusable: [], cwd };
   const resolution = { ...started, ...gatherSettings(layers, started.problems) };
@@ -258,7 +267,7 @@ export function loadReporters(
 }
 
 /**
- * The text of `hookproof config show`: one line a setting, with its key, its value (secrets redacted) and its source.
+ * Returns the text of `hookproof config show`: one line per setting, with its key, its redacted value and its source.
  */
 export function describeConfig(config: ResolvedConfig): string {
   const rows = config.settings.map(({ path, value, source }) => [path, visible(value), source] as const);

@@ -1,6 +1,6 @@
 /**
- * From the text of hookproof.yaml to settings with their positions. Messages never quote a value of the file: it may
- * be a secret.
+ * Parses the text of hookproof.yaml into settings with positions. Messages never quote a value of the file, because it
+ * may be a secret.
  */
 import {
   type Document,
@@ -15,16 +15,16 @@ import {
   visit,
 } from 'yaml';
 import type { z } from 'zod';
+import { nearestName } from '../nearest-name.ts';
 import { MAX_YAML_DEPTH, readYaml } from '../yaml-text.ts';
 import { type Expected, fileSchema } from './file-schema.ts';
 import type { Given, GivenSettings, PartnerScope } from './given.ts';
-import { nearestName } from './nearest-name.ts';
 import { type Position, type Problem, positionText, quoted, SYNTAX_CODE } from './problems.ts';
 import { REFERENCE_HINT } from './secrets.ts';
 import { flagOf, SETTINGS, type Setting } from './settings.ts';
-import { DURATION_HINT, SEED_HINT } from './values.ts';
+import { DURATION_HINT, RATE_HINT, SEED_HINT } from './values.ts';
 
-/** The file as the user names it, and the folder that relative paths in it start from. */
+/** The file as the user names it, and the folder to which its relative paths are relative. */
 export interface FilePlace {
   readonly name: string;
   readonly base: string;
@@ -37,22 +37,21 @@ interface YamlDocument {
   placeOf(node: Node): Position;
 }
 
-/** The text is not YAML from this offset on, or nothing that the schema can check. */
+/** Returned if the text is not YAML from this offset on, or has nothing that the schema can check. */
 interface Broken {
   readonly brokenAt: number;
 }
 
 interface ParsedFile {
-  /** By path. A secret that was written into the file is marked. */
+  /** The settings by path. A secret written into the file is marked. */
   readonly settings: GivenSettings;
   readonly unusable: readonly string[];
   readonly complete: boolean;
 }
 
 /**
- * Notes everything that is wrong with the file, and reads the settings without a problem all the same: what is wrong
- * with their values is listed together with it, and `doctor` examines them. After a syntax error, only what precedes
- * it can be read.
+ * Notes every problem of the file, and reads the settings that have none: problems with their values are then listed as
+ * well, and `doctor` examines them. After a syntax error, only what precedes it can be read.
  */
 export function parseConfigFile(text: string, file: FilePlace, problems: Problem[]): ParsedFile {
   // A byte order mark is not content, and would shift the columns of the first line.
@@ -65,16 +64,19 @@ export function parseConfigFile(text: string, file: FilePlace, problems: Problem
   const checked = fileSchema.safeParse(document.data);
   if (checked.success) return { settings: given, unusable: [], complete };
   const found = schemaProblems(checked.error.issues, document);
-  // As arguments, a hundred thousand of them would be too many.
+  // Spreading a hundred thousand problems into arguments would overflow the stack.
   for (const { problem } of found) problems.push(problem);
   const settings = new Map([...given].flatMap(([path, values]) => withoutProblems(path, values, found)));
   return { settings, unusable: found.flatMap(({ problem, meant }) => meant ?? problem.path ?? []), complete };
 }
 
-/** A file with more top-level keys is not one of settings, and each attempt costs its length. */
+/** A file with more top-level keys is not a configuration, and each attempt takes time proportional to its length. */
 const MAX_ATTEMPTS = 30;
 
-/** What precedes the top-level key with the fault. The parser notices a quote that is not closed much later. */
+/**
+ * Parses the text before the top-level key that contains the fault, because the parser notices an unclosed quote much
+ * later.
+ */
 function parseBefore(text: string, offset: number, name: string): YamlDocument | Broken {
   const keys = [...text.slice(0, offset).matchAll(/^["'\w]/gm)].slice(1);
   if (keys.length > MAX_ATTEMPTS) return { brokenAt: 0 };
@@ -97,7 +99,7 @@ function withoutProblems(
   if (about.every(({ reason }) => reason === 'in-config-file')) {
     return [[path, values.filter(({ value }) => value !== '').map((one) => ({ ...one, literal: true }))]];
   }
-  // The other items of a list.
+  // The valid items of a list are still used.
   const places = new Set(about.map(({ position }) => position && positionText(position)));
   const others = values.filter(({ position }) => position !== undefined && !places.has(positionText(position)));
   return LISTS.has(path) && others.length > 0 ? [[path, others]] : [];
@@ -129,7 +131,7 @@ function toGiven(document: YamlDocument, scalar: Scalar, path: string, { base, s
   const place = positionText(position);
   return {
     path,
-    // A number is taken as it is written: a seed of 007 is not 7.
+    // A number keeps its spelling: a seed of 007 is not 7.
     value: typeof value === 'boolean' ? value : typeof value === 'number' ? (source ?? String(value)) : String(value),
     layer: 'file',
     source: place,
@@ -145,7 +147,7 @@ const MAX_ALIASES = 20;
 const TOO_MANY = {
   levels: [`is nested more than ${MAX_YAML_DEPTH} levels deep`, 'Settings are at most four levels deep.'],
   keys: ['a group with thousands of keys begins', 'Remove the keys that are not settings.'],
-  aliases: ['one alias of too many', 'Write the settings out.'],
+  aliases: ['there are too many aliases', 'Write the settings out.'],
 } as const;
 
 const SYNTAX: Partial<Record<ErrorCode, readonly [what: string, hint: string]>> = {
@@ -166,7 +168,7 @@ const SYNTAX: Partial<Record<ErrorCode, readonly [what: string, hint: string]>> 
 };
 const NOT_YAML = ['is not valid YAML from here on', 'Write a setting as key: value.'] as const;
 
-/** Notes what is wrong. Duplicate keys are noted, and reading goes on. */
+/** Notes the problems of the YAML. Reading continues after duplicate keys. */
 function parseYaml(text: string, name: string, problems: Problem[]): YamlDocument | Broken {
   const yaml = readYaml(text);
   const placeOf = (offset: number): Position => {
@@ -194,7 +196,7 @@ function parseYaml(text: string, name: string, problems: Problem[]): YamlDocumen
     const key = /^[\w-]+/.exec(text.slice(pos[0], pos[0] + 80))?.[0] ?? '';
     refuse(pos[0], `${quoted(key, 'this key')} appears twice`, 'Keep one of them.', 'CONFIG_DUPLICATE_KEY');
   }
-  // One mistake causes several errors of the parser: the first of them is where to look.
+  // One mistake causes several parser errors; the first shows where to look.
   const error = [...errors, ...(doc?.warnings ?? [])].find(({ code }) => code !== 'DUPLICATE_KEY');
   if (error !== undefined) {
     const [what, hint] = isBareReference(text, error.pos[0])
@@ -220,17 +222,17 @@ function parseYaml(text: string, name: string, problems: Problem[]): YamlDocumen
   try {
     return { doc, data: doc.toJS({ maxAliasCount: MAX_ALIASES }), placeOf: (node) => placeOf(offsetOf(node)) };
   } catch {
-    refuse(aliases[0]?.offset ?? 0, 'aliases expand to too much', 'Write the settings out.');
+    refuse(aliases[0]?.offset ?? 0, 'the aliases expand to too much text', 'Write the settings out.');
     return { brokenAt: 0 };
   }
 }
 
-/** `{ secret: ${env:X} }`: YAML sees a second map begin after the dollar sign. */
+/** Whether it is `{ secret: ${env:X} }`, in which YAML sees a second map after the dollar sign. */
 function isBareReference(text: string, offset: number): boolean {
   return text[offset] === '{' && text[offset - 1] === '$';
 }
 
-/** `key:` has a null behind it; `{ key }` has not even that. */
+/** Whether the value is missing: null after `key:`, undefined in `{ key }`. */
 function isNothing(value: unknown): boolean {
   return value === undefined || value === null || (isScalar(value) && value.value === null);
 }
@@ -239,20 +241,26 @@ function offsetOf(node: Node): number {
   return node.range?.[0] ?? 0;
 }
 
-/** What a value has to be, after "is not". */
+/** The expected type, as it follows "is not" in a message. */
 const EXPECTED: Record<Exclude<Expected, 'reference'>, readonly [what: string, hint: string]> = {
   text: ['text', 'Put the value in quotes.'],
   switch: ['true or false', 'Write true or false, without quotes.'],
   number: ['a whole number', 'Write digits, without quotes.'],
   duration: ['a duration with its unit', DURATION_HINT],
+  rate: ['a rate with its unit', RATE_HINT],
   list: ['a list', 'Write [one, two], or one item a line after a dash; leave the key out for none.'],
   group: ['a group of settings', 'Indent them below it, one a line.'],
   seed: ['text or a whole number', SEED_HINT],
+  days: ['a number of days from 1d to 30d', 'Write it with its unit, for example 1d or 14d.'],
+  count: ['a whole number from 1 to 64', 'Write digits, without quotes.'],
+  hours: ['a part of the day', 'Write two different times, for example "22:00-06:00".'],
+  zone: ['a time zone', 'Write a name of the IANA database, for example Europe/Berlin, or UTC.'],
+  waits: ['a list of up to 9 durations', 'Write them in brackets, for example [1m, 5m, 30m].'],
 };
 
 interface FoundProblem {
   readonly problem: Problem;
-  /** The path that an unknown key was probably meant to be. */
+  /** The path of the setting that an unknown key was probably meant to be. */
   readonly meant?: string | undefined;
 }
 
@@ -286,7 +294,7 @@ function wrongValue(path: readonly string[], expected: string, document: YamlDoc
   return found('CONFIG_VALUE', `${shownValue(path, value)} is not ${what}`, hint);
 }
 
-/** Groups in which a value may be a secret in the wrong place. */
+/** Groups in which an unknown key or value may be a misplaced secret. */
 const SECRET_GROUPS: ReadonlySet<string | undefined> = new Set(
   SETTINGS.filter(({ type }) => type === 'secret' || type === 'headers').map(({ path }) => path.split('.')[0]),
 );
@@ -298,7 +306,7 @@ function shownValue([group]: readonly string[], node: Node | undefined): string 
   return quoted(node.source ?? String(node.value), 'the value');
 }
 
-/** Other names that people try for a key: mostly those of flags. */
+/** Other names that users try for a key, mostly those of flags. */
 const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ...SETTINGS.filter(({ path }) => inFile(path) && !path.startsWith('mtls.')).flatMap((setting: Setting) => {
     const last = setting.path.slice(setting.path.indexOf('.') + 1);
@@ -319,7 +327,7 @@ function unknownKey(parent: readonly string[], key: string, document: YamlDocume
   const elsewhere = nearestName(key, OTHER_NAMES.keys());
   const other = elsewhere === null ? undefined : OTHER_NAMES.get(elsewhere);
   const meant = near ?? other;
-  // `{ value }` without a colon is a key with nothing behind it: more likely a value, and perhaps a secret.
+  // `{ value }` without a colon is a key without a value. It is more likely a value, perhaps a secret.
   const bare = near === null && isNothing(value);
   const unknown = bare ? 'unknown key without a value' : `unknown key ${quoted(key, '')}`.trimEnd();
   const place = parent.length === 0 ? '' : ` in ${pathText(parent)}`;
@@ -340,14 +348,14 @@ function inFile(path: string): boolean {
   return SETTINGS.some((setting: Setting) => setting.path === path && setting.flagOnly !== true);
 }
 
-/** The keys that a group may have; '' is the top of the file. */
+/** Returns the keys that a group may have; '' stands for the top level. */
 function keysIn(group: string): string[] {
   const start = group === '' ? '' : `${group}.`;
   const paths = SETTINGS.map(({ path }) => path).filter((path) => inFile(path) && path.startsWith(start));
   return [...new Set(paths.flatMap((path) => path.slice(start.length).split('.')[0] ?? []))];
 }
 
-/** The key and the value at a path; an item of a list has no key, and inside an alias there is neither. */
+/** Returns the key and the value at a path. An item of a list has no key, and nodes inside an alias have neither. */
 function nodesAt({ doc }: YamlDocument, path: readonly string[]): { key?: Node | undefined; value?: Node | undefined } {
   const value = path.length === 0 ? doc.contents : doc.getIn(path, true);
   const parent = path.length < 2 ? doc.contents : doc.getIn(path.slice(0, -1), true);
@@ -356,7 +364,7 @@ function nodesAt({ doc }: YamlDocument, path: readonly string[]): { key?: Node |
 }
 
 function rootOf({ doc }: YamlDocument): Node {
-  if (doc.contents === null) throw new TypeError('An empty document has no problems in it.');
+  if (doc.contents === null) throw new TypeError('An empty document contains no problems.');
   return doc.contents;
 }
 

@@ -1,22 +1,19 @@
-/**
- * What is wrong with the configuration, and what is unwise about it. Everything is collected, so that one run lists
- * all of it.
- */
+/** Problems with the configuration, and advice about it. Everything is collected, so that one run lists all of it. */
 import { HookproofError } from '../../contract/hookproof-error.ts';
 import { visible } from '../../contract/visible.ts';
 
-/** One thing that is wrong. Neither `message` nor `hint` contains the value of a secret. */
+/** One problem. Neither `message` nor `hint` contains the value of a secret. */
 export interface Problem {
-  /** Printed with the message. Stable. */
+  /** A stable code, printed with the message. */
   readonly code: string;
-  /** The setting it is about, for example `tls.client-key`; null when it is about several or about none. */
+  /** The setting that it concerns, for example `tls.client-key`; null if it concerns several or none. */
   readonly path: string | null;
-  /** The kind of the problem where a program has to know it: `empty`, `unreadable`, `key-other-pair`. */
+  /** The kind of problem, where a program needs to know it: `empty`, `unreadable`, `key-other-pair`. */
   readonly reason: string | null;
-  /** Begins with the place: `--timeout: …`, `hookproof.yaml:3:11: timeout: …`. */
+  /** The message; it begins with the place: `--timeout: …`, `hookproof.yaml:3:11: timeout: …`. */
   readonly message: string;
   readonly hint: string;
-  /** Where it is in a file; absent for flags, variables and what is missing everywhere. */
+  /** The position in a file; absent for flags, variables and missing settings. */
   readonly position?: Position | undefined;
 }
 
@@ -31,7 +28,7 @@ export function positionText({ file, line, column }: Position): string {
   return `${file}:${line}:${column}`;
 }
 
-/** Those of flags and variables first, then those of each file from top to bottom. */
+/** Sorts problems: flags and variables first, then each file from top to bottom. */
 export function inOrder(problems: readonly Problem[]): Problem[] {
   const files = [...new Set(problems.map(({ position }) => position?.file))].filter((file) => file !== undefined);
   const keyOf = ({ position }: Problem) =>
@@ -42,13 +39,13 @@ export function inOrder(problems: readonly Problem[]): Problem[] {
   });
 }
 
-/** Something that works and is unwise, or worth knowing. */
+/** A note about a setting that works but is unwise, or that the user should know. */
 export interface Advice {
   readonly path: string | null;
   readonly reason: string;
-  /** A whole sentence. */
+  /** The note, as a complete sentence. */
   readonly message: string;
-  /** What to do, where the message does not say it; else empty. */
+  /** What to do; empty if the message already says it. */
   readonly hint: string;
 }
 
@@ -57,12 +54,13 @@ export function adviceText({ message, hint }: Advice): string {
 }
 
 export const ALL_LISTED = 'All problems are listed, so that you can fix them in one pass.';
-/** The code of what is not YAML: nothing behind it can be read. */
+/** The code for text that is not YAML: nothing after it can be read. */
 export const SYNTAX_CODE = 'CONFIG_SYNTAX';
-const NOT_ALL_LISTED = 'Settings after a syntax error are not read: more problems may be listed when it is fixed.';
+const NOT_ALL_LISTED = 'Settings after a syntax error are not read: more problems may be listed once it is fixed.';
 
 /**
- * Throws when there is a problem: one as itself, several as `CONFIG_INVALID` with `hint`, each with its own hint too.
+ * Throws if there is a problem: a single one as itself, several as `CONFIG_INVALID` with `hint`, each with its own
+ * hint.
  */
 export function throwIfAny(
   found: readonly Problem[],
@@ -78,8 +76,8 @@ export function throwIfAny(
 }
 
 /**
- * A word from the user in quotes, or `fallback` when it is long or unusual: a secret in the wrong place must not be
- * shown, nor a control character.
+ * Returns a word from the user in quotes, or `fallback` if it is long or unusual: neither a misplaced secret nor a
+ * control character may be shown.
  */
 export function quoted(word: string, fallback: string): string {
   return /^[\w ./:=+%-]{1,24}$/.test(word) ? `"${word}"` : fallback;

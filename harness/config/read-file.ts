@@ -1,25 +1,31 @@
-/** Reads a whole file with a limit, and says in words why it cannot be read. */
+/** Reads a whole file up to a size limit, and states why a file cannot be read. */
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 
 const MIB = 1024 * 1024;
 
-/** The largest secret, file of certificates or keys (a whole trust store fits), and configuration file, in bytes. */
+/**
+ * Maximum size in bytes of a secret, a file of certificates or keys (a whole trust store fits), and a configuration
+ * file.
+ */
 export const MAX_SECRET_BYTES = 64 * 1024;
 export const MAX_PEM_BYTES = MIB;
 export const MAX_CONFIG_BYTES = MIB;
-/** The largest result document (five times a whole run with `--evidence`), body to sign, and baseline, in bytes. */
+/**
+ * Maximum size in bytes of a result document (five times a whole run with `--evidence`), a body to sign, and a
+ * baseline.
+ */
 export const MAX_DOCUMENT_BYTES = 64 * MIB;
 
-/** The bytes, or what is wrong as the end of the sentence "the file X …". */
+/** The bytes, or the problem as the end of the sentence "the file X …". */
 export type FileContent = { readonly bytes: Buffer } | { readonly reason: string; readonly missing: boolean };
 
-/** A pipe that the shell opened for this process: `<(command)`, or a standard stream under its path. */
+/** Matches a pipe that the shell opened for this process: `<(command)`, or a standard stream by its path. */
 export const INHERITED = /^\/(?:dev\/(?:fd\/\d+|std(?:in|out|err))|proc\/self\/fd\/\d+)$/;
 
 /**
- * Reads at most `limit` bytes of a regular file, or of a pipe that the shell opened (`<(command)`): the size is found
- * by reading. A named pipe, a device or a socket is refused without waiting for it.
+ * Reads at most `limit` bytes of a regular file, or of a pipe that the shell opened (`<(command)`); its size is known
+ * only after reading. A named pipe, a device or a socket is refused without waiting for it.
  */
 export async function readFile(path: string, limit: number): Promise<FileContent> {
   let file: FileHandle | undefined;
@@ -27,7 +33,7 @@ export async function readFile(path: string, limit: number): Promise<FileContent
     const inherited = INHERITED.test(path);
     const kind = kindOf(await stat(path), inherited);
     if (kind !== null) return { reason: `is ${kind}`, missing: false };
-    // Without waiting, in case a pipe has taken the place of the file.
+    // Opened without blocking, in case a pipe has replaced the file.
     file = await open(path, constants.O_RDONLY | (inherited ? 0 : (constants.O_NONBLOCK ?? 0)));
     const opened = kindOf(await file.stat(), inherited);
     if (opened !== null) return { reason: `is ${opened}`, missing: false };
@@ -53,7 +59,7 @@ export async function readFile(path: string, limit: number): Promise<FileContent
 
 export type ReadFile = typeof readFile;
 
-/** Reads each file once, and later answers with the same content. `changed` names one that is different by now. */
+/** Returns a reader that caches each file. `changed` returns a file whose content differs by now. */
 export function recordedFiles(): { readonly read: ReadFile; changed(): Promise<string | null> } {
   const contents = new Map<string, { readonly limit: number; readonly content: Promise<FileContent> }>();
   return {
@@ -74,7 +80,7 @@ export function recordedFiles(): { readonly read: ReadFile; changed(): Promise<s
   };
 }
 
-/** The bytes of a stream, such as standard input; undefined when there are more than `most`. */
+/** Reads a stream such as standard input; undefined if it has more than `most` bytes. */
 export async function readStream(input: AsyncIterable<Uint8Array | string>, most: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -87,7 +93,7 @@ export async function readStream(input: AsyncIterable<Uint8Array | string>, most
   return Buffer.concat(chunks);
 }
 
-/** What something is that is not a file to read, in words; null for a file. */
+/** Returns the type of a directory entry that cannot be read as a file, in words; null for a file. */
 function kindOf(found: Stats, inherited: boolean): string | null {
   if (found.isFile() || (inherited && found.isFIFO())) return null;
   if (found.isDirectory()) return 'a directory';
@@ -95,7 +101,7 @@ function kindOf(found: Stats, inherited: boolean): string | null {
   return found.isSocket() ? 'a socket, expected a regular file' : 'a device, expected a regular file';
 }
 
-/** The words for an error of the file system. */
+/** Describes a file system error. */
 export function whyUnreadable(error: unknown): { reason: string; missing: boolean } {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
   switch (code) {
@@ -112,7 +118,7 @@ export function whyUnreadable(error: unknown): { reason: string; missing: boolea
   }
 }
 
-/** The text of UTF-8 bytes, a byte order mark included; undefined when they are not text. */
+/** Decodes UTF-8, keeping a byte order mark; undefined if the bytes are not UTF-8. */
 export function utf8Text(bytes: Uint8Array): string | undefined {
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);

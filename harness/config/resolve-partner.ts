@@ -1,4 +1,4 @@
-/** The partner of a run: URL, credentials, custom headers, TLS. Specification: Authentication. */
+/** Resolves the partner of a run: URL, credentials, custom headers, TLS. Specification: Authentication. */
 
 import { type HeaderLine, HookproofError, sameHeaderName } from '../../contract/index.ts';
 import { maskUrl, secretsInUrl } from '../../contract/masked-url.ts';
@@ -12,9 +12,9 @@ import { defaultText, SETTINGS, type SettingPath, settingAt } from './settings.t
 import { resolveTls, type TlsMaterial } from './tls-material.ts';
 import { jsonOr } from './values.ts';
 
-/** What was read, also where it makes no partner. */
+/** What was read, even if it does not make a usable partner. */
 export interface PartnerReading {
-  /** undefined when there is no usable URL. */
+  /** The partner; undefined without a usable URL. */
   readonly partner: Partner | undefined;
   readonly url: string | undefined;
   readonly secret: string | undefined;
@@ -23,8 +23,8 @@ export interface PartnerReading {
 }
 
 /**
- * Builds the partner and has the sender core check it. A secret enables HMAC signatures, an API key the API key
- * header. A missing URL is noted, unless the configuration file was not read to its end (`complete` is false).
+ * Builds the partner and lets the sender core check it. A secret enables HMAC signatures, an API key the API key
+ * header. A missing URL is noted, unless part of the configuration file was not read (`complete` is false).
  */
 export async function resolvePartner(resolution: Resolution, complete: boolean): Promise<PartnerReading> {
   const url = resolveUrl(resolution, complete);
@@ -63,7 +63,7 @@ function resolveUrl(resolution: Resolution, complete: boolean): string | undefin
     problems.push(problemWith(given, `${quoted(given.value, 'the value')} is not an http or https URL`, hint));
     return undefined;
   }
-  // A URL that contains credentials is not shown in the end: the sender core refuses it.
+  // A URL with credentials never gets shown: the sender core rejects it.
   resolution.secrets.push(...secretsInUrl(given.value));
   show(resolution, 'url', maskUrl(given.value), given);
   return given.value;
@@ -89,7 +89,7 @@ async function credential(
   return value === undefined ? undefined : { value, header };
 }
 
-/** The ids that the partner knows and the fields that its receiver needs; undefined where nothing is configured. */
+/** Returns the ids that the partner knows and the fields that its receiver needs; undefined if none are configured. */
 function resolveSamples(resolution: Resolution): KnownSamples | undefined {
   const { settings } = resolution;
   const ids: Partial<Record<SampleKind, readonly string[]>> = {};
@@ -104,7 +104,7 @@ function resolveSamples(resolution: Resolution): KnownSamples | undefined {
   return fields.length === 0 && Object.keys(ids).length === 0 ? undefined : { ids, fields };
 }
 
-/** A path that begins in the envelope, and a value, which is JSON or text. */
+/** Matches `path=value`: the path starts at the envelope, and the value is JSON or text. */
 const FIELD = /^(\w[\w-]*(?:\.[\w-]+)*)=(.*)$/s;
 
 /** The fields that the specification defines at the top. */
@@ -121,7 +121,7 @@ function parseField(given: Given<string>, resolution: Resolution): KnownSamples[
   return [[path, jsonOr(value)]];
 }
 
-/** A header line with the place that it came from. */
+/** A header line with its source. */
 interface PlacedHeader {
   readonly line: HeaderLine;
   readonly given: Given<string>;
@@ -133,12 +133,12 @@ interface GivenHeader {
   readonly given: Given<string>;
 }
 
-/** Headers that carry credentials by definition: their value comes by reference only. */
+/** Headers that carry credentials by definition. Their values must be given by reference. */
 const CREDENTIAL_HEADERS = /^(?:authorization|proxy-authorization|cookie)$/i;
 
 /**
- * The header lines, those of the configuration file first. A flag replaces the header of the same name in the file.
- * `${env:NAME}` and `${file:PATH}` may appear anywhere in a value, which makes the whole value a secret.
+ * Returns the header lines, those of the configuration file first. A flag replaces the file's header of the same name.
+ * `${env:NAME}` and `${file:PATH}` may appear anywhere in a value, and make the whole value a secret.
  */
 async function resolveHeaders(resolution: Resolution): Promise<PlacedHeader[]> {
   const flags = givenTexts(resolution.settings, 'headers').flatMap((given) => parseHeaderFlag(given, resolution));
@@ -172,7 +172,7 @@ async function resolveHeaderValue(
   { name, value, given }: GivenHeader,
   resolution: Resolution,
 ): Promise<string | undefined> {
-  // Something that cannot be a name may be a value in the wrong place, and is not shown.
+  // Text that cannot be a name may be a misplaced value, so it is not shown.
   const shownName = /^[A-Za-z][\w-]{0,39}$/.test(name) ? name : 'the header';
   const pieces = splitReferences(value);
   if (pieces === undefined) {
@@ -197,12 +197,12 @@ async function resolveHeaderValue(
   return text;
 }
 
-/** Replace the parts that are checked separately. */
+/** Placeholders for required parts, so that each part can be checked alone. */
 const NEUTRAL_URL = 'https://partner.example/';
 const NEUTRAL_VALUE = 'x';
 
 /**
- * Everything that the sender core would refuse is a problem now, at the setting that causes it; what it advises is
+ * Notes a problem for everything that the sender core would reject, at the setting that causes it, and passes on its
  * advice.
  */
 function checkParts(partner: Partner, headers: readonly PlacedHeader[], resolution: Resolution): void {
@@ -210,12 +210,12 @@ function checkParts(partner: Partner, headers: readonly PlacedHeader[], resoluti
     const refused = rejectionOf({ url: NEUTRAL_URL, ...part });
     return refused === null || given === undefined ? [] : problemOf(refused, given);
   });
-  // Together the parts can still clash. When one is wrong by itself, that has been noted.
+  // Valid parts can still conflict with each other. If a part is invalid by itself, that has been noted.
   const clash = problems.length === 0 ? rejectionOf(partner, resolution.advice) : null;
   resolution.problems.push(...problems, ...(clash === null ? [] : [problemOf(clash, undefined)]));
 }
 
-/** Each setting of the partner, alone. TLS material has been checked already. */
+/** Returns a partner for each setting alone. TLS material has been checked already. */
 function partsOf(
   { url, signing, apiKey }: Partner,
   headers: readonly PlacedHeader[],
@@ -238,7 +238,7 @@ function partsOf(
   ];
 }
 
-/** Why the sender core rejects a partner; null when it accepts it. Its advice is then added to `advice`. */
+/** Returns why the sender core rejects a partner; null if it accepts it, and then adds its advice to `advice`. */
 function rejectionOf(partner: Partner, advice: Advice[] = []): HookproofError | null {
   try {
     const checked = checkPartner(partner);
@@ -250,7 +250,7 @@ function rejectionOf(partner: Partner, advice: Advice[] = []): HookproofError | 
   }
 }
 
-/** The problem at the setting that causes it; without one, the sender core's message states which settings it is. */
+/** Creates the problem at the setting that causes it. Without one, the sender core's message names the settings. */
 function problemOf(error: HookproofError, given: Given | undefined): Problem {
   const { code, hint } = error;
   if (given === undefined) return { code, path: null, reason: null, message: error.message, hint };

@@ -1,15 +1,15 @@
-/** What is selected and how the run goes, by the table of settings; and which reports are written where. */
+/** Resolves the settings of a run: the selected checks, how they are run, and which reports are written where. */
 import { resolve } from 'node:path';
 import { REPORTER_NAMES, type Reporter } from '../report/reporters.ts';
 import { type Given, givenText, givenTexts, problemWith, type Resolution, show } from './given.ts';
 import type { Problem } from './problems.ts';
 import { OUTPUT_FILES, type RunSettings, SETTINGS, type Setting, type SettingPath } from './settings.ts';
-import { duration, durationText, oneOf, seed, shard, wholeNumber } from './values.ts';
+import { duration, durationText, oneOf, rate, rateText, seed, shard, wholeNumber } from './values.ts';
 
 type RunSetting = Extract<Setting, { field: string }>;
 type Value = RunSettings[keyof RunSettings];
 
-/** Checks the settings of the run; what is wrong is noted, and replaced by the default. */
+/** Checks the settings of the run. An invalid value is noted and replaced by the default. */
 export function resolveRun(resolution: Resolution): { run: RunSettings; reporters: Reporter[] } {
   const run: Record<string, Value> = {};
   let reporters: Reporter[] = [];
@@ -20,7 +20,7 @@ export function resolveRun(resolution: Resolution): { run: RunSettings; reporter
     run[setting.field] = value;
     show(resolution, setting.path, shownValue(setting, value), resolution.settings.get(setting.path)?.[0]);
   }
-  // The names and types of the fields are derived from the same table.
+  // The compiler cannot see that names and types of the fields come from the same table.
   return { run: run as RunSettings, reporters };
 }
 
@@ -39,12 +39,14 @@ function resolveValue(setting: RunSetting, { settings, problems }: Resolution): 
 function parse(setting: RunSetting, given: Given<string>, problems: Problem[]): Value | undefined {
   switch (setting.type) {
     case 'word':
-      // The type of the field is the list of its words.
+      // The field has the type of its list of words.
       return oneOf(given.value, setting.words, setting.noun, given, problems) as RunSettings['profile'] | undefined;
     case 'number':
       return wholeNumber(given, setting.bounds, problems);
     case 'duration':
       return duration(given, setting.bounds, problems);
+    case 'rate':
+      return rate(given, setting.bounds, problems);
     case 'command':
       return given.value;
     case 'path':
@@ -58,13 +60,15 @@ function parse(setting: RunSetting, given: Given<string>, problems: Problem[]): 
   }
 }
 
-/** The place of a default. */
+const NUMBER_TEXTS: Readonly<Record<string, (value: number) => string>> = { duration: durationText, rate: rateText };
+
+/** The source of a default value. */
 const NOWHERE = { path: '', layer: 'flag', source: 'default', where: '', base: '' } as const;
 
 function shownValue(setting: RunSetting, value: Value): string {
   const unset = setting.unset ?? 'none';
   if (value === null) return unset;
-  if (typeof value === 'number') return setting.type === 'duration' ? durationText(value) : String(value);
+  if (typeof value === 'number') return NUMBER_TEXTS[setting.type]?.(value) ?? String(value);
   if (typeof value !== 'object') return String(value);
   if ('of' in value) return `${value.index}/${value.of}`;
   return value.length === 0 ? unset : value.join(', ');
@@ -75,9 +79,9 @@ interface GivenReporter extends Reporter {
 }
 
 /**
- * `name=file` writes a file, `name` and `name=-` write standard output. A reporter on standard output replaces the
- * human one; files never do. In GitHub Actions, `github` is the default there: it prints what `human` prints, and
- * annotates. An output directory gets its files in addition to whatever else is asked for.
+ * Resolves reporters: `name=file` writes a file, `name` and `name=-` write to standard output. A reporter on standard
+ * output replaces `human`; one that writes a file does not. In GitHub Actions, the default is `github`, which prints
+ * the same as `human` and adds annotations. The files of an output directory are written in addition.
  */
 export function resolveReporters(resolution: Resolution): Reporter[] {
   const { settings, problems } = resolution;
@@ -86,7 +90,7 @@ export function resolveReporters(resolution: Resolution): Reporter[] {
   for (const name of ['json', 'junit', 'html'] as const) {
     if (outputDir === undefined) continue;
     const file = resolve(outputDir.base, outputDir.value, OUTPUT_FILES[name]);
-    // Named as a reporter and written by the directory: it is one file.
+    // The file is both named as a reporter and written by the output directory: it is written once.
     if (reporters.some((other) => other.file === file && other.name === name)) continue;
     reporters.push({ name, file, given: outputDir });
   }

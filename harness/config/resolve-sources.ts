@@ -1,7 +1,11 @@
-/** What shows more than the answers: the effects window, a command that restarts the receiver, its logs. */
+/**
+ * Resolves the evidence sources in addition to the answers: the effects window, a restart, a rotation of the secret,
+ * the logs.
+ */
 import { maskUrl, secretsInUrl } from '../../contract/masked-url.ts';
 import type { SourceOptions } from '../effects/index.ts';
 import type { Partner } from '../partner.ts';
+import { adviceOnSecret } from '../sender/index.ts';
 import { givenText, givenTexts, problemWith, type Resolution, redacted, show } from './given.ts';
 import { quoted } from './problems.ts';
 import { readSecret } from './secrets.ts';
@@ -9,43 +13,63 @@ import { defaultText, type RunSettings, type SettingPath, settingAt } from './se
 
 interface ResolvedSources {
   readonly evidenceSources: SourceOptions;
-  /** undefined where none are configured. */
+  /** The decimals of assets; undefined if none are configured. */
   readonly decimals: Partner['decimals'];
 }
 
-/** The most decimals that an asset can have. */
+/** Maximum number of decimals of an asset. */
 const MAX_DECIMALS = 77;
 
 export async function resolveSources(
   resolution: Resolution,
-  { effectsDeadlineMs, effectsCommand, restartCommand, commandVariables, logs, shard }: RunSettings,
+  { effectsDeadlineMs, effectsCommand, restartCommand, rotateCommand, commandVariables, logs, shard }: RunSettings,
   partner: Partner | undefined,
 ): Promise<ResolvedSources> {
   const url = resolveUrl(resolution);
-  const token = await resolveToken(resolution);
+  const token = await resolveSecret(resolution, 'effects.token');
+  const nextSecret = await resolveSecret(resolution, 'hmac.next-secret');
   const given = (path: SettingPath) => resolution.settings.get(path)?.[0];
   const note = (path: SettingPath, message: string, hint: string) => {
     const one = given(path);
     if (one !== undefined) resolution.problems.push(problemWith(one, message, hint));
   };
   if (url !== undefined && effectsCommand !== null) {
-    note('effects-command', 'the effects window has a URL, too', 'Give one of the two.');
+    note('effects-command', 'the effects window also has a URL', 'Give only one of them.');
   }
   const isOpen = url !== undefined || effectsCommand !== null;
   if (restartCommand !== null && !isOpen) {
-    const hint = 'Add `--effects URL`: without it, a restart shows nothing.';
+    const hint = 'Add `--effects URL`: without it, a restart provides no evidence.';
     note('restart-command', 'there is no effects window', hint);
+  }
+  if (nextSecret !== undefined && !resolution.attempted.has('hmac.secret')) {
+    note(
+      'hmac.next-secret',
+      'there is no current secret for it to replace',
+      'Give the current secret with `--secret-file`.',
+    );
+  } else if (nextSecret !== undefined && nextSecret === partner?.signing?.secret) {
+    note('hmac.next-secret', 'it is the same as the current secret', 'Give the secret after the rotation.');
+  }
+  for (const message of nextSecret === undefined ? [] : adviceOnSecret(nextSecret, 'next HMAC secret')) {
+    resolution.advice.push({ path: 'hmac.next-secret', reason: 'sender', message, hint: '' });
+  }
+  if (rotateCommand !== null && !resolution.attempted.has('hmac.next-secret')) {
+    note('rotate-command', 'there is no next secret', 'Add `--next-secret-file FILE`.');
   }
   const own = commandVariables.find((name) => /^HOOKPROOF_CERTIFY/i.test(name));
   if (own !== undefined) {
-    note('command-env', `${own} is the key of the certifier`, 'Name a variable that the receiver needs.');
-  } else if (commandVariables.length > 0 && effectsCommand === null && restartCommand === null) {
-    note('command-env', 'there is no command', 'Add `--restart-command` or `--effects-command`, or remove it.');
+    note('command-env', `${own} is the certifier's key`, 'Give a variable that the receiver needs.');
+  } else if (
+    commandVariables.length > 0 &&
+    [effectsCommand, restartCommand, rotateCommand].every((one) => one === null)
+  ) {
+    const hint = 'Add `--restart-command`, `--effects-command` or `--rotate-command`, or remove it.';
+    note('command-env', 'there is no command', hint);
   }
   if (shard !== null) {
     const why = 'a shard sees only its own deliveries';
-    const hint = 'Run the suite `effects` and the log in a separate run, without `--shard`.';
-    for (const path of ['effects.url', 'effects-command', 'log'] as const) note(path, why, hint);
+    const hint = 'Run the suites `effects` and `rotation`, and check the log, in a separate run without `--shard`.';
+    for (const path of ['effects.url', 'effects-command', 'log', 'hmac.next-secret'] as const) note(path, why, hint);
   }
   const ca = partner?.tls?.ca;
   return {
@@ -60,6 +84,9 @@ export async function resolveSources(
         },
       }),
       ...(restartCommand !== null && { restartCommand }),
+      ...(nextSecret !== undefined && {
+        rotation: { nextSecret, ...(rotateCommand !== null && { command: rotateCommand }) },
+      }),
       ...(commandVariables.length > 0 && { commandVariables }),
       ...(logs.length > 0 && { logs }),
     },
@@ -83,12 +110,15 @@ function resolveUrl(resolution: Resolution): string | undefined {
   return given.value;
 }
 
-async function resolveToken(resolution: Resolution): Promise<string | undefined> {
-  const given = givenText(resolution.settings, 'effects.token');
-  const setting = settingAt('effects.token');
-  const token = given && (await readSecret(given, 'noun' in setting ? setting.noun : 'token', resolution));
-  show(resolution, 'effects.token', token === undefined ? 'not set' : redacted(token), given);
-  return token;
+async function resolveSecret(
+  resolution: Resolution,
+  path: 'effects.token' | 'hmac.next-secret',
+): Promise<string | undefined> {
+  const given = givenText(resolution.settings, path);
+  const setting = settingAt(path);
+  const secret = given && (await readSecret(given, 'noun' in setting ? setting.noun : 'secret', resolution));
+  show(resolution, path, secret === undefined ? 'not set' : redacted(secret), given);
+  return secret;
 }
 
 function resolveDecimals({ settings, problems }: Resolution): Partner['decimals'] {

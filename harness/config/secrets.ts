@@ -1,10 +1,10 @@
 /**
- * Secrets come from files, standard input and the environment, never from the command line or the configuration file
- * itself.
+ * Reads secrets from files, standard input and the environment; they are never on the command line or in the
+ * configuration file itself.
  */
 import { existsSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
-import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import {
   type Environment,
   type Given,
@@ -19,17 +19,17 @@ import {
 import { adviceText, throwIfAny } from './problems.ts';
 import { MAX_SECRET_BYTES, readStream, utf8Text } from './read-file.ts';
 
-/** A value that is kept elsewhere: `${env:NAME}` or `${file:PATH}`. */
+/** A reference to a value stored elsewhere: `${env:NAME}` or `${file:PATH}`. */
 export type Reference =
   | { readonly kind: 'env'; readonly name: string }
   | { readonly kind: 'file'; readonly path: string };
 
-/** A text that is one whole reference. Also the pattern in the JSON Schema of the configuration file. */
+/** Matches text that is exactly one reference. Also the pattern in the JSON Schema of the configuration file. */
 export const WHOLE_REFERENCE = /^\$\{(?:env:[A-Za-z_][A-Za-z0-9_]*|file:[^{}]+)\}$/;
 
 export const REFERENCE_HINT = `Write \${env:NAME} for an environment variable, or \${file:PATH} for a file.`;
 
-/** The text in pieces: literal text and references. undefined when a `${` begins something that is not a reference. */
+/** Splits text into literal text and references; undefined if a `${` does not begin a valid reference. */
 export function splitReferences(text: string): (string | Reference)[] | undefined {
   const pieces: (string | Reference)[] = [];
   let rest = text;
@@ -54,12 +54,12 @@ function wholeReference(text: string): Reference | undefined {
 }
 
 export interface CredentialSource {
-  /** What messages call it: "signature secret". */
+  /** The name in messages: "signature secret". */
   readonly noun: string;
   /** The flag that names a file, and its value; `-` is standard input. */
   readonly flag: string;
   readonly file: string | undefined;
-  /** The variable that is used when no file is named. */
+  /** The environment variable that is used if no file is named. */
   readonly variable: string;
   readonly env: Environment;
   readonly cwd: string;
@@ -67,14 +67,15 @@ export interface CredentialSource {
 }
 
 export interface Credential {
-  /** undefined: none was given. */
+  /** The value; undefined if none was given. */
   readonly value: string | undefined;
   readonly advice: readonly string[];
 }
 
 /**
- * Reads one credential for a command without a configuration: `sign`, `verify`, `receiver`. Throws a {@link
- * HookproofError} of kind `usage` that never contains the value; a variable that is set and empty is one.
+ * Reads one credential for a command without a configuration: `sign`, `verify`, `receiver`.
+ *
+ * @throws HookproofError of kind `usage`, which never contains the value; a variable that is set but empty is an error
  */
 export async function readCredential(source: CredentialSource): Promise<Credential> {
   const { file, flag, variable, env, cwd, noun } = source;
@@ -91,9 +92,9 @@ export async function readCredential(source: CredentialSource): Promise<Credenti
 }
 
 /**
- * The secret behind a given value: a flag names a file (`-` is standard input), a variable contains the secret
- * itself, the configuration file contains a reference. undefined when that fails; the problem is noted. `noun` is
- * what messages call it.
+ * Reads the secret that a given value refers to: a flag names a file (`-` is standard input), a variable contains the
+ * secret itself, the configuration file contains a reference. Returns undefined and notes the problem if that fails.
+ * `noun` is the name in messages.
  */
 export async function readSecret(
   given: Given<string>,
@@ -122,12 +123,12 @@ async function secretOf(given: Given<string>, noun: string, resolution: Resoluti
   }
   const reference = wholeReference(value);
   if (reference !== undefined) return readReference(reference, given, noun, resolution);
-  // The schema has refused it at its place; its value must not be shown anywhere.
+  // The schema has already reported it at its position. Its value must not be shown anywhere.
   resolution.secrets.push(value);
   return undefined;
 }
 
-/** The value of one reference in the configuration file or in a header flag. */
+/** Reads the value of a reference in the configuration file or in a header flag. */
 export async function readReference(
   reference: Reference,
   given: Given<string>,
@@ -148,15 +149,17 @@ export async function readReference(
 }
 
 /**
- * What the names of a partner's variables begin with: `PARTNER_ACME_EU__` for `acme-eu`. Those of other partners begin
- * in another way, because a name has no two underscores in a row.
+ * Returns the prefix of a partner's variables: `PARTNER_ACME_EU__` for `acme-eu`. No partner's prefix begins with
+ * another's, because a name never has two underscores in a row.
  */
 export function variablePrefix(partner: string): string {
   const name = partner.toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_');
   return `PARTNER_${name.replace(/_$/, '')}__`;
 }
 
-/** Why a file must not refer to a variable, as what to do about it; null when it may. Windows ignores letter case. */
+/**
+ * Returns what to do about a file that must not refer to this variable; null if it may. Windows ignores letter case.
+ */
 function refusedVariable(name: string, scope: PartnerScope | undefined): string | null {
   if (scope?.partner != null) {
     const prefix = variablePrefix(scope.partner);
@@ -167,21 +170,37 @@ function refusedVariable(name: string, scope: PartnerScope | undefined): string 
   return reserved.test(name) ? 'hookproof reads this variable itself. Refer to another one.' : null;
 }
 
-/** Why a file must not refer to another file, as what to do about it; null when it may. */
+/** The folder next to that of the partners that their files can refer to, too: Kubernetes mounts secrets apart. */
+const SECRETS = 'secrets';
+
+/** Returns what to do about a file that must not refer to another file; null if it may. */
 export async function refusedFile(path: string, scope: PartnerScope | undefined): Promise<string | null> {
   if (scope?.partner == null) return null;
-  const { partner, folder, names } = scope;
+  const { partner, names } = scope;
   const isOwn = (start: string, file: string) => {
     const inside = relative(start, file);
     const steps = inside.split(sep);
-    const owners = names.filter((name) => steps.includes(name));
-    return !isAbsolute(inside) && steps[0] !== '..' && owners.length === 1 && owners[0] === partner;
+    const owners = new Set(steps.map((step) => ownerOf(step, names)).filter((owner) => owner !== undefined));
+    return !isAbsolute(inside) && steps[0] !== '..' && owners.size === 1 && owners.has(partner);
   };
-  // Where links lead. A file that does not exist has no other place.
-  const [realFolder, realFile] = await Promise.all([folder, path].map((one) => realpath(one).catch(() => one)));
-  if (isOwn(resolve(folder), path) && isOwn(realFolder ?? folder, realFile ?? path)) return null;
-  const examples = `${partner}/client.key, secrets/${partner}`;
-  return `Put it into ${folder}, with the name of the partner in its path: ${examples}.`;
+  // Symbolic links are resolved. A file that does not exist has no other location.
+  const real = (one: string) => realpath(one).catch(() => one);
+  const realFile = await real(path);
+  const partners = resolve(scope.folder);
+  for (const folder of [partners, join(dirname(partners), SECRETS)]) {
+    if (isOwn(folder, path) && isOwn(await real(folder), realFile)) return null;
+  }
+  const examples = `${partner}/client.key, ${SECRETS}/${partner}, ../${SECRETS}/${partner}.api-key`;
+  return `Put it in ${scope.folder}, or in ${SECRETS} next to it, with the partner's name in its path: ${examples}.`;
+}
+
+/**
+ * The partner to whom a file or folder belongs by its name: the name itself, or the name, a dot and more, because the
+ * keys of a Kubernetes Secret are flat. Of `acme` and `acme.eu`, the longer one owns `acme.eu.api-key`.
+ */
+function ownerOf(step: string, names: readonly string[]): string | undefined {
+  const owners = names.filter((name) => step === name || step.startsWith(`${name}.`));
+  return owners.toSorted((a, b) => b.length - a.length)[0];
 }
 
 async function fromFile(
@@ -229,7 +248,7 @@ async function fromInput(given: Given<string>, noun: string, resolution: Resolut
   return undefined;
 }
 
-/** Editors and `echo` add one newline at the end, which is removed; more than one is taken as intended. */
+/** Removes one newline at the end, as editors and `echo` add it; further ones are kept as intended. */
 function secretText(
   bytes: Buffer,
   { name, ifEmpty }: { readonly name: string; readonly ifEmpty: 'empty' | 'unreadable' },
@@ -269,8 +288,8 @@ function note(
 }
 
 /**
- * Whether the path could be a secret that was given instead of a path: no such file, and not like a path (no folder
- * that exists, no extension, or characters that base64 has and paths do not).
+ * Whether the path may be a secret given by mistake: no such file exists, and it does not look like a path (no existing
+ * folder, no extension, or characters of base64 that are unusual in paths).
  */
 function looksLikeSecret(path: string, absolute: string): boolean {
   if (existsSync(absolute)) return false;

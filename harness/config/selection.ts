@@ -1,30 +1,25 @@
-/** Selects the checks of a run. Loads the catalogue, so that only those with a selection import it. */
+/** Selects the checks of a run. Imports the catalogue, so only modules that need a selection import this one. */
 import { HookproofError } from '../../contract/hookproof-error.ts';
 import { CATALOGUE, currentId, type Scenario } from '../../scenarios/index.ts';
+import { nearestName } from '../nearest-name.ts';
 import { givenTexts, problemWith, type Resolution } from './given.ts';
-import { nearestName } from './nearest-name.ts';
 import type { RunSettings } from './settings.ts';
 
-/** The selected scenarios. An empty selection is the whole catalogue; several kinds of selection narrow each other. */
+/** Selects scenarios. An empty selection is the whole catalogue; several kinds of selection narrow each other. */
 export interface Selection {
   readonly suites: readonly string[];
   readonly scenarios: readonly string[];
-  /** Texts in id or title, `*` for any characters; any match selects. */
+  /** Texts to find in the id or title, with `*` for any characters; any match selects. */
   readonly greps: readonly string[];
   readonly shard: { readonly index: number; readonly of: number } | null;
 }
 
-export interface SelectedScenario {
-  readonly suite: string;
-  readonly scenario: Scenario;
-}
-
 /**
- * The selected scenarios in the order of the catalogue.
+ * Returns the selected scenarios in the order of the catalogue.
  *
  * @throws HookproofError PLAN_UNKNOWN_NAME, PLAN_NOTHING_SELECTED or PLAN_EMPTY_SHARD
  */
-export function selectScenarios(selection: Partial<Selection> = {}): SelectedScenario[] {
+export function selectScenarios(selection: Partial<Selection> = {}): Scenario[] {
   const { suites = [], scenarios = [], greps = [], shard = null } = selection;
   for (const [kind, names] of [
     ['suite', suites],
@@ -38,20 +33,17 @@ export function selectScenarios(selection: Partial<Selection> = {}): SelectedSce
   }
   const wanted = scenarios.map(currentId);
   const patterns = greps.map(readPattern);
-  const selected = CATALOGUE.flatMap((suite) =>
-    suite.scenarios
-      .filter(() => suites.length === 0 || suites.includes(suite.name))
-      .filter(({ id }) => wanted.length === 0 || wanted.includes(id))
-      .filter(({ id, title }) => patterns.length === 0 || patterns.some((matches) => matches(id) || matches(title)))
-      .map((scenario) => ({ suite: suite.name, scenario })),
-  );
+  const selected = CATALOGUE.filter(({ name }) => suites.length === 0 || suites.includes(name))
+    .flatMap((suite) => suite.scenarios)
+    .filter(({ id }) => wanted.length === 0 || wanted.includes(id))
+    .filter(({ id, title }) => patterns.length === 0 || patterns.some((matches) => matches(id) || matches(title)));
   if (selected.length === 0) {
     throw new HookproofError('PLAN_NOTHING_SELECTED', 'the selection matches no check', {
       hint: '`--suite`, `--scenario` and `--grep` narrow each other; `hookproof list` prints the catalogue.',
     });
   }
   if (shard === null) return selected;
-  // Dealt out one by one, so that shards have similar sizes and every scenario is in exactly one.
+  // Scenarios are dealt out in turn, so that shards have similar sizes and each scenario is in exactly one.
   const mine = selected.filter((_, at) => at % shard.of === shard.index - 1);
   if (mine.length === 0) {
     const checks = selected.length === 1 ? '1 check is' : `${selected.length} checks are`;
@@ -65,7 +57,7 @@ export function selectScenarios(selection: Partial<Selection> = {}): SelectedSce
 
 const SELECTING = { suites: 'suite', scenarios: 'scenario', grep: 'grep' } as const;
 
-/** Notes every name that the catalogue does not have. */
+/** Notes every selected name that the catalogue does not have. */
 export function checkNames({ settings, problems }: Resolution): void {
   for (const path of ['suites', 'scenarios', 'grep'] as const) {
     for (const given of givenTexts(settings, path)) {
@@ -89,7 +81,7 @@ export function checkSelection(run: RunSettings, { problems }: Resolution): void
 
 const UNKNOWN_NAME = 'PLAN_UNKNOWN_NAME';
 
-/** Why a name or a text selects nothing in the whole catalogue; null when it selects something. */
+/** Returns why a name or a text selects nothing in the whole catalogue; null if it selects something. */
 function unknownName(
   kind: 'suite' | 'scenario' | 'grep',
   name: string,
@@ -113,8 +105,8 @@ function unknownName(
 }
 
 /**
- * Makes a test whether a text contains the pattern, in upper or lower case; `*` stands for any characters. Regular
- * expressions are not supported, because one can run for hours.
+ * Returns a predicate that tells whether text contains the pattern, ignoring case; `*` stands for any characters.
+ * Regular expressions are not supported, because one can run for hours.
  */
 function readPattern(pattern: string): (text: string) => boolean {
   const parts = pattern

@@ -3,7 +3,7 @@
  * help, the environment variables, the schema of hookproof.yaml, the template that `init` writes, `config show`, the
  * reference page, and what `doctor` examines.
  *
- * Every `--help` of a command loads this file: nothing here imports zod or yaml.
+ * Every `--help` loads this file, so it must not import zod or yaml.
  */
 import { EFFECT_DECIMALS } from '../../contract/amounts.ts';
 import { STACKS } from '../../contract/stacks.ts';
@@ -12,59 +12,67 @@ import { EVIDENCE_LEVELS, PROFILES } from '../../scenarios/profiles.ts';
 import { REPORTER_NAMES } from '../report/reporters.ts';
 
 interface SettingRow {
-  /** The key in hookproof.yaml, groups joined by dots. */
+  /** The key in hookproof.yaml, with groups joined by dots. */
   readonly path: string;
-  /** The flag as commander writes it: `--timeout <duration>`. */
+  /** The flag in commander's syntax: `--timeout <duration>`. */
   readonly flag?: string;
   readonly environment?: string;
-  /** The commands that take the flag: those that send, those that run the catalogue, those that certify. */
+  /** The commands that accept the flag: those that send, run the catalogue, or certify. */
   readonly group: 'endpoint' | 'run' | 'certify';
-  /** What it means, as a phrase: in the help of the flag, in the schema and in the template. */
+  /** The meaning as a phrase, for the help of the flag, the schema and the template. */
   readonly description: string;
-  /** The help of the flag where it differs: the flag of a secret names a file. */
+  /** The help of the flag, if it differs: the flag of a secret names a file. */
   readonly flagHelp?: string;
-  /** What help, schema and `config show` say where nothing is set. */
+  /** What the help, the schema and `config show` print if the setting is not set. */
   readonly unset?: string;
-  /** The value in the template, YAML. */
+  /** The value in the template, as YAML. */
   readonly example: unknown;
-  /** A paragraph of the template above the setting. */
+  /** A paragraph above the setting in the template. */
   readonly intro?: string;
-  /** The template sets it; all others are comments there. */
+  /** Whether the template sets it; other settings are comments there. */
   readonly preset?: boolean;
-  /** It cannot be set in hookproof.yaml. */
+  /** Whether it cannot be set in hookproof.yaml. */
   readonly flagOnly?: boolean;
   /**
-   * Who sets it for one of many partners (`certify --partners`): the partner in its own file, the operator in the file
-   * of defaults, or the operator with the flag; absent: it cannot be set. The partner sets what describes its endpoint,
-   * and must not choose what its certificate is worth, where requests may go, and which files are read or written.
+   * Who sets it in `certify --partners`: the partner in its own file, the operator in the file of defaults, or the
+   * operator with the flag. If absent, it cannot be set. Partners describe their endpoint; they must not choose what
+   * their certificate is worth, where requests may go, or which files are read or written.
    */
   readonly setBy?: 'partner' | 'defaults' | 'flag';
 }
 
 type Typed =
-  /** A URL or a header name, which the partner is made of. */
+  /** A URL or a header name of the partner. */
   | { readonly type: 'text'; readonly default?: string }
-  /** Read from a file, a variable or a reference, and never shown. `noun` is what messages call it. */
+  /** A secret: read from a file, a variable or a reference, and never shown. `noun` is its name in messages. */
   | { readonly type: 'secret'; readonly noun: string }
   | { readonly type: 'headers' }
-  /** Ids that the partner knows, and fields that its receiver needs, each `path=value`. */
+  /** Ids that the partner knows, or fields that its receiver needs, each as `path=value`. */
   | { readonly type: 'ids'; readonly kind: SampleKind }
   | { readonly type: 'fields' }
-  /** A file with certificates or keys. */
+  /** A file of certificates or keys. */
   | { readonly type: 'pem' }
-  // What a run takes. `field` is its name in `RunSettings`; a default is written as the user would write it.
+  // Settings of the run. `field` is the name in `RunSettings`; a default is written as the user would write it.
   | { readonly type: 'word'; readonly field: string; readonly noun: string; readonly words: readonly string[] }
   | { readonly type: 'number' | 'duration'; readonly field: string; readonly bounds: Bounds; readonly default?: string }
+  /** Deliveries per second or minute. The value is the interval in milliseconds. */
+  | { readonly type: 'rate'; readonly field: string; readonly bounds: Bounds }
   | { readonly type: 'switch' | 'words' | 'path' | 'paths' | 'command' | 'seed' | 'shard'; readonly field: string }
-  | { readonly type: 'reporters' };
+  | { readonly type: 'reporters' }
+  /** When `hookproof operate` runs the partners. */
+  | {
+      readonly type: 'schedule';
+      readonly value: 'days' | 'count' | 'hours' | 'zone' | 'waits';
+      readonly unset: string;
+    };
 
-/** Smallest and largest value; of durations in milliseconds. */
+/** The smallest and largest value; in milliseconds for durations. */
 export type Bounds = readonly [min: number, max: number];
 export type Setting = SettingRow & Typed;
 
 const PEM = 'PEM or DER';
 
-/** What the client certificate of each fixture is. */
+/** Describes the client certificate of each fixture. */
 const FIXTURES: Readonly<Record<ClientFixture, string>> = {
   expired: 'that has expired',
   'not-yet-valid': 'that is not valid yet',
@@ -74,7 +82,7 @@ const FIXTURES: Readonly<Record<ClientFixture, string>> = {
 };
 export const FIXTURE_NAMES = Object.keys(FIXTURES) as readonly ClientFixture[];
 
-/** What the ids of each list belong to. */
+/** What the ids in each list identify. */
 const SAMPLE_LISTS = [
   ['transactions', 'transaction', 'transactions', ['T-1001', 'T-1002']],
   ['customers', 'customer', 'customers', ['C-1']],
@@ -133,7 +141,7 @@ function fixtureRows(name: ClientFixture): FixtureRow[] {
       type: 'secret',
       noun: 'passphrase',
       description: 'passphrase of the private key',
-      // One of them shows that it is possible.
+      // One example is enough to show the option.
       example: name === 'expired' ? `\${env:EXPIRED_KEY_PASSPHRASE}` : undefined,
     },
   ];
@@ -162,6 +170,17 @@ export const SETTINGS = [
     example: `\${env:WEBHOOK_SECRET}`,
     intro: 'The HMAC signature. Its secret turns it on.',
     preset: true,
+  },
+  {
+    path: 'hmac.next-secret',
+    type: 'secret',
+    noun: 'next secret',
+    flag: '--next-secret-file <file>',
+    environment: 'HOOKPROOF_NEXT_SECRET',
+    group: 'run',
+    description: 'the HMAC secret after the next rotation, for the suite rotation',
+    flagHelp: 'file with the HMAC secret after the next rotation, for the suite rotation',
+    example: `\${env:NEXT_WEBHOOK_SECRET}`,
   },
   {
     path: 'hmac.header',
@@ -278,7 +297,7 @@ export const SETTINGS = [
     setBy: 'defaults',
     description: 'with a profile: the revision of the set of checks to score against',
     unset: 'the newest',
-    example: 1,
+    example: 2,
   },
   {
     path: 'effects.url',
@@ -353,6 +372,18 @@ export const SETTINGS = [
     flagOnly: true,
   },
   {
+    path: 'rotate-command',
+    type: 'command',
+    field: 'rotateCommand',
+    flag: '--rotate-command <command>',
+    group: 'run',
+    description:
+      'a shell command that has the receiver accept the secrets of $HOOKPROOF_ROTATION_STEP: old, both or new',
+    unset: 'in a terminal, `run` and `certify` ask you to do it',
+    example: './rotate.sh',
+    flagOnly: true,
+  },
+  {
     path: 'command-env',
     type: 'words',
     field: 'commandVariables',
@@ -418,7 +449,7 @@ export const SETTINGS = [
     setBy: 'partner',
     description: 'deliveries in flight, 1 to 64; a value of 8 or more may grow up to eightfold for a slow endpoint',
     example: 8,
-    intro: 'How the run goes.',
+    intro: 'Pace and limits of the run.',
   },
   {
     path: 'timeout',
@@ -442,6 +473,32 @@ export const SETTINGS = [
     setBy: 'partner',
     description: 'how long to wait for a receiver that went down',
     example: '10s',
+  },
+  {
+    path: 'max-rate',
+    type: 'rate',
+    field: 'intervalMs',
+    bounds: [1, 3_600_000],
+    flag: '--max-rate <rate>',
+    environment: 'HOOKPROOF_MAX_RATE',
+    group: 'run',
+    setBy: 'defaults',
+    description: 'maximum average rate of deliveries: 5/s, 100/m; simultaneous ones are still sent at once',
+    unset: 'no limit',
+    example: '100/m',
+  },
+  {
+    path: 'wait',
+    type: 'duration',
+    field: 'waitMs',
+    bounds: [0, 600_000],
+    default: '0s',
+    flag: '--wait <duration>',
+    environment: 'HOOKPROOF_WAIT',
+    group: 'run',
+    setBy: 'defaults',
+    description: 'how long to wait for an endpoint that is starting',
+    example: '60s',
   },
   {
     path: 'max-time',
@@ -544,6 +601,84 @@ export const SETTINGS = [
     example: 1,
   },
   {
+    path: 'operate.recheck-every',
+    type: 'schedule',
+    value: 'days',
+    group: 'certify',
+    setBy: 'defaults',
+    description: 'how often `hookproof operate` runs each partner, 1d to 30d',
+    unset: '1d',
+    example: undefined,
+  },
+  {
+    path: 'operate.certify-before',
+    type: 'schedule',
+    value: 'days',
+    group: 'certify',
+    setBy: 'defaults',
+    description: 'how long before its certificate expires `hookproof operate` certifies a partner again, 1d to 30d',
+    unset: '14d',
+    example: undefined,
+  },
+  {
+    path: 'operate.quiet-hours',
+    type: 'schedule',
+    value: 'hours',
+    group: 'certify',
+    setBy: 'defaults',
+    description: 'hours of the day in which `hookproof operate` starts no run, as `22:00-06:00`',
+    unset: 'none',
+    example: undefined,
+  },
+  {
+    path: 'operate.time-zone',
+    type: 'schedule',
+    value: 'zone',
+    group: 'certify',
+    setBy: 'defaults',
+    description: 'time zone of the quiet hours, as `Europe/Berlin`',
+    unset: 'UTC',
+    example: undefined,
+  },
+  {
+    path: 'operate.per-host',
+    type: 'schedule',
+    value: 'count',
+    group: 'certify',
+    setBy: 'defaults',
+    description: 'partners of one host name that `hookproof operate` runs at the same time, 1 to 64',
+    unset: '1',
+    example: undefined,
+  },
+  {
+    path: 'operate.retry-after',
+    type: 'schedule',
+    value: 'waits',
+    group: 'certify',
+    setBy: 'defaults',
+    description: 'how long `hookproof operate` waits before each further attempt to reach a partner',
+    unset: '1m, 5m, 30m',
+    example: undefined,
+  },
+  {
+    path: 'operate.notices.url',
+    type: 'text',
+    group: 'certify',
+    setBy: 'partner',
+    description: "where `hookproof operate` sends notices: the partner's in its file, the operator's in the defaults",
+    unset: 'none',
+    example: undefined,
+  },
+  {
+    path: 'operate.notices.secret',
+    type: 'secret',
+    noun: 'secret of the notices',
+    group: 'certify',
+    setBy: 'partner',
+    description: 'the secret that notices are signed with',
+    example: undefined,
+  },
+  {
     path: 'shard',
     type: 'shard',
     field: 'shard',
@@ -553,6 +688,16 @@ export const SETTINGS = [
     unset: 'none',
     example: '1/4',
     flagOnly: true,
+  },
+  {
+    path: 'code',
+    type: 'path',
+    field: 'code',
+    flag: '--code <file>',
+    group: 'run',
+    description: 'file of the receiver that reports name as the place of what they find (sarif)',
+    unset: 'none',
+    example: 'src/webhook.ts',
   },
   {
     path: 'reporters',
@@ -587,7 +732,7 @@ export function settingAt(path: SettingPath): Setting {
   return found;
 }
 
-/** Whether a file of many partners can set it: that of one partner, or that of the defaults. */
+/** Whether a file can set it in `certify --partners`: the partner's, or that of the defaults. */
 export function isSetBy(by: 'partner' | 'defaults', { group, setBy }: Setting): boolean {
   return group === 'endpoint' || setBy === 'partner' || setBy === by;
 }
@@ -602,19 +747,19 @@ type FlagValue<Type> = Type extends 'switch'
     ? readonly string[]
     : string;
 
-/** The flags of the command line as commander collects them. A flag that was not given is absent or undefined. */
+/** The command line flags as commander collects them. A flag that was not given is absent or undefined. */
 export type ConfigFlags = { readonly url?: string | undefined } & {
   readonly [One in Row as One extends { flag: string } ? NameOf<One['flag']> : never]?:
     | FlagValue<One['type']>
     | undefined;
 };
 
-/** `--timeout` of `--timeout <duration>`. The URL has no flag: it is an argument. */
+/** Returns `--timeout` for `--timeout <duration>`. The URL has no flag, because it is an argument. */
 export function flagOf({ path, flag }: Setting): string | undefined {
   return path === 'url' ? 'URL' : /--[a-z-]+/.exec(flag ?? '')?.[0];
 }
 
-/** The name under which commander collects the flag. */
+/** The key under which commander stores the flag's value. */
 export function flagKeyOf(setting: Setting): keyof ConfigFlags | undefined {
   const name = flagOf(setting)?.toLowerCase().replace(/^--/, '');
   return name?.replace(/-[a-z]/g, (part) => part.slice(1).toUpperCase()) as keyof ConfigFlags | undefined;
@@ -626,26 +771,26 @@ type ValueOf<One> = One extends { type: 'switch' }
     ? readonly string[]
     : One extends { type: 'word'; words: readonly (infer Word)[] }
       ? Word | null
-      : One extends { type: 'number' | 'duration' }
+      : One extends { type: 'number' | 'duration' | 'rate' }
         ? number | (One extends { default: string } ? never : null)
         : One extends { type: 'shard' }
           ? { readonly index: number; readonly of: number } | null
           : string | null;
 
 /**
- * How the run goes. Durations are in milliseconds, paths are absolute, `index` of a shard counts from 1. null and an
- * empty list: not set.
+ * The settings of the run. Durations are in milliseconds, paths are absolute, and `index` of a shard counts from 1.
+ * Null or an empty list means not set.
  */
 export type RunSettings = {
   readonly [One in Row as One extends { field: string } ? One['field'] : never]: ValueOf<One>;
 };
 
-/** What `--help`, the schema and the template say where nothing is set; undefined for what has no default. */
+/** Returns the default as `--help`, the schema and the template print it; undefined without a default. */
 export function defaultText(setting: Setting): string | undefined {
   return 'default' in setting && setting.default !== undefined ? setting.default : setting.unset;
 }
 
-/** Environment variables that other parts of the program read. */
+/** Environment variables that other modules read. */
 export const OTHER_VARIABLES = [
   'HOOKPROOF_CERTIFY_KEY',
   'HOOKPROOF_CERTIFY_KEY_PASSPHRASE',
@@ -653,8 +798,8 @@ export const OTHER_VARIABLES = [
   'HOOKPROOF_TLS_KEY_PASSPHRASE',
 ];
 
-/** The files that an output directory gets. */
+/** The files written to an output directory. */
 export const OUTPUT_FILES = { json: 'run.json', junit: 'junit.xml', html: 'report.html' } as const;
 
-/** The configuration file that is read without being named. */
+/** The configuration file that is read by default. */
 export const CONFIG_FILE = 'hookproof.yaml';

@@ -1,4 +1,4 @@
-/** Certificates and keys: from files, or from variables that contain PEM text. Specification: TLS; mutual TLS. */
+/** Reads certificates and keys from files, or from variables that contain PEM text. Specification: TLS; mutual TLS. */
 
 import type { X509Certificate } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -31,11 +31,11 @@ import { ALL_LISTED, adviceText, throwIfAny } from './problems.ts';
 import { MAX_PEM_BYTES } from './read-file.ts';
 import { readSecret, refusedFile } from './secrets.ts';
 
-/** The TLS material of a partner as far as it can be read. */
+/** The TLS material of a partner, as far as it can be read. */
 export interface TlsMaterial {
-  /** What a client can present, even if a correct server would reject it. */
+  /** What the client can present, even if a correct server would reject it. */
   readonly identity: Identity | undefined;
-  /** The certificates in the file of the client certificate, those of `identity` in order. */
+  /** The certificates in the client certificate file, those of `identity` in their order. */
   readonly certificates: readonly X509Certificate[];
   /** The CAs to trust in addition to the system's. */
   readonly cas: readonly X509Certificate[];
@@ -43,7 +43,7 @@ export interface TlsMaterial {
 
 /**
  * Reads the client certificate, its key and the CAs, and checks them as a correct server would. `tls` is PEM with the
- * key decrypted; undefined when nothing is configured or there is a problem, which is noted.
+ * key decrypted; undefined if nothing is configured, or if there is a problem, which is noted.
  */
 export async function resolveTls(resolution: Resolution): Promise<{ tls: Partner['tls']; material: TlsMaterial }> {
   const { settings, problems } = resolution;
@@ -66,7 +66,7 @@ export async function resolveTls(resolution: Resolution): Promise<{ tls: Partner
   noteAdvice(reading.advice, pair, resolution);
   noteMissingHalf(certificate, key, resolution);
   const material = { identity: reading.value, certificates: reading.certificates, cas };
-  // Half of the material would only cause other problems in the next check.
+  // Partial material would only cause further problems in the next check.
   if (problems.length > problemsBefore) return { tls: undefined, material };
   const client = reading.value && pairPem(reading.value);
   const tls = {
@@ -78,7 +78,7 @@ export async function resolveTls(resolution: Resolution): Promise<{ tls: Partner
 
 const CLIENT_PASSPHRASE_HINT = 'Set HOOKPROOF_CLIENT_KEY_PASSPHRASE, or tls.passphrase in the configuration file.';
 
-/** One of the two without the other, unless the other was given and is unusable. */
+/** Notes a certificate without a key or the reverse, unless the other was given but is unusable. */
 function noteMissingHalf(
   certificate: Given<string> | undefined,
   key: Given<string> | undefined,
@@ -103,12 +103,12 @@ export interface GivenPair extends Places {
   readonly passphrase: Passphrase;
   /** What to do about a key that is encrypted. */
   readonly passphraseHint: string;
-  /** `client` unless given. */
+  /** Default: `client`. */
   readonly purpose?: Purpose;
   readonly cas?: readonly X509Certificate[];
 }
 
-/** `unread`: one is configured and could not be read, which has been noted. */
+/** The passphrase. `unread`: it is configured but could not be read, which has been noted. */
 export type Passphrase = { readonly value: string | undefined; readonly unread: boolean };
 
 export async function readPassphrase(given: Given<string> | undefined, resolution: Resolution): Promise<Passphrase> {
@@ -119,8 +119,8 @@ export async function readPassphrase(given: Given<string> | undefined, resolutio
 export type PairReading = MaterialReading<Identity> & { readonly certificates: readonly X509Certificate[] };
 
 /**
- * Reads both, or each of them alone where the other cannot be read. Files that cannot be read are noted. What the
- * reading found is for the caller to note: an expired certificate is a problem for one caller and required by another.
+ * Reads the certificate and the key, or one alone if the other cannot be read. Unreadable files are noted. The caller
+ * decides about the findings: an expired certificate is a problem for one caller and required by another.
  */
 export async function readPair(pair: GivenPair, resolution: Resolution): Promise<PairReading> {
   const { passphrase, passphraseHint, purpose = 'client', cas = [] } = pair;
@@ -137,7 +137,7 @@ export async function readPair(pair: GivenPair, resolution: Resolution): Promise
   const certificates = reading.value?.chain ?? (cert && readCertificates(cert.bytes, cert.source).value) ?? [];
   return { ...reading, problems: withHint, certificates };
 
-  /** Without its passphrase a key would only add another problem. */
+  /** Without its passphrase, the key would only add another problem. */
   function readAlone() {
     const ofKey =
       key === undefined || passphrase.unread
@@ -147,12 +147,15 @@ export async function readPair(pair: GivenPair, resolution: Resolution): Promise
   }
 }
 
-/** Certificate and key as PEM, the chain in order and the key decrypted. */
+/** Returns certificate and key as PEM, with the chain in order and the key decrypted. */
 export function pairPem({ chain, keyPem }: Identity): { readonly cert: string; readonly key: string } {
   return { cert: certificatesPem(chain), key: keyPem };
 }
 
-/** Reads what a setting names. undefined when that fails; the problem is noted. Private keys become secrets. */
+/**
+ * Reads the file that a setting names. Returns undefined and notes the problem if that fails. Private keys are added to
+ * the secrets.
+ */
 async function readMaterial(given: Given<string>, resolution: Resolution): Promise<MaterialFile | undefined> {
   const inline = isMaterial(given);
   if (inline && given.layer !== 'environment') {
@@ -182,14 +185,14 @@ async function readMaterial(given: Given<string>, resolution: Resolution): Promi
   return undefined;
 }
 
-/** Whether a value is the material itself and not a path: then a message must not repeat it. */
+/** Whether a value is the material itself instead of a path; then no message may repeat it. */
 function isMaterial({ value, base }: Given<string>): boolean {
   if (/BEGIN [A-Z0-9 ]+/.test(value) || /[\r\n]/.test(value)) return true;
-  // Longer texts of these characters alone are base64 or hexadecimal digits rather than a path.
+  // Longer text of only these characters is base64 or hexadecimal rather than a path.
   return /^[A-Za-z0-9+/=_-]{40,}$/.test(value) && !existsSync(resolve(base, value));
 }
 
-/** Reads the CAs that a setting names. undefined when that fails; problems and advice are noted. */
+/** Reads the CAs that a setting names. Returns undefined if that fails. Problems and advice are noted. */
 async function readCas(given: Given<string>, resolution: Resolution): Promise<readonly X509Certificate[] | undefined> {
   const file = await readMaterial(given, resolution);
   if (file === undefined) return undefined;
@@ -200,13 +203,13 @@ async function readCas(given: Given<string>, resolution: Resolution): Promise<re
   return value;
 }
 
-/** How a setting of TLS material is shown. */
+/** Returns the text that `config show` prints for TLS material. */
 export function shownMaterial(given: Given<string> | undefined): string {
   if (given === undefined) return 'not set';
   return isMaterial(given) ? redacted(given.value) : given.value;
 }
 
-/** What the loader found wrong, at the place of the setting that it is about. */
+/** Notes the loader's problems, each at the setting that it concerns. */
 export function noteProblems(findings: readonly MaterialFinding[], places: Places, { problems }: Resolution): void {
   for (const { about, code, what, hint } of findings) {
     const place = places[about];
@@ -214,7 +217,7 @@ export function noteProblems(findings: readonly MaterialFinding[], places: Place
   }
 }
 
-/** What the loader advises, each with its place. */
+/** Notes the loader's advice, each with its setting. */
 export function noteAdvice(findings: readonly MaterialFinding[], places: Places, { advice }: Resolution): void {
   for (const { about, code, what, hint } of findings) {
     const place = places[about];
@@ -223,12 +226,12 @@ export function noteAdvice(findings: readonly MaterialFinding[], places: Places,
   }
 }
 
-/** `KEY_OTHER_PAIR` is `key-other-pair`. */
+/** Converts `KEY_OTHER_PAIR` to `key-other-pair`. */
 function reasonOf(code: string): string {
   return code.toLowerCase().replaceAll('_', '-');
 }
 
-/** A file, PEM or DER, and the flag that names it. Relative paths start from `cwd`. */
+/** A PEM or DER file, and the flag that names it. Relative paths are relative to `cwd`. */
 export interface FlagFile {
   readonly flag: string;
   readonly file: string;
@@ -244,7 +247,7 @@ export interface ServerPairFiles {
   readonly passphraseHint: string;
 }
 
-/** PEM: the chain in order, the key decrypted. `advice` is what is worth knowing, a sentence each. */
+/** Certificate and key in PEM, with the chain in order and the key decrypted. `advice` has one sentence per entry. */
 export interface ServerPair {
   readonly cert: string;
   readonly key: string;
@@ -252,9 +255,10 @@ export interface ServerPair {
 }
 
 /**
- * Reads what `hookproof receiver` serves HTTPS with, as the files are now. Throws a {@link HookproofError} of kind
- * `usage` that names the flag and the file. What a correct client would reject, such as an expired certificate, is
- * advice: it may be what the user wants to try.
+ * Reads the current certificate and key with which `hookproof receiver` serves HTTPS. What a correct client would
+ * reject, such as an expired certificate, is only advice, because the user may want to test it.
+ *
+ * @throws HookproofError of kind `usage`, which names the flag and the file
  */
 export async function readServerPair({ cert, key, passphrase, passphraseHint }: ServerPairFiles): Promise<ServerPair> {
   const resolution = startResolution({ env: {} });
@@ -272,13 +276,13 @@ export async function readServerPair({ cert, key, passphrase, passphraseHint }: 
   if (value === undefined) {
     noteProblems(problems, places, resolution);
     throwIfAny(resolution.problems, ALL_LISTED);
-    throw new TypeError('The certificate and its key were not read, and no problem says so.');
+    throw new TypeError('The certificate and its key were not read, and no problem was reported.');
   }
   noteAdvice([...problems, ...advice], places, resolution);
   return { ...pairPem(value), advice: resolution.advice.map(adviceText) };
 }
 
-/** Reads the CAs of client certificates: all of the file, as PEM. Throws as {@link readServerPair} does. */
+/** Reads the CAs of client certificates, the whole file as PEM. Throws like {@link readServerPair}. */
 export async function readClientCa({
   flag,
   file,

@@ -1,17 +1,20 @@
-/** Parses the values that are more than text: durations, numbers, one of several words, shards, seeds. */
+/** Parses values other than plain text: durations, numbers, words from a list, shards, seeds. */
 import type { JsonValue } from '../../contract/index.ts';
+import { nearestName } from '../nearest-name.ts';
 import { type Given, givenByFlag, problemWith } from './given.ts';
-import { nearestName } from './nearest-name.ts';
 import { type Problem, quoted, throwIfAny } from './problems.ts';
 import type { Bounds } from './settings.ts';
 
 const UNITS = { ms: 1, s: 1000, m: 60_000 } as const;
 
-/** `10s`, `1.5s`, `500ms`, `2m`. Also the pattern in the JSON Schema of the configuration file. */
+/** Matches `10s`, `1.5s`, `500ms`, `2m`. Also the pattern in the JSON Schema of the configuration file. */
 export const DURATION = /^(\d{1,9}(?:\.\d{1,3})?)(ms|s|m)$/;
 export const DURATION_HINT = 'Write a number and a unit, for example 500ms, 10s or 2m.';
 
-/** Milliseconds. A number without a unit is a problem: it could be seconds or milliseconds. */
+/**
+ * Parses a duration into milliseconds. A number without a unit is a problem, because it could mean seconds or
+ * milliseconds.
+ */
 export function duration(given: Given<string>, [min, max]: Bounds, problems: Problem[]): number | undefined {
   const value = shown(given);
   const [, amount, unit] = DURATION.exec(given.value) ?? [];
@@ -26,13 +29,34 @@ export function duration(given: Given<string>, [min, max]: Bounds, problems: Pro
   return undefined;
 }
 
-/** A duration in its largest whole unit. */
+/** Formats a duration in its largest whole unit. */
 export function durationText(milliseconds: number): string {
   if (milliseconds > 0 && milliseconds % UNITS.m === 0) return `${milliseconds / UNITS.m}m`;
   return milliseconds % UNITS.s === 0 ? `${milliseconds / UNITS.s}s` : `${milliseconds}ms`;
 }
 
-/** The value of a flag. Throws a {@link HookproofError} that names the flag. */
+/** Matches `5/s`, `100/m`. Also the pattern in the JSON Schema of the configuration file. */
+export const RATE = /^(\d{1,6}(?:\.\d{1,3})?)\/(s|m)$/;
+export const RATE_HINT = 'Write a number, a slash and a unit, for example 5/s or 100/m.';
+
+/** Parses a rate into the interval in milliseconds. */
+export function rate(given: Given<string>, [min, max]: Bounds, problems: Problem[]): number | undefined {
+  const [, count, unit] = RATE.exec(given.value) ?? [];
+  const milliseconds = unit === 's' || unit === 'm' ? UNITS[unit] / Number(count) : Number.NaN;
+  if (milliseconds >= min && milliseconds <= max) return milliseconds;
+  const what = Number.isNaN(milliseconds) ? 'not a rate' : 'out of range';
+  const hint = Number.isNaN(milliseconds) ? RATE_HINT : `Choose a rate from ${rateText(max)} to ${rateText(min)}.`;
+  problems.push(problemWith(given, `${shown(given)} is ${what}`, hint));
+  return undefined;
+}
+
+/** Formats an interval in milliseconds as a rate. */
+export function rateText(milliseconds: number): string {
+  const unit = Number.isInteger(UNITS.s / milliseconds) ? 's' : 'm';
+  return `${Number((UNITS[unit] / milliseconds).toFixed(3))}/${unit}`;
+}
+
+/** Parses the value of a flag. Throws a {@link HookproofError} that names the flag. */
 function ofFlag<T>(flag: string, text: string, read: (given: Given<string>, problems: Problem[]) => T | undefined): T {
   const problems: Problem[] = [];
   const value = read(givenByFlag(flag, text, ''), problems);
@@ -40,9 +64,25 @@ function ofFlag<T>(flag: string, text: string, read: (given: Given<string>, prob
   return value as T;
 }
 
-/** The value of a flag in milliseconds. Throws a {@link HookproofError} that names the flag. */
+/** Parses a duration flag into milliseconds. Throws a {@link HookproofError} that names the flag. */
 export function durationOfFlag(flag: string, text: string, bounds: Bounds): number {
   return ofFlag(flag, text, (given, problems) => duration(given, bounds, problems));
+}
+
+const DAY_MS = 86_400_000;
+
+/** The longest validity of a server certificate from a public CA, and so of ours. */
+const MAX_DAYS = 398;
+
+/** A number of days such as `90d`, in milliseconds. Throws a {@link HookproofError} that names the flag. */
+export function daysOfFlag(flag: string, text: string): number {
+  return ofFlag(flag, text, (given, problems) => {
+    const days = /^\d{1,3}d$/.test(text) ? Number.parseInt(text, 10) : Number.NaN;
+    if (days >= 1 && days <= MAX_DAYS) return days * DAY_MS;
+    const hint = `Write it with its unit, from 1d to ${MAX_DAYS}d: \`${flag} 14d\`.`;
+    problems.push(problemWith(given, `${shown(given)} is not a number of days`, hint));
+    return undefined;
+  });
 }
 
 /** How a number that a flag must have is refused. */
@@ -63,12 +103,12 @@ export function wholeNumber(
   return undefined;
 }
 
-/** The value of a flag as a whole number. Throws a {@link HookproofError} that names the flag. */
+/** Parses a whole-number flag. Throws a {@link HookproofError} that names the flag. */
 export function numberOfFlag(flag: string, text: string, bounds: Bounds, refusal?: NumberRefusal): number {
   return ofFlag(flag, text, (given, problems) => wholeNumber(given, bounds, problems, refusal));
 }
 
-/** The word when it is one of `words`. `noun` is what messages call it: "a profile". */
+/** Returns the word if it is one of `words`. `noun` is its name in messages: "a profile". */
 export function oneOf<T extends string>(
   word: string,
   words: readonly T[],
@@ -85,7 +125,7 @@ export function oneOf<T extends string>(
   return undefined;
 }
 
-/** `i/n`, with 1 <= i <= n <= 1000. */
+/** Parses `i/n`, with 1 <= i <= n <= 1000. */
 export function shard(given: Given<string>, problems: Problem[]): { index: number; of: number } | undefined {
   const [, index, of] = /^(\d{1,4})\/(\d{1,4})$/.exec(given.value) ?? [];
   const value = { index: Number(index), of: Number(of) };
@@ -95,21 +135,21 @@ export function shard(given: Given<string>, problems: Problem[]): { index: numbe
   return undefined;
 }
 
-/** The value of `--shard i/n`. Throws a {@link HookproofError} that names the flag. */
+/** Parses `--shard i/n`. Throws a {@link HookproofError} that names the flag. */
 export function shardOfFlag(text: string): { readonly index: number; readonly of: number } {
   return ofFlag('--shard', text, shard);
 }
 
 export const SEED_HINT = 'A seed is 1 to 64 letters, digits, or any of . : _ -';
 
-/** Letters, digits and a few marks: a seed is printed in commands that people copy. */
+/** Parses a seed. It has only letters, digits and a few marks, because it is printed in commands that people copy. */
 export function seed(given: Given<string>, problems: Problem[]): string | undefined {
   if (/^[\w.:-]{1,64}$/.test(given.value)) return given.value;
   problems.push(problemWith(given, `${shown(given)} is not a seed`, SEED_HINT));
   return undefined;
 }
 
-/** A value that is JSON, or else text. */
+/** Parses a value as JSON, or returns it as text. */
 export function jsonOr(text: string): JsonValue {
   try {
     return JSON.parse(text) as JsonValue;

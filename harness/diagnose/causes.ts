@@ -1,65 +1,87 @@
 /**
- * The causes of what went wrong in a run whose first delivery was accepted: each explains facts that no cause before it
- * explains, in the order of the harm. Consequences are counted under their cause and are no causes. Pure.
+ * Finds the causes of the failures in a run whose first delivery was accepted. Each cause explains facts that no
+ * earlier cause explains, and causes are ordered by harm. Consequences are counted under their cause. Pure.
  */
-import { BODY_MISTAKES, findMistake, type MistakeId, PAYLOAD_MISTAKES } from '../../contract/mistakes/index.ts';
+import {
+  BODY_MISTAKES,
+  findMistake,
+  MISTAKES,
+  type MistakeId,
+  PAYLOAD_MISTAKES,
+} from '../../contract/mistakes/index.ts';
 import { mustBeRejected } from '../judge/index.ts';
 import { groupBy } from '../report/index.ts';
 import type { Diagnosis, ScenarioResult } from '../report/result-document.ts';
 import { conditionOf } from './conditions.ts';
-import { type Fact, HARMS, type Harm, implies, isSpecialCaseOf, kindOf, type Likeness, STAYS_UP } from './facts.ts';
-import { findingOf, shownBy } from './finding.ts';
+import {
+  type Fact,
+  HARMS,
+  type Harm,
+  implies,
+  isAnsweredAsUnknownKind,
+  isEnd,
+  isSpecialCaseOf,
+  kindOf,
+  type Likeness,
+  STAYS_UP,
+} from './facts.ts';
+import { asAnswered, findingOf, shownBy } from './finding.ts';
 import { UNEXPLAINED } from './run-findings.ts';
 import { cellsOf, type Trait } from './traits.ts';
 
-/** A further cause needs this share of evidence that no cause before it explains. */
-const NEWS = 0.5;
+/** Each additional cause must explain at least this share of its evidence for the first time. */
+const MIN_NEW_EVIDENCE = 0.5;
 
-/** A simple condition of this many deliveries is better evidence than a fault that explains a smaller share of them. */
+/**
+ * A simple condition that this many deliveries share outweighs a fault that explains less than {@link COVERED} of them.
+ */
 const MIN_GROUP = 3;
 const COVERED = 0.8;
 
-/** One unchecked field is the cause when it explains at least this share of the malformed payloads. */
+/** An unchecked field is the cause only if it explains at least this share of the malformed payloads. */
 const PAYLOAD_SHARE = 0.75;
 
-/** A cause that was found, before its consequences are counted. */
+/** A possible cause, before its consequences are counted. */
 export interface Candidate {
   readonly diagnosis: Diagnosis;
-  /** Nothing else that went wrong is a cause of its own. */
+  /** True if it explains every other fact, so that there is no other cause. */
   readonly complete?: boolean;
-  /** It concerns every delivery, although one check reports it. */
+  /** True if it affects every delivery, although only one check reports it. */
   readonly everywhere?: boolean;
 }
 
 type Traits = readonly Trait[];
-/** The deliveries that went right, of the kind that could do this harm. */
+/** Returns the traits of the deliveries that could show this harm and did not. */
 type GreenOf = (harm: Harm) => readonly Traits[];
 
-interface Cause {
+interface RankedCause {
   readonly diagnosis: Diagnosis;
-  /** What it explains itself, without consequences. */
+  /** The facts that it explains directly, without consequences. */
   readonly own: readonly Fact[];
   readonly harm: Harm;
-  /** How many checks fail; infinite for what concerns every delivery. */
+  /** The number of failed checks; infinite if it affects every delivery. */
   readonly failures: number;
 }
 
-/** The causes in their order, with their consequences as evidence: from candidates, and from what these leave. */
+/**
+ * Returns the ordered causes, with their consequences as evidence: first from the candidates, then from the facts that
+ * these leave unexplained.
+ */
 export function causesOfRun(
   candidates: readonly Candidate[],
   facts: readonly Fact[],
   results: readonly ScenarioResult[],
 ) {
   const left = new Set(facts);
-  const causes: Cause[] = [];
+  const causes: RankedCause[] = [];
   const greens = new Map<Harm, readonly Traits[]>();
-  // The traits of hundreds of deliveries: read once for a harm, and only if a condition of it is searched.
+  // The traits of hundreds of deliveries are computed once per harm, and only if a condition is searched.
   const greenOf: GreenOf = (harm) => {
     const known = greens.get(harm) ?? deliveriesThatWentRight(harm, results);
     greens.set(harm, known);
     return known;
   };
-  // Where checks fail, warnings alone are no cause: they depend on the framework more than on the receiver's code.
+  // If any check fails, warnings alone are not a cause: they depend on the framework more than on the receiver's code.
   const hasFailures = facts.some(({ isFailure }) => isFailure);
   const isReported = (members: readonly Fact[]) => !hasFailures || members.some(({ isFailure }) => isFailure);
   const take = (diagnosis: Diagnosis, own: readonly Fact[], { complete = false, everywhere = false } = {}) => {
@@ -76,23 +98,25 @@ export function causesOfRun(
   };
   const coverageOf = (group: readonly Fact[]) =>
     Math.max(0, ...candidates.map(({ diagnosis }) => group.filter(({ id }) => diagnosis.evidence.includes(id)).length));
-  const failing = facts.filter(({ isFailure }) => isFailure);
-  // The conditions of what a candidate explains anyway are not searched: that takes time.
+  // A status that is wrong everywhere is no evidence about a group.
+  const known = new Set(candidates.flatMap(({ diagnosis, everywhere }) => (everywhere ? diagnosis.evidence : [])));
+  const failing = facts.filter(({ id, isFailure }) => isFailure && !known.has(id));
+  // Conditions are not searched for facts that a candidate already explains, because the search is slow.
   const open = groupBy(failing, ({ harm, likeness }) => `${harm} ${likeness}`).flatMap(([, plane]) =>
     coverageOf(plane) < plane.length * COVERED ? plane : [],
   );
   for (const group of groupsOf(open, greenOf)) {
     const isOpen = group.length >= MIN_GROUP && coverageOf(group) < group.length * COVERED;
-    if (isOpen && isTelling(group, greenOf)) take(describe(group, greenOf), group);
+    if (isOpen && isConclusive(group, greenOf)) take(describe(group, greenOf), group);
   }
   const payloads = facts.filter(({ harm, isFailure }) => harm === 'malformed' && isFailure);
   for (const { diagnosis, ...more } of candidates) {
     const own = facts.filter(({ id }) => diagnosis.evidence.includes(id));
-    // Unchecked fields of a payload have one repair, wherever they are, so no field is the cause.
+    // All unchecked payload fields have the same fix, so a single field is not the cause.
     const unhandled = own.filter((fact) => payloads.includes(fact)).length;
     if (unhandled * 2 > own.length && unhandled < payloads.length * PAYLOAD_SHARE) continue;
     const news = own.filter((fact) => left.has(fact));
-    if (!isReported(news) || news.length < own.length * NEWS) continue;
+    if (!isReported(news) || news.length < own.length * MIN_NEW_EVIDENCE) continue;
     take(diagnosis, own, more);
   }
   for (const group of groupsOf([...left], greenOf)) {
@@ -104,23 +128,32 @@ export function causesOfRun(
     .map(({ diagnosis }, at): Diagnosis => ({ ...diagnosis, relation: at === 0 ? 'main' : 'also' }));
 }
 
-/** Without causes that another one explains altogether; that one has their evidence. */
-function withoutConsequences(causes: readonly Cause[]): Cause[] {
-  const kept: Cause[] = [];
+/**
+ * Merges each cause that another cause fully explains into that cause, which gets its evidence and the worse harm of
+ * the two.
+ */
+function withoutConsequences(causes: readonly RankedCause[]): RankedCause[] {
+  const kept: RankedCause[] = [];
   for (const cause of causes.toSorted((a, b) => b.failures - a.failures)) {
-    const at = kept.findIndex(({ diagnosis, own }) => cause.own.every((fact) => explains(diagnosis, own, fact)));
+    const { mistake } = cause.diagnosis;
+    const isSame = (other: Diagnosis) =>
+      mistake !== null && mistake !== GENERAL[cause.harm] && mistake === other.mistake;
+    const at = kept.findIndex(
+      ({ diagnosis, own }) => isSame(diagnosis) || cause.own.every((fact) => explains(diagnosis, own, fact)),
+    );
     const reason = kept[at];
     if (reason === undefined || cause.own.length === 0) kept.push(cause);
     else {
       const evidence = [...new Set([...reason.diagnosis.evidence, ...cause.diagnosis.evidence])];
-      kept[at] = { ...reason, diagnosis: { ...reason.diagnosis, evidence } };
+      const harm = HARMS.find((one) => one === reason.harm || one === cause.harm) ?? reason.harm;
+      kept[at] = { ...reason, harm, diagnosis: { ...reason.diagnosis, evidence } };
     }
   }
   return kept;
 }
 
-/** A wrong status for some deliveries is as bad as malformed payloads that are not handled. */
-const rankOf = ({ harm, failures }: Cause) =>
+/** A wrong status for only some deliveries ranks with mishandled malformed payloads. */
+const rankOf = ({ harm, failures }: RankedCause) =>
   HARMS.indexOf(harm === 'status' && Number.isFinite(failures) ? 'malformed' : harm);
 
 function worstOf(facts: readonly Fact[]): Harm {
@@ -128,17 +161,20 @@ function worstOf(facts: readonly Fact[]): Harm {
   return HARMS.find((harm) => decisive.some((fact) => fact.harm === harm)) ?? 'rest';
 }
 
-/** Whether a fact is a consequence: its mistake is implied, or it is a special case of what the cause explains. */
+/**
+ * Whether a fact is a consequence: the diagnosis implies its mistake, or it is a special case of a fact that the cause
+ * explains.
+ */
 function explains({ mistake, evidence }: Diagnosis, own: readonly Fact[], fact: Fact): boolean {
   if (evidence.includes(fact.id)) return true;
   if (own.some((one) => isSpecialCaseOf(fact, one))) return true;
-  if (fact.id === STAYS_UP) return own.some(({ harm }) => harm === 'ends' || harm === 'ended by anyone');
+  if (fact.id === STAYS_UP) return own.some(({ harm }) => isEnd(harm));
   if (mistake === null) return false;
   const isSameHarm = own.some(({ harm, likeness }) => harm === fact.harm && likeness === fact.likeness);
   return isSameHarm && implies(mistake as MistakeId, fact.mistake);
 }
 
-/** What no candidate explains: by harm and by what the answers look like, and forgeries by what they share. */
+/** Groups unexplained facts by harm and likeness, and forgeries also by what they share. */
 function groupsOf(facts: readonly Fact[], greenOf: GreenOf): Fact[][] {
   const groups = groupBy(
     facts,
@@ -149,7 +185,7 @@ function groupsOf(facts: readonly Fact[], greenOf: GreenOf): Fact[][] {
       if (group[0]?.harm !== 'forged') return [group];
       const { condition, varying } = conditionFor(group, greenOf);
       if (condition !== null) return [group];
-      // Where they share nothing, each mistake is a cause, unless chance decides.
+      // If they share nothing, each mistake is a cause, unless chance decides.
       const keyOf = (fact: Fact) => `${credentialOf(fact)} ${varying > 0 ? '' : fact.mistake}`;
       return groupBy(group, keyOf).map(([, members]) => members);
     })
@@ -160,7 +196,7 @@ const credentialOf = ({ cell, result }: Fact) =>
   ['client certificate', 'API key', 'signature'].find((name) => cell?.traits.some((one) => one.startsWith(name))) ??
   result.suite;
 
-/** The deliveries of the same kind that went right. */
+/** Returns the traits of the deliveries that could show this harm and did not. */
 function deliveriesThatWentRight(harm: Harm, results: readonly ScenarioResult[]): Traits[] {
   return results
     .filter(({ verdict, answered }) => verdict === 'pass' && (answered?.class === 'accepted') === (harm === 'refuses'))
@@ -180,41 +216,68 @@ function conditionFor(facts: readonly Fact[], greenOf: GreenOf) {
   return {
     green,
     condition: green.length === 0 ? null : conditionOf(red, green),
-    /** Others that differ in nothing got another answer. */
+    /** The number of deliveries for which an identical one got another answer. */
     varying: red.filter((traits) => same.has(traits.join())).length,
+    /** Whether the same credential with the plain body got the expected answer. */
+    needsBody:
+      red.length > 0 && red.every((traits) => isOfBody(traits) && same.has(traits.filter(isCredential).join())),
   };
 }
 
-/** The share of deliveries whose traits must be known. */
+const isCredential = (trait: Trait) => /^(?:signature|API key): /.test(trait);
+const isOfBody = (traits: Traits) => traits.some((trait) => trait.startsWith('body: '));
+
+/** The minimum share of deliveries whose traits must be known. */
 const KNOWN_SHARE = 0.6;
 
-/** Whether one trait decides, or chance. */
-function isTelling(facts: readonly Fact[], greenOf: GreenOf): boolean {
+/** Whether the facts are conclusive: one trait explains them, or identical forgeries get different answers. */
+function isConclusive(facts: readonly Fact[], greenOf: GreenOf): boolean {
   const { condition, varying } = conditionFor(facts, greenOf);
   return condition === null
     ? facts[0]?.harm === 'forged' && varying >= MIN_GROUP && varying * 2 >= facts.length
     : condition.traits.length === 1;
 }
 
-/** A cause for facts that no candidate explains: the condition that they share, and the mistake that it means. */
+/**
+ * Describes the cause of facts that no candidate explains, by the condition that they share and the mistake that this
+ * suggests.
+ */
 function describe(members: readonly Fact[], greenOf: GreenOf): Diagnosis {
   const failing = members.filter(({ isFailure }) => isFailure);
   const decisive = failing.length > 0 ? failing : members;
   const [{ harm, likeness } = { harm: 'rest', likeness: 'unknown' } as const] = decisive;
   const shared = conditionFor(decisive, greenOf);
-  const mistake = mistakeOf(members, harm, likeness);
+  // The accepted forgeries share nothing that the rejected ones lack, so something outside them decides.
+  const isChance = harm === 'forged' && shared.condition === null && shared.varying >= MIN_GROUP;
+  const mistake = isChance ? 'forgery-accepted' : mistakeOf(members, harm, likeness, shared);
   const known = findMistake(mistake);
   const observed = sentenceOf(harm, likeness, decisive, shared);
-  const isGeneral = mistake === GENERAL[harm] || members.length === 1;
+  const results = decisive.map(({ result }) => result);
+  const isGeneral = mistake === GENERAL[harm] || (mistake === 'slow-answer' ? decisive : members).length === 1;
   const title =
-    known === undefined || isGeneral ? observed : `${asAnswered(known.title, decisive)}: ${lowerFirst(observed)}`;
-  const finding = mistake === null ? { ...UNEXPLAINED, title } : findingOf(mistake, title, mistake);
+    known === undefined || isGeneral ? observed : `${asAnswered(known.title, results)}: ${lowerFirst(observed)}`;
+  const note = decisive.some(({ endsUnchecked }) => endsUnchecked) ? BEFORE_CHECKS : undefined;
+  const explained = mistake === null ? { ...UNEXPLAINED, title } : findingOf(mistake, title, mistake, note);
+  const finding = isChance ? { ...explained, fix: FIX_OF_CHANCE } : explained;
   const ids = members.map(({ id }) => id);
   return { ...shownBy(finding, ids, decisive.length), agreement: decisive.length };
 }
 
-/** The mistake that most of the checks show, or else the general one for this harm. */
-function mistakeOf(facts: readonly Fact[], harm: Harm, likeness: Likeness): MistakeId | null {
+const BEFORE_CHECKS = 'The process ends with and without a valid signature, so before any check.';
+
+/** The value of the signature or an earlier request may decide, so the fix covers both. */
+const FIX_OF_CHANCE = ['hand-written-comparison' as const, 'state-outlives-request' as const]
+  .map((mistake) => MISTAKES[mistake].fix.rule)
+  .join(' ');
+
+/** Returns the mistake that most of the checks show, or the general one for this harm. */
+function mistakeOf(
+  facts: readonly Fact[],
+  harm: Harm,
+  likeness: Likeness,
+  { condition, needsBody }: ReturnType<typeof conditionFor>,
+): MistakeId | null {
+  const traits = condition?.traits ?? [];
   if (harm === 'malformed') {
     const [unparsed, redirected] = [
       facts.filter(({ cell }) => cell?.traits.includes('body: no JSON')),
@@ -225,23 +288,37 @@ function mistakeOf(facts: readonly Fact[], harm: Harm, likeness: Likeness): Mist
   }
   // The signature is verified before the payload is read.
   const isPossible = ({ mistake }: Fact) => IMPOSSIBLE[likeness]?.has(mistake) !== true;
-  // One that implies what other checks show explains those too.
+  // A mistake that implies others also explains the checks that show those.
   const [best] = [...new Set(facts.filter(isPossible).map(({ mistake }) => mistake))]
     .map((mistake) => ({ mistake, shown: facts.filter((fact) => implies(mistake, fact.mistake)).length }))
     .toSorted((one, other) => other.shown - one.shown);
-  if (best !== undefined && best.shown * 2 >= facts.length) return best.mistake;
+  if (needsBody && OF_CREDENTIAL.includes(best?.mistake)) return 'parsing-before-verification';
+  if (best !== undefined && best.shown * 2 >= facts.length) {
+    // A mistake about several types does not fit if only one type is affected.
+    const isOneKind = traits.length === 1 && /^(?:notification|status): /.test(traits[0] ?? '');
+    const isListed = isOneKind || isAnsweredAsUnknownKind(facts, facts);
+    return best.mistake === 'one-shape-for-all-types' && isListed ? 'valid-kind-rejected' : best.mistake;
+  }
   return harm === 'refuses' && likeness === 'signature' ? 'decoded-body' : GENERAL[harm];
 }
+
+const OF_CREDENTIAL: readonly (MistakeId | undefined)[] = [
+  'signature-check-throws',
+  'key-check-throws',
+  'verification-ends-process',
+];
 
 const IMPOSSIBLE: Readonly<Partial<Record<Likeness, ReadonlySet<string>>>> = {
   signature: PAYLOAD_MISTAKES,
   payload: BODY_MISTAKES,
+  // Reserialised bytes lead to a failed comparison, not to an exception.
+  crash: new Set(['reserialised-body']),
 };
 
 const AS: Readonly<Record<Likeness, string>> = {
   signature: ' as it rejects an invalid signature',
   payload: ' as it rejects a malformed payload',
-  elsewhere: ' with an answer that it gives to nothing else, so perhaps something in front of it answers',
+  elsewhere: ' with an answer that it gives to no other request, perhaps from a server in front of it',
   crash: '',
   unknown: '',
 };
@@ -256,21 +333,32 @@ function sentenceOf(
   if (facts.length === 1 && only !== undefined) {
     return `${defectsOf(facts)}${only.part === null ? '' : ` (${only.part} is enough)`}${AS[likeness]}`;
   }
-  const noun = NOUNS[harm];
+  const noun = facts.some(({ endsUnchecked }) => endsUnchecked) ? undefined : NOUNS[harm];
   if (noun === undefined || (condition === null && facts.length < 3)) return `${defectsOf(facts)}${AS[likeness]}`;
   const share = green.length === 0 ? `${facts.length} ` : '';
   const of = green.length === 0 ? '' : ` (${facts.length} of ${facts.length + green.length})`;
   if (condition === null && varying > 0 && harm === 'forged') {
-    return `${doesOf(facts, harm)} some forged deliveries${of} and rejects others that differ in nothing`;
+    return `${doesOf(facts, harm)} some forged deliveries${of} and rejects identical ones`;
   }
   return `${doesOf(facts, harm)} ${share}${noun}${condition === null ? '' : ` ${condition.text}`}${of}${AS[likeness]}`;
 }
 
-/** Up to this many are written out. */
+function endsOn(facts: readonly Fact[]): string {
+  if (!facts.every(({ result }) => result.outcome === 'closed')) return 'Stops answering after';
+  return `Ends the process ${facts.every(({ endsUnchecked }) => endsUnchecked) ? 'before any check ' : ''}on`;
+}
+
+/** Maximum number of defects in a title. */
 const MAX_DEFECTS = 2;
 
 function defectsOf(facts: readonly Fact[]): string {
-  const shown = facts.slice(0, MAX_DEFECTS).map(({ result }) => result.defect ?? result.title);
+  const shown = facts.slice(0, MAX_DEFECTS).map((fact) => {
+    const { harm, result } = fact;
+    if (harm === 'refuses' && result.outcome === 'silence')
+      return `Does not answer a valid delivery in time (${result.delivery ?? result.id})`;
+    const text = result.defect ?? result.title;
+    return isEnd(harm) ? text.replace(/^(?:Fails on|Rejects|Accepts)/, endsOn([fact])) : text;
+  });
   const left = facts.length - shown.length;
   return `${shown.join('. ')}${left > 0 ? `; and ${left} more` : ''}`;
 }
@@ -279,11 +367,13 @@ const NOUNS: Readonly<Partial<Record<Harm, string>>> = {
   forged: 'forged deliveries',
   refuses: 'valid deliveries',
   status: 'deliveries with invalid credentials',
+  'ended by anyone': 'deliveries with invalid credentials',
   malformed: 'malformed payloads',
 };
 
-/** "Answers 500 to", "Rejects". */
+/** Returns the verb of a title: "Answers 500 to", "Rejects". */
 function doesOf(facts: readonly Fact[], harm: Harm): string {
+  if (isEnd(harm)) return endsOn(facts);
   const outcomes = [...new Set(facts.map(({ result }) => `${result.answered?.status ?? result.outcome}`))];
   const named = harm === 'status' ? /^\d{3}$/ : /^5\d\d$/;
   if (outcomes.every((one) => named.test(one))) return `Answers ${outcomes.join(' or ')} to`;
@@ -302,15 +392,9 @@ const VERBS: Readonly<Record<string, string>> = {
   unreadable: 'Sends an unreadable answer to',
 };
 
-/** A mistake is described by the usual answer; another server closes the connection instead. */
-function asAnswered(title: string, facts: readonly Fact[]): string {
-  const isClosed = facts.every(({ result }) => result.outcome === 'closed');
-  return isClosed ? title.replace(/^Answers 500 to/, 'Closes the connection on') : title;
-}
-
 const lowerFirst = (text: string) => text.charAt(0).toLowerCase() + text.slice(1);
 
-/** The mistake of the library that says what a harm means where no closer one is known. */
+/** The library's general mistake for each harm, if no specific one is known. */
 const GENERAL: Readonly<Record<Harm, MistakeId | null>> = {
   reveals: 'stored-key-in-answer',
   forged: 'forgery-accepted',

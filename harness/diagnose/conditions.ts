@@ -1,6 +1,6 @@
 /**
- * The smallest condition that deliveries meet which went wrong, and that no other delivery of their kind meets: "whose
- * Content-Type is not application/json". Pure.
+ * Finds the simplest condition that all failed deliveries meet and no successful one of their kind: "whose Content-Type
+ * is not application/json". Pure.
  */
 import { groupBy } from '../report/index.ts';
 import type { Trait } from './traits.ts';
@@ -8,18 +8,18 @@ import type { Trait } from './traits.ts';
 export interface Condition {
   readonly traits: readonly Trait[];
   readonly text: string;
-  /** How many of the deliveries meet it. */
+  /** The number of deliveries that meet it. */
   readonly members: number;
 }
 
 type Traits = readonly Trait[];
-/** Whether a delivery meets a condition, with the traits that it is made of. */
+/** A predicate on a delivery's traits, with the traits that it is made of. */
 interface Literal {
   readonly traits: Traits;
   readonly holds: (traits: Traits) => boolean;
 }
 
-/** The condition that holds for every `red` delivery and for no `green` one; null when there is none. */
+/** Returns the condition that holds for every `red` (failed) delivery and for no `green` one; null if there is none. */
 export function conditionOf(red: readonly Traits[], green: readonly Traits[]): Condition | null {
   const covers = ({ holds }: Literal) => red.every(holds);
   const separates = ({ holds }: Literal) => !green.some(holds);
@@ -38,7 +38,7 @@ export function conditionOf(red: readonly Traits[], green: readonly Traits[]): C
 const dimensionOf = (trait: Trait) => trait.slice(0, trait.indexOf(':'));
 const textOf = (trait: Trait) => trait.slice(trait.indexOf(':') + 2);
 
-/** Every value that the deliveries have, and every dimension in which they all differ from the plain delivery. */
+/** Returns a literal for each trait, and one for each dimension in which a delivery differs from the plain one. */
 function literalsOf(red: readonly Traits[]): Literal[] {
   const all = new Set(red.flat());
   const values = [...all].map((trait): Literal => ({ traits: [trait], holds: (traits) => traits.includes(trait) }));
@@ -49,7 +49,9 @@ function literalsOf(red: readonly Traits[]): Literal[] {
   return [...values, ...dimensions];
 }
 
-/** That nothing else is unusual: a dimension in which other deliveries differ, and these do not. */
+/**
+ * Returns the literal that nothing else is unusual: no difference in a dimension in which only green deliveries differ.
+ */
 function absencesOf(red: readonly Traits[], green: readonly Traits[]): Literal[] {
   const present = new Set(red.flat().map(dimensionOf));
   const others = [...new Set(green.flat().map(dimensionOf))].filter((dimension) => !present.has(dimension));
@@ -57,25 +59,28 @@ function absencesOf(red: readonly Traits[], green: readonly Traits[]): Literal[]
   return others.length === 0 ? [] : [{ traits: [], holds: (traits) => !has(traits) }];
 }
 
-/** How the values of a dimension are said of deliveries. `many`: where there are several, instead of listing them. */
+/** Phrases for the values of a dimension. `many` is used for several values, instead of listing them. */
 const PHRASES: Readonly<Record<string, { readonly one: (value: string) => string; readonly many: string }>> = {
   'Content-Type': {
     one: (value) => (value === 'none' ? 'without a Content-Type' : `whose Content-Type is ${value}`),
     many: 'whose Content-Type is not application/json',
   },
-  method: { one: (value) => `sent by ${value}`, many: 'sent by another method than POST' },
+  method: { one: (value) => `sent with ${value}`, many: 'sent with another method than POST' },
   URL: { one: (value) => `at another URL (${value})`, many: 'at other URLs' },
   query: { one: (value) => `with ?${value} in the query`, many: 'with a query' },
   field: { one: (value) => `with another ${value}`, many: 'with other values' },
   text: { one: (value) => `with a text ${value}`, many: 'with a long text' },
   header: { one: (value) => `with the header ${value}`, many: 'with certain other headers' },
-  framing: { one: (value) => `in another framing (${value})`, many: 'in other framings than one Content-Length' },
+  framing: { one: (value) => `with another framing (${value})`, many: 'with another framing than one Content-Length' },
   status: { one: (value) => `with the status ${value}`, many: 'with certain statuses' },
   notification: { one: (value) => `of the kind ${value}`, many: 'of other kinds' },
-  body: { one: (value) => `whose body has ${value}`, many: 'whose body is written otherwise' },
+  body: {
+    one: (value) => (value === 'no JSON' ? 'whose body is not JSON' : `whose body has ${value}`),
+    many: 'whose body is encoded differently',
+  },
   'client certificate': {
     one: (value) => (value === 'none' ? 'without a client certificate' : `with another certificate (${value})`),
-    many: 'without the right client certificate',
+    many: 'without the valid client certificate',
   },
 };
 
@@ -94,7 +99,7 @@ function described(traits: Traits, members: number): Condition {
 
 function credential(name: string, values: readonly string[]): string {
   const [first = ''] = values;
-  if (values.length > 1) return `whose ${name} is not the right one`;
+  if (values.length > 1) return `without a valid ${name}`;
   if (first === 'missing') return `without ${name === 'signature' ? 'a signature' : 'an API key'}`;
   return first === 'empty' || first === 'invented' ? `with an ${first} ${name}` : `with ${first}`;
 }

@@ -7,11 +7,11 @@ import { PREFLIGHT_SCENARIO, STATUS_SCENARIOS } from '../judge/index.ts';
 import type { Diagnosis, ScenarioResult } from '../report/result-document.ts';
 import { NOT_KNOWN } from '../report/verdict.ts';
 import { type Candidate, causesOfRun } from './causes.ts';
-import { factsOf, fingerprintsOf } from './facts.ts';
+import { factsOf, isAnsweredAsUnknownKind } from './facts.ts';
 import { type DictionaryFault, type FaultDictionary, loadDictionary } from './fault-dictionary.ts';
-import { type Finding, findingOf, shownBy } from './finding.ts';
-import { type Answer, answerOf, type Outcomes, outcomeOf } from './outcome.ts';
-import { type Explanation, explainByOverlap } from './overlap.ts';
+import { asAnswered, type Finding, findingOf, shownBy } from './finding.ts';
+import { type Deviation, deviationOf, encodeOutcome, type Outcomes } from './outcome.ts';
+import { ALL_HANDLED, type ExplainingFault, explainByOverlap, PLAIN_FORGERY_IDS } from './overlap.ts';
 import { patternsOf, whatSuffices } from './patterns.ts';
 import { explainClientCertificates, ofNothingChecked, ofOutages, ofStatuses } from './run-findings.ts';
 import { faultOfMistake } from './signing-trials.ts';
@@ -20,19 +20,19 @@ import { guessStack, type KnownStack } from './stack.ts';
 interface ToDiagnose {
   readonly results: readonly ScenarioResult[];
   readonly outages: RunObservations['outages'];
-  /** Why the preflight failed; null when it passed. */
+  /** The finding about a failed preflight; null if it passed. */
   readonly preflight: Finding | null;
-  /** As the user specifies it; null to guess it from the answers. */
+  /** The stack that the user specified; null to guess it from the answers. */
   readonly stack: Stack | null;
   /** The features that were on. */
   readonly features: readonly Feature[];
-  /** Whether a part of the catalogue was not run: then no fault is certain. */
+  /** Whether part of the catalogue was not run; then no fault is certain. */
   readonly partial: boolean;
 }
 
 /**
- * The likely faults of the endpoint, the most important first. Empty when nothing is wrong, and when no known fault
- * fits.
+ * Returns the likely faults of the endpoint, the most important first. Empty if there are no failures, or if no known
+ * fault fits.
  */
 export async function diagnose(run: ToDiagnose): Promise<Diagnosis[]> {
   const { results, outages, preflight } = run;
@@ -41,17 +41,17 @@ export async function diagnose(run: ToDiagnose): Promise<Diagnosis[]> {
   try {
     return diagnoseWith(await loadDictionary(), run);
   } catch (error) {
-    // The results are worth more than their explanation.
+    // A failed diagnosis must not lose the results.
     return [{ ...shownBy({ ...NOT_EXPLAINED, title: `${NOT_EXPLAINED.title}: ${error}` }, []), relation: 'main' }];
   }
 }
 
 const NOT_EXPLAINED = {
   fault: NOT_KNOWN,
-  title: 'The diagnosis failed, which is a defect of hookproof',
+  title: 'The diagnosis failed because of a bug in hookproof',
   mistake: null,
   why: 'The results below are complete; only their causes are missing.',
-  fix: 'See the fix of each check, and report the defect with the document of this run.',
+  fix: 'See the fix of each check, and report the bug with the result document of this run.',
 };
 
 /** Diagnoses a run with a given dictionary. */
@@ -65,22 +65,42 @@ function diagnoseWith(dictionary: FaultDictionary, run: ToDiagnose): Diagnosis[]
   return first === undefined ? [] : [withRecipe(first), ...others];
 }
 
-/** The likely faults from the results of a run whose preflight passed. */
+/** Returns the likely faults from the results of a run whose preflight passed. */
 function explainRun(run: ToDiagnose, dictionary: FaultDictionary, stack: KnownStack | null): Diagnosis[] {
   const { results, outages, features, partial } = run;
   const facts = factsOf(results, outages);
-  const patterns = patternsOf(facts);
+  const patterns = patternsOf(facts, results);
   const nothing = patterns.some(({ mistake }) => mistake === 'refused-with-success') ? null : ofNothingChecked(results);
-  const explanations = explainByOverlap(outcomesIn(results), dictionary, (fault) => isPossible(fault, features));
-  // A part of the catalogue shows the mistake at most: what was not run confirms nothing.
+  // If a plain forgery was accepted earlier, accepting one after a harmful payload proves nothing.
+  const acceptsPlain = facts.some(({ id, harm }) => harm === 'forged' && PLAIN_FORGERY_IDS.has(id));
+  const isRuledOut = ({ mistake }: DictionaryFault) =>
+    (mistake === 'payload-merged-into-prototype' && acceptsPlain) ||
+    (mistake === 'inherited-name-lookup' && !facts.some((fact) => fact.mistake === mistake));
+  const explanations = explainByOverlap(
+    outcomesIn(results),
+    dictionary,
+    (fault) => isPossible(fault, features) && !isRuledOut(fault),
+  );
+  // A follow-up that isolated a part of the delivery shows only the mistake.
   const parts = new Set(facts.flatMap(({ id, part }) => (part === null ? [] : [id])));
-  const named = explanations.filter((one) => isSpecific(one, parts)).map((one) => diagnosisOf(one, results, partial));
+  const isUnlisted = ({ fault, evidence }: ExplainingFault) =>
+    fault.mistake === 'one-shape-for-all-types' &&
+    isAnsweredAsUnknownKind(
+      facts.filter(({ id }) => evidence.includes(id)),
+      facts,
+    );
+  const named = explanations
+    .filter((one) => isSpecific(one, parts) && !isUnlisted(one))
+    .map((one) => diagnosisOf(one, results, partial));
   const everywhere = ofStatuses(results).map((diagnosis) => ({ diagnosis, everywhere: true }));
+  // A process that an unauthenticated request ends is a separate cause.
+  const byAnyone = new Set(facts.flatMap(({ id, harm }) => (harm === 'ended by anyone' ? [id] : [])));
+  const others = outages.filter(({ culprit, outcome }) => !byAnyone.has(culprit ?? '') || outcome === undefined);
   const found: (Candidate | null)[] = [
     nothing && { diagnosis: nothing, complete: true },
     ...patterns.map((diagnosis) => ({ diagnosis })),
     ...everywhere,
-    ...[...named, ...whatSuffices(facts, results), explainClientCertificates(results), ofOutages(outages, results)].map(
+    ...[...named, ...whatSuffices(facts, results), explainClientCertificates(results), ofOutages(others, results)].map(
       (diagnosis) => diagnosis && { diagnosis },
     ),
   ];
@@ -91,7 +111,7 @@ function explainRun(run: ToDiagnose, dictionary: FaultDictionary, stack: KnownSt
   }));
 }
 
-/** The features without which a fault cannot show. */
+/** The features without which a fault of an area cannot be observed. */
 const AREA_NEEDS: Readonly<Record<string, readonly Feature[]>> = {
   'raw-body': ['hmac'],
   signature: ['hmac'],
@@ -102,37 +122,36 @@ const AREA_NEEDS: Readonly<Record<string, readonly Feature[]>> = {
   mtls: ['mtls'],
 };
 
-/** Whether a fault can show with these features, in a run in which the first delivery was accepted. */
+/** Whether a fault can be observed with these features, in a run whose first delivery was accepted. */
 export function isPossible({ area, refusal }: DictionaryFault, features: readonly Feature[]): boolean {
   return refusal === undefined && (AREA_NEEDS[area] ?? []).every((need) => features.includes(need));
 }
 
-/** The outcomes of the judged checks, without those about a status that is wrong throughout ({@link ofStatuses}). */
+/** Returns the outcomes of the judged checks, except a status that is wrong everywhere ({@link ofStatuses}). */
 export function outcomesIn(results: readonly ScenarioResult[]): Outcomes {
   const rejections = Object.values(STATUS_SCENARIOS);
   const statuses = [PREFLIGHT_SCENARIO, ...rejections];
-  const outcomes = new Map<string, Answer | null>();
+  const outcomes = new Map<string, Deviation | null>();
   const usual = new Set([
     '401',
     ...results.flatMap(({ id, outcome = '' }) => (rejections.includes(id) ? [outcome.replace('missing-', '')] : [])),
   ]);
-  // Signed but malformed payloads may be rejected with the status of invalid credentials.
-  const alsoElsewhere = usual.has(fingerprintsOf(results).malformedPayload ?? '');
   const differ = results.some(({ id, outcome }) => rejections.includes(id) && outcome?.startsWith('missing-'));
   for (const result of results) {
-    const outcome = outcomeOf(result);
+    const outcome = encodeOutcome(result);
     if (outcome === undefined) continue;
-    const answer = outcome === null ? null : answerOf(outcome, usual, alsoElsewhere);
+    const hasEnded = result.decidedBy === 'receiver-stopped';
+    const answer = outcome === null ? null : { ...deviationOf(outcome, usual), hasEnded };
     const isStatus = statuses.includes(result.id) && (result.id !== PREFLIGHT_SCENARIO || answer?.kind === 'accepted');
-    // Answers to missing and to invalid credentials then differ in any case.
+    // With such a status, answers to missing and to invalid credentials differ in any case.
     outcomes.set(result.id, isStatus || (differ && result.decidedBy === 'answers-differ') ? null : answer);
   }
   return outcomes;
 }
 
 /**
- * The likely fault after a failed preflight. The finding has separate evidence, such as the accepted signing mistake or
- * the certificate, so it decides. A mutant whose preflight fails with the same finding adds its name and its texts.
+ * Returns the likely fault after a failed preflight. The finding decides, because it has separate evidence, such as the
+ * accepted signing mistake or the certificate. A mutant whose preflight fails with the same finding adds its name.
  */
 function explainFailedPreflight(
   finding: Finding,
@@ -147,23 +166,26 @@ function explainFailedPreflight(
   return [{ ...shown, relation: 'main', agreement: 1, ...withCode(fix, findMistake(mistake), stack) }];
 }
 
-/** The only mutant with these outcomes whose preflight fails with this finding, declared equivalents aside. */
+/**
+ * Returns the only mutant with these outcomes whose preflight fails with this finding, ignoring declared equivalents.
+ */
 function onlyFaultWith(
   finding: string,
   failed: ScenarioResult | undefined,
   { faults }: FaultDictionary,
 ): DictionaryFault | undefined {
   const found = faults.filter(
-    ({ refusal, outcomes }) => refusal === finding && failed !== undefined && outcomes[failed.id] === outcomeOf(failed),
+    ({ refusal, outcomes }) =>
+      refusal === finding && failed !== undefined && outcomes[failed.id] === encodeOutcome(failed),
   );
   const [first, ...others] = found.filter(({ equivalentTo }) => !found.some(({ name }) => name === equivalentTo?.name));
   if (first === undefined || others.length > 0) return undefined;
-  // When several mutants have the same outcomes, the finding is more specific than the name of one of them.
+  // If several mutants have the same outcomes, the finding is more specific than the name of one of them.
   const outcomes = JSON.stringify(first.outcomes);
   return faults.some((other) => other !== first && JSON.stringify(other.outcomes) === outcomes) ? undefined : first;
 }
 
-/** A fix with the code for the stack, where the mistake has some. */
+/** Adds the code for the stack to a fix, if the mistake has any. */
 function withCode(
   fix: string,
   mistake: Mistake | undefined,
@@ -173,37 +195,38 @@ function withCode(
   return code === undefined ? { fix, stack: null } : { fix: `${fix} ${code}`, stack };
 }
 
-/** The first finding also says where to find a receiver to copy. */
+/** Adds to a fix where to find a receiver to copy. */
 function withRecipe(one: Diagnosis): Diagnosis {
   if (one.stack === null) return one;
   return { ...one, fix: `${one.fix} A whole receiver: \`hookproof init --stack ${one.stack.name}\`.` };
 }
 
-/** One outcome shows only the mistake that its check looks for, and an isolated part of its delivery says more. */
-function isSpecific({ fault, evidence: [id = '', ...others] }: Explanation, parts: ReadonlySet<string>): boolean {
-  return others.length > 0 || (findScenario(id)?.mistake === fault.mistake && !parts.has(id));
+/**
+ * Whether the explanation rests on more than one check. A single check is enough if it looks for this mistake, unless a
+ * follow-up isolated a part of its delivery (which is more specific), or it is the check of all plain notifications
+ * (which does not show how they were lost).
+ */
+function isSpecific({ fault, evidence: [id = '', ...others] }: ExplainingFault, parts: ReadonlySet<string>): boolean {
+  return others.length > 0 || (id !== ALL_HANDLED && findScenario(id)?.mistake === fault.mistake && !parts.has(id));
 }
 
 function diagnosisOf(
-  { fault, isExact, alike, evidence, outcomes }: Explanation,
+  { fault, isExact, alike, evidence, outcomes }: ExplainingFault,
   results: readonly ScenarioResult[],
   partial: boolean,
 ): Diagnosis {
-  const own = isExact && !partial && namesOnly(fault, evidence, results);
+  const shown = results.filter(({ id }) => evidence.includes(id));
+  const own = isExact && !partial && namesOnly(fault, shown);
   const finding = own
     ? findingOf(fault.name, titleOf(fault), fault.mistake, fault.note)
-    : findingOf(fault.mistake, MISTAKES[fault.mistake].title, fault.mistake);
+    : findingOf(fault.mistake, asAnswered(MISTAKES[fault.mistake].title, shown), fault.mistake);
   return { ...shownBy(finding, evidence, outcomes), alike: own ? [...alike] : [] };
 }
 
-/** Whether this receiver gives the answers that the title of a mutant names. */
-function namesOnly(
-  { title }: DictionaryFault,
-  evidence: readonly string[],
-  results: readonly ScenarioResult[],
-): boolean {
+/** Whether this receiver gave every status that the mutant's title names. */
+function namesOnly({ title }: DictionaryFault, shown: readonly ScenarioResult[]): boolean {
   const named = title.match(/\b[345]\d\d\b/g) ?? [];
-  const given = results.flatMap(({ id, answered }) => (evidence.includes(id) ? [`${answered?.status}`] : []));
+  const given = shown.map(({ answered }) => `${answered?.status}`);
   return named.every((status) => given.includes(status));
 }
 

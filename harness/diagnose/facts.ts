@@ -1,6 +1,6 @@
 /**
- * The facts of a run: for each check that went wrong, what harm it does and what the answer looks like, compared with
- * how this endpoint answers in known situations. They hold for any receiver, whatever statuses it uses. Pure.
+ * Derives the facts of a run: for each failure or warning, the harm and what the answer looks like, compared with this
+ * endpoint's answers in known situations. Facts hold for any receiver, whatever statuses it uses. Pure.
  */
 import { MISTAKES, type MistakeId } from '../../contract/mistakes/index.ts';
 import { findScenario, type RunObservations } from '../../scenarios/index.ts';
@@ -9,7 +9,7 @@ import { groupBy } from '../report/index.ts';
 import type { ScenarioResult } from '../report/result-document.ts';
 import { type Cell, cellsOf, type Trait } from './traits.ts';
 
-/** What goes wrong for the partner, the worst first. Causes are listed in this order. */
+/** The kinds of harm, the worst first. Causes are listed in this order. */
 export const HARMS = [
   'reveals',
   'forged',
@@ -24,7 +24,7 @@ export const HARMS = [
 ] as const;
 export type Harm = (typeof HARMS)[number];
 
-/** What a rejection of a valid delivery looks like, compared with the other answers of this endpoint. */
+/** Which of the endpoint's other answers a rejection of a valid delivery resembles. */
 export type Likeness = 'signature' | 'payload' | 'elsewhere' | 'crash' | 'unknown';
 
 export interface Fact {
@@ -32,17 +32,19 @@ export interface Fact {
   readonly result: ScenarioResult;
   readonly isFailure: boolean;
   readonly harm: Harm;
-  /** Only of refused valid deliveries. */
+  /** What the answer resembles; `unknown` except for rejected valid deliveries. */
   readonly likeness: Likeness;
-  /** The mistake that the check shows with this outcome. */
+  /** The mistake that this outcome of the check indicates. */
   readonly mistake: MistakeId;
-  /** The delivery that decided; null for what is observed over the whole run, or in a handshake. */
+  /** The delivery that decided; null for observations over the whole run or in a handshake. */
   readonly cell: Cell | null;
   /** The part of the delivery that a follow-up isolated as enough: `X-Client-Verify: SUCCESS`. */
   readonly part: string | null;
+  /** Whether such a body ended the process with and without a valid signature, so before any check. */
+  readonly endsUnchecked: boolean;
 }
 
-/** How the endpoint answers in known situations, by the usual status; null where the run does not show it. */
+/** The endpoint's usual status in known situations; null if the run does not show it. */
 export interface Fingerprints {
   readonly invalidSignature: string | null;
   readonly malformedPayload: string | null;
@@ -77,14 +79,20 @@ function mostFrequent(values: readonly string[]): string | null {
 export function factsOf(results: Results, outages: RunObservations['outages']): Fact[] {
   const fingerprints = fingerprintsOf(results);
   const culprits = new Set(outages.flatMap(({ culprit }) => culprit ?? []));
+  // A name that every object inherits is also an unknown value.
+  const failsOnUnknown = results.some(
+    ({ id, outcome = '' }) => /^5/.test(outcome) && findScenario(id)?.mistake === 'unknown-values-rejected',
+  );
+  const unchecked = mistakesBeforeChecks(results, culprits);
   return results.filter(isRedResult).flatMap((result): Fact[] => {
     const scenario = findScenario(result.id);
     if (scenario === undefined) return [];
     const cell = decisiveCell(result);
-    // Every parser has a limit, and most receivers have this mistake next to another one.
+    // Every parser has a limit, and most receivers with this mistake also have another one.
     const isNesting = scenario.mistake === 'deep-nesting-unhandled';
     const found = harmOf(result, cell, culprits);
-    const harm = isNesting && found === 'malformed' ? 'rest' : found;
+    const endsUnchecked = result.suite === 'malformed' && isEnd(found) && unchecked.has(scenario.mistake);
+    const harm = endsUnchecked ? 'ended by anyone' : isNesting && found === 'malformed' ? 'rest' : found;
     return [
       {
         id: result.id,
@@ -93,12 +101,43 @@ export function factsOf(results: Results, outages: RunObservations['outages']): 
         harm,
         likeness:
           harm === 'refuses' && !result.decidedBy.startsWith('effect') ? likenessOf(result, fingerprints) : 'unknown',
-        mistake: mistakeShown(scenario.mistake, harm, result, cell),
+        mistake:
+          failsOnUnknown && scenario.mistake === 'inherited-name-lookup'
+            ? 'unknown-values-rejected'
+            : endsUnchecked
+              ? scenario.mistake
+              : mistakeShown(scenario.mistake, harm, result, cell),
         cell,
         part: partOf(result),
+        endsUnchecked,
       },
     ];
   });
+}
+
+export const isEnd = (harm: Harm) => harm === 'ends' || harm === 'ended by anyone';
+
+/** Returns the mistakes in reading a body that ended the process both with and without a valid signature. */
+function mistakesBeforeChecks(results: Results, culprits: ReadonlySet<string>): ReadonlySet<MistakeId> {
+  const malformed = results.filter((result) => result.suite === 'malformed' && isRedResult(result));
+  const endedBy = (harm: Harm) =>
+    malformed
+      .filter((result) => harmOf(result, decisiveCell(result), culprits) === harm)
+      .flatMap(({ id }) => findScenario(id)?.mistake ?? []);
+  const signed = new Set(endedBy('ends'));
+  return new Set(endedBy('ended by anyone').filter((mistake) => signed.has(mistake)));
+}
+
+/**
+ * Whether a notification of an unknown kind, in the shape of an order, gets the same answer as these: then the receiver
+ * decides by a list of known kinds.
+ */
+export function isAnsweredAsUnknownKind(some: readonly Fact[], facts: readonly Fact[]): boolean {
+  const unknown = facts.find(
+    ({ mistake, cell }) =>
+      mistake === 'unknown-values-rejected' && cell?.traits.some((trait) => /^notification: TEST_/.test(trait)),
+  );
+  return unknown !== undefined && some.every((one) => one.result.outcome === unknown.result.outcome);
 }
 
 function decisiveCell({ id, delivery }: ScenarioResult): Cell | null {
@@ -110,8 +149,8 @@ function partOf({ id, decidedBy, delivery }: ScenarioResult): string | null {
   return decidedBy === 'forgery-accepted' && delivery !== null && !cellsOf(id).has(delivery) ? delivery : null;
 }
 
-/** What a leak gives away that an attacker can use at once. */
-const CREDENTIALS = ['signature', 'secret', 'api-key', 'credential-part', 'sent-signature', 'private-key'];
+/** Leaks of values that an attacker can use directly. */
+const CREDENTIALS = 'signature secret api-key credential-part sent-signature private-key'.split(' ');
 
 const HARM_BY_DECISION: Readonly<Record<string, Harm>> = {
   'forgery-accepted': 'forged',
@@ -123,7 +162,7 @@ const HARM_BY_DECISION: Readonly<Record<string, Harm>> = {
   'other-2xx': 'status',
 };
 
-/** The check of a receiver that stays up. */
+/** The check that the receiver stays up during the run. */
 export const STAYS_UP = 'delivery/stays-up';
 
 function harmOf(result: ScenarioResult, cell: Cell | null, culprits: ReadonlySet<string>): Harm {
@@ -136,7 +175,7 @@ function harmOf(result: ScenarioResult, cell: Cell | null, culprits: ReadonlySet
   if (culprits.has(id) || decidedBy === 'receiver-stopped') {
     return cell?.expect.authentic === false ? 'ended by anyone' : 'ends';
   }
-  // The sender signed another form of this very notification, so an attacker cannot invent one.
+  // The sender signed another form of the same notification, so an attacker cannot invent one.
   if (decidedBy === 'forgery-accepted' && suite === 'raw-body') return 'lenient';
   const decided = HARM_BY_DECISION[decidedBy];
   if (decided !== undefined) return decided;
@@ -150,20 +189,26 @@ function harmOf(result: ScenarioResult, cell: Cell | null, culprits: ReadonlySet
   return pass.includes(200) && !is2xx(Number(outcome)) ? 'refuses' : 'rest';
 }
 
-/** What it means that a notification was not handled, or too often, whatever else the check is about. */
+/**
+ * The mistakes shown by a notification that was not handled or was handled repeatedly, whatever the check is about. The
+ * first is that of a check that is about none of them, and so sends no copies.
+ */
 const MISTAKES_BY_EFFECT: Readonly<Record<string, readonly [MistakeId, ...MistakeId[]]>> = {
   'effect-missing': ['acknowledged-before-stored', 'kind-not-handled', 'unknown-value-stops-work', 'copies-by-content'],
-  'effect-repeated': ['copy-handled-again', 'ids-kept-in-memory', 'lookup-before-insert', 'effect-and-id-apart'],
+  'effect-repeated': ['effect-and-id-apart', 'copy-handled-again', 'ids-kept-in-memory', 'lookup-before-insert'],
 };
 
-/** What a status says by itself. */
+/** The mistakes that a status alone indicates. */
 const MISTAKE_BY_STATUS: Readonly<Record<number, MistakeId>> = {
   413: 'valid-body-size-rejected',
   429: 'load-rejected',
   431: 'header-limits-too-low',
 };
 
-/** A check for accepted forgeries shows something else where the forgery was refused with a wrong answer. */
+/**
+ * Returns the mistake that an outcome indicates. A check for accepted forgeries indicates another mistake if the
+ * forgery was rejected with an invalid answer.
+ */
 function mistakeShown(ofCheck: MistakeId, harm: Harm, result: ScenarioResult, cell: Cell | null): MistakeId {
   const { answered, decidedBy, id, outcome = '' } = result;
   const byEffect = MISTAKES_BY_EFFECT[decidedBy];
@@ -177,7 +222,7 @@ function mistakeShown(ofCheck: MistakeId, harm: Harm, result: ScenarioResult, ce
   if (harm === 'refuses') {
     if (outcome === 'silence') return 'slow-answer';
     if (decidedBy === 'unreadable-answer') return 'body-length-in-characters';
-    // A filter rejects; an error is of the code that used the text.
+    // A filter would reject, so an error comes from the code that used the text.
     if (isCrash && ofCheck === 'body-content-filter')
       return id.endsWith('sql') ? 'sql-from-payload-text' : 'unstorable-characters';
   }
@@ -188,6 +233,7 @@ function mistakeShown(ofCheck: MistakeId, harm: Harm, result: ScenarioResult, ce
     if (has('Content-Type', 'body: no bytes', 'framing: no body')) return 'undefined-body-throws';
     if (has('header: Content-Encoding')) return 'decompression-unguarded';
     if (has('framing', 'method', 'URL')) return ofCheck;
+    if (has('body: more than')) return 'oversized-body-unhandled';
     return has('API key') && !has('signature') ? 'key-check-throws' : 'signature-check-throws';
   }
   return has('body', 'notification', 'Content-Type') ? 'parsing-before-verification' : 'wrong-refusal-status';
@@ -203,12 +249,12 @@ function likenessOf({ answered, outcome = '' }: ScenarioResult, fingerprints: Fi
   return usual.has(status) ? 'unknown' : 'elsewhere';
 }
 
-/** Whether a receiver that makes one mistake shows the other as well. */
+/** Whether a receiver with one mistake also shows the other. */
 export function implies(one: MistakeId, other: MistakeId): boolean {
   return one === other || MISTAKES[one].implies?.includes(other) === true;
 }
 
-/** Whether a delivery deviates from the plain one in everything that another does, and answers alike. */
+/** Whether a delivery has all deviations of a simpler one, and the same kind of answer. */
 export function isSpecialCaseOf(fact: Fact, simpler: Fact): boolean {
   if (fact.cell === null || simpler.cell === null) return false;
   if (kindOf(fact) !== kindOf(simpler)) return false;
@@ -217,20 +263,26 @@ export function isSpecialCaseOf(fact: Fact, simpler: Fact): boolean {
   return simpler.cell.traits.length > 0 && simpler.cell.traits.every((trait) => hasAtLeast(traits, trait));
 }
 
-/** An accepted body of another form is a forgery too, and an error has the same cause whether the payload is valid. */
+/**
+ * Whether two different harms have the same cause: an accepted body of another form is also a forgery, and an error has
+ * the same cause whether the payload is valid or not.
+ */
 function isAkin({ harm }: Fact, simpler: Fact): boolean {
   if (harm === 'lenient') return simpler.harm === 'forged';
   return kindOf(simpler) === 'crashed' && [harm, simpler.harm].every((one) => one === 'refuses' || one === 'malformed');
 }
 
-/** Where an invented credential is accepted, so is any other that is there. */
+/**
+ * Whether the traits include this one. If an invented credential is accepted, any other credential that is present is,
+ * too.
+ */
 function hasAtLeast(traits: readonly Trait[], trait: Trait): boolean {
   if (traits.includes(trait)) return true;
   const [, name] = /^(.*): invented$/.exec(trait) ?? [];
   return name !== undefined && traits.some((one) => one.startsWith(`${name}: `) && !/: (?:missing|empty)$/.test(one));
 }
 
-/** `accepted`, `rejected`, `crashed`, or the outcome as it is. */
+/** Returns `accepted`, `rejected`, `crashed`, or the outcome unchanged. */
 export function kindOf({ result: { answered, outcome = '' } }: Fact): string {
   if (answered !== undefined && answered.class !== 'closed') return answered.class;
   return outcome === 'closed' ? 'crashed' : outcome;

@@ -1,40 +1,41 @@
 /**
- * The fault dictionary: what a run reports about each mutant of the reference receiver, and the mistake that it makes.
- * `npm run matrix` writes the outcomes, `npm run docs` what is read from the mutants themselves.
+ * The fault dictionary: what a run reports about each mutant of the reference receiver, and the mutant's mistake. `npm
+ * run matrix` writes the outcomes, `npm run docs` the data that comes from the mutants themselves.
  */
 import { readFile } from 'node:fs/promises';
 import type { MistakeReference } from '../../contract/mistakes/index.ts';
 import { packageFile } from '../../contract/package-file.ts';
 import type { Feature } from '../../scenarios/index.ts';
 
-/** What is read from a mutant: a line of `mutants` in `scenarios/fault-dictionary.json`. */
+/** Data from the mutant itself: a line of `mutants` in `scenarios/fault-dictionary.json`. */
 interface FaultIdentity extends MistakeReference {
   readonly name: string;
   readonly area: string;
-  /** The defect of this mutant, more exactly than its mistake. */
+  /** The defect of this mutant, more specific than its mistake. */
   readonly title: string;
   readonly forbidden?: false;
-  /** Another fault that no probe can tell from this one, with the reason. */
+  /** Another fault that no probe can distinguish from this one, with the reason. */
   readonly equivalentTo?: { readonly name: string; readonly reason: string };
 }
 
-/** What the matrix recorded of a mutant: a line of `faults` in the same file. */
+/** What the matrix recorded for a mutant: a line of `faults` in the same file. */
 export interface FaultOutcomes {
   readonly name: string;
   /** The features that were on. */
   readonly features: readonly Feature[];
   /**
-   * The scenarios that the reference receiver passes and this mutant does not, with the outcome ({@link outcomeOf}).
+   * The scenarios that the reference receiver passes and this mutant does not, with the outcome ({@link
+   * encodeOutcome}).
    */
   readonly outcomes: Readonly<Record<string, string>>;
   /**
-   * Scenarios, `suite/*` or `*` whose outcome differs from run to run, as when only a part of a signature is compared.
-   * An entry of `outcomes` is certain all the same; about the rest the dictionary says nothing ({@link isUncertain}).
+   * Scenarios, `suite/*` or `*` whose outcome varies between runs, for example if only part of a signature is compared.
+   * An entry of `outcomes` is certain nevertheless; about the rest the dictionary states nothing ({@link isUncertain}).
    */
   readonly uncertain?: readonly string[];
   /**
-   * Only where not even the plain valid delivery is accepted, so that no other delivery is judged: the code of the
-   * finding about that rejection, which distinguishes mutants with equal outcomes.
+   * The code of the finding if even the plain valid delivery is rejected. No other delivery is then judged, so it
+   * distinguishes mutants with equal outcomes.
    */
   readonly refusal?: string;
 }
@@ -43,7 +44,7 @@ export type DictionaryFault = FaultIdentity & FaultOutcomes;
 
 export interface OutcomesFile {
   readonly schemaVersion: 2;
-  /** The digest of the catalogue with which it was recorded. */
+  /** The digest of the catalogue when it was recorded. */
   readonly catalogue: string;
   /** Both sorted by name. */
   readonly mutants: readonly FaultIdentity[];
@@ -58,7 +59,7 @@ export interface FaultDictionary {
 
 let loading: Promise<FaultDictionary> | undefined;
 
-/** Reads the file once in a process. Empty when it is missing: a run then has no diagnosis by mutants. */
+/** Reads the file once per process. Empty if it is missing: a run then has no diagnosis by mutants. */
 export function loadDictionary(): Promise<FaultDictionary> {
   loading ??= readDictionary();
   return loading;
@@ -67,7 +68,7 @@ export function loadDictionary(): Promise<FaultDictionary> {
 async function readDictionary(): Promise<FaultDictionary> {
   const file = packageFile('scenarios/fault-dictionary.json');
   if (file === null) return { catalogue: '', faults: [] };
-  // Read, not imported: Node 20 prints a warning for an import of JSON. A test checks the shape against the generators.
+  // Read instead of imported: Node 20 prints a warning for an import of JSON. A test checks its shape.
   const { catalogue, mutants, faults }: OutcomesFile = JSON.parse(await readFile(file, 'utf8'));
   const byName = new Map(mutants.map((mutant) => [mutant.name, mutant]));
   return {
@@ -79,12 +80,12 @@ async function readDictionary(): Promise<FaultDictionary> {
   };
 }
 
-/** Whether one of the patterns covers a scenario: by its id, by its suite, or as `*`. */
-export function isMeant(patterns: readonly string[], id: string): boolean {
+/** Whether one of the patterns matches a scenario: its id, its suite, or `*`. */
+export function matchesAny(patterns: readonly string[], id: string): boolean {
   return patterns.includes(id) || patterns.includes('*') || patterns.includes(`${id.split('/')[0]}/*`);
 }
 
-/** Whether the dictionary says nothing about what a fault does in a scenario. */
+/** Whether the dictionary states nothing about a fault's outcome in a scenario. */
 export function isUncertain({ outcomes, uncertain }: FaultOutcomes, id: string): boolean {
-  return uncertain !== undefined && outcomes[id] === undefined && isMeant(uncertain, id);
+  return uncertain !== undefined && outcomes[id] === undefined && matchesAny(uncertain, id);
 }

@@ -1,18 +1,26 @@
 import { explainMistake, findMistake, type MistakeId } from '../../contract/mistakes/index.ts';
-import type { Diagnosis } from '../report/result-document.ts';
+import type { Diagnosis, ScenarioResult } from '../report/result-document.ts';
 
-/** What is wrong with the endpoint: a stable name, the defect, the mistake (null when it is none), why, and the fix. */
+/**
+ * A defect of the endpoint: a stable name, the title, the mistake (null if there is none), why it matters, and the fix.
+ */
 export type Finding = Pick<Diagnosis, 'fault' | 'title' | 'mistake' | 'why' | 'fix'>;
 
-/** A finding about a mistake. `note` is one sentence about this case of it, before the consequence. */
+/** Creates a finding about a mistake. `note` is one sentence about this case, before the consequence. */
 export function findingOf(fault: string, title: string, mistake: MistakeId, note?: string): Finding {
   return { fault, title, mistake, ...explainMistake({ mistake, ...(note !== undefined && { note }) }) };
 }
 
-/** A finding with the checks that show it. `outcomes`: how many could. */
+/** Attaches the checks that show a finding. `outcomes` is how many checks could show it. */
 export function shownBy(finding: Finding, evidence: readonly string[], outcomes = evidence.length): Diagnosis {
   const { fault, title, mistake, why, fix } = finding;
   const seen = findMistake(mistake)?.seen ?? '';
   const shown = { agreement: evidence.length, outcomes, evidence: [...evidence], alike: [], seen };
   return { relation: 'also', fault, title, mistake, ...shown, why, fix, stack: null };
+}
+
+/** Adapts the title of a mistake, which names the usual answer, to servers that close the connection instead. */
+export function asAnswered(title: string, results: readonly ScenarioResult[]): string {
+  const isClosed = results.every(({ outcome }) => outcome === 'closed');
+  return isClosed ? title.replace(/^Answers 500 to/, 'Closes the connection on') : title;
 }

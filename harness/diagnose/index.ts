@@ -1,7 +1,9 @@
 /** The diagnosis of a run: which fault the endpoint probably has. */
 export { diagnose } from './diagnose.ts';
-export { type DictionaryFault, type FaultDictionary, isMeant, loadDictionary } from './fault-dictionary.ts';
+export { type DictionaryFault, type FaultDictionary, loadDictionary, matchesAny } from './fault-dictionary.ts';
 export type { Finding } from './finding.ts';
+export { loggedIn } from './logged.ts';
+export { lossOf } from './losses.ts';
 export { namedFindings } from './named-findings.ts';
 export {
   explainCertificates,
@@ -20,9 +22,12 @@ export {
   limitsDeliveries,
   type Refusal,
   type RejectedKind,
+  rejectsForm,
   rejectsKind,
   type Stage,
   stageOf,
   underscoreIn,
+  waitsAfterCheck,
 } from './refused-delivery.ts';
-export { credentialsOf, explainRejection, explainWords } from './rejected-credentials.ts';
+export { configuredCredentials, explainRejection, explainWords } from './rejected-credentials.ts';
+export { acceptsAfterValid } from './run-findings.ts';

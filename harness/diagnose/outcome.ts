@@ -1,11 +1,11 @@
-/** The outcome of a scenario as one word that can be compared. Pure. */
+/** Encodes the outcome of a scenario as text that can be compared. Pure. */
 import type { ScenarioResult } from '../report/result-document.ts';
 
 /**
- * The outcome of a judged scenario: null for a pass, else `fail 200`, `warn 403`, `fail closed`. Undefined without a
- * conclusion: not applicable, or inconclusive.
+ * Encodes the outcome of a judged scenario: null for a pass, otherwise `fail 200`, `warn 403`, `fail closed`. Undefined
+ * for a scenario without a conclusion (not applicable, inconclusive).
  */
-export function outcomeOf(result: Pick<ScenarioResult, 'verdict' | 'outcome'>): string | null | undefined {
+export function encodeOutcome(result: Pick<ScenarioResult, 'verdict' | 'outcome'>): string | null | undefined {
   switch (result.verdict) {
     case 'pass':
       return null;
@@ -17,36 +17,35 @@ export function outcomeOf(result: Pick<ScenarioResult, 'verdict' | 'outcome'>): 
   }
 }
 
-/** A failure or warning, with the answer in classes that do not depend on the status that a receiver prefers. */
-export interface Answer {
+/** A failure or warning. The answer is classified independently of the status that a receiver prefers. */
+export interface Deviation {
   readonly level: 'fail' | 'warn';
-  /** `accepted`, `rejected`, `crashed` (5xx, or a closed connection), `silence`, or another outcome as it is. */
+  /** `accepted`, `rejected`, `crashed` (5xx, or a closed connection), `silence`, or another outcome unchanged. */
   readonly kind: string;
   /** The status of the answer or `closed`. */
   readonly detail: string;
-  /** Whether invalid credentials are rejected with this status; null if the receiver uses it elsewhere too. */
+  /** Whether this receiver rejects invalid credentials with this status; null if crashes have it, too. */
   readonly isRefusal: boolean | null;
-  /** A 5xx with which this receiver also rejects invalid credentials: it may be a rejection or a crash. */
+  /** Whether it is a 5xx with which this receiver also rejects invalid credentials: a rejection or a crash. */
   readonly isEither: boolean;
+  /** Whether the process ended after this delivery. */
+  readonly hasEnded?: boolean;
 }
 
-/** Whether an answer goes wrong as a mutant's does. A receiver that answers has not closed the connection. */
-export function goesWrongAs({ kind, detail, isEither }: Answer, expected: Answer | undefined): boolean {
+/** Whether an answer deviates like a mutant's. A receiver that answers has not closed the connection. */
+export function goesWrongAs({ kind, detail, isEither }: Deviation, expected: Deviation | undefined): boolean {
   if (expected?.detail === 'closed' && detail !== 'closed') return false;
   return expected?.kind === kind || (isEither && expected?.kind === 'rejected');
 }
 
-/** The answer of each judged scenario; null for a pass. */
-export type Outcomes = ReadonlyMap<string, Answer | null>;
+/** The answers by judged scenario; null for a pass. */
+export type Outcomes = ReadonlyMap<string, Deviation | null>;
 
-/** The status with which invalid credentials must be rejected. */
+/** The required status for invalid credentials. */
 const REFUSAL: ReadonlySet<string> = new Set(['401']);
 
-/**
- * Reads `fail 403`. `usual`: the statuses that this receiver uses for invalid credentials; `alsoElsewhere`: it uses
- * them for other deliveries too.
- */
-export function answerOf(outcome: string, usual: ReadonlySet<string> = REFUSAL, alsoElsewhere = false): Answer {
+/** Parses an outcome such as `fail 403`. `usual`: the statuses that this receiver uses for invalid credentials. */
+export function deviationOf(outcome: string, usual: ReadonlySet<string> = REFUSAL): Deviation {
   const [level, ...rest] = outcome.split(' ');
   const detail = rest.join(' ');
   const isEither = usual.has(detail) && /^5/.test(detail);
@@ -54,17 +53,17 @@ export function answerOf(outcome: string, usual: ReadonlySet<string> = REFUSAL, 
     level: level === 'warn' ? 'warn' : 'fail',
     kind: kindOf(detail),
     detail,
-    isRefusal: alsoElsewhere || isEither ? null : usual.has(detail),
+    isRefusal: isEither ? null : usual.has(detail),
     isEither,
   };
 }
 
-const usualAnswers = new Map<string, Answer>();
+const usualDeviations = new Map<string, Deviation>();
 
-/** Reads the outcome of a mutant. There are thousands of them, and few are different. */
-export function answerOfMutant(outcome: string): Answer {
-  const known = usualAnswers.get(outcome) ?? answerOf(outcome);
-  usualAnswers.set(outcome, known);
+/** Parses the outcome of a mutant. Cached, because thousands of outcomes have few different values. */
+export function deviationOfMutant(outcome: string): Deviation {
+  const known = usualDeviations.get(outcome) ?? deviationOf(outcome);
+  usualDeviations.set(outcome, known);
   return known;
 }
 

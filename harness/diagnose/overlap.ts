@@ -1,21 +1,22 @@
 /**
- * The mutants whose outcomes overlap most with those of a run. A receiver with the same fault has mostly the same
- * outcomes; other code or another framework changes some of them. Pure.
+ * Finds the mutants whose outcomes overlap most with those of a run. A receiver with the same fault has mostly the same
+ * outcomes; different code or another framework changes some of them. Pure.
  */
 import { PLAIN_FORGERIES } from '../judge/index.ts';
+import { STAYS_UP } from './facts.ts';
 import { type DictionaryFault, type FaultDictionary, isUncertain } from './fault-dictionary.ts';
-import { type Answer, answerOfMutant, goesWrongAs, isRed, type Outcomes } from './outcome.ts';
+import { type Deviation, deviationOfMutant, goesWrongAs, isRed, type Outcomes } from './outcome.ts';
 
 /** A fault that explains some of the outcomes. */
-export interface Explanation {
+export interface ExplainingFault {
   readonly fault: DictionaryFault;
-  /** Whether no other fault is as close. Otherwise only their mistake, which is the same, is certain. */
+  /** Whether no other fault is as close. Otherwise only their common mistake is certain. */
   readonly isExact: boolean;
-  /** Names of the faults that are declared equivalent to it. */
+  /** The names of the faults that are declared equivalent to it. */
   readonly alike: readonly string[];
-  /** The checks that went wrong as the fault predicts. */
+  /** The checks that failed as the fault predicts. */
   readonly evidence: readonly string[];
-  /** How many failures and warnings the fault predicts in this run. */
+  /** The number of failures and warnings that the fault predicts for this run. */
   readonly outcomes: number;
 }
 
@@ -23,27 +24,32 @@ interface Overlap {
   readonly fault: DictionaryFault;
   readonly hits: readonly string[];
   readonly size: number;
-  /** The share of its outcomes that the run has, by weight. */
+  /** The weighted share of its outcomes that the run has. */
   readonly precision: number;
 }
 
-/** The check that a receiver fails which rejects some plain valid deliveries and accepts others. */
+/** The check that fails if the receiver rejects some plain valid deliveries and accepts others. */
 export const STEADY = 'valid/steady';
+/** The check that accepted notifications are handled, which reveals intermittent losses. */
+export const ALL_HANDLED = 'effects/accepted-handled';
 
 const MAX_FAULTS = 6;
-/** A fault that as many outcomes contradict as confirm is not named. What was not run does neither. */
+/** Below this precision, more outcomes contradict a fault than confirm it. Checks that were not run do neither. */
 const MIN_PRECISION = 0.5;
 /** Warnings depend more on the framework and its style than on the fault. */
-const weightOf = ({ level }: Pick<Answer, 'level'>) => (level === 'fail' ? 1 : 0.2);
-/** Scores that differ by less are equal. */
+const weightOf = ({ level }: Pick<Deviation, 'level'>) => (level === 'fail' ? 1 : 0.2);
+/** Scores whose ratio is at least this count as equal. */
 const CLOSE = 0.999;
 
-/** The faults that explain the outcomes, the one that explains most of them first, without those that contradict. */
+/**
+ * Returns the faults that explain the outcomes, those that explain most first, without faults that the outcomes
+ * contradict.
+ */
 export function explainByOverlap(
   outcomes: Outcomes,
   { faults }: FaultDictionary,
   isPossible: (fault: DictionaryFault) => boolean,
-): Explanation[] {
+): ExplainingFault[] {
   const red = new Map([...outcomes].flatMap(([id, answer]) => (answer === null ? [] : [[id, answer] as const])));
   const weight = (ids: Iterable<string>) => {
     let sum = 0;
@@ -51,13 +57,15 @@ export function explainByOverlap(
     return sum;
   };
   const left = new Set(red.keys());
-  // A receiver that fails now and then has single outcomes by chance.
-  const isSteady = !red.has(STEADY);
+  // A receiver that fails intermittently has single outcomes by chance.
+  const comesAndGoes = [STEADY, ALL_HANDLED].filter((id) => red.has(id));
+  const mayComeAndGo = ({ area, outcomes: its }: DictionaryFault) =>
+    comesAndGoes.every((id) => isRed(its[id]) || (id === ALL_HANDLED && area !== 'effects'));
   const overlaps = faults
-    .filter((fault) => isPossible(fault) && (isSteady || isRed(fault.outcomes[STEADY])))
+    .filter((fault) => isPossible(fault) && mayComeAndGo(fault))
     .flatMap((fault) => overlapOf(fault, outcomes, red) ?? [])
     .map((one) => ({ ...one, weight: weight(one.hits) }));
-  const found: Explanation[] = [];
+  const found: ExplainingFault[] = [];
   for (let turn = 0; turn < MAX_FAULTS; turn++) {
     const ranked = overlaps
       .map((one) => ({ ...one, gain: weight(one.hits.filter((id) => left.has(id))) }))
@@ -84,31 +92,38 @@ export function explainByOverlap(
 
 const COMBINATION = 'combination/';
 
-/** A rejection of the credentials is never one of the payload, where the endpoint tells them apart. */
-function isForSameReason(observed: Answer, expected: Answer): boolean {
+/** Whether both are rejections for the same reason (credentials or payload), if the endpoint distinguishes them. */
+function isForSameReason(observed: Deviation, expected: Deviation): boolean {
   return observed.kind !== 'rejected' || observed.isRefusal === null || observed.isRefusal === expected.isRefusal;
 }
 
 /**
- * The first forgeries of a run, before which nothing has changed the state of the receiver. One that rejects them does
- * not have a fault that accepts them.
+ * The first forgeries of a run, before anything has changed the receiver's state. A receiver that rejects them does not
+ * have a fault that accepts them.
  */
-const PLAIN: ReadonlySet<string> = new Set(Object.values(PLAIN_FORGERIES).flat());
+export const PLAIN_FORGERY_IDS: ReadonlySet<string> = new Set(Object.values(PLAIN_FORGERIES).flat());
 
-function overlapOf(fault: DictionaryFault, outcomes: Outcomes, red: ReadonlyMap<string, Answer>): Overlap | null {
-  // What one credential does for the other is all that such a fault is about.
+function overlapOf(fault: DictionaryFault, outcomes: Outcomes, red: ReadonlyMap<string, Deviation>): Overlap | null {
+  // Such a fault is only about how one credential affects the other.
   const isExact = fault.area === 'combination';
   if (isExact && [...red.keys()].some((id) => id.startsWith(COMBINATION) && !isRed(fault.outcomes[id]))) return null;
+  // A receiver that answers, or closes one connection, has not ended its process.
+  const canEnd = isRed(fault.outcomes[STAYS_UP]);
   const hits: string[] = [];
   let [right, wrong, size] = [0, 0, 0];
   for (const id in fault.outcomes) {
     const outcome = fault.outcomes[id];
     if (!isRed(outcome) || !outcomes.has(id)) continue;
-    const answer = answerOfMutant(outcome);
+    const answer = deviationOfMutant(outcome);
     const observed = red.get(id);
     size++;
-    if (observed === undefined && answer.kind === 'accepted' && PLAIN.has(id)) return null;
-    if (observed !== undefined && goesWrongAs(observed, answer) && isForSameReason(observed, answer)) {
+    if (observed === undefined && answer.kind === 'accepted' && PLAIN_FORGERY_IDS.has(id)) return null;
+    if (
+      observed !== undefined &&
+      goesWrongAs(observed, answer) &&
+      isForSameReason(observed, answer) &&
+      (canEnd || !observed.hasEnded)
+    ) {
       hits.push(id);
       right += weightOf(answer);
     } else if (isExact && id.startsWith(COMBINATION)) return null;

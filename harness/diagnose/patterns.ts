@@ -1,7 +1,6 @@
 /**
- * What the facts of a run mean where their condition is the condition of a known mistake: which credential suffices,
- * which part of a request does, and what an acceptance says. They hold without any mutant that resembles the receiver.
- * Pure.
+ * Recognises known mistakes directly from the facts of a run: which credential suffices, which part of a request does,
+ * and what an acceptance means. No similar mutant is needed. Pure.
  */
 import { findMistake, type MistakeId } from '../../contract/mistakes/index.ts';
 import { PREFLIGHT_SCENARIO } from '../judge/index.ts';
@@ -16,17 +15,18 @@ interface Pattern {
   readonly title: string;
   readonly mistake: MistakeId;
   readonly facts: readonly Fact[];
-  /** How many facts could show it. */
+  /** The number of facts that could show it. */
   readonly of?: number;
 }
 
-/** The patterns that the facts have, the most comprehensive first. */
-export function patternsOf(facts: readonly Fact[]): Diagnosis[] {
-  const forged = forgedOf(facts);
-  return [...polite(forged), ...onlyFirstHandled(facts), ...intermittent(facts)].map(diagnosed);
+/** Returns the patterns in the facts, the most comprehensive first. */
+export function patternsOf(facts: readonly Fact[], results: readonly ScenarioResult[]): Diagnosis[] {
+  return [...rejectionsWithSuccess(forgedOf(facts)), ...perProcess(facts, results), ...intermittent(facts)].map(
+    diagnosed,
+  );
 }
 
-/** What is enough for a forgery: a credential that anyone can make, or else one part of the request. */
+/** Finds what suffices for a forgery: a credential that anyone can make, or one part of the request. */
 export function whatSuffices(facts: readonly Fact[], results: readonly ScenarioResult[]): Diagnosis[] {
   const forged = forgedOf(facts);
   return [...plain(forged, results), ...hints(forged)].map(diagnosed);
@@ -51,8 +51,8 @@ const REFUSAL = new RegExp(
   'i',
 );
 
-/** A 2xx whose text is that of a refusal, while valid deliveries get another text. */
-function polite(forged: readonly Fact[]): Pattern[] {
+/** Finds forgeries answered 2xx with the text of a rejection, while valid deliveries get another text. */
+function rejectionsWithSuccess(forged: readonly Fact[]): Pattern[] {
   const saysNo = forged.filter(({ result }) => {
     const accepted = textOf(result.exchanges.find(({ role }) => role === 'control'));
     const answer = textOf(
@@ -62,24 +62,34 @@ function polite(forged: readonly Fact[]): Pattern[] {
   });
   if (saysNo.length === 0 || saysNo.length < forged.length * MOST) return [];
   const status = saysNo[0]?.result.answered?.status ?? 200;
-  const title = `Answers ${status} to forged deliveries, with a text that refuses them`;
+  const title = `Answers ${status} to forged deliveries, with a text that rejects them`;
   return [{ title, mistake: 'refused-with-success', facts: saysNo, of: forged.length }];
 }
 
-/** Nothing but the first notification was handled. */
-function onlyFirstHandled(facts: readonly Fact[]): Pattern[] {
-  const lost = facts.filter(({ result }) => result.outcome === 'not-handled');
-  const [, missing, all] =
-    lost.map(({ result }) => /^(\d+) of (\d+) accepted notifications not handled/.exec(result.reason)).find(Boolean) ??
-    [];
-  if (missing === undefined || Number(missing) + 1 !== Number(all)) return [];
-  const title = `Handles one notification and takes the ${missing} after it for copies of it`;
-  return [{ title, mistake: 'copies-by-content', facts: lost }];
+/** Finds notifications that are handled once by each of several processes: again for a copy on another connection. */
+function perProcess(facts: readonly Fact[], results: readonly ScenarioResult[]): Pattern[] {
+  const isOnceOnOne = results.some(({ id, verdict }) => id === IN_TURN && verdict === 'pass');
+  const repeated = facts.filter(({ result }) => result.outcome === 'handled-twice');
+  const timesOf = (id: string) =>
+    Math.max(
+      0,
+      ...repeated.filter((one) => one.id === id).flatMap(({ result }) => (result.effects ?? []).map(timesIn)),
+    );
+  const [onNew, atOnce] = [ON_NEW_CONNECTIONS, AT_ONCE].map(timesOf);
+  if (!isOnceOnOne || onNew === 0) return [];
+  const both = atOnce === 0 ? '' : `, and ${atOnce} times when sixteen arrive together`;
+  const title = `Remembers ids per process: handles eight copies on new connections ${onNew} times${both}`;
+  return [{ title, mistake: 'ids-kept-in-memory', facts: repeated }];
 }
 
-/** Checks of several valid deliveries, one of which fails in a receiver that accepts the same ones at other times. */
+const IN_TURN = 'effects/copies-in-turn';
+const ON_NEW_CONNECTIONS = 'effects/copies-on-new-connections';
+const AT_ONCE = 'effects/copies-at-once';
+const timesIn = ({ times }: NonNullable<ScenarioResult['effects']>[number]) => times;
+
+/** Finds valid deliveries that fail although the receiver accepts the same ones at other times. */
 function intermittent(facts: readonly Fact[]): Pattern[] {
-  // The plain delivery was accepted at first.
+  // The preflight has already accepted the plain delivery once.
   const plain = facts.find(({ id, harm }) => id === PREFLIGHT_SCENARIO && harm === 'refuses');
   const observed = facts.find(({ id }) => id === STEADY);
   const steady = observed ?? plain;
@@ -88,44 +98,60 @@ function intermittent(facts: readonly Fact[]): Pattern[] {
   const refused = flows.filter(({ harm }) => harm === 'refuses');
   const others = refused.some(({ isFailure }) => isFailure) ? refused : flows;
   const alike = facts.filter(({ harm, likeness }) => harm === 'refuses' && !observed && likeness === plain?.likeness);
-  const title = 'Fails on valid deliveries now and then, and accepts the same ones at other times';
-  return [{ title, mistake: 'intermittent-failures', facts: [...new Set([steady, ...others, ...alike])] }];
+  const evidence = [...new Set([steady, ...others, ...alike])];
+  // If valid deliveries among concurrent forgeries are rejected like forgeries, the answers are mixed up.
+  const forged = forgedOf(facts).filter(({ id }) => MIXED.includes(id));
+  const isMixed = evidence.some(({ id, likeness }) => MIXED.includes(id) && likeness === 'signature');
+  if (observed !== undefined && isMixed) {
+    const title = 'Mixes up deliveries that arrive at the same time';
+    return [{ title, mistake: 'state-shared-by-requests', facts: [...evidence, ...forged] }];
+  }
+  const title = 'Fails intermittently on valid deliveries that it accepts at other times';
+  return [{ title, mistake: 'intermittent-failures', facts: evidence }];
 }
 
-/** Which part of a request lets it pass, by its name. */
+/** Checks that send valid and forged deliveries at the same time. */
+const MIXED: readonly string[] = [
+  'http/burst-mixed',
+  'delivery/forged-beside-right',
+  'http/forged-while-others-arrive',
+  'http/while-a-body-is-unfinished',
+];
+
+/** The mistake indicated by the name of the part that lets a request pass. */
 const HINTS: readonly (readonly [RegExp, MistakeId])[] = [
   [/client.?(?:cert|verify|dn|cn)|ssl.?(?:client|verify)|x-ssl\b|^x-forwarded-tls/i, 'certificate-header-unprotected'],
-  [/original|rewrite|uri|prefix/i, 'verification-per-path'],
+  [/original|rewrite|ur[il]|path|prefix/i, 'verification-per-path'],
   [/forwarded|real-ip|client-ip|connecting-ip|remote-addr/i, 'spoofed-client-address'],
   [/test|debug|skip|dry|sandbox|staging/i, 'test-mode-from-request'],
 ];
 
 const MAX_PARTS = 3;
 
-/** Forged deliveries that one part of the request lets pass, as the follow-ups of the check have isolated. */
+/** Finds forged deliveries that one part of the request lets pass, as isolated by the check's follow-ups. */
 function hints(forged: readonly Fact[]): Pattern[] {
   const isolated = forged.filter(({ part }) => part !== null);
   const byPart = groupBy(isolated, ({ part }) => part?.split(':')[0] ?? '');
-  // Where many parts are enough, what they have in common is.
+  // If many parts are each enough, the cause is what they have in common.
   if (byPart.length > MAX_PARTS) return [];
   return byPart.flatMap(([name, facts]): Pattern[] => {
     const [first] = facts;
     if (first === undefined) return [];
     const [certificate, ...others] = HINTS;
-    const known = first.result.suite === 'api-key' ? [certificate] : [certificate, ...others];
+    const known = ['api-key', 'mtls'].includes(first.result.suite) ? [certificate] : [certificate, ...others];
     const mistake = known.find((one) => one?.[0].test(name))?.[1] ?? first.mistake;
     return [{ title: `${findMistake(mistake)?.title}: \`${first.part}\` is enough`, mistake, facts }];
   });
 }
 
-/** The mistake of a receiver that accepts the plain notification with a credential that anyone can make. */
+/** The mistakes of a receiver that accepts the plain notification with a credential that anyone can make. */
 const PLAIN: readonly (readonly [credential: string, missing: MistakeId, invented: MistakeId, both: MistakeId])[] = [
   ['signature', 'absent-signature-passes', 'signature-format-only', 'no-signature-verification'],
   ['API key', 'optional-key', 'unread-key', 'unchecked-key'],
 ];
 
 function plain(forged: readonly Fact[], results: readonly ScenarioResult[]): Pattern[] {
-  // Only where something is accepted: the traits of all these checks take time.
+  // Computed only if something is accepted, because the traits of all these checks take time.
   const rejected = () =>
     results
       .filter(({ suite, verdict }) => verdict === 'pass' && (suite === 'signature' || suite === 'api-key'))
@@ -148,5 +174,5 @@ function plain(forged: readonly Fact[], results: readonly ScenarioResult[]): Pat
   });
 }
 
-/** A credential or another usual notification. */
+/** Whether a trait concerns only a credential or the kind of notification. */
 const isPlain = (trait: string) => /^(?:signature|API key|notification): /.test(trait);

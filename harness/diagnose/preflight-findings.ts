@@ -7,7 +7,7 @@ import { type Attempt, isAboutClientCertificate, type TransportErrorKind } from 
 import { type Finding, findingOf } from './finding.ts';
 import { type Credentials, FAILS_FOR_ALL, KEY_HINT, type Stage } from './refused-delivery.ts';
 
-/** The first delivery of a run and, when it was not accepted, a second one with more time. */
+/** The first delivery of a run and, if it was not accepted, a second one with a longer time limit. */
 export interface PreflightAttempts {
   readonly first: Attempt;
   readonly second: Attempt | null;
@@ -15,7 +15,7 @@ export interface PreflightAttempts {
 
 const BOTH: Credentials = { secret: true, apiKey: true };
 
-/** Explains a failed preflight. Null when it passed. `stage`: where the delivery was refused, if that is known. */
+/** Explains a failed preflight; null if it passed. `stage`: where the delivery was rejected, if known. */
 export function explainPreflight(
   { first, second }: PreflightAttempts,
   credentials = BOTH,
@@ -32,8 +32,9 @@ export function explainPreflight(
   }
   if (answer !== null) {
     const isRejection = answer.status === 401 || answer.status === 403;
-    if (!isRejection) return findingForStatus(answer.status, stage);
-    if (!credentials.secret && !credentials.apiKey) return NO_CREDENTIALS;
+    const isOpen = !credentials.secret && !credentials.apiKey;
+    if (!isRejection) return findingForStatus(answer.status, isOpen ? 'after' : stage);
+    if (isOpen) return NO_CREDENTIALS;
     const found = rejectsCredentials(answer.status, credentials);
     return stage === 'before' ? { ...found, why: `${found.why} ${NOT_FOUND}` } : found;
   }
@@ -73,7 +74,7 @@ const TRANSPORT: Readonly<Record<Exclude<TransportErrorKind, 'timeout' | 'local'
 /** The URL begins with http, and the port answers a TLS handshake. */
 export const TLS_ON_PORT = findingOf(
   'tls-on-port',
-  'The port speaks TLS, and the URL begins with http',
+  'The port speaks TLS, but the URL begins with http',
   'protocol-mismatch',
 );
 
@@ -99,7 +100,7 @@ const ENDLESS = findingOf(
 
 const NO_CREDENTIALS: Finding = {
   fault: 'no-credentials-configured',
-  title: 'The endpoint requires credentials, and none are configured',
+  title: 'The endpoint requires credentials, but none are configured',
   mistake: null,
   why: 'Neither a signature nor an API key was sent, because hookproof has neither a secret nor a key.',
   fix:
@@ -108,13 +109,13 @@ const NO_CREDENTIALS: Finding = {
 };
 
 /**
- * A delivery is rejected because of its credentials. `words`: what the answer says about them. A missing secret
- * comes first, unless the answer names the key; a missing key, if the answer names it.
+ * Explains a delivery that is rejected because of its credentials. `words`: what the answer says about them. A missing
+ * secret is reported first, unless the answer names the key; a missing key only if the answer names it.
  */
 export function rejectsCredentials(status: number, { secret, apiKey }: Credentials, words?: string): Finding {
   const said = words ?? '';
   const needsSecret = !secret && !/api.?key/i.test(said);
-  // Most receivers that verify signatures need no key: only an answer that names it shows that it is missing.
+  // Most receivers that verify signatures need no key, so only an answer that names it shows that it is missing.
   const needsKey = !apiKey && /api.?key/i.test(said);
   const title = needsSecret
     ? 'No secret is configured, so this delivery was not signed, and the endpoint rejects it'
@@ -135,12 +136,12 @@ export function rejectsCredentials(status: number, { secret, apiKey }: Credentia
     why: `${
       words === undefined
         ? 'Both sides must be configured with the same secret, key and header names.'
-        : `Its answer contains "${words}", so it seems to reject the credentials and not the payload.`
+        : `Its answer contains "${words}", so it seems to reject the credentials, not the payload.`
     } ${
       secret
-        ? 'None of the signing mistakes that were tried was accepted. ' +
-          `Either the secret${apiKey ? ' or the key' : ''} differs, or the signature is computed in a way ` +
-          'that was not tried.'
+        ? 'The endpoint accepted none of the known signing mistakes. ' +
+          `Either the secret${apiKey ? ' or the key' : ''} differs, or the signature is computed in an ` +
+          'unknown way.'
         : 'The API key was not accepted in another usual header either.'
     }`,
     fix: fix.filter((part) => part !== false).join(' '),
@@ -161,15 +162,22 @@ function findingForStatus(status: number, stage: Stage = 'after'): Finding {
     return findingOf('rate-limits', 'The endpoint limits the rate of deliveries (429)', 'sender-throttled');
   }
   if (status >= 500) {
-    const what = stage === 'at' ? 'while it checks any credential' : 'on a valid delivery';
-    const title = `The endpoint fails ${what} (${status})`;
-    return findingOf('fails-on-valid-delivery', title, 'handler-failure', FAILS_FOR_ALL[stage] || undefined);
+    const title = `The endpoint fails ${FAILS_ON[stage]} (${status})`;
+    const found = findingOf('fails-on-valid-delivery', title, 'handler-failure', FAILS_FOR_ALL[stage] || undefined);
+    return stage === 'after' ? found : { ...found, fix: `${CHECKED} ${found.fix}` };
   }
   const title = `The endpoint rejects a valid notification (${status})`;
   return findingOf('refuses-the-payload', title, 'over-strict-validation');
 }
 
-/** What is known about client certificates when the preflight fails. */
+const FAILS_ON: Readonly<Record<Stage, string>> = {
+  before: 'on every delivery, regardless of its credentials',
+  at: 'while it checks any credential',
+  after: 'on a valid delivery',
+};
+const CHECKED = 'Check that the raw body, the secret and the header used for verification are not undefined.';
+
+/** What is known about client certificates after a failed preflight. */
 interface ClientCertificateContext {
   /** Whether the partner's configuration has one. */
   readonly presented: boolean;
@@ -177,16 +185,14 @@ interface ClientCertificateContext {
   readonly requested: boolean | null;
 }
 
-/**
- * Explains a preflight that failed because of its client certificate, or without one; null when that is not the cause.
- */
+/** Explains a preflight that failed because of the client certificate or its absence; null if that is not the cause. */
 export function explainClientCertificate(first: Attempt, context: ClientCertificateContext): Finding | null {
   if (isAboutCertificate(first, context.requested)) return context.presented ? REJECTED : REQUIRED;
   const isUnclear = context.presented && context.requested === null && first.error?.kind === 'reset';
   return isUnclear ? POSSIBLY_REJECTED : null;
 }
 
-/** The body of nginx's 400. Apache and others send a TLS alert instead. */
+/** Matches the body of nginx's 400. Apache and others send a TLS alert instead. */
 const NGINX_PAGE = /No required SSL certificate was sent|The SSL certificate error/i;
 
 function isAboutCertificate({ answer, error }: Attempt, requested: boolean | null): boolean {
@@ -195,16 +201,15 @@ function isAboutCertificate({ answer, error }: Attempt, requested: boolean | nul
   }
   if (error?.alert !== undefined && isAboutClientCertificate(error.alert)) return true;
   if (error?.alert === 'no_application_protocol') return false;
-  // Node closes without an alert, and TLS 1.2 has one alert for everything: then it counts that a certificate was
-  // requested.
+  // Node closes without an alert, and TLS 1.2 has one alert for everything, so the certificate request decides.
   return requested === true && (error?.kind === 'tls' || error?.kind === 'reset');
 }
 
 const REQUIRED: Finding = {
   fault: 'client-certificate-wanted',
-  title: 'The endpoint requires a client certificate, and none is configured',
+  title: 'The endpoint requires a client certificate, but none is configured',
   mistake: null,
-  why: 'With mutual TLS the endpoint rejects every client without a certificate of its CA.',
+  why: 'With mutual TLS, the endpoint rejects every client without a certificate from its CA.',
   fix:
     'Configure the agreed certificate: `--client-cert FILE --client-key FILE`, or HOOKPROOF_CLIENT_CERT and ' +
     'HOOKPROOF_CLIENT_KEY.',
@@ -241,17 +246,19 @@ const FATAL: readonly ChainFaultCode[] = [
   'unexplained',
 ];
 
-/** Why the endpoint's certificates are not trusted, or null when the analysis finds no reason. */
+/** Explains why the endpoint's certificates are not trusted; null if the analysis finds no reason. */
 export function explainCertificates({ faults }: ChainAnalysis): Finding | null {
   const [first] = FATAL.flatMap((code) => faults.filter((fault) => fault.code === code));
   if (first === undefined) return null;
   return findingOf(`certificate-${first.code}`, first.text.replace(/\.$/, ''), CHAIN_MISTAKES[first.code]);
 }
 
-/** One status of each kind that is explained. */
+/** One status for each kind of explanation. */
 const STATUSES = [302, 404, 405, 429, 500, 400];
 
-/** Every finding of this module, for look-ups by name. Where a name has two causes, the general one is first. */
+/**
+ * Returns every finding of this module, for look-ups by name. If a name has two causes, the general one comes first.
+ */
 export function preflightFindings(): Finding[] {
   const certificates = FATAL.map((code) => {
     const title = `The certificates of the endpoint are not trusted: ${CHAIN_FAULTS[code]}`;

@@ -1,38 +1,39 @@
 /**
- * What a refused first delivery is refused by, from what other deliveries get: one that differs only in its signature,
- * one of another kind, one with another host. Pure.
+ * Finds out what rejects the first delivery by comparing it with other deliveries: one with another signature, one of
+ * another kind, one for another host. Pure.
  */
 
 import type { JsonValue } from '../../contract/index.ts';
 import type { MistakeId } from '../../contract/mistakes/index.ts';
+import { visible } from '../../contract/visible.ts';
 import type { ControlKind } from '../../scenarios/index.ts';
 import type { Credential } from '../judge/index.ts';
-import type { Answer, Attempt } from '../transport/index.ts';
+import type { Answer, Attempt, StatedLimit } from '../transport/index.ts';
 import { type Finding, findingOf } from './finding.ts';
 
-/** Which credentials the delivery contains: a signature by the secret, and an API key. */
+/** Which credentials the delivery contains: a signature made with the secret, an API key. */
 export interface Credentials {
   readonly secret: boolean;
   readonly apiKey: boolean;
 }
 
-/** The plain delivery, twice, and the same with another credential. */
+/** The plain delivery, sent twice, and the same delivery without a credential, and with an invalid one. */
 export interface Refusal {
   readonly first: Attempt;
   readonly second: Attempt;
   readonly missing: Attempt;
-  /** It has the same form as a valid one. */
+  /** The invalid credential has the form of a valid one. */
   readonly wrong: Attempt;
 }
 
 /**
- * When the plain delivery is refused: `before` the credentials are checked, `at` the check, which finds them invalid or
- * fails, or `after` it.
+ * When the plain delivery is rejected: `before` the credentials are checked, `at` the check, which finds them invalid
+ * or fails, or `after` it.
  */
 export type Stage = 'before' | 'at' | 'after';
 
 export function stageOf({ first, second, missing, wrong }: Refusal): Stage {
-  // Where two equal deliveries get different texts, only the status says something.
+  // If two equal deliveries get different texts, only the status is comparable.
   const looks = looksOf(first) === looksOf(second) ? looksOf : statusOf;
   if (looks(wrong) !== looks(first)) return 'after';
   return looks(missing) === looks(first) ? 'before' : 'at';
@@ -44,7 +45,7 @@ const textOf = ({ body }: Answer) => Buffer.from(body.subarray(0, MAX_TEXT)).toS
 
 const statusOf = ({ answer, error }: Attempt) => `${answer?.status ?? error?.kind}`;
 
-/** Status, type and text of an answer, without ids, numbers and times, which differ in each. */
+/** Returns the status, type and text of an answer without ids, numbers and times, which always differ. */
 function looksOf(attempt: Attempt): string {
   const { answer } = attempt;
   if (answer === null) return statusOf(attempt);
@@ -55,7 +56,10 @@ function looksOf(attempt: Attempt): string {
 const headerOf = ({ headers }: Answer, wanted: string) =>
   headers.find(([name]) => name.toLowerCase() === wanted)?.[1] ?? '';
 
-/** What else refuses a delivery before its credentials are checked: by the text or a header of the answer. */
+/**
+ * Other components that reject a delivery before its credentials are checked, recognised by the text or a header of the
+ * answer.
+ */
 const SIGNS: readonly (readonly [sign: RegExp, fault: string, title: string, mistake: MistakeId])[] = [
   [
     /DisallowedHost|Invalid HTTP_HOST|Blocked hosts?:|<h1>Bad Request \(400\)<\/h1>|Invalid host header/i,
@@ -84,9 +88,9 @@ const SIGNS: readonly (readonly [sign: RegExp, fault: string, title: string, mis
   ],
 ];
 
-const BEFORE = 'Deliveries without credentials and with wrong ones get the same answer';
+const BEFORE = 'Deliveries with missing and with invalid credentials get the same answer';
 
-/** What is known of a delivery that is refused before its credentials are checked. */
+/** What is known about a delivery that is rejected before its credentials are checked. */
 export interface InFront {
   /** The host of {@link otherHost}, and the same delivery for it. */
   readonly host: string;
@@ -95,7 +99,9 @@ export interface InFront {
   readonly get: Attempt;
 }
 
-/** Null when the refusal may as well be one of invalid credentials, or of the path. */
+/**
+ * Explains a rejection before the credentials are checked; null if it may also be due to the credentials or the path.
+ */
 export function explainBefore(first: Attempt, { host, otherHost, get }: InFront): Finding | null {
   const { answer } = first;
   if (answer === null) return null;
@@ -122,27 +128,30 @@ export function explainBefore(first: Attempt, { host, otherHost, get }: InFront)
   );
 }
 
-/** The credentials are valid, because wrong ones get another answer. */
+/** Explains a rejection after the check: the credentials are valid, because invalid ones get another answer. */
 export function explainAfter({ first, wrong }: Refusal, { secret, apiKey }: Credentials): Finding {
   const status = first.answer?.status ?? 0;
   const other = wrong.answer?.status ?? 'none';
-  const note = `Wrong credentials get another answer (${other}), so the valid ones are accepted.`;
+  const note = `Invalid credentials get another answer (${other}), so the valid ones are accepted.`;
   if ((status === 401 || status === 403) && !(secret && apiKey)) {
     const [accepted, missing] = secret ? ['signature', 'an API key'] : ['API key', 'a signature'];
-    const title = `The endpoint accepts the ${accepted}, and seems to require ${missing} as well (${status})`;
+    const title = `The endpoint accepts the ${accepted}, but seems to require ${missing} as well (${status})`;
     const fix = secret ? KEY_HINT : 'If it verifies signatures, set HOOKPROOF_SECRET or use `--secret-file`.';
     return { ...findingOf('requires-another-credential', title, 'credentials-differ', note), fix };
   }
-  const then = status >= 500 ? 'fails' : 'rejects the notification';
-  return found('rejected-after-verification', `The endpoint accepts the credentials, and then ${then}`, status, note);
+  const findsNothing = status === 404 || status === 410;
+  const then = status >= 500 ? 'fails' : findsNothing ? 'finds nothing' : 'rejects the notification';
+  const more = findsNothing ? ' Some frameworks, such as Koa, send this status if a handler sets none.' : '';
+  const title = `The endpoint accepts the credentials, and then ${then}`;
+  return found('rejected-after-verification', title, status, `${note}${more}`);
 }
 
 export const KEY_HINT = 'If the endpoint requires an API key, set HOOKPROOF_API_KEY or use `--api-key-file`.';
 
-/** A text that a finding about the check itself adds: why a status says nothing about the payload. */
+/** Text that a finding about the check itself adds: why a status does not concern the payload. */
 export const FAILS_FOR_ALL: Readonly<Record<Stage, string>> = {
   before: `${BEFORE}, so it fails before or while it checks them.`,
-  at: 'Wrong credentials get this answer, and missing ones another, so it fails while it checks them.',
+  at: 'Invalid credentials get this answer and missing ones get another, so it fails while it checks them.',
   after: '',
 };
 
@@ -150,7 +159,7 @@ function found(fault: MistakeId, title: string, status: number, note: string): F
   return findingOf(fault, `${title} (${status})`, fault, note);
 }
 
-/** Findings that explain accepted forgeries as well. */
+/** Findings that also explain accepted forgeries. */
 export const EXPLAIN_FORGERIES: ReadonlySet<string> = new Set([
   'accepts-forged-and-rejects-valid',
   'answers-by-timeout',
@@ -161,7 +170,10 @@ const UNSET = {
   'api-key': ['its key', 'unset-key'],
 } as const;
 
-/** Forgeries, in words, are accepted, and valid deliveries are not. `unset`: only those without this credential. */
+/**
+ * The endpoint accepts forgeries (described by `accepted`) and rejects valid deliveries. `unset`: only those without
+ * this credential are accepted.
+ */
 export function acceptsForgeries(accepted: readonly string[], status: string, unset: Credential | null): Finding {
   const title = `The endpoint accepts deliveries with ${accepted.join(' or ')}, and rejects valid ones (${status})`;
   const why = 'Anyone who knows the URL can forge a notification.';
@@ -172,7 +184,7 @@ export function acceptsForgeries(accepted: readonly string[], status: string, un
   return { ...one, fix: `Set the value at the receiver, and restart it. ${one.fix}` };
 }
 
-/** A header name with an underscore, in a delivery that is refused like one without this header. */
+/** The endpoint rejects a delivery like one without this header, whose name has an underscore. */
 export function underscoreIn(name: string, status: string): Finding {
   return findingOf(
     'header-name-with-underscore',
@@ -182,36 +194,58 @@ export function underscoreIn(name: string, status: string): Finding {
   );
 }
 
-/** The answer does not depend on the delivery, and takes the same time. */
-export function answersByTimeout(status: number, ms: number): Finding {
+/** Maximum number of bytes of an answer that a title quotes. */
+const MAX_WORDS = 60;
+
+/** The endpoint answers every delivery alike, after the same time. */
+export function answersByTimeout(status: number, ms: number, body: Uint8Array = new Uint8Array()): Finding {
+  const words = Buffer.from(body.subarray(0, MAX_WORDS)).toString('utf8').trim();
+  const answer = words === '' ? `${status}` : `${status} ("${visible(words)}")`;
   return findingOf(
     'answers-by-timeout',
-    `The endpoint answers ${status} after ${(ms / 1000).toFixed(1)} s, whatever the credentials and the payload are: ` +
-      'a time-out answers',
+    `The endpoint answers ${answer} after ${(ms / 1000).toFixed(1)} s, regardless of credentials and payload: ` +
+      'a timeout answers',
     'answers-by-timeout',
-    'Valid and wrongly signed deliveries, and one without any field, got the same status after the same time.',
+    'A valid delivery, one with an invalid signature and one without fields got the same status after the same time.',
   );
 }
 
-/** 429 in the middle of a run. */
-export function limitsDeliveries({ answered, limit }: { readonly answered: number; readonly limit: string }): Finding {
+/** The endpoint rejects a delivery with `what` at once and does not answer a valid one. */
+export function waitsAfterCheck(what: string, status: number): Finding {
   return findingOf(
-    'rate-limits',
-    `The endpoint limits deliveries: about ${answered} were answered, then 429${limit === '' ? '' : `; ${limit}`}`,
-    'sender-throttled',
+    'never-answers-after-check',
+    `The endpoint answers a delivery with ${what} (${status}), and never a valid one`,
+    'body-consumed-twice',
+    'It is not blocked, so the code after the check waits: for a body that was already read, or for a call that ' +
+      'does not return.',
   );
 }
 
-/** What the endpoint rejects, and the next kind that it accepts. */
+/** The endpoint answered 429 after `answered` deliveries of the run. */
+export function limitsDeliveries({
+  answered,
+  stated: { headers, intervalMs },
+}: {
+  readonly answered: number;
+  readonly stated: StatedLimit;
+}): Finding {
+  const title = `The endpoint limits deliveries: about ${answered} were answered, then 429`;
+  const finding = findingOf('rate-limits', headers === '' ? title : `${title}; ${headers}`, 'sender-throttled');
+  const perMinute = intervalMs === null ? 0 : 60_000 / intervalMs;
+  const rate = perMinute < 1 ? 'N/m' : `${Math.floor(perMinute)}/m`;
+  return { ...finding, fix: `${finding.fix} Or let the run keep to the limit: \`--max-rate ${rate}\`.` };
+}
+
+/** What the endpoint rejects, and the first kind that it accepts. */
 export interface RejectedKind {
   readonly accepted: ControlKind;
-  /** The kinds that were tried before. */
+  /** The rejected kinds, in the order in which they were sent. */
   readonly tried: readonly ControlKind[];
-  /** The fields of an order that suffice for the rejection; empty when orders of every status are rejected. */
+  /** The fields of an order that suffice for a rejection; empty if orders of every status are rejected. */
   readonly fields: readonly { readonly path: string; readonly value: JsonValue }[];
 }
 
-/** `isLikeInvalid`: the refusal is that of an invalid signature. */
+/** The endpoint rejects some kinds of plain notifications. `isLikeInvalid`: as it rejects an invalid signature. */
 export function rejectsKind(
   { accepted, tried, fields }: RejectedKind,
   status: string,
@@ -229,9 +263,15 @@ export function rejectsKind(
     `The endpoint rejects ${what} (${status}), and accepts ${accepted}`,
     isLikeInvalid ? 'reserialised-body' : 'valid-kind-rejected',
     isLikeInvalid
-      ? 'It answers as to an invalid signature, so it computes the signature over other bytes.'
-      : `The run went on with ${accepted}; checks that send the rejected kind have no verdict.`,
+      ? 'It answers as for an invalid signature, so it computes the signature over other bytes.'
+      : `The run continued with ${accepted}; checks that send the rejected kind have no verdict.`,
   );
+}
+
+/** The endpoint accepts the same notification only in a form that the specification does not require. */
+export function rejectsForm(form: string, mistake: MistakeId, status: string): Finding {
+  const title = `The endpoint rejects a valid delivery (${status}), and accepts it ${form}`;
+  return findingOf('rejects-plain-form', title, mistake, 'Nothing else is different, so this is what it requires.');
 }
 
 const SOME: Attempt = {
@@ -241,7 +281,7 @@ const SOME: Attempt = {
   error: null,
 };
 
-/** Every finding of this module in general words, for look-ups by name. */
+/** Returns every finding of this module in general words, for look-ups by name. */
 export function refusalFindings(): Finding[] {
   const before = found(
     'rejected-before-verification',
@@ -257,6 +297,8 @@ export function refusalFindings(): Finding[] {
     acceptsForgeries(['no signature'], '401', 'signature'),
     underscoreIn('api_key', '401'),
     answersByTimeout(202, 9000),
+    waitsAfterCheck('no signature', 401),
+    rejectsForm('in another form', 'over-strict-validation', '400'),
     rejectsKind({ accepted: 'BUY CONFIRMED', tried: ['BUY COMPLETED'], fields: [] }, '400', false),
   ];
 }

@@ -1,8 +1,8 @@
 /**
- * When the plain valid delivery is rejected, sends it with each signing mistake, with other header names and in the
- * schemes of other services, and reports which one the endpoint accepts. Every trial is a delivery with one thing
- * changed, like any probe. A single accepted trial proves nothing, so it and the plain delivery are repeated. When no
- * trial is accepted, the text of the answer is the evidence.
+ * Sends a rejected plain delivery with each signing mistake, with other header names and in the schemes of other
+ * services, and reports which one the endpoint accepts. Every trial is a delivery with one change, like any probe. A
+ * single accepted trial proves nothing, so it and the plain delivery are repeated. If no trial is accepted, the text of
+ * the answer is the evidence.
  */
 import {
   DEFAULT_API_KEY_HEADER,
@@ -20,9 +20,9 @@ import type { Credentials } from './refused-delivery.ts';
 import { signingTrials } from './signing-trials.ts';
 
 /** Sends the plain valid delivery with a change. `authentic`: whether its credentials are still valid. */
-type SendChanged = (change: Change, authentic: boolean) => Promise<Attempt>;
+type SendChanged = (change: Change, authentic: boolean, lane?: number) => Promise<Attempt>;
 
-interface Trial extends Finding {
+interface ChangedDelivery extends Finding {
   readonly change: Change;
   readonly authentic: boolean;
 }
@@ -33,17 +33,17 @@ type Accepts = (change: Change, authentic: boolean) => Promise<boolean>;
 /** Some encodings of a digest differ only in this character. */
 const showsEncoding = (signature: string) => signature.includes('+');
 
-/** The valid signature of a body that is chosen so that the signature suits. */
+/** Returns the sign stage with the valid signature of a body chosen so that the signature is suitable. */
 function validSignature(label: string, suits: (signature: string) => boolean): SignChange {
   return { label, make: (body, kit) => kit.sign(body), suits };
 }
 
-/** The plain delivery to compare trials with. Like theirs, its signature shows the encoding. */
+/** The plain delivery to compare trials with. Its signature also shows the encoding. */
 function plainOf({ signing }: Partner): Change {
   return signing === undefined ? {} : { sign: validSignature('the valid signature', showsEncoding) };
 }
 
-/** How long the rare mistakes are tried, after the likely ones. */
+/** Time limit for trying the rare mistakes, after the likely ones. */
 const RARE_MISTAKES_MS = 15_000;
 
 const SIGNATURE_HEADERS = [
@@ -79,7 +79,7 @@ function schemeFinding({ slug, name, headers, description }: PublishedScheme): F
   );
 }
 
-function schemeTrials(scheme: PublishedScheme, url: string): Trial[] {
+function schemeTrials(scheme: PublishedScheme, url: string): ChangedDelivery[] {
   const { name, sign } = scheme;
   const finding = schemeFinding(scheme);
   const ways = sign({ body: new Uint8Array(), secret: '', url, id: '', timestamp: 0 }).length;
@@ -105,7 +105,7 @@ function otherHeader(
   configured: string,
   name: string,
   prefix?: string,
-): Trial {
+): ChangedDelivery {
   return {
     ...headerFinding(kind, configured, name),
     authentic: true,
@@ -118,15 +118,15 @@ function headerFinding(kind: 'signature' | 'API key', configured: string, name: 
     kind === 'signature' ? 'reads-another-signature-header' : 'reads-another-key-header',
     `The endpoint reads the ${kind} from ${name}, not from ${configured}`,
     kind === 'signature' ? 'other-signature-place' : 'credentials-differ',
-    `Read ${configured} at the endpoint, or have the operator configure ${name}.`,
+    `Read ${configured} at the endpoint, or ask the operator to configure ${name}.`,
   );
 }
 
-/** The usual mistakes and other header names, and the mistakes that are tried last. */
-function trialsFor(partner: Partner): { trials: Trial[]; rare: Trial[] } {
+/** Returns the usual mistakes and other header names, and the mistakes that are tried last. */
+function trialsFor(partner: Partner): { trials: ChangedDelivery[]; rare: ChangedDelivery[] } {
   const { signing, apiKey } = partner;
-  const trials: Trial[] = [];
-  const rare: Trial[] = [];
+  const trials: ChangedDelivery[] = [];
+  const rare: ChangedDelivery[] = [];
   if (signing !== undefined) {
     const header = signing.header ?? DEFAULT_SIGNATURE_HEADER;
     const more = { url: partner.url, ...(apiKey === undefined ? {} : { apiKey: apiKey.value }) };
@@ -165,35 +165,43 @@ const REPEATS = 2;
 const MAX_SILENT_TRIALS = 2;
 
 /**
- * Tries the known mistakes until one is accepted every time while the plain delivery is rejected every time. Null when
- * there is none: the secret or the key differs, or the rejection has another reason. `stop` ends the trials early.
+ * Tries the known mistakes until one is accepted every time while the plain delivery is rejected every time. Null if
+ * there is none: the secret or the key differs, or the rejection has another reason. `stop` ends the trials early;
+ * `width` trials are sent concurrently.
  */
 export async function explainRejection(
   partner: Partner,
   send: SendChanged,
   stop: () => boolean,
+  width = 1,
 ): Promise<Finding | null> {
   const { trials, rare } = trialsFor(partner);
+  const all = [...trials, ...rare];
   const accepts: Accepts = async (change, authentic) => is2xx((await send(change, authentic)).answer);
   if (partner.signing !== undefined) {
     const character = await findRefusedCharacter(accepts, stop);
     if (character !== null) return refusesCharacter(character);
   }
-  let tried = 0;
   let silent = 0;
-  let rareUntil = Number.POSITIVE_INFINITY;
-  for (const { change, authentic, ...finding } of [...trials, ...rare]) {
-    if (tried === trials.length) rareUntil = performance.now() + RARE_MISTAKES_MS;
-    if (stop() || performance.now() > rareUntil) return null;
-    tried++;
-    const { answer, error } = await send(change, authentic);
-    if (error?.kind === 'timeout' && ++silent === MAX_SILENT_TRIALS) return null;
-    if (!is2xx(answer)) continue;
-    const isConfirmed = await isRepeatable(
-      () => accepts(change, authentic),
-      () => accepts(plainOf(partner), true),
+  let rareUntil: number | null = null;
+  for (let at = 0; at < all.length; at += width) {
+    if (at >= trials.length) rareUntil ??= performance.now() + RARE_MISTAKES_MS;
+    if (stop() || (rareUntil !== null && performance.now() > rareUntil)) return null;
+    const tried = await Promise.all(
+      all
+        .slice(at, at + width)
+        .map(async (trial, lane) => ({ trial, attempt: await send(trial.change, trial.authentic, lane) })),
     );
-    if (isConfirmed) return finding;
+    for (const { trial, attempt } of tried) {
+      const { change, authentic, ...finding } = trial;
+      if (attempt.error?.kind === 'timeout' && ++silent === MAX_SILENT_TRIALS) return null;
+      if (!is2xx(attempt.answer)) continue;
+      const isConfirmed = await isRepeatable(
+        () => accepts(change, authentic),
+        () => accepts(plainOf(partner), true),
+      );
+      if (isConfirmed) return finding;
+    }
   }
   return null;
 }
@@ -205,7 +213,7 @@ async function isRepeatable(trial: () => Promise<boolean>, plain: () => Promise<
   return true;
 }
 
-/** The Base64 character with which signatures are rejected and without which they are accepted; or null. */
+/** Returns the Base64 character whose presence in a signature leads to rejection; null if there is none. */
 async function findRefusedCharacter(accepts: Accepts, stop: () => boolean): Promise<string | null> {
   const without: Change = { sign: validSignature('a valid signature without + and /', (text) => !/[+/]/.test(text)) };
   for (let turn = 0; turn < REPEATS; turn++) if (stop() || !(await accepts(without, true))) return null;
@@ -229,15 +237,34 @@ function refusesCharacter(character: string): Finding {
   );
 }
 
-/** Words of an answer about the signature or the key, among them the messages of common verification libraries. */
+/** Words of an answer about the signature or the key, including messages of common verification libraries. */
 const ABOUT_CREDENTIALS =
   /signature|hmac|\b(?:unauthori[sz]ed|api[ _-]?key|credentials?|invalid token)\b|same byte length|timing.?safe/i;
+
+/** Words that only state that the signature is missing. */
+const SIGNATURE_IS_MISSING = new RegExp(
+  [
+    '\\b(?:missing|without|lacks|(?:does|did) not (?:contain|have|include))\\b[^.\\n]{0,40}\\b(?:signature|hmac)',
+    '\\b(?:signature|hmac)\\b[^.\\n]{0,40}\\b(?:missing|absent)\\b',
+  ].join('|'),
+  'i',
+);
+const IS_COMPARED = /valid|match|wrong|incorrect|bad|malformed|verif/i;
+
+function findsNoSignature(status: number, words: string, header: string): Finding {
+  return findingOf(
+    'finds-no-signature',
+    `The endpoint answers that the signature is missing (${status}), although ${header} was sent`,
+    'header-lookup-by-exact-name',
+    `Its answer contains "${words}": it reads another header name or letter case, or a proxy drops the header.`,
+  );
+}
 
 const MAX_WORDS = 4096;
 
 /**
- * What the text of a rejection names, whatever the status: the headers of another service, the signature or the key.
- * Null when it names none of them.
+ * Explains a rejection by what its text names, whatever the status: the headers of another service, the signature or
+ * the key. Null if it names none of them.
  */
 export function explainWords({ answer }: Attempt, partner: Partner): Finding | null {
   if (answer === null || is2xx(answer)) return null;
@@ -256,20 +283,24 @@ export function explainWords({ answer }: Attempt, partner: Partner): Finding | n
   }
   const about = ABOUT_CREDENTIALS.exec(words)?.[0];
   if (about === undefined || (partner.signing === undefined && partner.apiKey === undefined)) return null;
-  return rejectsCredentials(answer.status, credentialsOf(partner), about);
+  const saysMissing = partner.signing !== undefined && !IS_COMPARED.test(words);
+  const missing = saysMissing ? SIGNATURE_IS_MISSING.exec(words)?.[0] : undefined;
+  if (missing !== undefined) return findsNoSignature(answer.status, missing, header);
+  return rejectsCredentials(answer.status, configuredCredentials(partner), about);
 }
 
-/** What a delivery of this partner contains. */
-export function credentialsOf({ signing, apiKey }: Partner): Credentials {
+/** Returns which credentials a delivery of this partner contains. */
+export function configuredCredentials({ signing, apiKey }: Partner): Credentials {
   return { secret: signing !== undefined, apiKey: apiKey !== undefined };
 }
 
-/** Every finding of this module in general words, for look-ups by name. */
+/** Returns every finding of this module in general words, for look-ups by name. */
 export function rejectionFindings(): Finding[] {
   return [
     headerFinding('signature', 'the configured header', 'another header'),
     headerFinding('API key', 'the configured header', 'another header'),
     refusesCharacter('+'),
+    findsNoSignature(401, 'missing signature', 'the header'),
     ...PUBLISHED_SCHEMES.map(schemeFinding),
   ];
 }

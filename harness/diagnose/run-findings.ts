@@ -6,8 +6,10 @@ import type { Diagnosis, ScenarioResult } from '../report/result-document.ts';
 import { NOT_KNOWN } from '../report/verdict.ts';
 import { STAYS_UP } from './facts.ts';
 import { type Finding, findingOf, shownBy } from './finding.ts';
+import { cellsOf } from './traits.ts';
 
 type Results = readonly ScenarioResult[];
+type RunOutage = RunObservations['outages'][number];
 
 const isJudged = ({ verdict }: ScenarioResult) => verdict === 'pass' || verdict === 'fail' || verdict === 'warn';
 const passesWith = ({ expectedOutcomes }: ScenarioResult, outcome: string) =>
@@ -17,7 +19,7 @@ const mustReject = ({ expectedOutcomes = [] }: ScenarioResult) =>
 const hasStatus2xx = ({ outcome }: ScenarioResult) => is2xx(Number(outcome));
 const isAccepted = (result: ScenarioResult) => result.verdict !== 'inconclusive' && hasStatus2xx(result);
 
-/** A finding with the results that show it, of all results that could. */
+/** Attaches the results that show a finding, and how many could. */
 const counted = (finding: Finding, agreeing: Results, outcomes: number) =>
   shownBy(
     finding,
@@ -43,11 +45,11 @@ const NEARLY_ALL = 0.98;
 const MOST = 0.8;
 
 /**
- * Every forged delivery is accepted, whatever is wrong with it, and so is every payload: all checks are missing, not
- * one.
+ * Finds a receiver that accepts every forged delivery, whatever is invalid about it, and every payload: all checks are
+ * missing, not just one.
  */
 export function ofNothingChecked(results: Results): Diagnosis | null {
-  // Where another shape of the request is rejected, its credentials may not be the reason.
+  // A request of another shape may be rejected for another reason than its credentials.
   const forged = forgeries(results).filter((result) => passesWith(result, '401'));
   const accepted = forged.filter(isAccepted);
   if (forged.length < MIN_FORGERIES || accepted.length / forged.length < NEARLY_ALL) return null;
@@ -57,7 +59,10 @@ export function ofNothingChecked(results: Results): Diagnosis | null {
   return ignoresPayload ? counted(NOTHING_CHECKED, accepted, forged.length) : null;
 }
 
-/** Valid deliveries that were not accepted for a while. Says that the process ended only if connections closed. */
+/**
+ * Explains outages, in which valid deliveries were not accepted. States that the process ended only if connections
+ * closed.
+ */
 export function ofOutages(outages: RunObservations['outages'], results: Results): Diagnosis | null {
   const stopped = outages.filter(({ outcome }) => outcome === 'closed');
   const relevant = stopped.length > 0 ? stopped : outages;
@@ -65,25 +70,58 @@ export function ofOutages(outages: RunObservations['outages'], results: Results)
   if (first === undefined) return null;
   const culprits = [...new Set(relevant.flatMap(({ culprit }) => (culprit === null ? [] : [culprit])))];
   const stayedDown = relevant.some(({ recovered }) => recovered === false);
-  const named = culprits.length > 0 ? culprits.slice(0, 5).join(', ') : `one of ${first.inFlight.join(', ')}`;
-  const more = culprits.length > 5 ? ` and ${culprits.length - 5} more` : '';
+  const named = culprits.length > 0 ? namesOf(culprits) : `one of ${namesOf(first.inFlight)}`;
+  const isListed = culprits.length > 0 || results.some(({ id }) => id === STAYS_UP);
   const search =
     culprits.length > 0
       ? ''
       : ' To find the delivery that causes it, run again with `--concurrency 1`, or let a supervisor restart the ' +
         'receiver.';
-  const after = `${named}${more}`;
-  const known = outageFinding(stopped.length > 0, stayedDown, after, first.sign);
-  const finding = { ...known, fix: `${known.fix}${search}` };
+  const after = isListed && culprits.length === 0 ? `one of those that \`${STAYS_UP}\` lists` : named;
+  const known = outageFinding(first, stayedDown, after);
+  const shared = culprits.length > 0 || stopped.length === 0 ? '' : sharedBy(first.inFlight);
+  const title = `${known.title}${shared}${isListed ? '' : `: ${named}`}`;
+  const finding = { ...known, title, fix: `${known.fix}${search}` };
   const guilty = results.filter(
     ({ id, verdict }) => (culprits.includes(id) && verdict !== 'pass') || (id === STAYS_UP && verdict === 'fail'),
   );
   return { ...counted(finding, guilty, relevant.length), agreement: relevant.length };
 }
 
-/** `after` names the deliveries, `sign` what the plain valid delivery got then. */
-function outageFinding(hasStopped: boolean, stayedDown: boolean, after: string, sign: string): Finding {
-  if (hasStopped) {
+function namesOf(culprits: readonly string[]): string {
+  const more = culprits.length > 5 ? ` and ${culprits.length - 5} more` : '';
+  return `${culprits.slice(0, 5).join(', ')}${more}`;
+}
+
+/** Describes most of the deliveries in flight, one of which is the cause. */
+function sharedBy(inFlight: readonly string[]): string {
+  const cells = inFlight.flatMap((id) => [...cellsOf(id).values()].slice(0, 1));
+  const kinds = [
+    ['invalid credentials', cells.filter(({ expect }) => !expect.authentic)],
+    ['a malformed payload', cells.filter(({ expect }) => expect.authentic && expect.malformed === true)],
+  ] as const;
+  const [what, most] = kinds.find(([, some]) => some.length >= inFlight.length * MIN_SHARE_IN_FLIGHT) ?? [];
+  return what === undefined ? '' : ` (perhaps one with ${what}, ${most.length} of ${inFlight.length} in flight)`;
+}
+const MIN_SHARE_IN_FLIGHT = 0.6;
+
+/** Returns the finding about an outage; `after` names the deliveries. */
+function outageFinding(
+  { outcome, sign }: Pick<RunOutage, 'outcome' | 'sign'>,
+  stayedDown: boolean,
+  after: string,
+): Finding {
+  if (outcome === 'silence') {
+    return findingOf(
+      stayedDown ? 'stops-answering' : 'stops-answering-for-a-while',
+      stayedDown
+        ? 'The receiver stops answering during the run'
+        : 'Single deliveries prevent the receiver from answering others',
+      'serial-body-reads',
+      `It stopped answering after: ${after}.`,
+    );
+  }
+  if (outcome === 'closed') {
     return findingOf(
       stayedDown ? 'dies-and-stays-down' : 'dies-and-is-restarted',
       stayedDown
@@ -96,14 +134,14 @@ function outageFinding(hasStopped: boolean, stayedDown: boolean, after: string, 
   return findingOf(
     stayedDown ? 'valid-deliveries-stay-refused' : 'valid-deliveries-refused-for-a-while',
     stayedDown
-      ? 'Valid deliveries are no longer accepted from some point of the run on'
-      : 'Valid deliveries are accepted at one time and not at another',
+      ? 'The receiver stops accepting valid deliveries during the run'
+      : 'Accepts valid deliveries at some times and rejects them at others',
     'state-between-deliveries',
     `After ${after}: ${sign}.`,
   );
 }
 
-/** Deliveries that are rejected or accepted, but with another status: one finding each. */
+/** Finds deliveries that are correctly rejected or accepted, but with another status: one finding for each. */
 export function ofStatuses(results: Results): Diagnosis[] {
   const failed = (id: string) => results.filter((result) => result.id === id && result.verdict === 'fail');
   const statusOf = ([result]: Results) => result?.outcome ?? '';
@@ -136,7 +174,7 @@ const ANOTHER_2XX = findingOf(
   'wrong-success-status',
 );
 
-/** The outcome of a check for the status, where only a missing credential gets another one. */
+/** Matches the outcome of a status check if only a missing credential gets another status. */
 const MISSING = /^missing-(\d{3})$/;
 
 function ofMissingStatus(what: string, name: string, failed: Results): Diagnosis[] {
@@ -179,7 +217,10 @@ const HEADERS_TRUSTED = findingOf(
   'certificate-header-unprotected',
 );
 
-/** What is wrong with mutual TLS. One cause at most: an endpoint that requires no certificate hides the others. */
+/**
+ * Finds the defect of mutual TLS. There is at most one, because an endpoint that requires no certificate hides the
+ * others.
+ */
 export function explainClientCertificates(results: Results): Diagnosis | null {
   const tried = results.filter(
     ({ suite, verdict }) => suite === 'mtls' && verdict !== 'not-applicable' && verdict !== 'inconclusive',
@@ -199,16 +240,23 @@ export function explainClientCertificates(results: Results): Diagnosis | null {
   );
 }
 
-/** The statuses that receivers use instead of 401, for names that hold one. */
+/** The endpoint rejects a forgery alone, and accepts it after a valid delivery on the same or on a new connection. */
+export function acceptsAfterValid(isSameConnection: boolean): Finding {
+  const where = isSameConnection ? 'on a connection that has sent a valid one' : 'shortly after a valid one';
+  const note = 'The same forgery is rejected where no valid delivery came before it.';
+  return findingOf('accepts-after-valid', `Accepts forged deliveries ${where}`, 'state-outlives-request', note);
+}
+
+/** The statuses that receivers use instead of 401, for finding names that contain one. */
 const OTHER_STATUSES = ['400', '402', '403', '404', '405', '409', '415', '422', '500', '501', '502', '503'];
 
 const AFTER = 'single deliveries';
 const SIGN = 'the plain valid delivery was not accepted';
 
-/** Every finding of this module in general words, for look-ups by name. */
+/** Returns every finding of this module in general words, for look-ups by name. */
 export function runFindings(): Finding[] {
-  const outages = [true, false].flatMap((hasStopped) =>
-    [true, false].map((stayedDown) => outageFinding(hasStopped, stayedDown, AFTER, SIGN)),
+  const outages = ['closed', 'silence', 'status'].flatMap((outcome) =>
+    [true, false].map((stayedDown) => outageFinding({ outcome, sign: SIGN }, stayedDown, AFTER)),
   );
   const rejections = ['302', ...OTHER_STATUSES].flatMap((status) => [
     rejectionStatus('invalid credentials', 'refuses', status),
@@ -218,22 +266,22 @@ export function runFindings(): Finding[] {
     missingStatus('signature', 'missing-signature', status),
     missingStatus('API key', 'api-key-missing', status),
   ]);
-  const certificates = [NOT_REQUIRED, ANY_ACCEPTED, HEADERS_TRUSTED];
+  const certificates = [NOT_REQUIRED, ANY_ACCEPTED, HEADERS_TRUSTED, acceptsAfterValid(false)];
   return [NOTHING_CHECKED, ...FORMER, ANOTHER_2XX, ...certificates, ...outages, ...rejections, ...missing, UNEXPLAINED];
 }
 
-/** What earlier reports name. */
+/** Findings that only reports of earlier versions name. */
 const FORMER = [
   findingOf('missing-credential-let-through', 'Accepts deliveries without a credential', 'forgery-accepted'),
   findingOf('forged-deliveries-accepted', 'Accepts forged deliveries', 'forgery-accepted'),
   findingOf('malformed-ends-in-5xx', 'Answers malformed payloads with 5xx', 'payload-not-validated'),
 ];
 
-/** What no mistake of the library explains. */
+/** The finding for outcomes that no known mistake explains. */
 export const UNEXPLAINED: Finding = {
   fault: NOT_KNOWN,
   title: 'The cause is not known',
   mistake: null,
-  why: 'No known mistake has these outcomes.',
-  fix: 'Send one of these requests with the command of its check, and compare the answer with what is expected.',
+  why: 'These failures fit no known mistake.',
+  fix: 'Look at what their deliveries have in common: send one with the command of its check, and compare the answers.',
 };

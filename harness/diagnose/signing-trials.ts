@@ -1,12 +1,12 @@
 /**
- * When a receiver rejects the plain valid delivery, the harness signs it again with every signing mistake: what the
- * receiver accepts is what it verifies. Specification: Authentication, HMAC signature (Common faults).
+ * If a receiver rejects the plain valid delivery, the harness signs it again with every signing mistake: the one that
+ * the receiver accepts is what it verifies. Specification: Authentication, HMAC signature (Common faults).
  */
 import type { JsonValue } from '../../contract/index.ts';
 import {
-  type Explanation,
   explainMistakes,
   listMistakes,
+  type MistakeExplanation,
   type Mistakes,
   mistakesNamed,
   readBody,
@@ -16,18 +16,18 @@ import {
 } from '../../contract/signing/index.ts';
 import type { DictionaryFault } from './fault-dictionary.ts';
 
-export interface SigningTrial extends Explanation {
-  /** Tried before the names of headers; the others are tried after them. */
+export interface SigningTrial extends MistakeExplanation {
+  /** Whether it is tried before the header names; the others are tried after them. */
   readonly likely: boolean;
-  /** Writes the notification as a body over which this mistake gives a signature that no other mistake gives. */
+  /** Serialises the notification to a body for which this mistake gives a signature that no other mistake gives. */
   readonly serialise: (value: JsonValue) => Uint8Array;
-  /** The signature header made with this mistake. Undefined when the mistake does not apply to this body. */
+  /** Returns the signature header made with this mistake; undefined if the mistake does not apply to this body. */
   readonly sign: (body: Uint8Array) => string | undefined;
 }
 
 const names = (text: string): string[] => text.split(' ');
 
-/** A framework parses the body, and the function that signs does not return standard base64. */
+/** Two mistakes made together: the framework parses the body, and the signature is not encoded in standard base64. */
 const PAIRS = ['hex', 'base64-of-hex', 'base64url'].flatMap((encoding) =>
   names(
     'reserialised-json python-json go-json sorted-json php-json python-compact-json python-compact-ascii-json ' +
@@ -36,8 +36,8 @@ const PAIRS = ['hex', 'base64-of-hex', 'base64url'].flatMap((encoding) =>
 );
 
 /**
- * The likely mistakes, most likely first; two of them are often made together. Those of secrets with certain characters
- * do not apply to others.
+ * The likely mistakes, most likely first; two are often made together. Those about secrets with certain characters do
+ * not apply to other secrets.
  */
 const LIKELY = [
   ...names(
@@ -54,7 +54,7 @@ const LIKELY = [
 ];
 
 /**
- * Mutants that accept the plain valid delivery, because the mistake changes only some bodies. For the others the fault
+ * Mutants that accept the plain valid delivery, because the mistake affects only some bodies. For the others, the fault
  * dictionary records the mistake.
  */
 const FAULTS_OF_SOME_BODIES: Readonly<Record<string, string>> = {
@@ -65,22 +65,25 @@ const FAULTS_OF_SOME_BODIES: Readonly<Record<string, string>> = {
   'trimmed-body': 'trims-body',
 };
 
-/** The fault of a receiver that makes this signing mistake; undefined when there is none. */
+/** Returns the fault of a receiver with this signing mistake; undefined if there is none. */
 export function faultOfMistake(mistake: string, faults: readonly DictionaryFault[]): DictionaryFault | undefined {
   const name = FAULTS_OF_SOME_BODIES[mistake];
   if (name !== undefined) return faults.find((fault) => fault.name === name);
   return mistakesNamed(mistake) === undefined ? undefined : faults.find(({ refusal }) => refusal === mistake);
 }
 
-/** The text of the sample that is replaced, so that the notification stays as valid as it was. */
+/** The text in the sample that is replaced, so that the notification stays valid. */
 const MEMO = 'test memo';
 
-/** What languages and frameworks change: a float, an empty object, null, an empty text, spaces and "#{" in a text. */
+/**
+ * Values that languages and frameworks change: a float, an empty object, null, empty text, and text with spaces and
+ * "#{".
+ */
 const TRIAL = '{"number": 1.0, "empty": {}, "none": null, "blank": "", "padded": " #{a} "}';
 
 /**
- * Ways to write a notification. No serialiser writes them again as they are, so they show which bytes are signed. The
- * first that tells a mistake from the others is used, because the later ones are accepted by fewer receivers.
+ * Ways to serialise a notification that no serialiser reproduces, so that they show which bytes are signed. The first
+ * one that distinguishes the mistake is used, because fewer receivers accept the later ones.
  */
 const SERIALISERS: readonly ((value: JsonValue) => Uint8Array)[] = [
   // Five question marks have a slash in base64.
@@ -94,12 +97,14 @@ const SERIALISERS: readonly ((value: JsonValue) => Uint8Array)[] = [
   (value) => Buffer.from(spaced(value, 'test m\u00ffmo'), 'latin1'),
 ];
 
-/** JSON with a space after every comma and colon. `memo` is the text in JSON that replaces the sample's. */
+/** Formats JSON with a space after every comma and colon. `memo` is the JSON text that replaces the sample's. */
 function spaced(value: JsonValue, memo: string): string {
   return JSON.stringify(value, null, 1).replace(/\n */g, ' ').replace(MEMO, memo);
 }
 
-/** Several samples, because some encodings of some digests are the same. Two tell all other mistakes apart. */
+/**
+ * Several samples, because some digests have the same text in several encodings. Two suffice for all other mistakes.
+ */
 const SAMPLES: readonly JsonValue[] = Array.from({ length: 8 }, (_, at) => ({
   id: 'a-1',
   type: 'CAAS',
@@ -108,7 +113,7 @@ const SAMPLES: readonly JsonValue[] = Array.from({ length: 8 }, (_, at) => ({
 }));
 
 /**
- * The trials of every mistake that applies to this secret and changes something, the likely ones first and in their
+ * Returns the trials of every mistake that applies to this secret and has an effect, the likely ones first and in
  * order.
  */
 export function signingTrials(input: Omit<SigningInput, 'body'>): readonly SigningTrial[] {
@@ -137,11 +142,11 @@ export function signingTrials(input: Omit<SigningInput, 'body'>): readonly Signi
   });
 }
 
-/** Signs with one mistake, or with several joined by "+". */
+/** Returns a signer with one mistake, or with several joined by "+". */
 function signerOf(
   names: string,
   input: Omit<SigningInput, 'body'>,
-): Explanation & Pick<SigningTrial, 'sign'> & { readonly mistakes: Mistakes } {
+): MistakeExplanation & Pick<SigningTrial, 'sign'> & { readonly mistakes: Mistakes } {
   const mistakes = mistakesNamed(names) ?? {};
   const [first, ...others] = listMistakes(mistakes);
   if (first === undefined) throw new RangeError(`no signing mistake is named ${names}`);

@@ -1,20 +1,20 @@
-/** Guesses the stack of an endpoint from its answers, for the fixes. Pure. */
+/** Guesses the endpoint's stack from its answers, to choose the fixes. Pure. */
 import { fixSources, type Stack, titleOfStack } from '../../contract/index.ts';
 import type { Exchange, ScenarioResult } from '../report/result-document.ts';
 
 export interface KnownStack {
   readonly name: Stack;
-  /** The source: `Server: Werkzeug/3.1`, an error page, or `--stack`. */
+  /** The evidence: `Server: Werkzeug/3.1`, an error page, or `--stack`. */
   readonly source: string;
 }
 
-type Answer = NonNullable<Exchange['response']>;
+type RecordedAnswer = NonNullable<Exchange['response']>;
 type Sign = readonly [pattern: RegExp, stack: Stack];
 
 /**
- * Patterns of the headers, in the order in which they are tried. A server that several frameworks use reveals the
- * language alone: the plain stack of the language, whose fixes hold for its frameworks. Go, Fastify, Hono and NestJS on
- * Fastify do not name themselves, Laravel and Slim are `PHP`, and a proxy hides the rest.
+ * Header patterns, in the order in which they are tried. A server that several frameworks use reveals only the
+ * language: then the plain stack of the language is used, whose fixes also apply to its frameworks. Go, Fastify, Hono
+ * and NestJS on Fastify do not name themselves, Laravel and Slim look like plain PHP, and a proxy hides the rest.
  */
 const SIGNS: readonly Sign[] = [
   [/\bexpress\b/i, 'express'],
@@ -36,7 +36,7 @@ const SIGNS: readonly Sign[] = [
   [/\bactix\b|\baxum\b|\bhyper\b/i, 'rust'],
 ];
 
-/** Names of cookies that a framework sets by default. */
+/** Cookies that frameworks set by default. */
 const COOKIES: readonly Sign[] = [
   [/^laravel_session=/, 'laravel'],
   [/^csrftoken=/, 'django'],
@@ -45,7 +45,7 @@ const COOKIES: readonly Sign[] = [
   [/^JSESSIONID=/, 'java'],
 ];
 
-/** The beginnings and phrases of the error pages that frameworks and servers have by default. */
+/** Beginnings and phrases of the default error pages of frameworks and servers. */
 const ERROR_PAGES: readonly Sign[] = [
   [/"code":"FST_[A-Z_]+"|^\{"message":"Route [A-Z]+:\S+ not found","error"/, 'fastify'],
   [/^\{"statusCode":\d{3},"message":|^\{"message":.{1,300}"statusCode":\d{3}\}$/, 'nestjs'],
@@ -81,12 +81,12 @@ const ERROR_PAGES: readonly Sign[] = [
   [/^Failed to (?:parse|deserialize) the (?:request body|JSON body)/, 'rust'],
 ];
 
-/** The errors of FastAPI, which others have, too: they count if the server is one for it. */
+/** FastAPI's errors. Other frameworks have them, too, so they count only with a server that usually runs FastAPI. */
 const STARLETTE_ERROR = /^\{"detail":"[^"]*"\}$|^Internal Server Error$/;
 
 const REVEALING_HEADERS: readonly string[] = ['x-powered-by', 'server', 'x-runtime', 'x-aspnet-version', 'set-cookie'];
 
-/** Stacks that are a language without a framework. */
+/** Stacks that stand for a language without a framework. */
 const PLAIN_STACKS: readonly Stack[] = ['node', 'python', 'java', 'php', 'ruby'];
 
 function fromHeader(name: string, value: string): KnownStack | null {
@@ -97,11 +97,11 @@ function fromHeader(name: string, value: string): KnownStack | null {
       const cookie = known(COOKIES);
       return cookie === undefined ? null : { name: cookie, source: `${name}: ${value.split('=')[0]}` };
     }
-    // The version of ASP.NET.
+    // The header states the version of ASP.NET.
     case 'x-aspnet-version':
       return { name: 'dotnet', source };
     default: {
-      // Ruby's X-Runtime is the time that the application took.
+      // Ruby's X-Runtime is the duration of the request.
       const isRuntime = name.toLowerCase() === 'x-runtime' && /^\d+\.\d+$/.test(value);
       const stack = isRuntime ? 'rails' : known(SIGNS);
       return stack === undefined ? null : { name: stack, source };
@@ -109,7 +109,7 @@ function fromHeader(name: string, value: string): KnownStack | null {
   }
 }
 
-function fromHeaders({ headers }: Answer): KnownStack[] {
+function fromHeaders({ headers }: RecordedAnswer): KnownStack[] {
   const revealing = headers.flatMap(([name, value]) => {
     const rank = REVEALING_HEADERS.indexOf(name.toLowerCase());
     return rank === -1 ? [] : [{ rank, name, value }];
@@ -117,7 +117,7 @@ function fromHeaders({ headers }: Answer): KnownStack[] {
   return revealing.toSorted((a, b) => a.rank - b.rank).flatMap(({ name, value }) => fromHeader(name, value) ?? []);
 }
 
-function fromBody({ status, headers, body }: Answer): KnownStack[] {
+function fromBody({ status, headers, body }: RecordedAnswer): KnownStack[] {
   const text = body.text ?? '';
   if (status < 400 && !/<b>\w+<\/b>: /.test(text)) return [];
   const headerOf = (wanted: string) => headers.find(([name]) => name.toLowerCase() === wanted)?.[1] ?? '';
@@ -134,20 +134,36 @@ function fromBody({ status, headers, body }: Answer): KnownStack[] {
   return found.map((name) => ({ name, source: `an error page of ${titleOfStack(name).title}` }));
 }
 
-/** Whether a finding says more than another: the framework of a language, or what is built on that framework. */
+/**
+ * Detects the header that Node's server adds by default. Tomcat sends other numbers, Apache adds `max`, and a proxy may
+ * add it, too.
+ */
+const fromKeepAlive = ({ headers }: RecordedAnswer): KnownStack[] =>
+  headers
+    .filter(([name, value]) => name.toLowerCase() === 'keep-alive' && value === 'timeout=5')
+    .map(([name, value]) => ({ name: 'node', source: `${name}: ${value}` }));
+
+/** Whether one stack is more specific: a framework of the other language, or built on the other framework. */
 function refines(one: Stack, other: Stack): boolean {
   if (PLAIN_STACKS.includes(one) || titleOfStack(one).language !== titleOfStack(other).language) return false;
   return fixSources(one).slice(1).includes(other) || PLAIN_STACKS.includes(other);
 }
 
-const beginningOf = ({ status, body: { length, text } }: Answer) => `${status} ${length} ${text?.slice(0, 100)}`;
+const beginningOf = ({ status, body: { length, text } }: RecordedAnswer) =>
+  `${status} ${length} ${text?.slice(0, 100)}`;
 
-/** The stack that the answers to failed checks reveal; null when they do not. A header counts more than a page. */
+/**
+ * Returns the stack that the answers to failed checks reveal; null if they do not. A header counts more than a page.
+ */
 export function guessStack(results: readonly Pick<ScenarioResult, 'exchanges'>[]): KnownStack | null {
   const answers = results.flatMap(({ exchanges }) => exchanges.flatMap(({ response }) => response ?? []));
-  // Most answers of a run have the same text.
+  // Duplicates are skipped, because most answers of a run have the same text.
   const different = new Map(answers.map((answer) => [beginningOf(answer), answer])).values();
-  const [first, ...others] = [...answers.flatMap(fromHeaders), ...[...different].flatMap(fromBody)];
+  const [first, ...others] = [
+    ...answers.flatMap(fromHeaders),
+    ...[...different].flatMap(fromBody),
+    ...answers.flatMap(fromKeepAlive),
+  ];
   if (first === undefined) return null;
   return others.reduce((best, one) => (refines(one.name, best.name) ? one : best), first);
 }

@@ -1,13 +1,14 @@
 /**
- * In what a delivery differs from the plain valid one, as it is sent: `signature: missing`, `Content-Type: text/plain`,
- * `body: characters outside ASCII`. They are read from the request itself, so that a check needs no labels of its own.
- * Pure.
+ * Determines how a delivery differs from the plain valid one: `signature: missing`, `Content-Type: text/plain`, `body:
+ * characters outside ASCII`. Traits are read from the request itself, so checks need no labels. Pure.
  */
 import {
   CONTENT_TYPE,
   DEFAULT_API_KEY_HEADER,
   DEFAULT_SIGNATURE_HEADER,
   type JsonObject,
+  type JsonValue,
+  leavesOf,
   sameHeaderName,
 } from '../../contract/index.ts';
 import {
@@ -21,20 +22,20 @@ import {
 import type { Partner } from '../partner.ts';
 import { address, serialise } from '../sender/index.ts';
 
-/** A dimension and the value of the delivery in it. */
+/** A dimension and the delivery's value in it. */
 export type Trait = `${string}: ${string}`;
 
-/** Bodies above this are not read any further: their size is what matters. */
+/** Larger bodies are not analysed, because their size is what matters. */
 const LARGE = 20_000;
 
-/** A signature of the right form. It has every character that a change may need. */
+/** A signature of the valid form, with every character that a change may need. */
 const VALID = 'abcdefghijklmnopqrstuvwxyz+/ABCDEFGHIJKLMNO=';
 const OF_ANOTHER_BODY = 'ONMLKJIHGFEDCBA/+zyxwvutsrqponmlkjihgfedcba=';
 const KEY = 'the-key-of-the-partner';
 
-/** A kit whose random values are all made of this byte. */
-function kitOf(scenario: string, random: number): Kit & { body: Uint8Array } {
-  let count = 0;
+/** Creates a kit whose random values all consist of this byte. */
+function kitOf(scenario: string, random: number, firstId = 1): Kit & { body: Uint8Array } {
+  let count = firstId;
   const kit = {
     body: new Uint8Array(),
     scenario,
@@ -58,13 +59,13 @@ function kitOf(scenario: string, random: number): Kit & { body: Uint8Array } {
 
 const [FIRST, SECOND] = [107, 109];
 
-/** A delivery of a check: what is expected, and in what it differs from the plain valid one. */
+/** A delivery of a check: the expectation, and how it differs from the plain valid delivery. */
 export interface Cell {
   readonly expect: Expectation;
   readonly traits: readonly Trait[];
 }
 
-/** The deliveries of a check by their labels; a single one has the label ''. Empty for what sends no delivery. */
+/** Returns the deliveries of a check by label; a single one has the label ''. Empty for a check without deliveries. */
 export function cellsOf(id: string): ReadonlyMap<string, Cell> {
   const known = byId.get(id);
   if (known !== undefined) return known;
@@ -83,7 +84,7 @@ export function cellsOf(id: string): ReadonlyMap<string, Cell> {
       let traits: readonly Trait[] | undefined;
       const cell = {
         expect,
-        // A flow may have fifty deliveries, of which one decides.
+        // A flow may have fifty deliveries, only one of which decides.
         get traits() {
           traits ??= traitsOfChange(change, kit);
           return traits;
@@ -98,9 +99,19 @@ export function cellsOf(id: string): ReadonlyMap<string, Cell> {
 
 const byId = new Map<string, ReadonlyMap<string, Cell>>();
 
+let plain: ReturnType<typeof plainOf> | undefined;
+
+function plainOf() {
+  const value = kitOf('plain', FIRST, 0).notification();
+  return { value, body: serialise(value), leaves: new Map(leavesOf(value, MAX_DEPTH)) };
+}
+
 function traitsOfChange(change: Change, kit: ReturnType<typeof kitOf>): Trait[] {
-  const value = change.compose === undefined ? kit.notification() : change.compose(kit);
-  const body = change.serialise === undefined ? serialise(value) : change.serialise(value, kit);
+  // Cached, because most checks send the plain notification, and a run needs the traits of hundreds of them.
+  plain ??= plainOf();
+  const value = change.compose === undefined ? plain.value : change.compose(kit);
+  const isPlainBody = value === plain.value && change.serialise === undefined;
+  const body = isPlainBody ? plain.body : (change.serialise ?? serialise)(value, kit);
   const head = headOf(change, body, kit);
   const again = () => headOf(change, body, kitOf(kit.scenario ?? '', SECOND));
   return [
@@ -111,7 +122,7 @@ function traitsOfChange(change: Change, kit: ReturnType<typeof kitOf>): Trait[] 
     ...targetOf(head, change),
     ...headersOf(head),
     ...trait('framing', framingOf(change)),
-    ...notificationOf(change, value, kit),
+    ...notificationOf(change, value, plain),
     ...bodyOf(change, body),
   ];
 }
@@ -138,7 +149,7 @@ function headOf(change: Change, body: Uint8Array, kit: ReturnType<typeof kitOf>)
 const trait = (dimension: string, value: string | undefined): Trait[] =>
   value === undefined ? [] : [`${dimension}: ${value}`];
 
-/** A credential that is not the valid one, once: missing, empty, or what the change calls it. */
+/** Returns the trait of a credential that is not valid: missing, empty, or named by the change's label. */
 function credential(
   name: string,
   header: string,
@@ -156,11 +167,11 @@ function credential(
   if (first === valid) return [];
   if (first.trim() === '') return [`${name}: empty`];
   const isInvented = !first.includes(valid) && first !== valuesIn(again())[0];
-  // What changes with the random values alone says the same, whatever it is called.
+  // Credentials that depend only on the random values are the same trait, whatever their labels.
   return [`${name}: ${isInvented ? 'invented' : (label ?? 'another one')}`];
 }
 
-/** The media type, where it is another one, and the names of headers that the sender does not send. */
+/** Returns traits for an unusual media type and for headers that the sender does not send. */
 function headersOf({ headers }: RequestHead): Trait[] {
   const type = headers.find(([name]) => sameHeaderName(name, 'content-type'))?.[1];
   const others = headers.filter(([name]) => !USUAL_HEADERS.includes(name.toLowerCase())).map(([name]) => name);
@@ -175,37 +186,32 @@ function framingOf({ transmit }: Change): string | undefined {
   return 'label' in transmit ? transmit.label : transmit.kind;
 }
 
-function notificationOf({ compose }: Change, value: unknown, kit: Kit): Trait[] {
+function notificationOf({ compose }: Change, value: JsonValue, plain: ReturnType<typeof plainOf>): Trait[] {
   if (compose === undefined) return [];
   const kind = kindOf(value);
-  const leaves = leavesOf(value);
-  const plain = kit.notification();
+  const leaves = leavesOf(value, MAX_DEPTH);
   const status = statusOf(value);
-  if (kind !== kindOf(plain)) return [`notification: ${kind}`, ...trait('status', status)];
-  if (status !== statusOf(plain)) return trait('status', status);
-  const usual = new Map(leavesOf(plain));
+  if (kind !== kindOf(plain.value)) return [`notification: ${kind}`, ...trait('status', status)];
+  if (status !== statusOf(plain.value)) return trait('status', status);
   const names = leaves
-    .filter(([path, leaf]) => !VARYING.includes(nameOf(path)) && usual.get(path) !== leaf)
+    .filter(([path, leaf]) => !VARYING.includes(nameOf(path)) && plain.leaves.get(path) !== leaf)
     .map(([path]) => nameOf(path));
   return [...new Set(names)].map((name): Trait => `field: ${name}`);
 }
 
-/** What every notification has of its own. */
+/** Fields that differ in every notification. */
 const VARYING = ['id', 'at', 'transactionId', 'customerId'];
 const LONG_TEXT = 255;
 
-/** Notifications are less deep. Some checks send thousands of levels, which no recursion survives. */
+/**
+ * Maximum depth that is read; notifications are less deep. Some checks send thousands of levels, which would overflow
+ * the stack.
+ */
 const MAX_DEPTH = 16;
-
-/** Every value other than objects, with its path. What is deeper is one value. */
-function leavesOf(value: unknown, path = '', depth = 0): [path: string, leaf: unknown][] {
-  if (value === null || typeof value !== 'object' || depth === MAX_DEPTH) return [[path, value]];
-  return Object.entries(value).flatMap(([key, inner]) => leavesOf(inner, `${path}.${key}`, depth + 1));
-}
 
 const nameOf = (path: string) => path.slice(path.lastIndexOf('.') + 1);
 
-/** The type, and the type in `data`; how the value differs from a notification. */
+/** Returns the type and the type in `data`, or how the value differs from a notification. */
 function kindOf(value: unknown): string {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return 'no object';
   const { type, data } = value as { readonly type?: unknown; readonly data?: unknown };
@@ -214,34 +220,36 @@ function kindOf(value: unknown): string {
   return [type, inner].filter((part) => typeof part === 'string').join(' ');
 }
 
-/** The status, whatever the field is called. */
-function statusOf(value: unknown): string | undefined {
-  const [, status] = leavesOf(value).find(([path, leaf]) => /status$/i.test(path) && typeof leaf === 'string') ?? [];
+/** Returns the status, whatever the name of its field. */
+function statusOf(value: JsonValue): string | undefined {
+  const [, status] =
+    leavesOf(value, MAX_DEPTH).find(([path, leaf]) => /status$/i.test(path) && typeof leaf === 'string') ?? [];
   return status === undefined ? undefined : `${status}`;
 }
 
-/** What the bytes of the body have that those of the sender's usual JSON have not. */
+/** Returns how the bytes of the body differ from the sender's usual JSON. */
 function bodyOf({ serialise, compose }: Change, body: Uint8Array): Trait[] {
   if (serialise === undefined && compose === undefined) return [];
   if (body.length === 0) return ['body: no bytes'];
   if (body.length > LARGE) return [`body: more than ${LARGE / 1000} kB`];
   const text = Buffer.from(body).toString();
   const found = FEATURES.filter(([pattern]) => pattern.test(text)).map(([, name]): Trait => `body: ${name}`);
-  const parsed = unlessThrown((): unknown => JSON.parse(text));
-  const isLong = leavesOf(parsed).some(([, leaf]) => typeof leaf === 'string' && leaf.length > LONG_TEXT);
+  const parsed = unlessThrown((): JsonValue => JSON.parse(text));
+  const leaves = leavesOf(parsed ?? null, MAX_DEPTH);
+  const isLong = leaves.some(([, leaf]) => typeof leaf === 'string' && leaf.length > LONG_TEXT);
   if (isLong) found.push(`text: longer than ${LONG_TEXT} characters`);
   if (serialise === undefined) return found;
   if (parsed === undefined) return [...found, 'body: no JSON'];
-  // Thousands of levels can be read and not be written.
+  // Thousands of levels can be parsed but not serialised.
   return unlessThrown(() => JSON.stringify(parsed)) === text
     ? found
-    : [...found, 'body: another spelling than JSON.stringify writes'];
+    : [...found, 'body: another form than JSON.stringify writes'];
 }
 
 const FEATURES: readonly (readonly [RegExp, string])[] = [
   [/\ufffd/, 'bytes that are not UTF-8'],
   [/^\ufeff/, 'a byte order mark'],
-  [/^\s|\s$/, 'white space at an end'],
+  [/^\s|\s$/, 'leading or trailing whitespace'],
   [/[\u0080-\ufffc]/, 'characters outside ASCII'],
   [/\\u/, 'escapes'],
 ];

@@ -1,12 +1,15 @@
-/** The output boundary: no secret in any string, and no character that controls a terminal. */
+/** The output boundary: removes secrets from every string, and characters that control a terminal. */
 import { visible } from '../../contract/visible.ts';
 import { type Plan, planOf, type Redactor, redactValue } from '../report/index.ts';
 import { anySection, type DoctorFinding, type DoctorSection, type FactsOf, type SectionId } from './doctor-document.ts';
 
 export interface Cleaner {
-  /** Facts, which may contain anything that the endpoint sent. Strings change as the schema of the section says. */
+  /** Cleans facts, which may contain anything that the endpoint sent, as the section's schema marks their strings. */
   facts<Id extends SectionId, Facts extends FactsOf<Id> | null>(id: Id, facts: Facts): Facts;
-  /** Findings, whose sentences are our own: a gap in them would reveal a short secret that is an ordinary word. */
+  /**
+   * Cleans findings. Their sentences are our own, so a gap in them would reveal a short secret that is an ordinary
+   * word.
+   */
   findings(findings: readonly DoctorFinding[]): DoctorFinding[];
   text(text: string): string;
 }
@@ -32,10 +35,10 @@ export function createCleaner(redactor: Redactor): Cleaner {
   };
 }
 
-/** For a section whose findings were made of facts that may not have been cleaned: those of the configuration. */
+/** Cleans a section whose findings were made from uncleaned facts: those of the configuration. */
 export function cleanSection(section: DoctorSection, cleaner: Cleaner): DoctorSection {
   const { facts, findings, reason } = section;
-  // The compiler does not see that the facts stay those of the section.
+  // The compiler cannot see that the facts stay those of the section.
   return {
     ...section,
     reason: cleaner.text(reason),

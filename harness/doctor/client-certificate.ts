@@ -1,5 +1,5 @@
 /**
- * The section of the client certificate: what is configured, and how the endpoint treats it. Pure. Specification:
+ * The section about the client certificate: what is configured, and how the endpoint treats it. Pure. Specification:
  * mutual TLS.
  */
 import { type Attempt, isAboutClientCertificate } from '../transport/index.ts';
@@ -7,37 +7,37 @@ import type { ClientIdentity } from './configuration.ts';
 import type { DoctorFinding, DoctorSection, FactsOf, Reception } from './doctor-document.ts';
 import { advice, examined, info, present, problem } from './sections.ts';
 
-/** What the endpoint was seen to do. */
+/** The observed behaviour of the endpoint. */
 export interface CertificateProbe {
   readonly requested: boolean | null;
   /** The names of the CAs that the endpoint lists. */
   readonly cas: readonly string[];
-  /** The requests with the certificate and without one, as far as they were made. */
+  /** The requests with the certificate and without one; null if not made. */
   readonly with: Attempt | null;
   readonly without: Attempt | null;
 }
 
-/** Where there is no endpoint to probe. */
+/** Used without an endpoint to probe. */
 export const NOT_PROBED: CertificateProbe = { requested: null, cas: [], with: null, without: null };
 
 export interface ClientSection {
   readonly section: DoctorSection;
-  /** The handshake of the sender fails because of the certificate, or because it has none. */
+  /** Whether the sender's handshake fails because of the certificate or its absence. */
   readonly refused: boolean;
 }
 
 interface View {
-  /** A certificate or a key is configured; `presented`: both can be used. */
+  /** Whether a certificate or a key is configured; `presented`: both are usable. */
   readonly configured: boolean;
   readonly presented: boolean;
-  /** The files themselves have problems. */
+  /** Whether the files themselves have problems. */
   readonly faulty: boolean;
   readonly requested: boolean | null;
   readonly caNamed: boolean | null;
   readonly cas: readonly string[];
   readonly with: Reception | null;
   readonly without: Reception | null;
-  /** The status of the request without a certificate; null when there was no answer. */
+  /** The status of the request without a certificate; null if there was no answer. */
   readonly statusWithout: number | null;
 }
 
@@ -81,13 +81,13 @@ export function clientSection(
   };
 }
 
-/** A server behind which TLS ends says it in HTTP: nginx with 400 and a page. */
+/** Matches the page with which a server rejects the certificate in HTTP after the handshake: nginx with 400. */
 const REFUSAL_PAGE = /SSL certificate error|No required SSL certificate|client certificate/i;
 
 /**
- * What became of a request as far as the client certificate is concerned. With TLS 1.3 a refusal comes only after the
- * handshake, so only an answer shows that none came. `requested`: the server is known to ask for a certificate, so
- * that an unspecific failure is about it.
+ * Determines how the endpoint treated the client certificate of a request. With TLS 1.3, a rejection arrives only after
+ * the handshake, so only an answer proves acceptance. `requested`: the server is known to request a certificate, so an
+ * unspecific failure concerns it.
  */
 function receptionOf({ answer, error }: Attempt, requested: boolean): Reception {
   if (answer !== null) {
@@ -110,7 +110,9 @@ function receptionOf({ answer, error }: Attempt, requested: boolean): Reception 
   return { outcome: 'unclear', evidence: message };
 }
 
-/** A connection that is closed without an alert is a refusal when the other request is answered. */
+/**
+ * Whether the request was rejected. Closing without an alert counts as a rejection if the other request is answered.
+ */
 function isRefused(one: Reception | null, other: Reception | null): boolean {
   return one?.outcome === 'refused' || (one?.outcome === 'closed' && (other === null || other.outcome !== 'closed'));
 }
@@ -124,7 +126,9 @@ function isRefusedWith(view: View): boolean {
   return view.presented && isRefused(view.with, view.without);
 }
 
-/** A server that names no CAs accepts those that it trusts. */
+/**
+ * Whether the server names the certificate's CA; null if it names none, because it then accepts any CA that it trusts.
+ */
 function isNamed({ certificates }: ClientIdentity, cas: readonly string[]): boolean | null {
   if (cas.length === 0 || certificates.length === 0) return null;
   const named = new Set(cas.map(canonicalName));
@@ -133,7 +137,7 @@ function isNamed({ certificates }: ClientIdentity, cas: readonly string[]): bool
   );
 }
 
-/** The two parsers of names differ in what they escape, and in how they join the parts of one element. */
+/** Removes the differences between two name parsers: escaping, and how the parts of one element are joined. */
 function canonicalName(name: string): string {
   return name
     .replace(/\\/g, '')
@@ -144,17 +148,17 @@ function canonicalName(name: string): string {
 
 function withoutCertificate(view: View): DoctorFinding | null {
   const { configured, without, requested, cas } = view;
-  const lacking = configured ? 'the configured one cannot be presented' : 'none is configured';
-  const issued = cas.length === 0 ? '' : `, issued by one of the CAs that it names (${listed(cas)})`;
-  const give = `Give one and its key with --client-cert and --client-key${issued}.`;
+  const lacking = configured ? 'the configured one cannot be used' : 'none is configured';
+  const issued = cas.length === 0 ? '' : `, issued by one of the CAs that it names (${listUpToThree(cas)})`;
+  const give = `Give a certificate and its key with --client-cert and --client-key${issued}.`;
   const fix = configured ? 'Fix the problems of its files.' : give;
   if (isRefusedWithout(view)) {
-    const title = `The endpoint requires a client certificate, and ${lacking} (${without?.evidence}).`;
+    const title = `The endpoint requires a client certificate, but ${lacking} (${without?.evidence}).`;
     return problem('client-certificate-required', title, fix);
   }
   if (requested !== true) return null;
-  const title = `The endpoint asks for a client certificate, and ${lacking}. It answers without one.`;
-  return info('client-certificate-requested', title, configured ? fix : `${give} Only where it was agreed.`);
+  const title = `The endpoint requests a client certificate, but ${lacking}. It also answers without one.`;
+  return info('client-certificate-requested', title, configured ? fix : `${give} Do so only if it was agreed.`);
 }
 
 function withCertificate(view: View): DoctorFinding | null {
@@ -168,9 +172,9 @@ function refused({ caNamed, cas, faulty, with: seen }: View): DoctorFinding {
     return problem(
       'client-certificate-refused',
       title,
-      'Use a certificate of a CA that the endpoint trusts, or add its CA at the receiver ' +
+      'Use a certificate from a CA that the endpoint trusts, or add its CA at the receiver ' +
         '(nginx ssl_client_certificate; Node ca).',
-      `Its CA is not among those that the endpoint names: ${listed(cas)}.`,
+      `Its CA is not among those that the endpoint names: ${listUpToThree(cas)}.`,
     );
   }
   return problem(
@@ -179,28 +183,29 @@ function refused({ caNamed, cas, faulty, with: seen }: View): DoctorFinding {
     'Fix the problems of the certificate itself, or add its CA at the receiver. The log of the receiver shows the ' +
       'reason.',
     faulty
-      ? 'The problem of the certificate that is listed below is the likely reason.'
-      : 'Usual causes: it has expired, its CA is not trusted, it is not meant for clients, or its intermediate ' +
+      ? 'The certificate problem listed below is the likely reason.'
+      : 'Usual causes: it has expired, its CA is not trusted, it is not for clients, or its intermediate ' +
           'certificate is missing.',
   );
 }
 
-/** The certificate is accepted, and so is a request without one. */
+/** The finding about an endpoint that accepts the certificate, but also a request without one. */
 function notRequired({ requested, without, statusWithout }: View): DoctorFinding {
   if (requested === false) {
     return advice(
       'client-certificate-not-requested',
-      'A client certificate is configured, and the endpoint does not ask for one: mutual TLS is off there.',
+      'A client certificate is configured, but the endpoint does not request one: mutual TLS is off.',
       'Turn it on where TLS ends: nginx `ssl_verify_client on`; Node `requestCert: true, rejectUnauthorized: true, ' +
-        'ca`. Where mutual TLS was not agreed, remove the certificate from the configuration.',
+        'ca`. If mutual TLS was not agreed, remove the certificate from the configuration.',
     );
   }
   const answer = without === null ? '' : ` (${without.evidence})`;
-  const title = `A request without a client certificate is answered too${answer}: the handshake does not require one.`;
+  const title = `A request without a client certificate is also answered${answer}: the handshake does not require one.`;
   const fix =
     'Require it in the handshake, or make sure that the application rejects deliveries without one: ' +
     '`hookproof run --suite mtls` shows whether it does.';
-  // An application that checks the certificate itself answers 401 or 403, and so to any request without credentials.
+  // An application that checks the certificate itself answers 401 or 403, as it does to any request without
+  // credentials.
   return statusWithout === 401 || statusWithout === 403
     ? info('client-certificate-optional', title, fix)
     : advice('client-certificate-optional', title, fix);
@@ -209,12 +214,12 @@ function notRequired({ requested, without, statusWithout }: View): DoctorFinding
 function caNotNamed({ cas }: View): DoctorFinding {
   return advice(
     'client-authority-not-named',
-    `The CA of the client certificate is not among those that the endpoint names (${listed(cas)}).`,
+    `The CA of the client certificate is not among those that the endpoint names (${listUpToThree(cas)}).`,
     'Some clients then present no certificate. Add the CA at the receiver (nginx ssl_client_certificate; Node ca).',
   );
 }
 
-function listed(names: readonly string[]): string {
+function listUpToThree(names: readonly string[]): string {
   const more = names.length > 3 ? ` and ${names.length - 3} more` : '';
   return `${names.slice(0, 3).join('; ')}${more}`;
 }

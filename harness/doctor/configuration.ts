@@ -1,6 +1,6 @@
 /**
- * What is configured: secrets, client certificate, CAs. Nothing here needs the network. Specification:
- * Authentication; mutual TLS.
+ * Examines what is configured: secrets, client certificate, CAs. It needs no network. Specification: Authentication;
+ * mutual TLS.
  */
 
 import { stat } from 'node:fs/promises';
@@ -23,19 +23,19 @@ import { shownCertificates } from './endpoint-facts.ts';
 import { advice, examined, info, present, problem, skipped } from './sections.ts';
 
 export interface LocalExamination {
-  /** null when neither certificate nor key is configured. */
+  /** The client certificate and its key; null if neither is configured. */
   readonly client: ClientIdentity | null;
-  /** What can be used of the TLS material. */
+  /** The usable part of the TLS material. */
   readonly tls: NonNullable<Partner['tls']>;
-  /** CAs, signature secret, API key, configuration. */
+  /** The sections about CAs, signature secret, API key and configuration. */
   readonly sections: readonly DoctorSection[];
 }
 
 export interface ClientIdentity {
-  /** What can be presented, even if a correct server would reject it. */
+  /** The certificate and key in PEM, even if a correct server would reject them; null if they are unusable. */
   readonly pem: { readonly clientCert: string; readonly clientKey: string } | null;
   readonly certificates: FactsOf<'client-certificate'>['certificates'];
-  /** null when one of the two cannot be read. */
+  /** Whether certificate and key belong together; null if one of them cannot be read. */
   readonly pair: boolean | null;
   readonly findings: readonly DoctorFinding[];
 }
@@ -54,8 +54,8 @@ const isExamined = (path: string | null) => path !== null && path in PREFIXES;
 const isFixture = (path: string | null) => path?.startsWith('mtls.fixtures') === true;
 
 /**
- * Throws what is wrong with the configuration, as `run` does, except what the doctor examines itself and what it can
- * do without: the URL, the profile.
+ * Throws the problems of the configuration like `run`, except those that the doctor examines itself or does not depend
+ * on: the URL, the profile.
  */
 export function throwOtherProblems({ problems }: CollectedConfig): void {
   const isNeeded = ({ code, path }: Problem) =>
@@ -63,7 +63,7 @@ export function throwOtherProblems({ problems }: CollectedConfig): void {
   throwIfAny(problems.filter(isNeeded));
 }
 
-/** The secrets, keys and CAs that are configured; the passphrase alone is nothing to examine. */
+/** Whether any secret, key or CA is configured. A passphrase alone does not count: there is nothing to examine. */
 export function hasMaterial({ attempted }: CollectedConfig): boolean {
   return SETTINGS.some(({ path }) => isExamined(path) && path !== 'tls.passphrase' && attempted.has(path));
 }
@@ -104,7 +104,7 @@ async function clientIdentity(collected: CollectedConfig): Promise<ClientIdentit
   };
 }
 
-/** Of what can be read, OpenSSL does not accept everything: a key of 512 bits, for one. */
+/** Returns the finding about material that can be read but that OpenSSL rejects, such as a key of 512 bits. */
 function refusalOf(tls: NonNullable<Partner['tls']>, code: string): DoctorFinding | null {
   try {
     tlsOptionsFor({ tls });
@@ -115,7 +115,7 @@ function refusalOf(tls: NonNullable<Partner['tls']>, code: string): DoctorFindin
   }
 }
 
-/** A whole trust store has some hundred certificates. */
+/** Maximum number of CAs to show; a whole trust store has over a hundred. */
 const MAX_SHOWN = 20;
 
 function examineCas(collected: CollectedConfig): { section: DoctorSection; pem: string | null } | null {
@@ -148,15 +148,15 @@ async function examineCredential(kind: keyof typeof CREDENTIALS, collected: Coll
   return examined(kind, { from: one.where, ...shape.facts }, present([same, ...findings, ...shape.findings]));
 }
 
-/** One value in both places protects nothing. */
+/** A secret that is also the API key protects nothing, because every delivery contains the key. */
 const SAME_VALUE = problem(
   'secret-equals-api-key',
-  'The HMAC secret and the API key are the same value. Every delivery contains the key, and anyone who sees it can ' +
+  'The HMAC secret and the API key have the same value. Every delivery contains the key, and anyone who sees it can ' +
     'sign.',
-  'Make a separate secret: openssl rand -base64 32',
+  'Generate a separate secret: openssl rand -base64 32',
 );
 
-/** What loading the configuration found at these settings. */
+/** Returns the problems and the advice from loading these settings. */
 function findingsAt(
   paths: readonly SettingPath[],
   { problems, advice: given, files }: CollectedConfig,
@@ -165,11 +165,11 @@ function findingsAt(
   return [
     ...problems.filter(isHere).flatMap(({ path, reason, message, hint }) => {
       if (path === null || reason === null) return [];
-      const fix = reason === 'in-config-file' ? `${hint} Then replace it: the value was exposed.` : hint;
+      const fix = reason === 'in-config-file' ? `${hint} Then replace the value, because it was exposed.` : hint;
       return [problem(codeOf(path, reason), `${message}.`, fix)];
     }),
     ...given.filter(isHere).flatMap(({ path, reason, message, hint }) => {
-      // The shape of a credential has a finding about its byte order mark.
+      // Another finding, about the shape of the credential, covers the byte order mark.
       if (path === null || reason === 'byte-order-mark') return [];
       if (reason === 'newline-dropped') {
         const fix = 'Make sure that the receiver drops it too, if it reads such a file.';
@@ -180,17 +180,22 @@ function findingsAt(
   ];
 }
 
-/** What is about the input rather than about the content of a certificate or a key. */
+/** Codes about how the value was given rather than about the content of a certificate or a key. */
 const OF_THE_INPUT = ['empty', 'missing', 'unreadable', 'in-config-file', 'is-no-path', 'newline-dropped'];
 
-/** `unreadable` of the client key is `client-key-unreadable`, `key-other-pair` is `client-key-other-pair`. */
+/**
+ * Returns the code of a finding: `client-key-unreadable` for `unreadable`, `client-key-other-pair` for
+ * `key-other-pair`.
+ */
 function codeOf(path: string, reason: string): string {
   if (OF_THE_INPUT.includes(reason)) return `${PREFIXES[path as SettingPath]}-${reason}`;
   const subject = path === 'tls.ca' ? 'ca' : 'client';
   return reason.startsWith(`${subject}-`) ? reason : `${subject}-${reason}`;
 }
 
-/** A file with a secret that every user of this machine can read. Windows has no such bit. */
+/**
+ * Returns the finding about a secret file that every user of this machine can read. Windows has no such permission bit.
+ */
 async function openFile(path: SettingPath, noun: string, { files }: CollectedConfig): Promise<DoctorFinding | null> {
   const file = files.get(path);
   if (file === undefined || process.platform === 'win32') return null;
@@ -200,10 +205,10 @@ async function openFile(path: SettingPath, noun: string, { files }: CollectedCon
   );
   if (!isOpen) return null;
   const title = `Every user of this machine can read the file with the ${noun}.`;
-  return advice(`${PREFIXES[path]}-file-open`, title, 'Let only its owner read it: chmod 600 FILE.');
+  return advice(`${PREFIXES[path]}-file-open`, title, 'Make it readable by its owner only: chmod 600 FILE.');
 }
 
-/** Advice that no section is about. */
+/** Advice that belongs to no section. */
 const OTHER_ADVICE = ['unknown-variable', 'file-name', 'header-unused', 'fixture'];
 
 function otherFindings({ problems, advice: notes, attempted, given }: CollectedConfig): DoctorFinding[] {
@@ -222,7 +227,7 @@ function otherFindings({ problems, advice: notes, attempted, given }: CollectedC
       .map((path) => `${given.get(path)?.[0]?.value}`)
       .filter((name) => name.includes('_'))
       .map((name) => {
-        const title = `Some proxies drop headers whose names have an underscore: ${name}.`;
+        const title = `Some proxies drop headers whose names contain an underscore: ${name}.`;
         return advice(UNDERSCORE, title, MISTAKES[UNDERSCORE].fix.rule);
       }),
   ];

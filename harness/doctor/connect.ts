@@ -1,4 +1,4 @@
-/** Resolves the name of the endpoint, and connects to each of its addresses. */
+/** Resolves the endpoint's name and connects to each of its addresses. */
 
 import { lookup } from 'node:dns/promises';
 import { connect, isIP } from 'node:net';
@@ -7,19 +7,18 @@ import { setTimeout as after } from 'node:timers/promises';
 import { scopeOf } from '../transport/index.ts';
 import type { FactsOf } from './doctor-document.ts';
 
-/** What every probe of the endpoint keeps to. */
+/** The limits of every probe of the endpoint. */
 export interface Limits {
-  /** Milliseconds for one connection with all that is done on it. */
+  /** Milliseconds for one connection and everything done on it. */
   readonly timeoutMs: number;
-  /** Aborts everything. */
+  /** Aborts all probes. */
   readonly signal: AbortSignal;
 }
 
 type Address = FactsOf<'dns'>['addresses'][number];
 
 /**
- * Every address of a name, resolved as a sender resolves it: by the system's resolver, which knows /etc/hosts too.
- * Never rejects.
+ * Resolves every address of a name with the system's resolver, as a sender does, including /etc/hosts. Never rejects.
  *
  * @param host a name or an address, without brackets
  */
@@ -35,7 +34,7 @@ export async function resolveHost(host: string, { timeoutMs, signal }: Limits): 
     ...rest,
   });
   try {
-    // The system's resolver cannot be stopped; its answer is ignored after the time limit.
+    // The system's resolver cannot be cancelled; after the time limit, its answer is ignored.
     const found = await Promise.race([
       lookup(host, { all: true, order: 'verbatim' }),
       after(timeoutMs, null, { signal: ended }),
@@ -57,7 +56,9 @@ export async function resolveHost(host: string, { timeoutMs, signal }: Limits): 
   }
 }
 
-/** From where an address can be reached. The addresses of cloud metadata services are link-local, or special. */
+/**
+ * Returns the scope in which an address is reachable. Addresses of cloud metadata services are link-local or special.
+ */
 export function addressScope(address: string): Address['scope'] {
   const scope = scopeOf(address);
   if (scope !== 'metadata') return scope;
@@ -66,7 +67,7 @@ export function addressScope(address: string): Address['scope'] {
 
 type Attempted = FactsOf<'connection'>['addresses'][number];
 
-/** A name can have any number of addresses. */
+/** Maximum number of addresses to try; a name can have any number. */
 const MAX_ADDRESSES = 16;
 
 const UNREACHABLE: ReadonlySet<string> = new Set([
@@ -107,12 +108,12 @@ function connectAddress({ address, family }: Address, port: number, { timeoutMs,
     const timer = setTimeout(() => end('timeout', 'TIMEOUT'), timeoutMs);
     signal.addEventListener('abort', onAbort, { once: true });
     socket.on('connect', () => end('connected', null));
-    socket.on('error', (error: NodeJS.ErrnoException) => end(outcomeOf(error.code), error.code ?? 'UNKNOWN'));
+    socket.on('error', (error: NodeJS.ErrnoException) => end(connectOutcomeOf(error.code), error.code ?? 'UNKNOWN'));
     if (signal.aborted) onAbort();
   });
 }
 
-function outcomeOf(code: string | undefined): Attempted['outcome'] {
+function connectOutcomeOf(code: string | undefined): Attempted['outcome'] {
   if (code === 'ECONNREFUSED') return 'refused';
   if (code === 'ETIMEDOUT') return 'timeout';
   return UNREACHABLE.has(code ?? '') ? 'unreachable' : 'failed';

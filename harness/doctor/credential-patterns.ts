@@ -1,16 +1,16 @@
-/** Recognises encodings and placeholders. */
+/** The encoding that a text seems to have. */
 
 interface Encoding {
   readonly names: readonly ('base64' | 'base64url' | 'hex' | 'uuid')[];
-  /** null for a UUID, which is not decoded. */
+  /** The length after decoding; null for a UUID, which is not decoded. */
   readonly decodedBytes: number | null;
 }
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-/** Shorter texts are taken for words. */
+/** Shorter texts are treated as words. */
 const MIN_LENGTH = 16;
 
-/** The encoding that a text looks like. It is never certain: many words are also base64. */
+/** Returns the encoding that a text seems to have; it is never certain, because many words are also valid base64. */
 export function encodingOf(text: string): Encoding | null {
   if (UUID.test(text)) return { names: ['uuid'], decodedBytes: null };
   if (text.length < MIN_LENGTH) return null;
@@ -22,7 +22,7 @@ export function encodingOf(text: string): Encoding | null {
   if (/^[A-Za-z0-9+/]+$/.test(body)) {
     const distinct = padded || /[+/]/.test(body);
     if (!distinct && !isMixed(body)) return null;
-    // Without padding or a character of one alphabet it can be either.
+    // Without padding or characters specific to one alphabet, it can be either.
     if (distinct && text.length % 4 === 0) return { names: ['base64'], decodedBytes };
     if (/[+/]/.test(body)) return { names: ['base64'], decodedBytes };
     return { names: text.length % 4 === 0 ? ['base64', 'base64url'] : ['base64url'], decodedBytes };
@@ -30,12 +30,12 @@ export function encodingOf(text: string): Encoding | null {
   return /^[A-Za-z0-9_-]+$/.test(body) && isMixed(body) ? { names: ['base64url'], decodedBytes } : null;
 }
 
-/** Small and large letters and digits, as random bytes come out and names do not. */
+/** Whether a text mixes lower case, upper case and digits, as random bytes do and names do not. */
 function isMixed(text: string): boolean {
   return /[a-z]/.test(text) && /[A-Z]/.test(text) && /[0-9]/.test(text);
 }
 
-/** What a variable that was never substituted looks like. */
+/** Variables that were never substituted. */
 const TEMPLATES: readonly RegExp[] = [
   // ${NAME}, $(command), $NAME, {{name}}, <name>, %NAME%, [name], @name@
   /^\$\{[^}]*\}$/,
@@ -46,7 +46,7 @@ const TEMPLATES: readonly RegExp[] = [
   /^%[A-Za-z_]\w*%$/,
   /^\[[A-Za-z _-]+\]$/,
   /^@[A-Za-z_]\w*@$/,
-  // Characters to be typed over
+  // Characters meant to be overwritten
   /^(?:\*+|[xX]{3,}|\.{3,}|-+|_+)$/,
 ];
 
@@ -66,12 +66,12 @@ const PHRASE = new RegExp(
     '(?:webhook|api|shared|signing|hmac|test)*(?:secret|key|apikey|token|value)+(?:here|goeshere)?$',
 );
 
-/** Whether a value was meant to be replaced by the real one. */
+/** Whether a value is a placeholder for the real one. */
 export function isPlaceholder(value: string): boolean {
   const text = value.trim().replace(/^(["'])(.*)\1$/s, '$2');
   if (TEMPLATES.some((template) => template.test(text))) return true;
   const word = text.toLowerCase().replace(/[^a-z]/g, '');
-  // More than four digits make it a value: changeme123 is none.
+  // More than four digits are a value; changeme123 is a placeholder.
   if (text.replace(/[^0-9]/g, '').length > 4 || word === '') return false;
   return WORDS.has(word) || PHRASE.test(word);
 }

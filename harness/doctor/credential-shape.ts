@@ -1,6 +1,6 @@
 /**
- * What a secret or an API key looks like, without any part of it in the result. Pure: the texts are the same whatever
- * the value is, except for its length. Specification: Authentication.
+ * Describes the shape of a secret or an API key without revealing any part of it. Pure: the texts do not depend on the
+ * value, except for its length. Specification: Authentication.
  */
 import { LIMITS } from '../../contract/index.ts';
 import { encodingOf, isPlaceholder } from './credential-patterns.ts';
@@ -10,15 +10,15 @@ import { advice, info, present, problem } from './sections.ts';
 interface GivenCredential {
   readonly kind: 'secret' | 'api-key';
   readonly value: string;
-  /** "The secret", "The API key". */
+  /** The name in sentences: "The secret", "The API key". */
   readonly noun: string;
-  /** As people count them: code points. */
+  /** The length in code points, as people count. */
   readonly characters: number;
 }
 
 type CredentialCheck = (given: GivenCredential) => DoctorFinding | null | false;
 
-/** The shape of a value that is not empty. */
+/** Describes the shape of a non-empty value. */
 export function credentialShape(
   kind: GivenCredential['kind'],
   value: string,
@@ -38,17 +38,14 @@ export function credentialShape(
 }
 
 const codeFor = ({ kind }: GivenCredential, what: string) => `${kind}-${what}`;
-const COPY_AGAIN = 'Copy the value again from its source, and nothing around it.';
+const COPY_AGAIN = 'Copy the value again from its source, without anything around it.';
 
-/**
- * Characters that cannot be seen: zero-width ones, no-break spaces, soft hyphens, byte order marks that are not at
- * the start.
- */
+/** Invisible characters: zero-width ones, no-break spaces, soft hyphens, byte order marks not at the start. */
 const INVISIBLE = /[\u00a0\u00ad\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000]|(?<!^)\ufeff/;
 const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/;
-/** What a header cannot carry: control characters other than the tab, and what does not fit into one byte. */
+/** Characters that a header cannot carry: control characters except the tab, and characters above one byte. */
 const UNSENDABLE = /[^\t\x20-\x7e\x80-\xff]/;
-/** Fewer different characters than random text has: it happens once in many million random texts. */
+/** A random text has at least this many different characters, except once in many million. */
 const FEW_CHARACTERS = 4;
 
 const isOfFew = (value: string) => new Set(value).size <= FEW_CHARACTERS;
@@ -95,7 +92,7 @@ const otherScheme: CredentialCheck = (given) => {
 const guessable: CredentialCheck = (given) => {
   const { value, characters, kind, noun } = given;
   if (isPlaceholder(value)) return null;
-  const fix = 'Make a new one: openssl rand -base64 32';
+  const fix = 'Generate a new one: openssl rand -base64 32';
   if (characters >= 8 && isOfFew(value)) {
     return problem(codeFor(given, 'guessable'), `${noun} consists of very few different characters.`, fix);
   }
@@ -107,7 +104,7 @@ const guessable: CredentialCheck = (given) => {
 
 const encoded: CredentialCheck = (given) => {
   const { kind, value } = given;
-  // Another finding about these is more important.
+  // Another finding about these texts is more important.
   if (kind === 'api-key' || isOfFew(value) || otherScheme(given) !== null) return null;
   const encoding = encodingOf(value);
   if (encoding === null || encoding.decodedBytes === null) return null;
@@ -139,7 +136,7 @@ const whiteSpace: CredentialCheck = (given) => {
 const unseen: CredentialCheck = (given) => {
   if (INVISIBLE.test(given.value)) {
     const title = `${given.noun} contains an invisible character, such as a no-break or zero-width space.`;
-    const fix = `It comes from copying out of a document. ${COPY_AGAIN}`;
+    const fix = `Copying from a document adds such characters. ${COPY_AGAIN}`;
     return problem(codeFor(given, 'invisible-character'), title, fix);
   }
   if (!CONTROL.test(given.value)) return null;
@@ -158,11 +155,11 @@ const notAscii: CredentialCheck = (given) => {
 
 function unicodeForm(value: string): string {
   const [composed, decomposed] = [value.normalize('NFC'), value.normalize('NFD')];
-  if (composed === decomposed) return 'Its characters have one spelling in Unicode.';
+  if (composed === decomposed) return 'Its characters have only one Unicode form.';
   return value === composed
-    ? 'Its accents are composed (NFC); a copy with separate accents (NFD, as on macOS) looks the same and is ' +
+    ? 'Its accents are composed (NFC); a copy with separate accents (NFD, as on macOS) looks the same but is ' +
         'another value.'
-    : 'Its accents are separate characters (NFD, as on macOS); a composed copy (NFC) looks the same and is another ' +
+    : 'Its accents are separate characters (NFD, as on macOS); a composed copy (NFC) looks the same but is another ' +
         'value.';
 }
 
@@ -181,7 +178,7 @@ const CHECKS: readonly CredentialCheck[] = [
     problem(
       codeFor(given, 'placeholder'),
       `${given.noun} looks like a placeholder that was never replaced.`,
-      'Set the agreed value. A template or a variable that was not substituted leaves such a text behind.',
+      'Set the agreed value. Templates and variables that were not substituted leave such text.',
     ),
   otherThing,
   otherScheme,

@@ -1,27 +1,27 @@
 /**
- * The document of the doctor, schema version 1: all that it produces, redacted and safe to print. It contains facts
- * and findings and no verdict. The JSON Schema is generated from this schema.
+ * The doctor's document, schema version 1: everything that it reports, redacted and safe to print. It contains facts
+ * and findings but no verdict. The JSON Schema is generated from this schema.
  */
 import * as z from 'zod';
 import { CHAIN_FAULTS, type ChainFaultCode, type JsonObject, TLS_VERSIONS } from '../../contract/index.ts';
 import { wording } from '../report/result-document.ts';
 import { toJSONSchema } from '../to-json-schema.ts';
 
-/** A text that the endpoint may have sent. `wording`: one that hookproof or OpenSSL writes. */
+/** Text that the endpoint may have sent. `wording`: text that hookproof or OpenSSL writes. */
 const text = z.string();
 const milliseconds = z.number().nonnegative();
 const count = z.int().nonnegative();
 const family = z.union([z.literal(4), z.literal(6)]);
 
-/** `problem`: deliveries fail or are not safe. `advice`: it works and should be fixed. `info`: worth knowing. */
+/** `problem`: deliveries fail or are not safe. `advice`: it works but should be fixed. `info`: worth knowing. */
 const finding = z.strictObject({
   severity: z.enum(['problem', 'advice', 'info']),
-  /** Stable, in kebab-case. */
+  /** A stable code in kebab-case. */
   code: text,
   title: text,
-  /** More about it; empty when the title says it all. */
+  /** Details; empty if the title says everything. */
   detail: text,
-  /** What to do; null where there is nothing to do. */
+  /** What to do; null if nothing. */
   fix: text.nullable(),
 });
 
@@ -42,7 +42,7 @@ const timings = z.strictObject({
 
 const dns = z.strictObject({
   host: text,
-  /** The URL has an address instead of a name. */
+  /** Whether the URL has an IP address instead of a name. */
   literal: z.boolean(),
   addresses: z.array(
     z.strictObject({
@@ -63,11 +63,11 @@ const connection = z.strictObject({
       family,
       outcome: z.enum(['connected', 'refused', 'unreachable', 'timeout', 'failed']),
       ms: milliseconds,
-      /** Node's code; null when connected. */
+      /** Node's error code; null if connected. */
       code: wording.nullable(),
     }),
   ),
-  /** The number of addresses that were not tried, because there are so many. */
+  /** The number of addresses that were not tried because there are too many. */
   notTried: count,
 });
 
@@ -99,14 +99,17 @@ const certificate = z.strictObject({
 
 const faultCode = z.enum(Object.keys(CHAIN_FAULTS) as [ChainFaultCode, ...ChainFaultCode[]]);
 
-/** The certificates as they were sent, and what their analysis says of them. */
+/** The certificates as they were sent, and their analysis. */
 const chain = z.strictObject({
   certificates: z.array(certificate.extend({ role: z.enum(['leaf', 'intermediate', 'root', 'extra']) })),
   /** Indexes of the path from the leaf up. */
   path: z.array(count),
-  /** The trusted root at the end of it. */
+  /** The trusted root at the end of the path. */
   anchor: text.nullable(),
-  /** False over TLS 1.3 alone, where order, repetitions and extra certificates cannot be seen. */
+  /**
+   * Whether the list is exactly what was sent. False over TLS 1.3 alone, where order, repetitions and extra
+   * certificates are invisible.
+   */
   exact: z.boolean(),
   faults: z.array(z.strictObject({ code: faultCode, at: count.nullable(), text })),
   daysLeft: z.int().nullable(),
@@ -127,34 +130,34 @@ const tls = z.strictObject({
   /** Whether Node trusts the chain and the name; null when its handshake did not get that far. */
   trusted: z.boolean().nullable(),
   trustCode: text.nullable(),
-  /** The chain ends at a CA that was given in addition to the system's. */
+  /** Whether the chain ends at a CA that was given in addition to the system's. */
   privateCa: z.boolean(),
   chain: chain.nullable(),
   /** Null when it is unknown: over TLS 1.3 the request is encrypted. */
   clientCertificateRequested: z.boolean().nullable(),
-  /** The names of the CAs that the endpoint lists in its request. */
+  /** The names of the CAs that the endpoint's request lists. */
   requestedCas: z.array(text),
   error: transportError.nullable(),
 });
 
 const reception = z.strictObject({
   outcome: z.enum(['answered', 'refused', 'closed', 'unclear']),
-  /** The status, the alert or the error that shows it. */
+  /** The status, alert or error that proves it. */
   evidence: text,
 });
 
 const clientCertificate = z.strictObject({
-  /** Where they were given: `--client-cert`, `HOOKPROOF_CLIENT_CERT`, `hookproof.yaml:3:16: tls.client-cert`. */
+  /** Where the files were given: `--client-cert`, `HOOKPROOF_CLIENT_CERT`, `hookproof.yaml:3:16: tls.client-cert`. */
   certificateFrom: text.nullable(),
   keyFrom: text.nullable(),
-  /** The certificate of the client, then its chain as it is sent; empty when it cannot be read. */
+  /** The client certificate followed by its chain as it is sent; empty if it cannot be read. */
   certificates: z.array(certificate),
-  /** Whether certificate and key belong together; null when one of them cannot be read. */
+  /** Whether certificate and key belong together; null if one of them cannot be read. */
   pair: z.boolean().nullable(),
   requested: z.boolean().nullable(),
-  /** Whether a CA of its chain is among those that the endpoint names; null when it names none. */
+  /** Whether the endpoint names a CA of the chain; null if it names none. */
   caNamed: z.boolean().nullable(),
-  /** What became of a request with the certificate and without one; null when it was not sent. */
+  /** How the endpoint treated a request with the certificate and without one; null if it was not sent. */
   with: reception.nullable(),
   without: reception.nullable(),
 });
@@ -169,14 +172,14 @@ const http = z.strictObject({
   error: transportError.nullable(),
   timings,
   /**
-   * The certificate of the endpoint is trusted, or there is none. The request has no credentials and is sent in
+   * Whether the endpoint's certificate is trusted, or there is none. The request has no credentials and is sent in
    * either case.
    */
   verified: z.boolean(),
 });
 
 const clock = z.strictObject({
-  /** Milliseconds by which this machine's clock is ahead of the endpoint's; negative when it is behind. */
+  /** Milliseconds by which this machine's clock is ahead of the endpoint's; negative if it is behind. */
   aheadMs: z.int(),
   /** The largest possible error: half the round trip, and the rounding of the header to seconds. */
   uncertaintyMs: milliseconds,
@@ -188,20 +191,20 @@ const delivery = z.strictObject({
   id: text,
   type: text,
   status: z.int().nullable(),
-  /** The beginning of the answer's body. */
+  /** The beginning of the response body. */
   body: text,
   error: transportError.nullable(),
   timings,
 });
 
-/** The shape of a credential; never the value, nor a part of it. */
+/** The shape of a credential; never the value or a part of it. */
 const credential = z.strictObject({
   from: text,
   /** Characters as people count them (code points), and bytes in UTF-8. */
   characters: count,
   bytes: count,
   looksLike: z.array(z.enum(['base64', 'base64url', 'hex', 'uuid'])),
-  /** Bytes after decoding. */
+  /** The number of bytes after decoding. */
   decodedBytes: count.nullable(),
 });
 
@@ -210,7 +213,7 @@ function section<Id extends string, Facts extends z.ZodType>(id: Id, facts: Fact
     id: z.literal(id),
     title: text,
     state: z.enum(['examined', 'skipped']),
-    /** Why it was not examined; empty when it was. */
+    /** Why it was not examined; empty if it was. */
     reason: text,
     facts: facts.nullable(),
     findings: z.array(finding),
@@ -234,9 +237,9 @@ export const anySection = z.discriminatedUnion('id', [
 export const doctorDocument = z.strictObject({
   schemaVersion: z.literal(1),
   tool: z.strictObject({ name: z.literal('hookproof'), version: text }),
-  /** Null when only secrets and certificates were examined. */
+  /** The URL; null if only secrets and certificates were examined. */
   url: text.nullable(),
-  /** Whether a connection was established; null when none was tried, or it was aborted. */
+  /** Whether a connection was established; null if none was tried or it was aborted. */
   reached: z.boolean().nullable(),
   interrupted: z.boolean(),
   startedAt: text,
@@ -256,7 +259,7 @@ export type TransportFacts = z.infer<typeof transportError>;
 export type TimingFacts = z.infer<typeof timings>;
 export type Reception = z.infer<typeof reception>;
 
-/** The JSON Schema of the document (draft 2020-12). */
+/** Returns the JSON Schema of the document (draft 2020-12). */
 export function doctorSchema(): JsonObject {
   const { $schema, ...schema } = toJSONSchema(doctorDocument) as JsonObject;
   return {

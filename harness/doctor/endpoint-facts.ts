@@ -1,4 +1,4 @@
-/** Facts of the document, from what the probes saw. Pure. */
+/** Derives the facts in the document from what the probes observed. Pure. */
 
 import type { X509Certificate } from 'node:crypto';
 import { type CertificateFacts, certificateFacts } from '../../certs/index.ts';
@@ -37,20 +37,20 @@ export function httpFacts({ answer, error, timings }: Attempt, verified: boolean
   };
 }
 
-/** The header has whole seconds, so on average it is half a second old when it is written. */
+/** The header has whole seconds, so it is half a second old on average when it is written. */
 const HALF_SECOND = 500;
 /** The last time that a Date of JavaScript can represent. */
 const LAST_TIME = 8.64e15;
 
 /**
- * How far apart the clocks are, by the Date header of an answer (RFC 9110, 6.6.1). null without an answer, or without
- * a Date header that can be read.
+ * Computes the difference between the clocks from the Date header of an answer (RFC 9110, 6.6.1). Null without an
+ * answer or a readable Date header.
  */
 export function clockFacts({ answer, timings, startedAt }: Attempt): FactsOf<'clock'> | null {
   const [date] = answer === null ? [] : headerValues(answer.headers, 'Date');
   const written = date === undefined ? Number.NaN : Date.parse(date);
   if (answer === null || timings.firstByteMs === null || Number.isNaN(written)) return null;
-  // A cache adds the age of its answer.
+  // A cache states the age of its answer.
   const [age = '0'] = headerValues(answer.headers, 'Age');
   const ageMs = /^\d{1,9}$/.test(age) ? Number(age) * 1000 : 0;
   const sent = timings.tlsMs ?? timings.connectMs ?? 0;
@@ -74,7 +74,7 @@ export function tlsFacts({ hellos, served, analysis, privateCa }: TlsInspection)
     hellos: TLS_VERSIONS.map((version): Hello => {
       const outcome = hellos[version];
       const granted = matchHello(outcome, controlOffer(version)) === 'granted';
-      return { version, outcome: granted ? 'granted' : outcomeOf(outcome), detail: detailOf(outcome) };
+      return { version, outcome: granted ? 'granted' : helloOutcomeOf(outcome), detail: detailOf(outcome) };
     }),
     negotiated: served.negotiated,
     trusted: oracle === null ? null : oracle.code === null,
@@ -92,8 +92,11 @@ export function tlsFacts({ hellos, served, analysis, privateCa }: TlsInspection)
   };
 }
 
-/** A ServerHello that does not grant the offer is one for another version, or is followed by an alert. */
-function outcomeOf(outcome: HelloOutcome): Hello['outcome'] {
+/**
+ * Classifies the answer to a hello that was not granted. A ServerHello that does not grant the offer is for another
+ * version or is followed by an alert.
+ */
+function helloOutcomeOf(outcome: HelloOutcome): Hello['outcome'] {
   return outcome.kind === 'server-hello' ? 'declined' : outcome.kind;
 }
 
@@ -114,16 +117,16 @@ function detailOf(outcome: HelloOutcome): string | null {
 
 type ShownCertificate = FactsOf<'extra-cas'>['certificates'][number];
 
-/** More than any honest certificate has. */
+/** More names than any legitimate certificate has. */
 const MAX_HOSTS = 100;
 
-/** Facts as a document contains them: a copy, with long lists cut. */
+/** Copies facts for the document, with long lists cut. */
 function shownFacts<Facts extends CertificateFacts>(facts: Facts): Facts & ShownCertificate {
   const { hosts, usages } = facts;
   return { ...facts, hosts: hosts.slice(0, MAX_HOSTS), usages: usages === null ? null : [...usages] };
 }
 
-/** The certificates that our own parser can read: OpenSSL tolerates more. */
+/** Returns the certificates that our own parser can read; OpenSSL tolerates more. */
 export function shownCertificates(certificates: readonly X509Certificate[]): ShownCertificate[] {
   return certificates.flatMap(({ raw }) => {
     try {

@@ -1,4 +1,4 @@
-/** From what was probed at the endpoint to its sections. Pure. */
+/** Builds the endpoint's sections from the probe results. Pure. */
 import type { Attempt } from '../transport/index.ts';
 import type { Cleaner } from './clean.ts';
 import { clientSection, NOT_PROBED } from './client-certificate.ts';
@@ -18,15 +18,15 @@ export interface EndpointView {
   readonly hasMaterial: boolean;
   readonly certificateFrom: string | null;
   readonly keyFrom: string | null;
-  /** The environment names a proxy. */
+  /** Whether the environment names a proxy. */
   readonly proxied: boolean;
   readonly delivery: DeliveryView;
   readonly interrupted: boolean;
-  /** Removes secrets from facts, before findings are made of them. */
+  /** Removes secrets from facts before findings are made from them. */
   readonly cleaner: Cleaner;
 }
 
-/** What became of `--deliver`: why nothing was sent, or what was. */
+/** The result of `--deliver`: why nothing was sent, or what was sent. */
 export type DeliveryView =
   | { readonly skipped: string }
   | { readonly id: string; readonly type: string; readonly credentials: boolean };
@@ -88,11 +88,11 @@ function answered(view: EndpointView, answers: Answers): DoctorSection[] {
   ];
 }
 
-/** Much more than a server has to say about itself. */
+/** Maximum length of the shown headers, in characters. */
 const MAX_HEADER = 120;
 const MAX_BODY = 300;
 
-/** After redaction: a secret that is cut in two would not be recognised. */
+/** Shortens headers after redaction, because a secret cut in two would not be recognised. */
 function shortHeaders({ answer, ...http }: FactsOf<'http'>): FactsOf<'http'> {
   const short = (value: string | null) => (value === null ? null : cut(value, MAX_HEADER));
   return {

@@ -15,25 +15,25 @@ import { type DeliveryView, endpointSections } from './endpoint-sections.ts';
 import { type EndpointProbe, probeEndpoint } from './probe-endpoint.ts';
 
 export interface DoctorOptions {
-  /** Where the settings come from. */
+  /** The sources of the settings. */
   readonly sources: LoadOptions;
-  /** Makes the notification to deliver; null delivers nothing. */
+  /** Creates the notification to deliver; null delivers nothing. */
   readonly makeNotification: (() => Notification) | null;
-  /** Makes the redactor once every secret is known. */
+  /** Creates the redactor once every secret is known. */
   readonly createRedactor: (secrets: readonly string[]) => Redactor;
-  /** Called with what comes next, in a few words. */
+  /** Called at each stage with a short description of it. */
   readonly onStage: (stage: string) => void;
   readonly signal: AbortSignal;
-  /** Which addresses of the endpoint are connected to. Default: any, including this machine and private networks. */
+  /** Which addresses of the endpoint may be connected to. Default: any, including this machine and private networks. */
   readonly addresses?: AddressPolicy;
 }
 
 /**
- * Examines the endpoint, and what is configured for it. Without a URL it examines secrets and certificates alone.
+ * Examines the endpoint and its configuration. Without a URL, it examines only secrets and certificates.
  *
- * @returns the document, redacted
- * @throws HookproofError of kind `usage` when there is nothing to examine, or the configuration has a problem that is
- * not examined
+ * @returns the redacted document
+ * @throws HookproofError of kind `usage` if there is nothing to examine, or if the configuration has a problem that the
+ * doctor does not examine
  */
 export async function examine(options: DoctorOptions): Promise<DoctorDocument> {
   const started = Date.now();
@@ -43,12 +43,12 @@ export async function examine(options: DoctorOptions): Promise<DoctorDocument> {
   const local = await examineConfiguration(collected);
   const { url, secret } = collected.values;
   const redactor = options.createRedactor(collected.secrets);
-  // An endpoint may reveal the signature that it expected: also of an empty body, which it gets without a delivery.
+  // An endpoint may reveal the signature that it expected, even that of an empty body without a delivery.
   if (secret !== undefined) redactor.addSignature(sign(new Uint8Array(), secret));
   const cleaner = createCleaner(redactor);
   const inputs = { options, collected, local, redactor, cleaner };
   const endpoint = url === undefined ? null : await examineEndpoint(url, inputs);
-  // Without an endpoint there is the client certificate alone, if one is configured.
+  // Without an endpoint, only the client certificate is examined, if one is configured.
   const alone = local.client === null ? [] : [clientSection(local.client, placesOf(collected), NOT_PROBED).section];
   const found = [...(endpoint?.sections ?? alone), ...local.sections];
   const sections = found.map((section) => cleanSection(section, cleaner));
@@ -70,12 +70,12 @@ export async function examine(options: DoctorOptions): Promise<DoctorDocument> {
 function requireSubject(collected: CollectedConfig, { makeNotification }: DoctorOptions): void {
   if (collected.values.url !== undefined) return;
   if (makeNotification !== null) {
-    throw new HookproofError('CONFIG_URL_MISSING', 'there is no URL to deliver to, and --deliver was given', {
+    throw new HookproofError('CONFIG_URL_MISSING', '--deliver was given, but there is no URL to deliver to', {
       hint: 'Give one as `hookproof doctor URL --deliver`, as HOOKPROOF_URL, or as url in hookproof.yaml.',
     });
   }
   if (hasMaterial(collected)) return;
-  throw new HookproofError('CONFIG_URL_MISSING', 'there is no URL to examine, and no secret or certificate either', {
+  throw new HookproofError('CONFIG_URL_MISSING', 'there is nothing to examine: no URL, secret or certificate', {
     hint:
       'Give a URL as `hookproof doctor URL`, as HOOKPROOF_URL, or as url in hookproof.yaml; or name the files to ' +
       'examine.',
@@ -117,7 +117,7 @@ async function examineEndpoint(
   return { sections, reached: signal.aborted && !connected ? null : connected };
 }
 
-/** What is delivered, or why nothing is. The redactor learns the signature, because an answer may repeat it. */
+/** Returns what is delivered, or why nothing is. The redactor learns the signature, because an answer may repeat it. */
 function planDelivery({ options: { makeNotification }, collected: { config }, redactor }: Inputs): {
   delivery: EndpointProbe['delivery'];
   view: DeliveryView;
@@ -125,7 +125,7 @@ function planDelivery({ options: { makeNotification }, collected: { config }, re
   if (makeNotification === null)
     return { delivery: null, view: { skipped: 'not requested; use --deliver to send one' } };
   if (config === null) {
-    const reason = 'nothing is sent with this configuration: `hookproof run` would not start either';
+    const reason = 'nothing is sent with this configuration, which `hookproof run` also rejects';
     return { delivery: null, view: { skipped: reason } };
   }
   const { partner } = config;

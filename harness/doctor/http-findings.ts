@@ -11,15 +11,15 @@ import { advice, info, present, problem, seconds } from './sections.ts';
 const BAD_GATEWAY: ReadonlySet<number> = new Set([502, 503, 504, 521, 522, 523, 530]);
 
 /**
- * The request is not a delivery, so hardly any status is wrong. `explained`: the failure is one of TLS or of the
- * client certificate, which have separate sections.
+ * Returns the findings about the request. It is not a delivery, so hardly any status is a problem. `explained`: the
+ * failure is due to TLS or the client certificate, which have separate sections.
  */
 export function httpFindings(http: FactsOf<'http'>, explained: boolean): DoctorFinding[] {
   const { answer, timings } = http;
   if (answer === null) return explained ? [] : [noAnswer(http)];
   const { allow } = answer;
   const slow = 'Answer at once and do the work afterwards: a delivery has 10 s in all.';
-  const methods = `The endpoint lists ${allow} as the methods of this path, without POST.`;
+  const methods = `The endpoint allows only ${allow} for this path, not POST.`;
   return present([
     statusFinding(answer),
     timings.totalMs >= LIMITS.slowAnswerMs &&
@@ -35,7 +35,7 @@ function noAnswer({ error }: FactsOf<'http'>): DoctorFinding {
     case 'timeout':
       return problem(
         'http-silent',
-        'The endpoint accepts the connection and does not answer HTTP within the time limit.',
+        'The endpoint accepts the connection but does not answer HTTP within the time limit.',
         'Check what is listening there: a handler that waits for a body, a proxy that waits for its server, or ' +
           'another service.',
       );
@@ -59,23 +59,26 @@ function statusFinding({ status, location }: NonNullable<FactsOf<'http'>['answer
     return advice('redirects', `The endpoint redirects${to} (${status}). A sender does not follow redirects.`, fix);
   }
   if (BAD_GATEWAY.has(status)) {
-    const title = `A proxy answers, and cannot reach the server behind it (${status}).`;
+    const title = `A proxy answers, but cannot reach the server behind it (${status}).`;
     return problem('nothing-behind-proxy', title, 'Start the receiver, and check where the proxy sends requests.');
   }
   if (status === 404) {
-    const title = 'The path answers an OPTIONS request with 404. A route for POST alone can do that.';
+    const title = 'The path answers 404 to an OPTIONS request. A route for POST alone may do that.';
     return info('path-unknown', title, 'Send one delivery with --deliver to see whether the path accepts it.');
   }
   if (status === 429) {
     const title = 'The endpoint limits the rate of requests (429).';
-    return advice('rate-limited', title, 'Wait until the limit is over, or raise it.');
+    return advice('rate-limited', title, 'Wait until the limit ends, or raise it.');
   }
   if (status < 500 || status === 501) return null;
   const title = `The endpoint fails on a plain OPTIONS request (${status}).`;
   return advice('http-fails', title, 'Check its log. `--deliver` shows whether deliveries fail too.');
 }
 
-/** What came of the one delivery, by the diagnosis of a run. `credentials`: it had a signature or an API key. */
+/**
+ * Returns the findings about the delivery, as a run would diagnose them. `credentials`: it had a signature or an API
+ * key.
+ */
 export function deliveryFindings(
   attempt: Attempt,
   credentials: boolean,
@@ -95,7 +98,7 @@ export function deliveryFindings(
   return [advice('slow-answer', title, 'Store the notification, answer 200 at once, and do the work afterwards.')];
 }
 
-/** One delivery tried no signing mistakes, and made no pauses. */
+/** The doctor's single delivery tries no signing mistakes and makes no pauses. */
 function whyOf({ fault, why }: Finding): string {
   if (fault === 'rate-limits') return '';
   if (fault !== 'refuses-right-credentials') return why;

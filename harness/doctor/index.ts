@@ -1,4 +1,4 @@
-/** The doctor: what prevents a delivery, with fixes and without a verdict. */
+/** The doctor: finds what prevents a delivery, with fixes but without a verdict. */
 
 export {
   type DoctorDocument,

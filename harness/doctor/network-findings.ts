@@ -3,17 +3,17 @@
 import type { DoctorFinding, FactsOf } from './doctor-document.ts';
 import { advice, info, present, problem, seconds } from './sections.ts';
 
-/** The resolver itself could not be asked. */
+/** Codes of a resolver that could not be reached. */
 const NO_RESOLVER: ReadonlySet<string> = new Set(['EAI_AGAIN', 'TIMEOUT', 'ETIMEOUT', 'ECONNREFUSED', 'EAI_FAIL']);
 const SLOW_MS = 1_000;
 
 export function dnsFindings({ host, literal, addresses, ms, error }: FactsOf<'dns'>, secure: boolean): DoctorFinding[] {
   if (error !== null) return [noAddress(host, error.code)];
   const named =
-    'Use a name, or put the address into the certificate as an IP address: the handshake contains no server name.';
+    'Use a name, or add the address to the certificate as an IP address: the handshake contains no server name.';
   const slow = `Resolving the name took ${seconds(ms)}, which delays every new connection.`;
   return present([
-    literal && secure && info('address-in-url', `The URL has the address ${host} instead of a name.`, named),
+    literal && secure && info('address-in-url', `The URL has the IP address ${host} instead of a name.`, named),
     ...scopes(addresses, literal),
     ms >= SLOW_MS &&
       advice('name-server-slow', slow, 'Check the name servers of this machine; the first of them may be down.'),
@@ -32,7 +32,7 @@ function noAddress(host: string, code: string): DoctorFinding {
     'name-does-not-resolve',
     `The host name ${host} does not resolve (${code}).`,
     'Check the spelling of the URL, and resolve the name on this machine (`getent hosts NAME`): it may not be ' +
-      'published yet, or be known only inside another network.',
+      'published yet, or may exist only inside another network.',
   );
 }
 
@@ -51,10 +51,10 @@ function scopes(addresses: readonly Address[], literal: boolean): DoctorFinding[
     loopback: 'Fine for a local test; no other machine can reach the endpoint at this URL.',
     private: 'Fine inside that network. Register a URL that the service can reach.',
     linkLocal: 'Give the machine a routable address, and use that.',
-    mixed: 'Remove the others from the name, unless it is meant to differ by network.',
+    mixed: 'Remove the non-public addresses, unless the name is meant to differ by network.',
   };
   const oneLink = (list: string) => `a link-local address (${list}), which is valid on one network link only`;
-  const reserved = (list: string) => `a reserved address, which no server has (${list})`;
+  const reserved = (list: string) => `a reserved address, which no server can have (${list})`;
   return present([
     found('loopback', info, (list) => `this machine itself (${list})`, fixes.loopback),
     found('private', info, (list) => `a private network (${list})`, fixes.private),
@@ -66,7 +66,7 @@ function scopes(addresses: readonly Address[], literal: boolean): DoctorFinding[
 
 type Attempted = FactsOf<'connection'>['addresses'][number];
 
-/** `proxied`: the environment names a proxy. */
+/** Returns the findings about connections. `proxied`: the environment names a proxy. */
 export function connectionFindings({ addresses, port }: FactsOf<'connection'>, proxied: boolean): DoctorFinding[] {
   const connected = addresses.filter(({ outcome }) => outcome === 'connected');
   if (connected.length === 0) {
@@ -77,8 +77,8 @@ export function connectionFindings({ addresses, port }: FactsOf<'connection'>, p
   const fastest = Math.min(...connected.map(({ ms }) => ms));
   const slow = advice(
     'slow-connection',
-    `A connection takes ${seconds(fastest)}.`,
-    'Packets are lost on the way, or the server is overloaded: check from the machine of the server.',
+    `Connecting took ${seconds(fastest)}.`,
+    'Packets are lost, or the server is overloaded: check from the machine of the server.',
   );
   return [...someFail(addresses, connected), ...(fastest < SLOW_MS ? [] : [slow])];
 }
@@ -114,7 +114,7 @@ function someFail(addresses: readonly Attempted[], connected: readonly Attempted
     .map(({ address, outcome }) => `${address} (${outcome})`)
     .join(', ')}.`;
   if (failed.every(({ address }) => address === '::1' || address.startsWith('127.'))) {
-    return [info('some-addresses-fail', title, null, 'The receiver listens on one of the two loopback addresses.')];
+    return [info('some-addresses-fail', title, null, 'The receiver listens on only one loopback address.')];
   }
   const families = new Set(connected.map(({ family }) => family));
   if (failed.every(({ outcome, family }) => outcome === 'unreachable' && !families.has(family))) {

@@ -1,6 +1,6 @@
 /**
- * Probes the endpoint: DNS, connections, TLS, HTTP, and one delivery if asked for. Independent probes run at the same
- * time, so that a silent host costs one time limit.
+ * Probes the endpoint: DNS, connections, TLS, HTTP, and one delivery on request. Independent probes run concurrently,
+ * so that a silent host takes one time limit.
  */
 
 import http from 'node:http';
@@ -26,37 +26,37 @@ import type { FactsOf } from './doctor-document.ts';
 
 export interface EndpointProbe {
   readonly url: string;
-  /** All TLS material, with the client certificate when one can be presented. */
+  /** All TLS material, including the client certificate if it can be presented. */
   readonly tls: NonNullable<Partner['tls']>;
-  /** The client certificate with its key alone. */
+  /** The client certificate and its key only. */
   readonly identity: NonNullable<Partner['tls']> | null;
   /** What to deliver, and for which partner; null to deliver nothing. */
   readonly delivery: { readonly partner: Partner; readonly notification: Notification } | null;
-  /** Which addresses are connected to. */
+  /** Which addresses may be connected to. */
   readonly addresses: AddressPolicy;
 }
 
-/** What was aborted says nothing about the endpoint, and is null. */
+/** The results of the probes. An aborted probe proves nothing about the endpoint, and is null. */
 export interface EndpointFacts {
   readonly dns: FactsOf<'dns'> | null;
-  /** Also null when the name does not resolve. */
+  /** Null if no address of the name is allowed, or after an interruption. */
   readonly connection: FactsOf<'connection'> | null;
-  /** Also null when there was no connection. */
+  /** Null without a connection, or after an interruption. */
   readonly answers: Answers | null;
 }
 
 export interface Answers {
-  /** null for plain HTTP. */
+  /** The TLS inspection; null for plain HTTP. */
   readonly inspection: TlsInspection | null;
   /** Whether the port of an http URL speaks TLS. */
   readonly speaksTls: boolean;
-  /** The request with the client certificate; null when none is presented. */
+  /** The request with the client certificate; null if none is presented. */
   readonly withCertificate: Attempt | null;
   readonly withoutCertificate: Attempt;
   readonly delivered: Attempt | null;
 }
 
-/** Never rejects because of the endpoint. `onStage` is called with what comes next. */
+/** Probes the endpoint. Never rejects because of the endpoint. `onStage` is called with a description of each stage. */
 export async function probeEndpoint(
   probe: EndpointProbe,
   limits: Limits,
@@ -67,7 +67,7 @@ export async function probeEndpoint(
   onStage(`resolving ${hostname}`);
   const dns = await resolveHost(hostname, limits);
   if (signal.aborted) return { dns: null, connection: null, answers: null };
-  // There is no connection to an address that no endpoint can have; the findings on DNS say why.
+  // No connection is made to an address that no endpoint can have; the DNS findings state why.
   const allowed = dns.addresses.filter(({ address }) => isAllowed(address, hostname, probe.addresses));
   if (allowed.length === 0) return { dns, connection: null, answers: null };
   onStage(`connecting to port ${port}`);
@@ -86,7 +86,7 @@ async function probeAnswers(
   limits: Limits,
 ): Promise<Answers> {
   const { secure } = endpointOf(url);
-  // Cached for each object and slow to make: not while time limits run.
+  // The contexts are slow to create and cached per object, so they are created before any time limit runs.
   if (secure) for (const options of [{ tls }, identity === null ? {} : { tls: identity }, {}]) tlsOptionsFor(options);
   const target = { url, lookup };
   const plain = probeHttp(target, undefined, limits);
@@ -106,10 +106,13 @@ async function probeAnswers(
   return { inspection, speaksTls, withCertificate, withoutCertificate, delivered };
 }
 
-/** The URL, and where its host is. */
+/** The URL, and the lookup of its host. */
 type Target = Pick<Partner, 'url' | 'lookup'>;
 
-/** An HTTP server need not answer a hello: the hello is not waited for once HTTP has answered. */
+/**
+ * Whether the port answers a TLS hello. An HTTP server may ignore a hello, so it is not waited for once HTTP has
+ * answered.
+ */
 async function answersTls(target: Target, plain: Promise<Attempt>, { timeoutMs, signal }: Limits): Promise<boolean> {
   const offer = controlOffer('TLSv1.2');
   const enough = new AbortController();
@@ -122,16 +125,16 @@ async function answersTls(target: Target, plain: Promise<Attempt>, { timeoutMs, 
   return outcome.kind === 'alert' || matchHello(outcome, offer) === 'granted';
 }
 
-/** It asks which methods a path supports, and changes nothing (RFC 9110, 9.3.7). */
+/** Asks which methods a path supports, and changes nothing (RFC 9110, 9.3.7). */
 export const PROBE_METHOD = 'OPTIONS';
 const MAX_BODY_BYTES = 4096;
 
 /**
- * Sends one request without credentials, on a separate connection: it shows that HTTP answers, the time there, and
- * how a client certificate is treated. It contains no secret, key or custom header, so that an endpoint with an
- * untrusted certificate can be probed too.
+ * Sends one request without credentials on a separate connection. It shows that HTTP is answered, the time on the
+ * endpoint, and how client certificates are treated. It contains no secret, key or custom header, so an endpoint with
+ * an untrusted certificate can be probed, too.
  *
- * @throws HookproofError PARTNER_TLS when OpenSSL does not accept the material
+ * @throws HookproofError PARTNER_TLS if OpenSSL does not accept the material
  */
 async function probeHttp(
   { url, lookup }: Target,

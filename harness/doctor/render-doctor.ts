@@ -1,17 +1,17 @@
-/** The document for a terminal: for each section what was seen, and its findings with their fixes. */
+/** Renders the document for a terminal: for each section what was observed, and its findings with their fixes. */
 import { type ChainLine, chainLines } from '../../certs/index.ts';
 import { tlsVersionName } from '../../contract/index.ts';
 import { counted, createLayout, formatDuration, type Layout, type TerminalOptions } from '../report/index.ts';
 import type { DoctorDocument, DoctorFinding, DoctorSection, FactsOf, Reception, Severity } from './doctor-document.ts';
 import { durationInWords } from './network-findings.ts';
 
-/** The signs and styles of a run's report that fit best; they are not verdicts. */
+/** The closest signs and styles of a run's report; they are not verdicts. */
 const SIGN = { problem: 'fail', advice: 'warn', info: 'not-applicable' } as const;
 const TITLE_COLUMNS = 20;
-/** With fewer columns, the facts of a section are below its title. */
+/** Below this width, in columns, the facts of a section are below its title. */
 const WIDE = 70;
 
-/** Text that ends with a newline. Everything in the document is safe to print already. */
+/** Returns text that ends with a newline. The document is already safe to print. */
 export function renderDoctor(document: DoctorDocument, options: TerminalOptions): string {
   const layout = createLayout(options);
   const now = new Date(document.startedAt);
@@ -22,7 +22,7 @@ export function renderDoctor(document: DoctorDocument, options: TerminalOptions)
   ];
   const lines: string[] = [];
   for (const [index, block] of blocks.entries()) {
-    // No empty line between sections of one line.
+    // One-line sections are not separated by empty lines.
     const apart = index === 0 || block.length > 1 || (blocks[index - 1]?.length ?? 0) > 1 || index >= blocks.length - 1;
     if (lines.length > 0 && apart) lines.push('');
     lines.push(...block);
@@ -31,7 +31,7 @@ export function renderDoctor(document: DoctorDocument, options: TerminalOptions)
   return `${lines.join('\n').replace(/\n{3,}/g, '\n\n')}\n`;
 }
 
-/** The URL is on a separate line where both do not fit, so that it is broken as rarely as possible. */
+/** Puts the URL on a separate line if both do not fit, so that it is rarely broken. */
 function headline(subject: string, layout: Layout): string[] {
   const name = 'hookproof doctor';
   const lead = `${layout.paint(name, 'bold')}  `;
@@ -62,12 +62,12 @@ function signOf(section: DoctorSection, layout: Layout): string {
   const { findings, state } = section;
   const worst = (['problem', 'advice'] as const).find((wanted) => findings.some((f) => f.severity === wanted));
   if (worst !== undefined) return layout.sign(SIGN[worst]);
-  // There is no answer; another section explains it.
+  // Another section explains why there is no answer.
   if (section.id === 'http' && section.facts?.answer === null) return layout.sign('inconclusive');
   return layout.sign(state === 'skipped' ? 'not-applicable' : 'pass');
 }
 
-/** A line of the tree; its continuation is indented like the text, not like the branch. */
+/** Renders a line of the tree; continuation lines are indented like the text, not like the branch. */
 function branch({ lead, text, hasFaults }: ChainLine, layout: Layout): string[] {
   return layout.paragraph(`    ${lead}`, text, ...(hasFaults ? (['yellow'] as const) : []));
 }
@@ -94,14 +94,15 @@ function closing({ counts, interrupted, url }: DoctorDocument, layout: Layout): 
   const named = severities.filter((severity) => counts[severity] > 0);
   const found = named.map((severity) => counted(counts[severity], ...NOUNS[severity])).join(', ');
   const verdict = url === null ? '' : ' This is not a verdict: `hookproof run` gives one.';
-  const broken = interrupted ? 'Interrupted: these are the findings up to then. ' : '';
+  const broken = interrupted ? 'Interrupted: these are the findings so far. ' : '';
   return layout.paragraph('', `${broken}${found === '' ? 'Nothing found.' : `${found}.`}${verdict}`, 'bold');
 }
 
 const DAY_MS = 86_400_000;
 
 /**
- * What the section saw, one paragraph each. The tree of certificates is separate, because it is not wrapped like prose.
+ * Returns what the section observed, as paragraphs. The tree of certificates is separate, because it is not wrapped
+ * like prose.
  */
 function summaryOf(section: DoctorSection, now: Date): string[] {
   if (section.facts === null) return section.reason === '' ? [] : [section.reason];
@@ -128,7 +129,7 @@ function summaryOf(section: DoctorSection, now: Date): string[] {
   }
 }
 
-/** The certificates of the endpoint as a tree, when there are any. */
+/** Returns the endpoint's certificates as a tree. */
 function treeOf(section: DoctorSection, ascii: boolean): ChainLine[] {
   return section.id !== 'tls' || section.facts?.chain == null ? [] : chainLines(section.facts.chain, { ascii });
 }
@@ -156,7 +157,7 @@ function tls({ negotiated, hellos, trusted, trustCode, privateCa }: FactsOf<'tls
     parts.push(`negotiated ${version.replace('v', ' ')}, ${cipher}${alpn === null ? '' : `, ALPN ${alpn}`}`);
   }
   if (trusted === null) return [parts.join('; ')];
-  const by = privateCa ? 'trusted, by the CA that was given' : 'trusted';
+  const by = privateCa ? 'trusted by the given CA' : 'trusted';
   return [parts.join('; '), trusted ? by : `not trusted (${trustCode})`];
 }
 
@@ -167,7 +168,7 @@ function client(facts: FactsOf<'client-certificate'>, now: Date): string[] {
   const seen = [
     ...(facts.requested === null
       ? []
-      : [facts.requested ? 'the endpoint asks for one' : 'the endpoint does not ask for one']),
+      : [facts.requested ? 'the endpoint requests one' : 'the endpoint does not request one']),
     ...(facts.with === null ? [] : [`with it: ${received(facts.with)}`]),
     ...(facts.without === null ? [] : [`without one: ${received(facts.without)}`]),
   ];

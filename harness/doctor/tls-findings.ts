@@ -1,4 +1,4 @@
-/** What the endpoint does over TLS, and what is wrong with its certificates. Pure. Specification: TLS. */
+/** Findings about TLS and the endpoint's certificates. Pure. Specification: TLS. */
 
 import { type ChainFaultCode, tlsVersionName } from '../../contract/index.ts';
 import { CHAIN_MISTAKES, explainMistake } from '../../contract/mistakes/index.ts';
@@ -7,7 +7,7 @@ import { advice, info, present, problem } from './sections.ts';
 
 type Tls = FactsOf<'tls'>;
 
-/** As in the suite tls: what fails there is a problem, what warns is advice. */
+/** Severities as in the suite tls: a failure there is a problem, a warning is advice. */
 const SEVERITIES: Partial<Record<ChainFaultCode, Severity>> = {
   'expires-soon': 'advice',
   misordered: 'advice',
@@ -18,7 +18,10 @@ const SEVERITIES: Partial<Record<ChainFaultCode, Severity>> = {
 
 const SERVE_TLS = 'Serve TLS 1.2 or higher on this port, or correct port and scheme of the URL.';
 
-/** `aboutClient`: the handshake failed because of the client certificate, which has a separate section. */
+/**
+ * Returns the findings about TLS. `aboutClient`: the handshake failed because of the client certificate, which has a
+ * separate section.
+ */
 export function tlsFindings(tls: Tls, aboutClient: boolean): DoctorFinding[] {
   const { chain, trusted, trustCode, error } = tls;
   const granted = tls.hellos.filter(({ outcome }) => outcome === 'granted');
@@ -44,12 +47,12 @@ export function tlsFindings(tls: Tls, aboutClient: boolean): DoctorFinding[] {
   ]);
 }
 
-/** Neither version got a usable answer of TLS. */
+/** Returns the finding if neither version got a usable TLS answer. */
 function noHandshake({ hellos }: Tls): DoctorFinding {
   const find = (wanted: Tls['hellos'][number]['outcome']) => hellos.find(({ outcome }) => outcome === wanted);
   const plain = find('not-tls');
   if (plain !== undefined) {
-    const title = 'The port speaks plain HTTP without TLS, and the URL begins with https.';
+    const title = 'The port speaks plain HTTP without TLS, but the URL begins with https.';
     return plain.detail?.startsWith('HTTP/') === true
       ? problem('plain-http-on-port', title, SERVE_TLS)
       : problem('not-tls', 'The answer on this port is not TLS.', SERVE_TLS);
@@ -64,7 +67,7 @@ function noHandshake({ hellos }: Tls): DoctorFinding {
   if (find('timeout') !== undefined) {
     return problem(
       'tls-silent',
-      'The endpoint accepts the connection and does not answer in TLS within the time limit.',
+      'The endpoint accepts the connection but does not answer in TLS within the time limit.',
       'Check what is listening there: a process that hangs, a port of another service, or a proxy that waits for its ' +
         'server.',
     );
@@ -102,10 +105,10 @@ function refused(alert: string): DoctorFinding {
   }
 }
 
-/** The analysis found nothing, and Node does not trust the certificate. */
+/** Returns the finding if Node does not trust the certificate although the analysis found no fault. */
 function untrusted(code: string | null): DoctorFinding {
   const title = `Node does not trust the certificate${code === null ? '' : ` (${code})`}.`;
-  return problem('untrusted', title, 'Serve a certificate of a trusted CA with its full chain.');
+  return problem('untrusted', title, 'Serve a certificate from a trusted CA with its full chain.');
 }
 
 function oneVersion({ hellos }: Tls): DoctorFinding {
@@ -118,19 +121,19 @@ function oneVersion({ hellos }: Tls): DoctorFinding {
   return info('no-tls13', 'TLS 1.3 is not supported. TLS 1.2 is enough.', fix);
 }
 
-/** What an http URL means. `speaksTls`: the port answers a TLS handshake. */
+/** Returns the findings about an http URL. `speaksTls`: the port answers a TLS handshake. */
 export function plainHttpFindings(speaksTls: boolean, isLoopback: boolean, hasMaterial: boolean): DoctorFinding[] {
-  const title = 'Certificates are configured, and are not used over plain HTTP.';
+  const title = 'Certificates are configured but not used over plain HTTP.';
   const unused = advice('material-not-used', title, 'Use an https URL, or remove them.');
   return [plainHttp(speaksTls, isLoopback), ...(hasMaterial ? [unused] : [])];
 }
 
 function plainHttp(speaksTls: boolean, isLoopback: boolean): DoctorFinding {
   if (speaksTls) {
-    return problem('tls-on-port', 'The port speaks TLS, and the URL begins with http.', 'Begin the URL with https.');
+    return problem('tls-on-port', 'The port speaks TLS, but the URL begins with http.', 'Use an https URL.');
   }
   if (isLoopback) {
-    const title = 'The URL is plain HTTP, which is acceptable on this machine only. The service requires HTTPS.';
+    const title = 'The URL is plain HTTP, which is acceptable only on this machine. The service requires HTTPS.';
     return info('plain-http', title, 'Register an https URL: TLS 1.2 or higher and a trusted certificate.');
   }
   const title =

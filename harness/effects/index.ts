@@ -1,3 +1,11 @@
 /** The effects window: asking it, and following what the run delivered. */
-export { type EffectsTracker, type TrackedDelivery, trackEffects } from './tracker.ts';
-export { type EffectsSource, type EffectsWindow, openWindow, type SourceOptions, WindowProblem } from './window.ts';
+export type { TrackedDelivery } from './ledger.ts';
+export { type EffectsTracker, trackEffects } from './tracker.ts';
+export {
+  type EffectsSource,
+  type EffectsWindow,
+  openWindow,
+  type RotationSource,
+  type SourceOptions,
+  WindowProblem,
+} from './window.ts';

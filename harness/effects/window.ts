@@ -10,12 +10,13 @@ import {
   MAX_EFFECT_IDS,
 } from '../../contract/effects.ts';
 import { HookproofError } from '../../contract/index.ts';
+import type { RotationStep } from '../../scenarios/index.ts';
 import type { Partner } from '../partner.ts';
 import { killCommand, type OperatorCommand, startCommand } from '../start-command.ts';
 import { type Attempt, createConnections, exchange, type PinOptions, pinEndpoint } from '../transport/index.ts';
 
 export interface EffectsSource {
-  /** One of the two. */
+  /** Either `url` or `command` is given. */
   readonly url?: string | null;
   readonly command?: string | null;
   /** Names of the variables that the command gets in addition to the usual ones. */
@@ -25,17 +26,32 @@ export interface EffectsSource {
   readonly tls?: Pick<NonNullable<Partner['tls']>, 'ca'> | undefined;
 }
 
-/** What shows more than the answers. */
+/** Sources of evidence in addition to the answers. */
 export interface SourceOptions {
   readonly effects?: EffectsSource & { readonly deadlineMs: number };
   /** A shell command that ends the receiver, as a crash would, and starts it again. */
   readonly restartCommand?: string;
   /** Names of the variables that commands get in addition to the usual ones. */
   readonly commandVariables?: readonly string[];
-  /** The same as a function, instead of the command. */
+  /** A function that does the same as the command, and replaces it. */
   readonly restart?: () => Promise<void>;
   /** Paths of the logs of the receiver. */
   readonly logs?: readonly string[];
+  readonly rotation?: RotationSource;
+}
+
+/** The secret after a rotation, and how the receiver is switched to the secrets of a step. */
+export interface RotationSource {
+  readonly nextSecret: string;
+  /** A shell command, which gets the step in HOOKPROOF_ROTATION_STEP. */
+  readonly command?: string;
+  /** A function that replaces the command. */
+  readonly switchTo?: (step: RotationStep) => Promise<void>;
+  /**
+   * Asks a person to do it, where there is no command, and resolves with whether it was confirmed. When the signal is
+   * aborted, the run goes on without an answer.
+   */
+  readonly ask?: ((request: string, signal: AbortSignal) => Promise<boolean>) | undefined;
 }
 
 export interface EffectsWindow {
@@ -44,7 +60,7 @@ export interface EffectsWindow {
   close(): void;
 }
 
-/** Why the window gave no answer: a sentence without a secret, and what to do. */
+/** Says why the window gave no answer, in a sentence without a secret, and what to do. */
 export class WindowProblem extends Error {
   readonly hint: string;
 
@@ -54,7 +70,7 @@ export class WindowProblem extends Error {
   }
 }
 
-/** Of an answer, in bytes. */
+/** Maximum length of an answer. */
 const MAX_ANSWER_BYTES = 1024 * 1024;
 const TOO_LARGE = 'answered more than 1 MiB';
 
@@ -178,10 +194,10 @@ function runCommand(command: OperatorCommand, query: EffectsQuery, { timeoutMs, 
   });
 }
 
-/** Queries at the same time. */
+/** Maximum number of concurrent queries. */
 const MAX_QUERIES = 4;
 
-/** All handlings of these notifications, in several queries, and the largest total. */
+/** Asks for all handlings of these notifications, in several queries, and for the largest total. */
 export async function askForAll(window: EffectsWindow, ids: readonly string[]): Promise<EffectsAnswer> {
   const batches: string[][] = [];
   for (let at = 0; at < ids.length; at += MAX_EFFECT_IDS) batches.push(ids.slice(at, at + MAX_EFFECT_IDS));

@@ -1,13 +1,23 @@
 /** The baseline: known failures, each with a reason, an owner and the day until which it is tolerated. */
 
-import { HookproofError } from '../../contract/index.ts';
-import { nearestName } from '../config/nearest-name.ts';
-import { MAX_DOCUMENT_BYTES, readFile, utf8Text } from '../config/read-file.ts';
+import { nearestName } from '../nearest-name.ts';
 import type { BaselineOutcome, ResultDocument, ScenarioResult } from '../report/result-document.ts';
 import { failsTheRun } from '../report/verdict.ts';
-import type { Baseline, BaselineEntry } from './baseline-file.ts';
 
-export type { Baseline, BaselineEntry } from './baseline-file.ts';
+export interface BaselineEntry {
+  /** The id of the scenario. */
+  readonly scenario: string;
+  readonly reason: string;
+  readonly owner: string;
+  /** The last day on which it counts, in UTC: `2027-01-31`. */
+  readonly expires: string;
+}
+
+export interface Baseline {
+  /** The file as the user names it. */
+  readonly file: string;
+  readonly entries: readonly BaselineEntry[];
+}
 
 /** The placeholder in an entry until someone writes the reason and the owner. */
 const TO_FILL_IN = 'TODO';
@@ -76,43 +86,13 @@ export function baselineOutcome(
   };
 }
 
-/**
- * The baseline in a file, YAML or JSON; `name` is what messages and reports call it. Throws {@link HookproofError}:
- * `BASELINE_NOT_READ` or `BASELINE_INVALID`.
- */
-export async function readBaseline(path: string, name: string = path): Promise<Baseline> {
-  const baseline = await readBaselineIfThere(path, name);
-  if (baseline === null) throw notRead(name, 'does not exist');
-  return baseline;
-}
-
-/** The same, or null when the file does not exist. */
-export async function readBaselineIfThere(path: string, name: string): Promise<Baseline | null> {
-  const content = await readFile(path, MAX_DOCUMENT_BYTES);
-  if ('reason' in content) {
-    if (content.missing) return null;
-    throw notRead(name, content.reason);
-  }
-  const text = utf8Text(content.bytes);
-  if (text === undefined) throw notRead(name, 'is not UTF-8 text');
-  // YAML and zod are only for those who have a baseline.
-  const { parseBaseline } = await import('./baseline-file.ts');
-  return parseBaseline(text, name);
-}
-
-function notRead(name: string, reason: string): HookproofError {
-  return new HookproofError('BASELINE_NOT_READ', `the baseline ${name} ${reason}`, {
-    hint: 'Check the path. `hookproof baseline update FILE` writes one from a run.',
-  });
-}
-
 export interface UpdatedBaseline {
   readonly entries: readonly BaselineEntry[];
   /** Ids; each is in one of these three lists. */
   readonly added: readonly string[];
   readonly kept: readonly string[];
   readonly removed: readonly string[];
-  /** The kept entries that are expired and need a new day. */
+  /** The kept entries that are expired and need a new date. */
   readonly expired: readonly string[];
 }
 

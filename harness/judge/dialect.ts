@@ -14,16 +14,16 @@ export interface Dialect {
   readonly accepts: number;
   /** The usual status of rejected credentials: 401, unless the plain forgeries got another one. */
   readonly rejects: Readonly<Record<Credential, number>>;
-  /** The same where the credential is missing: a framework may reject the request before the check. */
+  /** The usual status where the credential is missing: a framework may reject the request before the check. */
   readonly missing: Readonly<Record<Credential, number>>;
   /** The status of a malformed payload with valid credentials; null when unknown, or when it was accepted. */
   readonly malformed: number | null;
 }
 
-/** The check that reports a wrong status of accepted deliveries; the others are judged in the endpoint's dialect. */
+/** The check that reports accepted deliveries with a wrong status; the others are judged in the endpoint's dialect. */
 export const PREFLIGHT_SCENARIO = 'valid/plain';
 
-/** The checks that report a wrong status of rejections. */
+/** The checks that report rejections with a wrong status. */
 export const STATUS_SCENARIOS: Readonly<Record<Credential, string>> = {
   signature: 'signature/status',
   'api-key': 'api-key/status',
@@ -49,7 +49,7 @@ export function is2xx(status: number): boolean {
 
 const isRejection = (status: number) => status >= 300 && status < 500;
 
-/** The class of an attempt. A 5xx is a crash, unless it is the status with which the endpoint rejects. */
+/** The class of an attempt. A 5xx is `crashed`, unless it is the status with which the endpoint rejects. */
 export function classOfAttempt({ answer, error }: Attempt, rejects: readonly number[]): AnswerClass {
   if (answer !== null) {
     if (is2xx(answer.status)) return 'accepted';
@@ -74,7 +74,7 @@ export function classOfAttempt({ answer, error }: Attempt, rejects: readonly num
 /**
  * The status with which the endpoint rejects one credential, from its plain forgeries in the order sent: 401 if any got
  * it, otherwise the first 3xx or 4xx, or the 5xx that all of them got. 401 when they do not show it, for example when
- * all of them were accepted. A 5xx needs three deliveries, because a single one may be a crash.
+ * all of them were accepted. A 5xx needs three deliveries, because a single one may be a failure of its own.
  */
 export function usualRejection(forgeries: readonly Attempt[]): number {
   // 0 stands for no answer.

@@ -10,14 +10,16 @@ export interface ProbeEvidence {
   readonly label: string;
   readonly expect: Expectation;
   readonly attempt: Attempt;
-  /** What the answer contains and must not contain. */
+  /** What the answer contains although it must not. */
   readonly leaks: readonly Leak[];
   /** What the independent oracle found wrong with the outgoing request, or null. */
   readonly probeFault: string | null;
   /** The credentials whose header the request does not have. */
   readonly lacking?: readonly Credential[];
-  /** After an acceptance: the same kind of request without a notification. See `FollowUp`. */
+  /** Requests of the same kind without a notification. See `FollowUp`. */
   readonly comparisons?: readonly Attempt[];
+  /** The first attempt at a delivery that was answered as expected when it was sent again with a new id. */
+  readonly intermittent?: Attempt;
 }
 
 /** The evidence of a scenario: its probes between two controls. */
@@ -29,8 +31,8 @@ export interface Evidence {
   readonly after: Attempt | null;
   /** How the receiver stopped answering, when this scenario, alone in flight, caused it; else null. */
   readonly killed: string | null;
-  /** Whether the answers to the probes must be the same. */
-  readonly uniform: boolean;
+  /** Which part of the answers to the probes must be the same; null: none. */
+  readonly uniform: 'status' | 'answer' | null;
   /** Whether the endpoint leaves plain valid deliveries unanswered too, so that silence says nothing about a probe. */
   readonly unreliable?: boolean;
   /** How the endpoint accepts and rejects. Absent: with the statuses of the specification. */
@@ -48,7 +50,7 @@ export const DECISIONS = {
   'wrong-status': 'the answer has another status than expected',
   'other-2xx': 'a valid delivery was accepted with another 2xx than 200',
   redirect: 'the answer is a redirect, which a sender does not follow',
-  crash: 'the delivery ended in a crash: a 5xx where only a clear answer is allowed',
+  crash: 'the answer is a 5xx where only a clear answer is allowed',
   'forgery-accepted': 'a delivery that must be rejected was accepted',
   'valid-rejected': 'a valid delivery was rejected',
   leak: 'the answer contains something that no answer may contain',
@@ -78,6 +80,7 @@ export const DECISIONS = {
   'control-rejected':
     'the plain valid delivery before or after the probe was not accepted, so the probe proves nothing',
   'rate-limited': 'the endpoint limits the rate of deliveries',
+  intermittent: 'the same delivery was answered as expected when it was sent again, so the failure is intermittent',
   unavailable: 'the endpoint answered that it is not available',
   silence: 'no answer came, which says nothing about this delivery',
   'not-delivered': 'the delivery did not reach the endpoint',

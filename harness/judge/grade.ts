@@ -11,6 +11,8 @@ export interface Grade {
   readonly decidedBy: DecidedBy;
   /** Empty for a plain pass. */
   readonly reason: string;
+  /** It fails at every level. */
+  readonly isCertain?: true;
 }
 
 /** Whether a plain valid delivery was accepted: any 2xx (ruling), and a complete answer. */
@@ -35,7 +37,7 @@ function shortened(text: string): string {
 }
 
 /** How the statuses of one scenario are read. */
-export interface Reading {
+export interface GradingContext {
   readonly dialect: Dialect;
   readonly credentials: readonly Credential[];
 }
@@ -61,8 +63,11 @@ export function outcomeOfAttempt({ answer, error }: Attempt): string {
   }
 }
 
-/** The same for a probe, in the statuses of the specification. */
-export function outcomeOfProbe({ attempt, expect, lacking }: ProbeEvidence, { dialect, credentials }: Reading): string {
+/** Like {@link outcomeOfAttempt}, in the statuses of the specification. */
+export function outcomeOfProbe(
+  { attempt, expect, lacking }: ProbeEvidence,
+  { dialect, credentials }: GradingContext,
+): string {
   if (attempt.answer === null) return outcomeOfAttempt(attempt);
   const translated = translateStatus(attempt.answer.status, expect, dialect, credentials, lacking);
   return `${translated.kind === 'status' ? translated.status : attempt.answer.status}`;
@@ -78,22 +83,26 @@ export function wasClosed({ answer, error }: Attempt): boolean {
 const CLOSE_CODES: ReadonlySet<string> = new Set(['ECONNRESET', 'ECONNABORTED', 'EPIPE']);
 
 /** Grades one probe: first whether the probe itself is correct, then leaks, then the status or the transport error. */
-export function gradeProbe(probe: ProbeEvidence, level: Level, reading: Reading): Grade {
+export function gradeProbe(probe: ProbeEvidence, level: Level, context: GradingContext): Grade {
   if (probe.probeFault !== null) {
     return { grade: 'harness-error', decidedBy: 'faulty-probe', reason: `the probe is faulty: ${probe.probeFault}` };
   }
   const { answer, error } = probe.attempt;
+  if (probe.intermittent !== undefined) {
+    const seen = `${describeAttempt(probe.intermittent)}, and ${describeAttempt(probe.attempt)} when it was sent again`;
+    return inconclusive('intermittent', `answered ${seen}: the failure is intermittent (see valid/steady)`);
+  }
   if (answer === null) {
     if (error !== null) return gradeError(error, probe.expect);
     return { grade: 'harness-error', decidedBy: 'not-sent', reason: 'the attempt has neither an answer nor an error' };
   }
-  if (mustBeRejected(probe.expect) && isPage(answer, probe.comparisons ?? [])) {
+  if (isCompared(answer, probe.expect) && isPage(answer, probe.comparisons ?? [])) {
     const reason = `answered ${answer.status}, as it did to the comparison requests: it treats all of them alike`;
     return { grade: 'note', decidedBy: 'allowed-answer', reason };
   }
   const found = probe.leaks.filter((leak) => probe.expect.absent?.includes(leak));
   if (found.length > 0) return failed('leak', `the answer leaks: ${found.join(', ')}`);
-  const { dialect, credentials } = reading;
+  const { dialect, credentials } = context;
   const translated = translateStatus(answer.status, probe.expect, dialect, credentials, probe.lacking);
   if (translated.kind === 'ambiguous') {
     const both = `answered ${answer.status}, the status of both forged and malformed deliveries`;
@@ -108,7 +117,12 @@ export function mustBeRejected({ authentic, pass, note = [], warn = [] }: Expect
   return !authentic || (allowed.length > 0 && allowed.every((one) => groupOf(one) !== '2xx'));
 }
 
-/** Whether requests without a notification get the same answer as an accepted delivery. */
+/** Whether an answer is one that other requests show the meaning of: `FollowUp.role`. */
+export function isCompared({ status }: Pick<Answer, 'status'>, expect: Expectation): boolean {
+  return mustBeRejected(expect) ? is2xx(status) : status >= 500;
+}
+
+/** Whether requests of the same kind get the same answer. */
 function isPage(answer: Answer, comparisons: readonly Attempt[]): boolean {
   return comparisons.length > 0 && comparisons.every((other) => other.answer !== null && isAlike(answer, other.answer));
 }
@@ -135,6 +149,11 @@ function setOf(expect: Expectation, ...matches: readonly AnswerMatch[]): 'pass' 
   return null;
 }
 
+/** Whether an expectation allows a status, be it with a note or a warning. */
+export function isNamed(status: number, expect: Expectation): boolean {
+  return setOf(expect, status, groupOf(status)) !== null;
+}
+
 /** What a gateway in front answers where the receiver closes the connection, or stays silent. */
 const BY_GATEWAY: Readonly<Record<number, { readonly match: AnswerMatch; readonly text: string }>> = {
   502: { match: 'closed', text: 'what a gateway answers when the receiver closes the connection' },
@@ -146,6 +165,11 @@ const STATUS_CLASSES: Readonly<Record<number, AnswerMatch>> = { 2: '2xx', 3: '3x
 /** The class of a status. Everything else is its own class. */
 function groupOf(match: AnswerMatch): AnswerMatch {
   return STATUS_CLASSES[Math.floor(Number(match) / 100)] ?? match;
+}
+
+/** What loses the delivery fails, whatever the level of the scenario. */
+function lost(grade: Grade, { fail = [] }: Expectation, match: AnswerMatch): Grade {
+  return fail.includes(match) ? { ...grade, isCertain: true } : grade;
 }
 
 /** Grades the translated status `meant`; reasons name the status as received. */
@@ -177,9 +201,12 @@ function gradeStatus(status: number, meant: number, expect: Expectation, level: 
     );
   }
   if (group === '5xx' && expect.malformed === true) {
-    return failed('crash', `answered ${status}: ${byGateway?.text ?? 'the handler crashed on the payload'}`);
+    const text = byGateway === undefined ? `, ${expected}` : `: ${byGateway.text}`;
+    return failed('crash', `answered ${status}${text}`);
   }
-  if (group === '3xx') return failed('redirect', `answered ${status}: a sender does not follow redirects`);
+  if (group === '3xx') {
+    return lost(failed('redirect', `answered ${status}: a sender does not follow redirects`), expect, group);
+  }
   if (group === '2xx') return failed('other-2xx', `answered ${status}: only 200 means accepted`);
   if (expect.authentic && (meant === 401 || meant === 403)) {
     return failed('valid-rejected', `rejected a delivery with valid credentials (${status})`);
@@ -218,7 +245,7 @@ function gradeError(error: TransportError, expect: Expectation): Grade {
       const reason = 'closed the connection without an answer';
       if (set === 'pass') return PASS;
       if (set !== null) return { grade: set, decidedBy: 'connection-closed', reason };
-      return failed('connection-closed', `${reason}, ${expected}`);
+      return lost(failed('connection-closed', `${reason}, ${expected}`), expect, 'closed');
     }
     case 'timeout': {
       if (expect.pass.includes('none')) return PASS;
@@ -227,17 +254,15 @@ function gradeError(error: TransportError, expect: Expectation): Grade {
       }
       const reason = `gave no complete answer in time, ${expected}`;
       const set = setOf(expect, 'none');
-      return set === null ? failed('no-answer', reason) : { grade: set, decidedBy: 'no-answer', reason };
+      if (set === null) return lost(failed('no-answer', reason), expect, 'none');
+      return { grade: set, decidedBy: 'no-answer', reason };
     }
     case 'invalid-http':
-    case 'headers-too-large':
-      if (setOf(expect, 'unreadable') === 'note') {
-        return {
-          grade: 'note',
-          decidedBy: 'unreadable-answer',
-          reason: `sent an answer that cannot be read, which is allowed; preferred: ${expect.text}`,
-        };
-      }
-      return failed('unreadable-answer', `sent an answer that cannot be read: ${error.message}`);
+    case 'headers-too-large': {
+      const reason = `sent an answer that cannot be read: ${error.message}`;
+      if (expect.unclear?.includes('unreadable')) return inconclusive('unreadable-answer', reason);
+      if (setOf(expect, 'unreadable') !== 'note') return failed('unreadable-answer', reason);
+      return { grade: 'note', decidedBy: 'unreadable-answer', reason: `${reason}; preferred: ${expect.text}` };
+    }
   }
 }

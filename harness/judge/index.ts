@@ -4,8 +4,6 @@ export {
   type BaselineEntry,
   baselineOutcome,
   knownIn,
-  readBaseline,
-  readBaselineIfThere,
   updateBaseline,
 } from './baseline.ts';
 export {
@@ -21,16 +19,16 @@ export {
   usualRejection,
 } from './dialect.ts';
 export { DECISIONS, type DecidedBy, type Evidence, type Judgement, type ProbeEvidence } from './evidence.ts';
-export { describeAttempt, isAccepted, mustBeRejected, outcomeOfAttempt, wasClosed } from './grade.ts';
+export {
+  describeAttempt,
+  isAccepted,
+  isCompared,
+  isNamed,
+  mustBeRejected,
+  outcomeOfAttempt,
+  wasClosed,
+} from './grade.ts';
 export { judge } from './judge.ts';
 export { type EffectEvidence, judgeEffects } from './judge-effects.ts';
 export { describeHello, type HandshakeEvidence, isAnswered, judgeChain, judgeHandshake } from './judge-tls.ts';
 export { differenceBetween } from './uniform.ts';
-
-/** The text of a baseline file. YAML is loaded on the first call. */
-export async function renderBaseline(
-  ...given: Parameters<typeof import('./baseline-file.ts').renderBaseline>
-): Promise<string> {
-  const { renderBaseline: render } = await import('./baseline-file.ts');
-  return render(...given);
-}

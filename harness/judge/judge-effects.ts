@@ -41,11 +41,15 @@ const VALUE_NAMES: Readonly<Record<keyof EffectValues, string>> = {
   errorCode: 'error code',
 };
 
-/** Judges the effects of a scenario whose deliveries were answered as expected. The first problem decides. */
-export function judgeEffects(
-  level: Level,
-  evidence: readonly EffectEvidence[],
-): Judgement & { readonly expected?: string } {
+type EffectsJudgement =
+  | (Judgement & { readonly expected?: string })
+  | { readonly verdict: 'not-applicable'; readonly reason: string };
+
+/**
+ * Judges the effects of a scenario whose deliveries were answered as expected. The first problem decides. Where values
+ * are expected and the window states none of them, it does not apply.
+ */
+export function judgeEffects(level: Level, evidence: readonly EffectEvidence[]): EffectsJudgement {
   for (const one of evidence) {
     const problem = problemOf(one);
     if (problem === null) continue;
@@ -54,11 +58,15 @@ export function judgeEffects(
     const reason = evidence.length > 1 ? `${one.label}: ${problem.reason}` : problem.reason;
     return { ...atLevel(level, reason), ...cause, decidedBy, expected, outcome, observed, delivery: one.label };
   }
-  const unstated = [...new Set(evidence.flatMap(unstatedOf))];
+  const expected = evidence.flatMap(expectedOf);
+  const unstated = expected.filter(({ isStated }) => !isStated);
+  const names = [...new Set(unstated.map(({ name }) => name))].join(', ');
+  const reason = names === '' ? '' : `the window does not state: ${names}`;
+  if (unstated.length > 0 && unstated.length === expected.length) return { verdict: 'not-applicable', reason };
   return {
     verdict: 'pass',
     observed: 'the expected effect',
-    reason: unstated.length === 0 ? '' : `the window does not state: ${unstated.join(', ')}`,
+    reason,
     decidedBy: 'expected-effect',
     delivery: null,
     outcome: 'seen',
@@ -119,14 +127,14 @@ function currentProblemOf({ expect, current }: EffectEvidence): Problem | null {
   return null;
 }
 
-/** The expected values that the window leaves out. */
-function unstatedOf({ expect, handled: [first], current }: EffectEvidence): string[] {
+/** The expected values, and whether the window states them. */
+function expectedOf({ expect, handled: [first], current }: EffectEvidence) {
   const values = Object.keys(expect.values ?? {}) as (keyof EffectValues)[];
-  const left = first === undefined ? [] : values.filter((name) => first[name] === undefined);
-  const now = (['status', 'hash'] as const).filter(
-    (name) => expect.current?.[name] !== undefined && current?.[name] === undefined,
-  );
-  return [...left.map((name) => VALUE_NAMES[name]), ...now.map((name) => `the current ${name}`)];
+  const now = (['status', 'hash'] as const).filter((name) => expect.current?.[name] !== undefined);
+  return [
+    ...values.map((name) => ({ name: VALUE_NAMES[name], isStated: first === undefined || first[name] !== undefined })),
+    ...now.map((name) => ({ name: `the current ${name}`, isStated: current?.[name] !== undefined })),
+  ];
 }
 
 /** Amounts are numbers: `1.50` is `1.5`. An exponent is not decimal text, and the empty text is no value. */

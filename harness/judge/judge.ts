@@ -20,7 +20,7 @@ function worst(graded: readonly { readonly probe: ProbeEvidence; readonly grade:
  * - A probe that the oracle refuses is a `harness-error`, whatever the answer.
  * - Without an accepted control before the probe there is no conclusion: `inconclusive`.
  * - A probe that stopped the receiver fails, whatever the level: no sender may be able to switch a receiver off.
- * - A valid delivery that is redirected or gets no answer fails at level should too.
+ * - A lost delivery (`fail` of an expectation) fails at level should too.
  * - An accepted forgery fails at once; everything else needs the second control as well.
  */
 export function judge(level: Level, evidence: Evidence): Judgement {
@@ -68,29 +68,18 @@ export function judge(level: Level, evidence: Evidence): Judgement {
   }
   switch (grade.grade) {
     case 'fail':
-      return { ...graded, ...atLevel(isLost(probe, grade) && level === 'should' ? 'must' : level, reason) };
+      return { ...graded, ...atLevel(grade.isCertain === true && level !== 'info' ? 'must' : level, reason) };
     case 'inconclusive':
     case 'warn':
       return { ...graded, verdict: grade.grade };
     default: {
-      const difference = evidence.uniform ? differenceBetween(probes) : null;
+      const difference = evidence.uniform === null ? null : differenceBetween(probes);
       if (difference === null) return { ...graded, verdict: 'pass' };
-      return { ...seen, delivery: null, decidedBy: 'answers-differ', ...atLevel(level, difference) };
+      const isRecorded = evidence.uniform === 'status' && difference.part !== 'status';
+      const differs = atLevel(isRecorded ? 'info' : level, difference.text);
+      return { ...seen, delivery: null, decidedBy: 'answers-differ', ...differs };
     }
   }
-}
-
-/**
- * Whether the answer to a valid delivery is one that no sender can use, whatever the delivery contains: a redirect,
- * which a sender does not follow, or none.
- */
-function isLost({ expect }: ProbeEvidence, { decidedBy }: Grade): boolean {
-  return (
-    expect.authentic &&
-    expect.malformed !== true &&
-    expect.pass.includes(200) &&
-    (decidedBy === 'redirect' || decidedBy === 'no-answer')
-  );
 }
 
 /** A failure at its level: `must` fails, `should` warns, `info` is recorded. */

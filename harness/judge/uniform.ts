@@ -13,7 +13,7 @@ const VOLATILE_NAMES = [
 ];
 const VOLATILE = new RegExp(`^(?:${VOLATILE_NAMES.join('|')})$`);
 
-interface Shape {
+interface ComparedAnswer {
   readonly status: number;
   readonly phrase: string;
   readonly headers: readonly string[];
@@ -33,7 +33,7 @@ function withoutNumbers(text: string): string {
   return withoutTimes(text).replace(/\d+/g, '#');
 }
 
-function shapeOf(answer: Answer): Shape {
+function comparedPartsOf(answer: Answer): ComparedAnswer {
   const headers = answer.headers
     .map(([name, value]) => [name.toLowerCase(), value] as const)
     .filter(([name]) => !VOLATILE.test(name))
@@ -77,7 +77,7 @@ function nameOf(line: string): string | undefined {
 }
 
 /** The names of the headers that differ between the answers to one repeated delivery. */
-function unsteadyNames([first, ...repeats]: readonly Shape[]): readonly (string | undefined)[] {
+function unsteadyNames([first, ...repeats]: readonly ComparedAnswer[]): readonly (string | undefined)[] {
   const changed = repeats.flatMap(({ headers }) => [
     ...headers.filter((line) => first?.headers.includes(line) !== true),
     ...(first?.headers.filter((line) => !headers.includes(line)) ?? []),
@@ -85,44 +85,52 @@ function unsteadyNames([first, ...repeats]: readonly Shape[]): readonly (string 
   return changed.map(nameOf);
 }
 
-const PART_WORDS = { status: 'statuses', headers: 'headers', body: 'bodies' } as const;
+const PART_WORDS = { status: 'statuses', phrase: 'reason phrases', headers: 'headers', body: 'bodies' } as const;
+type Part = keyof typeof PART_WORDS;
+const PARTS = Object.keys(PART_WORDS) as Part[];
+
+/** The first part of two answers that differs, and in which answers. */
+export interface Difference {
+  readonly part: Part;
+  readonly text: string;
+}
 
 /** Whether two answers have the same status and the same text, apart from ids, times and numbers. */
 export function isAlike(one: Answer, other: Answer): boolean {
-  const [a, b] = [shapeOf(one), shapeOf(other)];
+  const [a, b] = [comparedPartsOf(one), comparedPartsOf(other)];
   return a.status === b.status && withoutNumbers(a.body) === withoutNumbers(b.body);
 }
 
 /**
- * The first difference between the answers to the probes without valid credentials, or null. Probes with the same label
- * are the same delivery.
+ * The first difference between the answers to the probes without valid credentials, or null; one of the statuses comes
+ * first. Probes with the same label are the same delivery.
  */
-export function differenceBetween(probes: readonly ProbeEvidence[]): string | null {
+export function differenceBetween(probes: readonly ProbeEvidence[]): Difference | null {
   const [first, ...others] = probes.flatMap(({ label, attempt, expect }) =>
-    attempt.answer === null || expect.authentic ? [] : [{ label, shape: shapeOf(attempt.answer) }],
+    attempt.answer === null || expect.authentic ? [] : [{ label, answer: comparedPartsOf(attempt.answer) }],
   );
   if (first === undefined) return null;
   const sent = [first, ...others];
   const groups = [...new Set(sent.map(({ label }) => label))].map((of) =>
-    sent.filter(({ label }) => label === of).map(({ shape }) => shape),
+    sent.filter(({ label }) => label === of).map(({ answer }) => answer),
   );
   const unsteady = new Set(groups.flatMap(unsteadyNames));
-  const reading = (part: 'phrase' | 'body') => steadyReading(groups.map((group) => group.map((shape) => shape[part])));
+  const reading = (part: 'phrase' | 'body') =>
+    steadyReading(groups.map((group) => group.map((answer) => answer[part])));
   const phraseOf = reading('phrase');
   const bodyOf = reading('body');
-  const partsOf = ({ status, phrase, headers, body }: Shape) => ({
-    status: `${status} ${phraseOf(phrase)}`,
+  const partsOf = ({ status, phrase, headers, body }: ComparedAnswer) => ({
+    status: `${status}`,
+    phrase: phraseOf(phrase),
     headers: headers.filter((line) => !unsteady.has(nameOf(line))).join('\n'),
     body: bodyOf(body),
   });
-  const reference = partsOf(first.shape);
-  for (const { label, shape } of others) {
-    const parts = partsOf(shape);
-    for (const part of ['status', 'headers', 'body'] as const) {
-      if (parts[part] !== reference[part]) {
-        return `the answers to "${first.label}" and "${label}" have different ${PART_WORDS[part]}`;
-      }
-    }
+  const reference = partsOf(first.answer);
+  const compared = others.map(({ label, answer }) => ({ label, parts: partsOf(answer) }));
+  for (const part of PARTS) {
+    const other = compared.find(({ parts }) => parts[part] !== reference[part]);
+    if (other === undefined) continue;
+    return { part, text: `the answers to "${first.label}" and "${other.label}" have different ${PART_WORDS[part]}` };
   }
   return null;
 }

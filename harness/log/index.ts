@@ -1,3 +1,4 @@
 /** What the log of a receiver reveals: read while a run goes on. */
-export { createLogValues, type Hit, type SentRequest } from './log-values.ts';
+export type { SentRequest } from './echoes.ts';
+export { LogValues } from './log-values.ts';
 export { type LogWatch, watchLogs } from './watch-logs.ts';

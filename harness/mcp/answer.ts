@@ -1,17 +1,15 @@
-/**
- * Answers of tools: bounded in size, cut between entries, and with everything that the endpoint sent marked as such.
- */
+/** Builds the answers of tools: they are bounded in size, cut between entries, and mark what the endpoint sent. */
 import { randomBytes } from 'node:crypto';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import * as z from 'zod';
 import { HookproofError, type JsonObject, type JsonValue } from '../../contract/index.ts';
 import { visible } from '../../contract/visible.ts';
 
-/** Bytes of a whole answer as JSON, text and structured content together. */
+/** Size of a whole answer as JSON in bytes, text and structured content together. */
 const DEFAULT_BYTES = 4_000;
 const [MIN_BYTES, MAX_BYTES] = [2_000, 65_536];
 
-/** The size that every tool takes. */
+/** The argument of every tool. */
 export const sizeInput = {
   maxBytes: z
     .int()
@@ -21,7 +19,7 @@ export const sizeInput = {
     .describe(`size of the whole answer in bytes, at most (default: ${DEFAULT_BYTES})`),
 };
 
-/** The size and the page, for tools that can be called again without sending anything. */
+/** The arguments of tools that can be called again without sending anything. */
 export const pageInput = {
   ...sizeInput,
   page: z.int().min(1).default(1).describe('page of a long answer, 1 is the first'),
@@ -35,7 +33,7 @@ export const maybeUntrusted = z.union([z.string(), untrusted]);
 export const answerFields = {
   page: z.number(),
   pages: z.number(),
-  /** Entries on later pages. */
+  /** The number of entries on later pages. */
   leftOut: z.number(),
   /** Entries that are larger than the whole answer, and the `maxBytes` that each needs. */
   tooLarge: z.array(z.strictObject({ name: z.string(), maxBytes: z.number() })).optional(),
@@ -45,9 +43,9 @@ export const answerFields = {
 
 /** Marks what the endpoint sent, in one answer. */
 export interface Marker {
-  /** In text: visible characters between delimiters that the endpoint cannot know. */
+  /** For text: shows visible characters between delimiters that the endpoint cannot know. */
   text(sent: string, maxCharacters?: number): string;
-  /** In structured content. */
+  /** For structured content. */
   data(sent: string, maxCharacters?: number): { untrusted: string };
   /** The sentence about the delimiters; null for a text without any. */
   noticeFor(text: string): string | null;
@@ -56,7 +54,7 @@ export interface Marker {
 const MAX_SENT = 240;
 
 export function createMarker(): Marker {
-  // Random for each answer: what the endpoint sent cannot close the delimiter.
+  // It is random for each answer: what the endpoint sent cannot close the delimiter.
   const tag = `untrusted-${randomBytes(6).toString('hex')}`;
   const bounded = (sent: string, max: number) => {
     const characters = Array.from(sent);
@@ -79,14 +77,14 @@ export interface Entry {
   readonly name: string;
   /** One or more lines. */
   readonly text: string;
-  /** The same as data. */
+  /** The content of `text` as data. */
   readonly data: JsonValue;
 }
 
 export interface Contents {
   /** Lines before the entries, on every page. */
   readonly head: readonly string[];
-  /** The same as data. */
+  /** The content of `head` as data. */
   readonly data: JsonObject;
   /** The field of the structured content that lists the entries. */
   readonly list: string;
@@ -111,18 +109,18 @@ interface Page {
 }
 
 /**
- * One page of the contents. As JSON it has at most `maxBytes` bytes, unless the head alone is longer.
+ * Renders one page of the contents. As JSON it has at most `maxBytes` bytes, unless the head alone is longer.
  *
  * @throws HookproofError MCP_PAGE for a page after the last one
  */
 export function answerOf(given: Contents, { maxBytes, page, marker, redact }: AnswerOptions): CallToolResult {
-  // Before it is measured: what replaces a secret may be longer.
+  // Secrets are removed before the size is measured: what replaces one may be longer.
   const contents = { ...(mapTexts(given, redact) as Contents), list: given.list };
   const pages = paginate(contents, marker, maxBytes);
   const shown = pages[page - 1];
   if (shown === undefined) {
     throw new HookproofError('MCP_PAGE', `there is no page ${page}: the answer has ${pages.length}`, {
-      hint: 'With another `maxBytes` the pages are different.',
+      hint: 'The number of pages depends on `maxBytes`: use the same value for every page.',
     });
   }
   const later = pages.slice(page).reduce((sum, { entries, tooLarge }) => sum + entries.length + tooLarge.length, 0);
@@ -188,13 +186,13 @@ function render(
   };
 }
 
-/** An error that the client can read: what is wrong, what to do, and its code. The error is redacted. */
+/** Renders a redacted error for the client: what is wrong, what to do, and its code. */
 export function errorAnswer({ message, hint, code }: HookproofError): CallToolResult {
   const text = [message, hint, `(${code})`].map(visible).join('\n');
   return { isError: true, content: [{ type: 'text', text }] };
 }
 
-/** The same shape with other texts. */
+/** Applies `change` to every text in `value`, at any depth. */
 function mapTexts(value: unknown, change: (text: string) => string): unknown {
   if (typeof value === 'string') return change(value);
   if (Array.isArray(value)) return value.map((item) => mapTexts(item, change));

@@ -27,7 +27,7 @@ import {
   verifySchema,
 } from './look-ups.ts';
 import { causeOf, checkOf, detailsSchema, failedIn, summaryOf, summarySchema } from './run-answers.ts';
-import { type CallOptions, createSession, type Session, type SessionOptions } from './session.ts';
+import { type CallOptions, Session, type SessionOptions } from './session.ts';
 
 export type { McpCommands } from './session.ts';
 
@@ -48,7 +48,7 @@ const INSTRUCTIONS =
 export async function serveMcp({ input, output, signal, ...options }: McpOptions): Promise<void> {
   const stopping = new AbortController();
   const stop = () => stopping.abort();
-  const session = await createSession({ ...options, stopping: stopping.signal });
+  const session = await Session.open({ ...options, stopping: stopping.signal });
   const server = new McpServer({ name: 'hookproof', version }, { instructions: INSTRUCTIONS });
   registerTools(server, session);
   for (const event of ['end', 'close', 'error']) input.once(event, stop);
@@ -75,10 +75,14 @@ const words = (description: string, max: number) =>
 const SENDING = { readOnlyHint: false, destructiveHint: false, openWorldHint: true };
 const OFFLINE = { readOnlyHint: true, openWorldHint: false };
 
-/** Unknown arguments are refused, so that none can carry a secret. */
+/** Adds the tools. Unknown arguments are rejected, so that none can carry a secret. */
 function registerTools(server: McpServer, session: Session): void {
-  const { commands } = session;
+  registerRunTools(server, session);
+  registerLookUpTools(server, session);
+  registerDoctorTool(server, session);
+}
 
+function registerRunTools(server: McpServer, session: Session): void {
   server.registerTool(
     'run',
     {
@@ -148,6 +152,10 @@ function registerTools(server: McpServer, session: Session): void {
         return cause === undefined ? summaryOf(past, marker) : causeOf(past, cause);
       }),
   );
+}
+
+function registerLookUpTools(server: McpServer, session: Session): void {
+  const { commands } = session;
 
   server.registerTool(
     'explain',
@@ -204,7 +212,9 @@ function registerTools(server: McpServer, session: Session): void {
     ({ what, suites, filter, ...size }, extra) =>
       answer(session, size, extra, async () => listContents(what, await commands.list(what, suites), filter)),
   );
+}
 
+function registerDoctorTool(server: McpServer, session: Session): void {
   server.registerTool(
     'doctor',
     {
@@ -229,7 +239,7 @@ function registerTools(server: McpServer, session: Session): void {
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 
-/** The answer to a call: its contents, or what is wrong. Never rejects. */
+/** Answers a call with its contents, or with what is wrong. Never rejects. */
 async function answer(
   { redactor, stopping }: Session,
   { maxBytes, page = 1 }: { readonly maxBytes: number; readonly page?: number },
@@ -249,7 +259,7 @@ async function answer(
   }
 }
 
-/** Sends at most a hundred notifications in one call, and none to a client that did not ask for them. */
+/** Reports progress with at most a hundred notifications, and none to a client that did not ask for them. */
 function progressOf({ _meta, sendNotification }: Extra): CallOptions['progress'] {
   const progressToken = _meta?.progressToken;
   let percent = 0;

@@ -1,7 +1,7 @@
-/** What the tools say that do not run the catalogue: explain, list, verify, doctor. */
+/** Renders the answers of tools that do not run the catalogue: explain, list, verify, doctor. */
 import * as z from 'zod';
 import { HookproofError, type JsonObject } from '../../contract/index.ts';
-import { type Explanation, explainSignature } from '../../contract/signing/index.ts';
+import { explainSignature, type MistakeExplanation } from '../../contract/signing/index.ts';
 import { visible } from '../../contract/visible.ts';
 import type { DoctorDocument, DoctorSection, SectionId } from '../doctor/index.ts';
 import { counted } from '../report/index.ts';
@@ -9,7 +9,7 @@ import { answerFields, type Contents, type Entry, type Marker, maybeUntrusted } 
 
 export const explainSchema = z.strictObject({ id: z.string(), lines: z.array(z.string()), ...answerFields });
 
-/** An explanation, which is a text of ours, line by line. */
+/** Renders an explanation line by line. It contains nothing that the endpoint sent. */
 export function explanationContents(id: string, text: string): Contents {
   const lines = text.split('\n').filter((line) => line !== '');
   return {
@@ -33,7 +33,7 @@ export interface Row {
   readonly text: string;
 }
 
-/** The rows that contain the text, in upper or lower case. */
+/** Lists the rows that contain the text, ignoring the letter case. */
 export function listContents(what: string, rows: readonly Row[], filter: string): Contents {
   const wanted = filter.toLowerCase();
   const found = rows.filter(({ id, text }) => `${id} ${text}`.toLowerCase().includes(wanted));
@@ -59,7 +59,7 @@ export const verifySchema = z.strictObject({
   ...answerFields,
 });
 
-/** Whether the signature header matches the body, and why not. */
+/** Explains whether the signature header matches the body, and why not. */
 export function verification(input: Parameters<typeof explainSignature>[0]): Contents {
   const { explanation, header, matches, printed, tried } = explainSignature(input);
   const bytes = input.body.length;
@@ -78,7 +78,7 @@ export function verification(input: Parameters<typeof explainSignature>[0]): Con
     'It was made with another secret, or from another body.',
     'Compare the secrets on both sides, and check that the body holds exactly the received bytes.',
   );
-  const explained = ({ fault, title, why, fix }: Explanation): Entry => finding(fault, title, why, fix);
+  const explained = ({ fault, title, why, fix }: MistakeExplanation): Entry => finding(fault, title, why, fix);
   const causes = matches ? [] : [explanation === null ? unknown : explained(explanation)];
   return {
     head: [`The signature ${matches ? 'matches' : 'does not match'} (body of ${counted(bytes, 'byte')}).`],
@@ -95,7 +95,7 @@ export function verification(input: Parameters<typeof explainSignature>[0]): Con
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /**
- * The bytes of a body that was given as text or in base64.
+ * Decodes a body that was given as text or in base64.
  *
  * @throws HookproofError MCP_BAD_BASE64
  */
@@ -128,14 +128,16 @@ export const doctorSchema = z.strictObject({
 
 const SEVERITIES = ['problem', 'advice', 'info'] as const;
 
-/** The findings of the doctor, problems first. */
+/** Lists the findings of the doctor, problems first. */
 export function doctorContents(document: DoctorDocument, marker: Marker): Contents {
   const { counts, interrupted, reached, sections } = document;
   const url = document.url === null ? null : visible(document.url).slice(0, 200);
   const findings = sections.flatMap((section) => section.findings.map((finding) => ({ section, finding })));
   const sorted = SEVERITIES.flatMap((wanted) => findings.filter(({ finding }) => finding.severity === wanted));
   const skipped = sections.filter(({ state }) => state === 'skipped').map(({ id }) => id);
-  const found = SEVERITIES.map((severity) => `${counts[severity]} ${severity}`).join(', ');
+  const problems = counts.problem === 0 ? 'no problems' : counted(counts.problem, 'problem');
+  const others = [counts.advice > 0 && `${counts.advice} advice`, counts.info > 0 && counted(counts.info, 'note')];
+  const found = [problems, ...others.filter((part) => part !== false)].join(', ');
   const connection = { true: 'reached', false: 'not reached', null: 'no connection was tried' }[`${reached}`];
   return {
     head: [
@@ -149,7 +151,7 @@ export function doctorContents(document: DoctorDocument, marker: Marker): Conten
   };
 }
 
-/** The sections whose sentences quote what the endpoint sent: in title and detail, and also in the fix. */
+/** Sections whose sentences quote what the endpoint sent: in title and detail, and also in the fix. */
 const QUOTING: Readonly<Partial<Record<SectionId, readonly ('title' | 'detail' | 'fix')[]>>> = {
   tls: ['title', 'detail', 'fix'],
   'client-certificate': ['title', 'detail', 'fix'],

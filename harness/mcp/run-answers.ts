@@ -1,4 +1,4 @@
-/** What the tools say about a run: the summary by cause, all checks of one cause, and one check in full. */
+/** Renders the answers about a run: the summary by cause, all checks of one cause, and one check in full. */
 
 import * as z from 'zod';
 import { HookproofError, type JsonObject } from '../../contract/index.ts';
@@ -28,7 +28,7 @@ import { answerFields, type Contents, type Entry, type Marker, maybeUntrusted } 
 export interface PastRun {
   readonly id: string;
   readonly document: ResultDocument;
-  /** Of a partial run: the last full run of the same endpoint, whose causes hold for checks that fail as before. */
+  /** Only for a partial run: the last full run of the same endpoint. Its causes hold for checks that fail as before. */
   readonly full?: PastRun;
 }
 
@@ -70,12 +70,12 @@ export function failedIn({ results, strict }: ResultDocument): string[] {
   return results.filter(({ verdict }) => verdict === 'fail' || verdict === 'warn').map(({ id }) => id);
 }
 
-/** Checks with one cause, numbered as the answers number them. */
+/** Checks that share a cause. Answers number the groups. */
 interface Group extends Cause {
   readonly kind: z.infer<typeof summarySchema>['causes'][number]['kind'];
 }
 
-/** Failures first; a cause of both failures and warnings is a failure. */
+/** Lists the groups with failures first; a cause of both failures and warnings is a failure. */
 function groupsOf({ document, full }: PastRun): Group[] {
   const { results } = document;
   const diagnosis = full === undefined ? document.diagnosis : carriedOver(document, full);
@@ -102,8 +102,8 @@ function groupsOf({ document, full }: PastRun): Group[] {
 }
 
 /**
- * The causes of a full run for the checks that still fail in the same way. A partial run has too few outcomes for its
- * own diagnosis, except for what was found without a failed check.
+ * Selects the causes of a full run that still explain checks which fail in the same way. A partial run has too few
+ * outcomes for its own diagnosis, except for what was found without a failed check.
  */
 function carriedOver({ diagnosis, results }: ResultDocument, { document, id }: PastRun): ResultDocument['diagnosis'] {
   const before = new Map(document.results.map((result) => [result.id, result]));
@@ -123,10 +123,10 @@ function carriedOver({ diagnosis, results }: ResultDocument, { document, id }: P
   ];
 }
 
-/** Checks of a cause in the summary. */
+/** How many checks of a cause the summary lists. */
 const MAX_CHECKS = 5;
 
-/** Verdict, counts and causes. */
+/** Renders verdict, counts and causes. */
 export async function summaryOf(past: PastRun, marker: Marker): Promise<Contents> {
   const { id, document } = past;
   const groups = groupsOf(past);
@@ -227,7 +227,7 @@ function gotOf({ answered, observed, outcome = '', verdict }: ScenarioResult): s
   return outcome !== 'seen' && /^[\w -]{1,40}$/.test(outcome) ? outcome : verdict;
 }
 
-/** All checks of one cause. */
+/** Renders all checks of one cause. */
 export function causeOf(past: PastRun, number: number): Contents {
   const { id } = past;
   const groups = groupsOf(past);
@@ -248,7 +248,7 @@ export function causeOf(past: PastRun, number: number): Contents {
   };
 }
 
-/** One check: its verdict, what was sent and answered, and how to repeat it. `maxBody`: characters of each body. */
+/** Renders one check: its verdict, what was sent and answered, and how to repeat it. Bodies are cut at `maxBody`. */
 export async function checkOf({ id, document }: PastRun, wanted: string, marker: Marker, maxBody: number) {
   const result = document.results.find((one) => one.id === wanted);
   if (result === undefined) {
@@ -296,7 +296,7 @@ export async function checkOf({ id, document }: PastRun, wanted: string, marker:
   return contents;
 }
 
-/** The decisive probe first, then the other probes, then the controls. */
+/** Orders exchanges: the decisive probe first, then the other probes, then the controls. */
 function rank(exchange: Exchange, decisive: Exchange | undefined): number {
   if (exchange === decisive) return 0;
   return exchange.role === 'probe' ? 1 : 2;
@@ -356,16 +356,16 @@ function shortened(text: string): string {
   return shown.length > MAX_OWN ? `${shown.slice(0, MAX_OWN)}…` : shown;
 }
 
-/** A text of ours, or one that may quote the endpoint, as text and as data. */
+/** A text of hookproof, or one that may quote the endpoint, as text and as data. */
 type Text = string | { readonly text: string; readonly data: JsonObject };
 const asText = (text: Text) => (typeof text === 'string' ? text : text.text);
 const asData = (text: Text) => (typeof text === 'string' ? text : text.data);
 
 interface OwnTexts {
-  /** A text of a finding. Those about certificates quote them; those of the dictionary are ours. */
+  /** Marks a text of a finding, unless it is from the dictionary. Texts about certificates quote them. */
   of(fault: string, text: string): Text;
   fixOf(result: ScenarioResult): Text;
-  /** A text that may quote the endpoint, unless the endpoint never answered. */
+  /** Marks a text that may quote the endpoint, unless the endpoint never answered. */
   sent(text: string): Text;
 }
 
@@ -385,7 +385,7 @@ async function createOwnTexts(document: ResultDocument, marker: Marker): Promise
   };
 }
 
-/** Whether the endpoint had no connection on which it could have sent anything. */
+/** Returns true if no connection was opened on which the endpoint could have sent anything. */
 function wasNeverReached({ counts, results, target }: ResultDocument): boolean {
   if (target.tls !== null || counts.pass + counts.fail + counts.warn > 0) return false;
   const attempts = results.flatMap(({ exchanges }) => exchanges);

@@ -1,4 +1,4 @@
-/** What the tools share: the configuration of the server, the allowed endpoints, and the runs so far. */
+/** The state that all tools share: the configuration of the server, the allowed endpoints, and the runs so far. */
 import { relative } from 'node:path';
 import { HookproofError, type Notification } from '../../contract/index.ts';
 import { visible } from '../../contract/visible.ts';
@@ -11,7 +11,7 @@ import { type AddressPolicy, pinEndpoint } from '../transport/index.ts';
 import type { Row } from './look-ups.ts';
 import type { PastRun } from './run-answers.ts';
 
-/** What the commands of the program do, for the tools of the same name. */
+/** The commands of the program that have a tool of the same name. */
 export interface McpCommands {
   /** Runs the checks that the configuration selects, and redacts the document. */
   readonly run: (
@@ -29,7 +29,7 @@ export interface McpCommands {
 export interface SessionOptions {
   readonly commands: McpCommands;
   readonly sources: Pick<LoadOptions, 'env' | 'cwd' | 'configFile'> & { readonly flags: ConfigFlags };
-  /** Hosts that may have another address than one of this machine. */
+  /** Hosts that may have an address outside this machine. */
   readonly allowHosts: readonly string[];
   /** Aborted when the server ends. */
   readonly stopping: AbortSignal;
@@ -37,13 +37,19 @@ export interface SessionOptions {
 
 /** What a run tests. Empty lists select what the configuration selects. */
 interface RunRequest {
-  /** Absent: the configured endpoint. */
+  /** Undefined: the configured endpoint. */
   readonly url: string | undefined;
-  /** Runs without any credentials too. */
+  /** Allows a run without any credentials. */
   readonly open: boolean;
   readonly suites: readonly string[];
   readonly scenarios: readonly string[];
   readonly greps: readonly string[];
+}
+
+interface ExamineRequest {
+  readonly url: string | undefined;
+  /** Whether one valid delivery is sent as well. */
+  readonly deliver: boolean;
 }
 
 /** How a call ends early, and how it reports its progress. */
@@ -52,77 +58,123 @@ export interface CallOptions {
   readonly progress: (done: number, total: number) => void;
 }
 
-export interface Session {
+/** The time limit of an examination, and of a run without a time limit in the configuration. */
+const DEFAULT_MAX_MS = 120_000;
+/** How many runs are remembered. */
+const MAX_RUNS = 5;
+
+type RememberedRun = PastRun & { readonly request: RunRequest };
+
+export class Session {
   readonly commands: McpCommands;
   /** Knows every secret that is configured, whether a tool uses it or not. */
   readonly redactor: Redactor;
   readonly stopping: AbortSignal;
-  /** Runs, and remembers the run. One tool at a time sends. */
-  run(request: RunRequest, options: CallOptions): Promise<PastRun>;
-  /** The run with this id, the last one by default. */
-  pastRun(id?: string): PastRun & { readonly request: RunRequest };
-  /** Examines the endpoint. One tool at a time sends. */
-  examine(
-    request: { readonly url: string | undefined; readonly deliver: boolean },
-    options: CallOptions,
-  ): Promise<DoctorDocument>;
-  /** The document of the last examination; null before the first. */
-  lastExamination(): DoctorDocument | null;
-  /** What `verify` compares with: the secret, and what may have been used or signed instead. */
-  signingInput(url: string | undefined): Promise<{ secret: string; apiKey?: string; url?: string }>;
+  readonly #sources: SessionOptions['sources'];
+  readonly #addresses: AddressPolicy;
+  /** The configuration files as they were at the start. */
+  readonly #files: ReturnType<typeof recordedFiles>;
+  readonly #runs: RememberedRun[] = [];
+  readonly #fullRunByUrl = new Map<string, PastRun>();
+  #runCount = 0;
+  #examined: DoctorDocument | null = null;
+  /** The tool that is sending. */
+  #active: { readonly name: string; readonly ended: Promise<unknown> } | null = null;
+
+  private constructor(options: SessionOptions, files: ReturnType<typeof recordedFiles>, secrets: readonly string[]) {
+    const { allowHosts, commands, sources, stopping } = options;
+    this.commands = commands;
+    this.redactor = commands.createRedactor(secrets);
+    this.stopping = stopping;
+    this.#sources = sources;
+    this.#addresses = { reach: 'loopback-only', allowHosts };
+    this.#files = files;
+  }
+
+  /** Reads the configuration, and opens a session that keeps to it. */
+  static async open(options: SessionOptions): Promise<Session> {
+    const files = recordedFiles();
+    const { secrets } = await collectConfig({ ...options.sources, readFile: files.read });
+    return new Session(options, files, secrets);
+  }
+
+  /** Runs the checks, and remembers the run. Only one tool sends at a time. */
+  run(request: RunRequest, options: CallOptions): Promise<PastRun> {
+    return this.#sendExclusively('run', () => this.#runChecks(request, options));
+  }
+
+  /** Examines the endpoint. Only one tool sends at a time. */
+  examine(request: ExamineRequest, options: CallOptions): Promise<DoctorDocument> {
+    return this.#sendExclusively('doctor', () => this.#examineEndpoint(request, options));
+  }
+
+  /** Finds the run with this id, the last one by default. */
+  pastRun(id?: string): RememberedRun {
+    const found = id === undefined ? this.#runs.at(-1) : this.#runs.find((one) => one.id === id);
+    if (found !== undefined) return found;
+    const message = id === undefined ? 'nothing was run yet' : `there is no run "${id}"`;
+    const known = this.#runs.map((one) => one.id).join(', ');
+    throw new HookproofError('MCP_UNKNOWN_RUN', message, {
+      hint: known === '' ? 'Call `run` first.' : `This server remembers ${known}.`,
+    });
+  }
+
+  /** Returns the document of the last examination; null before the first. */
+  lastExamination(): DoctorDocument | null {
+    return this.#examined;
+  }
+
+  /** Reads what `verify` compares with: the secret, and what may have been used or signed instead. */
+  async signingInput(url: string | undefined): Promise<{ secret: string; apiKey?: string; url?: string }> {
+    const { values } = await collectConfig(await this.#sourcesFor(url));
+    const { apiKey, secret, url: configured } = values;
+    if (secret === undefined) {
+      throw new HookproofError('SECRET_MISSING', 'no HMAC secret is configured', {
+        hint: 'Have HOOKPROOF_SECRET set in the environment of this server: a tool takes no secrets.',
+      });
+    }
+    return { secret, ...(apiKey !== undefined && { apiKey }), ...(configured !== undefined && { url: configured }) };
+  }
+
   /** Resolves when nothing is sent any more. */
-  idle(): Promise<void>;
-}
-
-/** Of a run without a time limit in the configuration, and of an examination. */
-const DEFAULT_MAX_MS = 120_000;
-/** Runs that are remembered. */
-const MAX_RUNS = 5;
-
-export async function createSession({ allowHosts, commands, sources, stopping }: SessionOptions): Promise<Session> {
-  const addresses: AddressPolicy = { reach: 'loopback-only', allowHosts };
-  const files = recordedFiles();
-  const redactor = commands.createRedactor((await collectConfig({ ...sources, readFile: files.read })).secrets);
-  const runs: ReturnType<Session['pastRun']>[] = [];
-  /** By URL. */
-  const fullRuns = new Map<string, PastRun>();
-  let made = 0;
-  let examined: DoctorDocument | null = null;
-  let active: { readonly name: string; readonly ended: Promise<unknown> } | null = null;
+  async idle(): Promise<void> {
+    await this.#active?.ended;
+  }
 
   /**
-   * The configuration as it was at the start. A file that has changed could name other variables and files of this
-   * machine as secrets to send; its new content is not used in any case.
+   * Returns the configuration as it was at the start. A file that has changed could name other variables and files of
+   * this machine as secrets to send; its new content is not used in any case.
    */
-  const sourcesFor = async (url: string | undefined): Promise<LoadOptions> => {
-    const changed = await files.changed();
+  async #sourcesFor(url: string | undefined): Promise<LoadOptions> {
+    const sources = this.#sources;
+    const changed = await this.#files.changed();
     if (changed === null) {
-      return { ...sources, readFile: files.read, flags: { ...sources.flags, ...(url !== undefined && { url }) } };
+      return { ...sources, readFile: this.#files.read, flags: { ...sources.flags, ...(url !== undefined && { url }) } };
     }
     const name = visible(relative(sources.cwd, changed));
     throw new HookproofError('MCP_CONFIG_CHANGED', `the file ${name} has changed since the server started`, {
       hint: 'Have the server restarted, so that its user decides about the new configuration.',
     });
-  };
+  }
 
-  const exclusively = async <Result>(name: string, act: () => Promise<Result>): Promise<Result> => {
-    if (active !== null) {
-      throw new HookproofError('MCP_BUSY', `\`${active.name}\` is still under way`, {
+  async #sendExclusively<Result>(name: string, send: () => Promise<Result>): Promise<Result> {
+    if (this.#active !== null) {
+      throw new HookproofError('MCP_BUSY', `\`${this.#active.name}\` is still under way`, {
         hint: 'Wait for its answer, or cancel it: one tool at a time sends to an endpoint.',
       });
     }
-    const acting = act();
-    active = { name, ended: acting.catch(() => undefined) };
+    const sending = send();
+    this.#active = { name, ended: sending.catch(() => undefined) };
     try {
-      return await acting;
+      return await sending;
     } finally {
-      active = null;
+      this.#active = null;
     }
-  };
+  }
 
-  const runNow = async (request: RunRequest, { progress, signal }: CallOptions): Promise<PastRun> => {
+  async #runChecks(request: RunRequest, { progress, signal }: CallOptions): Promise<PastRun> {
     const { open, suites, scenarios, greps, url } = request;
-    const loaded = await loadConfig(await sourcesFor(url));
+    const loaded = await loadConfig(await this.#sourcesFor(url));
     if (!open) requireCredentials(loaded);
     const isSelection = suites.length + scenarios.length + greps.length > 0;
     const maxMs = loaded.run.maxMs ?? DEFAULT_MAX_MS;
@@ -130,64 +182,41 @@ export async function createSession({ allowHosts, commands, sources, stopping }:
     const listener: RunListener = (event) => {
       if (event.type === 'scenario-finished') progress(event.finished, event.planned);
     };
-    const document = await commands.run({ ...loaded, run }, { signal, addresses, listener });
-    made++;
-    const full = fullRuns.get(document.target.url);
-    const past = { id: `r${made}`, document, request, ...(document.partial && full !== undefined && { full }) };
-    if (!document.partial) fullRuns.set(document.target.url, past);
-    runs.push(past);
-    if (runs.length > MAX_RUNS) runs.shift();
-    return past;
-  };
+    const options = { signal, addresses: this.#addresses, listener };
+    return this.#rememberRun(request, await this.commands.run({ ...loaded, run }, options));
+  }
 
-  const examineNow: Session['examine'] = async ({ deliver, url }, { signal }) => {
-    const from = await sourcesFor(url);
-    const { run, values } = await collectConfig(from);
+  #rememberRun(request: RunRequest, document: ResultDocument): PastRun {
+    this.#runCount++;
+    const full = this.#fullRunByUrl.get(document.target.url);
+    const isAddition = document.partial && full !== undefined;
+    const past = { id: `r${this.#runCount}`, document, request, ...(isAddition && { full }) };
+    if (!document.partial) this.#fullRunByUrl.set(document.target.url, past);
+    this.#runs.push(past);
+    if (this.#runs.length > MAX_RUNS) this.#runs.shift();
+    return past;
+  }
+
+  async #examineEndpoint({ deliver, url }: ExamineRequest, { signal }: CallOptions): Promise<DoctorDocument> {
+    const addresses = this.#addresses;
+    const sources = await this.#sourcesFor(url);
+    const { run, values } = await collectConfig(sources);
     const ended = AbortSignal.any([signal, AbortSignal.timeout(run.maxMs ?? DEFAULT_MAX_MS)]);
     if (values.url !== undefined) {
       // Throws for an address that is not allowed; the doctor itself would only list it.
       const pinning = { policy: addresses, timeoutMs: run.timeoutMs, signal: ended, chooses: false };
       await pinEndpoint(values.url, pinning);
     }
-    examined = await examine({
-      sources: from,
-      makeNotification: deliver ? commands.testNotification : null,
-      createRedactor: commands.createRedactor,
+    this.#examined = await examine({
+      sources,
+      makeNotification: deliver ? this.commands.testNotification : null,
+      createRedactor: this.commands.createRedactor,
       onStage: () => {},
       signal: ended,
       addresses,
     });
-    return examined;
-  };
-
-  return {
-    commands,
-    redactor,
-    stopping,
-    run: (request, options) => exclusively('run', () => runNow(request, options)),
-    examine: (request, options) => exclusively('doctor', () => examineNow(request, options)),
-    lastExamination: () => examined,
-    pastRun(id) {
-      const found = id === undefined ? runs.at(-1) : runs.find((one) => one.id === id);
-      if (found !== undefined) return found;
-      const message = id === undefined ? 'nothing was run yet' : `there is no run "${id}"`;
-      const known = runs.map((one) => one.id).join(', ');
-      throw new HookproofError('MCP_UNKNOWN_RUN', message, {
-        hint: known === '' ? 'Call `run` first.' : `This server remembers ${known}.`,
-      });
-    },
-    async signingInput(url) {
-      const { values } = await collectConfig(await sourcesFor(url));
-      const { apiKey, secret, url: configured } = values;
-      if (secret === undefined) {
-        throw new HookproofError('SECRET_MISSING', 'no HMAC secret is configured', {
-          hint: 'Have HOOKPROOF_SECRET set in the environment of this server: a tool takes no secrets.',
-        });
-      }
-      return { secret, ...(apiKey !== undefined && { apiKey }), ...(configured !== undefined && { url: configured }) };
-    },
-    idle: async () => void (await active?.ended),
-  };
+    return this.#examined;
+  }
 }
 
 function requireCredentials({ partner }: ResolvedConfig): void {

@@ -8,11 +8,11 @@ const MAX_INTERIM_ANSWERS = 16;
 
 const STATUS_LINE = /^HTTP\/1\.[01] (\d{3})(?: ([\s\S]*)|$)/;
 const HTTP_VERSION = 'HTTP/1.';
-/** The reader keeps what the limits of this module allow. */
+/** The limits of this module bound what the reader keeps. */
 const UNLIMITED = { take: () => true, release: () => {} };
 
 /** `invalid`: not HTTP. `too-large`: the head exceeds a limit. Null: not complete yet. */
-export type Reading = Answer | 'invalid' | 'too-large' | null;
+export type AnswerReading = Answer | 'invalid' | 'too-large' | null;
 
 export class AnswerReader {
   readonly #cap: number;
@@ -21,7 +21,7 @@ export class AnswerReader {
   #interim = 0;
   #headBytes = 0;
   #head: Omit<Answer, 'body' | 'truncated'> | undefined;
-  #reading: Reading = null;
+  #reading: AnswerReading = null;
 
   /** @param bodyCapBytes how much of the body is kept */
   constructor(bodyCapBytes: number) {
@@ -38,7 +38,7 @@ export class AnswerReader {
     });
   }
 
-  read(piece: Uint8Array): Reading {
+  read(piece: Uint8Array): AnswerReading {
     if (this.#beginning.length < HTTP_VERSION.length) {
       this.#beginning += Buffer.from(piece.subarray(0, HTTP_VERSION.length)).toString('latin1');
       if (!HTTP_VERSION.startsWith(this.#beginning.slice(0, HTTP_VERSION.length))) return 'invalid';
@@ -48,8 +48,8 @@ export class AnswerReader {
     return this.#reading;
   }
 
-  /** Ends the answer with the connection. Null if nothing was received. */
-  end(): Reading {
+  /** Ends the answer at the end of the connection. Null if nothing was received. */
+  end(): AnswerReading {
     if (this.#head !== undefined) this.#messages.end();
     else if (this.#beginning !== '') this.#reading ??= 'invalid';
     return this.#reading;

@@ -8,13 +8,13 @@ import type { TlsVersion } from '../../contract/index.ts';
 import type { SuiteGroup } from '../../scenarios/index.ts';
 
 export interface ClientHello {
-  /** The highest version. TLS 1.3 is offered alone. */
+  /** The highest version offered; TLS 1.3 is offered alone. */
   readonly version: TlsVersion;
   /** Ids of cipher suites. */
   readonly suites: readonly number[];
   /** Offers DEFLATE, preferred to no compression. */
   readonly compression?: boolean;
-  /** The server name (SNI). Null for none, as for IP addresses. */
+  /** The server name (SNI); null to send none, as for IP addresses. */
   readonly serverName: string | null;
   /** Application protocols, such as `http/1.1`. */
   readonly alpn?: readonly string[];
@@ -102,12 +102,12 @@ function u16(value: number): Buffer {
   return Buffer.of(value >> 8, value & 0xff);
 }
 
-/** Bytes after their length in one byte. */
+/** Prefixes bytes with their length in one byte. */
 function vector8(body: Buffer): Buffer {
   return Buffer.concat([Buffer.of(body.length), body]);
 }
 
-/** Bytes after their length in two bytes. */
+/** Prefixes bytes with their length in two bytes. */
 function vector16(...parts: readonly Buffer[]): Buffer {
   const body = Buffer.concat(parts);
   return Buffer.concat([u16(body.length), body]);
@@ -173,7 +173,7 @@ const NAMES: ReadonlyMap<number, string> = new Map([
 const GROUPS: Readonly<Record<SuiteGroup, readonly number[]>> = {
   modern: [0xc02b, 0xc02f, 0xc02c, 0xc030, 0xcca9, 0xcca8, 0x009e, 0x009f, 0x009c, 0x009d],
   tls13: [0x1301, 0x1302, 0x1303],
-  // The best that a client of TLS 1.0 or 1.1 offers.
+  // The best suites that a TLS 1.0 or 1.1 client offers.
   legacy: [0xc009, 0xc00a, 0xc013, 0xc014, 0x002f, 0x0035, 0x0033, 0x0039],
   cbc: [0xc023, 0xc027, 0xc009, 0xc013, 0xc00a, 0xc014, 0x002f, 0x0035, 0x003c],
   rc4: [0x0004, 0x0005, 0xc007, 0xc011],

@@ -18,13 +18,13 @@ import { serverNameFor } from './tls-handshake.ts';
 import { requestBytes } from './transmissions.ts';
 
 /**
- * The wait for a session after the handshake: 500 ms, counted in steps, so that a pause of this process counts as one
- * step. Most endpoints send a session with the handshake or right after it; some never do.
+ * How long to wait for a session after the handshake: 500 ms, counted in steps, so that a pause of this process counts
+ * as one step. Most endpoints send a session with the handshake or right after it; some never do.
  */
 const SESSION_STEP_MS = 50;
 const SESSION_STEPS = 10;
 
-/** Never rejects: a failure is in the attempt. */
+/** Sends a delivery on a new connection. Never rejects: a failure is in the attempt. */
 export async function connectedExchange(
   prepared: Prepared,
   partner: Partner,
@@ -61,14 +61,16 @@ function optionsFor(
     secureContext: identities.contextFor(certificate, version),
     rejectUnauthorized: true,
     ALPNProtocols: [...alpn],
-    ...(serverName === false && withoutServerName(url)),
+    ...(serverName !== undefined && withServerName(serverName || '', url)),
   };
 }
 
-/** Sends no server name. The certificate is still checked against the name in the URL. */
-function withoutServerName(url: string): ConnectionOptions {
+/**
+ * Returns options that send this server name, or none. The certificate is still checked against the name in the URL.
+ */
+function withServerName(servername: string, url: string): ConnectionOptions {
   const { hostname } = endpointOf(url);
-  return { servername: '', checkServerIdentity: (_name, certificate) => checkServerIdentity(hostname, certificate) };
+  return { servername, checkServerIdentity: (_name, certificate) => checkServerIdentity(hostname, certificate) };
 }
 
 /**
@@ -116,7 +118,7 @@ function fetchSession(
   });
 }
 
-/** The TLS material or context cannot be used: a local error, not the endpoint's. */
+/** Returns an attempt that failed locally, because the TLS material or context cannot be used. */
 function localFailure(cause: unknown): Attempt {
   const what = cause instanceof Error ? cause.message : String(cause);
   const message = `The connection could not be set up: ${what}`;

@@ -1,4 +1,4 @@
-/** The client certificates that a run presents, and the TLS contexts for them. Each is created once, on first use. */
+/** Creates the TLS contexts of the client certificates that a run presents, each once, on first use. */
 
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { issuedByClient, rogueCertificates } from '../../certs/index.ts';

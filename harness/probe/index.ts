@@ -21,4 +21,4 @@ export {
   type TlsInspection,
 } from './served-chain.ts';
 export { performHandshake } from './tls-handshake.ts';
-export { type Hold, headersFor, requestBytes, writerFor } from './transmissions.ts';
+export { createHold, type Hold, headersFor, requestBytes, writerFor } from './transmissions.ts';

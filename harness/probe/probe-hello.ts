@@ -79,7 +79,7 @@ type Ending = 'closed' | 'reset' | 'timeout';
 
 /** Milliseconds for each address of a name except the last, as in the sender. */
 const ADDRESS_TIMEOUT_MS = 1_000;
-/** How much is kept of an answer that is not TLS. */
+/** Bytes kept of an answer that is not TLS. */
 const EVIDENCE_BYTES = 40;
 /**
  * After the hello has been sent, these codes mean that the endpoint ended the connection. Other failures are local or
@@ -103,7 +103,7 @@ export function probeHello(endpoint: HelloEndpoint, offer: ProbeOffer, limits: P
     supervision?.end();
     resolve({ ...outcome, bytesReceived, ms: performance.now() - start });
   };
-  const finish = (ending: Ending) => settle(outcomeOf(flight, suites, ending, head));
+  const finish = (ending: Ending) => settle(flightOutcomeOf(flight, suites, ending, head));
   const fail = (error: unknown) => {
     const phase = supervision?.phase() ?? firstPhase(host);
     settle({ kind: 'connect-error', error: classifyTransportError(error, phase) });
@@ -172,13 +172,13 @@ export function matchHello(outcome: HelloOutcome, offer: HelloOffer): HelloMatch
   }
 }
 
-/** The endpoint of a partner, as {@link probeHello} needs it. */
+/** Returns the endpoint of a partner, as {@link probeHello} needs it. */
 export function helloEndpoint({ url, lookup }: Pick<Partner, 'url' | 'lookup'>): HelloEndpoint {
   const { hostname, port } = endpointOf(url);
   return { host: hostname, port, serverName: serverNameFor(hostname) || null, lookup };
 }
 
-/** The offer of a correct sender for one version: the control of every handshake probe. */
+/** Returns the offer of a correct sender for one version: the control of every handshake probe. */
 export function controlOffer(version: OfferedTlsVersion): HelloOffer {
   return { version, suites: version === 'TLSv1.3' ? ['tls13'] : ['modern', 'cbc'] };
 }
@@ -186,7 +186,12 @@ export function controlOffer(version: OfferedTlsVersion): HelloOffer {
 type Unmeasured = DistributiveOmit<HelloOutcome, 'bytesReceived' | 'ms'>;
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 
-function outcomeOf(flight: ServerFlight, suites: readonly number[], ending: Ending, head: Uint8Array): Unmeasured {
+function flightOutcomeOf(
+  flight: ServerFlight,
+  suites: readonly number[],
+  ending: Ending,
+  head: Uint8Array,
+): Unmeasured {
   const { hello, alert, warning } = flight;
   if (hello !== null) {
     const { version, suite, compressed, secureRenegotiation, alpn } = hello;
@@ -213,7 +218,7 @@ function outcomeOf(flight: ServerFlight, suites: readonly number[], ending: Endi
   return warning === null ? { kind: ending } : { kind: 'alert', alert: warning.name, level: warning.level };
 }
 
-/** Promise.withResolvers, which Node 20 lacks. Resolving more than once does nothing. */
+/** Replaces Promise.withResolvers, which Node 20 lacks. Resolving more than once does nothing. */
 function withResolvers<T>() {
   let resolve: (value: T) => void = () => undefined;
   const promise = new Promise<T>((take) => {
@@ -233,20 +238,20 @@ function matchServerHello(outcome: ServerHelloOutcome, offer: HelloOffer): Hello
     if (!compressed) return 'declined';
   } else if (!suiteOffered) return 'declined';
   else if (version !== offer.version) {
-    // A weak suite counts at a lower version, too.
+    // A weak suite also counts at a lower version.
     const lower = VERSION_NUMBERS[version] < VERSION_NUMBERS[offer.version];
     if (!lower || !areAllWeak(offer.suites)) return 'declined';
   }
   return 'granted';
 }
 
-/** TLS 1.3 encrypts the request, so that nothing is known. */
+/** Returns whether a client certificate is requested; null for TLS 1.3, which encrypts the request. */
 function matchCertificateRequest({ certificateRequest, complete, version }: ServerHelloOutcome): HelloMatch | null {
   if (certificateRequest !== null) return 'granted';
   return complete && version !== 'TLSv1.3' ? 'declined' : null;
 }
 
-/** Declined if the endpoint accepts client certificates of a public CA. */
+/** Returns declined if the endpoint accepts client certificates from a public CA. */
 function matchRequestedCas({ certificateRequest, complete, version }: ServerHelloOutcome): HelloMatch | null {
   if (certificateRequest === null) return complete && version !== 'TLSv1.3' ? 'granted' : null;
   return certificateRequest.authorities.some(isPublicAuthority) ? 'declined' : 'granted';

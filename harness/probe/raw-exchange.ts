@@ -10,12 +10,13 @@ import {
   classifyTransportError,
   connectTls,
   endpointOf,
+  reportWriteErrorsLate,
   TIMEOUT_CODE,
   type TransportError,
   type TransportPhase,
   tlsOptionsFor,
 } from '../transport/index.ts';
-import { AnswerReader, type Reading } from './answer-reader.ts';
+import { AnswerReader, type AnswerReading } from './answer-reader.ts';
 import { serverNameFor } from './tls-handshake.ts';
 
 export interface RawOptions {
@@ -29,7 +30,7 @@ export interface RawOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Never rejects: a failure is in the attempt. */
+/** Sends the bytes and reads the answer. Never rejects: a failure is in the attempt. */
 export function rawExchange(url: string, partner: Partner, bytes: Buffer, options: RawOptions): Promise<Attempt> {
   const { hostname: host, port, ...endpoint } = endpointOf(url);
   const secure = endpoint.secure && options.tls !== 'plain';
@@ -46,9 +47,11 @@ export function rawExchange(url: string, partner: Partner, bytes: Buffer, option
     let tlsMs: number | null = null;
     let firstByteMs: number | null = null;
     let settled = false;
-    const socket: Socket = secure
-      ? connectTls({ host, port, servername: serverNameFor(host), ...lookup, ...(tls ?? tlsOptionsFor(partner)) })
-      : connectTcp({ host, port, ...lookup });
+    const socket = reportWriteErrorsLate<Socket>(
+      secure
+        ? connectTls({ host, port, servername: serverNameFor(host), ...lookup, ...(tls ?? tlsOptionsFor(partner)) })
+        : connectTcp({ host, port, ...lookup }),
+    );
 
     const settle = (answer: Answer | null, error: TransportError | null) => {
       if (settled) return;
@@ -61,7 +64,7 @@ export function rawExchange(url: string, partner: Partner, bytes: Buffer, option
     };
     const fail = (cause: unknown) => settle(null, classifyTransportError(cause, phase));
     const onAbort = () => fail(Object.assign(new Error('closed'), { code: 'ECONNRESET' }));
-    const take = (reading: Reading, ended: boolean) => {
+    const take = (reading: AnswerReading, ended: boolean) => {
       if (reading === 'invalid') fail(Object.assign(new Error('no HTTP answer'), { code: 'HPE_INVALID_CONSTANT' }));
       else if (reading === 'too-large') fail(Object.assign(new Error('too large'), { code: 'HPE_HEADER_OVERFLOW' }));
       else if (reading !== null) settle(reading, null);

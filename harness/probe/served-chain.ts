@@ -71,9 +71,9 @@ export interface InspectOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Every TLS 1.2 suite that is not broken, to get an answer from any server. */
+/** Offers every TLS 1.2 suite that is not broken, to get an answer from any server. */
 const OFFER: ProbeOffer = { version: 'TLSv1.2', suites: ['modern', 'cbc', 'legacy', 'static-rsa'] };
-/** Real chains are shorter. */
+/** Maximum number of certificates to read; real chains are shorter. */
 const MAX_CERTIFICATES = 20;
 
 /**

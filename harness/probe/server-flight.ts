@@ -185,7 +185,7 @@ const VERSIONS: ReadonlyMap<number, TlsVersion> = new Map(
 const MAX_CERTIFICATES = 100;
 const MAX_CA_NAMES = 2_000;
 
-/** Also reads a HelloRetryRequest, which has the format of a ServerHello. Null if malformed. */
+/** Reads a ServerHello, or a HelloRetryRequest, which has its format. Returns null if it is malformed. */
 function readServerHello(body: Uint8Array): ServerHello | null {
   const reader = new ByteReader(body);
   const legacyVersion = reader.number(2);
@@ -286,14 +286,14 @@ class ByteReader {
     return this.#broken ? 0 : this.#bytes.length - this.#position;
   }
 
-  /** A big-endian number of this many bytes. */
+  /** Reads a big-endian number of this many bytes. */
   number(size: 1 | 2 | 3): number {
     let value = 0;
     for (const byte of this.bytes(size)) value = value * 256 + byte;
     return value;
   }
 
-  /** A view of the next bytes; empty if there are fewer. */
+  /** Returns a view of the next bytes; empty if there are fewer. */
   bytes(count: number): Uint8Array {
     if (count > this.left) {
       this.#broken = true;
@@ -304,12 +304,12 @@ class ByteReader {
     return view;
   }
 
-  /** A view of a vector whose length field has this many bytes. */
+  /** Returns a view of a vector whose length field has this many bytes. */
   vector(size: 1 | 2 | 3): Uint8Array {
     return this.bytes(this.number(size));
   }
 
-  /** A reader of such a vector. */
+  /** Returns a reader of such a vector. */
   nested(size: 1 | 2 | 3): ByteReader {
     const inner = new ByteReader(this.vector(size));
     if (this.#broken) inner.#broken = true;
@@ -333,7 +333,7 @@ class ByteQueue {
     this.#end += piece.length;
   }
 
-  /** The byte at this index from the front; 0 past the end. */
+  /** Returns the byte at this index from the front; 0 past the end. */
   at(index: number): number {
     return index < this.length ? (this.#bytes[this.#start + index] ?? 0) : 0;
   }

@@ -1,6 +1,5 @@
 /**
- * A TLS handshake with Node's own client that sends no request, and the supervision of connections used only for
- * probing.
+ * Performs a TLS handshake with Node's own client without a request, and supervises connections used only for probing.
  */
 
 import { isIP, type LookupFunction, type Socket } from 'node:net';
@@ -73,18 +72,18 @@ interface Interruptions {
 }
 
 export interface Supervision {
-  /** The phase that the connection has reached. */
+  /** Returns the phase that the connection has reached. */
   phase(): TransportPhase;
   /** Closes the connection and ends the supervision. */
   end(): void;
 }
 
-/** The server name (SNI) for a host: empty for an IP address, which has none (RFC 6066, 3). */
+/** Returns the server name (SNI) for a host: empty for an IP address, which has none (RFC 6066, 3). */
 export function serverNameFor(host: string): string {
   return isIP(host) === 0 ? host : '';
 }
 
-/** The first phase of a connection to this host: an address needs no DNS. */
+/** Returns the first phase of a connection to this host: an address needs no DNS. */
 export function firstPhase(host: string): TransportPhase {
   return isIP(host) === 0 ? 'dns' : 'connect';
 }

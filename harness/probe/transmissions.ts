@@ -7,18 +7,38 @@ import { type HeaderLine, sameHeaderName } from '../../contract/index.ts';
 import type { Transmission } from '../../scenarios/index.ts';
 import type { BodyWriter, Prepared } from '../transport/index.ts';
 
-/** The pause between pieces. TCP joins data written at once; the pause puts each piece into its own packet. */
+/**
+ * The pause between pieces, in milliseconds. TCP joins data written at once; the pause puts each piece into its own
+ * packet.
+ */
 const PIECE_GAP_MS = 10;
 
-/** The wait for `100 Continue` before the body is sent anyway (RFC 9110, 10.1.1). */
+/** Milliseconds to wait for `100 Continue` before the body is sent anyway (RFC 9110, 10.1.1). */
 const CONTINUE_WAIT_MS = 1000;
 
-/** Between the two halves of held bodies. */
+/** Synchronises the two halves of held bodies. */
 export interface Hold {
   /** Called for each body whose first half has been sent. */
   readonly begun: () => void;
   /** Resolves when the second halves may be sent. */
   readonly released: Promise<void>;
+}
+
+/** Creates a hold for this many bodies. `allBegun` resolves when the first half of each has been sent. */
+export function createHold(bodies = 1): Hold & { readonly allBegun: Promise<void>; readonly release: () => void } {
+  let [release, reportBegun] = [() => {}, () => {}];
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const allBegun = new Promise<void>((resolve) => {
+    reportBegun = resolve;
+  });
+  let beginning = bodies;
+  const begun = () => {
+    beginning -= 1;
+    if (beginning === 0) reportBegun();
+  };
+  return { released, release, allBegun, begun };
 }
 
 /** Adapts the headers of a request to a transmission. */

@@ -1,4 +1,4 @@
-/** A shell script with curl that sends a captured request again. Credentials are variables, never values. */
+/** Generates a shell script that resends a captured request with curl. Credentials are variables, never values. */
 import {
   DEFAULT_API_KEY_HEADER,
   DEFAULT_SIGNATURE_HEADER,
@@ -19,8 +19,8 @@ const CREDENTIAL_NAME = /^(?:(?:proxy-)?authorization|cookie)$|(?:^|[-_])(?:toke
 const OWN_HEADERS = ['User-Agent', 'Accept', 'Content-Type', 'Expect'];
 
 /**
- * The script, which sends the same method, target, header lines and body to the host of `partner.url`; null when curl
- * cannot send the request as it was. Lines that curl writes itself (Host, Content-Length) can come in another order.
+ * Returns a script that sends the same method, target, header lines and body to the host of `partner.url`; null if curl
+ * cannot send the request unchanged. Lines that curl writes itself (Host, Content-Length) may have another order.
  */
 export function curlForCaptured(request: CapturedRequest, partner: Partner): string | null {
   const { method, target, headers, body, httpVersion, isChunked } = request;
@@ -47,7 +47,7 @@ export function curlForCaptured(request: CapturedRequest, partner: Partner): str
   ].join('\n');
 }
 
-/** A header line as a word for the shell; empty when curl writes the line itself, null when it cannot. */
+/** Returns a header line as a shell word; empty if curl writes the line itself, null if it cannot send it. */
 function headerWord(
   [name, value]: HeaderLine,
   { headers, body }: CapturedRequest,

@@ -1,4 +1,4 @@
-/** Reads the bytes of one captured request, changes its signature, and sends it again. */
+/** Parses a captured request, replaces its signature, and resends it. */
 import { createHash } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import {
@@ -20,14 +20,14 @@ export interface CapturedRequest {
   readonly target: string;
   readonly httpVersion: string;
   readonly headers: readonly HeaderLine[];
-  /** Without the framing of chunks. */
+  /** The body without chunk framing. */
   readonly body: Buffer;
   readonly isChunked: boolean;
 }
 
 const UNLIMITED = { take: () => true, release() {} };
 
-/** Null for bytes that are not exactly one complete HTTP/1 request. They can be sent again all the same. */
+/** Parses a request; null unless the bytes are exactly one complete HTTP/1 request. They can be resent in any case. */
 export function readCaptured(raw: Buffer): CapturedRequest | null {
   const found: Message[] = [];
   const reader = new MessageReader({
@@ -46,33 +46,45 @@ export function readCaptured(raw: Buffer): CapturedRequest | null {
   return { raw, method, target, httpVersion, headers, body, isChunked: declaredFraming(headers) === 'chunked' };
 }
 
-/** Of the body, in hexadecimal. */
+/** Returns the SHA-256 of the body in hexadecimal. */
 export function bodyDigest({ body }: Pick<CapturedRequest, 'body'>): string {
   return createHash('sha256').update(body).digest('hex');
 }
 
-/**
- * The same bytes with a valid signature: the value of the signature header is replaced, and a header that is missing is
- * added after the others. Further lines of that header are removed. All other bytes stay, the body among them.
- */
-export function withNewSignature(request: CapturedRequest, signing: NonNullable<Partner['signing']>): Buffer {
-  const { raw, body } = request;
-  const { secret, header = DEFAULT_SIGNATURE_HEADER } = signing;
+/** What to change in a captured request. Everything else stays as it was, byte by byte. */
+export interface Edit {
+  /** Each replaces the first line of its name and removes the others, or is added after the other headers. */
+  readonly headers?: readonly HeaderLine[];
+  /** Replaces the body, which is then sent with its length. */
+  readonly body?: Buffer;
+  /** Signs the body that is sent. */
+  readonly signing?: Partner['signing'];
+}
+
+/** Returns the bytes of a captured request with an edit. */
+export function withEdit({ raw, isChunked, body: captured }: CapturedRequest, edit: Edit): Buffer {
+  const { headers = [], signing } = edit;
+  const body = edit.body ?? captured;
   const text = raw.toString('latin1');
   const [, head = '', end = ''] = /^((?:\r?\n)*[\s\S]*?\r?\n)(\r?\n)/.exec(text.replace(/^(?:\r?\n)+/, '')) ?? [];
   const before = /^(?:\r?\n)*/.exec(text)?.[0] ?? '';
-  const lines = head.split(/(?<=\n)/);
-  let signed = false;
-  const changed = lines.flatMap((line, at) => {
-    const colon = line.indexOf(':');
-    if (at === 0 || colon === -1 || !sameHeaderName(line.slice(0, colon), header)) return [line];
-    if (signed) return [];
-    signed = true;
-    return [`${line.slice(0, colon)}: ${signatureOf(body, secret)}${end}`];
-  });
-  if (!signed) changed.push(`${header}: ${signatureOf(body, secret)}${end}`);
-  const rest = raw.subarray(before.length + head.length + end.length);
-  return Buffer.concat([Buffer.from(`${before}${changed.join('')}${end}`, 'latin1'), rest]);
+  const [startLine = '', ...lines] = head.split(/(?<=\n)/);
+  const nameOf = (line: string) => line.slice(0, Math.max(0, line.indexOf(':')));
+  const set = (name: string, value: string) => {
+    const isNamed = (line: string) => sameHeaderName(nameOf(line), name);
+    const first = lines.findIndex(isNamed);
+    const line = `${first === -1 ? name : nameOf(lines[first] ?? '')}: ${value}${end}`;
+    const others = lines.map((one, at) => (at === first ? line : isNamed(one) ? '' : one));
+    lines.splice(0, lines.length, ...others, ...(first === -1 ? [line] : []));
+  };
+  if (edit.body !== undefined) {
+    if (isChunked) lines.splice(0, lines.length, ...lines.filter((line) => !/^transfer-encoding:/i.test(line)));
+    set('Content-Length', String(body.length));
+  }
+  for (const [name, value] of headers) set(name, value);
+  if (signing !== undefined) set(signing.header ?? DEFAULT_SIGNATURE_HEADER, signatureOf(body, signing.secret));
+  const rest = edit.body ?? raw.subarray(before.length + head.length + end.length);
+  return Buffer.concat([Buffer.from(`${before}${startLine}${lines.join('')}${end}`, 'latin1'), rest]);
 }
 
 export interface SendOptions {
@@ -80,7 +92,7 @@ export interface SendOptions {
   readonly timeoutMs: number;
 }
 
-/** Of the body of the answer, in bytes. */
+/** Maximum number of bytes kept of the answer's body. */
 const MAX_ANSWER_BODY = 64 * 1024;
 
 /** Sends the bytes on a new connection to the host of the partner's URL. Never rejects. */
@@ -88,7 +100,7 @@ export function sendCaptured(raw: Buffer, { partner, timeoutMs }: SendOptions): 
   return rawExchange(partner.url, partner, raw, { timeoutMs, bodyCapBytes: MAX_ANSWER_BODY });
 }
 
-/** The same as an exchange for the inspector. */
+/** Sends the bytes like {@link sendCaptured}, and returns an exchange for the inspector. */
 export async function replayCaptured(
   raw: Buffer,
   { id, sign, ...options }: SendOptions & { readonly id: string; readonly sign: boolean },
@@ -96,7 +108,7 @@ export async function replayCaptured(
   const { partner } = options;
   const captured = readCaptured(raw);
   const isSigned = sign && captured !== null && partner.signing !== undefined;
-  const bytes = isSigned ? withNewSignature(captured, partner.signing) : raw;
+  const bytes = isSigned ? withEdit(captured, { signing: partner.signing }) : raw;
   const receivedAt = new Date();
   const start = performance.now();
   const { answer } = await sendCaptured(bytes, options);
@@ -112,7 +124,7 @@ export async function replayCaptured(
   };
 }
 
-/** The body of an answer, without the framing of chunks. */
+/** Returns the body of an answer without chunk framing. */
 function bodyOf({ headers, body }: NonNullable<Attempt['answer']>): {
   readonly body: Buffer;
   readonly bodyLength: number;

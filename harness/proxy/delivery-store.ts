@@ -1,6 +1,6 @@
 /**
- * The last deliveries as files, so that another process can send them again: one file for each, with exactly the bytes
- * of the request. Only the user can read them.
+ * Stores the last deliveries as files, so that another process can resend them: one file per delivery, with exactly the
+ * bytes of the request. Only the user can read them.
  */
 import { appendFile, lstat, mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,19 +9,22 @@ import { HookproofError } from '../../contract/hookproof-error.ts';
 import { stateFolder } from '../state-folder.ts';
 
 export interface DeliveryStore {
-  /** Writes it in the background, and removes the oldest files that are too many. Never throws. */
+  /** Writes a delivery in the background, and removes the oldest files beyond the limits. Never throws. */
   add(id: string, raw: Buffer, answer: StoredAnswer): void;
-  /** Deliveries that were not written: they came faster than the disk takes them, or writing failed. */
+  /**
+   * Returns the number of deliveries that were not written, because they came faster than the disk accepts them or
+   * because writing failed.
+   */
   missed(): number;
   /** Resolves when everything is written. */
   settled(): Promise<void>;
 }
 
-/** What the receiver answered when the delivery was captured. */
+/** The receiver's answer when the delivery was captured. */
 export interface StoredAnswer {
-  /** Undefined when there was no answer. */
+  /** The status; undefined if there was no answer. */
   readonly status: number | undefined;
-  /** Whether it was the expected one; undefined where this is not known. */
+  /** Whether it was the expected one; undefined if unknown. */
   readonly answered: 'correct' | 'incorrect' | 'unsafe' | undefined;
 }
 
@@ -37,11 +40,11 @@ export interface StoredDelivery {
   readonly receivedAt: Date;
 }
 
-/** The answers, a line of JSON each: a file of a delivery holds the bytes of the request and nothing else. */
+/** The file of answers, one line of JSON each. The file of a delivery contains only the bytes of the request. */
 const ANSWERS = 'answers.ndjson';
-/** A larger file is not read: it is not one that a proxy has written. In bytes. */
+/** Maximum size in bytes; a larger file was not written by a proxy and is not read. */
 const MAX_ANSWERS_BYTES = 64 * 1024 * 1024;
-/** The file is rewritten without the answers to removed deliveries when it has so many lines too many. */
+/** Number of answers to removed deliveries at which the file is rewritten without them. */
 const MAX_OLD_ANSWERS = 1000;
 
 const answerSchema = z.object({
@@ -52,59 +55,90 @@ const answerSchema = z.object({
 
 /** `INSTANCE-NUMBER`, as on the page of the inspector. */
 const FILE = /^([0-9a-f]{6}-(\d{1,15}))\.request$/;
-/** The bytes that wait to be written; with more, deliveries are not stored. */
+/** Maximum number of bytes waiting to be written; further deliveries are not stored. */
 const MAX_WAITING_BYTES = 32 * 1024 * 1024;
 
-/** Where deliveries are kept unless a folder is given. */
+/** Returns the folder where deliveries are kept by default. */
 export function defaultStoreFolder(env: NodeJS.ProcessEnv, platform?: NodeJS.Platform): string {
   return join(stateFolder(env, platform), 'deliveries');
 }
 
-/** @throws HookproofError STORE_UNUSABLE when others could read the folder, or it cannot be made */
+/** Opens a store. @throws HookproofError STORE_UNUSABLE if others could read the folder, or if it cannot be created */
 export async function openStore(folder: string, limits: StoreLimits): Promise<DeliveryStore> {
   await mkdir(folder, { recursive: true, mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
     throw unusable(folder, `it cannot be created (${error.code})`, 'Choose another folder with `--store`.');
   });
   await requirePrivate(folder);
   const kept = await listStored(folder);
-  let bytes = kept.reduce((sum, { size }) => sum + size, 0);
-  const waiting: { readonly id: string; readonly raw: Buffer; readonly answer: StoredAnswer }[] = [];
-  let answerLines = (await readAnswers(folder)).size;
-  let waitingBytes = 0;
-  let missed = 0;
-  let writing: Promise<void> | undefined = prune()
-    .catch(() => {})
-    .finally(next);
+  return new FolderStore(folder, limits, kept, (await readAnswers(folder)).size);
+}
 
-  async function prune(): Promise<void> {
-    while (kept.length > limits.maxFiles || (bytes > limits.maxBytes && kept.length > 1)) {
-      const oldest = kept.shift();
-      if (oldest === undefined) return;
-      bytes -= oldest.size;
-      await rm(fileOf(folder, oldest.id), { force: true });
+interface WaitingDelivery {
+  readonly id: string;
+  readonly raw: Buffer;
+  readonly answer: StoredAnswer;
+}
+
+class FolderStore implements DeliveryStore {
+  readonly #folder: string;
+  readonly #limits: StoreLimits;
+  /** The files in the folder, the oldest first, and the sum of their sizes. */
+  readonly #kept: StoredDelivery[];
+  #bytes: number;
+  readonly #waiting: WaitingDelivery[] = [];
+  #waitingBytes = 0;
+  #answerLines: number;
+  #missed = 0;
+  /** Resolves when the delivery that is being written is stored; undefined while nothing is. */
+  #writing: Promise<void> | undefined;
+
+  constructor(folder: string, limits: StoreLimits, kept: StoredDelivery[], answerLines: number) {
+    this.#folder = folder;
+    this.#limits = limits;
+    this.#kept = kept;
+    this.#bytes = kept.reduce((sum, { size }) => sum + size, 0);
+    this.#answerLines = answerLines;
+    this.#writing = this.#prune()
+      .catch(() => {})
+      .finally(() => this.#writeNext());
+  }
+
+  add(id: string, raw: Buffer, answer: StoredAnswer): void {
+    if (this.#waitingBytes + raw.length > MAX_WAITING_BYTES) {
+      this.#missed += 1;
+      return;
     }
+    this.#waiting.push({ id, raw, answer });
+    this.#waitingBytes += raw.length;
+    // Such a file would be removed as soon as the others are written.
+    if (this.#waiting.length > this.#limits.maxFiles) this.#waitingBytes -= this.#waiting.shift()?.raw.length ?? 0;
+    if (this.#writing === undefined) this.#writeNext();
   }
 
-  /** Without it, `replay --list` shows no status: not a reason to lose the delivery. */
-  async function writeAnswer(id: string, answer: StoredAnswer): Promise<void> {
-    const path = join(folder, ANSWERS);
-    await appendFile(path, `${JSON.stringify({ id, ...answer })}\n`, { mode: 0o600 });
-    answerLines += 1;
-    if (answerLines <= kept.length + MAX_OLD_ANSWERS) return;
-    const answers = await readAnswers(folder);
-    const lines = kept.flatMap((one) => {
-      const its = answers.get(one.id);
-      return its === undefined ? [] : [`${JSON.stringify({ id: one.id, ...its })}\n`];
-    });
-    await rm(`${path}.new`, { force: true });
-    await writeFile(`${path}.new`, lines.join(''), { mode: 0o600, flag: 'wx' });
-    await rename(`${path}.new`, path);
-    answerLines = lines.length;
+  missed(): number {
+    return this.#missed;
   }
 
-  async function write({ id, raw, answer }: (typeof waiting)[number]): Promise<void> {
-    const path = fileOf(folder, id);
-    // Under another name first: a reader never sees a part of it.
+  async settled(): Promise<void> {
+    while (this.#writing !== undefined) await this.#writing;
+  }
+
+  /** Writes the waiting deliveries one at a time, in order. */
+  #writeNext(): void {
+    const first = this.#waiting.shift();
+    this.#waitingBytes -= first?.raw.length ?? 0;
+    this.#writing =
+      first &&
+      this.#write(first)
+        .catch(() => {
+          this.#missed += 1;
+        })
+        .finally(() => this.#writeNext());
+  }
+
+  async #write({ id, raw, answer }: WaitingDelivery): Promise<void> {
+    const path = fileOf(this.#folder, id);
+    // Written under another name first, so that a reader never sees a part of it.
     const file = await open(`${path}.new`, 'wx', 0o600);
     try {
       await file.writeFile(raw);
@@ -112,45 +146,41 @@ export async function openStore(folder: string, limits: StoreLimits): Promise<De
       await file.close();
     }
     await rename(`${path}.new`, path);
-    kept.push({ id, size: raw.length, receivedAt: new Date() });
-    bytes += raw.length;
-    await writeAnswer(id, answer).catch(() => {});
-    await prune();
+    this.#kept.push({ id, size: raw.length, receivedAt: new Date() });
+    this.#bytes += raw.length;
+    await this.#writeAnswer(id, answer).catch(() => {});
+    await this.#prune();
   }
 
-  /** One at a time, in their order. */
-  function next(): void {
-    const first = waiting.shift();
-    waitingBytes -= first?.raw.length ?? 0;
-    writing =
-      first &&
-      write(first)
-        .catch(() => {
-          missed += 1;
-        })
-        .finally(next);
+  /** Appends the answer. A failure is ignored: `replay --list` then shows no status, but the delivery is kept. */
+  async #writeAnswer(id: string, answer: StoredAnswer): Promise<void> {
+    const path = join(this.#folder, ANSWERS);
+    await appendFile(path, `${JSON.stringify({ id, ...answer })}\n`, { mode: 0o600 });
+    this.#answerLines += 1;
+    if (this.#answerLines <= this.#kept.length + MAX_OLD_ANSWERS) return;
+    const answers = await readAnswers(this.#folder);
+    const lines = this.#kept.flatMap((one) => {
+      const its = answers.get(one.id);
+      return its === undefined ? [] : [`${JSON.stringify({ id: one.id, ...its })}\n`];
+    });
+    await rm(`${path}.new`, { force: true });
+    await writeFile(`${path}.new`, lines.join(''), { mode: 0o600, flag: 'wx' });
+    await rename(`${path}.new`, path);
+    this.#answerLines = lines.length;
   }
 
-  return {
-    add(id, raw, answer) {
-      if (waitingBytes + raw.length > MAX_WAITING_BYTES) {
-        missed += 1;
-        return;
-      }
-      waiting.push({ id, raw, answer });
-      waitingBytes += raw.length;
-      // As a file it would be removed as soon as the others are written.
-      if (waiting.length > limits.maxFiles) waitingBytes -= waiting.shift()?.raw.length ?? 0;
-      if (writing === undefined) next();
-    },
-    missed: () => missed,
-    async settled() {
-      while (writing !== undefined) await writing;
-    },
-  };
+  async #prune(): Promise<void> {
+    const { maxBytes, maxFiles } = this.#limits;
+    while (this.#kept.length > maxFiles || (this.#bytes > maxBytes && this.#kept.length > 1)) {
+      const oldest = this.#kept.shift();
+      if (oldest === undefined) return;
+      this.#bytes -= oldest.size;
+      await rm(fileOf(this.#folder, oldest.id), { force: true });
+    }
+  }
 }
 
-/** The deliveries in a folder, the oldest first; none when there is no such folder. */
+/** Lists the deliveries in a folder, the oldest first; empty if the folder does not exist. */
 export async function listStored(folder: string): Promise<StoredDelivery[]> {
   const names = await readdir(folder).catch((): string[] => []);
   const found = await Promise.all(
@@ -167,7 +197,9 @@ export async function listStored(folder: string): Promise<StoredDelivery[]> {
     .map(({ id, size, receivedAt }) => ({ id, size, receivedAt }));
 }
 
-/** What the receiver answered, by the ids of deliveries; of older ones too, and of some nothing is known. */
+/**
+ * Returns the receiver's answers by the ids of deliveries. They include older deliveries, and may be missing for some.
+ */
 export async function readAnswers(folder: string): Promise<ReadonlyMap<string, StoredAnswer>> {
   const path = join(folder, ANSWERS);
   const stat = await lstat(path).catch(() => undefined);
@@ -180,7 +212,7 @@ export async function readAnswers(folder: string): Promise<ReadonlyMap<string, S
   return new Map(answers);
 }
 
-/** Undefined for what is not JSON, as a line of which only a part was written. */
+/** Parses JSON; undefined for invalid text, such as a partially written line. */
 function parsed(line: string): unknown {
   try {
     return JSON.parse(line);
@@ -189,21 +221,21 @@ function parsed(line: string): unknown {
   }
 }
 
-/** Why a folder has no deliveries, as advice. */
+/** Explains why a folder has no deliveries, as advice. */
 export async function whyNothingStored(folder: string, isDefault: boolean): Promise<string> {
   const stat = await lstat(folder).catch(() => undefined);
   const start = '`hookproof proxy --to URL` keeps the deliveries that it forwards';
-  const other = isDefault ? 'If the proxy was started with `--store FOLDER`, give the same here.' : OTHER_FOLDER;
+  const other = isDefault ? 'If the proxy was started with `--store FOLDER`, give the same folder here.' : OTHER_FOLDER;
   if (stat === undefined) return `The folder does not exist. ${isDefault ? `${start}. ` : ''}${other}`;
   if (!stat.isDirectory()) return `It is not a folder. ${other}`;
   const names = await readdir(folder).catch(() => null);
   if (names === null) return 'The folder cannot be read by this user.';
   const holdsOthers = names.some((name) => !name.startsWith(ANSWERS));
-  if (holdsOthers) return `The folder has other files, but no deliveries. ${other}`;
+  if (holdsOthers) return `The folder contains other files, but no deliveries. ${other}`;
   return `The folder is empty. ${start}${isDefault ? '' : ` here with \`--store ${folder}\``}. ${other}`;
 }
 
-const OTHER_FOLDER = 'Leave out `--store` for the default folder, or give the `--store` of the proxy.';
+const OTHER_FOLDER = 'Omit `--store` for the default folder, or give the `--store` of the proxy.';
 
 /** The bytes of a request. @throws HookproofError DELIVERY_UNKNOWN, which names the newest that are kept */
 export async function readStored(folder: string, id: string, isDefault = false): Promise<Buffer> {
@@ -225,7 +257,7 @@ async function requirePrivate(folder: string): Promise<void> {
   if (uid === undefined) return;
   if (stat.uid === uid && (stat.mode & 0o077) === 0) return;
   const what = stat.uid === uid ? 'other users may read it' : 'it belongs to another user';
-  throw unusable(folder, what, 'Deliveries hold credentials. Run `chmod 700` on it, or choose another folder.');
+  throw unusable(folder, what, 'Deliveries contain credentials. Run `chmod 700` on it, or choose another folder.');
 }
 
 function unusable(folder: string, what: string, hint: string): HookproofError {

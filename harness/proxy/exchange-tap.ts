@@ -12,19 +12,19 @@ import {
 import type { ConnectionTap } from './relay.ts';
 
 export interface TapOptions {
-  /** Shared by all connections. */
+  /** The budget shared by all connections. */
   readonly budget: KeepBudget;
-  /** Of one request, in bytes: larger ones are shown without their body. */
+  /** Maximum size of a request in bytes; larger ones are shown without their body. */
   readonly maxRequestBytes: number;
   readonly report: (exchange: ForwardedExchange) => void;
 }
 
-/** Of the body of an answer, in bytes. */
+/** Maximum number of bytes kept of an answer's body. */
 const MAX_ANSWER_BODY = 64 * 1024;
-/** Requests on a connection that wait for their answers; with more, the rest of the connection is not shown. */
+/** Maximum number of unanswered requests on a connection; beyond it, the rest of the connection is not shown. */
 const MAX_PENDING = 100;
 
-/** Roughly, of an exchange without its bodies. */
+/** The approximate memory of an exchange without its bodies. */
 const OBJECT_SIZE = 1000;
 
 interface Pending {
@@ -33,110 +33,140 @@ interface Pending {
   readonly start: number;
   request?: Message;
   answer?: Message;
-  /** What the budget was charged for both. */
+  /** The bytes charged to the budget for both. */
   charged: number;
 }
 
 export function createTap(options: TapOptions): (client: { readonly remoteAddress: string }) => ConnectionTap {
-  return ({ remoteAddress }) => tapConnection(options, remoteAddress);
+  return ({ remoteAddress }) => new ExchangeTap(options, remoteAddress);
 }
 
-function tapConnection({ budget, maxRequestBytes, report }: TapOptions, remoteAddress: string): ConnectionTap {
-  /** In the order of their arrival. */
-  const pending: Pending[] = [];
-  let active = true;
-  let reading: Pending | undefined;
-  let begin: { readonly at: Date; readonly start: number } | undefined;
-  /** An answer to a request whose head never ended. */
-  let early: Message | undefined;
+/** One connection. It ends its work before the connection does when too much is unanswered, or the protocol changes. */
+class ExchangeTap implements ConnectionTap {
+  readonly #options: TapOptions;
+  readonly #remoteAddress: string;
+  readonly #requests: MessageReader;
+  readonly #answers: MessageReader;
+  /** Unanswered requests, in order of arrival. */
+  readonly #pending: Pending[] = [];
+  #active = true;
+  #reading: Pending | undefined;
+  #begin: { readonly at: Date; readonly start: number } | undefined;
+  /** The answer to a request whose head never ended. */
+  #early: Message | undefined;
 
-  const requests = new MessageReader({
-    budget,
-    maxKept: maxRequestBytes,
-    onHead(head) {
-      reading = newPending(head.startLine.split(' ', 1)[0] ?? '');
-      pending.push(reading);
-      return /^\S+ \S+ HTTP\/1\.\d$/.test(head.startLine) ? (declaredFraming(head.headers) ?? 0) : 'to-the-end';
-    },
-    onMessage(message) {
-      const mine = reading ?? newPending('');
-      if (reading === undefined) pending.push(mine);
-      reading = undefined;
-      begin = undefined;
-      mine.request = charged(mine, message);
-      if (early !== undefined && mine.answer === undefined) {
-        mine.answer = charged(mine, early);
-        early = undefined;
-      }
-      settle();
-    },
-  });
-  const answers = new MessageReader({
-    budget,
-    maxKept: MAX_ANSWER_BODY,
-    keepsBeginning: true,
-    onHead: (head) => answerFraming(head, pending.find(({ answer }) => answer === undefined)?.method),
-    onMessage(message) {
-      const status = statusOf(message);
-      if (status >= 100 && status < 200 && status !== 101) return;
-      const mine = pending.find(({ answer }) => answer === undefined);
-      if (mine === undefined) early ??= message;
-      else mine.answer = charged(mine, message);
-      settle();
-      // What follows is another protocol.
-      if (status === 101) stop();
-    },
-  });
+  constructor(options: TapOptions, remoteAddress: string) {
+    this.#options = options;
+    this.#remoteAddress = remoteAddress;
+    const { budget, maxRequestBytes } = options;
+    this.#requests = new MessageReader({
+      budget,
+      maxKept: maxRequestBytes,
+      onHead: (head) => this.#startRequest(head),
+      onMessage: (message) => this.#endRequest(message),
+    });
+    this.#answers = new MessageReader({
+      budget,
+      maxKept: MAX_ANSWER_BODY,
+      keepsBeginning: true,
+      onHead: (head) => answerFraming(head, this.#firstUnanswered()?.method),
+      onMessage: (message) => this.#endAnswer(message),
+    });
+  }
 
-  const newPending = (method: string): Pending => ({
-    method,
-    receivedAt: begin?.at ?? new Date(),
-    start: begin?.start ?? performance.now(),
-    charged: 0,
-  });
-  /** The bodies of a message are kept within the budget until both halves of the exchange are complete. */
-  const charged = (one: Pending, message: Message): Message => {
+  fromClient(piece: Buffer): void {
+    if (!this.#active) return;
+    this.#begin ??= { at: new Date(), start: performance.now() };
+    this.#requests.read(piece);
+    if (this.#pending.length > MAX_PENDING) this.#stop();
+  }
+
+  fromServer(piece: Buffer): void {
+    if (this.#active) this.#answers.read(piece);
+  }
+
+  clientEnded(): void {}
+
+  serverEnded(): void {
+    if (this.#active) this.#answers.end();
+  }
+
+  closed(): void {
+    if (!this.#active) return;
+    this.#answers.end();
+    this.#requests.end();
+    this.#stop();
+  }
+
+  #startRequest(head: Head): Framing {
+    this.#reading = this.#newPending(head.startLine.split(' ', 1)[0] ?? '');
+    this.#pending.push(this.#reading);
+    return /^\S+ \S+ HTTP\/1\.\d$/.test(head.startLine) ? (declaredFraming(head.headers) ?? 0) : 'to-the-end';
+  }
+
+  #endRequest(message: Message): void {
+    const mine = this.#reading ?? this.#newPending('');
+    if (this.#reading === undefined) this.#pending.push(mine);
+    this.#reading = undefined;
+    this.#begin = undefined;
+    mine.request = this.#charge(mine, message);
+    if (this.#early !== undefined && mine.answer === undefined) {
+      mine.answer = this.#charge(mine, this.#early);
+      this.#early = undefined;
+    }
+    this.#emitComplete();
+  }
+
+  #endAnswer(message: Message): void {
+    const status = statusOf(message);
+    if (status >= 100 && status < 200 && status !== 101) return;
+    const mine = this.#firstUnanswered();
+    if (mine === undefined) this.#early ??= message;
+    else mine.answer = this.#charge(mine, message);
+    this.#emitComplete();
+    // The following bytes are of another protocol.
+    if (status === 101) this.#stop();
+  }
+
+  #firstUnanswered(): Pending | undefined {
+    return this.#pending.find(({ answer }) => answer === undefined);
+  }
+
+  #newPending(method: string): Pending {
+    return {
+      method,
+      receivedAt: this.#begin?.at ?? new Date(),
+      start: this.#begin?.start ?? performance.now(),
+      charged: 0,
+    };
+  }
+
+  /** Charges a message's body to the budget, which keeps it until both halves of the exchange are complete. */
+  #charge(one: Pending, message: Message): Message {
     const size = OBJECT_SIZE + (message.raw?.length ?? 0) + (message.body?.length ?? 0);
-    if (!budget.take(size)) return { ...message, raw: undefined, body: undefined };
+    if (!this.#options.budget.take(size)) return { ...message, raw: undefined, body: undefined };
     one.charged += size;
     return message;
-  };
-  const stop = () => {
-    active = false;
-    requests.stop();
-    answers.stop();
-    for (const one of pending.splice(0)) emit(one);
-  };
-  /** Those that are complete, in their order. */
-  const settle = () => {
-    while (pending[0]?.request !== undefined && pending[0].answer !== undefined) emit(pending.shift());
-  };
-  const emit = (one: Pending | undefined) => {
-    budget.release(one?.charged ?? 0);
-    if (one?.request !== undefined) report(exchangeOf(one, one.request, remoteAddress));
-  };
+  }
 
-  return {
-    fromClient(piece) {
-      if (!active) return;
-      begin ??= { at: new Date(), start: performance.now() };
-      requests.read(piece);
-      if (pending.length > MAX_PENDING) stop();
-    },
-    fromServer(piece) {
-      if (active) answers.read(piece);
-    },
-    clientEnded() {},
-    serverEnded() {
-      if (active) answers.end();
-    },
-    closed() {
-      if (!active) return;
-      answers.end();
-      requests.end();
-      stop();
-    },
-  };
+  /** Emits the complete exchanges in order. */
+  #emitComplete(): void {
+    while (this.#pending[0]?.request !== undefined && this.#pending[0].answer !== undefined) {
+      this.#emit(this.#pending.shift());
+    }
+  }
+
+  #emit(one: Pending | undefined): void {
+    this.#options.budget.release(one?.charged ?? 0);
+    if (one?.request !== undefined) this.#options.report(exchangeOf(one, one.request, this.#remoteAddress));
+  }
+
+  #stop(): void {
+    this.#active = false;
+    this.#requests.stop();
+    this.#answers.stop();
+    for (const one of this.#pending.splice(0)) this.#emit(one);
+  }
 }
 
 function statusOf({ startLine }: Pick<Head, 'startLine'>): number {

@@ -1,7 +1,18 @@
-/** Between a sender and a receiver: forwards connections byte for byte, and shows, keeps and repeats deliveries. */
+/**
+ * The proxy between a sender and a receiver: forwards connections byte for byte, and shows, stores and resends
+ * deliveries.
+ */
 export type { KeepBudget } from '../transport/index.ts';
 export { curlForCaptured } from './captured-curl.ts';
-export { bodyDigest, readCaptured, replayCaptured, sendCaptured, withNewSignature } from './captured-request.ts';
+export {
+  bodyDigest,
+  type CapturedRequest,
+  type Edit,
+  readCaptured,
+  replayCaptured,
+  sendCaptured,
+  withEdit,
+} from './captured-request.ts';
 export {
   defaultStoreFolder,
   listStored,

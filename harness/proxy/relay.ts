@@ -1,29 +1,30 @@
 /**
- * Forwards TCP connections byte for byte: one connection to the upstream for each connection of a client, with
- * back-pressure, half-closes and resets in both directions. Bytes are never parsed on the way; a tap gets to see them
- * after they were handed on.
+ * Forwards TCP connections byte for byte: one upstream connection per client connection, with back-pressure,
+ * half-closes and resets in both directions. Bytes are never parsed in transit; a tap sees them after they were
+ * forwarded.
  */
 import { type AddressInfo, connect, createServer, type LookupFunction, type Server, type Socket } from 'node:net';
 import { HookproofError } from '../../contract/hookproof-error.ts';
+import { reportWriteErrorsLate } from '../transport/index.ts';
 
-/** Sees the bytes of one connection. What it does with them cannot change or hold back what is forwarded. */
+/** Observes the bytes of one connection. It cannot change or delay what is forwarded. */
 export interface ConnectionTap {
   fromClient(piece: Buffer): void;
   fromServer(piece: Buffer): void;
-  /** The client sends no more. */
+  /** Called when the client has ended its side. */
   clientEnded(): void;
-  /** The upstream sends no more. */
+  /** Called when the upstream has ended its side. */
   serverEnded(): void;
-  /** Both connections are closed. */
+  /** Called when both connections are closed. */
   closed(): void;
 }
 
 export interface RelayOptions {
   readonly host: string;
-  /** 0 takes a free port. */
+  /** The port to listen on; 0 chooses a free one. */
   readonly port: number;
   readonly upstream: { readonly host: string; readonly port: number; readonly lookup?: LookupFunction };
-  /** Connections of clients at the same time; further ones are closed at once. */
+  /** Maximum number of client connections; further ones are closed at once. */
   readonly maxConnections: number;
   readonly tap?: (client: { readonly remoteAddress: string }) => ConnectionTap;
 }
@@ -31,16 +32,16 @@ export interface RelayOptions {
 export interface Relay {
   readonly port: number;
   readonly openConnections: () => number;
-  /** Connections that were closed because there were too many. */
+  /** Returns the number of connections that were closed because there were too many. */
   readonly dropped: () => number;
-  /** Stops listening, and resets the connections that are open. */
+  /** Stops listening and resets open connections. */
   close(): Promise<void>;
 }
 
-/** After one side has closed or was reset, the other side gets this long to take what is left. In milliseconds. */
+/** Milliseconds that the other side gets to read the remaining data after one side has closed or was reset. */
 const LINGER_MS = 60_000;
 
-/** @throws HookproofError PROXY_LISTEN when the address cannot be listened on */
+/** Starts a relay. @throws HookproofError PROXY_LISTEN if it cannot listen on the address */
 export async function startRelay({ host, port, upstream, maxConnections, tap }: RelayOptions): Promise<Relay> {
   const open = new Set<Socket>();
   let dropped = 0;
@@ -73,6 +74,9 @@ export async function startRelay({ host, port, upstream, maxConnections, tap }: 
   };
 }
 
+/** The sockets to which a write has failed. What they have sent is still forwarded. */
+const unwritable = new WeakSet<Socket>();
+
 function join(client: Socket, receiver: Socket, tap: ConnectionTap): void {
   forward(client, receiver, tap.fromClient, tap.clientEnded);
   forward(receiver, client, tap.fromServer, tap.serverEnded);
@@ -83,31 +87,39 @@ function join(client: Socket, receiver: Socket, tap: ConnectionTap): void {
       if (closed === 2) tap.closed();
     });
   }
-  // A receiver that closed its connection looks like one that only stopped sending. The operating system ends
-  // such a connection after a minute without data, and so does the relay.
+  // A receiver that closed its connection looks like one that only stopped sending. The operating system ends such a
+  // connection after a minute without data, and so does the relay.
   receiver.once('end', () => client.setTimeout(LINGER_MS, () => reset(client)));
 }
 
 function forward(from: Socket, to: Socket, seen: (piece: Buffer) => void, ended: () => void): void {
+  reportWriteErrorsLate(to, () => {
+    unwritable.add(to);
+    to.setTimeout(LINGER_MS, () => reset(to));
+    // The rest is read and dropped.
+    from.resume();
+  });
   from.on('data', (piece: Buffer) => {
-    if (!to.destroyed && !to.write(piece)) from.pause();
+    if (!to.destroyed && !unwritable.has(to) && !to.write(piece)) from.pause();
     seen(piece);
   });
   to.on('drain', () => from.resume());
   from.on('end', () => {
-    to.end();
+    // After a failed write, the end stands for a reset.
+    if (unwritable.has(from)) resetAfterFlush(to);
+    else to.end();
     ended();
   });
   from.on('error', () => resetAfterFlush(to));
-  // After a reset of the other side, which destroyed this one without an error.
+  // Reached after a reset of the other side destroyed this one without an error.
   from.on('close', () => {
     if (!from.readableEnded) resetAfterFlush(to);
   });
 }
 
 /**
- * Resets a connection at once. Where Node would first wait, until a socket is connected or until the other side has
- * taken what is left or the FIN, the connection is closed instead.
+ * Resets a connection at once. Where Node would first wait (until the socket is connected, or until the other side has
+ * read the rest or the FIN), the connection is closed instead.
  */
 function reset(socket: Socket): void {
   const isShuttingDown = socket.writableEnded && !socket.writableFinished;
@@ -115,10 +127,10 @@ function reset(socket: Socket): void {
   else socket.resetAndDestroy();
 }
 
-/** Resets a connection as soon as it has taken what was forwarded before. */
+/** Resets a connection after the data forwarded before has been written. */
 function resetAfterFlush(socket: Socket): void {
   if (socket.destroyed) return;
-  if (socket.connecting || socket.writableLength === 0) {
+  if (socket.connecting || socket.writableLength === 0 || unwritable.has(socket)) {
     reset(socket);
     return;
   }
@@ -129,7 +141,7 @@ function resetAfterFlush(socket: Socket): void {
 
 const NO_TAP: ConnectionTap = { fromClient() {}, fromServer() {}, clientEnded() {}, serverEnded() {}, closed() {} };
 
-/** A tap that fails is not asked again; the connection goes on. */
+/** Wraps a tap: after an error it is no longer called, and the connection continues. */
 function guarded(tap: ConnectionTap | undefined): ConnectionTap {
   if (tap === undefined) return NO_TAP;
   let failed = false;

@@ -1,10 +1,10 @@
-/** The verdict as a small SVG picture for a page or a README. It contains only words of ours and numbers. */
+/** Renders the verdict as a small SVG image for a page or a README. It contains only fixed words and numbers. */
 import type { ResultDocument } from './result-document.ts';
 import { headline } from './wording.ts';
 
 const LABEL = 'hookproof';
 
-/** White text on each of these has a contrast of at least 4.5. */
+/** White text on each of these colours has a contrast of at least 4.5. */
 const COLOURS = {
   conformant: '#19703c',
   nonconformant: '#b3261e',
@@ -15,7 +15,10 @@ const COLOURS = {
 const HEIGHT = 20;
 const PADDING = 6;
 
-/** The width of a text with its padding, in Verdana at 11 pixels, approximately. The text is set to this width. */
+/**
+ * Returns the approximate width of a text with its padding, in Verdana at 11 pixels. The text is stretched to this
+ * width.
+ */
 function widthOf(text: string): number {
   const widths = [...text].map((character) =>
     /[iljtfr., ·]/.test(character) ? 4.2 : /[mw]/.test(character) ? 9.6 : 7,
@@ -23,7 +26,7 @@ function widthOf(text: string): number {
   return Math.round(widths.reduce((sum, width) => sum + width, 0)) + 2 * PADDING;
 }
 
-/** "conformant", "not conformant · 34 failed"; "partial run" when a part of the catalogue was not run. */
+/** Returns "conformant" or "not conformant · 34 failed", or "partial run" if part of the catalogue was not run. */
 function message(document: ResultDocument): string {
   const { counts, profile, verdict } = document;
   const parts = [
@@ -34,7 +37,7 @@ function message(document: ResultDocument): string {
   return parts.filter((part) => part !== false && part !== null).join(' · ');
 }
 
-/** The picture, ending with a newline: 20 pixels high, without references to fonts, styles or addresses. */
+/** Renders the image, ending with a newline: 20 pixels high, without references to fonts, styles or addresses. */
 export function renderBadge(document: ResultDocument): string {
   const { partial, verdict } = document;
   const colour = COLOURS[partial && verdict === 'conformant' ? 'inconclusive' : verdict];

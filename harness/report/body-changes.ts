@@ -1,22 +1,25 @@
-/** What is different in the body of a delivery, in words and as lines to compare. Invisible bytes are made visible. */
+/**
+ * Describes how the body of a delivery differs from a valid one, in words and as lines to compare. Invisible bytes are
+ * made visible.
+ */
 import { visible } from '../../contract/visible.ts';
 import { bytesOf, type ChangedBytes, changedBytes } from './changed-bytes.ts';
 import { counted, truncate } from './layout.ts';
 import type { Exchange, ScenarioResult } from './result-document.ts';
 import { changeInWords } from './wording.ts';
 
-/** A body. `length` is the number of bytes sent; `bytes` may hold only the first of them. */
+/** A body. `length` is the number of bytes sent; `bytes` may contain only the first of them. */
 export interface ComparedBody {
   readonly bytes: Uint8Array;
   readonly length: number;
 }
 
-/** The stages of sending whose labels do not say what is sent. */
+/** The sending stages whose labels do not describe what is sent. */
 const BODY_STAGES: ReadonlySet<string> = new Set(['compose', 'serialise']);
 
 /**
- * What was changed in a probe, one phrase for each change: "body: 2 spaces added after `"type":` (312 -> 314 bytes)",
- * "signature: no signature header". `result` has the controls that the probe is compared with.
+ * Describes each change in a probe with a phrase: "body: 2 spaces added after `"type":` (312 -> 314 bytes)",
+ * "signature: no signature header". `result` contains the controls that the probe is compared with.
  */
 export function changesInWords({ exchanges }: Pick<ScenarioResult, 'exchanges'>, probe: Exchange): string[] {
   const [before, after] = exchanges.filter(({ role }) => role === 'control');
@@ -34,7 +37,7 @@ function comparedBody({ request: { body } }: Exchange): ComparedBody {
   return { bytes: bytesOf(body), length: body.length };
 }
 
-/** `changes` are those of {@link changedBytes}: null when the whole body is another one. */
+/** Describes the change of a body. `changes` are those of {@link changedBytes}: null if the whole body is different. */
 export function bodyChangeInWords(
   sent: ComparedBody,
   plain: ComparedBody,
@@ -63,7 +66,7 @@ const BLANKS: ReadonlyMap<number, string> = new Map([
 
 const MIXED = 'byte of whitespace';
 
-/** What all of these bytes are, if they are whitespace. */
+/** Returns the name of the bytes if they are all the same whitespace; null otherwise. */
 function nameOfBlank(bytes: readonly number[]): string | null {
   const names = new Set(bytes.map((byte) => BLANKS.get(byte)));
   if (names.size === 0 || names.has(undefined)) return null;
@@ -75,7 +78,7 @@ function blanks(count: number, name: string): string {
   return name === MIXED ? counted(count, MIXED, 'bytes of whitespace') : counted(count, name);
 }
 
-/** Replaced words with one byte between them count as one change. */
+/** Merges changes that are one byte apart. */
 function joined(changes: readonly ChangedBytes[], { bytes }: ComparedBody): ChangedBytes[] {
   const all: ChangedBytes[] = [];
   for (const change of changes) {
@@ -89,7 +92,7 @@ function joined(changes: readonly ChangedBytes[], { bytes }: ComparedBody): Chan
   return all;
 }
 
-/** A text with this beginning in common was made from the plain body. */
+/** A body with this many initial bytes in common was derived from the plain body. */
 const MIN_COMMON = 8;
 
 function otherText(sent: ComparedBody, plain: ComparedBody): string {
@@ -99,7 +102,7 @@ function otherText(sent: ComparedBody, plain: ComparedBody): string {
   return `another text ${placeOf(start, sent)}, ${quoted(sent.bytes.subarray(same))}`;
 }
 
-/** The number of bytes that both begin with, without a part of a character. */
+/** Returns the length of the common prefix in bytes, without a partial character. */
 function commonStart(one: Uint8Array, other: Uint8Array): number {
   let same = 0;
   while (same < one.length && one[same] === other[same]) same++;
@@ -118,7 +121,7 @@ const MAX_QUOTED = 40;
 const MAX_CONTEXT = 48;
 const MAX_OTHER_CONTEXT = 16;
 
-/** The beginning of the bytes as text, in backticks. */
+/** Returns the beginning of the bytes as text in backticks. */
 function quoted(bytes: Uint8Array): string {
   const blank = nameOfBlank([...bytes]);
   if (blank !== null) return blanks(bytes.length, blank);
@@ -129,12 +132,12 @@ function placeOf({ start, end }: ChangedBytes, { bytes, length }: ComparedBody):
   if (start === 0) return 'at the start';
   if (end === length) return 'at the end';
   const before = visibleBytes(bytes.subarray(Math.max(0, start - MAX_CONTEXT), start));
-  // The name of a field is enough, where there is one.
+  // The name of the field is enough, if there is one.
   const name = /"[^"]*": *[[{]?"?$/.exec(before)?.[0];
   return `after \`${name ?? Array.from(before).slice(-MAX_OTHER_CONTEXT).join('')}\``;
 }
 
-/** Text as it reads, with invisible characters as escapes; each byte that is not UTF-8 as `\xff`. */
+/** Decodes bytes to text with invisible characters as escapes; bytes that are not UTF-8 become `\xff`. */
 export function visibleBytes(bytes: Uint8Array): string {
   const text = Buffer.from(bytes).toString('utf8');
   if (!text.includes('\ufffd')) return visible(text);
@@ -144,15 +147,15 @@ export function visibleBytes(bytes: Uint8Array): string {
 }
 
 export interface ComparisonOptions {
-  /** Columns of a line. */
+  /** Maximum width of a line, in columns. */
   readonly width: number;
-  /** How a changed space is shown: "·", or "\x20" where only ASCII can be shown. */
+  /** The symbol for a changed space: "·", or "\x20" if only ASCII can be shown. */
   readonly space: string;
-  /** Up to this many places are shown. */
+  /** Maximum number of places to show. */
   readonly maxPlaces: number;
 }
 
-/** Common text that is shown around a change, and between two changes that share a line. */
+/** Characters of common text around a change, and between two changes that share a line. */
 const AROUND = 14;
 const BETWEEN = 24;
 
@@ -163,8 +166,8 @@ interface Place {
 }
 
 /**
- * The changed places of a body, two lines each: "- " with the plain delivery, "+ " with what is sent instead. The last
- * line counts what is left out.
+ * Renders the changed places of a body, two lines each: "- " with the plain delivery, "+ " with what is sent instead. A
+ * last line counts the omitted places.
  */
 export function bodyComparison(
   sent: Uint8Array,
@@ -221,13 +224,13 @@ function shortened(text: string, bytes: number): string {
   return `${characters.slice(0, MAX_CHANGED / 2).join('')}…(${bytes} bytes)`;
 }
 
-/** `rest` marks that there is more text before. */
+/** Returns the last characters of a text; `rest` marks that there is more text before them. */
 function lastOf(text: string, characters: number, rest = ''): string {
   const all = Array.from(text);
   return all.length <= characters ? rest + text : `…${all.slice(-characters).join('')}`;
 }
 
-/** Adds the beginning of what follows; `rest` marks that there is more text after it. */
+/** Appends the beginning of the following text; `rest` marks that there is more text after it. */
 function close(place: Place, after: string, rest: string): void {
   const all = Array.from(after);
   const tail = all.length <= AROUND ? after + rest : `${all.slice(0, AROUND).join('')}…`;

@@ -1,18 +1,18 @@
-/** Results grouped by cause: first those that the diagnosis explains, then those that went wrong in the same way. */
+/** Groups results by cause: first those that the diagnosis explains, then those that failed in the same way. */
 import type { Diagnosis, Exchange, ResultDocument, ScenarioResult } from './result-document.ts';
 
 /** Checks that need the same fix. */
 export interface Cause {
-  /** What explains them; null when nothing does. */
+  /** The diagnosis that explains them; null if there is none. */
   readonly diagnosis: Diagnosis | null;
-  /** What they have in common. Empty for a single check, which has a title. */
+  /** What they have in common. Empty for a single check, which has its own title. */
   readonly title: string;
   readonly members: readonly ScenarioResult[];
 }
 
 /**
- * The given results by cause, each in one of them: first what the faults of the diagnosis explain, in their order, then
- * the rest by suite and by what went wrong, with the most failures first.
+ * Groups the given results by cause, each in exactly one: first by the faults of the diagnosis, in order, then by suite
+ * and type of failure, with the most failures first.
  */
 export function causesOf(results: readonly ScenarioResult[], diagnosis: ResultDocument['diagnosis']): Cause[] {
   const left = new Set(results);
@@ -30,12 +30,12 @@ export function causesOf(results: readonly ScenarioResult[], diagnosis: ResultDo
   return [...explained.filter(({ members }) => members.length > 0), ...rest.toSorted(byFailures)];
 }
 
-/** Whether it is a cause of failures, or diagnosed. Otherwise it is a group of warnings. */
+/** Whether it is a cause of failures or diagnosed; otherwise it is a group of warnings. */
 export function isCause({ diagnosis, members }: Cause): boolean {
   return diagnosis !== null || members.some(({ verdict }) => verdict === 'fail');
 }
 
-/** With what was found without a failed check, as when nothing is listening on the port: what to fix first. */
+/** Adds the findings without a failed check, such as that nothing is listening on the port: they come first. */
 export function withFindings(causes: readonly Cause[], diagnoses: readonly Diagnosis[]): Cause[] {
   const shown = new Set(causes.map(({ diagnosis }) => diagnosis));
   const others = diagnoses.filter((one) => !shown.has(one));
@@ -48,8 +48,8 @@ export function withFindings(causes: readonly Cause[], diagnoses: readonly Diagn
 }
 
 /**
- * The document with the diagnosis of a full run, for the checks that still fail in the same way: the few outcomes of a
- * partial run allow no other diagnosis.
+ * Adds the diagnosis of a full run for the checks that still fail in the same way, because the few outcomes of a
+ * partial run allow no diagnosis.
  */
 export function withDiagnosisOf(full: ResultDocument, document: ResultDocument): ResultDocument {
   const before = new Map(full.results.map((result) => [result.id, causeKey(result)]));
@@ -60,22 +60,25 @@ export function withDiagnosisOf(full: ResultDocument, document: ResultDocument):
   return { ...document, diagnosis };
 }
 
-/** The same for results that went wrong in the same way; those with an answered status are also kept apart by suite. */
+/**
+ * Returns a key that is equal for results that failed in the same way. Those with an answered status are also separated
+ * by suite.
+ */
 export function causeKey(result: ScenarioResult): string {
   const status = answeredStatus(result);
-  // A crash, a closed connection or a broken answer is the same in every suite.
+  // Crashes, closed connections and invalid answers are the same in every suite.
   const suite = status !== null && status < 500 ? result.suite : '';
   return JSON.stringify([suite, whatWentWrong(result)]);
 }
 
-/** The status of the decisive answer; null when there was none. */
+/** Returns the status of the decisive answer; null if there was none. */
 export function answeredStatus(result: ScenarioResult): number | null {
   const { outcome } = result;
   if (outcome === undefined) return decisiveProbe(result)?.response?.status ?? null;
   return /^\d{3}$/.test(outcome) ? Number(outcome) : null;
 }
 
-/** The probe that decided the verdict; undefined when no probe was kept. */
+/** Returns the probe that decided the verdict; undefined if no probe was kept. */
 export function decisiveProbe({ delivery, exchanges }: ScenarioResult): Exchange | undefined {
   const probes = exchanges.filter(({ role }) => role === 'probe');
   return probes.find(({ label }) => label === delivery) ?? probes[0];
@@ -88,6 +91,17 @@ function whatWentWrong({ cause, expected, observed, reason }: ScenarioResult): s
 function byFailures(one: Cause, other: Cause): number {
   const failures = (cause: Cause) => cause.members.filter(({ verdict }) => verdict === 'fail').length;
   return failures(other) - failures(one) || other.members.length - one.members.length;
+}
+
+/** The title of a cause, with a capital first letter. */
+export function titleOf({ members: [first], title }: Cause): string {
+  const text = title === '' && first !== undefined ? defectIn(first) : title;
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** What is wrong, or, when the document does not say, what was checked. */
+export function defectIn({ defect, title }: ScenarioResult): string {
+  return defect ?? title;
 }
 
 /** Groups in the order of their first members. */

@@ -1,15 +1,13 @@
-/** Which bytes of a body differ from those of a valid delivery. */
+/** Finds which bytes of a body differ from those of a valid delivery. */
 import { diffArrays } from 'diff';
 import type { Bytes } from './result-document.ts';
 
-/** The bytes that the document keeps of a body. */
+/** Decodes the bytes of a body that the document keeps. */
 export function bytesOf({ text, base64 }: Pick<Bytes, 'text' | 'base64'>): Uint8Array {
   return text === null ? Buffer.from(base64 ?? '', 'base64') : Buffer.from(text, 'utf8');
 }
 
-/**
- * A part of the probe's body that differs from the control's; `start` equals `end` where something was only removed.
- */
+/** A part of the probe's body that differs from the control's; `start` equals `end` if something was only removed. */
 export interface ChangedBytes {
   readonly start: number;
   readonly end: number;
@@ -23,21 +21,22 @@ interface Token {
   readonly isFresh: boolean;
 }
 
-/** Words, white space, and single other bytes. A character of several bytes is one word, and is never split. */
+/** Matches words, whitespace, and single other bytes. A multi-byte character is one word and is never split. */
 const TOKEN = /[A-Za-z0-9_\x80-\xff]+|[ \t\r\n]+|[\s\S]/g;
 
-/** Beyond this number of edits the bodies count as different as a whole. */
+/** With more edits than this, the bodies count as entirely different. */
 const MAX_EDITS = 1000;
 
-/** With a larger part of the body changed it is another notification, and marks would not help. */
+/** If a larger part of the body has changed, it is another notification, and marks would not help. */
 const MAX_CHANGED_PART = 0.7;
 
-/** Seconds that the timestamps of two deliveries may be apart. */
+/** Maximum difference between the timestamps of two deliveries, in seconds. */
 const MAX_CLOCK_SECONDS = 3600;
 
 /**
- * The parts of `probe` that differ from `control`, in order. `other` is a second valid delivery, which shows what is
- * fresh in each (ids, addresses); null when there is none. Null when so much differs that it is another notification.
+ * Returns the parts of `probe` that differ from `control`, in order. `other` is a second valid delivery, which shows
+ * what is fresh in each (ids, addresses); null if there is none. Returns null if so much differs that it is another
+ * notification.
  */
 export function changedBytes(probe: Uint8Array, control: Uint8Array, other: Uint8Array | null): ChangedBytes[] | null {
   const sent = tokensOf(probe).map((text): Token => ({ text, isFresh: false }));

@@ -1,17 +1,18 @@
 /**
- * The document in the Common Test Report Format (CTRF): one test for each check. Times are in whole milliseconds.
+ * Renders the document in the Common Test Report Format (CTRF): one test per check. Times are in whole milliseconds.
  *
- * A pass is `passed`, and so is a warn, except in a strict run, where it fails; a fail is `failed`; not-applicable,
- * known and not scored results are `skipped`. inconclusive and harness-error are `other`, because the schema has no
- * status for an error and `failed` would blame the endpoint. A reader who counts only failures must not take such a run
- * for a green one: a run without a verdict, an incomplete run and a stale baseline entry each add a failed test.
+ * Passes and warnings are `passed`, but a strict run's warnings are `failed`, like failures. Results that are not
+ * applicable, known or not scored are `skipped`. Inconclusive results and harness errors are `other`, because the
+ * schema has no status for errors, and `failed` would blame the endpoint. Tools that count only failures must not take
+ * such a run for a success, so a run without a verdict, an incomplete run and a stale baseline entry each add a failed
+ * test.
  *
- * Only fields of the first releases of the schema are used, because it allows no others.
+ * Only fields of the first schema releases are used, because those allow no others.
  */
 
 import { visible } from '../../contract/visible.ts';
 import { visibleJson } from './json.ts';
-import { details, incompleteness, message, outcomeOf, whySkipped } from './outcome.ts';
+import { details, incompleteness, message, testOutcomeOf, whySkipped } from './outcome.ts';
 import type { ResultDocument, ScenarioResult } from './result-document.ts';
 import { exitCodeOf } from './verdict.ts';
 
@@ -29,12 +30,12 @@ interface Test {
   readonly [field: string]: unknown;
 }
 
-/** Several lines, with control characters escaped. */
+/** Keeps line breaks and escapes other control characters. */
 function lines(text: string): string {
   return text.split('\n').map(visible).join('\n');
 }
 
-/** The text of a test; a pass without a comment needs none. */
+/** Returns the text of a test; a pass without a comment has none. */
 function textOf(result: ScenarioResult, document: ResultDocument, status: Status) {
   if (status === 'skipped') return { message: visible(whySkipped(result, document)) };
   if (status === 'passed' && result.verdict === 'pass' && result.reason === '') return {};
@@ -42,7 +43,7 @@ function textOf(result: ScenarioResult, document: ResultDocument, status: Status
 }
 
 function testOf(result: ScenarioResult, document: ResultDocument): Test {
-  const status = STATUS[outcomeOf(result, document)];
+  const status = STATUS[testOutcomeOf(result, document)];
   const again = document.retried?.includes(result.id) === true;
   const { expected, fix, id, known, level, observed, reason, requirements, suite, title, verdict } = result;
   return {
@@ -59,7 +60,7 @@ function testOf(result: ScenarioResult, document: ResultDocument): Test {
   };
 }
 
-/** A test about the run itself. */
+/** Creates a test about the run itself. */
 function ofRun(name: string, why: string, rawStatus: string): Test {
   return { name, status: 'failed', duration: 0, suite: ['hookproof', 'run'], message: why, rawStatus };
 }
@@ -71,13 +72,12 @@ function testsOfRun(document: ResultDocument): Test[] {
   const missing = incompleteness(document);
   if (missing !== null) tests.push(ofRun('every planned check is judged', missing, 'incomplete'));
   const code = exitCodeOf(document);
-  if (code === 3)
-    tests.push(ofRun('the run comes to a verdict', 'nothing can be said about the endpoint', 'inconclusive'));
+  if (code === 3) tests.push(ofRun('the run comes to a verdict', 'no conclusion about the endpoint', 'inconclusive'));
   if (code === 4) tests.push(ofRun('the run comes to a verdict', 'internal error of hookproof', 'harness-error'));
   return tests;
 }
 
-/** CTRF as JSON, ending with a newline. */
+/** Renders CTRF as JSON, ending with a newline. */
 export function renderCtrf(document: ResultDocument): string {
   const { catalogue, counts, diagnosis, durationMs, evidence, notVerified, profile, results, seed, shard, target } =
     document;

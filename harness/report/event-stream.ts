@@ -1,4 +1,4 @@
-/** The ndjson reporter: each event is written when it happens, so that a killed run leaves what it knew. */
+/** The ndjson reporter: writes each event when it happens, so that a killed run leaves its events so far. */
 import { closeSync, fstatSync, ftruncateSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
@@ -8,10 +8,10 @@ import type { RunEvent } from './result-document.ts';
 import { notWritten, placeOf } from './write-reports.ts';
 
 export interface EventStream {
-  /** The reporters that this stream writes, which must not be written after the run. */
+  /** The reporters that this stream writes; they must not be written again after the run. */
   readonly reporters: readonly Reporter[];
   /** Writes an event, which must be redacted. It never throws. */
-  tell(event: RunEvent): void;
+  write(event: RunEvent): void;
   /** @throws HookproofError REPORT_NOT_WRITTEN for the first event that could not be written */
   close(): void;
 }
@@ -21,7 +21,7 @@ interface Sink {
   close(): void;
 }
 
-/** The file is opened at once, so that a run does not start in vain, and emptied with the first event. */
+/** Opens the file at once, so that an unwritable file stops the run before it starts; the first event empties it. */
 function fileSink(path: string): Sink {
   mkdirSync(dirname(path), { recursive: true });
   const file = openSync(path, 'a');
@@ -44,7 +44,7 @@ function streamSink(stream: Writable, failed: (error: unknown) => void): Sink {
   return { write: (text) => stream.write(text), close: () => undefined };
 }
 
-/** Null when no reporter wants events. @throws HookproofError REPORT_NOT_WRITTEN when a file cannot be opened */
+/** Returns null if no reporter needs events. @throws HookproofError REPORT_NOT_WRITTEN if a file cannot be opened */
 export function openEventStream(
   all: readonly Reporter[],
   { stdout, cwd }: { readonly stdout: Writable; readonly cwd: string },
@@ -66,7 +66,7 @@ export function openEventStream(
   });
   return {
     reporters,
-    tell(event) {
+    write(event) {
       const line = renderEvent(event);
       for (const { sink, failed } of sinks) {
         try {

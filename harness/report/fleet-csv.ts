@@ -1,26 +1,23 @@
-/** The partners as a table for spreadsheets: RFC 4180, one line a partner. */
+/** The partners of the register as a table for spreadsheets: RFC 4180, one line a partner. */
 
 import { visible } from '../../contract/visible.ts';
-import { changeOf, type FleetDocument, type FleetPartner } from '../fleet.ts';
+import { endpointOf, judgedBy, type Standing } from '../register/standing.ts';
 
-const NUMBERS = ['pass', 'fail', 'warn', 'inconclusive', 'notApplicable', 'harnessError'] as const;
-
-const COLUMNS: readonly (readonly [name: string, of: (partner: FleetPartner) => string | number | null])[] = [
-  ['partner', ({ name }) => name],
-  ['url', ({ url }) => url],
-  ['profile', ({ profile }) => profile],
-  ['revision', ({ revision }) => revision],
-  ['outcome', ({ outcome }) => outcome],
-  ['before', ({ previous }) => previous?.outcome ?? null],
-  ['change', changeOf],
-  ['verdict', ({ verdict }) => verdict],
-  ...NUMBERS.map((name) => [name, ({ counts }: FleetPartner) => counts?.[name] ?? null] as const),
-  ['diagnosis', ({ diagnosis }) => diagnosis?.fault ?? null],
-  ['evidence level', ({ evidenceLevel }) => evidenceLevel],
-  ['expires', ({ certificate }) => certificate?.expiresAt ?? null],
-  ['reasons', ({ refusals }) => refusals.map(({ code, message }) => `${code}: ${message}`).join('; ')],
-  ['started', ({ startedAt }) => startedAt],
-  ['seconds', ({ durationMs }) => Number((durationMs / 1000).toFixed(1))],
+const COLUMNS: readonly (readonly [name: string, of: (standing: Standing) => string | number | null])[] = [
+  ['partner', ({ partner }) => partner],
+  ['url', endpointOf],
+  ['traffic', ({ mayGetTraffic }) => (mayGetTraffic ? 'yes' : 'no')],
+  ['state', ({ state }) => state],
+  ['since', ({ since }) => since],
+  ['until', ({ until }) => until],
+  ['profile', ({ certificate }) => certificate?.profile ?? null],
+  ['revision', ({ certificate }) => certificate?.revision ?? null],
+  ['evidence level', ({ certificate }) => certificate?.evidenceLevel ?? null],
+  ['reason', ({ reason }) => reason],
+  ['cause', ({ last }) => last.find(({ cause }) => cause !== null)?.cause?.fault ?? null],
+  ['warnings', ({ warnings }) => warnings.join('; ')],
+  ['last event', ({ last }) => last[0]?.event ?? null],
+  ['last event at', ({ last }) => last[0]?.at ?? null],
 ];
 
 /**
@@ -38,12 +35,13 @@ function cell(value: string | number | null): string {
  * With a line of names first, and lines that end in CR LF. The suites follow as columns of the number of failures in
  * each.
  */
-export function renderFleetCsv({ partners }: FleetDocument): string {
-  const suites = [...new Set(partners.flatMap((partner) => Object.keys(partner.suites)))];
+export function renderFleetCsv(standings: readonly Standing[]): string {
+  const suitesOf = (standing: Standing) => judgedBy(standing)?.suites ?? {};
+  const suites = [...new Set(standings.flatMap((standing) => Object.keys(suitesOf(standing))))];
   const head = [...COLUMNS.map(([name]) => name), ...suites.map((suite) => `failed in ${suite}`)];
-  const rows = partners.map((partner) => [
-    ...COLUMNS.map(([, of]) => of(partner)),
-    ...suites.map((suite) => partner.suites[suite]?.fail ?? null),
+  const rows = standings.map((standing) => [
+    ...COLUMNS.map(([, of]) => of(standing)),
+    ...suites.map((suite) => suitesOf(standing)[suite]?.fail ?? null),
   ]);
   return [head, ...rows].map((row) => `${row.map(cell).join(',')}\r\n`).join('');
 }

@@ -1,7 +1,4 @@
-/**
- * The job summary: what a person reads first on the page of a run of GitHub Actions. Markdown, without any address of
- * its own.
- */
+/** Renders the job summary, the first text on the page of a GitHub Actions run, as Markdown without links. */
 
 import { visible } from '../../contract/visible.ts';
 import { type Cause, causesOf, groupBy } from './causes.ts';
@@ -20,12 +17,13 @@ import {
   namesOf,
   notExplained,
   numbers,
+  rotationOf,
 } from './wording.ts';
 
-/** GitHub drops a summary that is larger. */
+/** GitHub drops larger summaries. */
 export const MAX_SUMMARY_BYTES = 1024 * 1024;
 
-/** Checks that are named under one cause, and entries of a folded list. */
+/** Maximum number of checks named under one cause. */
 const MAX_MEMBERS = 8;
 const MAX_LISTED = 250;
 
@@ -36,7 +34,7 @@ function opening(document: ResultDocument): string[] {
   const evidence = evidenceOf(document);
   const scope = [
     `${featuresOf(target)}`,
-    ...(evidence === '' ? [] : [evidence]),
+    ...[evidence, rotationOf(document)].filter((part) => part !== ''),
     ...(profile === null ? [] : [`profile ${profile}`]),
     ...(scoring === undefined ? [] : [`revision ${scoring.revision}`]),
     ...(shard === null ? [] : [`shard ${shard.index} of ${shard.of}`]),
@@ -88,18 +86,18 @@ function aboutCause({ diagnosis, members, title }: Cause): string[] {
   ];
 }
 
-function listed<T>(items: readonly T[], line: (item: T) => string): string[] {
+function bulletList<T>(items: readonly T[], line: (item: T) => string): string[] {
   const left = items.length - MAX_LISTED;
   return [...items.slice(0, MAX_LISTED).map((item) => `- ${line(item)}`), ...(left > 0 ? [`- and ${left} more`] : [])];
 }
 
-/** A folded list, or nothing where there is nothing to list. */
+/** Renders a folded list; nothing if it is empty. */
 function foldedList<T>(title: string, items: readonly T[], line: (item: T) => string): string[] {
-  return items.length === 0 ? [] : folded(`${title} (${items.length})`, listed(items, line));
+  return items.length === 0 ? [] : folded(`${title} (${items.length})`, bulletList(items, line));
 }
 
 function blocksOf(document: ResultDocument): string[][] {
-  const { advice, baseline, diagnosis, notVerified, results, strict } = document;
+  const { advice, baseline, diagnosis, noted = [], notVerified, results, strict } = document;
   const own = scoredAndUnknown(document);
   const failing = own.filter(({ verdict }) => failsTheRun(verdict, strict));
   const causes = causesOf(failing, diagnosis).map(aboutCause);
@@ -126,11 +124,12 @@ function blocksOf(document: ResultDocument): string[][] {
     ),
     foldedList('Not scored', notScored, oneCheck),
     foldedList('Not verified', notVerified, ({ reason, text }) => `${prose(text)} ${prose(reason)}`),
+    foldedList('Good to know', noted, ({ text }) => prose(text)),
     foldedList('Advice', advice, prose),
   ];
 }
 
-/** Markdown of at most `limit` bytes: parts that no longer fit are left out, and it says so. */
+/** Renders Markdown of at most `limit` bytes. Parts that do not fit are omitted, and the summary says so. */
 export function renderSummary(document: ResultDocument, limit = MAX_SUMMARY_BYTES): string {
   const cut = '\nThe rest is omitted, because a job summary has a size limit. See the reports.\n';
   const available = limit - Buffer.byteLength(cut);
@@ -148,23 +147,24 @@ export function renderSummary(document: ResultDocument, limit = MAX_SUMMARY_BYTE
 
 /** Markdown from hostile text. Every function gives one line. */
 
-/** Characters that are shown of one text. */
-const MOST = 600;
+/** Maximum number of characters shown of one text. */
+const MAX_CHARACTERS = 600;
 
 function short(text: string): string {
-  const shown = visible(text.slice(0, 2 * MOST));
-  return shown.length > MOST ? `${Array.from(shown.slice(0, MOST)).slice(0, -1).join('')}…` : shown;
+  const shown = visible(text.slice(0, 2 * MAX_CHARACTERS));
+  if (shown.length <= MAX_CHARACTERS) return shown;
+  return `${Array.from(shown.slice(0, MAX_CHARACTERS)).slice(0, -1).join('')}…`;
 }
 
-/** Everything that Markdown or HTML could take for markup. */
+/** Everything that Markdown or HTML could interpret as markup. */
 const MARKUP = /[!#$&*+\-./:<>@[\\\]^_`{|}~]/g;
-/** An invisible joiner keeps these from becoming a mention, an address or a reference. */
+/** An invisible joiner prevents these from becoming a mention, an address or a reference. */
 const REFERS = new Set(['@', '#']);
 
-/** A part of a text in backticks. */
+/** Matches a part of a text in backticks. */
 const QUOTED = /`([^`]+)`/;
 
-/** Prose: text as it reads, with what is in backticks as code, and no other markup, link, mention or picture in it. */
+/** Renders text literally, with parts in backticks as code, and without any other markup, link, mention or image. */
 function prose(text: string): string {
   const plain = (part: string) =>
     part.replace(MARKUP, (sign) => `&#${sign.charCodeAt(0)};${REFERS.has(sign) ? '&#8288;' : ''}`);
@@ -174,7 +174,7 @@ function prose(text: string): string {
     .join('');
 }
 
-/** A code span: its fence is longer than any run of backticks in it. */
+/** Renders a code span. Its fence is longer than any run of backticks in it. */
 function code(text: string): string {
   const shown = short(text);
   if (shown.trim() === '') return '';
@@ -183,7 +183,7 @@ function code(text: string): string {
   return longest === 0 && shown === shown.trim() ? `${fence}${shown}${fence}` : `${fence} ${shown} ${fence}`;
 }
 
-/** A part that is folded. The blank lines make what is in it Markdown again. `title` is our own. */
+/** Renders a folded part. The blank lines make its content Markdown again. `title` is trusted. */
 function folded(title: string, lines: readonly string[]): string[] {
   return [`<details><summary>${title}</summary>`, '', ...lines, '', '</details>', ''];
 }

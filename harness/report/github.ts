@@ -1,4 +1,4 @@
-/** GitHub Actions: the log of a step, its annotations, and text that a runner does not take for commands. */
+/** Renders output for GitHub Actions: the log of a step, its annotations, and text without workflow commands. */
 
 import { visible } from '../../contract/visible.ts';
 import { type Cause, causesOf } from './causes.ts';
@@ -8,7 +8,7 @@ import type { ResultDocument, ScenarioResult } from './result-document.ts';
 import { exitCodeOf, failsTheRun, isScored } from './verdict.ts';
 import { caveats, headline, judgedLine, namesOf, numbers } from './wording.ts';
 
-/** The log of a step: a folded group for each cause, the annotations, and the terminal report without commands. */
+/** Renders the log of a step: a folded group per cause, the annotations, and the terminal report without commands. */
 export function renderGithub(document: ResultDocument, terminal: ReportOptions): string {
   const { diagnosis, strict } = document;
   const wanted = scoredAndUnknown(document).filter(({ verdict }) => verdict === 'warn' || failsTheRun(verdict, strict));
@@ -30,16 +30,16 @@ function group({ diagnosis, members, title }: Cause): string {
   ].join('\n');
 }
 
-/** The results that count for the verdict and are not known. */
+/** Returns the results that count for the verdict and are not known failures. */
 export function scoredAndUnknown(document: ResultDocument): ScenarioResult[] {
   return document.results.filter((result) => isScored(document, result) && result.known === null);
 }
 
-/** GitHub shows ten errors and ten warnings of a step, some of which are always written. */
+/** GitHub shows at most ten errors and ten warnings of a step, some of which are always written. */
 const MAX_ERRORS = 8;
 const MAX_WARNINGS = 5;
 
-/** Workflow commands, one a line. A run that fails the step begins with an error, any other with a notice. */
+/** Renders workflow commands, one per line. A run that fails the step begins with an error, any other with a notice. */
 export function renderAnnotations(document: ResultDocument): string {
   const { baseline, diagnosis, interrupted, strict } = document;
   const results = scoredAndUnknown(document);
@@ -60,16 +60,16 @@ export function renderAnnotations(document: ResultDocument): string {
   ].join('');
 }
 
-type Level = 'error' | 'warning' | 'notice';
+type AnnotationLevel = 'error' | 'warning' | 'notice';
 
-function annotate(causes: readonly Cause[], max: number, level: Level): string[] {
+function annotate(causes: readonly Cause[], max: number, level: AnnotationLevel): string[] {
   const shown = causes.slice(0, max).map((cause) => annotation(cause, level));
   const left = causes.slice(max).reduce((sum, { members }) => sum + members.length, 0);
   if (left === 0) return shown;
   return [...shown, command(level, `${counted(left, 'more check')}`, ['See the job summary and the report.'])];
 }
 
-function annotation({ diagnosis, members, title }: Cause, level: Level): string {
+function annotation({ diagnosis, members, title }: Cause, level: AnnotationLevel): string {
   const [first] = members;
   if (first === undefined) return '';
   const checks = `Checks: ${namesOf(members.map(({ id }) => id))}`;
@@ -81,17 +81,17 @@ function annotation({ diagnosis, members, title }: Cause, level: Level): string 
     : command(level, `${members.length} checks: ${title}`, [observed, fix, checks]);
 }
 
-/** Characters of a title and of a line of a message. */
+/** Maximum number of characters of a title, and of a line of a message. */
 const MAX_TITLE = 120;
 const MAX_LINE = 400;
 
-/** One workflow command: one line, whatever the texts contain. */
-function command(level: Level, title: string, lines: readonly string[]): string {
+/** Renders one workflow command as one line, whatever the texts contain. */
+function command(level: AnnotationLevel, title: string, lines: readonly string[]): string {
   const text = lines.filter((line) => line !== '').map((line) => shortened(line, MAX_LINE));
   return `::${level} title=${escapeProperty(shortened(title, MAX_TITLE))}::${escapeData(text.join('\n'))}\n`;
 }
 
-/** Untrusted text in one line. */
+/** Makes untrusted text safe and shortens it, in one line. */
 function shortened(text: string, characters: number): string {
   const shown = Array.from(defuse(visible(text.slice(0, characters * 2))));
   return shown.length > characters ? `${shown.slice(0, characters - 1).join('')}…` : shown.join('');
@@ -105,16 +105,16 @@ function escapeProperty(text: string): string {
   return escapeData(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
 }
 
-/** The colons of a command at the start of a line. Characters that a comparison may ignore are skipped. */
+/** Matches the colons of a command at the start of a line. Characters that a comparison may ignore are skipped. */
 const LEADING =
   /^((?:[^\S\r\n\u2028\u2029]|\p{Default_Ignorable_Code_Point})*):(?=\p{Default_Ignorable_Code_Point}*:)/gmu;
 
-/** The older form of a command. */
+/** Matches the older form of a command. */
 const BRACKET = /#(?=\p{Default_Ignorable_Code_Point}*#\p{Default_Ignorable_Code_Point}*\[)/gu;
 
 /**
- * The text without workflow commands: a reader sees an additional space. A runner of GitHub Actions reads every line of
- * a log: `::name::` at the start of a line, after any white space, and `##[name]` anywhere.
+ * Removes workflow commands from text by inserting a space. GitHub Actions reads every line of a log: `::name::` at the
+ * start of a line, after any whitespace, and `##[name]` anywhere.
  */
 export function defuse(text: string): string {
   return text.replace(LEADING, '$1: ').replace(BRACKET, '# ');

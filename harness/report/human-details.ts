@@ -1,4 +1,4 @@
-/** What the terminal report shows with --verbose, and the checks that it groups by reason in any case. */
+/** Renders what the terminal report shows with --verbose, and the groups of checks by reason that it always shows. */
 import { changesInWords } from './body-changes.ts';
 import { groupBy } from './causes.ts';
 import { counted, displayWidth, type Layout, truncate } from './layout.ts';
@@ -14,7 +14,7 @@ import { isScored, withVerdict } from './verdict.ts';
 import { describeBytes } from './visible.ts';
 import { closeness, NOTHING_FITS, namesOf, notExplained, reasonOf, suitesOf } from './wording.ts';
 
-/** Everything that the short report leaves out. */
+/** Renders everything that the short report omits. */
 export function renderDetails(document: ResultDocument, scored: readonly ScenarioResult[], layout: Layout): string[][] {
   const { baseline, notVerified, results } = document;
   const unknown = (verdict: Verdict) => scored.filter((result) => result.known === null && result.verdict === verdict);
@@ -32,7 +32,7 @@ export function renderDetails(document: ResultDocument, scored: readonly Scenari
   ];
 }
 
-/** The best match, and the faults in addition to it. */
+/** Renders the best match, and the faults in addition to it. */
 function renderDiagnosis(document: ResultDocument, layout: Layout): string[] {
   const { diagnosis, results } = document;
   const failed = results.filter(({ verdict }) => verdict === 'fail').length;
@@ -57,18 +57,18 @@ function renderFault(fault: Diagnosis, layout: Layout): string[] {
     ...field('why', why),
     ...field('fix', fix, 'cyan'),
     ...field('for', stack === null ? '' : `${stack.name} (${stack.source})`, 'dim'),
-    // Without a mistake there is nothing more to explain.
+    // Without a mistake, there is nothing more to explain.
     ...field('more', seen === '' ? '' : `hookproof explain ${fault.fault}`),
     ...field('same as', alike.length === 0 ? '' : `${namesOf(alike)}: this run cannot distinguish them`, 'dim'),
   ];
 }
 
-/** Failures or warnings by suite, each with the fix and how to repeat it. Empty when there are none. */
+/** Renders failures or warnings by suite, each with the fix and how to repeat it. Empty if there are none. */
 function renderCases(title: string, results: readonly ScenarioResult[], layout: Layout): string[] {
   if (results.length === 0) return [];
   const lines = [layout.paint(`${title} (${results.length})`, 'bold')];
   for (const [suite, members] of groupBy(results, (result) => result.suite)) {
-    // One by one: a document of others may have more lines than a call may have arguments.
+    // Pushed one by one, because a document may have more lines than a call may have arguments.
     for (const line of ['', ...layout.paragraph('', suite, 'bold')]) lines.push(line);
     for (const result of members) for (const line of [...renderFull(result, layout), '']) lines.push(line);
     lines.pop();
@@ -92,7 +92,7 @@ function renderFull(result: ScenarioResult, layout: Layout): string[] {
   ];
 }
 
-/** One line of a case, with the label in a separate column. */
+/** Renders one line of a case, with the label in a separate column. */
 function field(layout: Layout, label: string, text: string, ...styles: Parameters<Layout['paint']>[1][]): string[] {
   if (text === '') return [];
   return layout.paragraph(`    ${layout.paint(label.padEnd(10), 'dim')}`, text, ...styles);
@@ -100,7 +100,7 @@ function field(layout: Layout, label: string, text: string, ...styles: Parameter
 
 const MAX_ANSWERS = 4;
 
-/** What was changed and answered. */
+/** Renders the changes of each probe, and the answer. */
 function probes(result: ScenarioResult, layout: Layout): string[] {
   const sent = result.exchanges.filter((exchange) => exchange.role === 'probe');
   const changes = new Set(sent.flatMap((probe) => changesInWords(result, probe)));
@@ -120,11 +120,11 @@ function describeAnswer({ error, label, response }: Exchange, several: boolean):
   return `${name}${error === null ? 'no answer' : `${error.message} (${error.code})`}`;
 }
 
-/** A longer script would hide the rest of the report. */
+/** Maximum number of lines of a script; a longer one would hide the rest of the report. */
 const MAX_SCRIPT_LINES = 16;
 const MAX_SCRIPT_CHARACTERS = 2_000;
 
-/** The command, and for a failure the script. They are never wrapped, so that they can be copied. */
+/** Renders the command and, for a failure, the script. They are never wrapped, so that they can be copied. */
 function reproduction({ id, reproduce, verdict }: ScenarioResult, layout: Layout): string[] {
   const { curl, command } = reproduce ?? { curl: null, command: `hookproof run --scenario ${id}` };
   const rerun = `    ${layout.paint('rerun'.padEnd(10), 'dim')}${layout.safe(command)}`;
@@ -136,7 +136,7 @@ function reproduction({ id, reproduce, verdict }: ScenarioResult, layout: Layout
   return [rerun, `    ${layout.paint('curl', 'dim')}`, ...lines.map((line) => `      ${layout.safe(line)}`)];
 }
 
-/** The sections in which one reason stands for many checks. Each is empty when there is nothing to show. */
+/** Renders sections that group many checks by reason. Each is empty if there is nothing to show. */
 export function renderGroups(layout: Layout) {
   const section = (title: string, count: number, lines: readonly string[]): string[] =>
     count === 0 ? [] : [layout.paint(title, 'bold'), ...lines];
@@ -163,14 +163,14 @@ export function renderGroups(layout: Layout) {
       const off = withVerdict(results, 'not-applicable');
       return section(`Not applicable (${off.length})`, off.length, byReason(off, { names: false }));
     },
-    /** Passes with a comment, such as an answer that is allowed and unusual. */
+    /** Renders passes with a comment, such as an answer that is allowed but unusual. */
     notes(results: readonly ScenarioResult[]): string[] {
       const noted = withVerdict(results, 'pass').filter((result) => result.reason !== '');
       return section(`Passed with a note (${noted.length})`, noted.length, byReason(noted));
     },
-    advice(advice: readonly string[]): string[] {
-      const lines = advice.flatMap((line) => layout.paragraph(`  ${layout.sign('warn')} `, line));
-      return section('Advice', advice.length, lines);
+    lines(title: string, texts: readonly string[], sign: 'warn' | 'not-applicable'): string[] {
+      const lines = texts.flatMap((line) => layout.paragraph(`  ${layout.sign(sign)} `, line));
+      return section(title, texts.length, lines);
     },
     notVerified(entries: ResultDocument['notVerified']): string[] {
       const lead = `  ${layout.sign('not-applicable')} `;
@@ -185,10 +185,10 @@ export function renderGroups(layout: Layout) {
   };
 }
 
-/** Up to this many checks of a group are named; of more, the suites are counted. */
+/** Maximum number of checks named for a group; beyond it, the suites are counted. */
 const MAX_NAMED = 4;
 
-/** Failures and warnings that are in the baseline. */
+/** Renders the failures and warnings that are in the baseline. */
 function renderKnown(results: readonly ScenarioResult[], baseline: BaselineOutcome | null, layout: Layout): string[] {
   if (baseline === null) return [];
   const known = results.flatMap((result) => (result.known === null ? [] : [{ ...result, known: result.known }]));
@@ -209,7 +209,7 @@ function renderKnown(results: readonly ScenarioResult[], baseline: BaselineOutco
   ];
 }
 
-/** Checks that are newer than the revision of the catalogue, so that raising the revision causes no surprise. */
+/** Renders the checks that are newer than the catalogue revision, so that raising the revision causes no surprise. */
 function renderNotScored(document: ResultDocument, layout: Layout): string[] {
   const { results, scoring } = document;
   if (scoring === undefined || scoring.notScored.length === 0) return [];
@@ -237,10 +237,10 @@ const COLUMNS: readonly (readonly [verdict: Verdict, wide: string, narrow: strin
   ['harness-error', 'error', 'err'],
 ];
 
-/** Below this width the long column titles do not fit. */
+/** Below this width, in columns, the long column titles do not fit. */
 const WIDE_TABLE = 64;
 
-/** How many checks of each suite ended in each verdict. */
+/** Renders the number of checks of each suite by verdict. */
 function renderTable(results: readonly ScenarioResult[], layout: Layout): string[] {
   if (results.length === 0) return [];
   const isWide = layout.width >= WIDE_TABLE;

@@ -1,14 +1,21 @@
-/** Renderings of a result document: pure. */
-import type { FleetDocument } from '../fleet.ts';
+/** Renders result documents. Pure. */
+import type { Standing } from '../register/standing.ts';
+import type { Comparison } from './comparison-document.ts';
+import type { ComparedFile } from './html/comparison-page.ts';
+import type { FleetView } from './html/fleet-page.ts';
 import type { ResultDocument } from './result-document.ts';
 
 export { renderBadge } from './badge.ts';
 export { bodyChangeInWords, bodyComparison, changesInWords, visibleBytes } from './body-changes.ts';
 export { type Cause, causesOf, decisiveProbe, groupBy, withDiagnosisOf, withFindings } from './causes.ts';
 export { changedBytes } from './changed-bytes.ts';
+export { compareRuns } from './compare.ts';
+export { comparisonSchema } from './comparison-document.ts';
 export { type EventStream, openEventStream } from './event-stream.ts';
 export { defuse, inActions } from './github.ts';
+export type { ComparedFile } from './html/comparison-page.ts';
 export { renderHuman } from './human.ts';
+export { renderComparison } from './human-comparison.ts';
 export { renderEvent, renderJson, renderNdjson, visibleJson } from './json.ts';
 export { renderJunit } from './junit.ts';
 export {
@@ -17,6 +24,7 @@ export {
   displayWidth,
   formatDuration,
   type Layout,
+  type ReportOptions,
   type TerminalOptions,
   truncate,
 } from './layout.ts';
@@ -26,23 +34,39 @@ export { createRedactor, type NamedSecret, type Redactor } from './redactor.ts';
 export type { Reporter } from './reporters.ts';
 export { eventSchema, resultSchema } from './result-document.ts';
 export { renderRound } from './round.ts';
+export { certificateInWords, EVENT_SIGNS, STATE_SIGNS, trafficInWords } from './standing-wording.ts';
 export { describeBytes } from './visible.ts';
 export { caveats, closeness, headline, judgedLine, numbers } from './wording.ts';
-export { checkReportPlaces, type WrittenReport, withinFolder, writeReports } from './write-reports.ts';
+export {
+  checkReportPlaces,
+  replaceFile,
+  type WrittenReport,
+  withinFolder,
+  writeReports,
+  writeTexts,
+} from './write-reports.ts';
 
-// What a run on a terminal does not need is loaded when it is asked for.
+// Modules that a run on a terminal does not need are loaded on demand.
 
-/** The HTML report. */
+/** Renders the HTML report. */
 export async function renderHtml(document: ResultDocument): Promise<string> {
   return (await import('./html/report-page.ts')).renderHtml(document);
 }
 
-/** The HTML page about many partners. */
-export async function renderFleetHtml(document: FleetDocument): Promise<string> {
-  return (await import('./html/fleet-page.ts')).renderFleetPage(document);
+/** The HTML page about two runs. */
+export async function renderComparisonPage(
+  comparison: Comparison,
+  files: readonly [before: ComparedFile, now: ComparedFile],
+): Promise<string> {
+  return (await import('./html/comparison-page.ts')).renderComparisonPage(comparison, files);
+}
+
+/** The HTML page about all partners. */
+export async function renderFleetHtml(view: FleetView): Promise<string> {
+  return (await import('./html/fleet-page.ts')).renderFleetPage(view);
 }
 
 /** The partners as CSV. */
-export async function renderFleetCsv(document: FleetDocument): Promise<string> {
-  return (await import('./fleet-csv.ts')).renderFleetCsv(document);
+export async function renderFleetCsv(standings: readonly Standing[]): Promise<string> {
+  return (await import('./fleet-csv.ts')).renderFleetCsv(standings);
 }

@@ -1,10 +1,13 @@
-/** The document and the events as JSON. */
+/** Renders the document and the events as JSON. */
 import type { ResultDocument, RunEvent } from './result-document.ts';
 
 /** The version of the published schema of events (`hookproof list --schemas`). */
 const EVENT_VERSION = 1;
 
-/** Characters that JSON may contain and that control a terminal or are invisible. They occur only inside strings. */
+/**
+ * Matches characters that JSON may contain and that control a terminal or are invisible. They occur only inside
+ * strings.
+ */
 const UNSEEN = /[\x7f-\x9f\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 function escapeOf(character: string): string {
@@ -14,27 +17,27 @@ function escapeOf(character: string): string {
 }
 
 /**
- * JSON in which control and invisible characters are escaped, which parsing reverts. So is `##[`, which starts a
- * command in a log of GitHub Actions.
+ * Serialises JSON with control and invisible characters escaped, which parsing reverts. `##[`, which starts a command
+ * in a GitHub Actions log, is escaped, too.
  */
 export function visibleJson(value: unknown, indent?: number): string {
   return JSON.stringify(value, undefined, indent).replace(UNSEEN, escapeOf).replaceAll('##[', '##\\u005b');
 }
 
 /**
- * The document itself, indented, ending with a newline. Control and invisible characters are escaped; parsing gives
- * them back.
+ * Renders the document itself, indented, ending with a newline. Control and invisible characters are escaped, which
+ * parsing reverts.
  */
 export function renderJson(document: ResultDocument): string {
   return `${visibleJson(document, 2)}\n`;
 }
 
-/** One event as one line of NDJSON, with its newline: the version of the schema, and then the event. */
+/** Renders one event as one line of NDJSON with its newline: the schema version, then the event. */
 export function renderEvent(event: RunEvent): string {
   return `${visibleJson({ schemaVersion: EVENT_VERSION, ...event })}\n`;
 }
 
-/** The events of a run with this document, without the notices, which are in no document. */
+/** Yields the events of a run with this document, without the notices, which are in no document. */
 function* eventsOf(document: ResultDocument): Generator<RunEvent> {
   const { target, seed, planned, startedAt, results } = document;
   yield { type: 'run-started', url: target.url, seed, planned, startedAt };
@@ -44,7 +47,7 @@ function* eventsOf(document: ResultDocument): Generator<RunEvent> {
   yield { type: 'run-finished', document };
 }
 
-/** A finished run as NDJSON: the same lines that {@link renderEvent} gives while a run goes on, notices left out. */
+/** Renders a finished run as NDJSON: the lines that {@link renderEvent} returns during a run, without notices. */
 export function renderNdjson(document: ResultDocument): string {
   return Array.from(eventsOf(document), renderEvent).join('');
 }

@@ -1,35 +1,37 @@
 /**
- * The document as JUnit XML: one testsuite for each suite, one testcase for each check.
+ * Renders the document as JUnit XML: one testsuite per suite, one testcase per check.
  *
- * The diagnosis is in the properties of every suite. A fail is a failure, or skipped when it is known; a stale entry of
- * the baseline is a separate failure; inconclusive and harness-error are errors; not-applicable is skipped; a warn
- * passes with a system-out, except in a strict run, where it fails.
+ * The diagnosis is in the properties of every suite. A failure is a `failure`, or skipped if it is known. A stale
+ * baseline entry is a separate failure. Inconclusive results and harness errors are errors, and checks that do not
+ * apply are skipped. A warning passes with a `system-out`, but fails in a strict run.
  */
 
 import { escapeCharacter } from '../../contract/visible.ts';
 import { groupBy } from './causes.ts';
-import { details, incompleteness, message, type Outcome, outcomeOf, whySkipped } from './outcome.ts';
+import { details, incompleteness, message, type TestOutcome, testOutcomeOf, whySkipped } from './outcome.ts';
 import type { ResultDocument, ScenarioResult } from './result-document.ts';
 import { closeness, NOTHING_FITS, namesOf, notExplained, verifiableIn } from './wording.ts';
 
-/** JUnit XML, ending with a newline: well-formed whatever bytes the endpoint answered. Times are in seconds. */
+/**
+ * Renders JUnit XML, ending with a newline; it is well-formed whatever bytes the endpoint sent. Times are in seconds.
+ */
 export function renderJunit(document: ResultDocument): string {
   const { baseline, durationMs, results } = document;
   const properties = propertiesOf(document);
   const timestamp = document.startedAt;
-  const suite = (name: string, milliseconds: number, outcomes: readonly Outcome[], cases: readonly string[]) => {
+  const suite = (name: string, milliseconds: number, outcomes: readonly TestOutcome[], cases: readonly string[]) => {
     const attributes = { name, ...counts(outcomes), time: seconds(milliseconds), timestamp };
     return element('testsuite', attributes, { children: [properties, ...cases] });
   };
   const stale = baseline?.stale ?? [];
   const missing = incompleteness(document);
-  const failures = stale.map((): Outcome => 'failure');
-  const extra: Outcome[] = missing === null ? failures : [...failures, 'error'];
+  const failures = stale.map((): TestOutcome => 'failure');
+  const extra: TestOutcome[] = missing === null ? failures : [...failures, 'error'];
   const suites = groupBy(results, (result) => result.suite).map(([name, members]) =>
     suite(
       name,
       members.reduce((sum, member) => sum + member.durationMs, 0),
-      members.map((member) => outcomeOf(member, document)),
+      members.map((member) => testOutcomeOf(member, document)),
       members.map((member) => testcase(member, document)),
     ),
   );
@@ -39,12 +41,12 @@ export function renderJunit(document: ResultDocument): string {
     );
     suites.push(suite('baseline', 0, failures, cases));
   }
-  // An interrupted run must not look green.
+  // An interrupted run must not look successful.
   if (missing !== null) {
     const open = caseOfRun('every planned check is judged', 'run', 'error', missing, 'incomplete');
     suites.push(suite('run', 0, ['error'], [open]));
   }
-  const outcomes = [...results.map((result) => outcomeOf(result, document)), ...extra];
+  const outcomes = [...results.map((result) => testOutcomeOf(result, document)), ...extra];
   const attributes = { name: 'hookproof', ...counts(outcomes), time: seconds(durationMs), timestamp };
   return `<?xml version="1.0" encoding="UTF-8"?>\n${element('testsuites', attributes, { children: suites })}\n`;
 }
@@ -74,7 +76,7 @@ function propertiesOf(document: ResultDocument): string {
   return element('properties', {}, { children: values.map(([name, value]) => element('property', { name, value })) });
 }
 
-/** The diagnosis as properties: "diagnosis" for the first fault, "diagnosis.2" for the next. */
+/** Renders the diagnosis as properties: "diagnosis" for the first fault, "diagnosis.2" for the next. */
 function diagnosisProperties(document: ResultDocument): Property[] {
   const { diagnosis, counts } = document;
   if (diagnosis.length === 0) return counts.fail < 2 ? [] : [['diagnosis', NOTHING_FITS]];
@@ -106,17 +108,22 @@ function testcase(result: ScenarioResult, document: ResultDocument): string {
     passed: () =>
       result.reason === '' && result.verdict === 'pass' ? [] : [element('system-out', {}, { text: details(result) })],
   };
-  return element('testcase', attributes, { children: child[outcomeOf(result, document)]() });
+  return element('testcase', attributes, { children: child[testOutcomeOf(result, document)]() });
 }
 
-/** A testcase about the run itself. */
+/** Renders a testcase about the run itself. */
 function caseOfRun(name: string, suite: string, outcome: 'failure' | 'error', text: string, type: string): string {
   const attributes = { name, classname: `hookproof.${suite}`, time: seconds(0) };
   return element('testcase', attributes, { children: [element(outcome, { message: text, type })] });
 }
 
-function counts(outcomes: readonly Outcome[]): { tests: number; failures: number; errors: number; skipped: number } {
-  const count = (wanted: Outcome): number => outcomes.filter((outcome) => outcome === wanted).length;
+function counts(outcomes: readonly TestOutcome[]): {
+  tests: number;
+  failures: number;
+  errors: number;
+  skipped: number;
+} {
+  const count = (wanted: TestOutcome): number => outcomes.filter((outcome) => outcome === wanted).length;
   return { tests: outcomes.length, failures: count('failure'), errors: count('error'), skipped: count('skipped') };
 }
 
@@ -124,7 +131,7 @@ function seconds(milliseconds: number): string {
   return (milliseconds / 1000).toFixed(3);
 }
 
-/** An element on separate lines. Children are finished XML, each on its line; text is character data. */
+/** Renders an element on separate lines. Children are finished XML, each on its line; text is character data. */
 function element(
   name: string,
   attributes: Readonly<Record<string, string | number>>,
@@ -137,20 +144,29 @@ function element(
   return children.length === 0 ? `${open}/>` : `${open}>\n${children.join('\n')}\n</${name}>`;
 }
 
-/** Character data. ANSI sequences are removed; what XML cannot contain becomes a visible escape (`\x00`). */
+/**
+ * Escapes character data. ANSI sequences are removed; characters that XML cannot contain become visible escapes
+ * (`\x00`).
+ */
 function xmlText(text: string): string {
   return escaped(text).replace(/\r/g, '&#13;');
 }
 
-/** An attribute value without quotes. Line breaks and tabs are references, because parsers turn them into spaces. */
+/**
+ * Escapes an attribute value, without quotes. Line breaks and tabs become references, because parsers turn them into
+ * spaces.
+ */
 function xmlAttribute(text: string): string {
   return escaped(text).replace(/[\t\n\r]/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** Colour and cursor sequences, which say nothing in a test report. */
+/** Matches colour and cursor sequences, which are useless in a test report. */
 const ANSI_SEQUENCE = /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]/g;
 
-/** What XML 1.0 forbids, lone surrogates included, and the C1 controls and directional overrides that it allows. */
+/**
+ * Matches characters that XML 1.0 forbids, including lone surrogates, and the C1 controls and directional overrides
+ * that it allows.
+ */
 const ILLEGAL = /[^\t\n\r\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]|[\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -167,9 +183,9 @@ function escaped(text: string): string {
       .replace(ANSI_SEQUENCE, '')
       .replace(ILLEGAL, escapeCharacter)
       .replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '')
-      // In a log that a runner of GitHub Actions reads, these would start commands.
+      // In a GitHub Actions log, these would start commands.
       .replaceAll('##[', '##&#91;')
-      // The white space has no line ends: a pattern that looks from each of them to the next text takes quadratic time.
+      // The whitespace excludes line ends: a pattern that searches from each of them would take quadratic time.
       .replace(/^([^\S\r\n\u2028\u2029]*):(?=:)/gm, '$1&#58;')
   );
 }

@@ -2,6 +2,7 @@
 import { createRequire } from 'node:module';
 import { styleText } from 'node:util';
 import { visible } from '../../contract/visible.ts';
+import type { Comparison } from './comparison-document.ts';
 import type { Verdict } from './result-document.ts';
 import { visibleAscii } from './visible.ts';
 
@@ -12,12 +13,14 @@ export interface TerminalOptions {
   readonly unicode: boolean;
 }
 
-/** How the terminal report is shown. */
+/** Options of the terminal report. */
 export interface ReportOptions extends TerminalOptions {
-  /** Every finding in full, and what the short report counts. */
+  /** Shows every finding in full, and what the short report only counts. */
   readonly verbose?: boolean;
-  /** Reports that were written, by their absolute paths. */
+  /** The written reports, with absolute paths. */
   readonly files?: readonly { readonly name: string; readonly path: string }[];
+  /** What the run changed since an earlier run of the endpoint. */
+  readonly comparison?: Comparison;
 }
 
 type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
@@ -35,10 +38,10 @@ const SIGNS: Readonly<Record<Verdict, readonly [unicode: string, ascii: string, 
   'harness-error': ['#', '#', 'red'],
 };
 
-/** The start of a line that GitHub Actions treats as a command, anywhere in a log; leading spaces do not matter. */
+/** Matches the start of a line that GitHub Actions treats as a command, after any spaces. */
 const WORKFLOW_COMMAND = /^(\s*)(?=::|##\[)(.)/;
 
-/** The line with the first character of a command escaped. Lines of ours never begin like that. */
+/** Escapes the first character of a workflow command. Our own lines never begin like one. */
 function withoutCommand(line: string): string {
   return line.replace(WORKFLOW_COMMAND, (_all, spaces: string, first: string) => {
     return `${spaces}\\x${first.charCodeAt(0).toString(16)}`;
@@ -46,19 +49,19 @@ function withoutCommand(line: string): string {
 }
 
 export interface Layout {
-  /** Columns that may be used. */
+  /** The usable width, in columns. */
   readonly width: number;
-  /** The text in the given styles, or unchanged without colour. */
+  /** Returns the text in the given styles, or unchanged without colour. */
   paint(text: string, ...styles: Style[]): string;
-  /** The sign of a verdict, painted. One column wide. */
+  /** Returns the sign of a verdict in its style, one column wide. */
   sign(verdict: Verdict): string;
-  /** The style of a verdict. */
+  /** Returns the style of a verdict. */
   style(verdict: Verdict): Style;
-  /** Untrusted text made safe for this terminal, in one line. */
+  /** Makes untrusted text safe for this terminal, in one line. */
   safe(text: string): string;
   /**
-   * A paragraph of untrusted text: wrapped, the first line after `lead`, the others indented by the width of the lead.
-   * A newline in the text starts a new line.
+   * Wraps a paragraph of untrusted text: the first line follows `lead`, the others are indented by its width. A newline
+   * in the text starts a new line.
    */
   paragraph(lead: string, text: string, ...styles: Style[]): string[];
 }
@@ -85,7 +88,7 @@ export function createLayout(options: TerminalOptions): Layout {
   };
 }
 
-/** "840 ms", "8.4 s", "2 min 5 s". */
+/** Formats a duration: "840 ms", "8.4 s", "2 min 5 s". */
 export function formatDuration(milliseconds: number): string {
   if (milliseconds < 999.5) return `${Math.round(milliseconds)} ms`;
   if (milliseconds < 9_995) return `${(milliseconds / 1000).toFixed(2)} s`;
@@ -94,15 +97,17 @@ export function formatDuration(milliseconds: number): string {
   return seconds % 60 === 0 ? `${seconds / 60} min` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
-/** "1 check", "2 checks". */
+/** Formats a count with its noun: "1 check", "2 checks". */
 export function counted(count: number, singular: string, plural = `${singular}s`): string {
   return `${count} ${count === 1 ? singular : plural}`;
 }
 
-/** Characters that take one column each: those of nearly all texts. */
+/** Matches text whose characters take one column each, which most texts are. */
 const NARROW = /^[ -~…·✓✗]*$/;
 
-/** For other characters. The tables of Unicode behind them take longer to load than most reports to render. */
+/**
+ * Loads a library for other characters on demand. Its Unicode tables take longer to load than most reports to render.
+ */
 const require = createRequire(import.meta.url);
 const libraries = {
   get stringWidth(): typeof import('string-width').default {
@@ -113,19 +118,19 @@ const libraries = {
   },
 };
 
-/** Longer lines with wide characters are cut before they are laid out: 40,000 emoji take half a minute. */
+/** Longer lines with wide characters are cut before layout: 40,000 emoji take half a minute. */
 const MAX_WIDE_LINE = 4_000;
 
 function cutIfWide(line: string): string {
   return line.length <= MAX_WIDE_LINE || NARROW.test(line) ? line : `${line.slice(0, MAX_WIDE_LINE)}…`;
 }
 
-/** Columns that visible text takes in a terminal: combining marks take none, wide characters two. */
+/** Returns the columns that visible text takes in a terminal: none for combining marks, two for wide characters. */
 export function displayWidth(text: string): number {
   return NARROW.test(text) || text.length > MAX_WIDE_LINE ? text.length : libraries.stringWidth(text);
 }
 
-/** Shortens to a display width and marks the end. */
+/** Shortens text to a display width and marks the cut. */
 export function truncate(text: string, width: number, mark = '…'): string {
   if (displayWidth(text) <= width) return text;
   const left = Math.max(1, width - displayWidth(mark));
@@ -136,7 +141,10 @@ export function truncate(text: string, width: number, mark = '…'): string {
   return head + mark;
 }
 
-/** Lines of at most `width` columns, broken at spaces, and inside words that are wider than a line. Never empty. */
+/**
+ * Wraps text to lines of at most `width` columns, broken at spaces, and inside words that are wider than a line. Never
+ * empty.
+ */
 export function wrap(text: string, width: number): string[] {
   const words = text.split(' ');
   const isPlain = text === '' || (NARROW.test(text) && words.every(({ length }) => length > 0 && length <= width));

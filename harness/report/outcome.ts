@@ -1,13 +1,13 @@
-/** What test reports (JUnit, CTRF) say about a check. */
+/** Describes a check for test reports (JUnit, CTRF). */
 import type { ResultDocument, ScenarioResult } from './result-document.ts';
 import { failsTheRun, isScored } from './verdict.ts';
 import { judgedLine } from './wording.ts';
 
-/** The four outcomes of JUnit: an error is a check without a verdict. */
-export type Outcome = 'failure' | 'error' | 'skipped' | 'passed';
+/** The four outcomes of JUnit. An error is a check without a verdict. */
+export type TestOutcome = 'failure' | 'error' | 'skipped' | 'passed';
 
-/** Known failures and checks that are not scored are skipped, unless they pass. */
-export function outcomeOf(result: ScenarioResult, document: ResultDocument): Outcome {
+/** Returns the outcome of a check. Known failures and checks that are not scored are skipped, unless they pass. */
+export function testOutcomeOf(result: ScenarioResult, document: ResultDocument): TestOutcome {
   const { strict } = document;
   if (!isScored(document, result) && result.verdict !== 'pass') return 'skipped';
   if (result.known !== null && failsTheRun(result.verdict, strict)) return 'skipped';
@@ -26,7 +26,7 @@ export function outcomeOf(result: ScenarioResult, document: ResultDocument): Out
   }
 }
 
-/** One line, for a list of failures. */
+/** Returns one line for a list of failures. */
 export function message(result: ScenarioResult): string {
   if (result.verdict === 'fail' || result.verdict === 'warn') {
     const answer = `expected ${result.expected}, observed ${result.observed}`;
@@ -44,9 +44,9 @@ export function whySkipped(result: ScenarioResult, document: ResultDocument): st
   return `known failure (${observed}): ${known.reason} (owner: ${known.owner}, until ${known.expires})`;
 }
 
-/** Everything needed to fix the failure, a line each. */
+/** Returns everything needed to fix the failure, one line each. */
 export function details(result: ScenarioResult): string {
-  // The level of a check says nothing about a warning, which does not fail the run.
+  // The level is omitted for a warning, which does not fail the run.
   const level = result.verdict === 'warn' ? '' : ` (${result.level})`;
   const lines: [string, string][] = [
     ['defect', result.defect ?? ''],
@@ -67,7 +67,7 @@ export function details(result: ScenarioResult): string {
     .join('\n');
 }
 
-/** Why the run is incomplete; null when every planned check has a result. */
+/** Returns why the run is incomplete; null if every planned check has a result. */
 export function incompleteness(document: ResultDocument): string | null {
   const { judged, planned, interrupted } = document;
   if (judged === planned && !interrupted) return null;

@@ -7,21 +7,21 @@ import { headline } from './wording.ts';
 export interface ProgressOptions {
   readonly stream: { write(text: string): unknown };
   readonly isTTY: boolean;
-  /** Columns of the terminal; 80 when absent. */
+  /** Columns of the terminal. Default: 80. */
   readonly columns?: number | undefined;
   readonly color: boolean;
-  /** Whether the terminal shows Unicode; true when absent. */
+  /** Whether the terminal shows Unicode. Default: true. */
   readonly unicode?: boolean;
-  /** Milliseconds since any moment; replaced in tests. */
+  /** Returns milliseconds since any moment; replaced in tests. */
   readonly now?: () => number;
 }
 
 const ERASE_LINE = '\r\x1b[K';
 
-/** How many lines a run without a terminal gets for its progress alone. */
+/** Number of progress lines in a run without a terminal. */
 const MILESTONES = 4;
 
-/** How many findings and how many notes are printed during the run; the report contains all findings. */
+/** Maximum number of findings and of notes printed during the run; the report contains all findings. */
 const MAX_SHOWN = 3;
 
 interface State {
@@ -31,27 +31,29 @@ interface State {
   suite: string;
   failures: number;
   warnings: number;
-  /** Reasons of inconclusive checks that were printed: a receiver that is down gives each check the same reason. */
+  /** Reasons of inconclusive checks already printed: a receiver that is down gives each check the same reason. */
   readonly reasons: Set<string>;
-  /** Findings so far. */
+  /** The number of findings so far. */
   shown: number;
-  /** Notes so far: a receiver that restarts gives dozens. */
+  /** The number of notes so far: a receiver that restarts causes dozens. */
   notes: number;
-  startedAtMs: number;
+  /** The last reported remaining time, and when it was reported. */
+  left: { readonly ms: number; readonly atMs: number } | null;
+  /** When the last progress line was printed. */
+  printedAtMs: number;
 }
 
-/** The remaining time is shown in runs that take at least this long. */
-const MIN_ELAPSED_MS = 5000;
+/** Without a terminal, the longest time between two progress lines. */
+const MAX_QUIET_MS = 25_000;
 
-/** The remaining time, from the checks so far; empty while it is unknown. */
-function remaining({ finished, planned, startedAtMs }: State, nowMs: number): string {
-  const elapsed = nowMs - startedAtMs;
-  if (elapsed < MIN_ELAPSED_MS || finished === 0 || finished >= planned) return '';
-  const leftMs = (elapsed / finished) * (planned - finished);
+/** Returns the remaining time in words; empty while it is unknown. */
+function remaining({ finished, planned, left }: State, nowMs: number): string {
+  if (left === null || finished >= planned) return '';
+  const leftMs = Math.max(1000, left.ms - (nowMs - left.atMs));
   return `about ${leftMs < 60_000 ? `${Math.ceil(leftMs / 1000)} s` : formatDuration(leftMs)} left`;
 }
 
-/** The lines for a finished check: failures, warnings, harness errors, and each reason for no verdict once. */
+/** Returns the lines for a finished check: failures, warnings, harness errors, and each reason for no verdict once. */
 function linesFor(result: ScenarioResult, reasons: Set<string>, layout: Layout): string[] {
   const { verdict } = result;
   if (verdict === 'pass' || verdict === 'not-applicable' || result.known !== null) return [];
@@ -80,11 +82,11 @@ function liveLine(state: State, layout: Layout, columns: number, nowMs: number):
 }
 
 /**
- * A listener that shows a run's progress.
+ * Creates a listener that shows a run's progress.
  *
- * On a terminal one line is rewritten in place (finished of planned, suite, failures so far) and gone at the end;
- * elsewhere there are a few plain lines. Either way failures, warnings and notices are printed as they come, and the
- * first output is there as soon as the run starts. Give it redacted events.
+ * On a terminal, one line is rewritten in place (finished of planned, suite, failures so far) and removed at the end;
+ * elsewhere there are a few plain lines. Failures, warnings and notices are printed when they occur, and the first
+ * output appears as soon as the run starts. The events must be redacted.
  */
 export function createProgress(options: ProgressOptions): RunListener {
   const columns = options.columns ?? 80;
@@ -99,7 +101,8 @@ export function createProgress(options: ProgressOptions): RunListener {
     reasons: new Set(),
     shown: 0,
     notes: 0,
-    startedAtMs: 0,
+    left: null,
+    printedAtMs: 0,
   };
   const { now = () => performance.now() } = options;
   let live = '';
@@ -114,6 +117,12 @@ export function createProgress(options: ProgressOptions): RunListener {
     live = liveLine(state, layout, columns, now());
     options.stream.write(before + live);
   };
+  const printProgress = (): void => {
+    state.printedAtMs = now();
+    const left = remaining(state, state.printedAtMs);
+    const done = `${state.finished} of ${state.planned} checks done, ${counted(state.failures, 'failure')} so far`;
+    print([left === '' ? done : `${done}, ${left}`]);
+  };
   const milestone = (finished: number): boolean =>
     finished < state.planned &&
     Math.floor((finished * MILESTONES) / state.planned) > Math.floor(((finished - 1) * MILESTONES) / state.planned);
@@ -121,7 +130,7 @@ export function createProgress(options: ProgressOptions): RunListener {
   return (event: RunEvent): void => {
     switch (event.type) {
       case 'run-started':
-        Object.assign(state, { url: event.url, planned: event.planned, startedAtMs: now() });
+        Object.assign(state, { url: event.url, planned: event.planned, printedAtMs: now() });
         print(layout.paragraph('', `${counted(event.planned, 'check')} against ${event.url}, seed ${event.seed}`));
         redraw();
         return;
@@ -134,15 +143,16 @@ export function createProgress(options: ProgressOptions): RunListener {
         if (lines.length > 0) state.shown += 1;
         if (state.shown <= MAX_SHOWN) print(lines);
         else if (lines.length > 0 && state.shown === MAX_SHOWN + 1) print(['further findings are in the report']);
-        if (!options.isTTY && milestone(event.finished)) {
-          const left = remaining(state, now());
-          const failures = counted(state.failures, 'failure');
-          const done = `${event.finished} of ${event.planned} checks done, ${failures} so far`;
-          print([left === '' ? done : `${done}, ${left}`]);
-        }
+        if (!options.isTTY && milestone(event.finished)) printProgress();
         redraw();
         return;
       }
+      case 'progress':
+        Object.assign(state, { finished: event.finished, planned: event.planned });
+        state.left = event.leftMs === null ? null : { ms: event.leftMs, atMs: now() };
+        if (!options.isTTY && now() - state.printedAtMs >= MAX_QUIET_MS) printProgress();
+        redraw();
+        return;
       case 'notice':
         state.notes += 1;
         if (state.notes <= MAX_SHOWN) print(layout.paragraph(`${layout.paint('note', 'cyan')}  `, event.message));
@@ -153,7 +163,7 @@ export function createProgress(options: ProgressOptions): RunListener {
         if (end !== '') options.stream.write(end);
         const { document } = event;
         const left = state.notes - MAX_SHOWN;
-        if (left > 0) print([`and ${counted(left, 'more note')} about interruptions`]);
+        if (left > 0) print([`and ${counted(left, 'more note')}`]);
         if (!options.isTTY) print([`Finished in ${formatDuration(document.durationMs)}: ${headline(document)}`]);
         return;
       }

@@ -1,6 +1,6 @@
 /**
- * The output boundary: documents, events and errors without secrets. How a field is redacted follows from its schema:
- * see `text`, `wording` and `base64` of the result document. What has no schema is untrusted text.
+ * The output boundary: removes secrets from documents, events and errors. The schema of a field decides how it is
+ * redacted: see `text`, `wording` and `base64` of the result document. Values without a schema are untrusted text.
  */
 import * as z from 'zod';
 import { HookproofError } from '../../contract/index.ts';
@@ -14,7 +14,7 @@ import {
   writtenEvent,
 } from './result-document.ts';
 
-/** How a value is redacted. `closed`: a number, a boolean or one of a list of values, which no secret changes. */
+/** How a value is redacted. `closed`: a number, a boolean or one of a list of values, which are never changed. */
 export type Plan =
   | 'closed'
   | 'untrusted'
@@ -23,7 +23,7 @@ export type Plan =
   | { readonly item: Plan }
   | { readonly fields: ReadonlyMap<string, Plan> };
 
-/** How values of this schema are redacted. */
+/** Returns how values of this schema are redacted. */
 export function planOf(schema: z.core.$ZodType): Plan {
   if (schema === wording) return 'wording';
   if (schema === base64) return 'base64';
@@ -40,28 +40,28 @@ export function planOf(schema: z.core.$ZodType): Plan {
 let documentPlan: Plan | undefined;
 let eventPlans: ReadonlyMap<string, Plan> | undefined;
 
-/** Of each event by its type. */
+/** Returns the plans of the events by type. */
 function plansOfEvents(): ReadonlyMap<string, Plan> {
   return new Map(writtenEvent.options.map((option) => [option.shape.type.value, planOf(option)]));
 }
 
 /**
- * The document without secrets and valid signatures in any string, bodies in base64 included. Keys, numbers and fields
- * with a closed list of values are unchanged, so the result is a valid document. Redacting is idempotent.
+ * Removes secrets and valid signatures from every string of the document, including bodies in base64. Keys, numbers and
+ * enumerated fields are unchanged, so the result is a valid document. Redacting is idempotent.
  */
 export function redactDocument(document: ResultDocument, redactor: Redactor): ResultDocument {
   documentPlan ??= planOf(resultDocument);
   return redactValue(document, documentPlan, remembering(redactor, document, documentPlan)) as ResultDocument;
 }
 
-/** Part of no encoding, escape or line break, so that each text is read as if it were alone. */
+/** A separator that is part of no encoding, escape or line break, so that each text is read as if it were alone. */
 const SEPARATOR = '\x01';
-/** What may be a list of numbers or of hexadecimal bytes, and is then read together with the rest of its text. */
+/** Matches text that may be a list of numbers or of hexadecimal bytes, which is then read as a whole. */
 const MAY_BE_LIST = /(?:[0-9a-f]{1,3}[\s:.,;_=-]{1,12}(?:0x)?){9}/i;
 
 /**
- * The redactor for one document: most texts of the catalogue are in it several times, and hardly ever does one contain
- * a secret. All of them together are searched first, which takes a fraction of the time of as many searches.
+ * Returns a caching redactor for one document. Most catalogue texts occur several times and rarely contain a secret, so
+ * all texts are first searched together, which is much faster than separate searches.
  */
 function remembering(redactor: Redactor, document: ResultDocument, plan: Plan): Redactor {
   const wordings = new Set<string>();
@@ -103,22 +103,22 @@ function fieldOf(plan: Plan, name: string): Plan {
   return (typeof plan === 'object' && 'fields' in plan ? plan.fields.get(name) : undefined) ?? 'untrusted';
 }
 
-/** An event without secrets, for the progress display and the ndjson reporter. */
+/** Redacts an event for the progress display and the ndjson reporter. */
 export function redactEvent(event: RunEvent, redactor: Redactor): RunEvent {
   eventPlans ??= plansOfEvents();
   return redactValue(event, eventPlans.get(event.type) ?? 'untrusted', redactor) as RunEvent;
 }
 
 /**
- * A copy of the error that may be shown. A {@link HookproofError} keeps its code and kind. Any other error keeps its
- * name, code, causes and the errors of an AggregateError; other properties are dropped, because they may contain
- * anything. A value that is not an error becomes one.
+ * Returns a copy of the error that may be shown. A {@link HookproofError} keeps its code and kind. Any other error
+ * keeps its name, code, causes and the errors of an AggregateError; other properties are dropped, because they may
+ * contain anything. A value that is not an error becomes one.
  */
 export function redactError(error: unknown, redactor: Redactor): Error {
   return redactDeep(error, redactor, 0);
 }
 
-/** What has no secret is not copied. */
+/** Redacts a value; parts without secrets are not copied. */
 export function redactValue(value: unknown, plan: Plan, redactor: Redactor): unknown {
   if (plan === 'closed') return value;
   if (typeof value === 'string') {

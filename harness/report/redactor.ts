@@ -1,9 +1,9 @@
 /**
- * Redaction by value: all output passes through here once, so a secret is removed in every place and encoding. Reports
+ * Redacts by value: all output passes through here once, so a secret is removed in every place and encoding. Reports
  * show secrets as `[redacted:NAME]`, and valid signatures as `[redacted:signature]`.
  */
 
-import { createSecretFinder, MIN_ANYWHERE, replaceSpans, type Span } from '../../contract/find-secrets.ts';
+import { MIN_ANYWHERE, type NamedSpan, replaceSpans, SecretFinder } from '../../contract/find-secrets.ts';
 import type { HeaderLine } from '../../contract/index.ts';
 import { secretParts } from '../../contract/secret-spellings.ts';
 
@@ -14,16 +14,16 @@ export interface NamedSecret {
 }
 
 export interface Redactor {
-  /** The text without secrets, in any of their encodings, and without valid signatures. */
+  /** Removes secrets in any of their encodings, and valid signatures, from text. */
   text(input: string): string;
   /**
-   * The same for a text of the catalogue. Secrets under 16 characters may be plain words ("test"): they stay in such a
-   * text, because a gap in a well-known sentence would reveal them.
+   * Like `text`, for catalogue text. Secrets under 16 characters may be ordinary words ("test"): they stay, because a
+   * gap in a known sentence would reveal them.
    */
   wording(input: string): string;
-  /** The same for bytes in any encoding that contains ASCII or UTF-8. */
+  /** Like `text`, for bytes in any encoding that contains ASCII or UTF-8. */
   bytes(input: Uint8Array): Uint8Array;
-  /** Names and values of header lines. */
+  /** Redacts names and values of header lines. */
   headers(lines: readonly HeaderLine[]): HeaderLine[];
   /** Redacts this valid signature (base64 of the digest) from now on, in base64, base64url and hex. */
   addSignature(base64: string): void;
@@ -33,24 +33,26 @@ function escapeForRegExp(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
 }
 
-function findShort(text: string, short: readonly { readonly pattern: RegExp; readonly name: string }[]): Span[] {
+function findShort(text: string, short: readonly { readonly pattern: RegExp; readonly name: string }[]): NamedSpan[] {
   return short.flatMap(({ pattern, name }) =>
     Array.from(text.matchAll(pattern), (match) => ({ start: match.index, end: match.index + match[0].length, name })),
   );
 }
 
-/** The longest marker that contains no secret itself: a secret may be the word "redacted". */
+/** Returns the longest marker that does not itself contain a secret: a secret may be the word "redacted". */
 function chooseMarker(name: string, isSecret: (text: string) => boolean): string {
   const candidates = [`[redacted:${name}]`, '[redacted]', '[***]', '<---->'];
   return candidates.find((candidate) => !isSecret(candidate)) ?? '';
 }
 
-/** A redactor for these secrets; empty values are ignored. Without values and signatures it changes nothing. */
+/**
+ * Creates a redactor for these secrets; empty values are ignored. Without values and signatures, it changes nothing.
+ */
 export function createRedactor(options: { readonly values: readonly NamedSecret[] }): Redactor {
-  const finder = createSecretFinder();
+  const finder = new SecretFinder();
   for (const { name, value } of options.values) finder.addSecret(name, value);
-  // Values that occur in any text by chance are redacted only where they are a complete value: a whole header value or
-  // string, in quotes, or after `=` or `:`; case-sensitive, and not in encoded forms.
+  // Values short enough to occur by chance are redacted only if they are a complete value: a whole header value or
+  // string, in quotes, or after `=` or `:`; case-sensitively, and not in encoded forms.
   const short = options.values
     .flatMap(({ name, value }) => secretParts(value).map((part) => ({ name, value: part })))
     .filter(({ value }) => value.length < MIN_ANYWHERE)
@@ -63,12 +65,12 @@ export function createRedactor(options: { readonly values: readonly NamedSecret[
   const markerFor = (name: string): string => {
     const known = markers.get(name);
     if (known !== undefined) return known;
-    const marker = chooseMarker(name, finder.isIn);
+    const marker = chooseMarker(name, (text) => finder.containsSecret(text));
     markers.set(name, marker);
     return marker;
   };
 
-  const spansOf = (input: string): Span[] => [...finder.find(input), ...findShort(input, short)];
+  const spansOf = (input: string): NamedSpan[] => [...finder.find(input), ...findShort(input, short)];
   const text = (input: string): string => {
     const spans = spansOf(input);
     return spans.length === 0 ? input : replaceSpans(input, spans, markerFor);
@@ -80,7 +82,7 @@ export function createRedactor(options: { readonly values: readonly NamedSecret[
       return spans.length === 0 ? input : replaceSpans(input, spans, markerFor);
     },
     bytes(input) {
-      // One character a byte, so that nothing is lost on the way.
+      // Latin-1 has one character per byte, so that nothing is lost.
       const characters = Buffer.from(input.buffer, input.byteOffset, input.byteLength).toString('latin1');
       const spans = spansOf(characters);
       if (spans.length === 0) return input;

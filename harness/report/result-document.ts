@@ -1,14 +1,20 @@
 /**
- * The result document, schema version 1, which is what a run produces. Every report is a rendering of it, so it holds
- * whatever a report shows, already redacted. The JSON Schemas that the package publishes are generated from these
- * schemas.
+ * The result document (schema version 1) that a run produces. Every report is a rendering of it, so it contains
+ * everything that a report shows, already redacted. The published JSON Schemas are generated from these schemas.
  */
 import * as z from 'zod';
 import { type JsonObject, STACKS } from '../../contract/index.ts';
-import { EVIDENCE_LEVELS, EVIDENCE_SOURCES, FEATURES, LEAKS, type Leak } from '../../scenarios/index.ts';
+import {
+  EVIDENCE_LEVELS,
+  EVIDENCE_SOURCES,
+  FEATURES,
+  LEAKS,
+  type Leak,
+  ROTATION_STEPS,
+} from '../../scenarios/index.ts';
 
 export const VERDICTS = ['pass', 'fail', 'warn', 'inconclusive', 'not-applicable', 'harness-error'] as const;
-/** What happened to a delivery, whatever status the endpoint uses for it. */
+/** What happened to a delivery, independent of the endpoint's status. */
 export const ANSWER_CLASSES = [
   'accepted',
   'rejected',
@@ -22,19 +28,19 @@ export const STALE = ['passes', 'unknown-scenario', 'expired'] as const;
 export const PARTIAL_REASONS = ['selection', 'shard', 'bail', 'time-limit', 'interruption'] as const;
 export const RUN_VERDICTS = ['conformant', 'nonconformant', 'inconclusive', 'harness-error'] as const;
 
-/** A text that the endpoint may have sent or that quotes it. Every secret is redacted in it. */
-const text = z.string();
+/** Text that the endpoint may have sent, or that quotes it. Every secret in it is redacted. */
+export const text = z.string();
 /**
- * A text of the catalogue or of hookproof, the same in every run. A short secret that is a plain word stays in it: see
- * `Redactor.wording`. Enumerations and literals are never changed.
+ * Text of the catalogue or of hookproof, the same in every run. A short secret that is an ordinary word stays in it:
+ * see `Redactor.wording`. Enumerations and literals are never changed.
  */
 export const wording = z.string();
-/** Bytes in base64: secrets are redacted in the bytes. */
+/** Bytes in base64. Secrets are redacted in the decoded bytes. */
 export const base64 = z.string();
 const milliseconds = z.number().nonnegative();
 const headerLines = z.array(z.tuple([text, text]));
 
-/** Bytes as text when they are valid UTF-8, else as base64. `length` is the number of bytes before truncation. */
+/** Bytes as text if they are valid UTF-8, otherwise as base64. `length` is the number of bytes before truncation. */
 const bytes = z.strictObject({
   length: z.int().nonnegative(),
   text: text.nullable(),
@@ -44,7 +50,7 @@ const bytes = z.strictObject({
 
 const exchange = z.strictObject({
   role: z.enum(['control', 'probe']),
-  /** What this delivery is, for example "control before", "probe", "the second copy". */
+  /** The role of this delivery, for example "control before", "probe", "the second copy". */
   label: text,
   /** The differences from a valid delivery, stage by stage; empty for a control. */
   changes: z.array(z.strictObject({ stage: wording, label: text })),
@@ -63,39 +69,41 @@ const exchange = z.strictObject({
 const result = z.strictObject({
   id: wording,
   suite: wording,
-  /** What is checked. */
+  /** The check's title: what it checks. */
   title: wording,
-  /** What is wrong, as a sentence; only when the verdict is `fail` or `warn`. */
+  /** The defect, as a sentence; only if the verdict is `fail` or `warn`. */
   defect: wording.optional(),
   level: z.enum(['must', 'should', 'info']),
   requirements: z.array(wording),
   verdict: z.enum(VERDICTS),
   expected: wording,
-  /** The outcomes that pass, as codes: a status, a class such as `4xx`, `closed`. Absent where none is judged. */
+  /** The outcomes that pass, as codes: a status, a class such as `4xx`, `closed`. Absent if no outcome is judged. */
   expectedOutcomes: z.array(wording).optional(),
   observed: text,
-  /** Why this verdict; empty when a pass needs no comment. */
+  /** The reason for the verdict; empty for a pass without a comment. */
   reason: text,
-  /** `reason` without the name of the delivery, the same for the same cause; absent when `reason` names none. */
+  /**
+   * `reason` without the name of the delivery, so that it is equal for the same cause; absent if `reason` names none.
+   */
   cause: text.optional(),
   /** What decided the verdict, as a code. */
   decidedBy: wording,
-  /** The label of the exchange that decided, of several; null when none did alone. */
+  /** The label of the exchange that decided, if there are several; null if none decided alone. */
   delivery: text.nullable(),
   /**
-   * `observed` without what differs from run to run: a status, a TLS alert, `closed`, `silence`, a code, or `seen`.
-   * Where the endpoint consistently uses another status, this is the status of the specification: 200 for acceptances,
-   * 401 for rejected credentials.
+   * `observed` without the parts that differ between runs: a status, a TLS alert, `closed`, `silence`, a code, or
+   * `seen`. If the endpoint consistently uses another status, this is the specified one: 200 for acceptances, 401 for
+   * rejected credentials.
    */
   outcome: wording.optional(),
   /**
-   * The class of the decisive answer, whatever status the endpoint uses for it, and the status as received. Absent when
-   * no delivery decided.
+   * The class of the decisive answer, independent of the endpoint's status, and the status as received. Absent if no
+   * delivery decided.
    */
   answered: z.strictObject({ class: z.enum(ANSWER_CLASSES), status: z.int().nullable() }).optional(),
   /**
-   * What the effects window says of the deliveries: how often each was handled, and how long after its answer the
-   * window showed it, at most. Absent for checks of the answers alone.
+   * What the effects window reports about the deliveries: how often each was handled, and the longest time from its
+   * answer until the window showed it. Absent for checks of the answers alone.
    */
   effects: z
     .array(z.strictObject({ delivery: text, times: z.int().nonnegative(), tookMs: milliseconds.nullable() }))
@@ -106,8 +114,8 @@ const result = z.strictObject({
   known: z.strictObject({ reason: text, owner: text, expires: text }).nullable(),
   durationMs: milliseconds,
   /**
-   * A shell script that repeats the probe with curl (null when curl cannot send it), and the command that runs this
-   * scenario alone.
+   * A shell script that repeats the probe with curl (null if curl cannot send it), and the command that runs only this
+   * scenario.
    */
   reproduce: z.strictObject({ curl: text.nullable(), command: text }).nullable(),
   /** The exchanges behind the verdict. Those of passes are omitted unless `--evidence` is given. */
@@ -118,15 +126,15 @@ const diagnosis = z.strictObject({
   /** `main`: the first finding; `also`: another finding of the run. */
   relation: z.enum(['main', 'also']),
   /**
-   * Stable name of the fault, which `hookproof explain NAME` describes; of the mistake where only that is certain;
-   * `not-known` for what no mistake of the library explains.
+   * The stable name of the fault, which `hookproof explain NAME` describes; the name of the mistake if only that is
+   * certain; `not-known` if no mistake of the library explains the results.
    */
   fault: wording,
-  /** Findings about certificates and answers quote them, in `why` and `fix` too. */
+  /** Text, because findings about certificates and answers quote them, also in `why` and `fix`. */
   title: text,
-  /** The id of its mistake in the library, which `hookproof explain` describes; null where none is known. */
+  /** The id of its mistake in the library, which `hookproof explain` describes; null if none is known. */
   mistake: wording.nullable(),
-  /** How many of the `outcomes` that this fault predicts agree with the run. */
+  /** The number of predicted `outcomes` that agree with the run. */
   agreement: z.int().nonnegative(),
   outcomes: z.int().nonnegative(),
   /** The checks that did not pass and that this fault explains. */
@@ -137,16 +145,16 @@ const diagnosis = z.strictObject({
   seen: wording,
   why: text,
   fix: text,
-  /** The stack that `fix` is for, and what it was recognised by; null when `fix` holds for every stack. */
+  /** The stack that `fix` is for, and the evidence for it; null if `fix` applies to every stack. */
   stack: z.strictObject({ name: text, source: text }).nullable(),
 });
 
 const baseline = z.strictObject({
   file: text,
   entries: z.int().nonnegative(),
-  /** Ids of the checks that are known to fail, and do not fail the run. */
+  /** Ids of the checks that are known to fail and do not fail the run. */
   known: z.array(text),
-  /** Entries that fail the run: the check passes, the check does not exist, or the entry has expired. */
+  /** Entries that fail the run, because the check passes or does not exist, or because the entry has expired. */
   stale: z.array(z.strictObject({ scenario: text, problem: z.enum(STALE), message: text })),
   /** Entries without a reason or an owner yet. */
   unfilled: z.array(text),
@@ -154,9 +162,9 @@ const baseline = z.strictObject({
   notJudged: z.array(text),
 });
 
-/** What a shard holds in addition to its results, so that shards can be joined as if they had been one run. */
+/** Data of a shard in addition to its results, so that shards can be joined as if they had been one run. */
 const shardRecord = z.strictObject({
-  /** Whether the first valid delivery was accepted, and why not; null when nothing had to be delivered. */
+  /** Whether the first valid delivery was accepted, and if not, why; null if nothing was delivered. */
   preflight: z
     .strictObject({
       accepted: z.boolean(),
@@ -165,11 +173,11 @@ const shardRecord = z.strictObject({
         .nullable(),
     })
     .nullable(),
-  /** The stack given by the user; null when it is guessed. */
+  /** The stack given by the user; null if it is guessed. */
   stackGiven: z.enum(STACKS).nullable(),
   /** The entries of the baseline; null without one. */
   entries: z.array(z.strictObject({ scenario: text, reason: text, owner: text, expires: text })).nullable(),
-  /** What the scenarios about the whole run are judged by. */
+  /** The observations by which the scenarios about the whole run are judged. */
   seen: z.strictObject({
     answerTimesMs: z.array(z.number().nonnegative()),
     leaks: z.array(z.strictObject({ leak: z.enum(Object.keys(LEAKS) as [Leak, ...Leak[]]), scenario: wording })),
@@ -184,7 +192,13 @@ const shardRecord = z.strictObject({
       }),
     ),
     failedControls: z.array(
-      z.strictObject({ scenario: wording, observed: text, recovered: z.boolean(), outcome: wording.optional() }),
+      z.strictObject({
+        scenario: wording,
+        observed: text,
+        recovered: z.boolean(),
+        outcome: wording.optional(),
+        isProbe: z.boolean().optional(),
+      }),
     ),
     rejections: z.array(
       z.strictObject({
@@ -198,7 +212,8 @@ const shardRecord = z.strictObject({
   }),
 });
 
-const counts = z.strictObject({
+/** How many checks have each verdict. */
+export const counts = z.strictObject({
   pass: z.int().nonnegative(),
   fail: z.int().nonnegative(),
   warn: z.int().nonnegative(),
@@ -210,7 +225,7 @@ const counts = z.strictObject({
 /** The last run of the whole catalogue against an endpoint. `startedAt` is ISO 8601, `version` that of hookproof. */
 const fullRun = z.strictObject({ startedAt: wording, version: wording, verdict: z.enum(RUN_VERDICTS), counts });
 
-/** What is remembered of the runs against an endpoint, schema version 1. */
+/** What is stored about the runs against an endpoint, schema version 1. */
 export const lastRunDocument = z.strictObject({
   schemaVersion: z.literal(1),
   full: fullRun.nullable(),
@@ -231,7 +246,7 @@ export const resultDocument = z.strictObject({
         cipher: wording.nullable(),
         versions: z.array(text),
         trustedBy: text.nullable(),
-        /** Null when it cannot be seen, as over TLS 1.3. */
+        /** Whether a client certificate is requested; null if unknown, as over TLS 1.3. */
         clientCertificateRequested: z.boolean().nullable(),
         /** The CAs that the endpoint lists for client certificates; the list may be empty. */
         requestedCas: z.array(text),
@@ -253,11 +268,19 @@ export const resultDocument = z.strictObject({
   }),
   profile: z.enum(['basic', 'staging', 'production']).nullable(),
   /**
-   * What the run has judged: 0 the answers alone, 1 the effects window too, 2 effects across restarts and the log. A
+   * What the run judged: 0 the answers alone, 1 also the effects window, 2 also effects across restarts and the log. A
    * source without any judged check does not count. Absent in a partial run.
    */
   evidence: z.strictObject({ level: z.literal(EVIDENCE_LEVELS), statement: wording }).optional(),
-  /** The flags of the run that its commands repeat, quoted for a shell; absent without any. */
+  /** The executed steps of the secret's rotation, and who switched the receiver; absent without a rotation. */
+  rotation: z
+    .strictObject({ steps: z.array(z.enum(ROTATION_STEPS)), switchedBy: z.enum(['command', 'person']) })
+    .optional(),
+  /** Set when the endpoint was an app of a test, whose port is gone: no command repeats the run. */
+  inProcess: z.literal(true).optional(),
+  /** The file of the receiver's code that the user has named, relative to the working directory; absent without one. */
+  code: text.optional(),
+  /** The flags of the run, quoted for a shell, that suggested commands repeat; absent without any. */
   flags: text.optional(),
   /**
    * The catalogue revision that decides what is scored under a profile. Absent without a profile: everything is scored.
@@ -271,38 +294,47 @@ export const resultDocument = z.strictObject({
       notScored: z.array(wording),
     })
     .optional(),
-  /** Checks that were repeated because deliveries in flight may have caused the first failure. Absent: none. */
+  /**
+   * Checks that were repeated because other deliveries in flight may have caused the first failure; absent if there are
+   * none.
+   */
   retried: z.array(wording).optional(),
   seed: text,
-  /** The position of this shard; null when the run is not sharded. */
+  /** The position of this shard; null if the run is not sharded. */
   shard: z.strictObject({ index: z.int().positive(), of: z.int().positive() }).nullable(),
-  /** Only in a shard: what is needed to join it with the others. */
+  /** The data for joining shards; only in a shard. */
   shardRecord: shardRecord.optional(),
   startedAt: wording,
   durationMs: milliseconds,
-  /** Of the checks that were run. A partial run has no verdict about the endpoint, and no report shows one. */
+  /**
+   * The verdict of the checks that were run. A partial run has no verdict about the endpoint, and no report shows one.
+   */
   verdict: z.enum(RUN_VERDICTS),
-  /** Whether a part of the catalogue was not run. */
+  /** Whether part of the catalogue was not run. */
   partial: z.boolean(),
-  /** Why a run is partial; absent for a whole one. */
+  /** Why a run is partial; absent for a complete one. */
   partialReasons: z.array(z.enum(PARTIAL_REASONS)).optional(),
-  /** Only in a partial run: what the last full run from this machine found. Absent when none is known. */
+  /** In a partial run, the result of the last full run from this machine; absent if none is known. */
   lastFullRun: fullRun.optional(),
   strict: z.boolean(),
   interrupted: z.boolean(),
   planned: z.int().nonnegative(),
   judged: z.int().nonnegative(),
-  /** HTTP requests that were sent, controls included. */
+  /** The number of HTTP requests sent, including controls. */
   requests: z.int().nonnegative(),
+  /** The number of requests answered with 429 and with 503, including repetitions; absent if there were none. */
+  turnedAway: z.strictObject({ 429: z.int().nonnegative(), 503: z.int().nonnegative() }).optional(),
+  /** Observations that passed but affect which deliveries are lost or count as delivered; absent if there are none. */
+  noted: z.array(z.strictObject({ code: wording, text: wording, checks: z.array(wording) })).optional(),
   counts,
   /**
-   * The fault found when the first valid delivery was not accepted, as a code. Absent when it was, and when nothing
-   * explains it. The diagnosis names the same fault or a more specific one.
+   * The code of the fault found when the first valid delivery was not accepted. Absent if it was accepted, or if
+   * nothing explains it. The diagnosis names the same fault or a more specific one.
    */
   preflightFinding: wording.optional(),
   /** Advice on the configuration: a short secret, plain HTTP outside loopback, ... */
   advice: z.array(text),
-  /** The faults that explain the results, the best match first; empty when nothing failed or no known fault fits. */
+  /** The faults that explain the results, the best match first; empty if nothing failed or no known fault fits. */
   diagnosis: z.array(diagnosis),
   /** The comparison with the baseline; null without one. */
   baseline: baseline.nullable(),
@@ -311,7 +343,7 @@ export const resultDocument = z.strictObject({
       requirement: wording,
       text: wording,
       reason: wording,
-      /** Where more evidence can verify it: the lowest level that does, and the sources that this run had not. */
+      /** How more evidence can verify it: the lowest level that does, and the sources that this run lacked. */
       verifiable: z
         .strictObject({ level: z.literal(EVIDENCE_LEVELS), sources: z.array(z.enum(EVIDENCE_SOURCES)) })
         .optional(),
@@ -323,7 +355,7 @@ export const resultDocument = z.strictObject({
 const count = z.int().nonnegative();
 const schemaVersion = z.literal(1);
 
-/** An event as the ndjson reporter writes it, schema version 1. */
+/** An event as written by the ndjson reporter, schema version 1. */
 export const writtenEvent = z.discriminatedUnion('type', [
   z.strictObject({
     schemaVersion,
@@ -336,13 +368,21 @@ export const writtenEvent = z.discriminatedUnion('type', [
   z.strictObject({
     schemaVersion,
     type: z.literal('scenario-finished'),
-    /** How many of `planned` are finished, this one included. */
+    /** How many of `planned` are finished, including this one. */
     finished: count,
     planned: count,
     result,
   }),
   z.strictObject({ schemaVersion, type: z.literal('notice'), message: text }),
-  /** Always the last line, also of an interrupted run. */
+  /** Written every few seconds: the remaining time in milliseconds at the current pace; null while it is unknown. */
+  z.strictObject({
+    schemaVersion,
+    type: z.literal('progress'),
+    finished: count,
+    planned: count,
+    leftMs: milliseconds.nullable(),
+  }),
+  /** Always the last line, even of an interrupted run. */
   z.strictObject({ schemaVersion, type: z.literal('run-finished'), document: resultDocument }),
 ]);
 
@@ -360,21 +400,22 @@ export type Bytes = z.infer<typeof bytes>;
 
 type WithoutVersion<Event> = Event extends unknown ? Readonly<Omit<Event, 'schemaVersion'>> : never;
 
-/** What a run reports while it goes on: to the progress display and to the ndjson reporter. */
+/** An event that a run reports to the progress display and to the ndjson reporter. */
 export type RunEvent = WithoutVersion<z.infer<typeof writtenEvent>>;
 export type RunListener = (event: RunEvent) => void;
 
-function published(schema: z.ZodType, title: string): JsonObject {
+/** The JSON Schema (draft 2020-12) of a document, with its title. */
+export function published(schema: z.ZodType, title: string): JsonObject {
   const { $schema, ...rest } = z.toJSONSchema(schema) as JsonObject;
   return { $schema: $schema ?? 'https://json-schema.org/draft/2020-12/schema', title, ...rest };
 }
 
-/** The JSON Schema of the result document (draft 2020-12). */
+/** Returns the JSON Schema of the result document (draft 2020-12). */
 export function resultSchema(): JsonObject {
   return published(resultDocument, 'hookproof result document, schemaVersion 1');
 }
 
-/** The JSON Schema of one line of the ndjson reporter (draft 2020-12). */
+/** Returns the JSON Schema of one line of the ndjson reporter (draft 2020-12). */
 export function eventSchema(): JsonObject {
   return published(writtenEvent, 'hookproof event (one line of ndjson), schemaVersion 1');
 }

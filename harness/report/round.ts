@@ -1,18 +1,20 @@
-/** A repetition of checks in watch mode as a few lines: what passes now, what still fails, how many are left. */
+/**
+ * Renders a repetition of checks in watch mode as a few lines: what passes now, what still fails, how many are left.
+ */
 import { type Cause, causesOf, groupBy } from './causes.ts';
 import { counted, formatDuration, type Layout } from './layout.ts';
 import type { ResultDocument, ScenarioResult } from './result-document.ts';
 import { failsTheRun } from './verdict.ts';
 import { headline, namesOf, numbers, reasonOf, VERDICT_SIGN } from './wording.ts';
 
-/** Of more causes, the rest is counted. */
+/** Maximum number of causes shown; the rest is counted. */
 const MAX_CAUSES = 5;
-/** Checks of one cause that get a line each. */
+/** Maximum number of checks of a cause that get a line each. */
 const MAX_MEMBERS = 3;
 
 /**
- * The lines about a finished run. `failedBefore` are the checks that failed until now; `left` is how many fail now;
- * `isContinued`: the full run follows at once. Give it a redacted document.
+ * Renders a finished run. `failedBefore` are the checks that failed until now; `left` is how many fail now;
+ * `isContinued`: the full run follows at once. The document must be redacted.
  */
 export function renderRound(
   document: ResultDocument,
@@ -32,7 +34,7 @@ export function renderRound(
   const open = `${layout.sign('inconclusive')} `;
   return [
     ...(fixed.length === 0 ? [] : layout.paragraph(`${layout.sign('pass')} `, `${passNow}: ${fixedNames}`)),
-    ...causes.slice(0, MAX_CAUSES).flatMap((cause) => causeLines(cause, layout)),
+    ...causes.slice(0, MAX_CAUSES).flatMap((cause) => causeLines(cause, document.partial, layout)),
     ...(causes.length > MAX_CAUSES ? [`  and ${counted(causes.length - MAX_CAUSES, 'further cause')}`] : []),
     ...groupBy(undecided, reasonOf).flatMap(([reason, members]) =>
       layout.paragraph(open, `${counted(members.length, 'check')} without a result: ${reason}`),
@@ -41,7 +43,7 @@ export function renderRound(
   ];
 }
 
-function causeLines({ diagnosis, members, title }: Cause, layout: Layout): string[] {
+function causeLines({ diagnosis, members, title }: Cause, isPartial: boolean, layout: Layout): string[] {
   const lead = `${layout.sign('fail')} `;
   const shown = members.slice(0, MAX_MEMBERS);
   const said = ({ id, expected, observed }: ScenarioResult) => `${id}: observed ${observed}, expected ${expected}`;
@@ -50,8 +52,14 @@ function causeLines({ diagnosis, members, title }: Cause, layout: Layout): strin
   const [only] = shown;
   if (title === '' && only !== undefined) return [...layout.paragraph(lead, said(only)), ...fixLines];
   const more = members.length - shown.length;
+  // The title is that of the full run, and may name a number of its deliveries.
+  const inFull = isPartial ? (diagnosis?.agreement ?? 0) : 0;
+  const size = [
+    (members.length > 1 || inFull > 1) && counted(members.length, 'check'),
+    inFull > members.length && `${inFull} in the full run`,
+  ].filter((part) => part !== false);
   return [
-    ...layout.paragraph(lead, members.length === 1 ? title : `${title} (${members.length} checks)`, 'bold'),
+    ...layout.paragraph(lead, size.length === 0 ? title : `${title} (${size.join('; ')})`, 'bold'),
     ...fixLines,
     ...shown.flatMap((member) => layout.paragraph('    ', said(member))),
     ...(more > 0 ? [layout.paint(`    and ${more} more`, 'dim')] : []),

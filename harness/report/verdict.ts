@@ -17,13 +17,14 @@ export function tally(results: readonly ScenarioResult[]): Counts {
 }
 
 /**
- * The verdict of the run, by precedence: harness error, failure, no verdict, conformant. Warnings fail a strict run.
+ * Returns the verdict of the run, by precedence: harness error, failure, no verdict, conformant. Warnings fail a strict
+ * run.
  */
 export function runVerdict(counts: Counts, strict: boolean): RunVerdict {
   if (counts.harnessError > 0) return 'harness-error';
   if (counts.fail > 0 || (strict && counts.warn > 0)) return 'nonconformant';
   if (counts.inconclusive > 0) return 'inconclusive';
-  // Without any result that says something there is no verdict.
+  // Without any conclusive result, there is no verdict.
   return counts.pass + counts.warn === 0 ? 'inconclusive' : 'conformant';
 }
 
@@ -31,9 +32,7 @@ export function withVerdict(results: readonly ScenarioResult[], verdict: Scenari
   return results.filter((result) => result.verdict === verdict);
 }
 
-/**
- * Whether a result counts for the verdict and the exit code. Checks newer than the revision of the catalogue do not.
- */
+/** Whether a result counts for the verdict and the exit code. Checks newer than the catalogue revision do not. */
 export function isScored({ scoring }: Pick<ResultDocument, 'scoring'>, { id }: Pick<ScenarioResult, 'id'>): boolean {
   return scoring?.notScored.includes(id) !== true;
 }
@@ -56,14 +55,14 @@ export interface Decision {
     | 'inconclusive'
     | 'nothing-judged'
     | 'passed';
-  /** How many of them; of failures and warnings those that are scored and not known. */
+  /** The number of results that decided; failures and warnings only if scored and not known. */
   readonly count: number;
-  /** Failures and warnings that the baseline forgives. */
+  /** The number of failures and warnings that the baseline forgives. */
   readonly known: number;
 }
 
 /**
- * The exit code of a run, and what decided it. Known failures do not fail a run, and stale entries of the baseline do.
+ * Returns the exit code of a run, and what decided it. Known failures do not fail a run; stale baseline entries do.
  * Checks that are not scored have no effect. The codes of an interruption (130, 143) belong to the signal handler.
  */
 export function decisionOf(

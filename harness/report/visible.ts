@@ -1,8 +1,8 @@
-/** Text that others wrote, for reading in reports and on terminals. */
+/** Makes untrusted text readable in reports and on terminals. */
 import { escapeCharacter, visible } from '../../contract/visible.ts';
 import type { Bytes } from './result-document.ts';
 
-/** Our own punctuation, for terminals without Unicode. */
+/** ASCII replacements for our own punctuation, for terminals without Unicode. */
 const ASCII_SPELLING: Readonly<Record<string, string>> = {
   '\u2013': '-',
   '\u2014': '-',
@@ -15,7 +15,7 @@ const ASCII_SPELLING: Readonly<Record<string, string>> = {
   '\u00d7': 'x',
 };
 
-/** Visible text in ASCII alone: common punctuation is respelt, everything else becomes an escape. */
+/** Returns visible text in ASCII only: common punctuation is replaced, everything else becomes an escape. */
 export function visibleAscii(text: string): string {
   return visible(text).replace(
     /[^\x20-\x7e]/gu,
@@ -30,8 +30,8 @@ function capped(text: string, characters: number): string {
 }
 
 /**
- * A body for reading, in one line: "no body", "15 bytes: {"ok":true}", "32 bytes, not text: base64 ...".
- * `characters` limits the part that is shown; the length named is the real one.
+ * Describes a body in one line: "no body", "15 bytes: {"ok":true}", "32 bytes, not text: base64 ...". `characters`
+ * limits the shown part; the stated length is the real one.
  */
 export function describeBytes(bytes: Bytes, characters = 200): string {
   if (bytes.length === 0) return 'no body';

@@ -19,7 +19,7 @@ const VERDICT_WORDS: Readonly<Record<RunVerdict, string>> = {
   'harness-error': 'HARNESS ERROR',
 };
 
-/** The numbers of checks that were run, without a verdict, and of those that were not run. */
+/** Counts the checks that were run, those without a verdict, and those not run. */
 function runCounts({ counts, planned, results }: ResultDocument): { run: number; judged: number; notRun: number } {
   const judged = counts.pass + counts.fail + counts.warn;
   const left = results.filter(
@@ -29,7 +29,7 @@ function runCounts({ counts, planned, results }: ResultDocument): { run: number;
   return { run: planned - notRun - counts.notApplicable, judged, notRun };
 }
 
-/** "NOT CONFORMANT"; for a partial run "3 of 680 checks run, all passed (partial run, no verdict)". */
+/** Returns "NOT CONFORMANT"; for a partial run "3 of 680 checks run, all passed (partial run, no verdict)". */
 export function headline(document: ResultDocument): string {
   if (!document.partial) return VERDICT_WORDS[document.verdict];
   const { catalogue, counts } = document;
@@ -41,7 +41,7 @@ export function headline(document: ResultDocument): string {
   return `${run} of ${counted(catalogue.scenarios, 'check')} run${run > 0 ? outcome : ''} (partial run, no verdict)`;
 }
 
-/** The verdict of a check whose sign stands for the verdict of the run. */
+/** The check verdict whose sign represents each run verdict. */
 export const VERDICT_SIGN = {
   conformant: 'pass',
   nonconformant: 'fail',
@@ -57,30 +57,39 @@ const PARTIAL_WORDS: Readonly<Record<PartialReason, string>> = {
   interruption: 'interrupted',
 };
 
-/** What the reader must know in addition to the verdict. */
+/** Returns what the reader must know in addition to the verdict. */
 export function caveats(document: ResultDocument): string[] {
   const lines: string[] = [];
-  const fallback = document.interrupted ? ('interruption' as const) : ('shard' as const);
-  const because = (document.partialReasons ?? [fallback]).map((reason) => PARTIAL_WORDS[reason]);
-  if (document.partial) lines.push(`${because.join(', ')}: only a run of the whole catalogue gives a verdict`);
+  if (document.partial) lines.push(`${partialInWords(document)}: only a run of the whole catalogue gives a verdict`);
   if (document.lastFullRun !== undefined) lines.push(`last full run: ${fullRunInWords(document.lastFullRun)}`);
   const { features } = document.target;
   if (!features.includes('hmac') && !features.includes('api-key'))
     lines.push('no secret and no API key: authentication was not checked');
-  if (document.verdict === 'harness-error')
-    lines.push('internal error of hookproof: nothing can be said about the endpoint');
-  if (document.verdict === 'inconclusive' && !document.partial) lines.push('nothing can be said about the endpoint');
+  if (document.verdict === 'harness-error') lines.push('internal error of hookproof: no conclusion about the endpoint');
+  if (document.verdict === 'inconclusive' && !document.partial) lines.push('no conclusion about the endpoint');
   if (document.strict && document.counts.warn > 0) lines.push('strict: warnings fail the run');
   return [...lines, ...aboutBaseline(document)];
 }
 
-/** "NOT CONFORMANT on 2026-11-23 at 21:50 UTC (34 failed, 606 passed)". */
-function fullRunInWords({ counts, startedAt, verdict }: FullRun): string {
-  const at = `${startedAt.slice(0, 10)} at ${startedAt.slice(11, 16)} UTC`;
-  return `${VERDICT_WORDS[verdict]} on ${at} (${numbers({ counts, results: [] })})`;
+/** "a selection of checks, stopped at the time limit": why a run is partial. */
+export function partialInWords({ interrupted, partialReasons }: ResultDocument): string {
+  const fallback = interrupted ? ('interruption' as const) : ('shard' as const);
+  return (partialReasons ?? [fallback]).map((reason) => PARTIAL_WORDS[reason]).join(', ');
 }
 
-/** What decided the exit code: "Exit code 1: 34 failures, and 6 known ones in known.yaml". */
+/** "NOT CONFORMANT on 2026-11-23 at 21:50 UTC (34 failed, 606 passed)". */
+export function fullRunInWords({
+  counts,
+  startedAt,
+  verdict,
+}: Pick<FullRun, 'counts' | 'startedAt' | 'verdict'>): string {
+  const at = `${startedAt.slice(0, 10)} at ${startedAt.slice(11, 16)} UTC`;
+  // Without a failure, only the warnings of a strict run make it nonconformant.
+  const strict = verdict === 'nonconformant' && counts.fail === 0 ? ' with --strict' : '';
+  return `${VERDICT_WORDS[verdict]} on ${at}${strict} (${numbers({ counts, results: [] })})`;
+}
+
+/** Describes what decided the exit code: "Exit code 1: 34 failures, and 6 known ones in known.yaml". */
 export function decisionInWords(document: ResultDocument): string {
   if (document.interrupted) return 'Interrupted: no verdict';
   const { baseline } = document;
@@ -92,7 +101,7 @@ export function decisionInWords(document: ResultDocument): string {
     stale > 0 ? `; ${counted(stale, 'stale entry', 'stale entries')} in ${file}` : '',
   ].join('');
   const words = {
-    'harness-errors': `${counted(count, 'harness error')}: nothing can be said about the endpoint`,
+    'harness-errors': `${counted(count, 'harness error')}: no conclusion about the endpoint`,
     'stale-baseline': `${counted(count, 'stale entry', 'stale entries')} in ${file}`,
     failures: `${counted(count, 'check')} failed${also}${document.partial ? ' (partial run)' : ''}`,
     warnings: `${counted(count, 'warning')} with --strict${also}`,
@@ -113,7 +122,7 @@ function passedInWords(document: ResultDocument, known: number, file: string): s
   return `no ${selected} failed; ${counted(counts.warn, 'warning')}${partial}`;
 }
 
-/** The effect of the baseline on the run. */
+/** Describes the effect of the baseline on the run. */
 function aboutBaseline({ baseline, counts, results }: ResultDocument): string[] {
   if (baseline === null) return [];
   const known = results.filter((result) => result.known !== null && result.verdict === 'fail').length;
@@ -126,7 +135,7 @@ function aboutBaseline({ baseline, counts, results }: ResultDocument): string[] 
   ];
 }
 
-/** "48 failed, 15 warnings, 407 passed, 130 not applicable". */
+/** Formats the counts: "48 failed, 15 warnings, 407 passed, 130 not applicable". */
 export function numbers(document: Pick<ResultDocument, 'counts' | 'results' | 'scoring'>): string {
   const { counts, results } = document;
   const failed = results.filter(({ verdict }) => verdict === 'fail');
@@ -145,10 +154,23 @@ export function numbers(document: Pick<ResultDocument, 'counts' | 'results' | 's
   return named.length === 0 ? 'no check was run' : named.join(', ');
 }
 
-/** "304 of 680 planned checks evaluated, 376 not run". The other checks without a verdict are in {@link numbers}. */
+/**
+ * Formats "304 of 680 planned checks evaluated, 376 not run". The other checks without a verdict are in {@link
+ * numbers}.
+ */
 export function judgedLine(document: ResultDocument): string {
   const { judged, notRun } = runCounts(document);
   return `${judged} of ${document.planned} planned checks evaluated${notRun > 0 ? `, ${notRun} not run` : ''}`;
+}
+
+/** Formats "12 answers 429, 3 answers 503, 2 checks tried again"; empty if there were none. */
+export function metOnTheWay({ retried = [], turnedAway = { 429: 0, 503: 0 } }: ResultDocument): string {
+  const answers = ([429, 503] as const).flatMap((status) => {
+    const count = turnedAway[status];
+    return count === 0 ? [] : `${counted(count, 'answer')} ${status}`;
+  });
+  const again = retried.length === 0 ? [] : [`${counted(retried.length, 'check')} tried again`];
+  return [...answers, ...again].join(', ');
 }
 
 /** Whether every planned check that applies has a verdict. */
@@ -157,7 +179,7 @@ export function isComplete(document: ResultDocument): boolean {
   return !interrupted && runCounts(document).judged + counts.notApplicable === planned;
 }
 
-/** "TLSv1.3 TLS_AES_256_GCM_SHA384, certificate until 2027-01-31". */
+/** Formats "TLSv1.3 TLS_AES_256_GCM_SHA384, certificate until 2027-01-31". */
 export function connectionOf({ protocol, cipher, chain }: NonNullable<ResultDocument['target']['tls']>): string {
   const words = protocol === null ? 'no TLS handshake' : `${protocol} ${cipher ?? ''}`.trim();
   const [leaf] = chain;
@@ -166,20 +188,21 @@ export function connectionOf({ protocol, cipher, chain }: NonNullable<ResultDocu
 
 const FIXTURE = 'fixture-';
 
-/** "security features: hmac, api-key". */
+/** Formats "security features: hmac, api-key". */
 export function featuresOf(target: ResultDocument['target']): string {
   return `security features: ${featureNames(target)}`;
 }
 
-/** "hmac, api-key" or "none". Windows are no security features. */
+/** Formats "hmac, api-key" or "none". Evidence sources are not security features. */
 export function featureNames({ features }: ResultDocument['target']): string {
-  const on = features.filter((feature) => !feature.startsWith(FIXTURE) && !isEvidenceSource(feature));
+  const isOther = (feature: string) => feature.startsWith(FIXTURE) || feature === 'rotation';
+  const on = features.filter((feature) => !isOther(feature) && !isEvidenceSource(feature));
   return on.length === 0 ? 'none' : on.join(', ');
 }
 
 /**
- * "evidence level 1: answers and effects (effects are the receiver's own statement)". A partial run states no level:
- * "evidence sources: effects, log". Empty where there is neither.
+ * Formats "evidence level 1: answers and effects (effects are the receiver's own statement)". A partial run has no
+ * level: "evidence sources: effects, log". Empty without either.
  */
 export function evidenceOf({ evidence, target }: Pick<ResultDocument, 'evidence' | 'target'>): string {
   if (evidence !== undefined) return `evidence ${levelInWords(evidence)}`;
@@ -187,19 +210,29 @@ export function evidenceOf({ evidence, target }: Pick<ResultDocument, 'evidence'
   return sources === '' ? '' : `evidence sources: ${sources}`;
 }
 
-/** "level 0: the answers alone". */
+/** Formats "rotation of the secret: steps old, both, new (switched by a command)"; empty without one. */
+export function rotationOf({ rotation }: Pick<ResultDocument, 'rotation'>): string {
+  return rotation === undefined ? '' : `rotation of the secret: ${stepsInWords(rotation)}`;
+}
+
+/** Formats "steps old, both, new (switched by a command)". */
+export function stepsInWords({ steps, switchedBy }: NonNullable<ResultDocument['rotation']>): string {
+  return `steps ${steps.join(', ')} (switched by a ${switchedBy})`;
+}
+
+/** Formats "level 0: the answers alone". */
 export function levelInWords({ level, statement }: NonNullable<ResultDocument['evidence']>): string {
   return `level ${level}: ${statement}`;
 }
 
-/** "effects, log"; empty without any. */
+/** Formats "effects, log"; empty without any source. */
 export function sourcesOf({ features }: ResultDocument['target']): string {
   return features.filter(isEvidenceSource).join(', ');
 }
 
 /**
- * "4 requirements (see --effects), 1 requirement (see --log)": what further sources of evidence would verify. Empty
- * without any.
+ * Formats "4 requirements (see --effects), 1 requirement (see --log)": what further evidence sources would verify.
+ * Empty without any.
  */
 export function verifiableIn({ notVerified }: Pick<ResultDocument, 'notVerified'>): string {
   const entries = notVerified.flatMap(({ verifiable }) => verifiable ?? []);
@@ -208,7 +241,7 @@ export function verifiableIn({ notVerified }: Pick<ResultDocument, 'notVerified'
     .join(', ');
 }
 
-/** The faulty client certificates that the run presented; empty when there were none. */
+/** Lists the faulty client certificates that the run presented; empty if there were none. */
 export function fixturesOf({ features }: ResultDocument['target']): string {
   return features
     .filter((feature) => feature.startsWith(FIXTURE))
@@ -216,29 +249,34 @@ export function fixturesOf({ features }: ResultDocument['target']): string {
     .join(', ');
 }
 
-/** "verifies-reserialised-json, matches 31 of 33 outcomes", or how many checks show it: one is weak evidence. */
+/**
+ * Formats "verifies-reserialised-json, matches 31 of 33 outcomes", or the number of checks that show it: one is weak
+ * evidence.
+ */
 export function closeness({ fault, mistake, agreement, outcomes }: Diagnosis): string {
   if (outcomes === 1) return `${fault}, shown by one check`;
-  // A mistake has no outcomes of its own that could be missing.
+  // A mistake predicts no outcomes, so none can be missing.
   if (fault === mistake && agreement === outcomes) return `${fault}, shown by ${outcomes} checks`;
   return outcomes === 0 ? fault : `${fault}, matches ${agreement} of ${counted(outcomes, 'outcome')}`;
 }
 
-/** "signature: no signature header". */
+/** Formats "signature: no signature header". */
 export function changeInWords({ stage, label }: { readonly stage: string; readonly label: string }): string {
   return `${stage === 'sign' ? 'signature' : stage}: ${label}`;
 }
 
-/** Up to this many names are written out. */
+/** Maximum number of names written out. */
 const NAMED = 4;
 
-/** "raw-body/spaces, raw-body/tabs and 12 more". */
+/** Formats "raw-body/spaces, raw-body/tabs and 12 more". */
 export function namesOf(names: readonly string[]): string {
   const more = names.length - NAMED;
   return more <= 1 ? names.join(', ') : `${names.slice(0, NAMED).join(', ')} and ${more} more`;
 }
 
-/** "2 other failures that this does not explain: NAME, NAME". Empty when nothing is left or there is no diagnosis. */
+/**
+ * Formats "2 other failures that this does not explain: NAME, NAME"; empty if none is left or there is no diagnosis.
+ */
 export function notExplained({ diagnosis, results }: Pick<ResultDocument, 'diagnosis' | 'results'>): string {
   const said = new Set(diagnosis.flatMap(({ evidence }) => evidence));
   const failed = results.filter(({ verdict }) => verdict === 'fail').map(({ id }) => id);
@@ -247,10 +285,10 @@ export function notExplained({ diagnosis, results }: Pick<ResultDocument, 'diagn
   return `${counted(rest.length, 'other failure')} that this does not explain: ${namesOf(rest)}`;
 }
 
-/** For failures that no known fault explains. */
+/** The text for failures that no known fault explains. */
 export const NOTHING_FITS = 'No known fault explains these failures. Each one is listed separately below.';
 
-/** "34 failures, 5 warnings". */
+/** Formats "34 failures, 5 warnings". */
 export function failuresIn(members: readonly ScenarioResult[]): string {
   const failures = withVerdict(members, 'fail').length;
   const warnings = members.length - failures;
@@ -259,14 +297,34 @@ export function failuresIn(members: readonly ScenarioResult[]): string {
     .join(', ');
 }
 
-/** "3 in raw-body, 1 in signature". */
-export function suitesOf(members: readonly ScenarioResult[]): string {
+/** Formats "3 in raw-body, 1 in signature". */
+export function suitesOf(members: readonly Pick<ScenarioResult, 'suite'>[]): string {
   return groupBy(members, ({ suite }) => suite)
     .map(([suite, inSuite]) => `${inSuite.length} in ${suite}`)
     .join(', ');
 }
 
-/** Why a check has no verdict, or its verdict a note. */
+/** Returns why a check has no verdict, or the note on its verdict. */
 export function reasonOf({ observed, reason }: ScenarioResult): string {
   return reason || observed || 'no reason was recorded';
+}
+
+/** What decided a result that the status of one answer does not show. */
+const SHOWN_BY_MORE: ReadonlySet<string> = new Set([
+  'observation',
+  'answers-differ',
+  'leak',
+  'certificate-fault',
+  'receiver-stopped',
+]);
+
+/** "answered 401, expected 200 or 4xx". */
+export function answerInWords(result: ScenarioResult): string {
+  const { answered, decidedBy, expected, expectedOutcomes = [], observed, reason } = result;
+  if (decidedBy !== undefined && SHOWN_BY_MORE.has(decidedBy)) return `${reason || observed}; expected ${expected}`;
+  const status = answered?.status ?? (/^\d{3}$/.test(observed) ? observed : null);
+  const outcomes = expectedOutcomes.every((outcome) => /^\d(?:\d\d|xx)$/.test(outcome)) ? expectedOutcomes : [];
+  const [last = expected, ...before] = outcomes.toReversed();
+  const wanted = before.length === 0 ? last : `${before.toReversed().join(', ')} or ${last}`;
+  return `${status === null ? observed || reason : `answered ${status}`}, expected ${wanted}`;
 }

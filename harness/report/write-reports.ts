@@ -1,4 +1,4 @@
-/** Writes reports: redacted once, rendered, and replaced as a whole. */
+/** Writes reports: redacts once, renders, and replaces each file atomically. */
 import { randomUUID } from 'node:crypto';
 import { lstatSync, realpathSync, statSync } from 'node:fs';
 import { appendFile, mkdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
@@ -6,6 +6,7 @@ import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
 import type { Writable } from 'node:stream';
 import { HookproofError } from '../../contract/index.ts';
 import { INHERITED } from '../config/read-file.ts';
+import { whyNotWritable } from '../writable.ts';
 import { defuse } from './github.ts';
 import type { ReportOptions } from './layout.ts';
 import { redactDocument } from './redaction.ts';
@@ -15,22 +16,24 @@ import type { ResultDocument } from './result-document.ts';
 
 export interface WriteOptions {
   readonly stdout: Writable;
-  /** Relative files are taken from here. */
+  /** The folder to which relative files are relative. */
   readonly cwd: string;
   readonly redactor: Redactor;
-  /** What standard output can show. Without it: 80 columns, no colour, Unicode. Files never hold colour. */
+  /** The capabilities of standard output. Default: 80 columns, no colour, Unicode. Files never contain colour. */
   readonly terminal?: ReportOptions;
-  /** Reporters that wrote events during the run, and are done. */
+  /** Reporters that wrote events during the run and are finished. */
   readonly streamed?: readonly Reporter[];
-  /** The file of the job summary of GitHub Actions, to which the `github` reporter appends. */
+  /** The file of the GitHub Actions job summary, to which the `github` reporter appends. */
   readonly summaryFile?: string | undefined;
-  /** Takes a sentence about a report that is not written, for standard error. */
+  /** Called with a sentence about a report that is not written, for standard error. */
   readonly notice?: (message: string) => void;
+  /** An earlier run of the same endpoint, redacted: the reports for people say what changed since then. */
+  readonly earlier?: ResultDocument | null;
   /** Whether a runner of GitHub Actions reads standard output: then no line of the terminal report is a command. */
   readonly actions?: boolean;
 }
 
-/** A report that was written to a file, by its absolute path. */
+/** A report that was written to a file, with its absolute path. */
 export interface WrittenReport {
   readonly name: Reporter['name'];
   readonly path: string;
@@ -38,7 +41,10 @@ export interface WrittenReport {
 
 const PLAIN: ReportOptions = { columns: 80, color: false, unicode: true };
 
-/** The path itself. Throws if it is in `folder` and a symbolic link leads out of it: links come with a repository. */
+/**
+ * Returns the path. Throws if it is in `folder` and a symbolic link leads out of it, because links may come with a
+ * repository.
+ */
 export function withinFolder(path: string, folder: string): string {
   if (!isInside(path, folder)) return path;
   const start = realpathSync(folder);
@@ -48,7 +54,7 @@ export function withinFolder(path: string, folder: string): string {
       real = realpathSync(at);
     } catch (error) {
       if (!isNotFound(error)) throw error;
-      // A link to nothing is there itself, and what is written to it appears where it leads.
+      // A dangling link exists itself, and writing to it creates its target.
       real = lstatSync(at, { throwIfNoEntry: false }) === undefined ? null : '/';
     }
     if (real === null) continue;
@@ -62,10 +68,14 @@ function isInside(path: string, folder: string): boolean {
   return !isAbsolute(way) && way.split(sep)[0] !== '..';
 }
 
-/** The absolute path of a report. Throws for a link that leads out of the folder that names it, and a named pipe. */
+/**
+ * Returns the absolute path of a report. Throws for a named pipe, and for a link that leads out of the folder that
+ * names it.
+ */
 export function placeOf({ file, base }: Reporter & { readonly file: string }, cwd: string): string {
   const place = withinFolder(resolve(cwd, file), base ?? cwd);
-  // It would wait at the end of the run until somebody reads. A pipe of the shell, `>(command)`, has its reader.
+  // Writing to a named pipe would wait for a reader at the end of the run. A shell's pipe, `>(command)`, has its
+  // reader.
   if (!INHERITED.test(place) && statSync(place, { throwIfNoEntry: false })?.isFIFO() === true) {
     throw new Error('it is a named pipe, expected a file');
   }
@@ -73,17 +83,25 @@ export function placeOf({ file, base }: Reporter & { readonly file: string }, cw
 }
 
 /**
- * Checks where the reports go before a run, which would be in vain.
+ * Checks the places of the reports before a run.
  *
- * @throws HookproofError REPORT_NOT_WRITTEN if a symbolic link leads out of the folder
+ * @throws HookproofError REPORT_NOT_WRITTEN if a symbolic link leads out of the folder, or no file can be created there
  */
 export function checkReportPlaces(reporters: readonly Reporter[], cwd: string): void {
   for (const { file, ...reporter } of reporters) {
     if (file === null) continue;
+    let place: string;
     try {
-      placeOf({ ...reporter, file }, cwd);
+      place = placeOf({ ...reporter, file }, cwd);
     } catch (error) {
       throw notWritten(reporter.name, resolve(cwd, file), error);
+    }
+    // A file is replaced in its folder; a device or a pipe is written to.
+    const existing = statSync(place, { throwIfNoEntry: false });
+    const obstacle = existing === undefined || existing.isFile() ? whyNotWritable(dirname(place)) : null;
+    if (obstacle !== null) {
+      const hint = `${obstacle.fix} Or give a file in a writable folder (\`--output-dir\`, \`--reporter NAME=FILE\`).`;
+      throw notWritten(reporter.name, place, obstacle.reason, hint);
     }
   }
 }
@@ -92,8 +110,8 @@ function isNotFound(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }
 
-/** Written to a temporary file and renamed, so that no reader sees half a report. */
-async function replaceFile(path: string, text: string): Promise<void> {
+/** Writes a temporary file and renames it, so that no reader sees half a report. */
+export async function replaceFile(path: string, text: string): Promise<void> {
   const temporary = `${path}.${randomUUID().slice(0, 8)}.tmp`;
   try {
     await writeFile(temporary, text, { flag: 'wx' });
@@ -114,13 +132,13 @@ async function writeTarget(path: string, text: string): Promise<void> {
   }
   if (existing === undefined) return replaceFile(path, text);
   if (existing.isDirectory()) throw new Error('it is a directory');
-  // Of a link within the folder the target is replaced; a pipe or a device is written to and never replaced.
+  // A link within the folder has its target replaced; a pipe or a device is written to and never replaced.
   return existing.isFile() ? replaceFile(await realpath(path), text) : writeFile(path, text);
 }
 
 function writeStream(stream: Writable, text: string): Promise<void> {
   return new Promise((done, failed) => {
-    // A failing stream reports it twice, to the callback and as an event, which must have a listener.
+    // A failing stream reports the error twice: to the callback, and as an event, which must have a listener.
     const ignore = (): void => undefined;
     stream.on('error', ignore);
     stream.write(text, (error) => {
@@ -132,7 +150,7 @@ function writeStream(stream: Writable, text: string): Promise<void> {
   });
 }
 
-/** The size limit holds for the whole summary of a step. */
+/** Appends to the job summary. The size limit applies to the whole summary of a step. */
 async function addSummary(path: string, document: ResultDocument): Promise<void> {
   const { MAX_SUMMARY_BYTES, renderSummary } = await import('./github-summary.ts');
   const before = await stat(path).then(
@@ -142,17 +160,20 @@ async function addSummary(path: string, document: ResultDocument): Promise<void>
   await appendFile(path, renderSummary(document, MAX_SUMMARY_BYTES - before));
 }
 
-export function notWritten(name: string, path: string, error: unknown): HookproofError {
+export function notWritten(
+  name: string,
+  path: string,
+  error: unknown,
+  hint = 'Give a file in a writable folder. To write to the target of a link, give the target itself.',
+): HookproofError {
   const reason = error instanceof Error ? error.message : String(error);
-  return new HookproofError('REPORT_NOT_WRITTEN', `The ${name} report cannot be written to ${path}: ${reason}`, {
-    hint: 'Name a file in a writable folder. If a link is meant, name the place that it leads to.',
-    cause: error,
-  });
+  const message = `The ${name} report cannot be written to ${path}: ${reason}`;
+  return new HookproofError('REPORT_NOT_WRITTEN', message, { hint, cause: error });
 }
 
 /**
  * Writes the document with each reporter, files first, and returns the files in the order of the reporters. Missing
- * folders are made. A report that cannot be written does not keep the others from being written.
+ * folders are created. A report that cannot be written does not prevent the others.
  *
  * @throws HookproofError REPORT_NOT_WRITTEN, after everything else is written
  */
@@ -161,24 +182,43 @@ export async function writeReports(
   reporters: readonly Reporter[],
   options: WriteOptions,
 ): Promise<WrittenReport[]> {
-  const { cwd, redactor, stdout, streamed = [], summaryFile } = options;
+  const { earlier, redactor, summaryFile } = options;
   const redacted = redactDocument(document, redactor);
+  const compared = earlier == null ? {} : { comparison: (await import('./compare.ts')).compareRuns(earlier, redacted) };
   const isSkipped = ({ name }: Reporter): boolean => name === 'badge' && document.partial;
   if (reporters.some(isSkipped)) options.notice?.('No badge is written: a partial run has no verdict.');
-  const written: WrittenReport[] = [];
   const failures: HookproofError[] = [];
   if (summaryFile !== undefined && reporters.some(({ name }) => name === 'github')) {
     await addSummary(summaryFile, redacted).catch((error) => {
       failures.push(notWritten('github', summaryFile, error));
     });
   }
+  const wanted = reporters.filter((reporter) => !isSkipped(reporter));
+  const text = ({ name }: Reporter, shown: ReportOptions) => render(name, redacted, { ...shown, ...compared });
+  return writeTexts(wanted, text, options, failures);
+}
+
+/**
+ * Writes the text for each reporter, files first, as {@link writeReports} does. `failures` are those of reports that
+ * were written before.
+ *
+ * @throws HookproofError REPORT_NOT_WRITTEN, after everything else is written
+ */
+export async function writeTexts(
+  reporters: readonly Reporter[],
+  textFor: (reporter: Reporter, shown: ReportOptions) => Promise<string>,
+  options: Omit<WriteOptions, 'redactor' | 'earlier'>,
+  failures: HookproofError[] = [],
+): Promise<WrittenReport[]> {
+  const { cwd, stdout, streamed = [] } = options;
+  const written: WrittenReport[] = [];
   for (const reporter of reporters) {
     const { name, file } = reporter;
-    if (file === null || isSkipped(reporter)) continue;
+    if (file === null) continue;
     const path = resolve(cwd, file);
     try {
       placeOf({ ...reporter, file }, cwd);
-      if (!streamed.includes(reporter)) await writeTarget(path, await render(name, redacted, PLAIN));
+      if (!streamed.includes(reporter)) await writeTarget(path, await textFor(reporter, PLAIN));
       written.push({ name, path });
     } catch (error) {
       if (reporter.isOptional !== true) failures.push(notWritten(name, path, error));
@@ -186,9 +226,9 @@ export async function writeReports(
   }
   for (const reporter of reporters) {
     const { name, file } = reporter;
-    if (file !== null || streamed.includes(reporter) || isSkipped(reporter)) continue;
+    if (file !== null || streamed.includes(reporter)) continue;
     try {
-      const text = await render(name, redacted, { ...(options.terminal ?? PLAIN), files: written });
+      const text = await textFor(reporter, { ...(options.terminal ?? PLAIN), files: written });
       await writeStream(stdout, options.actions === true && name === 'human' ? defuse(text) : text);
     } catch (error) {
       failures.push(notWritten(name, 'standard output', error));

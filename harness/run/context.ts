@@ -1,19 +1,19 @@
-/** What all parts of a run share: the partner, the limits, and what was observed so far. */
+/** The three parts of a run: what is constant, what was learnt, and what paces it. */
 
-import type { ControlKind, Kit, RunObservations } from '../../scenarios/index.ts';
-import type { Finding } from '../diagnose/index.ts';
+import type { JsonObject } from '../../contract/index.ts';
+import type { ControlKind, Kit, RotatedSecret, RotationStep } from '../../scenarios/index.ts';
 import type { EffectsTracker } from '../effects/index.ts';
-import { type Dialect, STANDARD } from '../judge/index.ts';
 import type { LogWatch } from '../log/index.ts';
 import type { Partner } from '../partner.ts';
-import { createIdentities, type Identities } from '../probe/index.ts';
 import type { RunListener } from '../report/result-document.ts';
+import { RunFacts } from './facts.ts';
 import { createKit } from './kit.ts';
-import { createFamilies, createPace, DEFAULT_CONCURRENCY, type Families, type Pace } from './pace.ts';
+import { DEFAULT_CONCURRENCY } from './pace.ts';
+import { RunPacing } from './pacing.ts';
 
 /** How a run sends. All times in milliseconds. */
 export interface RunLimits {
-  /** For one delivery, from its start to the end of the answer. */
+  /** Time limit of one delivery, from its start to the end of the answer. */
   readonly timeoutMs: number;
   /** How long the run waits for a receiver that went down. */
   readonly recoveryMs: number;
@@ -21,8 +21,12 @@ export interface RunLimits {
   readonly concurrency: number;
   /** The first pause after a 429 without Retry-After; it doubles. */
   readonly backoffMs: number;
-  /** For the whole run; null: {@link runBoundMs} derives it from the other limits. */
+  /** Time limit of the whole run; null: {@link runBoundMs} derives it from the other limits. */
   readonly maxMs: number | null;
+  /** Average time between two deliveries on all lanes together; null: as fast as the endpoint answers. */
+  readonly intervalMs: number | null;
+  /** How long the run waits, before it starts, for an endpoint that is starting; 0: not at all. */
+  readonly waitMs: number;
 }
 
 export const DEFAULT_LIMITS: RunLimits = {
@@ -31,45 +35,37 @@ export const DEFAULT_LIMITS: RunLimits = {
   concurrency: DEFAULT_CONCURRENCY,
   backoffMs: 250,
   maxMs: null,
+  intervalMs: null,
+  waitMs: 0,
 };
 
 /**
- * Time limits for everything except the checks: handshakes, the preflight and its second delivery, repeated deliveries.
+ * How many full time limits everything except the checks may use: handshakes, the preflight and its second delivery,
+ * repeated deliveries.
  */
 const TIMEOUTS_OUTSIDE_CHECKS = 12;
 
 /**
  * Milliseconds after which a run ends, unless a limit is configured. A check is two deliveries, the probe and the
  * control after it, and each may use its whole time limit on one of the lanes. An endpoint that answers in time stays
- * far below this.
+ * far below this. With a maximum rate, the run may take twice as long as its `requests` need.
  */
 export function runBoundMs(
-  { timeoutMs, recoveryMs, concurrency, maxMs }: Pick<RunLimits, 'timeoutMs' | 'recoveryMs' | 'concurrency' | 'maxMs'>,
+  { timeoutMs, recoveryMs, concurrency, maxMs, intervalMs = null, waitMs = 0 }: BoundLimits,
   checks: number,
+  requests = 0,
 ): number {
-  return maxMs ?? timeoutMs * (TIMEOUTS_OUTSIDE_CHECKS + Math.ceil((2 * checks) / concurrency)) + 2 * recoveryMs;
+  const waits = timeoutMs * (TIMEOUTS_OUTSIDE_CHECKS + Math.ceil((2 * checks) / concurrency)) + 2 * recoveryMs;
+  return maxMs ?? waits + waitMs + 2 * requests * (intervalMs ?? 0);
 }
 
-/** Why a run sends nothing more. */
-export interface Stop {
-  readonly code: 'bail' | 'preflight-failed' | 'receiver-down' | 'rate-limited' | 'silence' | 'restart-failed';
-  readonly reason: string;
-}
+type BoundLimits = Pick<RunLimits, 'timeoutMs' | 'recoveryMs' | 'concurrency' | 'maxMs'> &
+  Partial<Pick<RunLimits, 'intervalMs' | 'waitMs'>>;
 
-type Writable<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer Item)[] ? Item[] : T[K] };
-
-/** Known only where the partner configures a source of evidence. */
-type FromSources = 'effects' | 'log' | 'logFiles';
-
-/** A finding, and the checks that fail for the same reason if they fail. */
-export interface Cause {
-  readonly finding: Finding;
-  readonly checks: readonly string[];
-}
-
-export interface RunContext {
-  /** Its `control` is set when the endpoint rejects the usual one: {@link useControl}. */
-  partner: Partner;
+/** What does not change during a run. */
+export interface RunConstants {
+  /** The configured partner; {@link withControl} and {@link withStep} derive that of a phase. */
+  readonly partner: Partner;
   readonly seed: string;
   /** The flags that commands of the report repeat. */
   readonly flags: string;
@@ -77,113 +73,78 @@ export interface RunContext {
   readonly limits: RunLimits;
   readonly emit: RunListener;
   readonly signal: AbortSignal;
+  /** When the run reaches its time limit, on the clock of `performance.now()`. */
+  readonly endsAtMs: number;
   /** Registers a signature that no report may show. */
   readonly onSignature: (signature: string) => void;
-  /** Requests sent so far. */
-  requests: number;
-  /** Milliseconds that deliveries waited for answers that did not arrive, on all lanes together. */
-  waitedMs: number;
-  /** The kit of the controls, whose values continue from one control to the next. */
-  controlKit: Kit;
-  /** One delivery at a time: after an outage, so that the next one has a single suspect, and after a 429. */
-  serial: boolean;
-  /** Forgeries sent since the last plain valid delivery, on all lanes together. */
-  forgedInARow: number;
-  /** Whether several checks may share the controls around them. */
-  sharesControls: boolean;
-  /** How often a delivery got no answer on a kept connection, but did on a new one. */
-  silentWhenKept: number;
-  /** The client certificates that scenarios present instead of the partner's. */
-  identities: Identities;
-  /** Scenarios that were tried again after a first trial that did not pass. */
-  readonly retried: Set<string>;
-  stopped: Stop | null;
-  /** What the run itself has found out about valid deliveries, although it goes on. */
-  readonly causes: Cause[];
-  /** Requests that got an answer other than 429. */
-  answered: number;
-  /** Since when the endpoint answers 429 to everything: how many it answered before, and its limit; or null. */
-  limited: { readonly answered: number; readonly limit: string } | null;
-  /** What a 503 means here: whether a repeated request ever got another status, and how many never did. */
-  readonly busy: { limits: boolean; constant: number };
-  /** What became of the deliveries; null without an effects window. */
-  effects: EffectsTracker | null;
-  /** Reads the logs of the receiver; null without any. */
-  log: LogWatch | null;
-  /** Restarts the receiver, and resolves when the command has ended; null without one. */
-  restart: (() => Promise<void>) | null;
-  readonly pace: Pace;
-  readonly families: Families;
-  /** How the endpoint accepts and rejects, as its first deliveries have shown. */
-  dialect: Dialect;
-  readonly seen: Writable<Required<Omit<RunObservations, FromSources>>> & Writable<Pick<RunObservations, FromSources>>;
 }
 
-export function createContext(
-  given: Pick<RunContext, 'partner' | 'seed' | 'flags' | 'now' | 'limits' | 'emit' | 'signal' | 'onSignature'>,
-): RunContext {
+/** The open sources of evidence in addition to the answers; null where there is none. */
+export interface OpenSources {
+  readonly effects: EffectsTracker | null;
+  /** `finish` may be called again. */
+  readonly log: Pick<LogWatch, 'registerRequest' | 'finish'> | null;
+  /** Restarts the receiver, and resolves when the command has ended. */
+  readonly restart: (() => Promise<void>) | null;
+}
+
+/**
+ * What every part of a run receives. A phase changes nothing here: it returns a value, derives another context, or
+ * records in `facts` and `pacing`, whose methods are the only way to change them.
+ */
+export interface RunContext extends RunConstants {
+  /** The kit of the controls, whose values continue from one control to the next. */
+  readonly controlKit: Kit;
+  readonly sources: OpenSources;
+  /** Other names that the machine of the endpoint may serve. */
+  readonly otherServerNames: readonly string[];
+  /** A notification that was accepted while the old secret of a rotation was valid. */
+  readonly delivered: JsonObject | null;
+  readonly facts: RunFacts;
+  readonly pacing: RunPacing;
+}
+
+export function createContext(constants: RunConstants): RunContext {
   return {
-    ...given,
-    requests: 0,
-    waitedMs: 0,
-    controlKit: controlKitFor(given),
-    serial: given.limits.concurrency === 1,
-    forgedInARow: 0,
-    sharesControls: false,
-    silentWhenKept: 0,
-    identities: createIdentities(given.partner, {}, false),
-    retried: new Set(),
-    stopped: null,
-    causes: [],
-    answered: 0,
-    limited: null,
-    busy: { limits: false, constant: 0 },
-    effects: null,
-    log: null,
-    restart: null,
-    pace: createPace(given.limits),
-    families: createFamilies(),
-    dialect: STANDARD,
-    seen: { answerTimesMs: [], leaks: [], outages: [], failedControls: [], rejections: [] },
+    ...constants,
+    controlKit: controlKitFor(constants),
+    sources: { effects: null, log: null, restart: null },
+    otherServerNames: [],
+    delivered: null,
+    facts: new RunFacts(),
+    pacing: new RunPacing(constants.limits),
   };
 }
 
-type ForControls = Pick<RunContext, 'partner' | 'seed' | 'now' | 'onSignature'>;
+/** Whether the run sends nothing more. */
+export function isOver({ facts, signal }: RunContext): boolean {
+  return facts.stopped !== null || signal.aborted;
+}
 
-function controlKitFor({ partner, seed, now, onSignature }: ForControls): Kit {
+function controlKitFor({ partner, seed, now, onSignature }: RunConstants): Kit {
   const kit = createKit(partner, seed, 'controls', now, onSignature);
   // Some requests have no body on the wire. An endpoint that reveals the valid signature then reveals this one.
   if (partner.signing !== undefined) kit.sign(Buffer.alloc(0));
   return kit;
 }
 
-/** From now on, controls are of this kind, and so are the deliveries that change nothing in the notification. */
-export function useControl(context: RunContext, control: ControlKind): void {
-  context.partner = { ...context.partner, control };
-  context.controlKit = controlKitFor(context);
+function withPartner(context: RunContext, partner: Partner): RunContext {
+  return { ...context, partner, controlKit: controlKitFor({ ...context, partner }) };
 }
 
-/**
- * Deliveries without an answer, counted in time limits, after which the lanes pause to try the doubtful checks alone,
- * and after which the run stops. An endpoint that never answers a forged delivery shows it in a dozen checks; waiting
- * for all of them would take an hour.
- */
-const MAX_SILENCES_IN_PASS = 12;
-const MAX_SILENCES = 30;
-
-type Waiting = Pick<RunContext, 'waitedMs'> & { readonly limits: Pick<RunLimits, 'timeoutMs'> };
-
-/** Whether a pass over the queue has waited long enough for answers. */
-export function isPassExhausted({ waitedMs, limits }: Waiting, waitedBeforeMs: number): boolean {
-  return waitedMs - waitedBeforeMs >= MAX_SILENCES_IN_PASS * limits.timeoutMs;
+/** A context in which the controls, and the deliveries that change nothing in the notification, are of this kind. */
+export function withControl(context: RunContext, control: ControlKind): RunContext {
+  return withPartner(context, { ...context.partner, control });
 }
 
-/** The reason to stop when the run has waited too long for answers, else null. */
-export function silenceStop({ waitedMs, limits }: Waiting): Stop | null {
-  if (waitedMs < MAX_SILENCES * limits.timeoutMs) return null;
-  const seconds = Math.round(waitedMs / 1000);
-  return {
-    code: 'silence',
-    reason: `deliveries waited ${seconds} s in total for answers that did not arrive, so the rest was not sent`,
-  };
+/** A context in which the receiver is in this step of the rotation, and plain deliveries are signed with the secret. */
+export function withStep(context: RunContext, step: RotationStep, secret: RotatedSecret): RunContext {
+  const { partner } = context;
+  const { rotation, signing } = partner;
+  if (rotation === undefined || signing === undefined) return context;
+  return withPartner(context, {
+    ...partner,
+    signing: { ...signing, secret: rotation[secret] },
+    rotation: { ...rotation, step },
+  });
 }

@@ -14,6 +14,7 @@ import {
   type Feature,
   isEvidenceSource,
   levelWith,
+  NOT_JSON,
   REQUIREMENTS,
   type Requirement,
   type RunObservations,
@@ -25,7 +26,7 @@ import { diagnose, EXPLAIN_FORGERIES, type Finding } from '../diagnose/index.ts'
 import { type Baseline, baselineOutcome } from '../judge/index.ts';
 import type { Diagnosis, PartialReason, ResultDocument, ScenarioResult } from '../report/result-document.ts';
 import { isScored, runVerdict, tally } from '../report/verdict.ts';
-import type { Cause } from './context.ts';
+import type { FindingWithChecks } from './facts.ts';
 import type { PlannedScenario } from './plan.ts';
 
 /** What a run or a set of shards has come to. Everything else in the document follows from it. */
@@ -43,11 +44,13 @@ export interface RunOutcome
     | 'interrupted'
     | 'planned'
     | 'requests'
+    | 'turnedAway'
     | 'advice'
   > {
   readonly digest: string;
   /** The revision of the catalogue, and the scenarios that it does not score. */
   readonly scoring: ResultDocument['scoring'];
+  readonly rotation?: ResultDocument['rotation'] | null;
   readonly flags?: ResultDocument['flags'];
   readonly shardRecord?: ResultDocument['shardRecord'];
   readonly retried: ReadonlySet<string>;
@@ -58,7 +61,7 @@ export interface RunOutcome
   /** Why the preflight failed; null when it passed. */
   readonly preflight: Finding | null;
   /** What the run itself has found out about valid deliveries, although it went on. */
-  readonly causes: readonly Cause[];
+  readonly causes: readonly FindingWithChecks[];
   readonly stack: Stack | null;
   readonly baseline: Baseline | null;
 }
@@ -66,6 +69,7 @@ export interface RunOutcome
 export async function documentOf(outcome: RunOutcome): Promise<ResultDocument> {
   const { results, scoring, partialReasons, baseline, retried, shardRecord, strict } = outcome;
   const { preflight } = outcome;
+  const noted = notedIn(results);
   const scored = results.filter((result) => isScored({ scoring }, result));
   return {
     schemaVersion: 1,
@@ -76,6 +80,7 @@ export async function documentOf(outcome: RunOutcome): Promise<ResultDocument> {
     ...(partialReasons.length === 0 && {
       evidence: evidenceIn(outcome.plan, results, outcome.target.features, scoring),
     }),
+    ...(outcome.rotation && { rotation: outcome.rotation }),
     ...(outcome.flags !== undefined && { flags: outcome.flags }),
     ...(scoring && { scoring }),
     ...(retried.size > 0 && { retried: [...retried] }),
@@ -92,6 +97,8 @@ export async function documentOf(outcome: RunOutcome): Promise<ResultDocument> {
     planned: outcome.planned,
     judged: results.length,
     requests: outcome.requests,
+    ...(outcome.turnedAway !== undefined && { turnedAway: outcome.turnedAway }),
+    ...(noted.length > 0 && { noted }),
     counts: tally(results),
     ...(preflight && { preflightFinding: preflight.fault }),
     advice: outcome.advice,
@@ -102,6 +109,38 @@ export async function documentOf(outcome: RunOutcome): Promise<ResultDocument> {
   };
 }
 
+type Noted = NonNullable<ResultDocument['noted']>;
+
+const SIZE = /^malformed\/size-(\d+)-kb$/;
+
+/** What an operator must know of checks that passed, because the specification allows several answers. */
+export function notedIn(results: readonly ScenarioResult[]): Noted {
+  const passed = results.filter(({ verdict }) => verdict === 'pass');
+  const statusOf = ({ answered }: ScenarioResult) => answered?.status ?? 0;
+  const sizes = passed.flatMap((result) => {
+    const kilobytes = SIZE.exec(result.id)?.[1];
+    return kilobytes === undefined ? [] : [{ result, kilobytes: Number(kilobytes) }];
+  });
+  const tooLarge = sizes.find(({ result }) => statusOf(result) >= 400);
+  const largest = sizes.findLast(({ result }) => result.answered?.class === 'accepted');
+  const notJson = passed.filter(({ id }) => NOT_JSON.has(id));
+  const accepted = notJson.filter(({ answered }) => answered?.class === 'accepted');
+  const noted: Noted[number][] = [];
+  if (accepted.length > 0) {
+    const text =
+      `Answers ${[...new Set(accepted.map(statusOf))].join(' and ')} to signed bodies that are not JSON ` +
+      `(${accepted.length} of ${notJson.length} kinds): the sender takes them for delivered`;
+    noted.push({ code: 'accepts-what-is-not-json', text, checks: accepted.map(({ id }) => id) });
+  }
+  if (tooLarge !== undefined) {
+    const text =
+      `Answers ${statusOf(tooLarge.result)} to valid notifications above about ` +
+      `${largest?.kilobytes ?? 0} kB: one of ${tooLarge.kilobytes} kB is rejected`;
+    noted.push({ code: 'limits-size', text, checks: [tooLarge.result.id] });
+  }
+  return noted;
+}
+
 /** The diagnosis of the results, and what the run itself has found: after accepted forgeries, and before the rest. */
 async function diagnosisOf({ results, outages, preflight, causes, stack, target, partialReasons }: RunOutcome) {
   const common = { stack, features: target.features, partial: partialReasons.length > 0 };
@@ -109,8 +148,9 @@ async function diagnosisOf({ results, outages, preflight, causes, stack, target,
   const idsOf = (some: readonly ScenarioResult[]) => some.map(({ id }) => id);
   const own: Diagnosis[] = [];
   let rest = results;
+  const red = results.filter(({ verdict }) => verdict === 'fail' || verdict === 'warn');
   for (const { finding, checks } of causes) {
-    const explained = failures.filter(({ id }) => checks.includes(id));
+    const explained = red.filter(({ id }) => checks.includes(id));
     // Results without a verdict may still show the stack.
     const shown = [...explained, ...results.filter(({ verdict }) => verdict === 'inconclusive')];
     const [one] = await diagnose({ ...common, results: shown, outages: [], preflight: finding });
@@ -163,6 +203,9 @@ export function evidenceIn(
 
 const JUDGED: ReadonlySet<ScenarioResult['verdict']> = new Set(['pass', 'warn', 'fail']);
 
+const NOT_ROTATED =
+  'Without the next secret, a run does not rotate it: give `--next-secret-file FILE` and `--rotate-command COMMAND`.';
+
 /** What a run did not verify, of the catalogue and the requirements, which tests replace. */
 export function notVerifiedIn(
   plan: readonly PlannedScenario[],
@@ -175,10 +218,12 @@ export function notVerifiedIn(
     const { id, subject, text, untested: reason } = entry;
     if (subject !== 'receiver') return [];
     if (reason !== undefined) return [{ requirement: id, text, reason }];
-    const sources = missingSources(
-      scenarios.filter((scenario) => (scenario.requirements as readonly string[]).includes(id)),
-      features,
-    );
+    const verifying = scenarios.filter((scenario) => (scenario.requirements as readonly string[]).includes(id));
+    const isOfRotation = verifying.length > 0 && verifying.every(({ needs }) => needs?.includes('rotation'));
+    if (isOfRotation && features.includes('hmac') && !features.includes('rotation')) {
+      return [{ requirement: id, text, reason: NOT_ROTATED }];
+    }
+    const sources = missingSources(verifying, features);
     if (sources === null) return [];
     const level = levelWith(sources);
     return [

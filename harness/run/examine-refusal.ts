@@ -1,6 +1,6 @@
 /**
- * After the first delivery was refused, or answered by something other than the handler: sends deliveries that show
- * why. Forgeries, known signing mistakes, notifications of other kinds, another host.
+ * Finds out why the first delivery was refused, or answered by something other than the handler. Sends forgeries, known
+ * signing mistakes, notifications of other kinds, and another host.
  */
 
 import { sameHeaderName } from '../../contract/index.ts';
@@ -8,7 +8,7 @@ import { type Change, findScenario, type RequestHead } from '../../scenarios/ind
 import {
   acceptsForgeries,
   answersByTimeout,
-  credentialsOf,
+  configuredCredentials,
   explainAfter,
   explainBefore,
   explainPreflight,
@@ -20,14 +20,15 @@ import {
   rejectsCredentials,
   stageOf,
   underscoreIn,
+  waitsAfterCheck,
 } from '../diagnose/index.ts';
 import { type Credential, describeAttempt, isAccepted } from '../judge/index.ts';
 import type { Partner } from '../partner.ts';
 import type { Attempt } from '../transport/index.ts';
 import type { RunContext } from './context.ts';
 import { createKit, headerNamesOf } from './kit.ts';
-import type { Lane, LanePool } from './lane.ts';
-import { findOtherControl, type OtherControl } from './other-control.ts';
+import type { Lane, LanePool, SendOptions } from './lane.ts';
+import { findOtherControl, findOtherForm, type OtherControl } from './other-control.ts';
 import { type SentDelivery, sendControl, sendProbe } from './send.ts';
 
 /** What the first deliveries have led to: why no others are sent, or the control that the run goes on with. */
@@ -67,30 +68,42 @@ function credentialsIn({ signing, apiKey }: Partner): Credential[] {
   return [...(signing ? (['signature'] as const) : []), ...(apiKey ? (['api-key'] as const) : [])];
 }
 
-/** Sends the delivery of a check once, or another of its kind, on a new connection. */
-async function sendCheck(context: RunContext, lane: Lane, id: string, change?: Change): Promise<SentDelivery> {
+/** Sends the delivery of a check once, on a new connection unless `options` says otherwise, or another of its kind. */
+export async function sendCheck(
+  context: RunContext,
+  lane: Lane,
+  id: string,
+  options: SendOptions = { fresh: true },
+  change?: Change,
+): Promise<SentDelivery> {
   const { partner, seed, now, onSignature } = context;
   const scenario = findScenario(id);
   if (scenario === undefined || !('change' in scenario)) throw new RangeError(`${id} is not one delivery`);
   const kit = createKit(partner, seed, id, now, onSignature);
-  return sendProbe(context, lane, { ...scenario, ...(change && { change }), label: 'probe' }, kit, { fresh: true });
+  return sendProbe(context, lane, { ...scenario, ...(change && { change }), label: 'probe' }, kit, options);
 }
 
 /** What forgeries say about where the first delivery was refused, by the first credential that is not accepted. */
-async function examineCredentials(context: RunContext, lane: Lane, { first, second }: PreflightAttempts) {
+async function examineCredentials(context: RunContext, lanes: LanePool, { first, second }: PreflightAttempts) {
   const credentials = credentialsIn(context.partner);
+  const lane = lanes.at(0);
   for (const [at, credential] of credentials.entries()) {
-    const forged: Forgery[] = [];
-    for (const [index, id] of FORGERIES[credential].entries()) {
-      forged.push({ id, what: WHAT[credential][index] ?? '', sent: await sendCheck(context, lane, id) });
-    }
+    const forge = async (id: string, index: number, on: Lane): Promise<Forgery> => ({
+      id,
+      what: WHAT[credential][index] ?? '',
+      sent: await sendCheck(context, on, id),
+    });
+    const forged: Forgery[] = isSlow(first)
+      ? await Promise.all(FORGERIES[credential].map((id, index) => forge(id, index, lanes.at(index))))
+      : [];
+    for (const [index, id] of FORGERIES[credential].entries()) forged[index] ??= await forge(id, index, lane);
     const [missing, , wrong] = forged.map(({ sent }) => sent.attempt);
     if (missing === undefined || wrong === undefined) continue;
     const refusal = { first, second: second ?? first, missing, wrong };
     let stage = stageOf(refusal);
     if (stage === 'after' && credential === 'signature') {
       // Some receivers reject certain characters, whatever the signature is.
-      const { attempt } = await sendCheck(context, lane, FORGERIES.signature[2], SAME_FORM);
+      const { attempt } = await sendCheck(context, lane, FORGERIES.signature[2], undefined, SAME_FORM);
       stage = stageOf({ ...refusal, wrong: attempt });
     }
     const isLast = at === credentials.length - 1;
@@ -113,41 +126,58 @@ const SAME_FORM: Change = {
 };
 
 /** Why the first delivery was refused, or another control. */
-export async function examineRefusal(context: RunContext, lane: Lane, preflight: PreflightAttempts): Promise<Opening> {
+export async function examineRefusal(
+  context: RunContext,
+  lanes: LanePool,
+  preflight: PreflightAttempts,
+): Promise<Opening> {
   const { partner, signal } = context;
+  const { throttling } = context.facts;
   const { first } = preflight;
+  const lane = lanes.at(0);
+  const untilMs = performance.now() + (isSlow(first) ? MAX_SLOW_EXAMINATION_MS : Number.POSITIVE_INFINITY);
   const status = describeAttempt(first);
   const code = first.answer?.status ?? 0;
   const kit = createKit(partner, context.seed, 'diagnosis', context.now, context.onSignature);
-  const send = async (change: Change, authentic = true): Promise<Attempt> => {
+  const send = async (change: Change, authentic = true, at = 0): Promise<Attempt> => {
     const expect = { text: 'any', authentic, pass: [] };
-    return (await sendProbe(context, lane, { label: 'diagnosis', change, expect }, kit)).attempt;
+    return (await sendProbe(context, lanes.at(at), { label: 'diagnosis', change, expect }, kit)).attempt;
   };
-  const isOver = () => signal.aborted || context.limited !== null;
+  const isOver = () => signal.aborted || throttling.limit !== null || performance.now() > untilMs;
 
-  const shown = await examineCredentials(context, lane, preflight);
+  const shown = await examineCredentials(context, lanes, preflight);
   const { refusal, stage, credential, forged } = shown ?? {
     refusal: null,
     stage: 'before',
     credential: null,
     forged: [],
   };
+  const [, empty] = forged;
+  const alike = [first, preflight.second ?? first, ...(empty ? [empty.sent.attempt] : []), refusal?.wrong ?? first];
   const accepted = forged.filter(({ sent }) => isAccepted(sent.attempt));
+  if (empty !== undefined && first.answer !== null && !CREDENTIALS_REFUSED.has(code) && isByTimer(alike)) {
+    return withFinding(answersByTimeout(code, first.timings.totalMs, first.answer.body), accepted);
+  }
   const open = accepted.length > 0 && !isAccepted(await send({})) ? accepted : [];
   // An endpoint that accepts any signature but the valid one accepts every mistake.
   const acceptsWrong = refusal !== null && isAccepted(refusal.wrong);
   if (code >= 400 && (stage !== 'after' || open.length > 0) && !acceptsWrong) {
-    const found = await explainRejection(partner, send, isOver);
+    const found = await explainRejection(partner, send, isOver, isSlow(first) ? SLOW_WIDTH : 1);
     if (found !== null) return withFinding(found, open);
   }
   if (open.length > 0) {
     const what = open.map((one) => one.what);
     return withFinding(acceptsForgeries(what, status, acceptsWrong ? null : credential), open);
   }
-  if (context.limited !== null) return withFinding(limitsDeliveries(context.limited));
-  const other = await findOtherControl(context, lane, status, stage !== 'after' && code === 401);
-  if (other !== null) return { finding: null, other, forgeries: [] };
-  if (refusal !== null && stage === 'after') return withFinding(explainAfter(refusal, credentialsOf(partner)));
+  if (throttling.limit !== null) return withFinding(limitsDeliveries(throttling.limit));
+  const isLikeInvalid = stage !== 'after' && code === 401;
+  const form = isLikeInvalid || code < 400 ? null : await findOtherForm(send, status, isOver);
+  const other = isOver() ? null : await findOtherControl(context, lane, status, isLikeInvalid);
+  if (other !== null) {
+    return { finding: null, other: { ...other, finding: form ?? other.finding }, forgeries: [] };
+  }
+  if (form !== null) return withFinding(form);
+  if (refusal !== null && stage === 'after') return withFinding(explainAfter(refusal, configuredCredentials(partner)));
 
   const names = headerNamesOf(partner);
   for (const name of [partner.signing && names.signature, partner.apiKey && names.apiKey]) {
@@ -158,7 +188,7 @@ export async function examineRefusal(context: RunContext, lane: Lane, preflight:
   }
   const words = code < 400 ? null : explainWords(first, partner);
   if (words !== null) return withFinding(words);
-  if (refusal !== null && stage === 'before') {
+  if (refusal !== null && stage === 'before' && !isOver()) {
     const { hostname } = new URL(partner.url);
     const host = hostname === 'localhost' ? '127.0.0.1' : 'localhost';
     const otherHost = await send({ address: { label: `Host: ${host}`, make: withHost(host) } });
@@ -170,9 +200,22 @@ export async function examineRefusal(context: RunContext, lane: Lane, preflight:
     // A payload that is checked first is refused in another way when it is broken.
     const { attempt } = await sendCheck(context, lane, MALFORMED);
     const isPayload = stageOf({ ...refusal, wrong: attempt }) === 'after';
-    if (!isPayload) return withFinding(rejectsCredentials(code, credentialsOf(partner)));
+    if (!isPayload) return withFinding(rejectsCredentials(code, configuredCredentials(partner)));
   }
-  return withFinding(explainPreflight(preflight, credentialsOf(partner), stage));
+  return withFinding(explainPreflight(preflight, configuredCredentials(partner), stage));
+}
+
+/** Why the first delivery got no answer: an unsigned one that gets one shows that the process is not blocked. */
+export async function examineSilence(context: RunContext, lane: Lane, preflight: PreflightAttempts): Promise<Opening> {
+  const found = explainPreflight(preflight, configuredCredentials(context.partner));
+  const [credential] = credentialsIn(context.partner);
+  if (found?.fault !== 'never-answers' || credential === undefined) return withFinding(found);
+  const [[id], [what]] = [FORGERIES[credential], WHAT[credential]];
+  const sent = await sendCheck(context, lane, id);
+  const { answer } = sent.attempt;
+  const isRefused = answer !== null && answer.status >= 400 && answer.status < 500;
+  const accepted = isAccepted(sent.attempt) ? [{ id, what, sent }] : [];
+  return withFinding(isRefused ? waitsAfterCheck(what, answer.status) : found, accepted);
 }
 
 function withoutHeader(wanted: string) {
@@ -192,12 +235,29 @@ function withHost(host: string) {
   });
 }
 
-/** An accepted first delivery is examined when it took so long: with another 2xx, and with 200. */
-const SLOW_OTHER_MS = 500;
+/** An answer that takes longer is slow. */
 const SLOW_MS = 2000;
 /** Times are the same within this share, and within this many milliseconds. */
 const SAME_SHARE = 0.05;
-const SAME_MS = 100;
+const SAME_MS = 200;
+/** How long a slow refusal is examined, after the forgeries, and with how many deliveries at the same time. */
+const MAX_SLOW_EXAMINATION_MS = 25_000;
+const SLOW_WIDTH = 8;
+/** A receiver that takes long to check credentials refuses all invalid ones after the same time. */
+const CREDENTIALS_REFUSED: ReadonlySet<number> = new Set([401, 403]);
+
+const isSlow = ({ timings }: Attempt) => timings.totalMs > SLOW_MS;
+
+/** Whether all of these slow answers have the same status, and took the same time. */
+function isByTimer(attempts: readonly Attempt[]): boolean {
+  const times = attempts.map(({ timings }) => timings.totalMs);
+  const longest = Math.max(...times);
+  return (
+    attempts.every(isSlow) &&
+    new Set(attempts.map(({ answer }) => answer?.status)).size === 1 &&
+    longest - Math.min(...times) < Math.max(SAME_MS, SAME_SHARE * longest)
+  );
+}
 
 /** Whether a time-out answers, instead of the handler: everything gets the same status after the same time. */
 export async function examineSlowAnswer(
@@ -207,28 +267,24 @@ export async function examineSlowAnswer(
 ): Promise<Opening> {
   const { answer, timings } = first;
   const [credential] = credentialsIn(context.partner);
-  const isSlow = timings.totalMs > (answer?.status === 200 ? SLOW_MS : SLOW_OTHER_MS);
-  if (answer === null || credential === undefined || !isSlow) return withFinding(null);
-  const isSame = (other: Attempt) =>
-    other.answer?.status === answer.status &&
-    Math.abs(other.timings.totalMs - timings.totalMs) < Math.max(SAME_MS, SAME_SHARE * timings.totalMs);
+  if (answer === null || credential === undefined || !isSlow(first)) return withFinding(null);
   const [missing, , wrong] = FORGERIES[credential];
   const forged = await sendCheck(context, lanes.at(0), wrong);
-  if (!isSame(forged.attempt)) return withFinding(null);
+  if (!isByTimer([first, forged.attempt])) return withFinding(null);
   const [unsigned, ...others] = await Promise.all([
     sendCheck(context, lanes.at(1), missing),
     sendCheck(context, lanes.at(2), NOTHING_IN_IT),
     sendControl(context, lanes.at(3), 'the first delivery, again', { fresh: true }),
   ]);
   // A middleware in front may still reject a missing header at once.
-  if (!others.every(({ attempt }) => isSame(attempt))) return withFinding(null);
+  if (!isByTimer([first, forged.attempt, ...others.map(({ attempt }) => attempt)])) return withFinding(null);
   const [unsignedWords, , forgedWords] = WHAT[credential];
   const forgeries = [
     { id: missing, what: unsignedWords, sent: unsigned },
     { id: wrong, what: forgedWords, sent: forged },
   ];
   return withFinding(
-    answersByTimeout(answer.status, timings.totalMs),
+    answersByTimeout(answer.status, timings.totalMs, answer.body),
     forgeries.filter(({ sent }) => isAccepted(sent.attempt)),
   );
 }

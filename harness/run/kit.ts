@@ -1,8 +1,8 @@
 /** The kit of a scenario: seeded values, fresh ids, and the partner's credentials. */
 import { hash } from 'node:crypto';
-import { certificateBlocks } from '../../certs/index.ts';
+import { certificateBlocks, rogueCertificates } from '../../certs/index.ts';
 import { DEFAULT_API_KEY_HEADER, DEFAULT_SIGNATURE_HEADER, EFFECT_DECIMALS } from '../../contract/index.ts';
-import { type Kit, newTestId, ownersOf, type Scenario, samples } from '../../scenarios/index.ts';
+import { type Kit, newTestId, type Scenario, samples, scenariosOwning } from '../../scenarios/index.ts';
 import type { Partner } from '../partner.ts';
 import { sign } from '../sender/index.ts';
 
@@ -33,6 +33,10 @@ function seededBytes(...words: string[]): (length: number) => Buffer {
 /** A letter or digit for each value of a byte. */
 const LETTERS = Array.from({ length: 256 }, (_, byte) => ALPHABET[byte % ALPHABET.length]);
 
+/** What the endpoint has returned, and what it has accepted before the secret changed. */
+type Learnt = Pick<Kit, 'cookies' | 'otherServerNames' | 'returned'> &
+  Partial<Pick<NonNullable<Kit['rotation']>, 'delivered'>>;
+
 /**
  * Creates the kit of one scenario. Its values depend only on the seed and the scenario, so that a scenario sends the
  * same when it is repeated alone. Ids are always new, because a receiver would recognise old ones as duplicates.
@@ -45,9 +49,10 @@ export function createKit(
   scenario: string,
   now: Date,
   onSignature: (signature: string) => void = () => {},
-  learnt: Pick<Kit, 'cookies' | 'returned'> = { cookies: [], returned: [] },
+  learnt: Learnt = { cookies: [], returned: [] },
 ): Kit {
   const bytes = seededBytes(seed, scenario);
+  const { rotation } = partner;
   const secret = partner.signing?.secret ?? '';
   const names = headerNamesOf(partner);
   const integer = (below: number) => bytes(6).readUIntBE(0, 6) % below;
@@ -70,11 +75,25 @@ export function createKit(
     signatureHeader: names.signature,
     apiKeyHeader: names.apiKey,
     clientCertificate: clientCertificateOf(partner),
+    get selfSignedCertificate() {
+      return rogueCertificates(kit.clientCertificate)['self-signed'].cert;
+    },
+    otherServerNames: learnt.otherServerNames ?? [],
     sign: (body) => {
       const signature = sign(body, secret);
       onSignature(signature);
       return signature;
     },
+    ...(rotation !== undefined && {
+      rotation: {
+        sign: (body, which) => {
+          const signature = sign(body, rotation[which]);
+          onSignature(signature);
+          return signature;
+        },
+        ...(learnt.delivered !== undefined && { delivered: learnt.delivered }),
+      },
+    }),
     // Few scenarios ask for them, and they are found in every answer.
     get cookies() {
       return learnt.cookies;
@@ -100,7 +119,7 @@ function knownSamplesOf(
     fields: known.fields,
     knownId: (kind, own) => {
       const ids = known.ids[kind] ?? [];
-      const owners = ownersOf(kind);
+      const owners = scenariosOwning(kind);
       const rest = Math.max(1, ids.length - owners.length);
       return ids[own ? ids.length - 1 - owners.indexOf(scenario) : integer(rest)] ?? null;
     },
@@ -112,7 +131,7 @@ export function lackOfIds({ samples: known }: Partner, scenario: Scenario): stri
   if (known === undefined || !('owns' in scenario)) return null;
   for (const kind of scenario.owns ?? []) {
     const ids = known.ids[kind] ?? [];
-    const owners = ownersOf(kind);
+    const owners = scenariosOwning(kind);
     if (ids.length === 0 || owners.indexOf(scenario.id) + 1 < ids.length) continue;
     const given = `${ids.length} ${ids.length === 1 ? 'id' : 'ids'}`;
     return (

@@ -18,15 +18,15 @@ import { type Attempt, createConnections, exchange } from '../transport/index.ts
 import type { Assembled } from './assemble.ts';
 
 export interface SendOptions {
-  /** On a new connection. */
+  /** Whether the delivery gets a new connection. */
   readonly fresh?: boolean;
-  /** Sent on the kept connection, unless the endpoint has announced its end. If it is closed, that is the result. */
+  /** Whether the kept connection must be used, unless its end was announced. If it is closed, that is the result. */
   readonly kept?: boolean;
-  /** From this address, on a new connection. */
+  /** The address to send from, on a new connection. */
   readonly localAddress?: string | undefined;
-  /** For a body that is sent in two halves. */
+  /** Holds the second half of a body that is sent in two halves. */
   readonly hold?: Hold;
-  /** Instead of the run's limits. Implies a new connection. */
+  /** Replaces the time limit of the run. Implies a new connection. */
   readonly timeoutMs?: number;
   readonly bodyCapBytes?: number;
 }
@@ -44,16 +44,20 @@ export interface LanePool {
   close(): void;
 }
 
-export function createLanePool(create: () => Lane): LanePool {
+/** All lanes close when the signal aborts. */
+export function createLanePool(create: () => Lane, signal: AbortSignal): LanePool {
   const lanes: Lane[] = [];
+  const close = () => {
+    signal.removeEventListener('abort', close);
+    for (const lane of lanes) lane.close();
+  };
+  signal.addEventListener('abort', close, { once: true });
   return {
     at(index) {
       while (lanes.length <= index) lanes.push(create());
       return lanes[index] as Lane;
     },
-    close() {
-      for (const lane of lanes) lane.close();
-    },
+    close,
   };
 }
 
@@ -62,7 +66,7 @@ const BODY_CAP_BYTES = 64 * 1024;
 export function createLane(
   partner: Partner,
   limits: { readonly timeoutMs: number },
-  identities: () => Identities = () => createIdentities(partner, {}, false),
+  identities: Identities = createIdentities(partner, {}, false),
 ): Lane {
   const connected = { lookup: partner.lookup, ...(partner.tls === undefined ? {} : { tls: partner.tls }) };
   const common = { timeoutMs: limits.timeoutMs, bodyCapBytes: BODY_CAP_BYTES, ...connected };
@@ -85,7 +89,7 @@ export function createLane(
         return rawExchange(prepared.url, partner, raw, { ...limitsOfThis, end: transmission.end === true });
       }
       if (change.connect !== undefined) {
-        return connectedExchange(prepared, partner, change.connect, identities(), limitsOfThis);
+        return connectedExchange(prepared, partner, change.connect, identities, limitsOfThis);
       }
       const { localAddress, hold, timeoutMs } = options;
       const write = writerFor(transmission, hold);

@@ -1,9 +1,9 @@
 /** Looks for what an answer must not reveal. Specification: Authentication (secrets stay out of what is shown). */
-import { type Reading, readingsOf } from '../../contract/decoded-readings.ts';
-import { createSecretFinder, type SecretFinder } from '../../contract/find-secrets.ts';
+import { type DecodedText, decodeText } from '../../contract/decoded-texts.ts';
+import { partsIn, SecretFinder } from '../../contract/find-secrets.ts';
 import { secretSpellings, signatureSpellings } from '../../contract/secret-spellings.ts';
 import type { Leak } from '../../scenarios/index.ts';
-import type { Partner } from '../partner.ts';
+import { everySecret, type Partner } from '../partner.ts';
 import type { Answer } from '../transport/index.ts';
 
 /** Shorter credentials occur in an answer by chance, so finding them proves nothing. */
@@ -27,10 +27,13 @@ const credentials = new WeakMap<Partner, Credentials>();
 function credentialsOf(partner: Partner): Credentials {
   const known = credentials.get(partner);
   if (known !== undefined) return known;
-  const values = [partner.signing?.secret, partner.apiKey?.value];
-  const [secret = [], key = []] = values.map(spellingsOf);
-  const finder = createSecretFinder();
-  for (const value of values) if (value !== undefined && value.length >= MIN_SEARCHED) finder.addSecret('', value);
+  const secrets = everySecret(partner);
+  const secret = secrets.flatMap(spellingsOf);
+  const key = spellingsOf(partner.apiKey?.value);
+  const finder = new SecretFinder();
+  for (const value of [...secrets, partner.apiKey?.value ?? '']) {
+    if (value.length >= MIN_SEARCHED) finder.addSecret('', value);
+  }
   const made = { secret, key, finder };
   credentials.set(partner, made);
   return made;
@@ -42,15 +45,15 @@ function withoutGaps(text: string): string {
 }
 
 /** The text as it is, without escapes, and without gaps; and apart from these, the bytes that are encoded in it. */
-function joinedReadings(text: string, all: readonly Reading[]): { readonly read: string; readonly decoded: string } {
-  const plain = all.filter(({ depth }) => depth === 0).map((reading) => reading.text);
-  const bytes = all.filter(({ depth }) => depth > 0).map((reading) => reading.text);
+function joinDecoded(text: string, all: readonly DecodedText[]): { readonly read: string; readonly decoded: string } {
+  const plain = all.filter(({ depth }) => depth === 0).map((one) => one.text);
+  const bytes = all.filter(({ depth }) => depth > 0).map((one) => one.text);
   return { read: [...new Set([...plain, withoutGaps(plain.at(-1) ?? text)])].join('\n'), decoded: bytes.join('\n') };
 }
 
-/** Without the escapes of JSON, URLs and HTML: libraries write them into base64. */
+/** Removes the escapes of JSON, URLs and HTML: libraries write them into base64. */
 function unescaped(text: string): string {
-  return readingsOf(text).findLast(({ depth }) => depth === 0)?.text ?? text;
+  return decodeText(text).findLast(({ depth }) => depth === 0)?.text ?? text;
 }
 
 /** Texts of answers without any trace of a credential: most answers repeat one of them. */
@@ -83,12 +86,12 @@ export function findLeaks(
 ): Leak[] {
   const text = textOf(answer);
   const known = harmless.get(partner) ?? new Set();
-  const readings = readingsOf(text);
-  const { read, decoded } = joinedReadings(text, readings);
+  const allDecoded = decodeText(text);
+  const { read, decoded } = joinDecoded(text, allDecoded);
   // A whole credential behind an encoding is not there by chance; a part of one may be, so that none is looked for.
   const folded = `${read}\n${decoded}`.toLowerCase();
   const { secret, key, finder } = credentialsOf(partner);
-  const showsCredentials = finder.find(text, readings).length > 0;
+  const showsCredentials = finder.find(text, allDecoded).length > 0;
 
   /** Whether one of the spellings is in the answer and was not sent. */
   const isNew = (spellings: readonly string[], furtherOf: (value: string) => readonly string[] = () => []): boolean => {
@@ -97,7 +100,7 @@ export function findLeaks(
     // answer, because the echo of one with a secret in it leaks nothing.
     const echoes = sent
       .flatMap((value) => [value, ...value.split(/[\s,]+/)])
-      .flatMap((value) => [...furtherOf(value), ...readingsOf(value).map((reading) => reading.text)])
+      .flatMap((value) => [...furtherOf(value), ...decodeText(value).map((one) => one.text)])
       .map((value) => value.toLowerCase())
       .filter((value) => spellings.some((spelling) => value.includes(spelling)));
     const rest = echoes.reduce((left, echo) => left.replaceAll(echo, ''), folded);
@@ -119,14 +122,14 @@ export function findLeaks(
   const echoes = once(() => [...new Set(sent.flatMap((value) => [value, unescaped(value)]))]);
   const showsAnEnd = (value: string | undefined) => value !== undefined && showsEnd(read, value, echoes);
   const showsAPart = () => rightSignature !== null && showsPart(read, rightSignature, echoes);
-  if (leaks.length === 0 && (showsAnEnd(apiKey) || showsAnEnd(partner.signing?.secret) || showsAPart())) {
+  if (leaks.length === 0 && ([apiKey, ...everySecret(partner)].some(showsAnEnd) || showsAPart())) {
     leaks.push('credential-part');
   }
   const found = [...leaks, ...findInternals(text)];
   const showsNothing = () =>
     !showsCredentials &&
     !signatures.some((spelling) => folded.includes(spelling)) &&
-    ![apiKey, partner.signing?.secret].some((value) => value !== undefined && showsEnd(read, value, NONE)) &&
+    ![apiKey, ...everySecret(partner)].some((value) => value !== undefined && showsEnd(read, value, NONE)) &&
     (rightSignature === null || !showsPart(read, rightSignature, NONE));
   if (found.length === 0 && text.length <= MAX_HARMLESS_LENGTH && known.size < MAX_HARMLESS && showsNothing()) {
     harmless.set(partner, known.add(withoutDate(text)));
@@ -158,18 +161,16 @@ function showsPart(text: string, base64: string, sent: () => readonly string[]):
     [digest.toString('hex'), hexLength],
     [digest.toString('hex').toUpperCase(), hexLength],
   ] as const;
-  return spellings.some(([spelling, length]) => {
-    for (let at = 0; at + length <= spelling.length; at++) {
-      const part = spelling.slice(at, at + length);
-      if (text.includes(part) && !sent().some((value) => value.includes(part))) return true;
-    }
-    return false;
-  });
+  return spellings.some(([spelling, length]) =>
+    partsIn(text, spelling, length).some(
+      ({ start, end }) => !sent().some((value) => value.includes(text.slice(start, end))),
+    ),
+  );
 }
 
 /** This many characters at either end of a secret identify it ("key ending in a1b2c3"). */
 const MIN_END = 6;
-/** Of a shorter secret, an end may be an ordinary word. */
+/** Minimum length of a secret whose end is searched for: that of a shorter one may be an ordinary word. */
 const MIN_ENDED = 16;
 const LETTER_OR_DIGIT = /[A-Za-z0-9]/;
 

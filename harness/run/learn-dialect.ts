@@ -5,6 +5,7 @@
 import { findScenario } from '../../scenarios/index.ts';
 import {
   type Credential,
+  type Dialect,
   is2xx,
   isPlainForgery,
   missingRejection,
@@ -48,19 +49,19 @@ export function learningPlans(
  */
 export const MIN_LEARNT_TO_SHARE = 2;
 
-/** Whether nothing is left to learn: every probe got 401 or no answer. */
-export function isTelling({ evidence }: Trial): boolean {
-  return evidence.probes.every(({ attempt }) => attempt.answer === null || attempt.answer.status === 401);
+/** Whether a trial leaves nothing to learn from its group: every probe got 401 or no answer. */
+export function endsLearning({ probes }: Trial): boolean {
+  return probes.every(({ attempt }) => attempt.answer === null || attempt.answer.status === 401);
 }
 
 /**
  * Whether a forgery got no answer on a kept connection. That may be the fault of the connection, and what the endpoint
  * does with kept connections is not known yet, so the check is repeated later.
  */
-export function isInDoubt({ planned, evidence }: Trial): boolean {
+export function mustBeRepeated({ planned, probes }: Trial): boolean {
   const isForgery = Object.values(PLAIN_FORGERIES).some((ids) => ids.includes(planned.scenario.id));
   const isSilent = ({ error, timings }: Attempt) => error?.kind === 'timeout' && timings.reused;
-  return isForgery && evidence.probes.some(({ attempt }) => isSilent(attempt));
+  return isForgery && probes.some(({ attempt }) => isSilent(attempt));
 }
 
 function isAboutForgeries({ scenario }: PlannedScenario, credential: Credential): boolean {
@@ -74,12 +75,12 @@ function planOf(id: string): PlannedScenario[] {
   return scenario === undefined ? [] : [{ suite: id.split('/')[0] ?? '', scenario, obstacle: null }];
 }
 
-/** Sets the dialect of the run, from the plain valid delivery and the trials of {@link learningPlans}. */
-export function learnDialect(context: RunContext, preflight: Attempt, trials: readonly Trial[]): void {
+/** The dialect of the endpoint, from the plain valid delivery and the trials of {@link learningPlans}. */
+export function learnDialect(preflight: Attempt, trials: readonly Trial[]): Dialect {
   const attemptsOf = (ids: readonly string[]): Attempt[] =>
     ids.flatMap((id) => {
       const trial = trials.find(({ planned }) => planned.scenario.id === id);
-      return trial?.evidence.probes.map(({ attempt }) => attempt) ?? [];
+      return trial?.probes.map(({ attempt }) => attempt) ?? [];
     });
   const [malformed] = attemptsOf([MALFORMED]);
   const status = malformed?.answer?.status ?? null;
@@ -87,7 +88,7 @@ export function learnDialect(context: RunContext, preflight: Attempt, trials: re
     signature: usualRejection(attemptsOf(PLAIN_FORGERIES.signature)),
     'api-key': usualRejection(attemptsOf(PLAIN_FORGERIES['api-key'])),
   };
-  context.dialect = {
+  return {
     accepts: preflight.answer?.status ?? STANDARD.accepts,
     rejects,
     missing: {
@@ -99,20 +100,16 @@ export function learnDialect(context: RunContext, preflight: Attempt, trials: re
 }
 
 /** Counts the statuses with which plain forgeries were rejected, for the checks of {@link STATUS_SCENARIOS}. */
-export function recordRejections({ seen, dialect }: RunContext, { planned, evidence }: Trial): void {
+export function recordRejections({ facts }: RunContext, { planned, probes }: Trial): void {
+  const { dialect } = facts;
   const [credential, another] = credentialsOf(planned.scenario);
   if (credential === undefined || another !== undefined) return;
-  for (const { attempt, expect, lacking = [] } of evidence.probes) {
+  for (const { attempt, expect, lacking = [] } of probes) {
     const isMissing = lacking.includes(credential);
     const usual = (isMissing ? dialect.missing : dialect.rejects)[credential];
     const status = attempt.answer?.status;
     if (status === undefined || !isPlainForgery(expect) || status === 429) continue;
     if (status !== usual && (status < 300 || status >= 500)) continue;
-    const at = seen.rejections.findIndex(
-      (one) => one.credential === credential && one.status === status && one.isMissing === isMissing,
-    );
-    const deliveries = (seen.rejections[at]?.deliveries ?? 0) + 1;
-    const entry = { credential, status, isUsual: status === usual, deliveries, isMissing };
-    seen.rejections.splice(at === -1 ? seen.rejections.length : at, 1, entry);
+    facts.recordRejection({ credential, status, isUsual: status === usual, isMissing });
   }
 }

@@ -5,7 +5,7 @@
  */
 import { hash } from 'node:crypto';
 import { emittedNotification, headerValues } from '../../contract/index.ts';
-import type { Partner } from '../partner.ts';
+import { type Partner, validSecrets } from '../partner.ts';
 import { serialise } from '../sender/index.ts';
 import type { Assembled } from './assemble.ts';
 import { headerNamesOf } from './kit.ts';
@@ -16,7 +16,7 @@ function sha256(...parts: Uint8Array[]): Buffer {
   return hash('sha256', parts.length === 1 ? (parts[0] ?? '') : Buffer.concat(parts), 'buffer');
 }
 
-/** The two keys of the definition. The last ones are cached, because every request of a run has the same secret. */
+/** The keys of the definition. The last ones are cached, because most requests of a run have the same secret. */
 let last: { readonly secret: string; readonly inner: Uint8Array; readonly outer: Uint8Array } | undefined;
 
 function paddedKeysOf(secret: string) {
@@ -47,7 +47,7 @@ export function isAuthentic(request: Assembled, partner: Partner): boolean {
   if (apiKey !== undefined && onlyValue(request, names.apiKey) !== apiKey.value) return false;
   if (signing === undefined) return true;
   const signature = onlyValue(request, names.signature);
-  return signature !== null && signature === oracleSignature(signing.secret, request.prepared.body);
+  return validSecrets(partner).some((secret) => signature === oracleSignature(secret, request.prepared.body));
 }
 
 /** The fault of a probe, or null. */

@@ -1,14 +1,32 @@
 /**
- * Another control. When the endpoint rejects the plain valid delivery and accepts a valid notification of another kind,
- * the run goes on with that one, and leaves out the checks that send the rejected kind.
+ * What the endpoint accepts instead of the plain valid delivery: the same notification in another form, which shows
+ * what it rejects, or one of another kind. With such a one the run goes on, and leaves out the checks that send the
+ * rejected kind.
  */
 
-import type { JsonObject, JsonValue } from '../../contract/index.ts';
-import { type ControlKind, type Delivery, ID_FIELDS, type Kit, samples } from '../../scenarios/index.ts';
-import { type Finding, type RejectedKind, rejectsKind } from '../diagnose/index.ts';
+import {
+  CONTENT_TYPE,
+  type HeaderLine,
+  type JsonObject,
+  type JsonValue,
+  leavesOf,
+  sameHeaderName,
+} from '../../contract/index.ts';
+import type { MistakeId } from '../../contract/mistakes/index.ts';
+import {
+  type Change,
+  type ControlKind,
+  type Delivery,
+  ID_FIELDS,
+  type Kit,
+  type RequestHead,
+  samples,
+} from '../../scenarios/index.ts';
+import { type Finding, type RejectedKind, rejectsForm, rejectsKind } from '../diagnose/index.ts';
 import { isAccepted } from '../judge/index.ts';
+import type { Attempt } from '../transport/index.ts';
 import { assemble } from './assemble.ts';
-import { type RunContext, useControl } from './context.ts';
+import { type RunContext, withControl } from './context.ts';
 import { createKit } from './kit.ts';
 import type { Lane } from './lane.ts';
 import { faultOfProbe } from './oracle.ts';
@@ -17,6 +35,8 @@ import { type SentDelivery, sendControl, sendProbe } from './send.ts';
 import { groupsOf } from './trial.ts';
 
 export interface OtherControl {
+  /** The context in which the controls are of the accepted kind. */
+  readonly context: RunContext;
   /** The accepted one. */
   readonly delivery: SentDelivery;
   readonly finding: Finding;
@@ -26,6 +46,69 @@ export interface OtherControl {
 const KINDS = Object.keys(samples.CONTROLS) as readonly ControlKind[];
 /** How often the accepted and the rejected notification are repeated: one answer may be chance. */
 const REPEATS = 2;
+
+interface Form {
+  readonly header?: HeaderLine;
+  /** The value to send instead; undefined leaves the field out. */
+  readonly value?: (value: JsonValue, name: string, kit: Kit) => JsonValue | undefined;
+  /** The mistake of an endpoint that accepts the notification only in this form. */
+  readonly mistake: MistakeId;
+}
+
+/** Forms of the plain notification that are as valid. */
+const FORMS: Readonly<Record<string, Form>> = {
+  'with a User-Agent header': { header: ['User-Agent', 'Mozilla/5.0'], mistake: 'rejected-before-verification' },
+  'with an Accept header': { header: ['Accept', '*/*'], mistake: 'rejected-before-verification' },
+  'with a charset in Content-Type': {
+    header: ['Content-Type', `${CONTENT_TYPE}; charset=utf-8`],
+    mistake: 'content-type-as-string',
+  },
+  'without the fields that are null': { value: (value) => value ?? undefined, mistake: 'optional-data-required' },
+  'with `at` as ISO 8601 text': {
+    value: (value, name, kit) => (name === 'at' ? samples.isoTime(kit) : value),
+    mistake: 'fixed-time-format',
+  },
+  'with UUIDs as ids': {
+    value: (value, name, kit) => (name in ID_FIELDS ? kit.newId() : value),
+    mistake: 'id-form-assumed',
+  },
+};
+
+/** The plain notification in these forms at once. */
+function inForms(label: string, forms: readonly Form[]): Change {
+  const lines = forms.flatMap(({ header }) => (header === undefined ? [] : [header]));
+  const isReplaced = ([name]: HeaderLine) => lines.some(([wanted]) => sameHeaderName(name, wanted));
+  const make = (head: RequestHead) => ({
+    ...head,
+    headers: [...head.headers.filter((line) => !isReplaced(line)), ...lines],
+  });
+  const compose = (kit: Kit) => {
+    const inForm = (name: string, given: JsonValue) =>
+      forms.reduce<JsonValue | undefined>(
+        (value, form) => (value === undefined || form.value === undefined ? value : form.value(value, name, kit)),
+        given,
+      );
+    return JSON.parse(JSON.stringify(kit.notification(), inForm)) as JsonObject;
+  };
+  return { compose, address: { label, make } };
+}
+
+/** A form that the endpoint accepts every time, while it rejects the plain one every time. Null when there is none. */
+export async function findOtherForm(
+  send: (change: Change) => Promise<Attempt>,
+  rejected: string,
+  isOver: () => boolean,
+): Promise<Finding | null> {
+  const accepts = async (change: Change) => isAccepted(await send(change));
+  if (!(await accepts(inForms('in other forms', Object.values(FORMS))))) return null;
+  for (const [what, form] of Object.entries(FORMS)) {
+    const change = inForms(what, [form]);
+    for (let turn = 0; !isOver() && (await accepts(change)) && !(await accepts({})); turn++) {
+      if (turn === REPEATS - 1) return rejectsForm(what, form.mistake, rejected);
+    }
+  }
+  return null;
+}
 
 /** A kind that the endpoint accepts every time, while it rejects the plain one every time. Null when there is none. */
 export async function findOtherControl(
@@ -55,11 +138,11 @@ export async function findOtherControl(
     const differences = differencesBetween(plain.compose(kit), compose(kit));
     const isSameType = kind.startsWith('BUY');
     const guilty = isSameType ? await findGuilty(differences, compose, accepts) : [];
-    useControl(context, kind);
-    const delivery = await sendControl(context, lane, 'the first delivery, of another kind', { fresh: true });
+    const other = withControl(context, kind);
+    const delivery = await sendControl(other, lane, 'the first delivery, of another kind', { fresh: true });
     if (!isAccepted(delivery.attempt)) return null;
     const found = { accepted: kind, tried: KINDS.slice(0, KINDS.indexOf(kind)), fields: guilty };
-    return { delivery, rejected: found, finding: rejectsKind(found, rejected, isLikeInvalid) };
+    return { context: other, delivery, rejected: found, finding: rejectsKind(found, rejected, isLikeInvalid) };
   }
   return null;
 }
@@ -80,12 +163,13 @@ async function findGuilty(
 }
 
 /** The values of a notification by their paths, without ids, which differ in all of them. */
-function valuesOf(value: JsonValue, path = ''): (readonly [path: string, value: JsonValue])[] {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return [[path, value]];
-  return Object.entries(value)
-    .filter(([name]) => name !== 'id' && !(name in ID_FIELDS))
-    .flatMap(([name, inner]) => valuesOf(inner, path === '' ? name : `${path}.${name}`));
+function valuesOf(value: JsonValue): (readonly [path: string, value: JsonValue])[] {
+  const isId = (name: string) => name === 'id' || name in ID_FIELDS;
+  return leavesOf(value, MAX_DEPTH).filter(([path]) => !path.split('.').some(isId));
 }
+
+/** Notifications of the sender are less deep. */
+const MAX_DEPTH = 16;
 
 /** Generated addresses and hashes are alike. */
 const alike = (value: JsonValue | undefined) =>

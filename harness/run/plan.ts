@@ -22,16 +22,14 @@ import type { ClientFixtures } from '../probe/index.ts';
 export type { Selection } from '../config/selection.ts';
 
 /** A scenario of the plan. `obstacle` is the reason why it does not apply, or null. */
-export interface PlannedScenario {
+export interface PlannedScenario<Kind extends Scenario = Scenario> {
   readonly suite: string;
-  readonly scenario: Scenario;
+  readonly scenario: Kind;
   readonly obstacle: string | null;
 }
 
 /** A planned scenario that sends deliveries. */
-export interface SendingPlan extends PlannedScenario {
-  readonly scenario: ProbeScenario | FlowScenario;
-}
+export type SendingPlan = PlannedScenario<ProbeScenario | FlowScenario>;
 
 /** Whether a scenario sends deliveries, which needs an endpoint that accepts plain valid ones. */
 export function isSending(planned: PlannedScenario): planned is SendingPlan {
@@ -40,6 +38,11 @@ export function isSending(planned: PlannedScenario): planned is SendingPlan {
 
 export function isObservation(scenario: Scenario): scenario is ObservationScenario {
   return 'observe' in scenario;
+}
+
+/** Whether a scenario runs while no other delivery is in flight. */
+export function isExclusive(scenario: SendingPlan['scenario']): boolean {
+  return ('alone' in scenario && scenario.alone === true) || ('last' in scenario && scenario.last === true);
 }
 
 /** The credentials that a scenario is about. */
@@ -83,6 +86,7 @@ export function featuresOf(partner: Partner, fixtures: ClientFixtures = {}, sour
   if (partner.url.startsWith('https:')) features.push('https');
   if (partner.tls?.clientCert !== undefined) features.push('mtls');
   for (const name of CLIENT_FIXTURES) if (fixtures[name] !== undefined) features.push(`fixture-${name}`);
+  if (partner.signing !== undefined && sources?.rotation !== undefined) features.push('rotation');
   return [...features, ...sourcesOf(sources)];
 }
 
@@ -102,9 +106,11 @@ function sourcesOf({ effects, restartCommand, restart, logs = [] }: SourceOption
  * @throws HookproofError for an unknown name, or a selection that matches nothing
  */
 export function planScenarios(target: Target, selection: Partial<Selection> = {}): PlannedScenario[] {
-  return selectScenarios(selection).map((selected) => ({
-    ...selected,
-    obstacle: obstacleFor(selected.scenario, target),
+  return selectScenarios(selection).map((scenario) => ({
+    // An id is that of its suite, a slash and a name.
+    suite: scenario.id.slice(0, scenario.id.indexOf('/')),
+    scenario,
+    obstacle: obstacleFor(scenario, target),
   }));
 }
 
@@ -113,6 +119,7 @@ function obstacleFor(scenario: Scenario, { features, isExposed, decimals: known 
   const missing = needs.find((feature) => !features.includes(feature));
   if (missing !== undefined && isEvidenceSource(missing))
     return `no ${SOURCE_TEXTS[missing].noun}, see ${SOURCE_TEXTS[missing].flag}`;
+  if (missing === 'rotation' && features.includes('hmac')) return 'no next secret, see --next-secret-file';
   if (missing !== undefined) return `the feature ${missing} is not configured`;
   const decimals = 'decimals' in scenario ? scenario.decimals : undefined;
   if (decimals !== undefined && !known.includes(decimals)) return `no asset with ${decimals} decimals is configured`;

@@ -4,7 +4,7 @@
  */
 
 import {
-  credentialsOf,
+  configuredCredentials,
   explainCertificates,
   explainClientCertificate,
   explainPreflight,
@@ -15,11 +15,12 @@ import {
 import { describeAttempt, isAccepted, PREFLIGHT_SCENARIO } from '../judge/index.ts';
 import { controlOffer, helloEndpoint, matchHello, probeHello, type TlsInspection } from '../probe/index.ts';
 import { endpointOf } from '../transport/index.ts';
-import type { RunContext, Stop } from './context.ts';
-import { examineRefusal, type Opening, withFinding } from './examine-refusal.ts';
-import type { Lane } from './lane.ts';
+import type { RunContext } from './context.ts';
+import { examineRefusal, examineSilence, type Opening, withFinding } from './examine-refusal.ts';
+import type { Stop } from './facts.ts';
+import type { Lane, LanePool } from './lane.ts';
 import type { SendingPlan } from './plan.ts';
-import { evidenceOf, recordFailedControl, type SentDelivery, sendControl } from './send.ts';
+import { recordFailedControl, type SentDelivery, sendControl } from './send.ts';
 import type { Trial } from './trial.ts';
 
 /** How many times longer the second delivery waits: enough to distinguish "too late" from "never". */
@@ -35,17 +36,17 @@ export interface Preflight extends PreflightAttempts {
  * A receiver that decodes the header like a form or like another Base64 alphabet rejects half of all signatures. It
  * rejects each of these, so that the run does not go on with controls that fail at random.
  */
-const holdsEveryKind = (signature: string) => signature.includes('+') && signature.includes('/');
+const hasEveryBase64Character = (signature: string) => signature.includes('+') && signature.includes('/');
 
 /** Sends the plain valid delivery, and a second one with more time when it is not accepted. */
 export async function runPreflight(context: RunContext, lane: Lane): Promise<Preflight> {
-  const delivery = await sendControl(context, lane, 'the first delivery', { suits: holdsEveryKind });
+  const delivery = await sendControl(context, lane, 'the first delivery', { suits: hasEveryBase64Character });
   const first = delivery.attempt;
   if (isAccepted(first) && first.answer?.truncated !== true) return { first, second: null, delivery, passed: true };
   const isSilent = first.error?.kind === 'timeout';
   const again = await sendControl(context, lane, 'the first delivery, second try', {
     fresh: true,
-    suits: holdsEveryKind,
+    suits: hasEveryBase64Character,
     timeoutMs: context.limits.timeoutMs * (isSilent ? SECOND_TIMEOUT_FACTOR : 1),
     bodyCapBytes: SECOND_BODY_CAP_BYTES,
   });
@@ -60,7 +61,7 @@ export async function runPreflight(context: RunContext, lane: Lane): Promise<Pre
 /** Why the preflight failed, or what the endpoint accepts instead. */
 export async function diagnosePreflight(
   context: RunContext,
-  lane: Lane,
+  lanes: LanePool,
   preflight: Preflight,
   inspection: TlsInspection | null,
 ): Promise<Opening> {
@@ -76,13 +77,14 @@ export async function diagnosePreflight(
   if (isUnanswered && !endpointOf(partner.url).secure && (await speaksTls(context))) return withFinding(TLS_ON_PORT);
   // A 405 is about the path, and a 429 about the rate.
   if (answer !== null && answer.status >= 300 && answer.status !== 405 && answer.status !== 429) {
-    return examineRefusal(context, lane, preflight);
+    return examineRefusal(context, lanes, preflight);
   }
   if (error?.kind === 'tls-untrusted' && inspection?.analysis != null) {
     const found = explainCertificates(inspection.analysis);
     if (found !== null) return withFinding(found);
   }
-  return withFinding(explainPreflight(preflight, credentialsOf(partner)));
+  if (error?.kind === 'timeout') return examineSilence(context, lanes.at(0), preflight);
+  return withFinding(explainPreflight(preflight, configuredCredentials(partner)));
 }
 
 async function speaksTls({ partner, limits, signal }: RunContext): Promise<boolean> {
@@ -126,11 +128,14 @@ export function trialOf(planned: SendingPlan, sent: SentDelivery, attempt = sent
     error: null,
     answer: { status: 200, reasonPhrase: 'OK', headers: [], body: new Uint8Array(), truncated: false },
   };
-  const probe = evidenceOf({ ...sent, attempt }, expect);
   return {
     planned,
     deliveries: [{ ...sent, role: 'probe' }],
-    evidence: { before: accepted, probes: [probe], after: accepted, killed: null, uniform: false },
+    before: accepted,
+    probes: [{ ...sent, attempt, expect }],
+    after: accepted,
+    killed: null,
+    uniform: null,
     cutShort: false,
     startMs: 0,
     endMs: attempt.timings.totalMs,

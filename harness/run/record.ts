@@ -3,7 +3,7 @@
 import { type HeaderLine, sameHeaderName } from '../../contract/index.ts';
 import { maskTargetOf } from '../../contract/masked-url.ts';
 import { secretSpellings } from '../../contract/secret-spellings.ts';
-import type { Partner } from '../partner.ts';
+import { everySecret, type Partner } from '../partner.ts';
 import type { Bytes, Exchange } from '../report/result-document.ts';
 import type { Attempt } from '../transport/index.ts';
 import type { Assembled } from './assemble.ts';
@@ -18,7 +18,7 @@ const MAX_HEADERS = 50;
 const MAX_HEADER_LENGTH = 1024;
 const MAX_HEADER_CHARACTERS = 8192;
 
-/** So many characters of a credential at the cut count as its beginning. */
+/** Minimum number of characters at the cut that count as the beginning of a credential. */
 const MIN_CREDENTIAL_PART = 4;
 
 /**
@@ -41,7 +41,7 @@ function cut(bytes: Uint8Array, truncated: boolean, credentials: readonly string
   return kept.subarray(0, end);
 }
 
-/** Bytes as text when they are valid UTF-8, else as base64. */
+/** Describes bytes as text when they are valid UTF-8, otherwise as base64. */
 export function describeBytes(bytes: Uint8Array, alreadyTruncated = false, credentials: readonly string[] = []): Bytes {
   const truncated = alreadyTruncated || bytes.length > MAX_BODY_BYTES;
   const kept = cut(bytes, truncated, credentials);
@@ -109,7 +109,7 @@ function describeError({ error }: Attempt): Exchange['error'] {
 export function describeExchange(delivery: SentDelivery, partner: Partner): Exchange {
   const { assembled, attempt } = delivery;
   const { method, target, body } = assembled.prepared;
-  const credentials = [partner.signing?.secret, partner.apiKey?.value].filter((value) => value !== undefined);
+  const credentials = [...everySecret(partner), partner.apiKey?.value].filter((value) => value !== undefined);
   return {
     role: delivery.role,
     label: delivery.label,

@@ -1,8 +1,9 @@
 /** A shell script with curl that repeats a probe. Credentials are variables, never values. */
+import { createHash, X509Certificate } from 'node:crypto';
 import { type HeaderLine, sameHeaderName } from '../../contract/index.ts';
 import { maskTargetOf } from '../../contract/masked-url.ts';
 import type { ConnectChange } from '../../scenarios/index.ts';
-import type { Partner } from '../partner.ts';
+import { everySecret, type Partner } from '../partner.ts';
 import type { Assembled } from './assemble.ts';
 import { clientCertificateOf, headerNamesOf } from './kit.ts';
 
@@ -15,6 +16,7 @@ const MIN_SHARED_LENGTH = 4;
 const VARIABLES = [
   'HOOKPROOF_URL',
   'HOOKPROOF_SECRET',
+  'HOOKPROOF_NEXT_SECRET',
   'HOOKPROOF_API_KEY',
   'HOOKPROOF_CA',
   'HOOKPROOF_CLIENT_CERT',
@@ -49,7 +51,7 @@ function mayDeriveFrom(value: string, credential: string): boolean {
 function credentialsOf(assembled: Assembled, partner: Partner): string[] {
   const digest = assembled.rightSignature === null ? null : Buffer.from(assembled.rightSignature, 'base64');
   return [
-    partner.signing?.secret,
+    ...everySecret(partner),
     partner.apiKey?.value,
     assembled.rightSignature ?? undefined,
     digest?.toString('hex'),
@@ -75,12 +77,34 @@ function recipeOf({ change, signedBytes }: Assembled): string | undefined {
   return `printf '%s' '${Buffer.from(signedBytes).toString('base64')}' | openssl base64 -d -A | ${VALID_SIGNATURE}`;
 }
 
+/**
+ * Returns the texts in which a header can contain a certificate (PEM): encoded as a whole, its digests and its serial
+ * number in hex, and its lines.
+ */
+function certificateTexts(pem: string): string[] {
+  const der = pem.replaceAll(/-----[^-]+-----|\s/g, '');
+  const bytes = Buffer.from(der, 'base64');
+  const digests = ['sha1', 'sha256'].map((name) => createHash(name).update(bytes).digest('hex'));
+  const hex = [...digests, serialNumberOf(pem)].flatMap((text) => [text.toLowerCase(), text.toUpperCase()]);
+  const whole = [encodeURIComponent(pem), Buffer.from(pem).toString('base64'), der];
+  return [...whole, ...hex, ...pem.split('\n')].filter((text) => text !== '');
+}
+
+/** Empty for text that is no certificate: the connection shows that. */
+function serialNumberOf(pem: string): string {
+  try {
+    return new X509Certificate(pem).serialNumber;
+  } catch {
+    return '';
+  }
+}
+
 /** The argument of one header line, or null when it would reveal a credential. */
 function headerArgument(
   line: HeaderLine,
   assembled: Assembled,
   partner: Partner,
-  signatureName: string,
+  { signatureName, certificate }: { readonly signatureName: string; readonly certificate: readonly string[] },
 ): string | null {
   const [name, value] = line;
   // curl omits a header with an empty value, except in this form.
@@ -99,8 +123,7 @@ function headerArgument(
       literals: [value],
     };
   // A certificate is public, and so long that it contains a part of many secrets by chance.
-  const certificate = encodeURIComponent(clientCertificateOf(partner));
-  const own = literals.map((text) => (certificate === '' ? text : text.replaceAll(certificate, '')));
+  const own = literals.map((text) => certificate.reduce((rest, part) => rest.replaceAll(part, ''), text));
   const tells = credentialsOf(assembled, partner).some((secret) => own.some((text) => mayDeriveFrom(text, secret)));
   return tells ? null : `-H ${word}`;
 }
@@ -127,9 +150,10 @@ export function curlScript(assembled: Assembled, partner: Partner): string | nul
     return null;
 
   const args: string[] = [];
+  const certificate = certificateTexts(clientCertificateOf(partner));
   for (const line of prepared.headers) {
     if (/^(host|content-length)$/i.test(line[0])) continue;
-    const argument = headerArgument(line, assembled, partner, signatureName);
+    const argument = headerArgument(line, assembled, partner, { signatureName, certificate });
     if (argument === null) return null;
     args.push(argument);
   }
@@ -170,7 +194,7 @@ function addressOf({ url, target }: Assembled['prepared']): string | null {
 
 /** Whether curl can make such a connection: it has no certificates created for a probe and no sessions to resume. */
 function canCurlConnect({ clientCertificate = 'none', resumeFrom, serverName, plain }: ConnectChange): boolean {
-  return clientCertificate === 'none' && resumeFrom === undefined && serverName !== false && plain !== true;
+  return clientCertificate === 'none' && resumeFrom === undefined && serverName === undefined && plain !== true;
 }
 
 /**

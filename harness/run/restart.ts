@@ -1,58 +1,65 @@
-/** Restarts the receiver with the operator's command, and waits until it accepts deliveries again. */
+/** Runs the operator's commands for the receiver, and waits until it accepts deliveries again after a restart. */
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isAccepted } from '../judge/index.ts';
+import { createHold } from '../probe/index.ts';
 import { killCommand, type OperatorCommand, startCommand } from '../start-command.ts';
 import type { Attempt } from '../transport/index.ts';
 import type { RunContext } from './context.ts';
 import type { Lane } from './lane.ts';
-import { sendControl } from './send.ts';
+import { isUnreached, sendControl } from './send.ts';
 
-/** Why a restart failed, as a sentence that names the flag, with what to do. */
-class RestartProblem extends Error {}
+/** The message says why a command failed and what to do, and names its flag. */
+export class CommandProblem extends Error {}
 
-/** How many times the time limit of a delivery a restart may take. */
-const TIMEOUTS = 6;
+/** How many times the time limit of a delivery a command may take. */
+export const COMMAND_TIMEOUTS = 6;
+
+/** The flag of each command, and what must be true when it ends. */
+const COMMANDS = {
+  '--restart-command': 'the receiver is up',
+  '--rotate-command': 'the receiver accepts the secrets of HOOKPROOF_ROTATION_STEP',
+} as const;
+type CommandFlag = keyof typeof COMMANDS;
 
 /**
- * Runs a shell command that kills the receiver and starts it again. A command that does not end is killed, with
- * everything that it started.
+ * Runs a shell command that changes the receiver. A command that does not end is killed, with everything that it
+ * started.
  *
- * @throws RestartProblem when it does not end with exit code 0
+ * @throws CommandProblem when it does not end with exit code 0
  */
-export function runRestartCommand(
+export function runReceiverCommand(
+  flag: CommandFlag,
   command: OperatorCommand,
   { timeoutMs }: { readonly timeoutMs: number },
   signal: AbortSignal,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
-    // Not its output: a receiver that goes on in the background would keep it open.
+    // The output is ignored: a receiver that goes on in the background would keep it open.
     const child = startCommand(command, 'ignore');
     let isLate = false;
     const kill = () => killCommand(child);
-    const limitMs = TIMEOUTS * timeoutMs;
+    const limitMs = COMMAND_TIMEOUTS * timeoutMs;
     const timer = setTimeout(() => {
       isLate = true;
       kill();
     }, limitMs);
-    const done = (problem: RestartProblem | null) => {
+    const done = (problem: CommandProblem | null) => {
       clearTimeout(timer);
       signal.removeEventListener('abort', kill);
       if (problem === null || signal.aborted) resolve();
       else reject(problem);
     };
-    child.once('error', ({ message }) =>
-      done(new RestartProblem(`\`--restart-command\` could not be started: ${message}`)),
-    );
-    child.once('exit', (code, killedBy) => done(isLate ? late(limitMs) : problemOf(code, killedBy)));
+    child.once('error', ({ message }) => done(new CommandProblem(`\`${flag}\` could not be started: ${message}`)));
+    child.once('exit', (code, killedBy) => done(isLate ? late(flag, limitMs) : problemOf(flag, code, killedBy)));
     if (signal.aborted) kill();
     else signal.addEventListener('abort', kill, { once: true });
   });
 }
 
-function late(limitMs: number): RestartProblem {
-  return new RestartProblem(
-    `\`--restart-command\` did not end within ${limitMs / 1000} s: it must start the receiver in the background ` +
+function late(flag: CommandFlag, limitMs: number): CommandProblem {
+  return new CommandProblem(
+    `\`${flag}\` did not end within ${limitMs / 1000} s: it must start the receiver in the background ` +
       '(`&`), and end with exit code 0',
   );
 }
@@ -60,38 +67,108 @@ function late(limitMs: number): RestartProblem {
 /** What a shell reports with its exit code. */
 const SHELL_CODES: Readonly<Record<number, string>> = { 126: ' (not executable)', 127: ' (command not found)' };
 
-function problemOf(code: number | null, killedBy: string | null): RestartProblem | null {
+function problemOf(flag: CommandFlag, code: number | null, killedBy: string | null): CommandProblem | null {
   if (code === 0) return null;
   const how = code === null ? `was ended by ${killedBy}` : `ended with exit code ${code}${SHELL_CODES[code] ?? ''}`;
-  return new RestartProblem(
-    `\`--restart-command\` ${how}, expected 0: run it yourself in this folder, and check that the receiver is up ` +
-      'when it ends',
+  return new CommandProblem(
+    `\`${flag}\` ${how}, expected 0: run it yourself in this folder, and check that ${COMMANDS[flag]} when it ends`,
   );
 }
 
 /** Pauses between the deliveries to a receiver that restarts, in milliseconds. */
 const PAUSE_MS = 100;
+const MAX_PAUSE_MS = 1000;
 
 /**
  * Runs the operator's command, and waits until the receiver accepts deliveries again, as long as for an outage.
  *
- * @returns why the checks across restarts allow no conclusion; null when the receiver is back, or the run interrupted
+ * @returns why the checks across restarts allow no conclusion; null when the receiver has ended and is back, or the run
+ *   was interrupted
  */
 export async function restartReceiver(context: RunContext, lane: Lane): Promise<string | null> {
-  const { limits, restart, signal } = context;
+  const problem = await restartOnce(context, lane);
+  // While the witness is awaited, the receiver finishes its work, so that happens in doubt only.
+  return problem === NOT_ENDED ? restartOnce(context, lane, { isPatient: true }) : problem;
+}
+
+async function restartOnce(
+  context: RunContext,
+  lane: Lane,
+  { isPatient = false }: { readonly isPatient?: boolean } = {},
+): Promise<string | null> {
+  const { limits, sources, signal } = context;
+  const patient = isPatient ? beginDelivery(context, lane) : null;
+  await patient?.begun;
+  const command = new AbortController();
+  const restarting = sources.restart?.();
+  const witness = patient ?? beginDelivery(context, lane);
+  const wasAway = seesOutage(context, lane, command.signal);
   try {
-    await restart?.();
+    // A receiver that is stopped in an orderly way waits for the half delivery, and the command for the receiver.
+    const heldMs = limits.timeoutMs * (isPatient ? COMMAND_TIMEOUTS / 2 : 1);
+    await Promise.race([restarting, delay(heldMs, undefined, { signal: command.signal }).catch(() => {})]);
+    witness.release();
+    await restarting;
   } catch (error) {
     const { message } = error as Error;
-    return error instanceof RestartProblem ? message : `the restart of the receiver failed: ${message}`;
+    return error instanceof CommandProblem ? message : `the restart of the receiver failed: ${message}`;
+  } finally {
+    command.abort();
+    witness.release();
   }
+  let hasEnded = (await wasAway) || (await witness.hasEnded());
   const until = performance.now() + limits.recoveryMs;
   for (;;) {
     const { attempt } = await sendControl(context, lane, 'control after the restart', { fresh: true });
-    if (signal.aborted || isAccepted(attempt)) return null;
+    if (signal.aborted) return null;
+    if (isAccepted(attempt)) return hasEnded ? null : NOT_ENDED;
+    hasEnded ||= isAway(attempt);
     if (performance.now() >= until) return notBack(limits.recoveryMs, attempt);
     await delay(PAUSE_MS);
   }
+}
+
+const NOT_ENDED =
+  'nothing shows that `--restart-command` ended the receiver: a delivery that was half sent before the command was ' +
+  'answered after it, and no other delivery failed meanwhile. Let the command kill the process with `kill -9` ' +
+  'before it starts a new one. If it does, something in front of the receiver keeps connections open: give `run` the ' +
+  'address of the receiver itself';
+
+/** Sends half of a delivery. What answers the rest is alive: the process that got it, or something in front of it. */
+function beginDelivery(context: RunContext, lane: Lane) {
+  const { timeoutMs } = context.limits;
+  const hold = createHold();
+  const options = { hold, once: true, inBurst: true, timeoutMs: (COMMAND_TIMEOUTS + 2) * timeoutMs };
+  const sent = sendControl(context, lane, 'delivery that is half sent during the restart', options);
+  let isBegun = false;
+  const begun = hold.allBegun.then(() => {
+    isBegun = true;
+  });
+  const hasEnded = async () => {
+    const answered = await Promise.race([sent, delay(timeoutMs, null)]);
+    if (answered !== null && isAway(answered.attempt)) return true;
+    // The silence of a delivery that did not begin is no evidence.
+    return isBegun && (answered?.attempt.answer ?? null) === null;
+  };
+  return { begun: Promise.race([begun, sent]), release: hold.release, hasEnded };
+}
+
+/** Whether a delivery fails as without a receiver, before the command is over. */
+async function seesOutage(context: RunContext, lane: Lane, command: AbortSignal): Promise<boolean> {
+  const { timeoutMs } = context.limits;
+  const options = { fresh: true, inBurst: true, once: true, timeoutMs };
+  for (let pause = PAUSE_MS; ; pause = Math.min(pause * 1.5, MAX_PAUSE_MS)) {
+    // The first delivery waits: the command should find the receiver at work.
+    await delay(pause, undefined, { signal: command }).catch(() => {});
+    if (command.aborted) return false;
+    const { attempt } = await sendControl(context, lane, 'control during the restart', options);
+    if (isAway(attempt)) return true;
+  }
+}
+
+/** Whether the receiver was not reached, and not because of the network. */
+function isAway(attempt: Attempt): boolean {
+  return attempt.error?.kind !== 'unreachable' && isUnreached(attempt);
 }
 
 function notBack(recoveryMs: number, { answer, error }: Attempt): string {

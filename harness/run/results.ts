@@ -17,7 +17,8 @@ import {
   STATUS_SCENARIOS,
 } from '../judge/index.ts';
 import type { ScenarioResult, Verdict } from '../report/result-document.ts';
-import type { RunContext, Stop } from './context.ts';
+import type { RunContext } from './context.ts';
+import type { Stop } from './facts.ts';
 import type { PlannedScenario } from './plan.ts';
 import { describeExchange } from './record.ts';
 import { curlScript } from './reproduce.ts';
@@ -28,10 +29,12 @@ export const RUN_DECISIONS = {
   bail: 'the run was stopped after the first failure (`--bail`)',
   'preflight-failed': 'the first valid delivery was not accepted, or by a time-out, so no check was sent',
   'kind-rejected': 'the endpoint rejects the kind of notification that the check sends (see `valid/plain`)',
+  'not-up': 'the endpoint was not there within the time that the run waits for it (`--wait`)',
   'receiver-down': 'the receiver had stopped answering and did not come back in time',
   'rate-limited': 'the endpoint limits the rate of deliveries',
   silence: 'the endpoint had stopped answering valid deliveries',
   'restart-failed': 'the receiver could not be restarted (`--restart-command`)',
+  'not-switched': 'the receiver was not switched to a step of the rotation (`--rotate-command`)',
   'not-applicable': 'the check does not apply to this endpoint',
   observation: 'the check examines the whole run',
   interrupted: 'the run was interrupted',
@@ -44,17 +47,6 @@ export const RUN_DECISIONS = {
 /** What decided a result: the judge, or the run before it came to a judgement. */
 type ResultDecidedBy = DecidedBy | keyof typeof RUN_DECISIONS;
 
-interface Decision {
-  readonly verdict: Verdict;
-  readonly observed: string;
-  readonly reason: string;
-  readonly cause?: string;
-  readonly decidedBy: ResultDecidedBy;
-  readonly delivery?: string | null;
-  readonly outcome?: string | undefined;
-  readonly answered?: Judgement['answered'];
-}
-
 /** What the command that repeats a result contains. */
 interface Repeatable {
   readonly seed: string;
@@ -63,10 +55,10 @@ interface Repeatable {
 }
 
 export function resultOfTrial(context: RunContext, trial: Trial, keepEvidence: boolean): ScenarioResult {
-  const { planned, evidence, deliveries } = trial;
+  const { planned, probes, deliveries } = trial;
   const judgement = judge(planned.scenario.level, inDialect(context, trial));
   const passed = judgement.verdict === 'pass';
-  const decisive = evidence.probes.find(({ label }) => label === judgement.delivery) ?? evidence.probes[0];
+  const decisive = probes.find(({ label }) => label === judgement.delivery) ?? probes[0];
   const probe = deliveries.find(
     ({ role, label }) => role === 'probe' && (deliveries.length <= 3 || label === judgement.delivery),
   );
@@ -106,6 +98,9 @@ export function resultOfEffects(
           decidedBy: 'effects-unknown',
         } as const)
       : judgeEffects(trial.planned.scenario.level, evidence);
+  if (judgement.verdict === 'not-applicable') {
+    return notApplicable({ ...trial.planned, obstacle: judgement.reason });
+  }
   const isGood = judgement.verdict === 'pass';
   return resultOf(trial.planned, judgement, {
     durationMs: result.durationMs,
@@ -136,11 +131,13 @@ export function resultOfChain(
 }
 
 export function resultOfObservation(
-  context: Repeatable & { readonly seen: RunObservations },
+  context: Repeatable,
+  seen: RunObservations,
   planned: PlannedScenario,
 ): ScenarioResult {
   if (!('observe' in planned.scenario)) return withoutVerdict(planned, 'not-run', 'not run');
-  const observation = planned.scenario.observe(context.seen);
+  const observation = planned.scenario.observe(seen);
+  if (observation.verdict === 'not-applicable') return notApplicable({ ...planned, obstacle: observation.reason });
   const isWarning = observation.verdict === 'fail' && planned.scenario.level === 'should';
   const verdict = isWarning ? 'warn' : observation.verdict;
   const { id } = planned.scenario;
@@ -163,7 +160,18 @@ export function withoutVerdict(planned: PlannedScenario, decidedBy: ResultDecide
 
 function resultOf(
   planned: PlannedScenario,
-  { verdict, observed, reason, cause, decidedBy, delivery = null, outcome = 'seen', answered }: Decision,
+  {
+    verdict,
+    observed,
+    reason,
+    cause,
+    decidedBy,
+    delivery = null,
+    outcome = 'seen',
+    answered,
+  }: Pick<ScenarioResult, 'verdict' | 'observed' | 'reason'> & { readonly decidedBy: ResultDecidedBy } & Partial<
+      Pick<ScenarioResult, 'cause' | 'delivery' | 'outcome' | 'answered'>
+    >,
   rest: Partial<
     Pick<ScenarioResult, 'expected' | 'expectedOutcomes' | 'durationMs' | 'reproduce' | 'exchanges' | 'effects'>
   > = {},

@@ -3,6 +3,7 @@
  * credentials. The same in every call.
  */
 import {
+  type AnswerMatch,
   type Delivery,
   type Kit,
   type Scenario,
@@ -39,6 +40,11 @@ const PARTNER = {
   url: 'https://partner.example/hooks',
   signing: { secret: 'sample-secret-for-explanations-only' },
   apiKey: { value: 'sample-api-key-for-explanations' },
+  rotation: {
+    old: 'sample-secret-for-explanations-only',
+    next: 'sample-next-secret-for-explanations-only',
+    step: 'both',
+  },
 } as const satisfies Partner;
 
 const NOW = new Date('2026-01-01T00:00:00Z');
@@ -46,8 +52,7 @@ const CERTIFICATE = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE----
 
 /** The deliveries of a scenario in the order in which they are sent; empty where it sends no HTTP request. */
 export function sampleDeliveries(scenario: Scenario): SampleDelivery[] {
-  const deliveries = 'flow' in scenario ? scenario.flow(sampleKit('explained')).flat() : probeOf(scenario);
-  return deliveries.map(({ label = '', change }) => {
+  return deliveriesOf(scenario).map(({ label = '', change }) => {
     const assembled = assemble(change, sampleKit('explained'), PARTNER);
     const { transmission } = assembled;
     const isRaw = transmission?.kind === 'raw';
@@ -63,8 +68,14 @@ export function sampleDeliveries(scenario: Scenario): SampleDelivery[] {
   });
 }
 
-function probeOf(scenario: Scenario): (Pick<Delivery, 'change'> & { readonly label?: string })[] {
+function deliveriesOf(scenario: Scenario): (Pick<Delivery, 'change' | 'expect'> & { readonly label?: string })[] {
+  if ('flow' in scenario) return scenario.flow(sampleKit('explained')).flat();
   return 'change' in scenario ? [scenario] : [];
+}
+
+/** The answers that fail a scenario at every level. */
+export function failingAlways(scenario: Scenario): ReadonlySet<AnswerMatch> {
+  return new Set(deliveriesOf(scenario).flatMap(({ expect }) => expect.fail ?? []));
 }
 
 function framed({ prepared, transmission }: Assembled): Assembled['prepared'] {
@@ -87,19 +98,21 @@ function sampleKit(seed: string): Kit {
 
 const END_OF_HEAD = '\r\n\r\n';
 
-function partsOf(request: Buffer, { rightSignature }: Assembled): RequestParts {
+function partsOf(request: Buffer, { kit, prepared, rightSignature }: Assembled): RequestParts {
+  const nextSignature = kit.rotation?.sign(prepared.body, 'next') ?? '';
   const end = request.indexOf(END_OF_HEAD);
   const head = (end === -1 ? request : request.subarray(0, end)).toString('latin1');
   return {
-    lines: withoutCredentials(head, rightSignature).split('\r\n'),
+    lines: withoutCredentials(head, rightSignature ?? '', nextSignature).split('\r\n'),
     body: end === -1 ? new Uint8Array() : request.subarray(end + END_OF_HEAD.length),
   };
 }
 
-/** The valid signature follows from the body, so it says nothing about what was changed. */
-function withoutCredentials(head: string, rightSignature: string | null): string {
+/** A valid signature follows from the body, so it says nothing about what was changed. */
+function withoutCredentials(head: string, signature: string, nextSignature: string): string {
   const names = [
-    [rightSignature ?? '', '[valid signature]'],
+    [signature, '[valid signature]'],
+    [nextSignature, '[valid signature with the next secret]'],
     [PARTNER.apiKey.value, '[API key]'],
     [PARTNER.signing.secret, '[secret]'],
   ] as const;

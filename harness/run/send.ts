@@ -4,44 +4,45 @@
  */
 
 import { setTimeout as delay } from 'node:timers/promises';
-import { type HeaderLine, headerValues, type OfferedTlsVersion, tlsVersionName } from '../../contract/index.ts';
+import { type OfferedTlsVersion, sameHeaderName, tlsVersionName } from '../../contract/index.ts';
 import { printedSignatures } from '../../contract/secret-spellings.ts';
-import type { Change, Expectation, Kit, Leak } from '../../scenarios/index.ts';
-import { type Credential, describeAttempt, isAccepted, outcomeOfAttempt, type ProbeEvidence } from '../judge/index.ts';
-import { type Attempt, retryAfterMs } from '../transport/index.ts';
+import { accepted, type Change, type Expectation, type Kit, type Leak } from '../../scenarios/index.ts';
+import {
+  type Credential,
+  describeAttempt,
+  isAccepted,
+  outcomeOfAttempt,
+  type ProbeEvidence,
+  wasClosed,
+} from '../judge/index.ts';
+import type { Attempt } from '../transport/index.ts';
 import { type Assembled, assemble } from './assemble.ts';
 import type { RunContext } from './context.ts';
 import type { Lane, SendOptions } from './lane.ts';
 import { findLeaks, isHarmless } from './leak-scan.ts';
 import { faultOfControl, faultOfProbe } from './oracle.ts';
+import { Repetition, type RepetitionOptions } from './repetition.ts';
 import { reserialisedBodies, visibleBodies } from './visible-bodies.ts';
 
-/** A delivery with its result: the source of the evidence and of the exchanges in reports. */
-export interface SentDelivery {
+/** A delivery with its result: the evidence for the judge, and the source of the exchanges in reports. */
+export interface SentDelivery extends ProbeEvidence {
   readonly role: 'control' | 'probe';
-  readonly label: string;
   readonly assembled: Assembled;
-  readonly attempt: Attempt;
-  readonly leaks: readonly Leak[];
-  /** What the oracle found wrong with the request, which was then not sent; else null. */
-  readonly fault: string | null;
   /** Whether the wait was cut short without an answer, so that no conclusion is possible. */
   readonly cutShort: boolean;
 }
 
-interface WaitOptions extends SendOptions {
-  /** Waits the full time limit, whatever the endpoint did before. */
+export interface ProbeOptions extends SendOptions, Omit<RepetitionOptions, 'is503Answer'> {
+  /** Whether the delivery waits for the full time limit, whatever the endpoint did before. */
   readonly patient?: boolean;
-  /** After a probe that got no answer. */
+  /** Whether the delivery follows a probe that got no answer. */
   readonly afterSilence?: boolean;
-}
-
-export interface ProbeOptions extends WaitOptions {
-  /** One of many concurrent deliveries, where a 503 is an answer if the expectation names it. */
+  /** Whether a short wait is enough. */
+  readonly brief?: boolean;
+  /** Whether it is one of many concurrent deliveries, which are not spaced. A 503 is an answer if it is expected. */
   readonly inBurst?: boolean;
 }
 
-/** Sends a probe. */
 export async function sendProbe(
   context: RunContext,
   lane: Lane,
@@ -50,39 +51,49 @@ export async function sendProbe(
   options: ProbeOptions = {},
 ): Promise<SentDelivery> {
   const assembled = assemble(change, kit, context.partner);
-  const fault = faultOfProbe(assembled, context.partner, expect.authentic);
-  const inBurst = options.inBurst === true && expect.warn?.includes('5xx') === true;
-  const sent = await send(context, lane, { role: 'probe', label, assembled, fault }, { ...options, inBurst });
+  const probeFault = faultOfProbe(assembled, context.partner, expect.authentic);
+  const is503Answer = options.inBurst === true && expect.warn?.includes('5xx') === true;
+  const probe = { role: 'probe', label, expect, assembled, probeFault, lacking: lackingIn(assembled) } as const;
+  const sent = await send(context, lane, probe, { ...options, is503Answer });
   recordEffect(context, sent, expect.authentic);
   return sent;
 }
 
-interface ControlOptions extends WaitOptions {
+interface ControlOptions extends ProbeOptions {
   readonly version?: OfferedTlsVersion | undefined;
   /** Which valid signatures to send. Absent: any. */
   readonly suits?: (signature: string) => boolean;
 }
 
-/** Sends the plain valid delivery; with a TLS version, on a new connection that offers only this version. */
+/**
+ * Sends the plain valid delivery; with a TLS version, on a new connection that offers only this version; with a hold,
+ * its body in two halves.
+ */
 export async function sendControl(
   context: RunContext,
   lane: Lane,
   label: string,
   { version, suits, ...options }: ControlOptions = {},
 ): Promise<SentDelivery> {
-  const change: Change =
-    version === undefined ? {} : { connect: { label: `only ${tlsVersionName(version)}`, version } };
+  const change: Change = {
+    ...(version !== undefined && { connect: { label: `only ${tlsVersionName(version)}`, version } }),
+    ...(options.hold !== undefined && { transmit: { kind: 'held' } }),
+  };
   const assembled = assemble(change, context.controlKit, context.partner, suits);
-  context.forgedInARow = 0;
-  const fault = faultOfControl(assembled, context.partner);
-  const sent = await send(context, lane, { role: 'control', label, assembled, fault }, options);
-  if (isAccepted(sent.attempt)) context.seen.answerTimesMs.push(sent.attempt.timings.totalMs);
+  context.pacing.recordControl();
+  const probeFault = faultOfControl(assembled, context.partner);
+  const sent = await send(context, lane, { role: 'control', label, expect: accepted, assembled, probeFault }, options);
+  if (isAccepted(sent.attempt)) context.facts.recordAnswerTime(sent.attempt.timings.totalMs);
   recordEffect(context, sent, true);
   return sent;
 }
 
 /** Nothing is known about bytes that no client would send, and about a delivery without an answer. */
-function recordEffect({ effects }: RunContext, { assembled, attempt, role }: SentDelivery, isValid: boolean): void {
+export function recordEffect(
+  { sources: { effects } }: Pick<RunContext, 'sources'>,
+  { assembled, attempt, role }: SentDelivery,
+  isValid: boolean,
+): void {
   const { answer, error } = attempt;
   if (effects === null || error?.code === NOT_SENT) return;
   const kind = assembled.transmission?.kind;
@@ -98,20 +109,16 @@ function recordEffect({ effects }: RunContext, { assembled, attempt, role }: Sen
   });
 }
 
-/** The evidence of a probe for the judge. */
-export function evidenceOf(sent: SentDelivery, expect: Expectation): ProbeEvidence {
-  const { label, attempt, leaks, fault, assembled } = sent;
-  const { signatureHeader, apiKeyHeader } = assembled.kit;
-  const sends = (header: string) =>
-    assembled.prepared.headers.some(([name]) => name.toLowerCase() === header.toLowerCase());
-  const lacking: Credential[] = [
-    ...(sends(signatureHeader) ? [] : (['signature'] as const)),
-    ...(sends(apiKeyHeader) ? [] : (['api-key'] as const)),
+/** The credentials whose header a request does not have. */
+function lackingIn({ kit: { signatureHeader, apiKeyHeader }, prepared: { headers } }: Assembled): Credential[] {
+  const isSent = (header: string) => headers.some(([name]) => sameHeaderName(name, header));
+  return [
+    ...(isSent(signatureHeader) ? [] : (['signature'] as const)),
+    ...(isSent(apiKeyHeader) ? [] : (['api-key'] as const)),
   ];
-  return { label, expect, attempt, leaks, probeFault: fault, lacking };
 }
 
-/** Tries after the second, for an endpoint that leaves some valid deliveries unanswered. */
+/** Number of tries after the second, for an endpoint that leaves some valid deliveries unanswered. */
 export const MORE_TRIES = 2;
 
 /** The control that counts, and the first attempt when that was not accepted. */
@@ -129,11 +136,11 @@ export async function sendConfirmedControl(
   afterSilence = false,
 ): Promise<ConfirmedControl> {
   const first = await sendControl(context, lane, label, { version, afterSilence });
-  if (isAccepted(first.attempt) || first.fault !== null || isRateLimited(first)) {
+  if (isAccepted(first.attempt) || first.probeFault !== null || isRateLimited(first)) {
     return { control: first, failed: null };
   }
   let control = await sendControl(context, lane, `${label}, second try`, { fresh: true, version, afterSilence });
-  for (let turn = 0; turn < MORE_TRIES && context.pace.isUnreliable() && isSilent(control); turn++) {
+  for (let turn = 0; turn < MORE_TRIES && context.pacing.pace.isUnreliable() && isSilent(control); turn++) {
     control = await sendControl(context, lane, `${label}, another try`, { fresh: true, version, afterSilence });
   }
   // A wait that was cut short is no evidence against an endpoint that then accepts the delivery.
@@ -172,11 +179,11 @@ export function recordFailedControl(
   { control, failed }: ConfirmedControl,
 ): void {
   if (failed === null) return;
-  context.seen.failedControls.push({
+  context.facts.recordFailedControl({
     scenario,
     observed: describeAttempt(failed),
     recovered: isAccepted(control.attempt),
-    ...outcomeWithoutAnswer(failed),
+    outcome: outcomeOfAttempt(failed),
   });
 }
 
@@ -189,8 +196,8 @@ export interface OutageSign {
 
 /** The sign of an outage in the control after the probes, or null. */
 export function outageAfter(after: SentDelivery): OutageSign | null {
-  const { attempt, fault } = after;
-  if (isAccepted(attempt) || fault !== null || isRateLimited(after)) return null;
+  const { attempt, probeFault } = after;
+  if (isAccepted(attempt) || probeFault !== null || isRateLimited(after)) return null;
   const { answer } = attempt;
   const sign = answer === null ? describeAttempt(attempt) : `the plain valid delivery got ${answer.status}`;
   return { sign, looksDead: looksDead(attempt), ...outcomeWithoutAnswer(attempt) };
@@ -198,6 +205,13 @@ export function outageAfter(after: SentDelivery): OutageSign | null {
 
 /** What a gateway answers when it does not reach the receiver. */
 export const GATEWAY_ERRORS: ReadonlySet<number> = new Set([502, 503, 504]);
+
+/** Whether a delivery did not reach the receiver: no connection, a closed one, or the answer of a gateway. */
+export function isUnreached(attempt: Attempt): boolean {
+  const { answer, error } = attempt;
+  if (answer !== null) return GATEWAY_ERRORS.has(answer.status);
+  return error?.kind === 'refused' || error?.kind === 'unreachable' || wasClosed(attempt);
+}
 
 /**
  * Whether this is what a receiver that has ended, or hangs, looks like: it refuses or closes connections, reads
@@ -226,38 +240,47 @@ function isRateLimited({ attempt }: SentDelivery): boolean {
 async function send(
   context: RunContext,
   lane: Lane,
-  delivery: Pick<SentDelivery, 'role' | 'label' | 'assembled' | 'fault'>,
-  options: ProbeOptions,
+  delivery: Omit<SentDelivery, 'attempt' | 'leaks' | 'cutShort'>,
+  options: ProbeOptions & RepetitionOptions,
 ): Promise<SentDelivery> {
-  const { assembled, fault } = delivery;
-  if (fault !== null) return { ...delivery, attempt: notSent(context.now), leaks: [], cutShort: false };
-  for (const value of derivedSignatures(assembled)) context.onSignature(value);
-  const isSigned = context.partner.signing !== undefined;
-  const visible = isSigned ? visibleBodies(assembled) : [];
-  const expected = visible.map((body) => assembled.kit.sign(body));
-  registerForLog(context, assembled, expected);
-  const { pace, limits } = context;
-  // If silence says nothing about a delivery, a longer wait does not either. A check of kept connections always waits.
-  const isPatient = options.kept === true || (options.patient === true && !pace.isUnreliable());
-  const isAdaptive = options.timeoutMs === undefined && !isPatient;
-  const waitMs = isAdaptive ? pace.waitMs(options.afterSilence === true ? 'silence' : undefined) : limits.timeoutMs;
+  const { assembled, probeFault } = delivery;
+  const { limits, facts, pacing } = context;
+  if (probeFault !== null) return { ...delivery, attempt: notSent(context.now), leaks: [], cutShort: false };
+  const visible = registerSignatures(context, assembled);
+  const waitMs = maxWaitMs(context, options);
   const isShort = waitMs < limits.timeoutMs;
-  const attempt = await sendRepeating(context, lane, assembled, isShort ? { ...options, timeoutMs: waitMs } : options);
-  const cutShort = isShort && isSilent({ attempt });
-  if (attempt.answer !== null) pace.answered(attempt.timings.totalMs, isAccepted(attempt));
-  else if (isSilent({ attempt }) && !isShort) pace.silent(delivery.role);
-  const { answer } = attempt;
-  if (answer === null || isHarmless(answer, context.partner)) return { ...delivery, attempt, leaks: [], cutShort };
-  // Signatures of what a receiver may make of the body matter only where the answer can contain one.
-  if (isSigned) for (const body of reserialisedBodies(assembled, visible)) assembled.kit.sign(body);
-  const leaks = findLeaks(answer, context.partner, assembled.rightSignature, sentValues(assembled));
-  return { ...delivery, attempt, leaks, cutShort };
+  const repetition = new Repetition(context, options);
+  let attempt: Attempt;
+  for (;;) {
+    const spacingMs = pacing.spacing.takeMs();
+    if (spacingMs > 0 && options.inBurst !== true && options.kept !== true) await pauseFor(context, spacingMs);
+    // After an interruption the connections are closed, and a new one would delay the end.
+    attempt = notSent(context.now, 'the run was interrupted');
+    if (context.signal.aborted) break;
+    facts.recordRequest();
+    const fresh = (options.fresh === true || pacing.avoidsKeptConnections) && options.kept !== true;
+    attempt = await lane.send(assembled, { ...options, ...(isShort && { timeoutMs: waitMs }), fresh });
+    if (isSilent({ attempt })) pacing.recordSilence(attempt.timings.totalMs);
+    const pauseMs = repetition.pauseMsAfter(attempt);
+    if (pauseMs === null) break;
+    await pauseFor(context, pauseMs);
+  }
+  const cutShort = isShort && options.brief !== true && isSilent({ attempt });
+  if (attempt.answer !== null) pacing.pace.recordAnswer(attempt.timings.totalMs, isAccepted(attempt));
+  else if (isSilent({ attempt }) && !isShort) pacing.pace.recordSilence(delivery.role);
+  return { ...delivery, attempt, leaks: leaksIn(context, attempt, assembled, visible), cutShort };
 }
 
-/** What the log must not contain because of this delivery. */
-function registerForLog({ log }: RunContext, assembled: Assembled, expected: readonly string[]): void {
-  const { prepared, raw, rightSignature, value } = assembled;
-  log?.sending({
+/**
+ * Registers the signatures of a request that neither a report nor the log of the receiver may contain. Returns the
+ * bodies that a receiver may read from it.
+ */
+function registerSignatures({ partner, sources, onSignature }: RunContext, assembled: Assembled): Uint8Array[] {
+  const { prepared, raw, rightSignature, value, kit } = assembled;
+  for (const signature of derivedSignatures(assembled)) onSignature(signature);
+  const visible = partner.signing === undefined ? [] : visibleBodies(assembled);
+  const expected = visible.map((body) => kit.sign(body));
+  sources.log?.registerRequest({
     target: prepared.target,
     headers: prepared.headers,
     body: prepared.body,
@@ -265,7 +288,35 @@ function registerForLog({ log }: RunContext, assembled: Assembled, expected: rea
     value,
     signatures: rightSignature === null ? expected : [rightSignature, ...expected],
   });
+  return visible;
 }
+
+/** How long a delivery waits for its answer, in milliseconds. */
+function maxWaitMs({ limits, pacing: { pace } }: RunContext, options: ProbeOptions): number {
+  const { timeoutMs } = limits;
+  if (options.brief === true) return Math.min(timeoutMs, Math.max(MIN_BRIEF_MS, pace.waitMs('silence')));
+  // If silence says nothing about a delivery, a longer wait does not either. A check of kept connections always waits.
+  const isPatient = options.kept === true || (options.patient === true && !pace.isUnreliable());
+  if (isPatient || options.timeoutMs !== undefined) return timeoutMs;
+  return pace.waitMs(options.afterSilence === true ? 'silence' : undefined);
+}
+
+function leaksIn(
+  { partner }: RunContext,
+  { answer }: Attempt,
+  assembled: Assembled,
+  visible: readonly Uint8Array[],
+): readonly Leak[] {
+  if (answer === null || isHarmless(answer, partner)) return [];
+  // Signatures of what a receiver may make of the body matter only where the answer can contain one.
+  if (partner.signing !== undefined) {
+    for (const body of reserialisedBodies(assembled, visible)) assembled.kit.sign(body);
+  }
+  return findLeaks(answer, partner, assembled.rightSignature, sentValues(assembled));
+}
+
+/** The shortest wait for an answer that may be missing: ten times as long as most answers take, and at least this. */
+const MIN_BRIEF_MS = 5000;
 
 /** A value that shares this many characters with a spelling of the correct signature was made from it. */
 const MIN_SHARED = 16;
@@ -296,81 +347,16 @@ function sharesRun(value: string, spellings: string): boolean {
   return false;
 }
 
-/** What the request contained: the values of its headers and of its query. */
+/** The values of the headers and of the query of a request. */
 function sentValues({ prepared: { headers, target } }: Assembled): string[] {
   const query = target.indexOf('?');
   const inQuery = query === -1 ? [] : new URLSearchParams(target.slice(query)).values();
   return [...headers.map(([, value]) => value), target, ...inQuery];
 }
 
-/** After this many, every delivery gets a new connection; a check of kept connections reports the fault. */
-const MAX_SILENT_WHEN_KEPT = 2;
-
-const MAX_REPEATS = 3;
-const MAX_PAUSE_MS = 5000;
-/** After so many deliveries that still get 503 when they are repeated, it is not a rate limit. */
-const MAX_PAUSED_503 = 3;
-
-/**
- * Sends, and sends again after a pause when the answer is 429 or 503. A 503 is a rate limit only when the identical
- * request gets another status later; otherwise it is the answer. Once that is certain, repeats need no pause.
- */
-async function sendRepeating(
-  context: RunContext,
-  lane: Lane,
-  assembled: Assembled,
-  options: ProbeOptions,
-): Promise<Attempt> {
-  const { busy } = context;
-  let was503 = false;
-  for (let turn = 0; ; turn++) {
-    // After an interruption the connections are closed, and a new one would delay the end.
-    if (context.signal.aborted) return notSent(context.now, 'the run was interrupted');
-    context.requests++;
-    const fresh = options.fresh === true || context.silentWhenKept >= MAX_SILENT_WHEN_KEPT;
-    const attempt = await lane.send(assembled, { ...options, fresh: fresh && options.kept !== true });
-    if (attempt.error?.kind === 'timeout') context.waitedMs += attempt.timings.totalMs;
-    const status = attempt.answer?.status;
-    const is503 = status === 503 && options.inBurst !== true;
-    if (was503 && status !== undefined && status !== 503) {
-      busy.limits = true;
-      continueSerially(context, 503);
-    }
-    if (status !== undefined && status !== 429) {
-      context.answered++;
-      context.limited = null;
-    }
-    if (attempt.answer === null || (status !== 429 && !is503)) return attempt;
-    if (status === 429) {
-      context.limited ??= { answered: context.answered, limit: limitOf(attempt.answer.headers) };
-      continueSerially(context, 429);
-    }
-    was503 ||= is503;
-    if (turn === MAX_REPEATS || context.signal.aborted) {
-      if (is503) busy.constant++;
-      return attempt;
-    }
-    const isPointless = is503 && !busy.limits && busy.constant >= MAX_PAUSED_503;
-    const asked = retryAfterMs(attempt.answer.headers, Date.now()) ?? context.limits.backoffMs * 2 ** turn;
-    const pause = isPointless ? 0 : Math.min(asked, MAX_PAUSE_MS);
-    await delay(pause, undefined, { signal: context.signal }).catch(() => {});
-  }
-}
-
-/** What the answer says about the limit. */
-function limitOf(headers: readonly HeaderLine[]): string {
-  return ['Retry-After', 'RateLimit-Policy']
-    .flatMap((name) => headerValues(headers, name).map((value) => `${name}: ${value.slice(0, 80)}`))
-    .join(', ');
-}
-
-/** From now on, one delivery at a time. */
-function continueSerially(context: RunContext, status: number): void {
-  if (!context.serial) {
-    const message = `the endpoint answered ${status}: continuing with one delivery at a time`;
-    context.emit({ type: 'notice', message });
-  }
-  context.serial = true;
+/** Waits, at most until the run is interrupted. */
+export async function pauseFor({ signal }: Pick<RunContext, 'signal'>, ms: number): Promise<void> {
+  await delay(ms, undefined, { signal }).catch(() => {});
 }
 
 const NOT_SENT = 'HOOKPROOF_NOT_SENT';

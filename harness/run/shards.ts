@@ -50,10 +50,10 @@ export async function joinShards(documents: readonly NamedDocument[]): Promise<R
   const results = inCatalogueOrder(shards);
   const plan = planOf(results);
   if (!preflight.failed) {
-    const context = { seen, seed: first.seed, flags: first.flags ?? '', partner: { url: first.target.url } };
+    const context = { seed: first.seed, flags: first.flags ?? '', partner: { url: first.target.url } };
     plan.forEach((planned, at) => {
       if (planned.obstacle !== null || !isObservation(planned.scenario)) return;
-      const judged = resultOfObservation(context, planned);
+      const judged = resultOfObservation(context, seen, planned);
       // What a shard has not seen may hide a failure, and cannot undo one.
       const isFound = judged.verdict === 'fail' || judged.verdict === 'warn';
       const [problem] = problems;
@@ -86,6 +86,7 @@ export async function joinShards(documents: readonly NamedDocument[]): Promise<R
     interrupted: shards.some(({ interrupted }) => interrupted),
     planned: shards.reduce((sum, { planned }) => sum + planned, 0),
     requests: shards.reduce((sum, { requests }) => sum + requests, 0),
+    ...turnedAwayFrom(shards),
     advice: [...new Set([...shards.flatMap(({ advice }) => advice), ...problems.map(({ text }) => `${text}.`)])],
     plan,
     results,
@@ -96,6 +97,12 @@ export async function joinShards(documents: readonly NamedDocument[]): Promise<R
     baseline,
   });
   return preflight.failed ? document : { ...document, diagnosis: withFailedPreflights(document.diagnosis, shards) };
+}
+
+function turnedAwayFrom(shards: readonly Shard[]): Pick<ResultDocument, 'turnedAway'> {
+  const known = shards.flatMap(({ turnedAway }) => turnedAway ?? []);
+  const sum = (status: 429 | 503) => known.reduce((total, one) => total + one[status], 0);
+  return known.length === 0 ? {} : { turnedAway: { 429: sum(429), 503: sum(503) } };
 }
 
 /** The plan that the results belong to. */
@@ -141,7 +148,7 @@ function baselineOf({ baseline, shardRecord }: Shard): Baseline | null {
     : { file: baseline.file, entries: shardRecord.entries };
 }
 
-/** In the order of the catalogue, which is nearly that of a run. */
+/** Sorts by the order of the catalogue, which is nearly that of a run. */
 function byPosition(one: { readonly scenario: string }, other: { readonly scenario: string }): number {
   return (POSITIONS.get(one.scenario) ?? 0) - (POSITIONS.get(other.scenario) ?? 0);
 }

@@ -3,6 +3,7 @@
  * accepted.
  */
 
+import { isIP } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { type TlsVersion, tlsVersionName } from '../../contract/index.ts';
 import type { ChainScenario, HandshakeScenario } from '../../scenarios/index.ts';
@@ -12,23 +13,19 @@ import {
   controlOffer,
   createIdentities,
   type HelloOutcome,
+  type Identities,
   inspectTls,
   matchHello,
   probeHello,
   type TlsInspection,
 } from '../probe/index.ts';
 import type { ResultDocument, ScenarioResult } from '../report/result-document.ts';
-import type { RunContext } from './context.ts';
+import { isOver, type RunContext } from './context.ts';
 import { isSending, type PlannedScenario, versionOf } from './plan.ts';
 import { resultOfChain, resultOfHandshake } from './results.ts';
 
-interface HandshakePlan extends PlannedScenario {
-  readonly scenario: HandshakeScenario;
-}
-
-interface ChainPlan extends PlannedScenario {
-  readonly scenario: ChainScenario;
-}
+type HandshakePlan = PlannedScenario<HandshakeScenario>;
+type ChainPlan = PlannedScenario<ChainScenario>;
 
 export function isHandshake(planned: PlannedScenario): planned is HandshakePlan {
   return 'hello' in planned.scenario;
@@ -43,17 +40,38 @@ const HELLO_TIMEOUT_MS = 3000;
 
 const helloTimeoutMs = ({ limits }: RunContext) => Math.min(limits.timeoutMs, HELLO_TIMEOUT_MS);
 
+/** What the checks need to know about TLS at the endpoint. */
+export interface TlsPreparation {
+  readonly inspection: TlsInspection;
+  /** The client certificates that scenarios present instead of the partner's. */
+  readonly identities: Identities;
+  readonly otherServerNames: readonly string[];
+}
+
 /** Inspects an HTTPS endpoint, and prepares the client certificates of the scenarios. Null for plain HTTP. */
 export async function inspectWhenNeeded(
   context: RunContext,
   applicable: readonly PlannedScenario[],
   fixtures: ClientFixtures,
-): Promise<TlsInspection | null> {
+): Promise<TlsPreparation | null> {
   const { partner, now, signal } = context;
   if (applicable.length === 0 || !partner.url.startsWith('https:')) return null;
   const inspection = await inspectTls(partner, { timeoutMs: helloTimeoutMs(context), now, signal });
-  context.identities = createIdentities(partner, fixtures, inspection.privateCa);
-  return inspection;
+  const identities = createIdentities(partner, fixtures, inspection.privateCa);
+  return { inspection, identities, otherServerNames: otherNamesOf(inspection) };
+}
+
+/** Certificates of shared servers have hundreds of names. */
+const MAX_OTHER_NAMES = 5;
+
+/** A sibling of the host, and the DNS names of its certificate. A wildcard stands for a sibling, too. */
+function otherNamesOf({ analysis, endpoint: { host } }: TlsInspection): string[] {
+  const hosts = analysis?.certificates.find(({ role }) => role === 'leaf')?.hosts ?? [];
+  const parent = host.slice(host.indexOf('.') + 1);
+  const siblings = isIP(host) === 0 && host.includes('.') && parent.includes('.') ? [`*.${parent}`] : [];
+  const names = [...siblings, ...hosts].filter((name) => isIP(name) === 0);
+  const others = names.map((name) => name.toLowerCase().replace('*', 'hookproof-test'));
+  return [...new Set(others)].filter((name) => name !== host.toLowerCase()).slice(0, MAX_OTHER_NAMES);
 }
 
 /** Judges the certificates and the handshakes. */
@@ -90,7 +108,7 @@ async function runHandshakes(
   async function work(): Promise<void> {
     let before: HelloOutcome = hellos[version];
     for (let planned = queue.shift(); planned !== undefined; planned = queue.shift()) {
-      if (context.signal.aborted || context.stopped !== null) return;
+      if (isOver(context)) return;
       const started = performance.now();
       const { hello, expect, level } = planned.scenario;
       const isUnclear = (outcome: HelloOutcome) => {

@@ -83,7 +83,12 @@ export function checkPartner(partner: Partner): CheckedPartner {
   const tlsAdvice = partner.tls === undefined ? [] : checkTlsMaterial(partner.tls);
   return {
     partner,
-    advice: [...adviceOnUrl(url, partner), ...adviceOnFeatures(partner), ...adviceOnSecret(partner), ...tlsAdvice],
+    advice: [
+      ...adviceOnUrl(url, partner),
+      ...adviceOnFeatures(partner),
+      ...(partner.signing === undefined ? [] : adviceOnSecret(partner.signing.secret)),
+      ...tlsAdvice,
+    ],
   };
 }
 
@@ -124,20 +129,16 @@ function adviceOnFeatures({ signing, apiKey, tls }: Partner): string[] {
     : ['An API key alone is basic security: it does not protect the body. Add a signature.'];
 }
 
-function adviceOnSecret({ signing }: Partner): string[] {
-  if (signing === undefined) return [];
-  const { secret } = signing;
+export function adviceOnSecret(secret: string, noun = 'HMAC secret'): string[] {
   const advice: string[] = [];
   const length = [...secret].length;
   const minimum = LIMITS.recommendedSecretLength;
   if (length < minimum) {
-    advice.push(
-      `The HMAC secret has ${length} character${length === 1 ? '' : 's'}; at least ${minimum} are recommended.`,
-    );
+    advice.push(`The ${noun} has ${length} character${length === 1 ? '' : 's'}; at least ${minimum} are recommended.`);
   }
   if (secret !== secret.trim()) {
     const what = /[\r\n]$/.test(secret) ? 'ends with a newline' : 'starts or ends with whitespace';
-    advice.push(`The HMAC secret ${what}, which is part of the secret; a file or variable often adds it by mistake.`);
+    advice.push(`The ${noun} ${what}, which is part of the secret; a file or variable often adds it by mistake.`);
   }
   return advice;
 }

@@ -16,6 +16,7 @@ export {
   type TransportPhase,
 } from '../transport/index.ts';
 export {
+  adviceOnSecret,
   type CheckedPartner,
   checkPartner,
   type HeaderPlace,
@@ -23,11 +24,11 @@ export {
   PartnerHeaderError,
 } from './check-partner.ts';
 export { type NotificationSource, notificationsFor } from './notifications-for.ts';
-export { type Addressed, address, prepare, serialise, sign } from './prepare.ts';
+export { type Addressed, address, prepare, prepareBody, serialise, sign } from './prepare.ts';
 export {
   createSender,
   type DeliverOptions,
-  type Delivery,
+  type DeliveryResult,
   deliver,
   deliverWithRetry,
   isRetryable,

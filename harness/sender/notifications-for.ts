@@ -41,7 +41,7 @@ type EnvelopeFor = <T extends NotificationType>(
 
 type AnyOrderEvent = OrderStatusChanged | OrderAcceptedByBlockchain | OrderFailed;
 
-/** Statuses with events of their own. The type excludes them, but an event read from JSON may contain them. */
+/** Statuses that have separate events. The type excludes them, but an event read from JSON may contain them. */
 const STATUSES_OF_OTHER_EVENTS: ReadonlySet<OrderStatus> = new Set(['BLOCKCHAIN_ACCEPTED', 'FAILED']);
 
 /**

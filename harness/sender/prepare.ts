@@ -17,7 +17,11 @@ import { endpointOf, type Prepared } from '../transport/index.ts';
  * Does not validate it: {@link notificationsFor} does.
  */
 export function prepare(notification: Notification, partner: Partner): Prepared {
-  const body = serialise(notification as unknown as JsonValue);
+  return prepareBody(serialise(notification as unknown as JsonValue), partner);
+}
+
+/** Prepares a body for delivery: signs exactly these bytes, and lists the headers in order. */
+export function prepareBody(body: Uint8Array, partner: Partner): Prepared {
   const signature = partner.signing === undefined ? undefined : sign(body, partner.signing.secret);
   const addressed = address({ partner, body, signature });
   return { url: partner.url, ...addressed, body };

@@ -17,8 +17,8 @@ import {
 
 export interface SenderOptions extends PoolOptions {
   /**
-   * Called with each attempt before its delivery ends, also with the failed one of a request that is sent once more:
-   * for metrics and records. It must not throw.
+   * Called with each attempt before its delivery ends, including a failed one whose request is sent once more; for
+   * metrics and records. It must not throw.
    */
   readonly onAttempt?: (attempt: Attempt, prepared: Prepared) => void;
 }
@@ -26,13 +26,13 @@ export interface SenderOptions extends PoolOptions {
 export interface DeliverOptions {
   /** Cancels the delivery; the attempt then has an error of kind `local`. */
   readonly signal?: AbortSignal | undefined;
-  /** Milliseconds, instead of the limit of the sender. */
+  /** Milliseconds; replaces the sender's time limit. */
   readonly timeoutMs?: number;
-  /** False: when the endpoint has closed the kept connection, this is the result, and nothing is sent again. */
+  /** Whether to send again on a new connection if the endpoint has closed the kept one. Default: true. */
   readonly replaceClosed?: boolean;
 }
 
-/** After a shorter pause, a closed connection was not closed for being idle. */
+/** After a shorter pause, a connection was not closed for being idle. */
 const MIN_IDLE_MS = 200;
 
 export interface Sender {
@@ -79,7 +79,7 @@ export function createSender(options: SenderOptions = {}): Sender {
         pool.send(prepared, { signal, timeoutMs }, (attempt, idleMs) => {
           if (!replaceClosed || !wasStale(attempt)) return end(attempt);
           onAttempt?.(attempt, prepared);
-          // When one was closed by the other side, the others probably were too.
+          // If the other side closed one connection, it probably closed the others, too.
           pool.dropIdle(prepared.url);
           const timeLeft = Math.max(1, timeoutMs - attempt.timings.totalMs);
           const isUnexpected = idleMs < MIN_IDLE_MS;
@@ -98,7 +98,7 @@ export function createSender(options: SenderOptions = {}): Sender {
   };
 }
 
-/** Without this, Node warns of a leak when more than ten deliveries listen to one signal. */
+/** Allows any number of listeners. Otherwise Node warns of a leak if more than ten deliveries share a signal. */
 function mayBeShared(signal: AbortSignal | undefined): void {
   if (signal !== undefined) setMaxListeners(0, signal);
 }
@@ -142,7 +142,7 @@ export interface RetryOptions extends RetryClock {
 }
 
 /** The outcome of a delivery with retries. */
-export interface Delivery {
+export interface DeliveryResult {
   /** Every attempt, in order. */
   readonly attempts: readonly Attempt[];
   /** The last attempt: the outcome of the delivery. */
@@ -168,7 +168,7 @@ export async function deliverWithRetry(
   prepared: Prepared,
   policy: RetryPolicy = {},
   options: RetryOptions = {},
-): Promise<Delivery> {
+): Promise<DeliveryResult> {
   const { signal, sleep = sleepFor } = options;
   const attempts: Attempt[] = [];
   for (;;) {

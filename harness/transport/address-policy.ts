@@ -39,12 +39,12 @@ export function isAllowed(address: string, host: string, policy: AddressPolicy):
   }
 }
 
-/** "10.0.0.1, a private address". */
+/** Describes an address: "10.0.0.1, a private address". */
 export function addressInWords(address: string): string {
   return `${address}, ${WORDS[scopeOf(address)]}`;
 }
 
-/** What the user can do about addresses that this policy refuses. */
+/** Returns what the user can do about addresses that this policy refuses. */
 export function adviceFor(addresses: readonly string[], { reach }: AddressPolicy): string {
   const local = addresses.some((address) => ['private', 'loopback'].includes(scopeOf(address)));
   if (reach === 'loopback-only' && (local || addresses.some((address) => scopeOf(address) === 'public')))
@@ -62,7 +62,7 @@ export function adviceFor(addresses: readonly string[], { reach }: AddressPolicy
     : 'hookproof never sends deliveries there. Give the URL of the endpoint itself.';
 }
 
-/** A host in the spelling of the URL parser, without brackets. */
+/** Normalises a host as the URL parser does, without brackets. */
 function hostOf(name: string): string {
   const bare = name.replace(/^\[|\]$/g, '');
   const url = `http://${isIP(bare) === 6 ? `[${bare}]` : bare}/`;
@@ -87,7 +87,8 @@ function list(...nets: readonly (readonly [net: string, prefix: number])[]): () 
 }
 
 /**
- * The registries of special addresses (RFC 6890 and successors) and what the clouds document. The first match counts.
+ * The registries of special addresses (RFC 6890 and successors) and addresses documented by cloud providers. The first
+ * match counts.
  */
 const SCOPES: readonly (readonly [AddressScope, () => BlockList])[] = [
   [
@@ -141,7 +142,7 @@ const SCOPES: readonly (readonly [AddressScope, () => BlockList])[] = [
   ],
 ];
 
-/** From harmless to most dangerous. */
+/** Scopes by danger, the least dangerous first. */
 const BY_DANGER: readonly AddressScope[] = ['public', 'private', 'loopback', 'special', 'link-local', 'metadata'];
 
 function ownScope(address: string): AddressScope {
@@ -149,7 +150,10 @@ function ownScope(address: string): AddressScope {
   return SCOPES.find(([, nets]) => nets().check(address, family))?.[0] ?? 'public';
 }
 
-/** The scope of an address, with or without a zone. Of an embedded IPv4 address, the more dangerous scope counts. */
+/**
+ * Returns the scope of an address, with or without a zone. With an embedded IPv4 address, the more dangerous scope
+ * counts.
+ */
 export function scopeOf(address: string): AddressScope {
   const [plain = ''] = address.split('%');
   const inside = isIP(plain) === 6 ? embeddedIpv4(plain) : [];
@@ -157,7 +161,7 @@ export function scopeOf(address: string): AddressScope {
   return scopes.reduce((worst, scope) => (BY_DANGER.indexOf(scope) > BY_DANGER.indexOf(worst) ? scope : worst));
 }
 
-/** The eight groups of an IPv6 address. The URL parser knows every notation. */
+/** Returns the eight groups of an IPv6 address. The URL parser handles every notation. */
 function groupsOf(address: string): number[] {
   const { hostname } = new URL(`http://[${address}]/`);
   const [front = '', back] = hostname.slice(1, -1).split('::');
@@ -174,9 +178,9 @@ const startsWith = (groups: readonly number[], start: readonly number[]) =>
   start.every((group, at) => groups[at] === group);
 
 /**
- * The IPv4 addresses embedded in an IPv6 address, which a connection to it may reach: mapped (RFC 4291), compatible,
- * translated (RFC 7915), NAT64 (RFC 6052, RFC 8215), 6to4 (RFC 3056), Teredo (RFC 4380: the server, and the client
- * behind it) and ISATAP (RFC 5214).
+ * Returns the IPv4 addresses embedded in an IPv6 address, which a connection to it may reach: mapped (RFC 4291),
+ * compatible, translated (RFC 7915), NAT64 (RFC 6052, RFC 8215), 6to4 (RFC 3056), Teredo (RFC 4380: the server, and the
+ * client behind it) and ISATAP (RFC 5214).
  *
  * @param address an IPv6 address without a zone
  */

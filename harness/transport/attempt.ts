@@ -5,9 +5,9 @@ import type { HeaderLine } from '../../contract/index.ts';
 export interface Prepared {
   readonly url: string;
   readonly method: string;
-  /** Path and query, as they go on the request line. */
+  /** Path and query, as in the request line. */
   readonly target: string;
-  /** In the order in which they are sent, `Host` and `Content-Length` included. */
+  /** In the order in which they are sent, including `Host` and `Content-Length`. */
   readonly headers: readonly HeaderLine[];
   readonly body: Uint8Array;
 }
@@ -44,7 +44,7 @@ export interface TransportError {
   readonly phase: TransportPhase;
   /** Node's error code (`ECONNREFUSED`, `DEPTH_ZERO_SELF_SIGNED_CERT`, ...), or hookproof's own. */
   readonly code: string;
-  /** One sentence for a person. */
+  /** One sentence for the user. */
   readonly message: string;
   /** The name of the TLS alert that ended the connection (RFC 8446, section 6), if the endpoint sent one. */
   readonly alert?: string;
@@ -63,7 +63,7 @@ export interface Timings {
 /** The answer. `body` holds at most the configured number of bytes; `truncated`: there was more. */
 export interface Answer {
   readonly status: number;
-  /** The text after the status in the first line; may be empty. */
+  /** The reason phrase after the status; may be empty. */
   readonly reasonPhrase: string;
   readonly headers: readonly HeaderLine[];
   readonly body: Uint8Array;
@@ -76,11 +76,11 @@ export interface Attempt {
   readonly timings: Timings;
   readonly answer: Answer | null;
   readonly error: TransportError | null;
-  /** The endpoint had closed the kept connection, and the request was sent once more: it may have arrived twice. */
+  /** The endpoint had closed the kept connection, so the request was sent once more; it may have arrived twice. */
   readonly sentAgain?: true;
   /**
-   * The endpoint reset the kept connection while it was in use, and the request was sent once more on a new one. After
-   * a pause, the endpoint may have closed an idle connection, which is not reported.
+   * The endpoint reset the kept connection while it was in use, so the request was sent once more on a new one. Not set
+   * after a pause, when the endpoint may have closed an idle connection.
    */
   readonly resetInUse?: true;
 }

@@ -1,4 +1,4 @@
-/** How far an attempt has got, and which exchange reads from a kept connection: both from the events of its socket. */
+/** Tracks, from socket events, the phase of an attempt and which exchange owns a reused connection. */
 import { isIP, type Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import type { Timings, TransportPhase } from './attempt.ts';
@@ -6,7 +6,7 @@ import type { Endpoint } from './connections.ts';
 
 let last: { readonly ms: number; readonly iso: string } | undefined;
 
-/** The time as ISO 8601, cached for a millisecond: formatting takes longer than comparing. */
+/** Returns the time as ISO 8601, cached for a millisecond, because formatting is slower than comparing. */
 function isoNow(): string {
   const ms = Date.now();
   if (last?.ms !== ms) last = { ms, iso: new Date(ms).toISOString() };
@@ -25,19 +25,19 @@ export class Progress {
   /** Whether the whole request has been written. */
   isSent: () => boolean = () => false;
 
-  /** An address needs no look-up. */
+  /** Starts the clock, in the phase `dns` unless the host is an address. */
   startAt({ hostname }: Endpoint): void {
     if (isIP(hostname) !== 0) this.#phase = 'connect';
   }
 
-  /** The request has its socket, which may still have to connect. */
+  /** Called when the request has its socket, which may still have to connect. */
   useSocket(socket: Socket, { secure }: Endpoint): void {
     this.#reused = !socket.connecting;
     if (this.#reused) this.#phase = 'send';
     else this.#followConnection(socket, secure);
   }
 
-  /** The first byte of the answer was received. */
+  /** Called when the first byte of the answer has been received. */
   firstByte(): void {
     this.#firstByteMs ??= this.elapsedMs();
     this.#phase = 'answer';
@@ -71,27 +71,28 @@ export class Progress {
     });
   }
 
-  /** Since the start. */
+  /** Milliseconds since the start. */
   elapsedMs(): number {
     return performance.now() - this.#start;
   }
 }
 
-/** An exchange, as far as its connection is concerned. */
+/** The exchange that reads from a connection. */
 export interface Reader {
-  /** Called for each piece that was received, before Node parses it. */
+  /** Called for each received piece, before Node parses it. */
   onBytes(bytes: number): void;
 }
 
 /**
- * Watches one connection of Node's agents for as long as it lives. Bytes received while no exchange is under way are
- * not an answer to the next request, although Node would take them for one, so the connection is closed.
+ * Watches one connection of Node's agents during its whole life. Bytes received while no exchange is in progress are
+ * not an answer to the next request, although Node would treat them as one, so the connection is closed.
  */
 export class ConnectionWatch {
   #reader: Reader | undefined;
 
   private constructor(socket: Socket) {
-    // Before Node's parser, which may already have ended the answer when the next listener is called.
+    // The listener comes before Node's parser, which may already have ended the answer when the next listener is
+    // called.
     socket.prependListener('data', (piece: Uint8Array) => {
       if (this.#reader === undefined) socket.destroy();
       else this.#reader.onBytes(piece.length);
@@ -100,7 +101,7 @@ export class ConnectionWatch {
 
   static readonly #watches = new WeakMap<Socket, ConnectionWatch>();
 
-  /** The watch of a connection, created at its first use. */
+  /** Returns the watch of a connection, created on first use. */
   static of(socket: Socket): ConnectionWatch {
     let watch = ConnectionWatch.#watches.get(socket);
     if (watch === undefined) {
@@ -110,12 +111,12 @@ export class ConnectionWatch {
     return watch;
   }
 
-  /** From now on the bytes received belong to this exchange. */
+  /** Assigns the following received bytes to this exchange. */
   begin(reader: Reader): void {
     this.#reader = reader;
   }
 
-  /** Ends the exchange. Node gives the connection to the next one only afterwards. */
+  /** Ends the exchange. Node reuses the connection only afterwards. */
   end(): void {
     this.#reader = undefined;
   }

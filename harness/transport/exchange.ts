@@ -19,11 +19,14 @@ export type BodyWriter = (request: ClientRequest, body: Uint8Array, signal: Abor
 
 /** The limits of an exchange. */
 export interface ExchangeLimits {
-  /** Milliseconds from the start of the attempt to the end of the answer; 10,000 by default. */
+  /** Milliseconds from the start of the attempt to the end of the answer. Default: 10,000. */
   readonly timeoutMs?: number;
-  /** Bytes of the answer's body to keep; a longer one is truncated and its connection closed. 65,536 by default. */
+  /**
+   * Maximum number of bytes of the answer's body to keep; a longer one is truncated and its connection closed. Default:
+   * 65,536.
+   */
   readonly bodyCapBytes?: number;
-  /** Bytes of the answer's headers to accept, and of its trailers; 16,384 by default. */
+  /** Maximum size of the answer's headers, and of its trailers, in bytes. Default: 16,384. */
   readonly maxHeaderBytes?: number;
 }
 
@@ -39,39 +42,41 @@ export interface ExchangeOptions extends ExchangeLimits {
 
 export const DEFAULT_BODY_CAP_BYTES = 64 * 1024;
 export const DEFAULT_MAX_HEADER_BYTES = 16 * 1024;
-/** Up to this size a body is sent together with the head. The conversion of a larger one takes longer than it saves. */
+/** Maximum size of a body that is sent together with the head. Converting a larger one takes longer than it saves. */
 const ONE_PIECE_BYTES = 16 * 1024;
-/** Interim answers (1xx) before the final one. Well-behaved servers send one or two. */
+/** Maximum number of interim answers (1xx). Well-behaved servers send one or two. */
 const MAX_INTERIM = 16;
-/** Header lines of an answer; Node ignores most of the further ones. 2,000 short ones would take 200 kB each time. */
+/**
+ * Maximum number of header lines of an answer; Node ignores most of the further ones. 2,000 short ones would take 200
+ * kB each time.
+ */
 const MAX_HEADER_LINES = 256;
-/** Pieces of a body; a body in more pieces is truncated. */
+/** Maximum number of pieces of a body; a body in more pieces is truncated. */
 const MAX_PIECES = 10_000;
 
 /**
- * Sends one prepared request and reads its answer. Exactly the given header lines are sent, in their order; Node adds
- * one line after them, `Connection`. Redirects are not followed, 1xx answers are skipped, and an answer that arrives
- * before the whole request was sent (a 401 or 413) counts, whatever the endpoint does to the connection afterwards.
- * Nothing is decompressed. The limits also bound the bytes on the wire: interim answers, chunk framing and blank lines
- * count.
+ * Sends one prepared request and reads its answer. It sends exactly the given header lines in their order, followed by
+ * Node's `Connection`. It does not follow redirects, skips 1xx answers, and decompresses nothing. An answer that
+ * arrives before the whole request was sent (a 401 or 413) counts, whatever the endpoint does to the connection
+ * afterwards. The limits also bound the bytes on the wire, including interim answers, chunk framing and blank lines.
  *
  * Never rejects.
  */
 export function exchange(prepared: Prepared, options: ExchangeOptions): Promise<Attempt> {
-  return new Promise((resolve) => new Exchange(prepared, options, resolve).start());
+  return new Promise((resolve) => new ExchangeReader(prepared, options, resolve).start());
 }
 
 type Done = (attempt: Attempt) => void;
 
-/** An exchange that began without Node's HTTP client. */
+/** An exchange that began without Node's HTTP client and continues with it. */
 export interface Continuation {
-  /** The connection, in use by nothing else. */
+  /** The connection, which nothing else uses. */
   readonly stream: NodeStream;
   readonly progress: Progress;
   readonly keepAlive: boolean;
   readonly limits: ExchangeLimits;
   readonly signal: AbortSignal | undefined;
-  /** The connection can be used again. Called after `done`, with the header `Keep-Alive` of the answer. */
+  /** Called after `done` if the connection can be reused, with the answer's `Keep-Alive` header. */
   readonly onKept: (keepAliveHeader: string) => void;
   readonly done: (attempt: Attempt) => void;
 }
@@ -81,9 +86,9 @@ export function continueWithNode(prepared: Prepared, continuation: Continuation)
   const { stream, progress, keepAlive, limits, signal, onKept, done } = continuation;
   let keepAliveHeader = '';
   const agent = new NodeStreamAgent(stream, keepAlive, () => onKept(keepAliveHeader));
-  const exchange = new Exchange(prepared, { ...limits, agent, signal }, (attempt) => {
+  const exchange = new ExchangeReader(prepared, { ...limits, agent, signal }, (attempt) => {
     keepAliveHeader = headerValues(attempt.answer?.headers ?? [], 'Keep-Alive').join(', ');
-    // Also when the exchange failed before Node had the connection.
+    // This runs too if the exchange failed before Node had the connection.
     if (attempt.answer === null) stream.destroy();
     done(attempt);
   });
@@ -91,7 +96,7 @@ export function continueWithNode(prepared: Prepared, continuation: Continuation)
 }
 
 /** The state of one exchange. It ends in `#settle`, once. */
-class Exchange implements Reader {
+class ExchangeReader implements Reader {
   readonly #prepared: Prepared;
   readonly #options: ExchangeOptions;
   readonly #resolve: Done;
@@ -165,7 +170,10 @@ class Exchange implements Reader {
     return made;
   }
 
-  /** Node writes the head and a string in one piece, the head and a buffer in two. Latin-1 preserves every byte. */
+  /**
+   * Ends the request. Node writes the head and a string in one piece, the head and a buffer in two. Latin-1 preserves
+   * every byte.
+   */
   #end(request: ClientRequest, body: Uint8Array): void {
     if (body.length > ONE_PIECE_BYTES) request.end(body);
     else request.end(Buffer.from(body.buffer, body.byteOffset, body.length).toString('latin1'), 'latin1');
@@ -177,7 +185,7 @@ class Exchange implements Reader {
     this.#watch.begin(this);
   }
 
-  /** A byte in a separate chunk takes six on the wire, so a longer answer is not a normal one. */
+  /** Limits the bytes on the wire. A byte in a separate chunk takes six, so a longer answer is not a normal one. */
   onBytes(bytes: number): void {
     this.#progress.firstByte();
     this.#received += bytes;
@@ -205,7 +213,7 @@ class Exchange implements Reader {
     this.#response = response;
     if (!request.writableFinished) this.#early = response;
     response.on('data', (chunk: Buffer) => {
-      // A copy, because a piece retains the whole buffer it was read with.
+      // Copied, because a piece retains the whole buffer it was read into.
       this.#chunks.push(Buffer.from(chunk));
       this.#size += chunk.length;
       if (this.#size > bodyCapBytes || this.#chunks.length > MAX_PIECES)
@@ -219,7 +227,7 @@ class Exchange implements Reader {
     const { bodyCapBytes = DEFAULT_BODY_CAP_BYTES } = this.#options;
     const body = this.#chunks.length > 1 ? Buffer.concat(this.#chunks) : (this.#chunks[0] ?? Buffer.alloc(0));
     return {
-      // Node's type is that of a received request as well, which has neither.
+      // Node uses the same type for received requests, which have neither.
       status: response.statusCode as number,
       reasonPhrase: response.statusMessage as string,
       headers: headerLines(response.rawHeaders),
@@ -254,7 +262,8 @@ class Exchange implements Reader {
 }
 
 /**
- * Node sends a flat list as it is; an object would get a Host and lose repeated names. A loop is faster than `flat()`.
+ * Flattens header lines. Node sends a flat list unchanged, but adds a Host to an object and loses its repeated names. A
+ * loop is faster than `flat()`.
  */
 function flatten(lines: readonly HeaderLine[]): string[] {
   const flat: string[] = [];

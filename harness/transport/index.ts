@@ -17,6 +17,7 @@ export {
   endpointOf,
 } from './connections.ts';
 export { type BodyWriter, type ExchangeLimits, type ExchangeOptions, exchange } from './exchange.ts';
+export { reportWriteErrorsLate } from './late-write-errors.ts';
 export {
   declaredFraming,
   type Framing,
@@ -26,8 +27,9 @@ export {
   MessageReader,
 } from './message-reader.ts';
 export { type Pin, type PinOptions, pinEndpoint, pinTo, type Resolve, type ResolvedAddress } from './pin-endpoint.ts';
+export { fetchPinned } from './pinned-fetch.ts';
 export { Pool, type PoolOptions, type PoolState } from './pool.ts';
-export { retryAfterMs } from './retry-after.ts';
+export { retryAfterMs, type StatedLimit, statedLimit } from './stated-limit.ts';
 export {
   checkTlsMaterial,
   connectTls,

@@ -1,27 +1,27 @@
 /**
- * Finds the HTTP/1 messages in the bytes of one direction of a connection: of the proxy, of a probe, and of an ordinary
- * answer to the sender. It keeps a bounded copy, takes linear time, and never fails: bytes that it does not understand
- * become one message that ends with the connection.
+ * Finds the HTTP/1 messages in one direction of a connection, for the proxy, for probes, and for ordinary answers to
+ * the sender. It keeps a bounded copy, takes linear time, and never fails: bytes that it cannot parse become one
+ * message that ends with the connection.
  */
 import type { HeaderLine } from '../../contract/index.ts';
 
-/** Memory that many readers share. */
+/** A memory budget that many readers share. */
 export interface KeepBudget {
-  /** Whether so many more bytes may be kept. */
+  /** Takes this many bytes from the budget; false if they exceed it. */
   take(bytes: number): boolean;
   release(bytes: number): void;
 }
 
 export interface Message {
-  /** The first line; empty when there is none. One character for each byte. */
+  /** The first line, with one character per byte; empty if there is none. */
   readonly startLine: string;
-  /** In their order and letter case; a line without a colon is a name without a value. */
+  /** The headers in their order and letter case; a line without a colon is a name without a value. */
   readonly headers: readonly HeaderLine[];
-  /** Every byte, with the framing; undefined when they were not all kept. */
+  /** Every byte, including the framing; undefined if not all were kept. */
   readonly raw: Buffer | undefined;
-  /** The body without its framing; undefined when not all of it was kept or arrived. */
+  /** The body without its framing; undefined if not all of it was kept or received. */
   readonly body: Buffer | undefined;
-  /** How much of the body arrived, without its framing, in bytes. */
+  /** The received bytes of the body, without its framing. */
   readonly bodyLength: number;
   readonly complete: boolean;
 }
@@ -29,35 +29,35 @@ export interface Message {
 export interface Head extends Pick<Message, 'startLine' | 'headers'> {
   /** Size in bytes. */
   readonly length: number;
-  /** Whether it ends with a blank line. Otherwise it is too large, or was cut off. */
+  /** Whether it ends with a blank line. Otherwise it is too large or was cut off. */
   readonly isComplete: boolean;
   /** Whether every line ends with CR and LF, and has a colon unless it is the first. */
   readonly isStrict: boolean;
 }
 
-/** How the body ends: after so many bytes, with the last chunk, with the connection. */
+/** How the body ends: after a number of bytes, with the last chunk, or with the connection. */
 export type Framing = number | 'chunked' | 'to-the-end';
 
 export interface ReaderOptions {
   readonly budget: KeepBudget;
-  /** Maximum size of what is kept of one message, in bytes. */
+  /** Maximum number of bytes kept of one message. */
   readonly maxKept: number;
   /** Maximum size of a head, in bytes; the part of a larger one is passed to `onHead`, and the rest is the body. */
   readonly maxHead?: number;
-  /** Keeps the beginning of a message that is larger, instead of nothing. */
+  /** Whether to keep the beginning of a larger message, instead of nothing. */
   readonly keepsBeginning?: boolean;
-  /** Called with each head. Says how the body is framed. */
+  /** Called with each head; returns how the body is framed. */
   readonly onHead: (head: Head) => Framing;
   readonly onMessage: (message: Message) => void;
 }
 
 const DEFAULT_MAX_HEAD = 32 * 1024;
-/** The line with the size of a chunk, with extensions. */
+/** Maximum length of the line with the size of a chunk, including extensions. */
 const MAX_SIZE_LINE = 1024;
 const LF = 0x0a;
 const CR = 0x0d;
 
-/** What an object takes in memory beyond its bytes, roughly. */
+/** The approximate memory of an object in addition to its bytes. */
 const PART_OVERHEAD = 128;
 
 type State = 'head' | 'length' | 'chunk-size' | 'chunk-data' | 'chunk-end' | 'trailer' | 'to-the-end';
@@ -65,11 +65,11 @@ type State = 'head' | 'length' | 'chunk-size' | 'chunk-data' | 'chunk-end' | 'tr
 export class MessageReader {
   readonly #options: ReaderOptions;
   #state: State = 'head';
-  /** Of the head and, unless only beginnings are kept, of everything after it. */
+  /** The parts of the head and, unless only beginnings are kept, of everything after it. */
   #parts: Buffer[] = [];
   #body: Buffer[] = [];
   #charged = 0;
-  /** Something was not kept. */
+  /** Whether something was not kept. */
   #cut = false;
   #seen = 0;
   #hasLine = false;
@@ -77,7 +77,7 @@ export class MessageReader {
   #line = 0;
   #head: Head | undefined;
   #bodyLength = 0;
-  /** Of the body or of the chunk. */
+  /** The remaining bytes of the body or of the chunk. */
   #left = 0;
   #sizeLine = '';
   #stopped = false;
@@ -90,23 +90,23 @@ export class MessageReader {
     for (let rest = piece; rest.length > 0 && !this.#stopped; ) rest = rest.subarray(this.#step(rest));
   }
 
-  /** Forgets what was kept, because the rest is not wanted. */
+  /** Stops reading and drops what was kept. */
   stop(): void {
     this.#drop();
     this.#stopped = true;
   }
 
-  /** How much of the body of the current message has arrived, in bytes. */
+  /** The received bytes of the current message's body. */
   get bodyLength(): number {
     return this.#bodyLength;
   }
 
-  /** The connection sends no more. */
+  /** Called at the end of the connection. */
   end(): void {
     if (this.#seen > 0) this.#finish(this.#state === 'to-the-end' && this.#head !== undefined);
   }
 
-  /** Reads what belongs to the state, and returns how many bytes that was. */
+  /** Reads the bytes that belong to the current state and returns their number. */
   #step(rest: Buffer): number {
     if (this.#state === 'head') return this.#readHead(rest);
     if (this.#state !== 'length' && this.#state !== 'chunk-data' && this.#state !== 'to-the-end') {
@@ -187,7 +187,7 @@ export class MessageReader {
     if (fits) this.#charged += cost;
     if (!fits || kept.length < part.length) this.#cut = true;
     if (isHead) {
-      // It is needed for the framing, and it is bounded.
+      // Kept regardless of the budget, because the framing needs it and it is bounded.
       this.#parts.push(part);
     } else if (fits) {
       if (isBody) this.#body.push(kept);
@@ -202,7 +202,7 @@ export class MessageReader {
     this.#body = [];
   }
 
-  /** A part of the message, so that it is not kept twice, unless it came in chunks. */
+  /** Returns the body as a view of the message, so that it is not kept twice, unless it was chunked. */
   #wholeBody(raw: Buffer | undefined): Buffer | undefined {
     if (raw === undefined) return undefined;
     return this.#state === 'trailer' ? Buffer.concat(this.#body) : raw.subarray(raw.length - this.#bodyLength);
@@ -232,7 +232,7 @@ export class MessageReader {
   }
 }
 
-/** Reads a head, with the blank line at its end or cut off. */
+/** Parses a head that ends with a blank line or was cut off. */
 export function headOf(text: string): Head {
   const [startLine = '', ...lines] = text.replace(/^[\r\n]+/, '').split(/\r?\n/);
   const end = lines.indexOf('');
@@ -245,7 +245,10 @@ export function headOf(text: string): Head {
   return { startLine, headers, length: text.length, isComplete: end !== -1, isStrict };
 }
 
-/** The rest of a line without the white space that HTTP allows around a value; a pattern would take quadratic time. */
+/**
+ * Returns the rest of a line without the whitespace that HTTP allows around a value. A regular expression would take
+ * quadratic time.
+ */
 function trimmed(line: string, from: number): string {
   let start = from;
   let end = line.length;
@@ -258,7 +261,7 @@ function isBlank(code: number): boolean {
   return code === 0x20 || code === 0x09;
 }
 
-/** The framing that the headers declare; undefined when they declare none. */
+/** Returns the framing that the headers declare; undefined if they declare none. */
 export function declaredFraming(headers: readonly HeaderLine[]): Framing | undefined {
   const values = (wanted: string) =>
     headers.filter(([name]) => name.toLowerCase() === wanted).map(([, value]) => value.toLowerCase());

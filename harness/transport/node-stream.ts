@@ -1,4 +1,4 @@
-/** Lets Node's HTTP client work on a connection of the pool, also when the request has been written already. */
+/** Lets Node's HTTP client use a connection of the pool, even if the request has already been written. */
 import http from 'node:http';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
@@ -12,8 +12,8 @@ export class NodeStream extends Duplex {
   #hasEnded = false;
 
   /**
-   * @param isWritten the request is on its way: what Node writes is dropped
-   * @param received what came of the answer
+   * @param isWritten whether the request has been written; then what Node writes is dropped
+   * @param received the bytes of the answer received so far
    */
   constructor(socket: Socket, isWritten: boolean, received: Buffer | undefined) {
     super();
@@ -23,7 +23,7 @@ export class NodeStream extends Duplex {
       ['data', (piece: Buffer) => void (this.push(piece) || socket.pause())],
       ['end', () => this.#end()],
       ['error', (error: Error) => this.destroy(error)],
-      // What came before the end is read first.
+      // Data received before the end is read first.
       [
         'close',
         () => (this.#hasEnded && !this.readableEnded ? this.once('end', () => this.destroy()) : this.destroy()),
@@ -33,7 +33,7 @@ export class NodeStream extends Duplex {
     if (received !== undefined) this.push(received);
   }
 
-  /** The connection has another use from now on. */
+  /** Detaches the connection, which is then used otherwise. */
   detach(): void {
     this.#isDetached = true;
     for (const [event, listener] of this.#listeners) this.#socket.off(event, listener as () => void);
@@ -48,11 +48,12 @@ export class NodeStream extends Duplex {
   override _write(piece: Uint8Array, _encoding: BufferEncoding, done: () => void): void {
     if (!this.#isWritten) this.#socket.write(piece, done);
     else if (this.#socket.writableLength === 0) done();
-    // Nothing, behind the request. Until then it counts as not sent, and its connection is not kept.
+    // An empty write after the request. Until it completes, the request counts as not sent, and its connection is not
+    // kept.
     else this.#socket.write('', done);
   }
 
-  /** Node ends a connection that it does not keep. */
+  /** Called when Node ends a connection that it does not keep. */
   override _final(done: () => void): void {
     done();
     this.destroy();
@@ -85,7 +86,7 @@ export class NodeStreamAgent extends http.Agent {
     return this.#stream;
   }
 
-  /** The pool keeps the connection, and Node lets go of it. */
+  /** The pool keeps the connection, so Node must release it. */
   override keepSocketAlive(): void {
     this.#onKept();
   }

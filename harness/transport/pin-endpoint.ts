@@ -1,4 +1,4 @@
-/** Resolves the host of an endpoint once, checks the address, and keeps it: a later change of the DNS has no effect. */
+/** Resolves the host of an endpoint once, checks the address, and pins it: later DNS changes have no effect. */
 import { lookup } from 'node:dns/promises';
 import { connect, isIP, type LookupFunction } from 'node:net';
 import { setTimeout as after } from 'node:timers/promises';
@@ -10,49 +10,49 @@ export interface ResolvedAddress {
   readonly family: number;
 }
 
-/** Gives every address of a name; rejects as `dns.lookup` does. */
+/** Returns every address of a name; rejects like `dns.lookup`. */
 export type Resolve = (host: string) => Promise<readonly ResolvedAddress[]>;
 
 export interface PinOptions {
-  /** What is allowed; {@link LOCAL_TOO} by default. */
+  /** Which addresses are allowed. Default: {@link LOCAL_TOO}. */
   readonly policy?: AddressPolicy;
   /** Replaces the system's resolver. */
   readonly resolve?: Resolve | undefined;
-  /** Milliseconds for the resolver, and again for the choice between several addresses. */
+  /** Milliseconds for the resolver, and again for choosing between several addresses. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
-  /** False makes no connection, and pins the first of several addresses; true by default. */
+  /** Whether to try connections to several addresses. Default: true; false pins the first one. */
   readonly chooses?: boolean;
 }
 
 export interface Pin {
   /** The host of the URL, without brackets. */
   readonly host: string;
-  /** The pinned address; null when the name does not resolve. */
+  /** The pinned address; null if the name does not resolve. */
   readonly address: string | null;
-  /** All addresses of the name that are allowed. */
+  /** All allowed addresses of the name. */
   readonly allowed: readonly string[];
-  /** Addresses of the name that are not allowed; no connection is made to them. */
+  /** The refused addresses of the name; no connection is made to them. */
   readonly refused: readonly string[];
-  /** The resolver's error when there is no address. */
+  /** The resolver's error if there is no address. */
   readonly error: Error | null;
   /**
-   * For `net.connect`, `tls.connect` and agents: gives the pinned address without a query, and fails for other hosts.
+   * For `net.connect`, `tls.connect` and agents: returns the pinned address without a query, and fails for other hosts.
    */
   readonly lookup: LookupFunction;
 }
 
-/** Milliseconds for each of several addresses but the last, as in the sender's connections. */
+/** Milliseconds for each of several addresses except the last, as in the sender's connections. */
 const ADDRESS_TIMEOUT_MS = 1_000;
 
 const systemResolver: Resolve = (host) => lookup(host, { all: true, verbatim: true });
 
 /**
- * Resolves the host of a URL and pins one allowed address: of several, the first that accepts a connection now (nothing
- * is sent on it). Connections made with the `lookup` of the pin go there, with the name of the URL for SNI, certificate
- * and `Host`. A name that does not resolve is pinned too: to its failure.
+ * Resolves the host of a URL and pins one allowed address: of several, the first that accepts a connection (nothing is
+ * sent on it). Connections made with the pin's `lookup` go there, with the name in the URL for SNI, certificate and
+ * `Host`. A name that does not resolve is pinned to its failure.
  *
- * @throws HookproofError ENDPOINT_ADDRESS_REFUSED, of kind `usage`, when no address of the host is allowed
+ * @throws HookproofError ENDPOINT_ADDRESS_REFUSED, of kind `usage`, if no address of the host is allowed
  */
 export async function pinEndpoint(url: string, options: PinOptions): Promise<Pin> {
   const { policy = LOCAL_TOO, signal, chooses = true } = options;
@@ -99,7 +99,7 @@ async function addressesOf(
   }
 }
 
-/** With the fields from which the sender classifies the error. */
+/** Creates an error with the fields from which the sender classifies it. */
 function failure(code: string, hostname: string): Error {
   return Object.assign(new Error(`${hostname} does not resolve (${code})`), { code, hostname });
 }
@@ -111,7 +111,10 @@ function refusal(host: string, refused: readonly string[], policy: AddressPolicy
   return new HookproofError('ENDPOINT_ADDRESS_REFUSED', message, { hint: adviceFor(refused, policy) });
 }
 
-/** Node tries the addresses one after the other; the socket reports which one it reached. */
+/**
+ * Returns the first address that accepts a connection. Node tries them in turn; the socket reports which one it
+ * reached.
+ */
 function firstThatAnswers(
   url: string,
   host: string,
@@ -141,7 +144,7 @@ function firstThatAnswers(
   });
 }
 
-/** A lookup that gives an address that was resolved and checked before. */
+/** Creates a lookup that returns an address resolved and checked before. */
 export function pinTo(host: string, { address, family }: ResolvedAddress): LookupFunction {
   return pinned(host, { address, family }, null);
 }

@@ -1,12 +1,12 @@
 /**
- * The ordinary request and the ordinary answer as text. Both functions decline everything else: Node's HTTP client
- * then writes the request, or reads the answer, and decides what is wrong with it.
+ * Writes ordinary requests and reads ordinary answers as text. Both functions decline everything else: then Node's HTTP
+ * client writes the request, or reads the answer and decides what is invalid about it.
  */
 import type { HeaderLine } from '../../contract/index.ts';
 import type { Answer, Prepared } from './attempt.ts';
 import { headOf } from './message-reader.ts';
 
-/** Up to this size a body is sent together with the head. The conversion of a larger one takes longer than it saves. */
+/** Maximum size of a body that is sent together with the head. Converting a larger one takes longer than it saves. */
 const ONE_PIECE_BYTES = 16 * 1024;
 
 const PLAIN_METHOD = /^(?:POST|PUT|PATCH|DELETE|GET)$/;
@@ -18,7 +18,7 @@ const NOT_A_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
 const SPECIAL_NAMES = /^(?:connection|keep-alive|proxy-connection|transfer-encoding|te|trailer|upgrade|expect)$/i;
 
 type NameKind = 'plain' | 'length' | 'other';
-/** Names are few, and the same for every delivery. */
+/** Cached, because names are few and the same for every delivery. */
 const nameKinds = new Map<string, NameKind>();
 const MAX_NAMES = 1_000;
 
@@ -32,14 +32,14 @@ function kindOfName(name: string): NameKind {
   return kind;
 }
 
-/** The head of a request, and its body when that is sent in one piece with it, in Latin-1, which preserves bytes. */
+/** The head of a request, and its body if sent in one piece with it, in Latin-1, which preserves bytes. */
 export interface RequestText {
   readonly text: string;
-  /** What follows the text. */
+  /** The body that follows the text. */
   readonly body: Uint8Array | null;
 }
 
-/** @returns null for a request that Node would write in another way, or refuse */
+/** Returns the text of a request; null if Node would write it in another way, or refuse it. */
 export function plainRequest({ method, target, headers, body }: Prepared, connection: string): RequestText | null {
   if (!PLAIN_METHOD.test(method) || !PLAIN_TARGET.test(target)) return null;
   let head = `${method} ${target} HTTP/1.1\r\n`;
@@ -53,7 +53,8 @@ export function plainRequest({ method, target, headers, body }: Prepared, connec
     }
     head += `${name}: ${value}\r\n`;
   }
-  if (!hasLength) return null;
+  // Without a length, Node would send a missing body as an empty chunked one.
+  if (!hasLength && body.length > 0) return null;
   head += `Connection: ${connection}\r\n\r\n`;
   if (body.length > ONE_PIECE_BYTES) return { text: head, body };
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
@@ -81,7 +82,7 @@ interface Head {
   readonly keeps: boolean;
 }
 
-/** The heads of an endpoint's answers are often equal, as long as their `Date` is. */
+/** Caches the last head, because an endpoint's heads are often equal while their `Date` is. */
 let lastHead: Head | undefined;
 
 const HEAD_END = '\r\n\r\n';
@@ -92,10 +93,10 @@ const MAX_HEADER_LINES = 100;
 const EMPTY = Buffer.alloc(0);
 
 /**
- * Reads an answer from the bytes that came so far.
+ * Reads an answer from the bytes received so far.
  *
- * @returns `incomplete` when the rest of an ordinary body has yet to come; null for any other answer than an ordinary
- *   one: final, HTTP/1.1, with a length and nothing behind it, within the limits
+ * @returns `incomplete` if the rest of an ordinary body has yet to arrive; null unless the answer is an ordinary one:
+ * final, HTTP/1.1, with a length and nothing after it, within the limits
  */
 export function plainAnswer(bytes: Buffer, limits: AnswerLimits): PlainAnswer | 'incomplete' | null {
   const head = readHead(bytes, limits.maxHeaderBytes);
@@ -104,7 +105,7 @@ export function plainAnswer(bytes: Buffer, limits: AnswerLimits): PlainAnswer | 
   const end = start + head.length;
   if (bytes.length !== end) return bytes.length < end ? 'incomplete' : null;
   const { status, reasonPhrase, headers, keeps } = head;
-  // A copy, because a piece retains the whole buffer it was read with.
+  // Copied, because a piece retains the whole buffer it was read into.
   const body = head.length === 0 ? EMPTY : Buffer.from(bytes.subarray(start, end));
   return { answer: { status, reasonPhrase, headers, body, truncated: false }, keeps };
 }
@@ -148,7 +149,7 @@ function parseHead(text: string): Head | null {
         return null;
     }
   }
-  // Node has its own rule for a 204 with a length; any other answer without one ends with its connection.
+  // Node has a special rule for a 204 with a length; any other answer without a length ends with its connection.
   if ((code === '204') === (length !== undefined)) return null;
   const hints = headers.filter(([name]) => name.toLowerCase() === 'keep-alive').map(([, value]) => value);
   return {
@@ -161,7 +162,10 @@ function parseHead(text: string): Head | null {
   };
 }
 
-/** A server that closes after a second or less would close the connection while the next request is on its way. */
+/**
+ * Whether a connection may be kept. A server that closes after a second or less might close it while the next request
+ * is on its way.
+ */
 export function mayKeep(keepAliveHeader: string): boolean {
   const seconds = /^timeout=(\d+)/.exec(keepAliveHeader)?.[1];
   return seconds === undefined || Number(seconds) > 1;

@@ -1,6 +1,6 @@
 /**
- * The connections of a sender: kept, bounded for each endpoint, and used for one delivery at a time. An ordinary
- * request and answer are written and read here, as text; Node's HTTP client does the rest on the same connection.
+ * The connections of a sender: kept, bounded per endpoint, and used for one delivery at a time. Ordinary requests and
+ * answers are written and read here as text; Node's HTTP client does the rest on the same connection.
  */
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
@@ -9,41 +9,45 @@ import type { Answer, Attempt, Prepared } from './attempt.ts';
 import { ADDRESS_TIMEOUT_MS, type ConnectionOptions, type Endpoint, endpointOf } from './connections.ts';
 import { continueWithNode, DEFAULT_BODY_CAP_BYTES, DEFAULT_MAX_HEADER_BYTES, type ExchangeLimits } from './exchange.ts';
 import { Progress } from './exchange-progress.ts';
+import { reportWriteErrorsLate } from './late-write-errors.ts';
 import { NodeStream } from './node-stream.ts';
 import { mayKeep, type PlainAnswer, plainAnswer, plainRequest, type RequestText } from './plain-message.ts';
 import { connectTls, tlsOptionsFor } from './tls-options.ts';
 import { CLOSED_CODE, classifyTransportError, QUEUE_FULL_CODE, TIMEOUT_CODE } from './transport-error.ts';
 
 export interface PoolOptions extends ConnectionOptions, ExchangeLimits {
-  /** Deliveries to one endpoint that may wait for a connection; 10,000 by default. A further one fails as `local`. */
+  /**
+   * Maximum number of deliveries waiting for a connection to one endpoint; a further one fails as `local`. Default:
+   * 10,000.
+   */
   readonly maxWaiting?: number;
 }
 
-/** What a pool has at the moment, of all its endpoints. */
+/** The current state of a pool, over all endpoints. */
 export interface PoolState {
-  /** Connections, also those that are being made. */
+  /** The number of connections, including those being opened. */
   readonly open: number;
-  /** Of them, those without a delivery. */
+  /** The number of connections without a delivery. */
   readonly idle: number;
-  /** Deliveries that wait for a connection. */
+  /** The number of deliveries waiting for a connection. */
   readonly waiting: number;
 }
 
-/** Called once with the result. `idleMs` is how long a kept connection had been unused before. */
+/** Called once with the result. `idleMs` is how long a kept connection had been idle. */
 export type PoolDone = (attempt: Attempt, idleMs: number) => void;
 
 export interface SendOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Instead of the limit of the pool. */
+  /** Replaces the pool's time limit. */
   readonly timeoutMs?: number;
 }
 
 const MAX_SOCKETS = 256;
 const MAX_WAITING = 10_000;
-/** Endpoints without a connection that are remembered, with their TLS sessions. */
+/** Maximum number of endpoints without a connection that are remembered, with their TLS sessions. */
 const MAX_EMPTY_ENDPOINTS = 1_000;
 const KEEP_ALIVE_PROBE_MS = 1_000;
-/** An ordinary answer arrives in one piece, or its head and its body in one each. */
+/** Maximum number of pieces of an ordinary answer: it arrives in one piece, or with head and body in one each. */
 const MAX_PIECES = 4;
 
 type Limits = Required<ExchangeLimits>;
@@ -56,13 +60,13 @@ export class Pool {
   #last: { readonly url: string; readonly pool: EndpointPool } | undefined;
   #isClosed = false;
 
-  /** @throws HookproofError PARTNER_TLS when the TLS material cannot be used */
+  /** @throws HookproofError PARTNER_TLS if the TLS material cannot be used */
   constructor(options: PoolOptions, defaultTimeoutMs: number) {
     const { timeoutMs = defaultTimeoutMs, bodyCapBytes = DEFAULT_BODY_CAP_BYTES, keepAlive = true } = options;
     this.limits = { timeoutMs, bodyCapBytes, maxHeaderBytes: options.maxHeaderBytes ?? DEFAULT_MAX_HEADER_BYTES };
     this.keepAlive = keepAlive;
     this.#options = options;
-    // Material that is given is tried at once, so that it fails here and not at the first delivery.
+    // Given material is tried at once, so that it fails here instead of at the first delivery.
     if (options.tls !== undefined) tlsOptionsFor({ tls: options.tls });
   }
 
@@ -89,7 +93,7 @@ export class Pool {
     return { open: sum('open'), idle: sum('idle'), waiting: sum('waiting') };
   }
 
-  /** Closes every connection. Deliveries end as reset, those that wait too. */
+  /** Closes every connection. Deliveries end as reset, including waiting ones. */
   close(): void {
     this.#isClosed = true;
     for (const pool of this.#endpoints.values()) pool.close();
@@ -108,7 +112,7 @@ export class Pool {
     return pool;
   }
 
-  /** Of many endpoints, only those that have a connection take memory. */
+  /** Forgets idle endpoints, so that only those with a connection take memory. */
   #forget(name: string): void {
     if (this.#endpoints.size < MAX_EMPTY_ENDPOINTS) return;
     if (this.#last?.pool === this.#endpoints.get(name)) this.#last = undefined;
@@ -116,7 +120,7 @@ export class Pool {
   }
 }
 
-/** The connections to one endpoint. The one that was used last is used first. */
+/** The connections to one endpoint. The most recently used one is reused first. */
 class EndpointPool {
   readonly #endpoint: Endpoint;
   readonly #options: PoolOptions;
@@ -137,7 +141,7 @@ class EndpointPool {
     this.#keepAlive = keepAlive;
   }
 
-  /** Gives the exchange a connection, now or later. */
+  /** Assigns a connection to the exchange, now or later. */
   give(exchange: PoolExchange): void {
     const connection = this.#idle.pop() ?? this.#connect();
     if (connection !== null) connection.begin(exchange, this.#endpoint);
@@ -149,7 +153,7 @@ class EndpointPool {
     this.#waiting.delete(exchange);
   }
 
-  /** A connection is free for the next delivery. */
+  /** Called when a connection is free for the next delivery. */
   release(connection: Connection): void {
     if (!this.#keepAlive || this.#isClosed) {
       connection.destroy();
@@ -163,7 +167,7 @@ class EndpointPool {
     } else connection.begin(next, this.#endpoint);
   }
 
-  /** A connection has been closed. */
+  /** Called when a connection has been closed. */
   gone(connection: Connection): void {
     this.#open.delete(connection);
     const at = this.#idle.indexOf(connection);
@@ -222,7 +226,10 @@ class EndpointPool {
     return undefined;
   }
 
-  /** Idle connections keep no process alive. Most are used again at once, so this waits for the end of the turn. */
+  /**
+   * Unrefs idle connections, so that they do not keep the process alive. Waits for the end of the turn, because most
+   * are reused at once.
+   */
   #unrefIdle(): void {
     if (this.#willUnref) return;
     this.#willUnref = true;
@@ -232,7 +239,7 @@ class EndpointPool {
     });
   }
 
-  /** A new connection; null when there are as many as allowed. */
+  /** Opens a connection; null if the limit is reached. */
   #connect(): Connection | null {
     const { maxSockets = MAX_SOCKETS, tls, lookup } = this.#options;
     if (this.#open.size >= maxSockets) return null;
@@ -246,14 +253,16 @@ class EndpointPool {
       autoSelectFamilyAttemptTimeout: ADDRESS_TIMEOUT_MS,
       ...(lookup !== undefined && { lookup }),
     };
-    const socket = secure
-      ? connectTls({
-          ...options,
-          ...tlsOptionsFor(tls === undefined ? {} : { tls }),
-          servername: isIP(hostname) === 0 ? hostname : '',
-          ...(this.#session !== undefined && { session: this.#session }),
-        })
-      : connectTcp(options);
+    const socket = reportWriteErrorsLate<Socket>(
+      secure
+        ? connectTls({
+            ...options,
+            ...tlsOptionsFor(tls === undefined ? {} : { tls }),
+            servername: isIP(hostname) === 0 ? hostname : '',
+            ...(this.#session !== undefined && { session: this.#session }),
+          })
+        : connectTcp(options),
+    );
     if (secure && this.#keepAlive) {
       socket.on('session', (session: Buffer) => {
         this.#session = session;
@@ -268,16 +277,18 @@ class EndpointPool {
   }
 }
 
-/** One connection. Its listeners stay for as long as it lives: adding them for each delivery costs a tenth of it. */
+/**
+ * One connection. Its listeners stay for its whole life: adding them for each delivery costs a tenth of the delivery.
+ */
 class Connection {
   readonly socket: Socket;
   readonly #pool: EndpointPool;
   #exchange: PoolExchange | null = null;
   #isReady = false;
-  /** Node reads what comes. */
+  /** Whether another reader owns the socket. */
   #isLent = false;
   #isUnref = false;
-  /** When the last exchange ended; before that, when the connection was made. */
+  /** When the last exchange ended, or when the connection was made. */
   #endedAt = performance.now();
 
   constructor(pool: EndpointPool, socket: Socket, secure: boolean) {
@@ -289,7 +300,7 @@ class Connection {
     });
     socket.on('data', (piece: Buffer) => {
       if (this.#isLent) return;
-      // Bytes that come while no exchange is under way are not an answer to the next request.
+      // Bytes received while no exchange is in progress are not an answer to the next request.
       if (this.#exchange === null) socket.destroy();
       else this.#exchange.read(piece);
     });
@@ -309,7 +320,7 @@ class Connection {
     if (this.#isReady) exchange.write();
   }
 
-  /** The exchange is over. */
+  /** Called when the exchange has ended. */
   end(keeps: boolean): void {
     this.#exchange = null;
     this.#isLent = false;
@@ -318,7 +329,7 @@ class Connection {
     else this.socket.destroy();
   }
 
-  /** From now on somebody else listens to the socket, until the end of the exchange. */
+  /** Hands the socket to another reader until the exchange ends. */
   lend(): Socket {
     this.#isLent = true;
     return this.socket;
@@ -354,7 +365,7 @@ class PoolExchange {
   #connection: Connection | undefined;
   #request: RequestText | null = null;
   #received: Buffer | undefined;
-  /** The whole answer, while it is not known whether the request was sent before it. */
+  /** The complete answer, while it is unknown whether the request was sent before it. */
   #early: Answer | undefined;
   #pieces = 0;
   #idleMs = 0;
@@ -385,7 +396,7 @@ class PoolExchange {
     }
   }
 
-  /** The connection is this exchange's from now on; it may still have to be made. */
+  /** Takes a connection, which may still have to be opened. */
   use(connection: Connection, endpoint: Endpoint, idleMs: number): void {
     this.#connection = connection;
     this.#idleMs = idleMs;
@@ -406,7 +417,7 @@ class PoolExchange {
 
   read(piece: Buffer): void {
     if (this.#early !== undefined) {
-      // Bytes behind an answer.
+      // Bytes after an answer.
       this.#settle(this.#early, null, false);
       return;
     }
@@ -416,7 +427,7 @@ class PoolExchange {
     const plain = plainAnswer(this.#received, this.#pool.limits);
     if (plain === null) this.#continueWithNode(true);
     else if (plain !== 'incomplete') this.#settleWhenSent(plain);
-    // A part of an answer that comes before the whole request was sent is Node's, too.
+    // Part of an answer that arrives before the whole request was sent is also left to Node.
     else if (!this.#progress.isSent() || this.#pieces >= MAX_PIECES) this.#continueWithNode(true);
   }
 
@@ -426,9 +437,9 @@ class PoolExchange {
   }
 
   /**
-   * Over TLS, Node reports at the end of a turn of the event loop what it has written, and may read the answer before
-   * that: while many connections are busy, or after other work. A request that is not sent in the next turn either was
-   * answered early. Its answer counts, and its connection is not kept.
+   * Settles once the request is known to be sent. Over TLS, Node reports writes only at the end of an event loop turn,
+   * and may read the answer before that while many connections are busy. A request that is not sent in the next turn
+   * either was answered early: its answer counts, and its connection is not kept.
    */
   #settleWhenSent({ answer, keeps }: PlainAnswer): void {
     if (this.#progress.isSent()) {
@@ -441,7 +452,7 @@ class PoolExchange {
 
   #abort = (): void => this.fail({ code: 'ABORT_ERR' });
 
-  /** Node writes the request, unless it has been written, and reads the answer. */
+  /** Lets Node write the request, unless it has been written, and read the answer. */
   #continueWithNode(isWritten: boolean): void {
     const connection = this.#connection as Connection;
     this.#stopWaiting();
@@ -477,7 +488,7 @@ class PoolExchange {
   }
 }
 
-/** @throws Error as Node does when it is to send them; nothing is connected for them then */
+/** Validates the headers before a connection is made. @throws Error the same as Node when sending them */
 function checkHeaders({ headers }: Prepared): void {
   for (const [name, value] of headers) {
     validateHeaderName(name);

@@ -10,7 +10,7 @@ export interface TlsOptions {
   readonly secureContext: tls.SecureContext;
   readonly rejectUnauthorized: true;
   /**
-   * HTTP/1.1 only. Node sends no ALPN by default; with it, an endpoint that has HTTP/2 only says so in the handshake.
+   * HTTP/1.1 only. Node sends no ALPN by default; with it, an endpoint with HTTP/2 only reports that in the handshake.
    */
   readonly ALPNProtocols: string[];
 }
@@ -21,15 +21,15 @@ const NO_MATERIAL: TlsMaterial = {};
 const OPTIONS = new WeakMap<TlsMaterial, TlsOptions>();
 
 /**
- * TLS 1.2 or higher, with the client certificate of the partner when there is one, trusting the default CAs and the
- * extra one. Each context is made once, and kept for as long as the partner's `tls` object lives.
+ * Returns options for TLS 1.2 or higher, with the partner's client certificate if there is one, trusting the default
+ * CAs and the extra one. Each context is created once and kept as long as the partner's `tls` object.
  *
- * @throws HookproofError PARTNER_TLS when the material cannot be used
+ * @throws HookproofError PARTNER_TLS if the material cannot be used
  */
 export function tlsOptionsFor({ tls: material = NO_MATERIAL }: Pick<Partner, 'tls'>): TlsOptions {
   const known = OPTIONS.get(material);
   if (known !== undefined) return known;
-  // Explicit, because NODE_TLS_REJECT_UNAUTHORIZED in the environment would switch it off.
+  // Set explicitly, because NODE_TLS_REJECT_UNAUTHORIZED in the environment would turn it off.
   const options: TlsOptions = {
     secureContext: secureContextOf(material),
     rejectUnauthorized: true,
@@ -50,7 +50,7 @@ function secureContextOf(material: TlsMaterial): tls.SecureContext {
       passphrase,
     });
   } catch (cause) {
-    // What OpenSSL can read and refuses to use, such as a key of 512 bits.
+    // OpenSSL can read some material that it refuses to use, such as a key of 512 bits.
     throw new HookproofError('PARTNER_TLS', 'OpenSSL does not accept the client certificate or the extra CA.', {
       hint: 'Use certificates for RSA with 2048 bits or more, or ECDSA on P-256, signed with SHA-256.',
       cause,
@@ -59,25 +59,25 @@ function secureContextOf(material: TlsMaterial): tls.SecureContext {
 }
 
 /**
- * A context that trusts the default CAs and, when given, an extra CA in PEM. The option `ca` would replace the default
- * CAs, and Node 20 takes over 20 ms to read a list of all; an extra CA is added to the context in less than one.
+ * Creates a context that trusts the default CAs and, if given, an extra CA in PEM. The option `ca` would replace the
+ * default CAs, and Node 20 takes over 20 ms to read a list of all; adding an extra CA takes less than one.
  */
 export function createTrustingContext(ca: string | undefined, options: tls.SecureContextOptions): tls.SecureContext {
   const context = tls.createSecureContext(options);
   if (ca === undefined) return context;
-  // Not documented (nodejs/node#27079); ignores what is not a certificate. Node 20 then forgets the file that
-  // NODE_EXTRA_CA_CERTS names (#32010).
+  // Undocumented (nodejs/node#27079); it ignores text that is not a certificate. Node 20 then forgets the file named by
+  // NODE_EXTRA_CA_CERTS (#32010).
   const { context: native } = context as unknown as { context: { addCACert(pem: string): void } };
   for (const pem of [...extraRoots(), ca]) native.addCACert(pem);
   return context;
 }
 
 /**
- * Checks what Node accepts silently: a key of another certificate, and an extra CA that is not a certificate. Without
- * this, the handshake fails later with a message about something else.
+ * Checks what Node accepts silently: the key of another certificate, and an extra CA that is not a certificate. Without
+ * this check, the handshake fails later with an unrelated message.
  *
- * @returns why a correct server would reject the client certificate, a sentence each
- * @throws HookproofError PARTNER_TLS. The message holds nothing of the material.
+ * @returns why a correct server would reject the client certificate, one sentence each
+ * @throws HookproofError PARTNER_TLS, whose message contains nothing of the material
  */
 export function checkTlsMaterial({ clientCert, clientKey, passphrase, ca }: TlsMaterial): string[] {
   const extra = ca === undefined ? undefined : certificateBlocks(ca).map(parseCertificate);
@@ -85,8 +85,8 @@ export function checkTlsMaterial({ clientCert, clientKey, passphrase, ca }: TlsM
     throw unusable('The extra CA is not a certificate in PEM.', 'Give one or more CERTIFICATE blocks.');
   }
   if (clientCert === undefined && clientKey === undefined) return [];
-  if (clientCert === undefined) throw unusable('There is a client key and no client certificate.', 'Give both.');
-  if (clientKey === undefined) throw unusable('There is a client certificate and no client key.', 'Give both.');
+  if (clientCert === undefined) throw unusable('There is a client key but no client certificate.', 'Give both.');
+  if (clientKey === undefined) throw unusable('There is a client certificate but no client key.', 'Give both.');
   const [certificate] = certificateBlocks(clientCert).map(parseCertificate);
   if (!certificate) {
     throw unusable(
@@ -108,9 +108,9 @@ function readKey(pem: string, passphrase: string | undefined): KeyObject {
   try {
     return createPrivateKey({ key: pem, passphrase });
   } catch {
-    // The message of OpenSSL may quote the key.
+    // OpenSSL's message may quote the key.
     throw /ENCRYPTED/.test(pem)
-      ? unusable('The client key is encrypted and cannot be opened.', 'Give its passphrase.')
+      ? unusable('The client key is encrypted and cannot be decrypted.', 'Give its passphrase.')
       : unusable('The client key is not a private key in PEM.', 'Give a PRIVATE KEY block.');
   }
 }
@@ -131,15 +131,15 @@ function parseCertificate(pem: string): X509Certificate | null {
   }
 }
 
-/** `tls.connect`, {@link withLeafOnly}. */
+/** Calls `tls.connect`, {@link withLeafOnly}. */
 export function connectTls(options: tls.ConnectionOptions): tls.TLSSocket {
   return withLeafOnly(tls.connect(options));
 }
 
 /**
- * Makes `getPeerCertificate` return the leaf without its issuers, also when it is asked for them: Node asks on each new
- * connection, after OpenSSL has verified the chain and before it compares the name, and finding and translating every
- * certificate up to the root takes 0.38 ms. Comparing the name reads only the leaf, which takes 0.04 ms.
+ * Makes `getPeerCertificate` return only the leaf, even if issuers are requested: Node requests them for each new
+ * connection to compare the name, which reads only the leaf, and collecting every certificate up to the root takes 0.38
+ * ms instead of 0.04 ms.
  */
 export function withLeafOnly(socket: tls.TLSSocket): tls.TLSSocket {
   const { getPeerCertificate } = socket;
@@ -150,9 +150,9 @@ let defaultRoots: readonly string[] | undefined;
 let rootsOfFile: readonly string[] | undefined;
 
 /**
- * The CAs that are trusted without `ca`, as PEM: those of Node or of the system, as Node is configured, and those of
- * the file that NODE_EXTRA_CA_CERTS names. Read once, as Node does. A damaged certificate in that file is included:
- * parsing them all takes 25 ms when the file is the store of the system.
+ * Returns the CAs that are trusted without `ca`, as PEM: Node's or the system's, depending on Node's configuration, and
+ * those in the file named by NODE_EXTRA_CA_CERTS. Read once, like Node does. A damaged certificate in that file is
+ * included: parsing them all takes 25 ms if the file is the system's store.
  */
 export function trustedRoots(): readonly string[] {
   defaultRoots ??= readDefaultRoots();
@@ -160,10 +160,10 @@ export function trustedRoots(): readonly string[] {
 }
 
 function readDefaultRoots(): readonly string[] {
-  // Exists since Node 22.15, and is exactly what Node uses.
+  // Available since Node 22.15, and exactly what Node uses.
   const list: unknown = Reflect.get(tls, 'getCACertificates');
   const all = typeof list === 'function' ? (list('default') as string[]) : [...tls.rootCertificates, ...extraRoots()];
-  // The extra file is often the whole store of the system. Line breaks differ.
+  // The extra file is often the system's whole store, with different line breaks.
   return [...new Map(all.map((pem) => [pem.replace(/\s/g, ''), pem])).values()];
 }
 
@@ -177,7 +177,7 @@ function readExtraRoots(path: string | undefined): string[] {
   try {
     return certificateBlocks(readFileSync(path, 'latin1'));
   } catch {
-    // Node warns about a file that it cannot read, and goes on without it.
+    // Node warns about an unreadable file and continues without it.
     return [];
   }
 }

@@ -1,9 +1,9 @@
-/** Classifies what Node throws as one transport error. The only module that knows Node's error codes. */
+/** Classifies what Node throws as one transport error. Only this module knows Node's error codes. */
 import type { TransportError, TransportErrorKind, TransportPhase } from './attempt.ts';
 
 /** The code of an attempt that exceeded its time limit. */
 export const TIMEOUT_CODE = 'HOOKPROOF_TIMEOUT';
-/** The code of a delivery for which there was no place in the queue of the sender. */
+/** The code of a delivery that did not fit into the sender's queue. */
 export const QUEUE_FULL_CODE = 'HOOKPROOF_QUEUE_FULL';
 /** The code of a delivery that began after the sender was closed. */
 export const CLOSED_CODE = 'HOOKPROOF_CLOSED';
@@ -28,11 +28,11 @@ interface Thrown {
 /**
  * Classifies an error.
  *
- * @param error anything thrown or emitted; of an AggregateError (several addresses were tried) the most specific one
- *   counts
- * @param phase how far the attempt had got
- * @returns kind, phase, Node's code and one sentence. An unknown error counts as `local`, so that the endpoint is not
- *   blamed for it. The sentence holds no header value.
+ * @param error anything thrown or emitted; of an AggregateError (several addresses were tried), the most specific one
+ * counts
+ * @param phase the phase that the attempt had reached
+ * @returns kind, phase, Node's code and one sentence without any header value. An unknown error counts as `local`, so
+ * that the endpoint is not blamed for it
  */
 export function classifyTransportError(error: unknown, phase: TransportPhase): TransportError {
   const thrown = readThrown(mostSpecific(error));
@@ -41,7 +41,7 @@ export function classifyTransportError(error: unknown, phase: TransportPhase): T
   return { kind, phase: where, code: thrown.code, message, ...(alert !== undefined && { alert }) };
 }
 
-/** Codes that are not in one of the sets of this module. */
+/** Codes that are not in one of this module's sets. */
 const SINGLE_CODES = [
   'ECONNREFUSED',
   'ETIMEDOUT',
@@ -51,12 +51,12 @@ const SINGLE_CODES = [
   'HPE_INVALID_CONSTANT',
 ];
 
-/** The error codes of attempts that failed because of the endpoint or the network. */
+/** Returns the error codes of attempts that failed because of the endpoint or the network. */
 export function transportErrorCodes(): string[] {
   return [TIMEOUT_CODE, ...SINGLE_CODES, ...RESET_CODES, ...DNS_CODES, ...ROUTE_CODES, ...CERTIFICATE_FAULTS.keys()];
 }
 
-/** What a code of Node means, in a sentence; null for a code that says nothing about the endpoint. */
+/** Explains an error code of Node in a sentence; null for a code that does not concern the endpoint. */
 export function explainErrorCode(code: string): TransportError | null {
   const isKnown = transportErrorCodes().includes(code) || /^(?:HPE|EAI|ERR_SSL)_[A-Z_]+$/.test(code);
   return isKnown ? classifyTransportError(Object.assign(new Error(''), { code }), 'answer') : null;
@@ -89,7 +89,7 @@ function classify(thrown: Thrown, phase: TransportPhase): Classification {
   return ['local', `The request could not be sent from here (${code}).`];
 }
 
-/** Before there is a connection, a timeout means that the endpoint cannot be reached. */
+/** Classifies a timeout. Before a connection is established, it means that the endpoint cannot be reached. */
 function classifyTimeout({ hostname, where }: Thrown, phase: TransportPhase): Classification {
   switch (phase) {
     case 'dns':
@@ -109,7 +109,8 @@ function classifyTimeout({ hostname, where }: Thrown, phase: TransportPhase): Cl
 }
 
 /**
- * A connection closed during the handshake is a handshake failure: some servers reject a client certificate this way.
+ * Classifies a closed connection. During the handshake it is a handshake failure: some servers reject a client
+ * certificate this way.
  */
 function classifyReset(phase: TransportPhase): Classification {
   switch (phase) {
@@ -137,14 +138,14 @@ function invalidHttpSentence({ rawPacket }: Thrown): string {
   return 'The endpoint sent something that is not an HTTP answer.';
 }
 
-/** Node's reason lists the requested host and the names of the certificate, which may be many. */
+/** Appends Node's reason, which lists the requested host and the names in the certificate, possibly many. */
 function withReason(sentence: string, reason: string | undefined): string {
   if (reason === undefined) return sentence;
   const text = reason.replace(/[^\x20-\x7e]/g, '?');
   return `${sentence} ${text.length > 200 ? `${text.slice(0, 200)}...` : text}`;
 }
 
-/** Of several failed addresses, a refused connection is the most specific: the machine is there. */
+/** Returns the most specific error of several addresses: a refused connection, because the host exists. */
 function mostSpecific(error: unknown): unknown {
   if (!(error instanceof AggregateError) || error.errors.length === 0) return error;
   const causes: readonly unknown[] = error.errors;
@@ -173,7 +174,7 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Node's codes for certificates that are not trusted, each with a sentence; they all mean `tls-untrusted`. */
+/** Node's codes for untrusted certificates, each with a sentence; they all mean `tls-untrusted`. */
 const CERTIFICATE_FAULTS: ReadonlyMap<string, string> = new Map([
   [
     'DEPTH_ZERO_SELF_SIGNED_CERT',
@@ -206,7 +207,9 @@ const CERTIFICATE_FAULTS: ReadonlyMap<string, string> = new Map([
   ],
 ]);
 
-/** The sentence for any other handshake failure. `message` is OpenSSL's and holds the alert or the reason. */
+/**
+ * Returns the sentence for any other handshake failure. `message` is OpenSSL's and contains the alert or the reason.
+ */
 function handshakeSentence(code: string, message: string): string {
   const alert = alertName(code, message);
   if (alert !== undefined) {
@@ -232,7 +235,7 @@ function handshakeSentence(code: string, message: string): string {
   return `The TLS handshake with the endpoint failed (${code}).`;
 }
 
-/** The name of the alert that the other side sent, from an error of OpenSSL. */
+/** Returns the name of the alert that the other side sent, from an OpenSSL error. */
 function alertName(code: string, message: string): string | undefined {
   const number = /SSL alert number (\d+)/.exec(message)?.[1];
   if (number !== undefined) return alertNameOf(Number(number));
@@ -277,12 +280,12 @@ const ALERTS: ReadonlyMap<number, string> = new Map([
 /** The names of the alerts. */
 export const TLS_ALERTS: readonly string[] = [...ALERTS.values()];
 
-/** "handshake_failure" for 40; "number 99" for an unknown one. */
+/** Returns "handshake_failure" for 40; "number 99" for an unknown one. */
 export function alertNameOf(number: number): string {
   return ALERTS.get(number) ?? `number ${number}`;
 }
 
-/** Alerts that concern the client certificate, or a missing one, and nothing else. */
+/** Alerts that concern only the client certificate or its absence. */
 const ABOUT_CLIENT_CERTIFICATE: ReadonlySet<string> = new Set([
   'bad_certificate',
   'unsupported_certificate',

@@ -1,4 +1,4 @@
-/** What a notification does, as the values of the effects window; and the handlers that record it. */
+/** Converts a notification to the values that the effects window reports, and provides handlers that record them. */
 import type { EffectValues } from '../../contract/effects.ts';
 import {
   EFFECT_DECIMALS,
@@ -13,14 +13,14 @@ import type { Handler, HandlerContext, Handlers } from '../handling/handlers.ts'
 import { orderStep } from '../inbox/inbox-row.ts';
 import type { Effect, EffectsRecord } from './effects-record.ts';
 
-/** The decimals of assets by symbol, as whole numbers from 0 to 255. */
+/** Decimals of assets by symbol, as whole numbers from 0 to 255. */
 export type Decimals = Readonly<Record<string, number>>;
 
-/** Far more than any amount has. Longer ones would take long to convert. */
+/** Maximum number of digits, far more than any amount has. Longer ones would take too long to convert. */
 const MAX_DIGITS = 1000;
 
 /**
- * What the handling of a notification records. An amount in an asset without decimals is left out.
+ * Returns the values that handling a notification records. An amount of an asset without known decimals is omitted.
  *
  * @throws HookproofError PRECISION_INVALID
  */
@@ -89,7 +89,7 @@ function displayAmount(atomic: string, currency: string, decimals: Decimals): { 
   return { amount: toDisplayAmount(atomic, precision) };
 }
 
-/** Whatever a notification of an unknown type has in the usual places. The units of an amount are not known. */
+/** Reads the values of a notification of an unknown type from the usual fields. The units of an amount are unknown. */
 function unknownValues(type: string, data: JsonObject): EffectValues {
   const metadata = objectAt(data, 'metadata');
   const chain = objectAt(metadata, 'blockchainData');
@@ -122,14 +122,15 @@ const HANDLED = [...NOTIFICATION_KINDS, 'UNKNOWN', 'SUPERSEDED'] as const;
 
 type AnyHandler = (notification: ReceivedNotification, context: HandlerContext) => Promise<void> | void;
 
-/** A handler for every kind, and for statuses that arrive too late. */
+/** Creates a handler for every kind, and for statuses that arrive too late. */
 export function handlersOfEveryKind(handlerFor: (kind: (typeof HANDLED)[number]) => AnyHandler): Handlers {
   return Object.fromEntries(HANDLED.map((kind) => [kind, handlerFor(kind)]));
 }
 
 /**
- * Handlers for every kind that record what they handle; a handler of `handlers` runs before its handling is recorded. A
- * record that repeats an id is without effect, so a notification that is handled again after a crash counts once.
+ * Creates handlers for every kind that record what they handle. A handler in `handlers` runs before its handling is
+ * recorded. Recording an id twice has no effect, so that a notification that is handled again after a crash counts
+ * once.
  *
  * @throws HookproofError PRECISION_INVALID
  */

@@ -1,6 +1,6 @@
 /**
- * What was done with each notification, in memory or in a file. For test environments: everything is kept, and nothing
- * is ever removed.
+ * Records what was done with each notification, in memory or in a file. For test environments only: everything is kept,
+ * and nothing is ever removed.
  */
 import { closeSync, constants, openSync, realpathSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
@@ -8,13 +8,13 @@ import { dirname, resolve } from 'node:path';
 import * as z from 'zod';
 import { type EffectsAnswer, type EffectsQuery, effectsAnswer, type Handled } from '../../contract/effects.ts';
 import { HookproofError } from '../../contract/index.ts';
-import { isSuperseded } from '../handling/attempt.ts';
+import { isSuperseded } from '../handling/handle-entry.ts';
 import { groupCommit } from '../inbox/group-commit.ts';
 import type { OrderProgress } from '../inbox/inbox.ts';
 import { FINAL_RANK } from '../inbox/inbox-row.ts';
 import type { SqliteDatabase } from '../inbox/sqlite-database.ts';
 
-/** One handling, and its place in the order of its transaction. */
+/** One handling, and its position in the order of its transaction. */
 export interface Effect {
   readonly handled: Handled;
   readonly place: OrderProgress;
@@ -23,16 +23,16 @@ export interface Effect {
 /** Answers the queries of the effects window. */
 export interface EffectsRecord {
   /**
-   * Records a handling unless one with this key is recorded, and resolves with whether it did. A durable record
+   * Records a handling unless one with this key exists, and resolves with true when it was recorded. A durable record
    * resolves when it is on disk.
    */
   apply(effect: Effect, key: string): Promise<boolean>;
-  /** Everything that is recorded at one moment, and nothing that could still be lost. */
+  /** Answers with everything that is recorded at one moment, without anything that could still be lost. */
   answer(query: EffectsQuery): Promise<EffectsAnswer>;
   close(): Promise<void>;
 }
 
-/** A record that is lost with the process. */
+/** Creates a record that is lost when the process ends. */
 export function memoryEffects(): EffectsRecord {
   const index = createIndex();
   return {
@@ -46,10 +46,10 @@ export function memoryEffects(): EffectsRecord {
   };
 }
 
-/** Handlings that wait are written together, up to this many. */
+/** Maximum number of waiting handlings that are written together. */
 const MAX_BATCH = 1000;
 
-/** How every line begins. */
+/** Every line begins with this text. */
 const LINE_START = '{"key":"';
 
 const lineShape = z.object({
@@ -59,9 +59,9 @@ const lineShape = z.object({
 });
 
 /**
- * A record in a file, one JSON object a line, that survives a crash of the process or of the machine. Everything is
- * read at the start; a last line that was cut off is removed. Only one process can have it open: the file FILE.lock
- * next to it is locked meanwhile, and stays.
+ * Opens a record in a file with one JSON object per line, which survives a crash of the process or the machine. It is
+ * read completely at the start, and a truncated last line is removed. Only one process can open it at a time: the file
+ * FILE.lock next to it is locked meanwhile, and remains afterwards.
  *
  * @throws HookproofError EFFECTS_FILE, EFFECTS_FILE_IN_USE
  */
@@ -99,11 +99,11 @@ function openRecord(file: FileHandle, initialSize: number, index: Index, lock: S
     sizeOf: () => 0,
     async write(items) {
       const bytes = Buffer.from(items.map((item) => `${JSON.stringify(item)}\n`).join(''));
-      // What an earlier write that failed has left.
+      // Removes what an earlier failed write has left.
       if (isCut) await file.truncate(size);
       isCut = true;
       const { bytesWritten } = await file.write(bytes, 0, bytes.length, size);
-      if (bytesWritten !== bytes.length) throw new Error('only a part of the record was written');
+      if (bytesWritten !== bytes.length) throw new Error('only part of the record was written');
       await file.datasync();
       isCut = false;
       size += bytes.length;
@@ -129,7 +129,7 @@ function openRecord(file: FileHandle, initialSize: number, index: Index, lock: S
   };
 }
 
-/** A lock that ends with the process, however it ends: Node has none for plain files. */
+/** Creates a lock that ends with the process, however it ends. Node has no such lock for plain files. */
 async function lockFile(name: string): Promise<SqliteDatabase> {
   const { isBusy, loadSqlite } = await import('../inbox/sqlite-database.ts');
   const { DatabaseSync } = await loadSqlite();
@@ -150,7 +150,7 @@ async function lockFile(name: string): Promise<SqliteDatabase> {
   }
 }
 
-/** So that a new file is still there after a power failure. Windows cannot open folders, and needs no such call. */
+/** Ensures that a new file still exists after a power failure. Windows cannot open folders, and needs no such call. */
 async function syncFolder(name: string): Promise<void> {
   const folder = await open(dirname(name), 'r').catch(() => null);
   await folder?.sync().catch(() => {});
@@ -172,15 +172,15 @@ async function readLines(name: string, file: FileHandle) {
     }
   });
   if (size < bytes.length) {
-    // A line that was not written to its end. Anything else belongs to somebody else.
+    // Only an incomplete line of this format is removed. Any other content belongs to another program.
     if (
       !bytes
         .subarray(size)
         .toString('latin1')
         .startsWith(LINE_START.slice(0, bytes.length - size))
     ) {
-      throw new HookproofError('EFFECTS_FILE', `The end of the record ${name} is not that of a record.`, {
-        hint: 'Name another file. Nothing in this one was changed.',
+      throw new HookproofError('EFFECTS_FILE', `The last line of ${name} does not belong to an effects record.`, {
+        hint: 'Name another file. This one was not changed.',
       });
     }
     await file.truncate(size);
@@ -190,7 +190,7 @@ async function readLines(name: string, file: FileHandle) {
 
 type Index = ReturnType<typeof createIndex>;
 
-/** The handlings in memory, by what can be asked for. */
+/** Indexes the handlings in memory by notification and transaction. */
 function createIndex() {
   const keys = new Set<string>();
   const byNotification = new Map<string, Numbered[]>();
@@ -209,7 +209,7 @@ function createIndex() {
       transaction.handled.push(handled);
       const kind = handled.kind ?? '';
       const before = transaction.states.get(kind);
-      // Moved to the end: the last one is the one that was handled last.
+      // Moved to the end, because the last entry is the kind that was handled last.
       transaction.states.delete(kind);
       transaction.states.set(kind, nextState(before, handled, place));
     },
@@ -227,7 +227,7 @@ function createIndex() {
 
 interface Transaction {
   readonly handled: Handled[];
-  /** By kind. */
+  /** States by kind of notification. */
   readonly states: Map<string, State>;
 }
 
@@ -243,7 +243,10 @@ interface State {
   readonly place: OrderProgress;
 }
 
-/** An earlier status does not overwrite a later one, nor an unknown one a final one. A known hash is kept. */
+/**
+ * Returns the state after a handling. An earlier status does not overwrite a later one, and an unknown one does not
+ * overwrite a final one. A known hash is kept.
+ */
 function nextState(before: State | undefined, { status = null, hash = null }: Handled, place: OrderProgress): State {
   if (before === undefined) return { status, hash, place };
   const isLate =
@@ -255,7 +258,9 @@ function nextState(before: State | undefined, { status = null, hash = null }: Ha
   return { status, hash: hash ?? before.hash, place: { ...place, rank } };
 }
 
-/** The state of the order, also when it was refunded or has steps at a physical site; otherwise the last one. */
+/**
+ * Returns the state of the order, even when it was refunded or has steps at a physical site; otherwise the last one.
+ */
 function currentOf(states: ReadonlyMap<string, State>): EffectsAnswer['current'] {
   const last = [...states].reverse();
   const [, state] = last.find(([kind]) => kind === 'CAAS_BUY' || kind === 'CAAS_SELL') ?? last[0] ?? [];

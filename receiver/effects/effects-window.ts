@@ -1,6 +1,6 @@
 /**
- * The effects window: a separate server that answers what was done with notifications. For test environments only,
- * and never on the port for deliveries.
+ * Serves the effects window: a separate server that reports what was done with notifications. For test environments
+ * only, and never on the port for deliveries.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -15,11 +15,11 @@ import type { EffectsRecord } from './effects-record.ts';
 
 export interface EffectsWindowOptions {
   readonly record: Pick<EffectsRecord, 'answer'>;
-  /** What clients send as `Authorization: Bearer TOKEN`: at least 16 visible ASCII characters. */
+  /** Token that clients send as `Authorization: Bearer TOKEN`: at least 16 visible ASCII characters. */
   readonly token: string;
-  /** The address to listen on. 127.0.0.1 by default. */
+  /** Address to listen on. Default: 127.0.0.1. */
   readonly host?: string;
-  /** 0, the default, takes a free port. */
+  /** Port to listen on. Default: 0, which picks a free port. */
   readonly port?: number;
   readonly logger?: ReceiverLogger;
 }
@@ -31,13 +31,13 @@ export interface EffectsWindow {
 }
 
 const PATH = '/effects';
-/** 50 ids of 200 characters, each of them percent-encoded UTF-8. */
+/** Maximum length of a URL: 50 ids of 200 characters, each of them percent-encoded UTF-8. */
 const MAX_URL_LENGTH = 100_000;
 const MAX_CONNECTIONS = 100;
 const MAX_MS = 5000;
 
 /**
- * Serves `GET /effects` as `contract/effects.ts` describes it. Throws `HookproofError` `EFFECTS_TOKEN`,
+ * Serves `GET /effects` as described in `contract/effects.ts`. Throws `HookproofError` `EFFECTS_TOKEN`,
  * `EFFECTS_LISTEN`.
  *
  * @example
@@ -75,7 +75,7 @@ export async function startEffectsWindow(options: EffectsWindowOptions): Promise
       maxHeaderSize: MAX_URL_LENGTH + 16_384,
     },
     (req, res) => {
-      // A body is of no use here, and must not be taken for the next request.
+      // A body is useless here, and must not be read as the next request.
       if (req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) !== 0) {
         res.shouldKeepAlive = false;
       }
@@ -87,9 +87,9 @@ export async function startEffectsWindow(options: EffectsWindowOptions): Promise
     },
   );
   server.maxConnections = MAX_CONNECTIONS;
-  // Node would silently drop the lines beyond its own limit, and with them a second Authorization.
+  // Node would silently drop header lines beyond its own limit, and with them a second Authorization header.
   server.maxHeadersCount = 0;
-  // A client that does not read its answer.
+  // Closes connections of clients that do not read their answer.
   server.setTimeout(2 * MAX_MS);
   await listen(server, { host, port }, { code: 'EFFECTS_LISTEN', purpose: ' for the effects window' });
   server.on('error', (error) =>
@@ -108,7 +108,7 @@ export async function startEffectsWindow(options: EffectsWindowOptions): Promise
   };
 }
 
-/** Exactly one `Authorization: Bearer TOKEN`. The name of the scheme is not case-sensitive. */
+/** Requires exactly one `Authorization: Bearer TOKEN`. The name of the scheme is not case-sensitive. */
 function isAuthorized(req: IncomingMessage, token: string): boolean {
   const header = requestHeader(req, 'authorization');
   if (typeof header !== 'string' || !/^bearer /i.test(header)) return false;

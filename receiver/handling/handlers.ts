@@ -1,4 +1,4 @@
-/** What an application provides: a handler for each kind of notification, and how often and how long they are tried. */
+/** What an application provides: a handler for each kind of notification, and the policy for their retries. */
 import { HookproofError, type ReceivedKind, type ReceivedOf } from '../../contract/index.ts';
 import { MAX_TIMER_MS } from '../budget.ts';
 import type { ReceiverLogger } from '../logger.ts';
@@ -6,28 +6,28 @@ import type { ReceiverLogger } from '../logger.ts';
 export interface HandlerContext {
   readonly logger: ReceiverLogger;
   /**
-   * The id of the notification: the same in every attempt, different for every other notification, at most 200
-   * characters. Pass it to every service that you call (a payment, a ledger), so that a second attempt has no second
-   * effect: after a crash a handler can run again even though it had finished.
+   * Id of the notification, at most 200 characters. It is the same in every attempt and different for every other
+   * notification. Pass it to every service that you call (a payment, a ledger), so that a second attempt has no second
+   * effect: after a crash, a handler can run again although it had finished.
    */
   readonly idempotencyKey: string;
-  /** 1 for the first. */
+  /** Number of this attempt, starting at 1. */
   readonly attempt: number;
   /**
-   * Aborted when the time limit of the handler is over, or the receiver stops. A handler that continues after that runs
+   * Aborted when the handler's time limit is over, or when the receiver stops. A handler that continues after that runs
    * concurrently with the next attempt.
    */
   readonly signal: AbortSignal;
   /**
-   * For a REFUND: the failed SELL that precedes it did not arrive in time, or its handler has failed for the last time.
-   * Specification: Refund status.
+   * For a REFUND: true when the failed SELL that precedes it did not arrive in time, or its handler has failed for the
+   * last time. Specification: Refund status.
    */
   readonly sellMissing: boolean;
 }
 
 /**
  * Your code for one kind of notification. It runs after the 200 was sent, at least once, one at a time per transaction
- * and in the order of the transaction. When it throws it is retried later; after the last attempt the notification is
+ * and in the order of the transaction. When it throws, it is retried later. After the last attempt the notification is
  * dead.
  */
 export type Handler<K extends ReceivedKind> = (
@@ -35,29 +35,29 @@ export type Handler<K extends ReceivedKind> = (
   context: HandlerContext,
 ) => Promise<void> | void;
 
-/** One handler per kind. A kind without a handler is accepted and stored as done. Specification: Events. */
+/** One handler per kind. A notification without a handler is accepted and stored as done. Specification: Events. */
 export type Handlers = { readonly [K in ReceivedKind]?: Handler<K> } & {
-  /** For an order status that arrives too late, which the handler of its kind does not see: to record it. */
+  /** Called with an order status that arrives too late, to record it. The handler of its kind does not see it. */
   readonly SUPERSEDED?: Handler<'CAAS_BUY' | 'CAAS_SELL'>;
 };
 
 /** Times are in milliseconds. */
 export interface HandlingPolicy {
-  /** Handlers that run at the same time. 16 by default. */
+  /** Maximum number of handlers that run at the same time. Default: 16. */
   readonly concurrency: number;
-  /** Attempts before a notification is dead. 10 by default. */
+  /** Number of attempts before a notification is dead. Default: 10. */
   readonly attempts: number;
-  /** The pause after the first failed attempt, 1 s by default. It doubles each time. */
+  /** Delay after the first failed attempt. It doubles each time. Default: 1 s. */
   readonly firstDelayMs: number;
-  /** The longest pause. 1 hour by default. */
+  /** Maximum delay between attempts. Default: 1 hour. */
   readonly maxDelayMs: number;
-  /** The time limit of a handler. 60 s by default. */
+  /** Time limit of a handler. Default: 60 s. */
   readonly timeLimitMs: number;
-  /** How long a REFUND waits for the failed SELL that precedes it. 10 minutes by default. */
+  /** How long a REFUND waits for the failed SELL that precedes it. Default: 10 minutes. */
   readonly refundWaitMs: number;
-  /** How long a claim outlives a receiver that no longer renews it. 15 s by default. */
+  /** How long a claim outlives a receiver that no longer renews it. Default: 15 s. */
   readonly leaseMs: number;
-  /** How often the inbox is polled for entries of other receivers. 1 s by default. */
+  /** Interval at which the inbox is polled for entries of other receivers. Default: 1 s. */
   readonly pollMs: number;
 }
 
@@ -95,8 +95,8 @@ export function resolveHandlingPolicy(given: Partial<HandlingPolicy> = {}): Hand
 }
 
 /**
- * The pause after failed attempt number `attempt`, which starts at 1. Varies at random between half and all of the
- * delay, so that handlers that failed together are not retried together.
+ * Returns the delay after failed attempt number `attempt`, starting at 1. It varies at random between half and all of
+ * the nominal delay, so that handlers that failed together are not retried together.
  */
 export function retryDelayMs(
   { firstDelayMs, maxDelayMs }: HandlingPolicy,

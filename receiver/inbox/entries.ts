@@ -1,36 +1,32 @@
-/**
- * Stored entries: list, count, replay and prune them. The same for a receiver and for `hookproof inbox`, on both
- * databases.
- */
+/** Lists, counts, replays and prunes stored entries, for a receiver and for `hookproof inbox`, on both databases. */
 import type { EntryFilter, EntryPage, EntryState, EntrySummary, InboxEntry } from './inbox.ts';
 import { storableKey } from './inbox-row.ts';
-import type { Dialect } from './schema.ts';
+import type { SqlDialect } from './schema.ts';
 
 export type SqlValue = string | number | null | Buffer;
 export type SqlRow = Readonly<Record<string, unknown>>;
 
-/** What is needed to work with entries. Each statement is a separate transaction. */
+/** The database access that this module needs. Each statement is a separate transaction. */
 export interface EntryDatabase {
-  readonly dialect: Dialect;
+  readonly dialect: SqlDialect;
   read(sql: string, values?: readonly SqlValue[]): Promise<readonly SqlRow[]>;
   write(sql: string, values?: readonly SqlValue[]): Promise<{ readonly changes: number }>;
 }
 
 /**
- * An inbox seen from outside, while receivers use it. Every method works in pages of entries, so that no receiver has
- * to wait for long.
+ * An inbox that is opened while receivers use it. Methods work in pages of entries, so that no receiver waits for long.
  */
 export interface InboxArchive {
-  /** How many entries are in each state. */
+  /** Returns the number of entries in each state. */
   count(filter: EntryFilter): Promise<ReadonlyMap<EntryState, number>>;
   summaries(filter: EntryFilter, page: EntryPage): Promise<EntrySummary[]>;
   entries(filter: EntryFilter, page: EntryPage): Promise<InboxEntry[]>;
   /**
-   * Every entry that exists at the time of the call, once, in the order of arrival. Each entry is as it was when its
-   * page was read.
+   * Yields every entry that exists at the time of the call once, in the order of arrival. Each entry is in the state in
+   * which its page was read.
    */
   everything(filter: EntryFilter): AsyncGenerator<InboxEntry, void, undefined>;
-  /** Makes entries due again, with all their attempts, except running ones. Resolves with their number. */
+  /** Makes entries due again with all their attempts, except running ones. Resolves with the number of entries. */
   replay(filter: EntryFilter): Promise<number>;
   /**
    * Deletes entries that were done or superseded before a time, and the progress of their orders. Resolves with the
@@ -40,9 +36,9 @@ export interface InboxArchive {
   close(): Promise<void>;
 }
 
-/** Entries per page with their bodies, each of which can be as large as the body limit of the receiver. */
+/** Entries per page with their bodies, each of which can be as large as the receiver's body limit. */
 const ENTRIES_PER_PAGE = 50;
-/** Rows that are changed in one transaction. */
+/** Number of rows that are changed in one transaction. */
 const CHANGES_PER_PAGE = 200;
 
 export function inboxArchive(database: EntryDatabase & { close(): Promise<void> }): InboxArchive {
@@ -69,10 +65,10 @@ export function inboxArchive(database: EntryDatabase & { close(): Promise<void> 
   const idPages = (filter: EntryFilter) => pages(listSummaries, filter, CHANGES_PER_PAGE);
   const parameters = (values: readonly string[]) => values.map((_, at) => dialect.parameter(at + 1)).join(', ');
 
-  /** Deletes the progress of orders that have no entry any more. */
+  /** Deletes the progress of orders that have no entries any more. */
   async function pruneOrders(before: Date): Promise<void> {
     while (true) {
-      // Selected without a lock, and deleted in a second step.
+      // Selected without a lock, then deleted in a second step.
       const rows = await read(
         `SELECT order_key FROM hookproof_orders WHERE at < ${dialect.parameter(1)} AND
           SUBSTR(order_key, CASE WHEN order_key LIKE 'CAAS_BUY %' THEN 10 ELSE 11 END)
@@ -103,7 +99,7 @@ export function inboxArchive(database: EntryDatabase & { close(): Promise<void> 
       let pruned = 0;
       for await (const page of idPages({ states: ['done', 'superseded'], settledBefore: before })) {
         const ids = page.map(({ id }) => id);
-        // The condition is repeated: an entry may have been replayed in the meantime.
+        // The condition is repeated, because an entry may have been replayed in the meantime.
         const sql = `DELETE FROM hookproof_inbox WHERE id IN (${parameters(ids)}) AND state IN ('done', 'superseded')`;
         pruned += (await write(sql, ids)).changes;
       }
@@ -117,7 +113,7 @@ export function inboxArchive(database: EntryDatabase & { close(): Promise<void> 
 const COLUMNS = `seq, id, kind, type, transaction_id, status, at, received_at, state, attempts, due_at, last_error,
   settled_at, LENGTH(body) AS body_bytes`;
 
-/** In the order of arrival, with their bodies. */
+/** Lists entries with their bodies, in the order of arrival. */
 export async function listEntries(
   database: EntryDatabase,
   filter: EntryFilter,
@@ -129,7 +125,7 @@ export async function listEntries(
   }));
 }
 
-/** The same without the bodies, which are most of what is stored. */
+/** Lists entries without their bodies, which make up most of the stored data. */
 async function listSummaries(database: EntryDatabase, filter: EntryFilter, page: EntryPage): Promise<EntrySummary[]> {
   return (await selectPage(database, COLUMNS, filter, page)).map(readSummary);
 }
@@ -150,7 +146,7 @@ function selectPage(
   );
 }
 
-/** How many entries are in each state; states without entries are absent. */
+/** Counts the entries in each state. States without entries are absent. */
 async function countEntries(
   { dialect, read }: EntryDatabase,
   filter: EntryFilter,
@@ -163,7 +159,7 @@ async function countEntries(
   return new Map(rows.map(({ state, entries }) => [state as EntryState, Number(entries)]));
 }
 
-/** Makes entries due again, with all their attempts, except running ones. Resolves with their number. */
+/** Makes entries due again with all their attempts, except running ones. Resolves with the number of entries. */
 export async function replayEntries({ dialect, write }: EntryDatabase, filter: EntryFilter): Promise<number> {
   const { where, values } = conditions(filter, dialect);
   const { changes } = await write(
@@ -174,8 +170,8 @@ export async function replayEntries({ dialect, write }: EntryDatabase, filter: E
   return changes;
 }
 
-/** A filter as SQL, with its parameters numbered from 1. */
-function conditions(filter: EntryFilter, { parameter }: Dialect): { where: string; values: SqlValue[] } {
+/** Converts a filter to SQL, with parameters numbered from 1. */
+function conditions(filter: EntryFilter, { parameter }: SqlDialect): { where: string; values: SqlValue[] } {
   const values: SqlValue[] = [];
   const add = (value: SqlValue) => parameter(values.push(value));
   const anyOf = (column: string, wanted: readonly string[]) => `${column} IN (${wanted.map(add).join(', ') || 'NULL'})`;
@@ -194,13 +190,13 @@ function conditions(filter: EntryFilter, { parameter }: Dialect): { where: strin
   return { where: ['1 = 1', ...parts.filter((part) => part !== undefined)].join(' AND '), values };
 }
 
-/** A key as in the notification, and as it is stored and shown. */
+/** Returns a key as it is in the notification, and as it is stored and shown. */
 function possibleKeys(key: string): string[] {
   return [...new Set([key, storableKey(key)])];
 }
 
 function startsWith(column: string, prefix: string, add: (value: SqlValue) => string): string {
-  // Not LIKE, which ignores case in SQLite.
+  // LIKE is not used, because it ignores case in SQLite.
   return `SUBSTR(${column}, 1, ${add(Array.from(prefix).length)}) = ${add(prefix)}`;
 }
 
@@ -231,7 +227,7 @@ function toTime(value: unknown): Date | null {
   return value == null ? null : new Date(Number(value));
 }
 
-/** Without a copy: SQLite returns a Uint8Array. */
+/** Converts without a copy. SQLite returns a Uint8Array. */
 export function toBuffer(value: unknown): Buffer {
   const bytes = value as Uint8Array;
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -1,12 +1,12 @@
-/** Batches items that arrive while the database is busy into one write. Nothing waits while the database is idle. */
+/** Batches items that arrive while the database is busy into one write. No item waits while the database is idle. */
 import { withTimeout } from '../with-timeout.ts';
 
 /**
- * Returns the function that writes one item. `options.write` gets a batch and resolves with one result per item, in
- * their order, or rejects for all of them. `parallel` limits the writes under way, `maxItems` and `maxSize` (in units
- * of `sizeOf`) a batch. When a batch is rejected with an error that can be due to one of its items (`isOfOneItem`), its
- * halves are written one after the other, so that only that item is rejected. An item that takes longer than
- * `timeoutMs` milliseconds, including its wait, is rejected; if its write is under way it may still be written.
+ * Returns the function that writes one item. `options.write` receives a batch and resolves with one result per item, in
+ * their order, or rejects for all of them. `parallel` limits the number of concurrent writes; `maxItems` and `maxSize`
+ * (in units of `sizeOf`) limit a batch. When a batch is rejected with an error that one of its items may have caused
+ * (`isCausedByOneItem`), its halves are written one after the other, so that only that item is rejected. An item that
+ * takes longer than `timeoutMs` milliseconds, including its wait, is rejected, but may still be written.
  */
 export function groupCommit<Item, Result>(options: {
   readonly write: (items: readonly Item[]) => Promise<readonly Result[]>;
@@ -15,31 +15,20 @@ export function groupCommit<Item, Result>(options: {
   readonly maxItems: number;
   readonly maxSize: number;
   readonly sizeOf: (item: Item) => number;
-  readonly isOfOneItem?: (error: unknown) => boolean;
+  readonly isCausedByOneItem?: (error: unknown) => boolean;
 }): { write(item: Item): Promise<Result>; settled(): Promise<void> } {
-  const { write, parallel, timeoutMs, maxItems, maxSize, sizeOf, isOfOneItem = () => false } = options;
+  const { write, parallel, timeoutMs, isCausedByOneItem = () => false } = options;
   const waiting: Waiting<Item, Result>[] = [];
   const underWay = new Set<Promise<void>>();
   let scheduled = false;
 
-  const take = () => {
-    let size = 0;
-    let count = 0;
-    while (count < waiting.length && count < maxItems) {
-      const next = waiting[count];
-      size += next === undefined ? 0 : sizeOf(next.item);
-      if (count > 0 && size > maxSize) break;
-      count += 1;
-    }
-    return waiting.splice(0, count);
-  };
   /** Never rejects. */
   const writeBatch = async (batch: readonly Waiting<Item, Result>[]): Promise<void> => {
     try {
       const results = await write(batch.map(({ item }) => item));
       for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
     } catch (error) {
-      if (batch.length > 1 && isOfOneItem(error)) {
+      if (batch.length > 1 && isCausedByOneItem(error)) {
         const half = Math.ceil(batch.length / 2);
         await writeBatch(batch.slice(0, half));
         await writeBatch(batch.slice(half));
@@ -51,7 +40,7 @@ export function groupCommit<Item, Result>(options: {
   const start = () => {
     scheduled = false;
     while (waiting.length > 0 && underWay.size < parallel) {
-      const batch = take();
+      const batch = waiting.splice(0, countFitting(waiting, options));
       const writing = writeBatch(batch).finally(() => {
         underWay.delete(writing);
         start();
@@ -70,7 +59,7 @@ export function groupCommit<Item, Result>(options: {
           if (at >= 0) waiting.splice(at, 1);
         };
         if (scheduled || underWay.size >= parallel) return;
-        // Includes everything else that arrives in this turn of the event loop.
+        // The batch includes everything else that arrives in this turn of the event loop.
         scheduled = true;
         setImmediate(start);
       });
@@ -80,7 +69,7 @@ export function groupCommit<Item, Result>(options: {
         timeoutMs,
         () => {
           withdraw();
-          throw new Error('the database did not answer in time');
+          throw new Error('the database did not respond in time');
         },
       );
     },
@@ -91,6 +80,21 @@ export function groupCommit<Item, Result>(options: {
       }
     },
   };
+}
+
+/** Counts the items at the beginning that fit into one batch: at least one. */
+function countFitting<Item>(
+  waiting: readonly { readonly item: Item }[],
+  { maxItems, maxSize, sizeOf }: { maxItems: number; maxSize: number; sizeOf: (item: Item) => number },
+): number {
+  let size = 0;
+  let count = 0;
+  for (const { item } of waiting.slice(0, maxItems)) {
+    size += sizeOf(item);
+    if (count > 0 && size > maxSize) break;
+    count += 1;
+  }
+  return count;
 }
 
 interface Waiting<Item, Result> {

@@ -1,9 +1,9 @@
-/** How a notification is stored: the keys by which it is found, and its place among those of the same transaction. */
+/** Defines how a notification is stored: the keys by which it is found, and its position in its transaction. */
 import { createHash } from 'node:crypto';
 import type { ReceivedNotification } from '../../contract/index.ts';
 import type { AcceptedDelivery, OrderStep } from './inbox.ts';
 
-/** The columns of a new entry. Times in milliseconds since 1970. */
+/** Columns of a new entry. Times are in milliseconds since 1970. */
 export interface InboxRow {
   readonly id: string;
   readonly kind: string;
@@ -12,17 +12,17 @@ export interface InboxRow {
   readonly status: string | null;
   readonly at: number | null;
   readonly receivedAt: number;
-  /** The place among the notifications of a transaction: smaller is handled first. */
+  /** Position among the notifications of a transaction: smaller ones are handled first. */
   readonly position: number;
   readonly state: 'pending' | 'done';
   readonly waitMs: number;
   readonly rawBody: Buffer;
 }
 
-/** The rank of the statuses after which an order does not change any more. */
+/** Rank of the statuses after which an order no longer changes. */
 export const FINAL_RANK = 4;
 
-/** The order of the statuses of an order. Specification: Order status. */
+/** Ranks of the statuses of an order. Specification: Order status. */
 const RANKS: ReadonlyMap<string, number> = new Map([
   ['CREATED', 1],
   ['PENDING', 2],
@@ -32,10 +32,10 @@ const RANKS: ReadonlyMap<string, number> = new Map([
   ['FAILED', FINAL_RANK],
 ]);
 
-/** Added for a REFUND, which comes after everything else of its transaction, whatever its time. */
+/** Added to the position of a REFUND, which comes after everything else in its transaction, whatever its time. */
 const REFUND_OFFSET = 8e15;
 const RANKS_PER_MS = 8;
-/** Times from the year 5138 on share one position: beyond it, the position of a REFUND would not be a safe integer. */
+/** Times from the year 5138 on share one position, because the position of a REFUND must remain a safe integer. */
 const MAX_POSITION = 8e14;
 const MAX_KEY_LENGTH = 200;
 
@@ -60,7 +60,7 @@ export function toInboxRow({ notification, rawBody, receivedAt, handle, waitMs =
   };
 }
 
-/** The progress of an order that a notification reports. Null when it reports none. */
+/** Returns the progress of an order that a notification reports; null when it reports none. */
 export function orderStep(notification: ReceivedNotification): OrderStep | null {
   if (notification.kind !== 'CAAS_BUY' && notification.kind !== 'CAAS_SELL') return null;
   const { transactionId, metadata, errorData } = notification.data;
@@ -76,15 +76,16 @@ export function orderStep(notification: ReceivedNotification): OrderStep | null 
 }
 
 /**
- * A buy and a sell are two orders, even when a partner uses the same id for both. `transactionId` is the stored one.
+ * Returns the key of an order. A buy and a sell are two orders, even when a partner uses the same id for both.
+ * `transactionId` is the stored one.
  */
 function orderKey(kind: 'CAAS_BUY' | 'CAAS_SELL', transactionId: string): string {
   return `${kind} ${transactionId}`;
 }
 
 /**
- * A text that every database can index: PostgreSQL accepts neither NUL, nor lone surrogates, nor long keys. Different
- * texts have different keys. The body contains the original.
+ * Converts a text to one that every database can index: PostgreSQL accepts neither NUL, nor lone surrogates, nor long
+ * keys. Different texts have different keys. The body contains the original.
  */
 export function storableKey(text: string): string {
   const plain = text.length <= MAX_KEY_LENGTH && !/[\0\p{Surrogate}]/u.test(text);

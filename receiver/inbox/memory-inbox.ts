@@ -1,4 +1,4 @@
-import type { ClaimedEntry, Inbox, OrderProgress } from './inbox.ts';
+import type { ClaimedEntry, Inbox, OrderProgress, OrderStep, Settlement } from './inbox.ts';
 import { type InboxRow, toInboxRow } from './inbox-row.ts';
 
 interface Waiting extends InboxRow {
@@ -17,32 +17,12 @@ const OWNER = 'memory';
  */
 export function memoryInbox(options: { maxIds?: number; maxWaiting?: number } = {}): Inbox {
   const { maxIds = 100_000, maxWaiting = 10_000 } = options;
-  // Sets and Maps keep the order of insertion, so the first one is the oldest.
+  // A Set keeps the order of insertion, so the first one is the oldest.
   const known = new Set<string>();
-  const orders = new Map<string, OrderProgress & { failed: boolean }>();
-  const waiting = new Map<string, Waiting>();
-  const transactions = new Map<string, Set<Waiting>>();
-  let seq = 0;
-  let dead = 0;
+  const waiting = new WaitingEntries(maxIds);
 
-  const isHead = (entry: Waiting): boolean => {
-    for (const other of transactions.get(entry.transactionId ?? '') ?? []) {
-      if (other !== entry && (other.claimed || isBefore(other, entry))) return false;
-    }
-    return true;
-  };
-  const failedSellSeen = (entry: Waiting) => orders.get(`CAAS_SELL ${entry.transactionId}`)?.failed === true;
-  const isDue = (entry: Waiting, now: number): boolean =>
-    entry.dueAt <= now || (entry.kind === 'REFUND' && entry.attempts === 0 && failedSellSeen(entry));
-
-  const checkRoom = () => {
+  const requireSpace = () => {
     if (waiting.size >= maxWaiting) throw new Error('too many notifications are waiting');
-  };
-  const forget = (entry: Waiting) => {
-    waiting.delete(entry.id);
-    const others = transactions.get(entry.transactionId ?? '');
-    others?.delete(entry);
-    if (others?.size === 0) transactions.delete(entry.transactionId ?? '');
   };
 
   return {
@@ -51,83 +31,137 @@ export function memoryInbox(options: { maxIds?: number; maxWaiting?: number } = 
     async put(delivery) {
       const row = toInboxRow(delivery);
       if (known.has(row.id)) return 'duplicate';
-      if (row.state === 'pending') checkRoom();
+      if (row.state === 'pending') requireSpace();
       known.add(row.id);
       dropOldest(known, maxIds);
-      if (row.state === 'done') return 'stored';
-      seq += 1;
-      const entry = { ...row, seq, attempts: 0, dueAt: Date.now() + row.waitMs, claimed: false };
-      waiting.set(entry.id, entry);
-      if (entry.transactionId !== null) {
-        const others = transactions.get(entry.transactionId) ?? new Set();
-        transactions.set(entry.transactionId, others.add(entry));
-      }
+      if (row.state === 'pending') waiting.add(row);
       return 'stored';
     },
-    async claim(limit) {
-      const claims: ClaimedEntry[] = [];
-      const now = Date.now();
-      for (const entry of waiting.values()) {
-        if (claims.length >= limit) break;
-        if (entry.claimed || !isDue(entry, now) || !isHead(entry)) continue;
-        entry.claimed = true;
-        entry.attempts += 1;
-        claims.push({
-          id: entry.id,
-          rawBody: entry.rawBody,
-          receivedAt: new Date(entry.receivedAt),
-          attempt: entry.attempts,
-          owner: OWNER,
-          progress: orders.get(`${entry.kind} ${entry.transactionId}`) ?? null,
-          failedSellSeen: entry.kind === 'REFUND' ? failedSellSeen(entry) : null,
-        });
-      }
-      return claims;
-    },
-    async settle(settlement) {
-      const entry = waiting.get(settlement.claim.id);
-      if (entry === undefined || !entry.claimed || entry.attempts !== settlement.claim.attempt) return false;
-      if (settlement.state === 'pending') {
-        entry.claimed = false;
-        entry.dueAt = Date.now() + settlement.delayMs;
-        if (settlement.uncounted) entry.attempts -= 1;
-        return true;
-      }
-      forget(entry);
-      if (settlement.state === 'dead') dead += 1;
-      if ('order' in settlement && settlement.order !== null) {
-        const { key, ...step } = settlement.order;
-        const before = orders.get(key);
-        orders.delete(key);
-        orders.set(key, { ...later(before, step), failed: step.failed || before?.failed === true });
-        dropOldest(orders, maxIds);
-      }
-      return true;
-    },
+    claim: async (limit) => waiting.claim(limit),
+    settle: async (settlement) => waiting.settle(settlement),
     // Claims end with the process.
     async extend() {},
     async recover() {
       return 0;
     },
-    async nextDueMs() {
-      const now = Date.now();
-      let next = Number.POSITIVE_INFINITY;
-      for (const entry of waiting.values()) {
-        if (entry.claimed || !isHead(entry)) continue;
-        next = Math.min(next, isDue(entry, now) ? now : entry.dueAt);
-      }
-      return Number.isFinite(next) ? next - now : null;
-    },
-    async depths() {
-      let running = 0;
-      for (const { claimed } of waiting.values()) if (claimed) running += 1;
-      return { pending: waiting.size - running, running, dead };
-    },
+    nextDueMs: async () => waiting.nextDueMs(),
+    depths: async () => waiting.countByState(),
     async ping() {
-      checkRoom();
+      requireSpace();
     },
     async close() {},
   };
+}
+
+/** The entries that wait for their handlers, and the progress of the last `maxOrders` orders. */
+class WaitingEntries {
+  readonly #maxOrders: number;
+  /** By kind and transaction. */
+  readonly #orders = new Map<string, OrderProgress & { readonly failed: boolean }>();
+  /** In the order of arrival. */
+  readonly #byId = new Map<string, Waiting>();
+  readonly #byTransaction = new Map<string, Set<Waiting>>();
+  #seq = 0;
+  #dead = 0;
+
+  constructor(maxOrders: number) {
+    this.#maxOrders = maxOrders;
+  }
+
+  get size(): number {
+    return this.#byId.size;
+  }
+
+  add(row: InboxRow): void {
+    this.#seq += 1;
+    const entry = { ...row, seq: this.#seq, attempts: 0, dueAt: Date.now() + row.waitMs, claimed: false };
+    this.#byId.set(entry.id, entry);
+    if (entry.transactionId === null) return;
+    const others = this.#byTransaction.get(entry.transactionId) ?? new Set();
+    this.#byTransaction.set(entry.transactionId, others.add(entry));
+  }
+
+  claim(limit: number): ClaimedEntry[] {
+    const claims: ClaimedEntry[] = [];
+    const now = Date.now();
+    for (const entry of this.#byId.values()) {
+      if (claims.length >= limit) break;
+      if (entry.claimed || !this.#isDue(entry, now) || !this.#isHead(entry)) continue;
+      entry.claimed = true;
+      entry.attempts += 1;
+      claims.push({
+        id: entry.id,
+        rawBody: entry.rawBody,
+        receivedAt: new Date(entry.receivedAt),
+        attempt: entry.attempts,
+        owner: OWNER,
+        progress: this.#orders.get(`${entry.kind} ${entry.transactionId}`) ?? null,
+        failedSellSeen: entry.kind === 'REFUND' ? this.#hasFailedSell(entry) : null,
+      });
+    }
+    return claims;
+  }
+
+  settle(settlement: Settlement): boolean {
+    const entry = this.#byId.get(settlement.claim.id);
+    if (entry === undefined || !entry.claimed || entry.attempts !== settlement.claim.attempt) return false;
+    if (settlement.state === 'pending') {
+      entry.claimed = false;
+      entry.dueAt = Date.now() + settlement.delayMs;
+      if (settlement.uncounted) entry.attempts -= 1;
+      return true;
+    }
+    this.#remove(entry);
+    if (settlement.state === 'dead') this.#dead += 1;
+    else if (settlement.order !== null) this.#advanceOrder(settlement.order);
+    return true;
+  }
+
+  nextDueMs(): number | null {
+    const now = Date.now();
+    let next = Number.POSITIVE_INFINITY;
+    for (const entry of this.#byId.values()) {
+      if (entry.claimed || !this.#isHead(entry)) continue;
+      next = Math.min(next, this.#isDue(entry, now) ? now : entry.dueAt);
+    }
+    return Number.isFinite(next) ? next - now : null;
+  }
+
+  countByState(): Awaited<ReturnType<Inbox['depths']>> {
+    let running = 0;
+    for (const { claimed } of this.#byId.values()) if (claimed) running += 1;
+    return { pending: this.size - running, running, dead: this.#dead };
+  }
+
+  #remove(entry: Waiting): void {
+    this.#byId.delete(entry.id);
+    const others = this.#byTransaction.get(entry.transactionId ?? '');
+    others?.delete(entry);
+    if (others?.size === 0) this.#byTransaction.delete(entry.transactionId ?? '');
+  }
+
+  #advanceOrder({ key, ...step }: OrderStep): void {
+    const before = this.#orders.get(key);
+    this.#orders.delete(key);
+    this.#orders.set(key, { ...later(before, step), failed: step.failed || before?.failed === true });
+    dropOldest(this.#orders, this.#maxOrders);
+  }
+
+  /** Whether no other entry of its transaction is claimed or comes first. */
+  #isHead(entry: Waiting): boolean {
+    for (const other of this.#byTransaction.get(entry.transactionId ?? '') ?? []) {
+      if (other !== entry && (other.claimed || isBefore(other, entry))) return false;
+    }
+    return true;
+  }
+
+  #isDue(entry: Waiting, now: number): boolean {
+    return entry.dueAt <= now || (entry.kind === 'REFUND' && entry.attempts === 0 && this.#hasFailedSell(entry));
+  }
+
+  #hasFailedSell({ transactionId }: Waiting): boolean {
+    return this.#orders.get(`CAAS_SELL ${transactionId}`)?.failed === true;
+  }
 }
 
 function isBefore(one: Waiting, other: Waiting): boolean {

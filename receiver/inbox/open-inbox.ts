@@ -1,6 +1,6 @@
 /**
- * Opens inboxes by URL: `file:./inbox.db` is a SQLite file, `postgres://user@host/database` a database that receivers
- * share.
+ * Opens inboxes by URL: `file:./inbox.db` is a SQLite file; `postgres://user@host/database` is a database that
+ * receivers share.
  */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -11,9 +11,9 @@ import type { InboxArchive } from './entries.ts';
 import type { DurableInbox, InboxMeter, InboxWarning } from './inbox.ts';
 
 /**
- * Opens a durable inbox for a receiver, and creates its tables when they are missing. A SQLite file serves one
- * receiver, a PostgreSQL database several. Throws {@link HookproofError} `INBOX_URL`, `INBOX_OPEN`, `INBOX_SCHEMA`,
- * `INBOX_DAMAGED`, `INBOX_NOT_DURABLE`, `INBOX_ENCODING`, `PACKAGE_MISSING`.
+ * Opens a durable inbox for a receiver, and creates missing tables. A SQLite file serves one receiver, a PostgreSQL
+ * database several. Throws {@link HookproofError} `INBOX_URL`, `INBOX_OPEN`, `INBOX_SCHEMA`, `INBOX_DAMAGED`,
+ * `INBOX_NOT_DURABLE`, `INBOX_ENCODING`, `PACKAGE_MISSING`.
  *
  * @example
  * const inbox = await openInbox('file:./inbox.db', { logger });
@@ -34,7 +34,7 @@ export async function openInbox(
 }
 
 /**
- * Opens an existing inbox while receivers use it, and creates nothing. With `readOnly` it cannot change anything.
+ * Opens an existing inbox while receivers use it, and creates nothing. With `readOnly`, it cannot change anything.
  * Throws {@link HookproofError} `INBOX_URL`, `INBOX_MISSING`, `INBOX_OPEN`, `INBOX_SCHEMA`, `PACKAGE_MISSING`.
  */
 export async function openArchive(url: string, options: { readOnly: boolean }): Promise<InboxArchive> {
@@ -44,23 +44,23 @@ export async function openArchive(url: string, options: { readOnly: boolean }): 
     : (await import('./sqlite-database.ts')).sqliteArchive(file, options);
 }
 
-/** The file of an inbox; null for one on PostgreSQL. Throws {@link HookproofError} `INBOX_URL`. */
+/** Returns the file of an inbox; null for PostgreSQL. Throws {@link HookproofError} `INBOX_URL`. */
 function inboxFile(url: string): string | null {
   if (url.startsWith('file:')) return filePath(url);
   if (/^postgres(?:ql)?:\/\//.test(url)) return null;
-  // Without the value, which may contain a password.
+  // The message omits the value, which may contain a password.
   throw new HookproofError('INBOX_URL', 'The inbox is neither a file: nor a postgres: URL.', {
-    hint: 'For example file:./inbox.db, or postgres://user@localhost/database with the password in PGPASSWORD.',
+    hint: 'Use file:./inbox.db, for example, or postgres://user@localhost/database with the password in PGPASSWORD.',
   });
 }
 
-/** `file:inbox.db`, `file:./inbox.db` and `file:///var/lib/inbox.db`. */
+/** Parses `file:inbox.db`, `file:./inbox.db` and `file:///var/lib/inbox.db`. */
 function filePath(url: string): string {
   try {
     const path = url.startsWith('file://') ? fileURLToPath(url) : decodeURIComponent(url.slice('file:'.length));
     if (path !== '' && !path.endsWith('/')) return path;
   } catch {
-    // Not a file either.
+    // The URL does not name a file either.
   }
   throw new HookproofError('INBOX_URL', 'The file: URL of the inbox does not name a file.', {
     hint: 'For example file:./inbox.db.',

@@ -1,24 +1,24 @@
-/** A PostgreSQL database with the current schema: the pool of a receiver, and the archive of one. */
+/** Opens a PostgreSQL database with the current schema, as the pool of a receiver or as an archive. */
 import type { Pool, PoolClient } from 'pg';
 import { HookproofError } from '../../contract/index.ts';
-import { loadOptional } from '../optional-package.ts';
+import { loadOptional } from '../../contract/optional-package.ts';
 import { type InboxArchive, inboxArchive } from './entries.ts';
 import type { InboxWarning } from './inbox.ts';
 import { migrations, POSTGRES } from './schema.ts';
 
 const CONNECTIONS = 6;
 /**
- * In milliseconds. The server aborts a statement that takes longer; when the server does not respond at all, the client
- * closes the connection a little later.
+ * Timeouts in milliseconds. The server aborts a statement that takes longer. When the server does not respond at all,
+ * the client closes the connection a little later.
  */
 const POOL_TIMEOUTS = { connectionTimeoutMillis: 2500, statement_timeout: 4000, query_timeout: 4500 };
-/** A person is waiting, and no sender: counting millions of entries may take a while. */
+/** Timeouts of an archive, in milliseconds: a person is waiting, and counting millions of entries may take a while. */
 const ARCHIVE_TIMEOUTS = { connectionTimeoutMillis: 5000, statement_timeout: 60_000 };
-/** Any number that is the same everywhere: receivers that start together migrate the schema one after the other. */
+/** An arbitrary fixed number. With this lock, receivers that start together migrate the schema one after the other. */
 const MIGRATION_LOCK = 7_355_608;
 
 /**
- * Connects a receiver; connections that break are replaced. Throws {@link HookproofError} `INBOX_OPEN`, `INBOX_SCHEMA`,
+ * Connects a receiver, and replaces broken connections. Throws {@link HookproofError} `INBOX_OPEN`, `INBOX_SCHEMA`,
  * `INBOX_NOT_DURABLE`, `INBOX_ENCODING`.
  */
 export async function openPool(url: string, onWarning: InboxWarning): Promise<Pool> {
@@ -30,8 +30,8 @@ export async function openPool(url: string, onWarning: InboxWarning): Promise<Po
     keepAlive: true,
     application_name: 'hookproof-receiver',
   });
-  // Without a listener, a connection that breaks while idle would end the process. All of them break at the same time:
-  // that is one line in the log.
+  // Without a listener, a connection that breaks while idle would end the process. All of them break at the same time,
+  // so only one line is logged.
   let lost = false;
   pool.on('error', (error) => {
     if (!lost) onWarning('inbox-connection', 'connections to the inbox were lost', error);
@@ -42,7 +42,7 @@ export async function openPool(url: string, onWarning: InboxWarning): Promise<Po
   });
   try {
     const client = await pool.connect();
-    // A connection that breaks is reported twice: the statement rejects too.
+    // A connection that breaks is reported twice, because the statement also rejects.
     const onError = () => {};
     client.on('error', onError);
     try {
@@ -118,13 +118,13 @@ async function schemaVersion(client: Pick<PoolClient, 'query'>): Promise<number>
 }
 
 /**
- * Opens the inbox of receivers from outside. Throws `HookproofError` `INBOX_MISSING`, `INBOX_OPEN`, `INBOX_SCHEMA`.
- * Creates no table.
+ * Opens an inbox that receivers are using. Creates no table. Throws `HookproofError` `INBOX_MISSING`, `INBOX_OPEN`,
+ * `INBOX_SCHEMA`.
  */
 export async function postgresArchive(url: string, { readOnly }: { readOnly: boolean }): Promise<InboxArchive> {
   const { Client } = (await loadOptional('pg', () => import('pg'))).default;
   const client = new Client({ connectionString: url, ...ARCHIVE_TIMEOUTS, application_name: 'hookproof-inbox' });
-  // The statement under way rejects as well, with more details.
+  // The running statement also rejects, with more details.
   client.on('error', () => {});
   const query = (text: string, values: readonly unknown[] = []) => client.query(text, [...values]);
   try {

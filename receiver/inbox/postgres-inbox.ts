@@ -1,4 +1,4 @@
-/** The inbox for several receivers: one PostgreSQL database, whose entries they handle together. */
+/** An inbox for several receivers that handle the entries of one PostgreSQL database together. */
 import type { DatabaseError, Pool } from 'pg';
 import type { SqlRow, SqlValue } from './entries.ts';
 import { groupCommit } from './group-commit.ts';
@@ -7,19 +7,19 @@ import type { InboxRow } from './inbox-row.ts';
 import { openPool } from './postgres-database.ts';
 import { POSTGRES } from './schema.ts';
 import { orderValues, rowValues, type SqlDatabase, settlementValues, sqlInbox, transactionsOf } from './sql-inbox.ts';
-import { KEEP_THE_FURTHEST, releaseHeads, sellFailed, statements } from './statements.ts';
+import { ADVANCE_ORDER, releaseHeads, sellFailed, statements } from './statements.ts';
 
-/** One write is collected while the other is under way. With more, each would only be smaller. */
+/** Number of concurrent writes: one is collected while the other is in progress. More would only be smaller. */
 const PARALLEL_WRITES = 2;
 const DEADLOCK = '40P01';
 const MAX_ROWS = 512;
 const MAX_BYTES = 8 * 1024 * 1024;
-/** How long a delivery waits to be stored before it is answered 503, in milliseconds. A sender's time limit is 10 s. */
+/** How long a delivery waits to be stored before it is answered 503, in milliseconds. A sender's timeout is 10 s. */
 const TIMEOUT_MS = 5000;
 
 /**
- * Connects. Throws `HookproofError` `INBOX_OPEN`, `INBOX_SCHEMA`, `INBOX_NOT_DURABLE`, `INBOX_ENCODING`. `owner`
- * identifies this receiver.
+ * Connects to the database. Throws `HookproofError` `INBOX_OPEN`, `INBOX_SCHEMA`, `INBOX_NOT_DURABLE`,
+ * `INBOX_ENCODING`. `owner` identifies this receiver.
  */
 export async function postgresInbox(
   url: string,
@@ -41,13 +41,13 @@ export async function postgresInbox(
     maxItems: MAX_ROWS,
     maxSize: MAX_BYTES,
     sizeOf: ({ rawBody }) => rawBody.length,
-    isOfOneItem: isOfOneRow,
+    isCausedByOneItem: isCausedByOneRow,
   });
   const settlements = groupCommit<Settlement, boolean>({
     write: async (given) => {
       const rows = await measured(meter, given.length, () => settleMany(pool, given));
-      // Once more after the commit: only now are entries visible that another receiver has inserted, and put behind, in
-      // the meantime. When this fails, the next release includes them.
+      // Repeated after the commit, because only now are the entries visible that another receiver has inserted and
+      // deferred in the meantime. When this fails, the next release includes them.
       await release(transactionsOf(rows)).catch(() => {});
       const settled = new Set(rows.map((row) => claimKey(String(row.id), Number(row.attempt))));
       return given.map(({ claim }) => settled.has(claimKey(claim.id, claim.attempt)));
@@ -56,7 +56,7 @@ export async function postgresInbox(
     maxItems: MAX_ROWS,
     maxSize: MAX_BYTES,
     sizeOf: () => 1,
-    isOfOneItem: isOfOneRow,
+    isCausedByOneItem: isCausedByOneRow,
   });
   const database: SqlDatabase = {
     dialect: POSTGRES,
@@ -69,8 +69,9 @@ export async function postgresInbox(
         const { rows, rowCount } = await pool.query(text, [...values]);
         return { rows, changes: rowCount ?? 0 };
       } catch (error) {
-        // Another receiver has just claimed an entry of the same transaction that arrived later and belongs before it,
-        // so this claim has changed nothing. When two receivers do that to each other, PostgreSQL reports a deadlock.
+        // Another receiver has just claimed an entry of the same transaction that arrived later but must be handled
+        // earlier, so this claim has changed nothing. When two receivers do that to each other, PostgreSQL reports a
+        // deadlock.
         const { constraint, code } = error as DatabaseError;
         if (constraint === 'hookproof_inbox_one_at_a_time' || code === DEADLOCK) return { rows: [], changes: 0 };
         throw error;
@@ -88,10 +89,10 @@ export async function postgresInbox(
 }
 
 /**
- * Whether one row of a statement can be its cause: a value, a constraint, a limit, a trigger, a damaged page of an
- * index. https://www.postgresql.org/docs/current/errcodes-appendix.html
+ * Returns true when a single row can be the cause of a statement's error: a value, a constraint, a limit, a trigger, a
+ * damaged index page. https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
-function isOfOneRow(error: unknown): boolean {
+function isCausedByOneRow(error: unknown): boolean {
   return /^(?:21|22|23|54|P0|XX)/.test(String((error as DatabaseError).code));
 }
 
@@ -105,11 +106,11 @@ async function measured<T>(meter: InboxMeter, writes: number, write: () => Promi
 async function putMany(pool: Pool, given: readonly InboxRow[]): Promise<('stored' | 'duplicate')[]> {
   const { rows } = await pool.query({ name: 'put-many', text: PUT_MANY, values: columns(given.map(rowValues), 11) });
   const fresh = new Set(rows.map(({ id }) => String(id)));
-  // Of copies in the same batch, the first is the one that was stored.
+  // Of duplicates in one batch, the first is the one that was stored.
   return given.map(({ id }) => (fresh.delete(id) ? 'stored' : 'duplicate'));
 }
 
-/** Returns the settlements whose claims were ours. */
+/** Writes settlements, and returns those whose claims still belonged to this receiver. */
 async function settleMany(pool: Pool, settlements: readonly Settlement[]): Promise<readonly SqlRow[]> {
   const steps = settlements.flatMap((each) =>
     'order' in each && each.order !== null ? [[each.claim.id, each.claim.attempt, ...orderValues(each.order)]] : [],
@@ -118,12 +119,12 @@ async function settleMany(pool: Pool, settlements: readonly Settlement[]): Promi
   return (await pool.query({ name: 'settle-many', text: SETTLE_MANY, values })).rows;
 }
 
-/** One entry can be in a batch twice: as claimed before its lease expired, and as claimed now. */
+/** Distinguishes two claims of one entry in a batch: the one before its lease expired, and the current one. */
 function claimKey(id: string, attempt: number): string {
   return `${attempt} ${id}`;
 }
 
-/** Rows as columns: PostgreSQL gets one array per column. */
+/** Transposes rows, because PostgreSQL receives one array per column. */
 function columns(rows: readonly (readonly SqlValue[])[], width: number): SqlValue[][] {
   return Array.from({ length: width }, (_, column) => rows.map((row) => row[column] ?? null));
 }
@@ -134,8 +135,8 @@ const { now } = POSTGRES;
  * Parameters: arrays of ids, kinds, types, transactions, statuses, times, times of receipt, positions, states, waits,
  * bodies.
  *
- * Inserts in the order of the ids, so that two receivers that insert the same ones cannot deadlock; numbered before
- * that, in the order of arrival.
+ * Rows are numbered in the order of arrival and inserted in the order of their ids, so that two receivers that insert
+ * the same ids cannot deadlock.
  */
 export const PUT_MANY = `
   INSERT INTO hookproof_inbox
@@ -155,7 +156,7 @@ export const PUT_MANY = `
   ON CONFLICT (id) DO NOTHING
   RETURNING id`;
 
-/** Locks in the order of the entries, so that two receivers that release the same ones cannot deadlock. */
+/** Locks rows in the order of the entries, so that two receivers that release the same ones cannot deadlock. */
 function releaseHeadsOf(transactions: string): string {
   return releaseHeads(
     now,
@@ -171,8 +172,8 @@ function releaseHeadsOf(transactions: string): string {
 }
 
 /**
- * Parameters: arrays of ids, owners, attempts, states, delays, errors, uncounted; then of the orders: ids and attempts
- * of their entries, keys, ranks, times, failed.
+ * Parameters: arrays of ids, owners, attempts, states, delays, errors, uncounted; then, for the orders: ids and
+ * attempts of their entries, keys, ranks, times, failed.
  */
 export const SETTLE_MANY = `
   WITH settled AS (
@@ -193,7 +194,7 @@ export const SETTLE_MANY = `
     FROM unnest($8::text[], $9::int[], $10::text[], $11::bigint[], $12::bigint[], $13::int[])
       AS step (id, attempt, order_key, rank, at, failed)
     WHERE (id, attempt) IN (SELECT id, attempt FROM settled)
-    ${KEEP_THE_FURTHEST}
+    ${ADVANCE_ORDER}
   )
   , released AS (${releaseHeadsOf('SELECT DISTINCT transaction_id FROM settled')})
   SELECT id, attempt, transaction_id FROM settled`;

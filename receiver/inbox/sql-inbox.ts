@@ -1,6 +1,4 @@
-/**
- * An inbox on a database: what SQLite and PostgreSQL have in common. Each has its own way to write many rows at once.
- */
+/** An inbox on a database: the part that SQLite and PostgreSQL share. Each writes many rows at once in its own way. */
 import {
   type EntryDatabase,
   listEntries,
@@ -14,40 +12,41 @@ import type { ClaimedEntry, DurableInbox, EntryState, OrderStep, Settlement } fr
 import { type InboxRow, toInboxRow } from './inbox-row.ts';
 import { statements } from './statements.ts';
 
-/** What a database has to offer. Every method rejects when the database does, and the next call tries again. */
+/** The operations that a database provides. Methods reject when the database fails, and the next call tries again. */
 export interface SqlDatabase extends EntryDatabase {
-  /** Inserts a row unless its id exists, batched with concurrent ones; resolves when it is durable. */
+  /** Inserts a row unless its id exists. Concurrent calls are batched. Resolves when the row is durable. */
   put(row: InboxRow): Promise<'stored' | 'duplicate'>;
-  /** Ends a claim, batched with concurrent ones. False when another receiver has the claim now. */
+  /** Ends a claim. Concurrent calls are batched. Resolves with false when another receiver has the claim now. */
   settle(settlement: Settlement): Promise<boolean>;
-  /** Makes the heads of transactions claimable. */
+  /** Makes the first pending entry of each transaction claimable. */
   release(transactions: readonly string[]): Promise<void>;
-  /** Runs one statement that changes rows, and returns those of its RETURNING clause. Resolves when it is durable. */
+  /** Runs a statement that changes rows, and returns those of its RETURNING clause. Resolves when it is durable. */
   write(
     sql: string,
     values?: readonly SqlValue[],
   ): Promise<{ readonly rows: readonly SqlRow[]; readonly changes: number }>;
-  /** Rejects when nothing can be stored. With `byWriting` it stores an entry and deletes it in the same transaction. */
+  /** Rejects when nothing can be stored. With `byWriting`, stores an entry and deletes it in the same transaction. */
   probe(byWriting: boolean): Promise<void>;
   close(): Promise<void>;
 }
 
-/** The error of an entry whose receiver disappeared during an attempt. */
+/** Error of an entry whose receiver disappeared during an attempt. */
 const LEASE_EXPIRED = 'the receiver that handled it ended, or lost its lease';
 
 /**
- * How many due entries a claim inspects per step when the first ones cannot run yet, and after how many steps it stops.
+ * Number of due entries that a claim inspects per step when the first ones cannot run yet, and number of steps after
+ * which it stops.
  */
 const ENTRIES_PER_STEP = 256;
 const MAX_STEPS = 8;
 /**
- * How often releases that were lost are repaired, in milliseconds. A release is lost only in a crash at the wrong
- * moment.
+ * Interval at which lost releases are repaired, in milliseconds. A release is lost only when a crash happens at exactly
+ * the wrong moment.
  */
 const REPAIR_INTERVAL_MS = 60_000;
 const CLOCK_TOLERANCE_MS = 1000;
 
-/** `owner` distinguishes this receiver from every other on the same database. */
+/** Creates an inbox. `owner` distinguishes this receiver from all others on the same database. */
 export function sqlInbox(database: SqlDatabase, owner: string): DurableInbox {
   const { dialect } = database;
   const sql = statements(dialect);
@@ -73,7 +72,7 @@ export function sqlInbox(database: SqlDatabase, owner: string): DurableInbox {
       for (let step = 1; claimed.length === 0 || step <= MAX_STEPS; step += 1) {
         const { rows } = await database.write(sql.claim, [limit - claimed.length, owner, leaseMs, inspect]);
         claimed.push(...rows.filter(({ state }) => state === 'running'));
-        // Every due entry was inspected, or enough are claimed.
+        // Every due entry was inspected, or enough entries are claimed.
         if (rows.length < inspect || claimed.length >= limit) break;
         inspect = ENTRIES_PER_STEP;
       }
@@ -94,8 +93,8 @@ export function sqlInbox(database: SqlDatabase, owner: string): DurableInbox {
         await database.write(sql.releaseMissed);
         await database.write(sql.releaseRefunds);
       }
-      // At the start, and when the clock of this machine was set while the receiver was running. A database on another
-      // machine has its own.
+      // Runs at the start, and when the clock of this machine was set while the receiver was running. A database on
+      // another machine has its own clock.
       const offset = Date.now() - performance.now();
       if (repairs || !(Math.abs(offset - clockOffset) < CLOCK_TOLERANCE_MS)) await database.write(sql.clockSetBack);
       clockOffset = offset;
@@ -111,7 +110,7 @@ export function sqlInbox(database: SqlDatabase, owner: string): DurableInbox {
       return { pending: of('pending'), running: of('running'), dead: of('dead') };
     },
     ping() {
-      // One for all callers, so that they cannot use up the connections to a database that does not respond.
+      // All callers share one probe, so that they cannot use up the connections to a database that does not respond.
       probing ??= database.probe(lastPutFailed).finally(() => {
         probing = undefined;
       });
@@ -123,7 +122,7 @@ export function sqlInbox(database: SqlDatabase, owner: string): DurableInbox {
   };
 }
 
-/** The distinct transactions of some rows. */
+/** Returns the distinct transactions of some rows. */
 export function transactionsOf(rows: readonly SqlRow[]): string[] {
   return [...new Set(rows.map((row) => toText(row.transaction_id)))].filter((each) => each !== null);
 }
@@ -140,13 +139,13 @@ function readClaim(row: SqlRow): ClaimedEntry {
   };
 }
 
-/** The parameters of the statement `put`, in its order. */
+/** Returns the parameters of the statement `put`, in its order. */
 export function rowValues(row: InboxRow): SqlValue[] {
   const { id, kind, type, transactionId, status, at, receivedAt, position, state, waitMs, rawBody } = row;
   return [id, kind, type, transactionId, status, at, receivedAt, position, state, waitMs, rawBody];
 }
 
-/** The parameters of the statement `settle`, in its order. */
+/** Returns the parameters of the statement `settle`, in its order. */
 export function settlementValues(settlement: Settlement): SqlValue[] {
   const { claim, state } = settlement;
   const again = state === 'pending';
@@ -161,7 +160,7 @@ export function settlementValues(settlement: Settlement): SqlValue[] {
   ];
 }
 
-/** The parameters of the statement `advance`, in its order. */
+/** Returns the parameters of the statement `advance`, in its order. */
 export function orderValues(order: OrderStep): SqlValue[] {
   return [order.key, order.rank, order.at, order.failed ? 1 : 0];
 }

@@ -1,25 +1,26 @@
 /**
- * Finds damage to a SQLite file at the start. SQLite itself notices most of it only when it reads the page, and a
- * damaged log never: it ends its recovery there, and what was committed after it is gone.
+ * Detects damage to a SQLite file at the start. SQLite itself notices most damage only when it reads the page, and
+ * never notices a damaged log: its recovery ends there, and later commits are lost.
  */
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { HookproofError } from '../../contract/index.ts';
 
 /**
- * Up to this many bytes a file is checked completely, indexes against entries included (about 5 s for 1 GiB), up to the
- * second number page by page (about 1 s for 1 GiB), and beyond it not at all: a start must not take minutes.
+ * Up to the first size a file is checked completely, including indexes against entries (about 5 s for 1 GiB). Up to the
+ * second size it is checked page by page (about 1 s for 1 GiB). Larger files are not checked, because a start must not
+ * take minutes.
  */
 const COMPLETE_CHECK_BYTES = 512 * 1024 ** 2;
 const PAGE_CHECK_BYTES = 4 * 1024 ** 3;
 
 const CORRUPT = 11;
 
-/** The primary result code of an error of SQLite, without the details in the upper bits; 0 for other errors. */
+/** Returns the primary result code of a SQLite error, without the details in the upper bits; 0 for other errors. */
 export function sqliteCode(error: unknown): number {
   return Number((error as { errcode?: unknown }).errcode) & 0xff;
 }
 
-/** Whether an error of SQLite means that the file is damaged. */
+/** Returns true when a SQLite error means that the file is damaged. */
 export function isDamage(error: unknown): boolean {
   return sqliteCode(error) === CORRUPT;
 }
@@ -33,7 +34,7 @@ export function damagedFile(file: string, found: string): HookproofError {
   });
 }
 
-/** Reads the whole file. Throws `HookproofError` `INBOX_DAMAGED`. False when the file is too large to be checked. */
+/** Reads the whole file. Throws `HookproofError` `INBOX_DAMAGED`. Returns false when it is too large to be checked. */
 export function checkPages(database: { prepare(sql: string): { all(): unknown[] } }, file: string): boolean {
   const { size } = statSync(file);
   if (size > PAGE_CHECK_BYTES) return false;
@@ -45,22 +46,22 @@ export function checkPages(database: { prepare(sql: string): { all(): unknown[] 
 }
 
 /**
- * To be called before SQLite opens the file, because that can remove the log. Throws `HookproofError` `INBOX_DAMAGED`
- * when entries that were acknowledged are in the log, and SQLite would not read them.
+ * Checks the log. Call this before SQLite opens the file, because opening can remove the log. Throws `HookproofError`
+ * `INBOX_DAMAGED` when the log contains acknowledged entries that SQLite would not read.
  */
 export function checkLog(file: string): void {
   const log = `${file}-wal`;
   const bytes = statSync(log, { throwIfNoEntry: false })?.size ?? 0;
   if (bytes > 0 && statSync(file).size === 0) {
     throw new HookproofError('INBOX_DAMAGED', `The inbox ${file} is missing or empty, but its log ${log} is not.`, {
-      hint: 'Put the file back. To begin with an empty inbox, and lose what is in the log, move the log away.',
+      hint: 'Put the file back. To start with an empty inbox and lose the entries in the log, move the log away.',
     });
   }
-  // Twice, because another receiver may be writing to it.
+  // Checks twice, because another receiver may be writing to the log.
   if (bytes === 0 || !losesCommits(log) || !losesCommits(log)) return;
-  throw new HookproofError('INBOX_DAMAGED', `The log ${log} is damaged: what was stored last would be lost.`, {
+  throw new HookproofError('INBOX_DAMAGED', `The log ${log} is damaged: the last stored notifications would be lost.`, {
     hint:
-      `Keep copies of it and of ${file}. Restore a backup of both; or continue without what follows the damage: ` +
+      `Keep copies of it and of ${file}. Restore a backup of both; or continue without the entries after the damage: ` +
       `\`sqlite3 ${file} 'PRAGMA wal_checkpoint(TRUNCATE)'\`.`,
   });
 }
@@ -72,9 +73,9 @@ const MAGIC = 0x377f0682;
 type Checksum = readonly [number, number];
 
 /**
- * Whether a frame that SQLite will not read is followed by a complete transaction and by a frame of the next one. That
- * one began when the transaction before it was on the disk, so this is damage. Damage to the last transaction looks
- * like one that a crash has interrupted. https://www.sqlite.org/fileformat2.html#walformat
+ * Returns true when a frame that SQLite will not read is followed by a complete transaction and by a frame of the next
+ * one. The next one began when the previous transaction was on disk, so this is damage. Damage to the last transaction
+ * looks like an interruption by a crash. https://www.sqlite.org/fileformat2.html#walformat
  */
 function losesCommits(log: string): boolean {
   const file = openSync(log, 'r');
@@ -85,7 +86,7 @@ function losesCommits(log: string): boolean {
     const sum = (bytes: Buffer, seed: Checksum) => addChecksum(bytes, seed, magic === MAGIC + 1);
     let previous = sum(header.subarray(0, 24), [0, 0]);
     const frame = Buffer.alloc(FRAME_HEADER_BYTES + header.readUInt32BE(8));
-    // The header is on the disk before the first frame is written.
+    // The header is on disk before the first frame is written.
     const isHeader = (magic === MAGIC || magic === MAGIC + 1) && isEqual(previous, checksumAt(header, 24));
     if (!isHeader) return readSync(file, frame, 0, 1, HEADER_BYTES) > 0;
 
@@ -98,7 +99,7 @@ function losesCommits(log: string): boolean {
         isOfThisLog && isEqual(sum(frame.subarray(FRAME_HEADER_BYTES), sum(frame.subarray(0, 8), previous)), stored);
       if (continues && !intact && ended) return true;
       intact &&= continues;
-      // The size of the database after the transaction, in its last frame only.
+      // Only the last frame of a transaction contains the size of the database after it.
       ended = isOfThisLog && frame.readUInt32BE(4) > 0;
       previous = stored;
     }

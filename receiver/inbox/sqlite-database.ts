@@ -1,9 +1,11 @@
-/** A SQLite file with the current schema, in which every commit reaches the disk; and the archive of one. */
+/**
+ * Opens a SQLite file with the current schema, in which every commit reaches the disk, for a receiver or an archive.
+ */
 import { accessSync, closeSync, constants, openSync, realpathSync, statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { HookproofError } from '../../contract/index.ts';
-import { loadOptional } from '../optional-package.ts';
+import { loadOptional } from '../../contract/optional-package.ts';
 import { type InboxArchive, inboxArchive, type SqlRow, type SqlValue } from './entries.ts';
 import { migrations, SQLITE } from './schema.ts';
 import { checkLog, checkPages, damagedFile, isDamage, sqliteCode } from './sqlite-damage.ts';
@@ -20,22 +22,22 @@ export interface SqliteStatement {
 }
 
 /**
- * How long a statement waits for the lock of another process, in milliseconds: at the start, later (when it blocks the
- * event loop), and in an archive, which blocks no receiver.
+ * How long a statement waits for the lock of another process, in milliseconds: at the start, later (when waiting blocks
+ * the event loop), and in an archive, which blocks no receiver.
  */
 const OPENING_BUSY_MS = 3000;
 const BUSY_MS = 20;
 const ARCHIVE_BUSY_MS = 5000;
 /**
- * How large the log grows before its pages are written to the file: 16 MiB. Ids are random, so most pages of their
- * index change again soon; four times SQLite's default writes each of them less often.
+ * Size of the log at which its pages are written to the file: 16 MiB. Ids are random, so most pages of their index
+ * change again soon. Four times SQLite's default writes each of them less often.
  */
 const CHECKPOINT_PAGES = 4000;
 
-/** A database that is open, and what its receiver has to know about its file. */
+/** An open database, and what its receiver needs to know about its file. */
 interface OpenSqlite {
   readonly database: SqliteDatabase;
-  /** Throws when the path names another file than the open one: what is written there would be gone with it. */
+  /** Throws when the path no longer names the open file, because everything written to that file would be lost. */
   readonly checkFiles: () => void;
   /** False when the file is too large to be checked for damage at every start. */
   readonly checked: boolean;
@@ -50,11 +52,11 @@ export async function openSqlite(given: string): Promise<OpenSqlite> {
   const file = resolve(given);
   let database: SqliteDatabase | undefined;
   try {
-    // Notifications are personal data: SQLite itself would create a file that every user of the machine can read.
+    // Notifications are personal data, and SQLite itself would create a file that every user of the machine can read.
     closeSync(openSync(file, 'a', 0o600));
-    // The log is next to the file that a link names.
+    // The log is next to the file to which a link points.
     const path = realpathSync(file);
-    // SQLite creates its log in the folder, and would not name it in its error.
+    // SQLite creates its log in the folder, but would not name the folder in its error.
     accessSync(dirname(path), constants.W_OK);
     checkLog(path);
     database = new DatabaseSync(path);
@@ -84,9 +86,9 @@ export async function openSqlite(given: string): Promise<OpenSqlite> {
 }
 
 /**
- * Ends the leases of receivers that are gone, which on a file is every other one: no clock is needed, which may have
- * been set back. Only when no other process has the file open, because that could be a receiver too; then leases end
- * when their time is over.
+ * Ends the leases of receivers that are gone, which on a file means all others. This needs no clock, which may have
+ * been set back. It runs only when no other process has the file open, because that could be a receiver too; otherwise
+ * leases end when they expire.
  */
 function endLeases(database: SqliteDatabase): void {
   // In this mode, a write needs a lock that excludes every other connection.
@@ -102,13 +104,13 @@ function endLeases(database: SqliteDatabase): void {
   schemaVersion(database);
 }
 
-/** Another process holds the lock. */
+/** Returns true when another process holds the lock. */
 export function isBusy(error: unknown): boolean {
   const BUSY = 5;
   return sqliteCode(error) === BUSY;
 }
 
-/** Remembers which files these paths name. */
+/** Remembers which files these paths name, and returns a function that throws when that has changed. */
 function watchFiles(paths: readonly string[]): () => void {
   const files = paths.map((path) => {
     const { ino, dev } = statSync(path);
@@ -119,8 +121,8 @@ function watchFiles(paths: readonly string[]): () => void {
       const found = statSync(path, { throwIfNoEntry: false });
       if (found?.ino === ino && found.dev === dev) continue;
       throw new Error(
-        `${path} was removed or replaced while the receiver has it open: ` +
-          'put it back, or restart the receiver to use what is there now',
+        `${path} was removed or replaced while the receiver had it open: ` +
+          'put it back, or restart the receiver to use the new file',
       );
     }
   };
@@ -139,15 +141,15 @@ function migrate(database: SqliteDatabase, file: string): void {
   database.exec('COMMIT');
 }
 
-/** The version is in the header of the file. */
+/** Reads the version from the header of the file. */
 function schemaVersion(database: SqliteDatabase): number {
   const [row] = database.prepare('PRAGMA user_version').all() as { user_version: number }[];
   return Number(row?.user_version);
 }
 
 /**
- * Opens the inbox of a receiver from outside. Throws `HookproofError` `INBOX_MISSING`, `INBOX_OPEN`, `INBOX_SCHEMA`.
- * Creates neither a file nor a table.
+ * Opens an inbox that a receiver may be using. Creates neither a file nor a table. Throws `HookproofError`
+ * `INBOX_MISSING`, `INBOX_OPEN`, `INBOX_SCHEMA`.
  */
 export async function sqliteArchive(file: string, { readOnly }: { readOnly: boolean }): Promise<InboxArchive> {
   const found = await stat(file).catch(() => null);
@@ -171,7 +173,7 @@ async function openExisting(file: string, readOnly: boolean): Promise<SqliteData
   try {
     database = new DatabaseSync(file, { readOnly });
     database.exec(`PRAGMA busy_timeout = ${ARCHIVE_BUSY_MS}`);
-    // Notifications are personal data: what is deleted is overwritten.
+    // Notifications are personal data, so deleted data is overwritten.
     if (!readOnly) database.exec('PRAGMA secure_delete = ON');
     checkSchema(database, file);
     return database;
@@ -198,7 +200,7 @@ function checkSchema(database: SqliteDatabase, file: string): void {
   });
 }
 
-/** Node's own SQLite where Node has it, otherwise a package with the same interface. */
+/** Loads Node's own SQLite where Node has it, otherwise a package with the same interface. */
 export async function loadSqlite(): Promise<{
   DatabaseSync: {
     new (file: string, options?: { readOnly: boolean }): SqliteDatabase;
@@ -212,7 +214,7 @@ export async function loadSqlite(): Promise<{
       const isAboutSqlite = rest[0] === 'ExperimentalWarning' && String(warning).startsWith('SQLite');
       if (!isAboutSqlite) Reflect.apply(emitWarning, process, [warning, ...rest]);
     };
-    // In a variable, so that no compiler resolves a module that Node 20 lacks.
+    // The name is in a variable so that no compiler resolves a module that Node 20 lacks.
     const builtIn = 'node:sqlite';
     return await import(builtIn);
   } catch {

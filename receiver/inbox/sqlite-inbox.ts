@@ -1,5 +1,5 @@
 /**
- * The embedded inbox: one SQLite file, for one receiver process. Concurrent writes are committed together, so that a
+ * The embedded inbox: one SQLite file for one receiver process. Concurrent writes are committed together, so that a
  * disk that takes 2 ms to flush does not limit the receiver to 500 deliveries per second.
  */
 import type { SqlRow, SqlValue } from './entries.ts';
@@ -10,11 +10,11 @@ import { orderValues, rowValues, type SqlDatabase, settlementValues, sqlInbox } 
 import { isBusy, openSqlite, type SqliteDatabase, type SqliteStatement } from './sqlite-database.ts';
 import { statements } from './statements.ts';
 
-/** Rows in one transaction: it blocks the event loop. */
+/** Maximum number of rows in one transaction, because a transaction blocks the event loop. */
 const MAX_BATCH = 512;
 /**
- * In milliseconds: how long a write waits while another process writes (`hookproof inbox replay`, a backup), and how
- * often it retries.
+ * How long a write waits while another process writes (`hookproof inbox replay`, a backup), and the interval of its
+ * retries, in milliseconds.
  */
 const BUSY_MS = 3000;
 const RETRY_MS = 30;
@@ -62,7 +62,7 @@ export async function sqliteInbox(
     },
     write: (text, values = []) =>
       queue.write(() => {
-        // A statement that returns rows has to be read to its end, and does not report changes.
+        // A statement that returns rows must be read to its end, and does not report changes.
         if (!/\bRETURNING\b/.test(text)) return { rows: [], changes: run(text, values) };
         const rows = prepare(text).all(...values) as SqlRow[];
         return { rows, changes: rows.length };
@@ -72,7 +72,8 @@ export async function sqliteInbox(
       if (byWriting) await queue.write(() => database.exec(sql.probe));
     },
     async close() {
-      // The last write of the queue: those before it are on the disk, or were rejected because another process writes.
+      // Waits for the last write in the queue: earlier ones are on disk, or were rejected because another process
+      // writes.
       await queue.write(() => {}).catch(() => {});
       prepared.clear();
       database.close();
@@ -89,38 +90,14 @@ interface Write {
 }
 
 /**
- * Group commit: all writes of one turn of the event loop are one transaction, and resolve when it is on the disk.
- * `checkFiles` throws when it is not in the file that the next receiver will open.
+ * Commits all writes of one turn of the event loop in one transaction. They resolve when it is on disk. `checkFiles`
+ * throws when the next receiver will open a different file.
  */
 function writeQueue(database: SqliteDatabase, checkFiles: () => void, meter: InboxMeter) {
   const waiting: Write[] = [];
   let scheduled = false;
   let filesChanged = false;
 
-  /** Runs the writes in the open transaction. Returns those that succeeded: one that fails does not fail others. */
-  const runAll = (batch: Write[]): Write[] => {
-    try {
-      for (const { run } of batch) run();
-      return batch;
-    } catch (error) {
-      if (batch.length === 1) throw error;
-    }
-    // Again, each so that it can be undone alone, which is slower.
-    rollBack(database);
-    database.exec('BEGIN IMMEDIATE');
-    return batch.filter(({ run, reject }) => {
-      database.exec('SAVEPOINT one');
-      try {
-        run();
-      } catch (error) {
-        undoOne(database, error);
-        reject(error);
-        return false;
-      }
-      database.exec('RELEASE one');
-      return true;
-    });
-  };
   const schedule = () => {
     if (scheduled || waiting.length === 0) return;
     scheduled = true;
@@ -131,11 +108,11 @@ function writeQueue(database: SqliteDatabase, checkFiles: () => void, meter: Inb
     if (waiting.length === 0) return;
     const startedAt = performance.now();
     try {
-      // Nothing more is written to a file that is gone: claims without handlers would use up attempts.
+      // Stops writing to a file that is gone, because claims without handlers would use up attempts.
       if (filesChanged) checkFiles();
       database.exec('BEGIN IMMEDIATE');
     } catch (error) {
-      // Nothing is written yet, so it can be retried, without blocking the event loop in the meantime.
+      // Nothing is written yet, so the write can be retried without blocking the event loop in the meantime.
       const isLate = ({ since }: Write) => !isBusy(error) || startedAt - since >= BUSY_MS;
       for (const { reject } of waiting.splice(0, waiting.filter(isLate).length)) reject(error);
       scheduled = waiting.length > 0;
@@ -144,7 +121,7 @@ function writeQueue(database: SqliteDatabase, checkFiles: () => void, meter: Inb
     }
     let batch = waiting.splice(0, MAX_BATCH);
     try {
-      batch = runAll(batch);
+      batch = runAll(database, batch);
       database.exec('COMMIT');
       filesChanged = true;
       checkFiles();
@@ -177,7 +154,34 @@ function writeQueue(database: SqliteDatabase, checkFiles: () => void, meter: Inb
   };
 }
 
-/** Throws the error of the write when that has ended the transaction, as a full disk does. */
+/**
+ * Runs the writes in the open transaction. Returns those that succeeded; one that fails does not affect the others.
+ */
+function runAll(database: SqliteDatabase, batch: Write[]): Write[] {
+  try {
+    for (const { run } of batch) run();
+    return batch;
+  } catch (error) {
+    if (batch.length === 1) throw error;
+  }
+  // Repeats the writes so that each can be undone separately, which is slower.
+  rollBack(database);
+  database.exec('BEGIN IMMEDIATE');
+  return batch.filter(({ run, reject }) => {
+    database.exec('SAVEPOINT one');
+    try {
+      run();
+    } catch (error) {
+      undoOne(database, error);
+      reject(error);
+      return false;
+    }
+    database.exec('RELEASE one');
+    return true;
+  });
+}
+
+/** Throws the error of the write when it has ended the transaction, as a full disk does. */
 function undoOne(database: SqliteDatabase, error: unknown): void {
   try {
     database.exec('ROLLBACK TO one; RELEASE one');
@@ -190,6 +194,6 @@ function rollBack(database: SqliteDatabase): void {
   try {
     database.exec('ROLLBACK');
   } catch {
-    // Some errors, for example a full disk, have rolled it back already.
+    // Some errors, for example a full disk, have already rolled it back.
   }
 }

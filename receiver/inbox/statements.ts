@@ -1,59 +1,62 @@
 /**
- * The SQL statements of an inbox. Each is atomic, so that several receivers can run them at the same time; those that
+ * The SQL statements of an inbox. Each is atomic, so that several receivers can run them at the same time. Those that
  * change several rows skip the rows that another receiver is changing, so that no two receivers wait for each other.
  *
  * The first pending entry of a transaction is its head, and the only one that may run. A claim inspects the due entries
- * and puts those that are not heads behind (`behind = 1`), so that the next claim need not inspect them again:
- * otherwise a transaction of thousands, or thousands of transactions that wait for another attempt, would slow down
- * every claim. Ending a claim releases the head of its transaction, so no head stays behind.
+ * and defers those that are not heads (`behind = 1`), so that the next claim need not inspect them again. Otherwise a
+ * transaction of thousands of entries, or thousands of transactions that wait for another attempt, would slow down
+ * every claim. Ending a claim releases the head of its transaction, so that no head stays deferred.
  */
-import type { Dialect } from './schema.ts';
+import type { SqlDialect } from './schema.ts';
 
-/** How a known order advances: its progress becomes the later of the two, and a failure is never forgotten. */
-export const KEEP_THE_FURTHEST = `ON CONFLICT (order_key) DO UPDATE SET
+/** Advances a known order: its progress becomes the later of the two, and a failure is never forgotten. */
+export const ADVANCE_ORDER = `ON CONFLICT (order_key) DO UPDATE SET
   rank = CASE WHEN (excluded.rank, excluded.at) > (known.rank, known.at) THEN excluded.rank ELSE known.rank END,
   at = CASE WHEN (excluded.rank, excluded.at) > (known.rank, known.at) THEN excluded.at ELSE known.at END,
   failed = CASE WHEN excluded.failed = 1 THEN 1 ELSE known.failed END`;
 
 export interface Statements {
-  /** Parameters: `rowValues`. One row; SQLite only. */
+  /** Parameters: `rowValues`. Inserts one row. SQLite only. */
   readonly put: string;
-  /** Parameters: `settlementValues`. Returns the transaction. One row; SQLite only. */
+  /** Parameters: `settlementValues`. Updates one row, and returns the transaction. SQLite only. */
   readonly settle: string;
   /** Parameters: `orderValues`. */
   readonly advance: string;
   /**
-   * Parameters: limit, owner, lease in milliseconds, how many entries to inspect. Returns the inspected entries; those
-   * in state `running` are claimed.
+   * Parameters: limit, owner, lease in milliseconds, number of entries to inspect. Returns the inspected entries; those
+   * in the state `running` are claimed.
    */
   readonly claim: string;
   /** Parameter: a transaction. */
   readonly release: string;
-  /** Releases every head that stayed behind because its release failed. */
+  /** Releases every head that stayed deferred because its release failed. */
   readonly releaseMissed: string;
   /** Makes every REFUND due whose failed SELL has been handled in the meantime. */
   readonly releaseRefunds: string;
   /** Parameters: owner, lease in milliseconds, then the ids. */
   readonly extend: (ids: number) => string;
-  /** Parameters: the maximum of attempts, the error to record. Returns the transactions. */
+  /** Parameters: maximum number of attempts, error to record. Returns the transactions. */
   readonly reclaim: string;
-  /** Makes entries due that are to be handled at once, and have a later time because the clock was set back. */
+  /** Makes entries due that should be handled at once but have a later time because the clock was set back. */
   readonly clockSetBack: string;
   readonly nextDue: string;
   readonly depths: string;
-  /** Two statements without parameters: stores an entry, and deletes it. To be run as one transaction. */
+  /** Two statements without parameters that store an entry and delete it. Run them in one transaction. */
   readonly probe: string;
 }
 
-export function statements({ now, bytes, skipLocked, unchanged, parameter: p }: Dialect): Statements {
-  const isHead = `NOT EXISTS (SELECT 1 FROM hookproof_inbox AS other
+const IS_HEAD = `NOT EXISTS (SELECT 1 FROM hookproof_inbox AS other
       WHERE other.transaction_id = entry.transaction_id AND other.state = 'running')
     AND NOT EXISTS (SELECT 1 FROM hookproof_inbox AS other
       WHERE other.transaction_id = entry.transaction_id AND other.state = 'pending'
         AND (other.position, other.seq) < (entry.position, entry.seq))`;
-  const progress = (column: string) =>
-    `(SELECT ${column} FROM hookproof_orders
+
+function selectProgress(column: string): string {
+  return `(SELECT ${column} FROM hookproof_orders
       WHERE order_key = hookproof_inbox.kind || ' ' || hookproof_inbox.transaction_id)`;
+}
+
+export function statements({ now, bytes, skipLocked, unchanged, parameter: p }: SqlDialect): Statements {
   return {
     put: `INSERT INTO hookproof_inbox
         (id, kind, type, transaction_id, status, at, received_at, position, state, due_at, settled_at, body)
@@ -71,9 +74,9 @@ export function statements({ now, bytes, skipLocked, unchanged, parameter: p }: 
       RETURNING transaction_id`,
     advance: `INSERT INTO hookproof_orders AS known (order_key, rank, at, failed)
       VALUES (${p(1)}, ${p(2)}, ${p(3)}, ${p(4)})
-      ${KEEP_THE_FURTHEST}`,
+      ${ADVANCE_ORDER}`,
     claim: `WITH inspected AS (
-        SELECT entry.seq, entry.due_at, CASE WHEN ${isHead} THEN 1 ELSE 0 END AS head
+        SELECT entry.seq, entry.due_at, CASE WHEN ${IS_HEAD} THEN 1 ELSE 0 END AS head
         FROM hookproof_inbox AS entry ${unchanged}
         WHERE entry.state = 'pending' AND entry.behind = 0 AND entry.due_at <= ${now}
         ORDER BY entry.due_at, entry.seq LIMIT ${p(4)} ${skipLocked}
@@ -86,7 +89,7 @@ export function statements({ now, bytes, skipLocked, unchanged, parameter: p }: 
       FROM chosen WHERE hookproof_inbox.seq = chosen.seq AND (head = 0 OR place <= ${p(1)})
       RETURNING hookproof_inbox.seq, id, state, CASE state WHEN 'running' THEN body END AS body, received_at, attempts,
         owner,
-        ${progress('rank')} AS order_rank, ${progress('at')} AS order_at,
+        ${selectProgress('rank')} AS order_rank, ${selectProgress('at')} AS order_at,
         CASE WHEN kind = 'REFUND' THEN
           CASE WHEN ${sellFailed('hookproof_inbox.transaction_id')} THEN 1 ELSE 0 END END AS sell_failed`,
     release: releaseHeads(
@@ -100,7 +103,7 @@ export function statements({ now, bytes, skipLocked, unchanged, parameter: p }: 
         FROM (SELECT DISTINCT transaction_id FROM hookproof_inbox WHERE state = 'pending' AND behind = 1) AS held
         JOIN hookproof_inbox AS entry ON entry.seq = (SELECT seq FROM hookproof_inbox
           WHERE transaction_id = held.transaction_id AND state = 'pending' ORDER BY position, seq LIMIT 1)
-        WHERE entry.behind = 1 AND ${isHead} ${skipLocked})`,
+        WHERE entry.behind = 1 AND ${IS_HEAD} ${skipLocked})`,
     ),
     releaseRefunds: `UPDATE hookproof_inbox SET due_at = ${now}
       WHERE seq IN (SELECT seq FROM hookproof_inbox AS entry
@@ -130,14 +133,14 @@ export function statements({ now, bytes, skipLocked, unchanged, parameter: p }: 
   };
 }
 
-/** Whether a SELL of the transaction has failed and was handled. */
+/** Returns an expression that is true when a SELL of the transaction has failed and was handled. */
 export function sellFailed(transactionId: string): string {
   return `EXISTS (SELECT 1 FROM hookproof_orders WHERE order_key = 'CAAS_SELL ' || ${transactionId} AND failed = 1)`;
 }
 
 /**
- * Makes heads claimable; a REFUND immediately when its SELL has failed. They are written whether they were behind or
- * not: that is how a claim that began earlier, and found them behind, detects that it is outdated.
+ * Makes heads claimable, and a REFUND immediately when its SELL has failed. Heads are written whether they were
+ * deferred or not: an earlier claim that found them deferred detects in this way that it is outdated.
  */
 export function releaseHeads(now: string, which: string): string {
   return `UPDATE hookproof_inbox AS head SET behind = 0,

@@ -1,27 +1,26 @@
 /**
- * The difference of two bodies, byte by byte. Our own and not a library's, because it runs in the process that answers
- * deliveries: it is linear in time, where the shortest difference of two bodies takes seconds when thousands of bytes
- * differ.
+ * Compares two bodies byte by byte. This is our own code because it runs in the process that answers deliveries: it
+ * takes linear time, whereas computing the shortest difference takes seconds when thousands of bytes differ.
  */
 
-/** A run of bytes: in both, in the received body only, or in the signed body only. */
+/** A run of bytes that is in both bodies, only in the received one, or only in the signed one. */
 export type DiffRun = readonly [side: 'both' | 'received' | 'signed', length: number];
 
 /**
- * White space, words (with everything outside ASCII, so that no character is cut), and single characters. The text has
- * one character for each byte.
+ * Matches whitespace, words (including everything outside ASCII, so that no character is split), and single characters.
+ * The text has one character for each byte.
  */
 const PIECES = /[ \t\r\n]+|[\w.\x80-\xff-]+|[\s\S]/g;
-/** How far ahead the next position is searched at which both bodies agree again. In pieces. */
+/** Maximum number of pieces ahead in which the next position where both bodies agree is searched. */
 const REACH = 24;
-/** So many pieces have to agree there, ignoring white space. */
+/** Number of pieces that must agree at that position, ignoring whitespace. */
 const AGREEMENT = 3;
-/** After so many differences the rest counts as one. */
+/** After this many differences, the rest counts as one. */
 const MAX_DIFFERENCES = 4000;
 
 /**
- * The runs that lead from one body to the other. Close to the shortest difference: after each difference, the nearest
- * position is taken at which both agree again.
+ * Returns the runs that lead from one body to the other. The result is close to the shortest difference: after each
+ * difference, the nearest position at which both agree again is used.
  */
 export function diffBytes(received: Buffer, signed: Buffer): DiffRun[] {
   const a = received.toString('latin1').match(PIECES) ?? [];
@@ -68,14 +67,14 @@ function agree(a: readonly string[], x: number, b: readonly string[], y: number)
   for (let count = 1; count < AGREEMENT; count++) {
     i = nextWord(a, i);
     j = nextWord(b, j);
-    // Two ends agree as well.
+    // The ends of both bodies agree as well.
     if (a[i] !== b[j]) return false;
     if (a[i] === undefined) return true;
   }
   return true;
 }
 
-/** White space differs most often. */
+/** Returns true for whitespace, which differs most often. */
 function isBlank(piece: string | undefined): boolean {
   return piece !== undefined && /^[ \t\r\n]/.test(piece);
 }
@@ -84,7 +83,7 @@ function nextWord(pieces: readonly string[], at: number): number {
   return isBlank(pieces[at + 1]) ? at + 2 : at + 1;
 }
 
-/** Removes what two differing parts have in common at their ends. ASCII only: a character must not be cut. */
+/** Removes the common beginning and end of two differing parts. Only ASCII is removed, to split no character. */
 function addDifference(a: string, b: string, add: (side: DiffRun[0], length: number) => void): void {
   const same = (i: number, j: number) => a[i] === b[j] && a.charCodeAt(i) < 0x80;
   const most = Math.min(a.length, b.length);

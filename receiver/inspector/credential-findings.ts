@@ -1,6 +1,6 @@
 /**
- * Why the credentials of a delivery do not match, and whether the received signature may be shown. A correct one never
- * is.
+ * Explains why the credentials of a delivery do not match, and decides whether the received signature may be shown. A
+ * correct signature is never shown.
  */
 import { setImmediate } from 'node:timers/promises';
 import { type HeaderLine, headerValues, sameHeaderName } from '../../contract/index.ts';
@@ -17,7 +17,7 @@ import {
 } from '../../contract/signing/index.ts';
 import type { RecordedDelivery } from './recorder.ts';
 
-/** What the page shows of a mistake. */
+/** The part of a mistake that the page shows. */
 export type ShownMistake = Pick<MistakeText, 'name' | 'title'> & { readonly fix: string };
 
 export interface SigningConfig {
@@ -27,16 +27,13 @@ export interface SigningConfig {
 }
 
 export interface SignatureFinding {
-  /** The mistakes that explain the signature; none when it is correct, and when no known mistake explains it. */
+  /** Mistakes that explain the signature. Empty when it is correct, and when no known mistake explains it. */
   readonly mistakes: readonly ShownMistake[];
-  /** What was signed, when it is not the body that was received. */
+  /** The signed bytes, when they are not the received body. */
   readonly signed: Buffer | undefined;
-  /** Why the value is not shown; undefined when it may be. */
+  /** Why the value is not shown. Undefined when it may be shown. */
   readonly withheld: string | undefined;
-  /**
-   * Every spelling of a signature that is correct for these bytes or for those that were signed. To be masked
-   * everywhere.
-   */
+  /** Every spelling of a signature that is correct for these bytes or for the signed bytes. Mask them everywhere. */
   readonly correct: readonly string[];
 }
 
@@ -69,7 +66,7 @@ export async function findSignature(
   if (signatures.some((signature) => received.includes(signature))) {
     return { ...nothing, correct, withheld: 'correct, so it is not shown' };
   }
-  const isNear = received.some((value) => signatures.some((signature) => holdsPart(value, signature)));
+  const isNear = received.some((value) => signatures.some((signature) => containsPart(value, signature)));
   const withheld = isNear ? 'part of a correct one, so it is not shown' : undefined;
   return { mistakes: mismatch?.mistakes ?? [], signed: mismatch?.signed, correct, withheld };
 }
@@ -80,28 +77,28 @@ export interface MismatchInput {
   readonly received: readonly string[];
   readonly secrets: readonly string[];
   readonly apiKeys?: readonly string[];
-  /** The URLs to which the delivery may have been sent. */
+  /** URLs to which the delivery may have been sent. */
   readonly urls?: readonly string[];
 }
 
 interface Mismatch {
-  /** At least one: of the body, the key, the algorithm, the encoding, the header. */
+  /** Mistakes in the body, the key, the algorithm, the encoding or the header; at least one. */
   readonly mistakes: readonly ShownMistake[];
   readonly signed: Buffer | undefined;
-  /** The key was the secret itself: the value is a correct signature, of this body or of `signed`. */
+  /** True when the key was the secret itself: the value is a correct signature of this body or of `signed`. */
   readonly underTheSecret: boolean;
 }
 
-/** Bodies up to this length are also tried with two mistakes at once. In bytes. */
+/** Maximum size of bodies that are also tried with two mistakes at once, in bytes. */
 const PAIRS_UP_TO = 64 * 1024;
-/** So much is hashed before deliveries get their turn, in bytes. */
+/** Number of bytes that are hashed before deliveries are processed again. */
 const TURN = 256 * 1024;
 
 /**
- * Finds the signing mistakes that lead to the received signature; null when none are known, and for a correct
+ * Finds the signing mistakes that lead to the received signature. Returns null when none are known, and for a correct
  * signature. Specification: HMAC signature (Common faults).
  *
- * The result holds neither a secret nor a signature.
+ * The result contains neither a secret nor a signature.
  */
 export async function explainMismatch(input: MismatchInput): Promise<Mismatch | null> {
   const [first, ...others] = inputsOf(input);
@@ -132,7 +129,7 @@ export async function explainMismatch(input: MismatchInput): Promise<Mismatch | 
   }
 }
 
-/** Every secret, each with the first API key and URL; then the first secret of each with the others. */
+/** Combines every secret with the first API key and URL, then the first secret with each of the others. */
 function inputsOf({ rawBody, secrets, apiKeys = [], urls = [] }: MismatchInput): SigningInput[] {
   const count = Math.max(1, apiKeys.length, urls.length);
   return secrets.flatMap((secret) =>
@@ -149,28 +146,28 @@ function inputsOf({ rawBody, secrets, apiKeys = [], urls = [] }: MismatchInput):
   );
 }
 
-/** A value that has so many characters in common with a correct one was made from it, by cutting or changing it. */
+/** A value that has this many characters in common with a correct one was derived from it by truncation or changes. */
 const COMMON_BASE64 = 12;
 const COMMON_HEX = 24;
 
-function holdsPart(value: string, base64: string): boolean {
+function containsPart(value: string, base64: string): boolean {
   const digest = Buffer.from(base64, 'base64');
   return (
-    sharesRun(value, base64, COMMON_BASE64) ||
-    sharesRun(value, digest.toString('base64url'), COMMON_BASE64) ||
-    sharesRun(value, digest.toString('hex'), COMMON_HEX)
+    hasCommonRun(value, base64, COMMON_BASE64) ||
+    hasCommonRun(value, digest.toString('base64url'), COMMON_BASE64) ||
+    hasCommonRun(value, digest.toString('hex'), COMMON_HEX)
   );
 }
 
-function sharesRun(value: string, correct: string, length: number): boolean {
+function hasCommonRun(value: string, correct: string, length: number): boolean {
   const [a, b] = [value.toLowerCase(), correct.toLowerCase()];
   for (let at = 0; at + length <= b.length; at++) if (a.includes(b.slice(at, at + length))) return true;
   return false;
 }
 
 /**
- * What the sender did with the correct API key, in a sentence; null when the correct key is nowhere in the request.
- * Only the whole key is recognised, so a guess reveals nothing.
+ * Describes in a sentence what the sender did with the correct API key; null when the correct key is nowhere in the
+ * request. Only the whole key is recognised, so that a guess reveals nothing.
  */
 export function explainKeyMismatch(input: {
   readonly headers: readonly HeaderLine[];

@@ -1,44 +1,44 @@
-/** Everything that the page shows of one delivery. */
+/** Assembles everything that the page shows of one delivery. */
 import type { ForwardedAnswer } from '../../contract/index.ts';
 import { type DiffRun, diffBytes } from './byte-diff.ts';
 import { explainKeyMismatch, findSignature, type ShownMistake, type SigningConfig } from './credential-findings.ts';
-import { type Explanation, explainOutcome } from './explain-outcome.ts';
+import { explainOutcome, type OutcomeExplanation } from './explain-outcome.ts';
 import { type Masker, maskHeaders, maskTarget, type ShownHeader } from './masking.ts';
 import type { RecordedDelivery } from './recorder.ts';
 import type { DeliverySummary } from './summary.ts';
 
-/** How much of a body is shown, in bytes. All of it can be downloaded. */
+/** Maximum number of body bytes that are shown. All of them can be downloaded. */
 const SHOWN_BYTES = 64 * 1024;
 
 interface ShownBody {
   readonly size: number;
   readonly base64: string;
-  /** Only the first part is included. */
+  /** True when only the first part is included. */
   readonly cut: boolean;
-  /** A credential in it was masked, so these are not exactly the bytes that were received. */
+  /** True when a credential in it was masked, so that these are not exactly the received bytes. */
   readonly masked: boolean;
 }
 
 export interface DeliveryView extends DeliverySummary {
   readonly request: { readonly method: string; readonly target: string; readonly httpVersion: string };
   readonly remoteAddress: string;
-  readonly explanation: Explanation;
+  readonly explanation: OutcomeExplanation;
   readonly mistakes: readonly ShownMistake[];
-  /** What was signed, where it is not the body that was received. */
+  /** Difference from the signed bytes, when those are not the received body. */
   readonly diff?: { readonly signed: ShownBody; readonly runs: readonly DiffRun[] };
-  /** The signature does not match, and no known mistake explains it. */
+  /** True when the signature does not match and no known mistake explains it. */
   readonly unexplained: boolean;
   readonly headers: readonly ShownHeader[];
   readonly body?: ShownBody;
   /** Why there is no body. */
   readonly noBody?: string;
-  /** During a rotation: that an older secret or key was used. */
+  /** During a rotation: states that an older secret or key was used. */
   readonly rotation: readonly string[];
-  /** Of another receiver, to which the delivery was forwarded. */
+  /** Response of another receiver to which the delivery was forwarded. */
   readonly answer?: ShownAnswer;
-  /** Whether all bytes of the request are kept, so that it can be sent again. */
+  /** True when all bytes of the request are kept, so that it can be replayed. */
   readonly replayable: boolean;
-  /** The id of the delivery that was sent again. */
+  /** Id of the delivery that this one replays. */
   readonly replayOf?: string;
 }
 
@@ -49,12 +49,12 @@ interface ShownAnswer {
   readonly body: ShownBody;
 }
 
-/** What the page may know of the configuration, and what it must never show. */
+/** The parts of the configuration that the page uses, and those that it must never show. */
 export interface ViewConfig {
   readonly signing: SigningConfig | undefined;
   readonly apiKey: { readonly keys: readonly string[]; readonly header: string };
   readonly names: { readonly signature: string; readonly apiKey: string };
-  /** Masks the credentials, for the list, the download and the search. */
+  /** Masks the credentials for the list, the download and the search. */
   readonly masker: Masker;
 }
 
@@ -96,7 +96,7 @@ export async function viewDelivery(
   };
 }
 
-/** A receiver can echo credentials: they are masked as in the request. */
+/** A receiver can echo credentials, so they are masked as in the request. */
 async function shownAnswer(answer: ForwardedAnswer, { names }: ViewConfig, masker: Masker): Promise<ShownAnswer> {
   const { status, reasonPhrase, headers, body, bodyLength } = answer;
   const { shown } = await shownPart(body, masker);
@@ -115,7 +115,7 @@ interface ShownPart {
   readonly shown: ShownBody;
 }
 
-/** No more is masked than is shown: a body can be large. */
+/** Masks only the part that is shown, because a body can be large. */
 async function shownPart(raw: Buffer, masker: Masker): Promise<ShownPart> {
   const part = raw.subarray(0, SHOWN_BYTES);
   const masked = await masker.bytes(raw, part.length);
@@ -143,6 +143,6 @@ function rotationOf({ secretIndex = 0, keyIndex = 0 }: RecordedDelivery): string
 function whyNoBody({ bodyLength, reasonCode, outcome }: RecordedDelivery): string {
   if (bodyLength !== undefined) return 'The body is larger than what the inspector keeps.';
   if (reasonCode === 'body-too-large') return 'The body was not read: it is over the limit.';
-  if (outcome === 'aborted') return 'The body did not arrive whole.';
-  return 'The body was not read: the delivery was refused before.';
+  if (outcome === 'aborted') return 'The body did not arrive completely.';
+  return 'The body was not read: the delivery had already been rejected.';
 }

@@ -1,6 +1,6 @@
 /**
- * Server-sent events for open pages. The recorder is the queue of every stream, so a slow one uses no memory and delays
- * no other.
+ * Server-sent events for open pages. The recorder is the queue of every stream, so a slow stream uses no memory and
+ * delays no other.
  */
 import type { ServerResponse } from 'node:http';
 import type { Recorder } from './recorder.ts';
@@ -8,8 +8,8 @@ import type { Summarise } from './summary.ts';
 
 export interface EventStreams {
   /**
-   * Sends the deliveries after the one with the id `after` (all that are kept, without it or when it is of an earlier
-   * process), and then every new one. False when there are too many streams.
+   * Sends the deliveries after the one with the id `after`, and then every new one. Without `after`, or when it belongs
+   * to an earlier process, all kept deliveries are sent. Returns false when there are too many streams.
    */
   open(res: ServerResponse, after: string | undefined): boolean;
   close(): void;
@@ -17,25 +17,25 @@ export interface EventStreams {
 
 interface Stream {
   readonly res: ServerResponse;
-  /** The number of the next delivery to send. */
+  /** Number of the next delivery to send. */
   next: number;
-  /** Since when the page has not been reading, in milliseconds; undefined while it is. */
+  /** When the page stopped reading, in milliseconds; undefined while it is reading. */
   fullSince: number | undefined;
 }
 
 export interface StreamOptions {
   readonly maxStreams?: number;
-  /** Between two rounds of sending, in milliseconds. */
+  /** Interval between two rounds of sending, in milliseconds. */
   readonly paceMs?: number;
-  /** Between two pings, in milliseconds. */
+  /** Interval between two pings, in milliseconds. */
   readonly pingMs?: number;
-  /** A stream that has not been read for so long is ended. In milliseconds. */
+  /** A stream that has not been read for this many milliseconds is ended. */
   readonly stalledMs?: number;
-  /** The fields of the first event. */
+  /** Returns the fields of the first event. */
   readonly hello?: () => object;
 }
 
-/** Events to one stream in one round. */
+/** Maximum number of events to one stream in one round. */
 const MAX_AT_ONCE = 200;
 
 export function createEventStreams(
@@ -61,7 +61,7 @@ export function createEventStreams(
     for (let sent = 0; sent < MAX_AT_ONCE && stream.fullSince === undefined; sent++) {
       if (stream.next > recorder.newest()) return;
       if (stream.next < recorder.oldest()) {
-        // They were dropped before this stream could read them.
+        // They were dropped before this stream could send them.
         write(stream, event('gap', { lost: recorder.oldest() - stream.next }));
         stream.next = recorder.oldest();
         continue;

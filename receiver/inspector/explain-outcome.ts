@@ -1,39 +1,36 @@
-/**
- * The outcome of a delivery in words: for a rejection, what was expected and what was received. Never holds a
- * credential.
- */
+/** Explains the outcome of a delivery: what was expected and what was received. Never contains a credential. */
 import { CONTENT_TYPE, headerValues, readNotification } from '../../contract/index.ts';
 import { headerShape } from '../../contract/signing/index.ts';
 import { acceptedInWords } from './forwarded.ts';
 import type { RecordedDelivery } from './recorder.ts';
 
-export interface Explanation {
-  /** One sentence. */
+export interface OutcomeExplanation {
+  /** The outcome in one sentence. */
   readonly title: string;
   /** What was expected. */
   readonly expected?: string;
   /** What was received. */
   readonly received?: string;
   readonly fix?: string;
-  /** What is wrong, one by one. */
+  /** A list of the individual faults. */
   readonly points?: readonly string[];
 }
 
-/** Names of headers, as they are configured. */
+/** Names of headers as configured. */
 export interface HeaderNames {
   readonly signature: string;
   readonly apiKey: string;
 }
 
-type Explain = (delivery: RecordedDelivery, names: HeaderNames) => Explanation;
+type Explain = (delivery: RecordedDelivery, names: HeaderNames) => OutcomeExplanation;
 
 const SIGNATURE_SHAPE = 'the HMAC-SHA256 of the raw body in standard base64: 44 characters that end in "="';
-/** Larger bodies are not searched for the position of a JSON error. In bytes. */
+/** Maximum size of bodies that are searched for the position of a JSON error, in bytes. */
 const SEARCH_UP_TO = 256 * 1024;
 
 const BY_REASON: Readonly<Record<string, Explain>> = {
   'signature-missing': ({ headers }, { signature }) => ({
-    title: 'The delivery carries no signature.',
+    title: 'The delivery has no signature.',
     expected: `A header ${signature} with ${SIGNATURE_SHAPE}.`,
     received:
       headerValues(headers, signature).length > 0 ? `The header ${signature} is empty.` : similarHeader(headers),
@@ -50,7 +47,7 @@ const BY_REASON: Readonly<Record<string, Explain>> = {
     received: 'A signature of the correct form, made over other bytes, with another secret, or in another way.',
   }),
   'api-key-missing': ({ headers }, { apiKey }) => ({
-    title: 'The delivery carries no API key.',
+    title: 'The delivery has no API key.',
     expected: `A header ${apiKey} with the API key.`,
     received: headerValues(headers, apiKey).length > 0 ? `The header ${apiKey} is empty.` : 'No such header.',
     fix: 'Turn the API key on for this endpoint at the sender, and compare the name of the header on both sides.',
@@ -112,7 +109,9 @@ const BY_REASON: Readonly<Record<string, Explain>> = {
       title: 'The body is not UTF-8.',
       expected: 'UTF-8, as for all JSON.',
       received:
-        at === undefined ? 'Other bytes.' : `Byte 0x${byte} at ${at} (0x${at.toString(16)}) is not valid there.`,
+        at === undefined
+          ? 'Other bytes.'
+          : `Byte 0x${byte} at offset ${at} (hex ${at.toString(16)}) is not valid there.`,
     };
   },
   'body-not-json': ({ rawBody }) => ({
@@ -124,11 +123,8 @@ const BY_REASON: Readonly<Record<string, Explain>> = {
     expected: 'The envelope (id, type, at, data), and in data the fields that identify the object and its state.',
     points: issuesOf(rawBody),
   }),
-  'inbox-failed': ({ reason }) => ({
-    title: 'The notification could not be stored, so it was not accepted.',
-    received: reason ?? '',
-    fix: 'The delivery itself is valid. Fix the store; the sender will deliver again.',
-  }),
+  'inbox-failed': explainNotStored,
+  'sink-failed': explainNotStored,
   'internal-error': () => ({
     title: 'This receiver failed. The delivery may be valid.',
     fix: 'See the error with "internal-error" in its log.',
@@ -144,7 +140,15 @@ const BY_REASON: Readonly<Record<string, Explain>> = {
   'body-not-kept': () => ({ title: 'The request was too large to be kept, so its signature was not checked here.' }),
 };
 
-export function explainOutcome(delivery: RecordedDelivery, names: HeaderNames): Explanation {
+function explainNotStored({ reason }: RecordedDelivery): OutcomeExplanation {
+  return {
+    title: 'The notification could not be stored, so it was not accepted.',
+    received: reason ?? '',
+    fix: 'The delivery itself is valid. Fix the store; the sender will deliver again.',
+  };
+}
+
+export function explainOutcome(delivery: RecordedDelivery, names: HeaderNames): OutcomeExplanation {
   if (delivery.forwarded !== undefined) return explainForwarded(delivery, names);
   if (delivery.outcome === 'accepted') {
     return delivery.duplicate
@@ -157,8 +161,8 @@ export function explainOutcome(delivery: RecordedDelivery, names: HeaderNames): 
   return { title: `Not accepted: ${delivery.reason ?? 'no reason was given'}.` };
 }
 
-/** What the answer of another receiver says about it, and then what is wrong with the delivery. */
-function explainForwarded(delivery: RecordedDelivery, names: HeaderNames): Explanation {
+/** Explains the answer of another receiver, and then what is wrong with the delivery. */
+function explainForwarded(delivery: RecordedDelivery, names: HeaderNames): OutcomeExplanation {
   const { status, reasonCode = '', outcome, forwarded } = delivery;
   const finding = Object.hasOwn(BY_REASON, reasonCode) ? BY_REASON[reasonCode]?.(delivery, names) : undefined;
   if (outcome === 'aborted') {
@@ -218,19 +222,19 @@ function signatureShape(values: readonly string[]): string {
   return [`${length}.`, ...headerShape(value).findings.map(({ title }) => title)].join(' ');
 }
 
-function brokenJson(body: Buffer): Partial<Explanation> {
+function brokenJson(body: Buffer): Partial<OutcomeExplanation> {
   if (body.length === 0) return { expected: 'A JSON object.', received: 'An empty body.' };
   if (body.length > SEARCH_UP_TO) return { expected: 'A JSON object.' };
   const text = body.toString('utf8');
   const fault = jsonFault(text);
   if (fault === undefined) return { expected: 'A JSON object.' };
   const at = Buffer.byteLength(text.slice(0, fault.at));
-  const place = `at byte ${at} (0x${at.toString(16)})`;
+  const place = `at offset ${at} (hex ${at.toString(16)})`;
   const received = at >= body.length ? `The body ends ${place}.` : `Something else ${place}.`;
   return { expected: WORDS[fault.expected], received };
 }
 
-/** The position of the first byte that is not UTF-8. A genuine U+FFFD in the text replaces nothing. */
+/** Returns the position of the first byte that is not UTF-8. A genuine U+FFFD in the text does not count. */
 function firstInvalidByte(body: Buffer): number | undefined {
   const text = body.toString('utf8');
   for (let at = text.indexOf('\ufffd'); at !== -1; at = text.indexOf('\ufffd', at + 1)) {
@@ -268,7 +272,7 @@ const WORDS: Readonly<Record<Expected, string>> = {
   nothing: 'Nothing more.',
 };
 
-/** Where a text stops being JSON, and what was expected there. `at` counts UTF-16 units. Undefined for JSON. */
+/** Finds where a text stops being JSON, and what was expected. `at` counts UTF-16 units. Undefined for valid JSON. */
 export function jsonFault(text: string): { readonly at: number; readonly expected: Expected } | undefined {
   const stack: ('[' | '{')[] = [];
   let expected: Expected = 'value';

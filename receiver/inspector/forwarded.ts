@@ -1,6 +1,6 @@
 /**
- * Deliveries to another receiver, seen by a proxy in front of it: what the reference receiver would say about the
- * request, in addition to what the other receiver answered.
+ * Records deliveries that a proxy forwards to another receiver: the other receiver's answer, and what the reference
+ * receiver would have answered.
  */
 import {
   type ForwardedExchange,
@@ -15,14 +15,14 @@ import { verifySignature } from '../verify-signature.ts';
 import type { SigningConfig } from './credential-findings.ts';
 import { type AnswerVerdict, type RecordedDelivery, textIn, weightOf } from './recorder.ts';
 
-/** What the proxy may check. Credentials that are not configured are not checked. */
+/** The credentials that the proxy can check. Those that are not configured are not checked. */
 export interface CheckedBy {
   readonly signing: SigningConfig | undefined;
   readonly apiKey: { readonly keys: readonly string[]; readonly header: string };
   readonly names: { readonly signature: string; readonly apiKey: string };
 }
 
-/** Each credential that is not valid, after "accepted a delivery". */
+/** Descriptions of invalid credentials, to follow "accepted a delivery". */
 const NOT_VALID: Readonly<Record<string, string>> = {
   'api-key-missing': 'without an API key',
   'api-key-malformed': 'whose API key was sent more than once',
@@ -32,12 +32,12 @@ const NOT_VALID: Readonly<Record<string, string>> = {
   'signature-mismatch': 'whose signature does not match',
 };
 
-/** "accepted a delivery whose signature does not match", after the name of the receiver. */
+/** Returns "accepted a delivery whose signature does not match", to follow the name of the receiver. */
 export function acceptedInWords(reasonCode: string | undefined): string {
   return `accepted a delivery ${NOT_VALID[reasonCode ?? ''] ?? 'that must be rejected'}`;
 }
 
-/** Undefined without an answer, and where what is checked here does not show what was expected. */
+/** Returns undefined without an answer, and where the configured checks do not determine the expected one. */
 function judgeAnswer(
   { request, answer }: ForwardedExchange,
   reasonCode: string | undefined,
@@ -46,7 +46,7 @@ function judgeAnswer(
   if (answer === undefined) return undefined;
   const { status } = answer;
   if (reasonCode !== undefined) {
-    // A signed payload that is malformed may be accepted.
+    // A receiver may accept a signed payload that is malformed.
     if (!Object.hasOwn(NOT_VALID, reasonCode)) return undefined;
     if (status >= 200 && status <= 299) return 'unsafe';
     return status >= 400 && status <= 499 ? 'correct' : 'incorrect';
@@ -59,15 +59,15 @@ function judgeAnswer(
   return status === 200 ? 'correct' : 'incorrect';
 }
 
-interface Finding {
+interface ReferenceOutcome {
   readonly reasonCode: string | undefined;
   readonly notification?: ReceivedNotification;
   readonly secretIndex?: number | undefined;
   readonly keyIndex?: number | undefined;
 }
 
-/** The reason with which the reference receiver would refuse the request, in the order of its stages. */
-function findingOf({ request }: ForwardedExchange, { signing, apiKey }: CheckedBy): Finding {
+/** Returns the reason with which the reference receiver would reject the request, in the order of its stages. */
+function findingOf({ request }: ForwardedExchange, { signing, apiKey }: CheckedBy): ReferenceOutcome {
   const { method, headers, body } = request;
   const header = (name: string) => {
     const values = headerValues(headers, name);
@@ -105,7 +105,7 @@ export function recordForwarded(
   const answered = judgeAnswer(exchange, reasonCode, checkedBy);
   const checked = checkedBy.signing !== undefined || checkedBy.apiKey.keys.length > 0;
   const outcome = answer === undefined ? 'aborted' : answer.status === 200 ? 'accepted' : 'refused';
-  // Only credentials that were checked make the ids more than claims.
+  // Unless credentials were checked, the ids are only claims.
   const known = checked ? notification : undefined;
   const size = (request.raw?.length ?? 0) + (body?.length ?? 0) + (answer?.body.length ?? 0);
   const fits = size <= maxBytes;
@@ -136,7 +136,7 @@ export function recordForwarded(
   };
 }
 
-/** For the list: what was unexpected of the answer comes first. */
+/** Returns the reason for the list. An unexpected answer comes first. */
 function reasonFor(
   outcome: RecordedDelivery['outcome'],
   code: string | undefined,

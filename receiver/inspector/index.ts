@@ -1,6 +1,4 @@
-/**
- * The inspector: a page that shows why a sender and this receiver disagree. None of it is loaded before it is started.
- */
+/** The inspector: a page that shows why a sender and this receiver disagree. None of it is loaded before its start. */
 import type { InspectorOptions, RunningInspector } from './open-inspector.ts';
 
 export type { InspectorOptions, RunningInspector } from './open-inspector.ts';

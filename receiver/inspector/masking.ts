@@ -1,44 +1,44 @@
 /** Masks credentials: by value wherever a sender has put them, and by the name of the header. */
 import { setImmediate } from 'node:timers/promises';
-import { readingsOf } from '../../contract/decoded-readings.ts';
-import { createSecretFinder, replaceSpans, type SecretFinder, type Span } from '../../contract/find-secrets.ts';
+import { decodeText } from '../../contract/decoded-texts.ts';
+import { type NamedSpan, replaceSpans, SecretFinder } from '../../contract/find-secrets.ts';
 import { type HeaderLine, sameHeaderName } from '../../contract/index.ts';
 import { maskUrl } from '../../contract/masked-url.ts';
 import { secretParts, secretSpellings } from '../../contract/secret-spellings.ts';
 
 const MASK = '[***]';
 
-/** So much is masked before deliveries get their turn, in bytes. */
+/** Number of bytes that are masked before deliveries are processed again. */
 const TURN = 16 * 1024;
-/** So much of the next part is read with each, because a credential can lie across both. In bytes. */
+/** Number of bytes of the next part that are read with each part, because a credential can lie across both. */
 const OVERLAP = 4 * 1024;
 
 export interface Masker {
   text(input: string): string;
   /**
-   * The first bytes, all by default, masked; the same buffer when there was nothing to mask and all are asked for. It
-   * works in parts, between which the receiver answers deliveries.
+   * Masks the first bytes (by default all). Returns the same buffer when there was nothing to mask and all bytes are
+   * wanted. It works in parts, between which the receiver answers deliveries.
    */
   bytes(input: Buffer, length?: number): Promise<Buffer>;
-  /** Every string in a value that can be written as JSON, at any depth. */
+  /** Masks every string in a JSON-compatible value, at any depth. */
   value<T>(input: T): T;
-  /** Masks these signatures too, each of which is given in every spelling. */
+  /** Returns a masker that also masks these signatures, which are given in every spelling. */
   with(signatures: readonly string[]): Masker;
 }
 
 /** Masks credentials in every spelling. Short credentials are masked only where they are the whole text. */
 export function createMasker(credentials: readonly string[]): Masker {
-  const finder = createSecretFinder();
+  const finder = new SecretFinder();
   for (const credential of credentials) finder.addSecret(MASK, credential);
   return maskerWith(new Set(credentials.flatMap(secretParts).flatMap(secretSpellings)), [finder]);
 }
 
 function maskerWith(whole: ReadonlySet<string>, finders: readonly SecretFinder[]): Masker {
-  const spansIn = (input: string): Span[] => {
-    const readings = readingsOf(input);
-    return finders.flatMap((finder) => finder.find(input, readings));
+  const spansIn = (input: string): NamedSpan[] => {
+    const decoded = decodeText(input);
+    return finders.flatMap((finder) => finder.find(input, decoded));
   };
-  const mask = (input: string, spans: readonly Span[]) => replaceSpans(input, spans, () => MASK);
+  const mask = (input: string, spans: readonly NamedSpan[]) => replaceSpans(input, spans, () => MASK);
   const text = (input: string): string => (input !== '' && whole.has(input) ? MASK : mask(input, spansIn(input)));
   const value = (input: unknown): unknown => {
     if (typeof input === 'string') return text(input);
@@ -51,14 +51,14 @@ function maskerWith(whole: ReadonlySet<string>, finders: readonly SecretFinder[]
     value: (input) => value(input) as typeof input,
     async bytes(input, length = input.length) {
       const read = input.subarray(0, length + OVERLAP);
-      const spans: Span[] = [];
+      const spans: NamedSpan[] = [];
       for (let from = 0; from < read.length; from += TURN) {
         if (from > 0) await setImmediate();
-        // One character for each byte, so that nothing else changes.
+        // Each byte is one character, so that nothing else changes.
         const part = read.toString('latin1', from, from + TURN + OVERLAP);
         const isLast = from + part.length === read.length;
         for (const { start, end, name } of spansIn(part)) {
-          // What begins in the overlap is found whole with the next part.
+          // A credential that begins in the overlap is found whole with the next part.
           if (isLast || start < TURN) spans.push({ start: start + from, end: end + from, name });
         }
         if (isLast) break;
@@ -70,7 +70,7 @@ function maskerWith(whole: ReadonlySet<string>, finders: readonly SecretFinder[]
       );
     },
     with(signatures) {
-      const finder = createSecretFinder();
+      const finder = new SecretFinder();
       for (const signature of signatures) finder.addSpelling(MASK, signature);
       return maskerWith(whole, [...finders, finder]);
     },
@@ -79,7 +79,7 @@ function maskerWith(whole: ReadonlySet<string>, finders: readonly SecretFinder[]
 
 export interface ShownHeader {
   readonly name: string;
-  /** Null when it is masked: neither its length nor its characters are shown. */
+  /** Null when the value is masked: neither its length nor its characters are shown. */
   readonly value: string | null;
   /** Why it is masked. */
   readonly note?: string;
@@ -87,10 +87,10 @@ export interface ShownHeader {
 
 const CREDENTIALS = new Set(['authorization', 'proxy-authorization', 'cookie', 'set-cookie']);
 
-/** Names that others give to such headers. */
+/** Common names of headers that carry credentials. */
 const CREDENTIAL_NAME = /(?:^|[-_])(?:token|secret|password|passwd|api[-_]?key|access[-_]?key|auth)$/i;
 
-/** The headers in their order. `signatureWithheld` says why the signature is not shown; undefined when it is. */
+/** Masks the headers and keeps their order. `signatureWithheld` states why the signature is not shown. */
 export function maskHeaders(
   lines: readonly HeaderLine[],
   names: { readonly apiKey: string; readonly signature: string },
@@ -108,7 +108,7 @@ export function maskHeaders(
   });
 }
 
-/** Path and query, with the values of the query masked: some senders put credentials there. */
+/** Returns path and query with the query values masked, because some senders put credentials there. */
 export function maskTarget(target: string): string {
   return maskUrl(target, MASK);
 }

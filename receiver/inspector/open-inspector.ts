@@ -1,4 +1,4 @@
-/** Builds the inspector from its parts, and listens. */
+/** Assembles the inspector and starts listening. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import {
@@ -15,45 +15,44 @@ import { recordForwarded } from './forwarded.ts';
 import { createGuard } from './guard.ts';
 import { createMasker } from './masking.ts';
 import { createRecorder } from './recorder.ts';
-import { createRoutes, type Forwarding, readPageFiles } from './routes.ts';
+import { type Forwarding, InspectorRoutes, readPageFiles } from './routes.ts';
 import { createSummariser, type DeliverySummary } from './summary.ts';
 
 export interface InspectorOptions {
   /**
-   * The address to listen on. 127.0.0.1 by default. On any address that is not loopback, the page needs the token in
-   * its URL.
+   * Address to listen on. Default: 127.0.0.1. On other than loopback addresses, the page requires the token in its URL.
    */
   readonly host?: string;
-  /** 0, the default, takes a free port. */
+  /** Port to listen on. Default: 0, which picks a free port. */
   readonly port?: number;
-  /** The same as for the receiver: to explain signatures, and to mask the secrets by value. Kept in memory only. */
+  /** The signing options of the receiver: they explain signatures and mask secrets. They are kept in memory. */
   readonly signing?: ReceiverOptions['signing'];
-  /** The same as for the receiver. */
+  /** The API key options of the receiver. */
   readonly apiKey?: ReceiverOptions['apiKey'];
-  /** How many deliveries are kept: 500 by default. The oldest go first. */
+  /** Maximum number of deliveries that are kept. Default: 500. The oldest are removed first. */
   readonly maxDeliveries?: number;
-  /** How much memory they may take, in bytes: 32 MiB by default. The oldest go first. */
+  /** Maximum memory that they occupy, in bytes. Default: 32 MiB. The oldest are removed first. */
   readonly maxBytes?: number;
-  /** Where to send deliveries, for a page that has none to show yet. */
+  /** Where to send deliveries, shown on a page that has none yet. */
   readonly receiverUrl?: () => string | undefined;
-  /** For a proxy in front of another receiver: what the page may do. Without it, the page is read-only. */
+  /** For a proxy in front of another receiver: the actions of the page. Without it, the page is read-only. */
   readonly forwarding?: Forwarding & {
-    /** The URL of that receiver, for the page. */
+    /** URL of that receiver, shown on the page. */
     readonly upstream: string;
-    /** The folder in which deliveries are kept as files, for the page; undefined when they are in memory only. */
+    /** Folder in which deliveries are stored, shown on the page; undefined when they are in memory only. */
     readonly storedIn?: string | undefined;
   };
 }
 
 export interface RunningInspector {
-  /** The address of the page, with the token where one is required. */
+  /** Address of the page, with the token when one is required. */
   readonly url: string;
   readonly port: number;
   /** Records the outcome of a delivery. Fast, and never throws. */
   readonly observe: DeliveryObserver;
-  /** Records an exchange with another receiver, and returns its line of the page, masked. */
+  /** Records an exchange with another receiver, and returns its line in the list, masked. */
   record(exchange: ForwardedExchange): DeliverySummary;
-  /** Ends every stream and stops listening. */
+  /** Ends every stream, and stops listening. */
   close(): Promise<void>;
 }
 
@@ -74,10 +73,9 @@ export async function openInspector(options: InspectorOptions): Promise<RunningI
     }),
   });
   const files = await readPageFiles();
-  const server = createServer(
-    { headersTimeout: 10_000, requestTimeout: 10_000, keepAliveTimeout: 5_000 },
-    createRoutes({ guard, files, recorder, summarise, streams, config, forwarding }),
-  );
+  const routes = new InspectorRoutes({ guard, files, recorder, summarise, streams, config, forwarding });
+  const timeouts = { headersTimeout: 10_000, requestTimeout: 10_000, keepAliveTimeout: 5_000 };
+  const server = createServer(timeouts, (req, res) => routes.answer(req, res));
   server.maxConnections = 100;
   await listen(server, host, port);
 

@@ -1,4 +1,4 @@
-/** The last deliveries, in memory: bounded in number and in bytes, the oldest go first. */
+/** Keeps the last deliveries in memory, limited in number and in bytes. The oldest are removed first. */
 import { randomBytes } from 'node:crypto';
 import type { ForwardedAnswer, HeaderLine } from '../../contract/index.ts';
 import type { DeliveryObserver, DeliveryReport } from '../delivery-report.ts';
@@ -7,20 +7,20 @@ export interface Recorder {
   readonly observe: DeliveryObserver;
   /** Adds a delivery that did not come from the receiver of this process. */
   add(make: (number: number, maxBytes: number) => RecordedDelivery): RecordedDelivery;
-  /** Distinguishes this process from earlier ones. Ids of deliveries begin with it. */
+  /** Distinguishes this process from earlier ones. The ids of its deliveries begin with it. */
   readonly instance: string;
   readonly maxDeliveries: number;
   /**
-   * The number of the oldest that is kept, and of the newest. With none: 1 and 0, so that the next is always `newest()
-   * + 1`.
+   * Numbers of the oldest and the newest delivery that are kept. They are 1 and 0 when there are none, so that the next
+   * number is always `newest() + 1`.
    */
   oldest(): number;
   newest(): number;
   get(number: number): RecordedDelivery | undefined;
-  /** In order of arrival. */
+  /** Returns the deliveries in the order of arrival. */
   all(): Iterable<RecordedDelivery>;
   idOf(delivery: RecordedDelivery): string;
-  /** The number in an id of this process; undefined for any other text. */
+  /** Returns the number in an id of this process; undefined for any other text. */
   numberOf(id: string): number | undefined;
   /** Calls the listener after each recorded delivery. */
   onRecorded(listener: () => void): void;
@@ -74,7 +74,7 @@ export function createRecorder(limits: { maxDeliveries?: number; maxBytes?: numb
   };
 }
 
-/** What is kept of a delivery: a copy, so that the request and its connection can be freed. */
+/** A recorded delivery. It is a copy, so that the request and its connection can be freed. */
 export interface RecordedDelivery
   extends Pick<
     DeliveryReport,
@@ -89,48 +89,48 @@ export interface RecordedDelivery
     | 'receivedAt'
     | 'durationMs'
   > {
-  /** Counts from 1 in a process. */
+  /** Counts from 1 in each process. */
   readonly number: number;
   readonly method: string;
   /** Path and query, as received. */
   readonly target: string;
   readonly httpVersion: string;
   readonly remoteAddress: string;
-  /** In their order and letter case. */
+  /** Header lines in their original order and letter case. */
   readonly headers: readonly HeaderLine[];
-  /** Undefined when it was not read to its end, and when it is too large to be kept. */
+  /** Undefined when the body was not read to its end, or is too large to be kept. */
   readonly rawBody: Buffer | undefined;
   /** Length of the body that was read, in bytes. */
   readonly bodyLength: number | undefined;
-  /** For a notification that passed every check. */
+  /** Kind of a notification that passed every check. */
   readonly kind: string | undefined;
   readonly notificationId: string | undefined;
   readonly transactionId: string | undefined;
   /** Approximate size in memory, in bytes. */
   readonly weight: number;
-  /** Of a delivery to another receiver, whose answer decides `outcome` and `status`. */
+  /** Set for a delivery to another receiver, whose answer decides `outcome` and `status`. */
   readonly forwarded?: Forwarded;
 }
 
 /**
- * Whether another receiver answered as the specification demands: 200 to a valid delivery, 4xx to one whose credentials
- * are not valid. `unsafe`: 2xx to such a delivery.
+ * Whether another receiver answered as the specification requires: 200 to a valid delivery, 4xx to one with invalid
+ * credentials. `unsafe` means 2xx to invalid credentials.
  */
 export type AnswerVerdict = 'correct' | 'incorrect' | 'unsafe';
 
-/** What is kept of an exchange in addition to the delivery. */
+/** The part of an exchange that is kept in addition to the delivery. */
 interface Forwarded {
   readonly answer: ForwardedAnswer | undefined;
-  /** Every byte of the request, so that it can be sent again. */
+  /** Every byte of the request, so that it can be replayed. */
   readonly raw: Buffer | undefined;
   readonly replayOf: string | undefined;
-  /** Whether a secret or a key is configured here, so that a request without finding is a valid delivery. */
+  /** True when a secret or a key is configured here, so that a request without a finding is a valid delivery. */
   readonly checked: boolean;
-  /** Whether the answer is the one that is expected; undefined where this is not known. */
+  /** Whether the answer is the expected one; undefined when that is not known. */
   readonly answered: AnswerVerdict | undefined;
 }
 
-/** The size of the object itself, in addition to headers and body. */
+/** Size of the object itself, in addition to headers and body, in bytes. */
 const OBJECT_WEIGHT = 1000;
 
 export function recordDelivery(report: DeliveryReport, number: number, maxBodyLength: number): RecordedDelivery {
@@ -167,7 +167,7 @@ export function recordDelivery(report: DeliveryReport, number: number, maxBodyLe
   };
 }
 
-/** Of a delivery without its body, in bytes. */
+/** Returns the size of a delivery without its body, in bytes. */
 export function weightOf(target: string, headers: readonly HeaderLine[]): number {
   return headers.reduce((sum, [name, value]) => sum + name.length + value.length, OBJECT_WEIGHT + target.length);
 }
@@ -178,7 +178,7 @@ function headerLines(raw: readonly string[]): HeaderLine[] {
   return lines;
 }
 
-/** A field of an object, when it is a string. */
+/** Returns a field of an object when it is a string. */
 export function textIn(value: unknown, name: string): string | undefined {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
   const field = (value as Record<string, unknown>)[name];

@@ -3,6 +3,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
+import { PAGE_HEADERS } from '../../contract/browser-requests.ts';
 import { type ForwardedExchange, HookproofError } from '../../contract/index.ts';
 import { packageFile } from '../../contract/package-file.ts';
 import { type DeliveryView, type ViewConfig, viewDelivery } from './delivery-view.ts';
@@ -16,20 +17,15 @@ const HEADERS = {
   'Content-Security-Policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; " +
     "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
-  'X-Content-Type-Options': 'nosniff',
-  'X-Frame-Options': 'DENY',
-  'Referrer-Policy': 'no-referrer',
-  'Cross-Origin-Opener-Policy': 'same-origin',
-  'Cross-Origin-Resource-Policy': 'same-origin',
-  'Cache-Control': 'no-store',
+  ...PAGE_HEADERS,
 } as const;
 
-/** A view holds copies of the bodies, so only the last few are kept. */
+/** How many views are kept. Each holds copies of a body. */
 const KEPT_VIEWS = 20;
-/** So much is searched before deliveries get their turn, in bytes. */
-const TURN = 256 * 1024;
+/** Bytes that are searched before deliveries get their turn. */
+const BYTES_PER_TURN = 256 * 1024;
 const NOT_KEPT = 'The bytes of this delivery are not kept.';
-/** Characters of a search. */
+/** Further characters of a search are ignored. */
 const MAX_QUERY = 200;
 
 interface RouteParts {
@@ -53,137 +49,143 @@ export interface Forwarding {
   readonly curl: (raw: Buffer) => string | null;
 }
 
-type Handler = (req: IncomingMessage, res: ServerResponse) => void;
+export class InspectorRoutes {
+  readonly #parts: RouteParts;
+  readonly #views = new Map<RecordedDelivery, Promise<DeliveryView>>();
+  readonly #bodies = new WeakMap<RecordedDelivery, Promise<Buffer>>();
+  /** The end of the work that was started last. */
+  #lastWork: Promise<unknown> = Promise.resolve();
 
-export function createRoutes(parts: RouteParts): Handler {
-  const { guard, files, recorder, summarise, streams, config, forwarding } = parts;
-  const views = new Map<RecordedDelivery, Promise<DeliveryView>>();
-  const bodies = new WeakMap<RecordedDelivery, Promise<Buffer>>();
-  let last: Promise<unknown> = Promise.resolve();
+  constructor(parts: RouteParts) {
+    this.#parts = parts;
+  }
 
-  /** One after the other: each stops often to let deliveries in, and many at once would stop together. */
-  const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
-    const result = last.then(work);
-    last = result.catch(() => {});
-    return result;
-  };
+  answer(req: IncomingMessage, res: ServerResponse): void {
+    this.#route(req, res).catch(() => {
+      if (res.headersSent) res.destroy();
+      else sendText(res, 500, 'The inspector failed. Deliveries are not affected.');
+    });
+  }
 
-  /** Made once: explaining a signature may take a while. */
-  const viewOf = (delivery: RecordedDelivery): Promise<DeliveryView> => {
-    const view = views.get(delivery) ?? inTurn(() => viewDelivery(delivery, summarise(delivery), config));
-    views.set(delivery, view);
-    for (const oldest of views.keys()) if (views.size > KEPT_VIEWS) views.delete(oldest);
-    return view;
-  };
-
-  /** Masked once, for every search and download; the same buffer where nothing was masked. */
-  const maskedBody = (delivery: RecordedDelivery, rawBody: Buffer): Promise<Buffer> => {
-    const body = bodies.get(delivery) ?? inTurn(() => config.masker.bytes(rawBody));
-    bodies.set(delivery, body);
-    return body;
-  };
-
-  async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
+  async #route(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const { guard, files, recorder } = this.#parts;
     const asked = guard.check(req);
-    if ('status' in asked) return plain(res, asked.status, asked.text);
+    if ('status' in asked) return sendText(res, asked.status, asked.text);
     const { path, query, isAction } = asked;
-    if (isAction) return act(res, path, query);
+    if (isAction) return this.#replayDelivery(res, path, query);
     const file = files.get(path === '' ? 'index.html' : path);
-    if (file !== undefined) return end(res, 200, file.type, file.content);
-    if (path === 'events') return watch(req, res, query);
-    if (path === 'search') return search(res, query);
+    if (file !== undefined) return send(res, 200, file.type, file.content);
+    if (path === 'events') return this.#openStream(req, res, query);
+    if (path === 'search') return this.#search(res, query);
     const [, id = '', rest = ''] = /^deliveries\/([\w-]+)(\/body|\/curl)?$/.exec(path) ?? [];
     const delivery = recorder.get(recorder.numberOf(id) ?? -1);
-    if (delivery === undefined) return plain(res, 404, 'There is nothing here, or it is no longer kept.');
-    if (rest === '') return json(res, await viewOf(delivery));
-    if (rest === '/curl') return curl(res, delivery);
-    return download(res, delivery, id);
+    if (delivery === undefined) return sendText(res, 404, 'There is nothing here, or it is no longer kept.');
+    if (rest === '') return sendJson(res, await this.#viewOf(delivery));
+    if (rest === '/curl') return this.#sendCurl(res, delivery);
+    return this.#sendBody(res, delivery, id);
   }
 
-  /** The only action: to send a delivery again. */
-  async function act(res: ServerResponse, path: string, query: URLSearchParams): Promise<void> {
+  /** Sends a delivery again, which is the only action. */
+  async #replayDelivery(res: ServerResponse, path: string, query: URLSearchParams): Promise<void> {
+    const { recorder, config, forwarding } = this.#parts;
     const id = /^deliveries\/([\w-]+)\/replay$/.exec(path)?.[1] ?? '';
     const raw = recorder.get(recorder.numberOf(id) ?? -1)?.forwarded?.raw;
-    if (raw === undefined || forwarding === undefined) return plain(res, 404, NOT_KEPT);
+    if (raw === undefined || forwarding === undefined) return sendText(res, 404, NOT_KEPT);
     const exchange = await forwarding.replay(raw, { id, sign: query.get('sign') === '1' });
     const delivery = recorder.add((number, maxBytes) => recordForwarded(exchange, config, number, maxBytes));
-    json(res, { id: recorder.idOf(delivery) });
+    sendJson(res, { id: recorder.idOf(delivery) });
   }
 
-  function curl(res: ServerResponse, { forwarded }: RecordedDelivery): void {
+  #sendCurl(res: ServerResponse, { forwarded }: RecordedDelivery): void {
+    const { config, forwarding } = this.#parts;
     const script = forwarded?.raw === undefined ? undefined : forwarding?.curl(forwarded.raw);
-    if (script === undefined) plain(res, 404, NOT_KEPT);
-    else if (script === null) plain(res, 404, 'curl cannot send this request. `hookproof replay` can.');
-    else end(res, 200, 'text/plain; charset=utf-8', Buffer.from(config.masker.text(script)));
+    if (script === undefined) sendText(res, 404, NOT_KEPT);
+    else if (script === null) sendText(res, 404, 'curl cannot send this request. `hookproof replay` can.');
+    else send(res, 200, 'text/plain; charset=utf-8', Buffer.from(config.masker.text(script)));
   }
 
-  function watch(req: IncomingMessage, res: ServerResponse, query: URLSearchParams): void {
+  #openStream(req: IncomingMessage, res: ServerResponse, query: URLSearchParams): void {
     const after = req.headers['last-event-id'] ?? query.get('after') ?? undefined;
     res.writeHead(200, { ...HEADERS, 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' });
-    if (streams.open(res, typeof after === 'string' ? after : undefined)) return;
+    if (this.#parts.streams.open(res, typeof after === 'string' ? after : undefined)) return;
     // As an event, and not as a status: a page cannot read the status of a stream.
     res.end('retry: 10000\nevent: full\ndata: {}\n\n');
   }
 
-  async function search(res: ServerResponse, query: URLSearchParams): Promise<void> {
+  async #search(res: ServerResponse, query: URLSearchParams): Promise<void> {
     const wanted = (query.get('q') ?? '').slice(0, MAX_QUERY).toLowerCase();
-    const after = recorder.numberOf(query.get('after') ?? '') ?? 0;
-    json(res, wanted === '' ? [] : await searchBodies(wanted, after, () => res.destroyed));
+    const after = this.#parts.recorder.numberOf(query.get('after') ?? '') ?? 0;
+    sendJson(res, wanted === '' ? [] : await this.#searchBodies(wanted, after, () => res.destroyed));
   }
 
   /**
-   * The ids of deliveries after number `after` whose body contains `wanted`, ignoring the letter case. Credentials are
-   * masked first, so that they cannot be found by trying. Ends early once `isOver`.
+   * Finds the ids of deliveries after number `after` whose body contains `wanted`, ignoring the letter case.
+   * Credentials are masked first, so that they cannot be found by trying. Ends early once `isOver`.
    */
-  async function searchBodies(wanted: string, after: number, isOver: () => boolean): Promise<string[]> {
+  async #searchBodies(wanted: string, after: number, isOver: () => boolean): Promise<string[]> {
+    const { recorder } = this.#parts;
     const found: string[] = [];
     let searched = 0;
     for (const delivery of [...recorder.all()]) {
       const { number, rawBody } = delivery;
       if (number <= after || rawBody === undefined) continue;
       if (isOver()) return found;
-      const text = (await maskedBody(delivery, rawBody)).toString('utf8');
+      const text = (await this.#maskedBody(delivery, rawBody)).toString('utf8');
       if (text.toLowerCase().includes(wanted)) found.push(recorder.idOf(delivery));
       searched += text.length;
-      if (searched < TURN) continue;
+      if (searched < BYTES_PER_TURN) continue;
       searched = 0;
       await setImmediate();
     }
     return found;
   }
 
-  async function download(res: ServerResponse, delivery: RecordedDelivery, id: string): Promise<void> {
+  async #sendBody(res: ServerResponse, delivery: RecordedDelivery, id: string): Promise<void> {
     const { rawBody } = delivery;
-    if (rawBody === undefined) {
-      plain(res, 404, 'There is no body, or it is not kept.');
-      return;
-    }
-    const body = await maskedBody(delivery, rawBody);
+    if (rawBody === undefined) return sendText(res, 404, 'There is no body, or it is not kept.');
+    const body = await this.#maskedBody(delivery, rawBody);
     const name = `delivery-${id}${body === rawBody ? '' : '-masked'}.bin`;
     res.setHeader('Content-Disposition', `attachment; filename="${name}"`);
-    end(res, 200, 'application/octet-stream', body);
+    send(res, 200, 'application/octet-stream', body);
   }
 
-  return (req, res) => {
-    answer(req, res).catch(() => {
-      if (res.headersSent) res.destroy();
-      else plain(res, 500, 'The inspector failed. Deliveries are not affected.');
-    });
-  };
+  /** The view is made once, because explaining a signature may take a while. */
+  #viewOf(delivery: RecordedDelivery): Promise<DeliveryView> {
+    const { summarise, config } = this.#parts;
+    const views = this.#views;
+    const view = views.get(delivery) ?? this.#inTurn(() => viewDelivery(delivery, summarise(delivery), config));
+    views.set(delivery, view);
+    for (const oldest of views.keys()) if (views.size > KEPT_VIEWS) views.delete(oldest);
+    return view;
+  }
+
+  /** Masks a body once, for every search and download. Resolves with the same buffer when nothing was masked. */
+  #maskedBody(delivery: RecordedDelivery, rawBody: Buffer): Promise<Buffer> {
+    const body = this.#bodies.get(delivery) ?? this.#inTurn(() => this.#parts.config.masker.bytes(rawBody));
+    this.#bodies.set(delivery, body);
+    return body;
+  }
+
+  /** Works one after the other: each stops often to let deliveries in, and many at once would stop together. */
+  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    const result = this.#lastWork.then(work);
+    this.#lastWork = result.catch(() => {});
+    return result;
+  }
 }
 
-function end(res: ServerResponse, status: number, type: string, content: Buffer): void {
+function send(res: ServerResponse, status: number, type: string, content: Buffer): void {
   res.writeHead(status, { ...HEADERS, 'Content-Type': type, 'Content-Length': content.length });
   res.end(content);
 }
 
-function plain(res: ServerResponse, status: number, text: string): void {
+function sendText(res: ServerResponse, status: number, text: string): void {
   if (status === 405) res.setHeader('Allow', 'GET');
-  end(res, status, 'text/plain; charset=utf-8', Buffer.from(`${text}\n`));
+  send(res, status, 'text/plain; charset=utf-8', Buffer.from(`${text}\n`));
 }
 
-function json(res: ServerResponse, value: unknown): void {
-  end(res, 200, 'application/json', Buffer.from(JSON.stringify(value)));
+function sendJson(res: ServerResponse, value: unknown): void {
+  send(res, 200, 'application/json', Buffer.from(JSON.stringify(value)));
 }
 
 interface PageFile {

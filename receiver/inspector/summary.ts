@@ -1,4 +1,4 @@
-/** A delivery as one line of the list. */
+/** Summarises a delivery as one line of the list. */
 
 import type { Masker } from './masking.ts';
 import { type AnswerVerdict, type RecordedDelivery, type Recorder, textIn } from './recorder.ts';
@@ -6,30 +6,30 @@ import { type AnswerVerdict, type RecordedDelivery, type Recorder, textIn } from
 export interface DeliverySummary {
   readonly id: string;
   readonly number: number;
-  /** ISO 8601. */
+  /** Time of arrival, in ISO 8601. */
   readonly at: string;
   readonly outcome: 'accepted' | 'duplicate' | 'refused' | 'aborted';
   readonly status?: number | undefined;
-  /** Of another receiver: whether it answered as expected. */
+  /** Verdict on another receiver's answer. */
   readonly answered?: AnswerVerdict | undefined;
   readonly reason?: string | undefined;
   readonly kind?: string | undefined;
   readonly notificationId?: string | undefined;
   readonly transactionId?: string | undefined;
-  /** The ids are claims of the body: the delivery was not verified, or its content was not understood. */
+  /** True when the ids are only claims: the delivery was not verified, or its content was not understood. */
   readonly claimed: boolean;
-  /** Of the body, in bytes. */
+  /** Length of the body, in bytes. */
   readonly size?: number | undefined;
   readonly durationMs: number;
 }
 
-/** The ids of a rejected delivery are read from bodies up to this length. In bytes. */
+/** Maximum length of bodies from which the ids of a rejected delivery are read, in bytes. */
 const CLAIMS_UP_TO = 8 * 1024;
 const MAX_TEXT = 200;
 
 export type Summarise = (delivery: RecordedDelivery) => DeliverySummary;
 
-/** Each summary is made once, when it is first asked for. */
+/** Creates each summary once, on first use. */
 export function createSummariser(recorder: Recorder, masker: Masker): Summarise {
   const made = new WeakMap<RecordedDelivery, DeliverySummary>();
   return (delivery) => {

@@ -1,4 +1,4 @@
-/** Health, readiness and metrics, on a separate port: the port for deliveries is public, this one is not. */
+/** Serves health, readiness and metrics on a separate port, because the port for deliveries is public. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { isOwnHost } from '../../contract/hosts.ts';
@@ -9,18 +9,15 @@ import { withTimeout } from '../with-timeout.ts';
 import type { ReceiverMetrics } from './metrics.ts';
 
 export interface AdminOptions {
-  /**
-   * The address to listen on. 127.0.0.1 by default: anyone who can reach it can read the metrics, without
-   * authentication.
-   */
+  /** Address to listen on. Default: 127.0.0.1, because anyone who reaches it can read the metrics. */
   readonly host?: string;
-  /** 0, the default, takes a free port. */
+  /** Port to listen on. Default: 0, which picks a free port. */
   readonly port?: number;
-  /** What the receiver needs in order to accept deliveries. */
+  /** Checks of the resources that the receiver needs in order to accept deliveries. */
   readonly checks?: readonly ReadinessCheck[];
-  /** How long each check may take, in milliseconds. 1,000 by default. */
+  /** Time limit of each check, in milliseconds. Default: 1,000. */
   readonly checkMs?: number;
-  /** Without it there is no /metrics. */
+  /** Source of the metrics. Without it there is no /metrics. */
   readonly metrics?: Pick<ReceiverMetrics, 'scrape'>;
   readonly logger?: ReceiverLogger;
 }
@@ -31,13 +28,13 @@ type ReceiverState = 'starting' | 'serving' | 'draining';
 export interface AdminServer {
   readonly url: string;
   readonly port: number;
-  /** `starting` at first. */
+  /** Sets the state, which is `starting` at first. */
   setState(state: ReceiverState): void;
   close(): Promise<void>;
 }
 
 /**
- * Serves `GET /healthz` (the process answers), `GET /readyz` (it accepts deliveries) and `GET /metrics` (Prometheus).
+ * Serves `GET /healthz` (the process responds), `GET /readyz` (it accepts deliveries) and `GET /metrics` (Prometheus).
  * Throws `HookproofError` `RECEIVER_ADMIN_LISTEN`.
  */
 export async function startAdminServer(options: AdminOptions = {}): Promise<AdminServer> {
@@ -101,17 +98,17 @@ export async function startAdminServer(options: AdminOptions = {}): Promise<Admi
   };
 }
 
-/** Something that the receiver needs in order to accept deliveries. */
+/** A check of a resource that the receiver needs in order to accept deliveries. */
 export interface ReadinessCheck {
-  /** A short fixed word: it is part of the answer. */
+  /** A short fixed word, which is part of the answer. */
   readonly name: string;
-  /** Rejects when it is unavailable. The reason goes to the log only: it can name a database and its user. */
+  /** Rejects when the resource is unavailable. The reason is only logged: it can name a database and its user. */
   readonly check: () => Promise<void>;
 }
 
 /**
  * Runs all checks concurrently, each for at most `limitMs` milliseconds, and resolves with the names of those that
- * failed. A failure is logged when it begins and when it ends, and not at every probe.
+ * failed. A failure is logged when it begins and when it ends, not at every probe.
  */
 function createReadiness(
   checks: readonly ReadinessCheck[],
@@ -120,10 +117,10 @@ function createReadiness(
 ): () => Promise<string[]> {
   const failing = new Set<string>();
 
-  async function fails({ name, check }: ReadinessCheck): Promise<boolean> {
+  async function isFailing({ name, check }: ReadinessCheck): Promise<boolean> {
     try {
       await withTimeout(check, limitMs, () => {
-        throw new Error(`not done within ${limitMs} ms`);
+        throw new Error(`did not finish within ${limitMs} ms`);
       });
       if (failing.delete(name)) logger.info({ event: 'ready-check', check: name }, `${name} is ready again`);
       return false;
@@ -137,7 +134,7 @@ function createReadiness(
   }
 
   return async () => {
-    const failed = await Promise.all(checks.map(fails));
+    const failed = await Promise.all(checks.map(isFailing));
     return checks.filter((_check, index) => failed[index]).map(({ name }) => name);
   };
 }

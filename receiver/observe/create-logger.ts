@@ -1,6 +1,5 @@
 /**
- * Logs as JSON lines, with pino when it is installed. What is logged is chosen field by field; the redaction is a
- * second line of defence.
+ * Logs JSON lines, with pino when it is installed. Fields are chosen explicitly; redaction is a second line of defence.
  */
 import { createRequire } from 'node:module';
 import { hostname } from 'node:os';
@@ -8,9 +7,7 @@ import sonic from 'sonic-boom';
 import { HookproofError } from '../../contract/hookproof-error.ts';
 import { errorFields, type ReceiverLogger } from '../logger.ts';
 
-/**
- * Fields that no log line may contain, at the top level or one below: credentials, and bodies (they are personal data).
- */
+/** Fields that no log line may contain, at its top level or one below: credentials and bodies (personal data). */
 const REDACTED = [
   'headers',
   'rawHeaders',
@@ -30,11 +27,11 @@ const REDACTED = [
 const CENSOR = '[redacted]';
 const NAME = 'receiver';
 
-/** The numbers of pino. */
+/** Numeric log levels, as in pino. */
 const LEVELS = { trace: 10, debug: 20, info: 30, warn: 40, error: 50, fatal: 60, silent: Number.POSITIVE_INFINITY };
-type Level = keyof typeof LEVELS;
+type LogLevel = keyof typeof LEVELS;
 
-/** Log lines beyond this many characters that wait to be written are dropped. */
+/** Maximum number of characters of log lines that wait to be written. Lines beyond it are dropped. */
 const MAX_BUFFERED = 1024 * 1024;
 
 interface Destination {
@@ -42,14 +39,14 @@ interface Destination {
 }
 
 /**
- * A logger that writes one JSON object per line to standard output, or to `destination`. `level` is one of pino's
- * (`info` by default). It is a pino logger when pino is installed. Throws {@link HookproofError} `RECEIVER_LOG_LEVEL`.
- * Specification: HMAC signature (secrets are kept out of logs).
+ * Creates a logger that writes one JSON object per line to standard output or to `destination`. `level` is one of
+ * pino's (default: `info`). It is a pino logger when pino is installed. Throws {@link HookproofError}
+ * `RECEIVER_LOG_LEVEL`. Specification: HMAC signature (secrets are kept out of logs).
  */
 export function createLogger(options: { level?: string; destination?: Destination } = {}): ReceiverLogger {
   const { level = 'info', destination = standardOutput() } = options;
   if (!isLevel(level)) {
-    throw new HookproofError('RECEIVER_LOG_LEVEL', `The log has no level "${level}".`, {
+    throw new HookproofError('RECEIVER_LOG_LEVEL', `"${level}" is not a log level.`, {
       hint: `Use ${Object.keys(LEVELS).join(', ')}.`,
     });
   }
@@ -64,7 +61,7 @@ export function createLogger(options: { level?: string; destination?: Destinatio
   return pino(config, destination);
 }
 
-function isLevel(level: string): level is Level {
+function isLevel(level: string): level is LogLevel {
   return Object.hasOwn(LEVELS, level);
 }
 
@@ -77,8 +74,8 @@ function installedPino(): typeof import('pino').pino | null {
   }
 }
 
-/** Logs the lines that pino logs, without it. Redacts at every depth. */
-export function plainLogger(level: Level, destination: Destination): ReceiverLogger {
+/** Writes the same lines as pino, without it. Redacts at every depth. */
+export function plainLogger(level: LogLevel, destination: Destination): ReceiverLogger {
   const origin = { pid: process.pid, hostname: hostname(), name: NAME };
   const redacted = new Set(REDACTED);
   const show = (key: string, value: unknown) => {
@@ -93,7 +90,7 @@ export function plainLogger(level: Level, destination: Destination): ReceiverLog
     try {
       line = JSON.stringify({ ...head, ...fields, msg: message }, show);
     } catch (error) {
-      // A circle, a BigInt: the log of a handler must not make it fail.
+      // The value is circular or contains a BigInt. Logging must not make a handler fail.
       line = JSON.stringify({ ...head, notLogged: errorFields(error), msg: message });
     }
     destination.write(`${line}\n`);
@@ -103,12 +100,15 @@ export function plainLogger(level: Level, destination: Destination): ReceiverLog
 
 let opened: Destination | undefined;
 
-/** A log that cannot be written must not end the receiver: it may be the only thing on the disk that is full. */
+/**
+ * Writes to standard output. A log that cannot be written must not end the receiver, because the log may be the only
+ * thing on a full disk.
+ */
 function standardOutput(): Destination {
   if (opened !== undefined) return opened;
   const stream = new sonic.SonicBoom({ fd: 1, sync: false, maxLength: MAX_BUFFERED });
   let failing = false;
-  // Without a listener it throws. It retries the same lines with the next one.
+  // Without a listener, the stream throws. It retries the same lines with the next one.
   stream.on('error', () => {
     failing = true;
   });
@@ -116,7 +116,7 @@ function standardOutput(): Destination {
     failing = false;
   });
   process.on('exit', () => {
-    // It would retry for ever.
+    // The stream would retry forever.
     if (!failing) stream.flushSync();
   });
   opened = stream;

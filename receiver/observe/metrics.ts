@@ -1,15 +1,13 @@
 /** Metrics in the format of Prometheus, by prom-client, which is loaded only for those who ask for metrics. */
-
+import type { Registry } from 'prom-client';
 import { NOTIFICATION_KINDS } from '../../contract/index.ts';
+import { loadOptional } from '../../contract/optional-package.ts';
 import { type ConnectionObserver, DROP_REASONS } from '../budget.ts';
 import type { DeliveryObserver } from '../delivery-report.ts';
 import type { InboxMeter } from '../inbox/inbox.ts';
-import { loadOptional } from '../optional-package.ts';
 import { withTimeout } from '../with-timeout.ts';
 
-/**
- * Upper bounds in seconds: fine below 10 ms for fast answers, and up to the sender's time limit of 10 s for slow ones.
- */
+/** Upper bounds of buckets in seconds: fine below 10 ms, and up to the sender's time limit of 10 s. */
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const ROWS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 
@@ -20,125 +18,30 @@ const DEPTHS_MS = 1000;
 export type QueueDepths = () => Promise<Readonly<Record<string, number>>>;
 
 export interface ReceiverMetrics {
-  /** For `ReceiverOptions.observers`. */
+  /** Counts deliveries. Add it to `ReceiverOptions.observers`. */
   readonly deliveries: DeliveryObserver;
-  /** For `ServerOptions.connectionObserver`. */
+  /** Counts connections. Set it as `ServerOptions.connectionObserver`. */
   readonly connections: ConnectionObserver;
-  /** For the inbox and the handling. */
+  /** Measures the inbox and the handling. Set it as `ReceiverOptions.meter`. */
   readonly inbox: InboxMeter;
   /** Calls `depths` at every scrape from now on. */
   watchQueue(depths: QueueDepths): void;
-  /** All metrics as text, and its content type. Never rejects because of the queue. */
+  /** Renders all metrics as text with its content type. Never rejects because of the queue. */
   scrape(): Promise<{ readonly contentType: string; readonly text: string }>;
 }
 
-/** Metrics of one receiver, in a separate registry. Throws `HookproofError` `PACKAGE_MISSING` without prom-client. */
+/** Creates the metrics of one receiver. Throws `HookproofError` `PACKAGE_MISSING` without prom-client. */
 export async function createMetrics(): Promise<ReceiverMetrics> {
-  const { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } = await loadOptional(
-    'prom-client',
-    () => import('prom-client'),
-  );
-  const registry = new Registry();
-  const registers = [registry];
+  const prometheus = await loadOptional('prom-client', () => import('prom-client'));
+  const registry = new prometheus.Registry();
+  const describe = describeIn(registry);
   // These have the names that every dashboard knows: process_..., nodejs_...
-  collectDefaultMetrics({ register: registry });
-
-  const described = <Labels extends string>(name: string, help: string, ...labelNames: Labels[]) => ({
-    name: `hookproof_receiver_${name}`,
-    help,
-    labelNames,
-    registers,
-  });
-  const deliveries = new Counter(
-    described('deliveries_total', 'Completed deliveries, by outcome and reason.', 'outcome', 'reason'),
-  );
-  const duplicates = new Counter(described('duplicates_total', 'Accepted deliveries of a known notification.'));
-  const deliverySeconds = new Histogram({
-    ...described('delivery_duration_seconds', 'Time from the head of the request to the end of the answer.', 'outcome'),
-    buckets: SECONDS,
-  });
-  const credentials = new Counter(
-    described(
-      'credentials_used_total',
-      'Valid credentials in deliveries, by position: 0 is the current one, others are to be removed.',
-      'credential',
-      'position',
-    ),
-  );
-  const open = new Gauge(described('connections_open', 'Open connections.'));
-  const dropped = new Counter(
-    described(
-      'connections_dropped_total',
-      'Connections closed at a limit of connections, requests, bodies or unread answers.',
-      'why',
-    ),
-  );
-  // Starts at 0, or an alert on the rate would miss the first ones.
-  for (const why of DROP_REASONS) dropped.inc({ why }, 0);
-  const uploading = new Gauge(described('upload_bytes', 'Memory of the bodies that are still arriving.'));
-  const refused = new Counter(
-    described(
-      'requests_refused_total',
-      'Requests rejected before the first stage, because they were invalid HTTP, too large or too slow.',
-      'status',
-      'reason',
-    ),
-  );
-  const storeSeconds = new Histogram({
-    ...described('store_duration_seconds', 'Time until a delivery was durably stored.'),
-    buckets: SECONDS,
-  });
-  const commitSeconds = new Histogram({
-    ...described('commit_duration_seconds', 'Duration of one transaction of the inbox.'),
-    buckets: SECONDS,
-  });
-  const commitRows = new Histogram({
-    ...described('commit_rows', 'Deliveries in one transaction of the inbox.'),
-    buckets: ROWS,
-  });
-  const handlerSeconds = new Histogram({
-    ...described('handler_duration_seconds', 'Duration of one attempt of a handler.', 'kind', 'outcome'),
-    buckets: SECONDS,
-  });
-  let depthsOf: QueueDepths | undefined;
-  new Gauge({
-    ...described('queue_depth', 'Notifications in the inbox, by state.', 'state'),
-    async collect() {
-      // A queue that cannot be counted has no value: an old one would look current.
-      this.reset();
-      if (depthsOf === undefined) return;
-      const none = (): Awaited<ReturnType<QueueDepths>> => ({});
-      const depths = await withTimeout(depthsOf, DEPTHS_MS, none).catch(none);
-      for (const [state, depth] of Object.entries(depths)) this.set({ state: stateLabel(state) }, depth);
-    },
-  });
-
+  prometheus.collectDefaultMetrics({ register: registry });
   return {
-    deliveries({ outcome, reasonCode, duplicate, durationMs, secretIndex, keyIndex }) {
-      deliveries.inc({ outcome, reason: reasonLabel(reasonCode) });
-      deliverySeconds.observe({ outcome }, durationMs / 1000);
-      if (duplicate) duplicates.inc();
-      if (secretIndex !== undefined) credentials.inc({ credential: 'secret', position: secretIndex });
-      if (keyIndex !== undefined) credentials.inc({ credential: 'key', position: keyIndex });
-    },
-    connections: {
-      opened: () => open.inc(),
-      closed: () => open.dec(),
-      dropped: (why) => dropped.inc({ why }),
-      refused: (status, error) => refused.inc({ status, reason: error }),
-      uploading: (bytes) => uploading.set(bytes),
-    },
-    inbox: {
-      stored: (seconds) => storeSeconds.observe(seconds),
-      committed(rows, seconds) {
-        commitRows.observe(rows);
-        commitSeconds.observe(seconds);
-      },
-      handled: (kind, outcome, seconds) => handlerSeconds.observe({ kind: kindLabel(kind), outcome }, seconds),
-    },
-    watchQueue(depths) {
-      depthsOf = depths;
-    },
+    deliveries: countDeliveries(prometheus, describe),
+    connections: countConnections(prometheus, describe),
+    inbox: measureInbox(prometheus, describe),
+    watchQueue: measureQueue(prometheus, describe),
     scrape: async () => ({
       contentType: registry.contentType,
       // prom-client writes Nan (for an event loop without samples), which only some readers accept as NaN.
@@ -147,11 +50,125 @@ export async function createMetrics(): Promise<ReceiverMetrics> {
   };
 }
 
-/** Label values from closed sets: a value from a request must not create a time series. */
+type Prometheus = typeof import('prom-client');
+type Describe = ReturnType<typeof describeIn>;
+
+/** Returns the function that describes a metric of the registry, for the constructors of prom-client. */
+function describeIn(registry: Registry) {
+  return <Label extends string>(name: string, help: string, ...labelNames: Label[]) => ({
+    name: `hookproof_receiver_${name}`,
+    help,
+    labelNames,
+    registers: [registry],
+  });
+}
+
+function countDeliveries({ Counter, Histogram }: Prometheus, describe: Describe): DeliveryObserver {
+  const deliveries = new Counter(
+    describe('deliveries_total', 'Completed deliveries, by outcome and reason.', 'outcome', 'reason'),
+  );
+  const duplicates = new Counter(describe('duplicates_total', 'Accepted deliveries of a known notification.'));
+  const deliverySeconds = new Histogram({
+    ...describe('delivery_duration_seconds', 'Time from the head of the request to the end of the answer.', 'outcome'),
+    buckets: SECONDS,
+  });
+  const credentials = new Counter(
+    describe(
+      'credentials_used_total',
+      'Valid credentials in deliveries, by position: 0 is the current one, others are to be removed.',
+      'credential',
+      'position',
+    ),
+  );
+  return ({ outcome, reasonCode, duplicate, durationMs, secretIndex, keyIndex }) => {
+    deliveries.inc({ outcome, reason: reasonLabel(reasonCode) });
+    deliverySeconds.observe({ outcome }, durationMs / 1000);
+    if (duplicate) duplicates.inc();
+    if (secretIndex !== undefined) credentials.inc({ credential: 'secret', position: secretIndex });
+    if (keyIndex !== undefined) credentials.inc({ credential: 'key', position: keyIndex });
+  };
+}
+
+function countConnections({ Counter, Gauge }: Prometheus, describe: Describe): ConnectionObserver {
+  const open = new Gauge(describe('connections_open', 'Open connections.'));
+  const dropped = new Counter(
+    describe(
+      'connections_dropped_total',
+      'Connections closed at a limit of connections, requests, bodies or unread answers.',
+      'why',
+    ),
+  );
+  // Each starts at 0, or an alert on the rate would miss the first ones.
+  for (const why of DROP_REASONS) dropped.inc({ why }, 0);
+  const uploading = new Gauge(describe('upload_bytes', 'Memory of the bodies that are still arriving.'));
+  const refused = new Counter(
+    describe(
+      'requests_refused_total',
+      'Requests rejected before the first stage, because they were invalid HTTP, too large or too slow.',
+      'status',
+      'reason',
+    ),
+  );
+  return {
+    opened: () => open.inc(),
+    closed: () => open.dec(),
+    dropped: (why) => dropped.inc({ why }),
+    refused: (status, error) => refused.inc({ status, reason: error }),
+    uploading: (bytes) => uploading.set(bytes),
+  };
+}
+
+function measureInbox({ Histogram }: Prometheus, describe: Describe): InboxMeter {
+  const storeSeconds = new Histogram({
+    ...describe('store_duration_seconds', 'Time until a delivery was durably stored.'),
+    buckets: SECONDS,
+  });
+  const commitSeconds = new Histogram({
+    ...describe('commit_duration_seconds', 'Duration of one transaction of the inbox.'),
+    buckets: SECONDS,
+  });
+  const commitRows = new Histogram({
+    ...describe('commit_rows', 'Deliveries in one transaction of the inbox.'),
+    buckets: ROWS,
+  });
+  const handlerSeconds = new Histogram({
+    ...describe('handler_duration_seconds', 'Duration of one attempt of a handler.', 'kind', 'outcome'),
+    buckets: SECONDS,
+  });
+  return {
+    stored: (seconds) => storeSeconds.observe(seconds),
+    committed(rows, seconds) {
+      commitRows.observe(rows);
+      commitSeconds.observe(seconds);
+    },
+    handled: (kind, outcome, seconds) => handlerSeconds.observe({ kind: kindLabel(kind), outcome }, seconds),
+  };
+}
+
+/** Counts the queue at every scrape, with the function that was set last. */
+function measureQueue({ Gauge }: Prometheus, describe: Describe): ReceiverMetrics['watchQueue'] {
+  let countQueue: QueueDepths | undefined;
+  new Gauge({
+    ...describe('queue_depth', 'Notifications in the inbox, by state.', 'state'),
+    async collect() {
+      // A queue that cannot be counted has no value: an old one would look current.
+      this.reset();
+      if (countQueue === undefined) return;
+      const none = (): Awaited<ReturnType<QueueDepths>> => ({});
+      const depths = await withTimeout(countQueue, DEPTHS_MS, none).catch(none);
+      for (const [state, depth] of Object.entries(depths)) this.set({ state: stateLabel(state) }, depth);
+    },
+  });
+  return (depths) => {
+    countQueue = depths;
+  };
+}
+
+// Label values are from closed sets: a value from a request must not create a time series.
 
 const CREDENTIAL_REASONS = ['missing', 'malformed', 'mismatch'];
 
-/** Every reason of a stage. */
+/** Every reason with which a stage rejects a delivery. */
 const REASONS: ReadonlySet<string> = new Set([
   ...CREDENTIAL_REASONS.map((reason) => `api-key-${reason}`),
   ...CREDENTIAL_REASONS.map((reason) => `signature-${reason}`),
@@ -169,6 +186,7 @@ const REASONS: ReadonlySet<string> = new Set([
   'not-a-notification',
   'not-stored',
   'inbox-failed',
+  'sink-failed',
   'connection-closed',
   ...DROP_REASONS,
   'http-version-not-supported',
@@ -178,7 +196,7 @@ const REASONS: ReadonlySet<string> = new Set([
 
 const KINDS: ReadonlySet<string> = new Set([...NOTIFICATION_KINDS, 'UNKNOWN']);
 
-/** The label of a delivery's reason: `none` when it was accepted, `other` for one that is not listed here. */
+/** Returns the label of a delivery's reason: `none` when it was accepted, `other` for one that is not listed here. */
 function reasonLabel(code: string | undefined): string {
   if (code === undefined) return 'none';
   return REASONS.has(code) ? code : 'other';
@@ -188,7 +206,7 @@ function kindLabel(kind: string): string {
   return KINDS.has(kind) ? kind : 'other';
 }
 
-/** The label of a state of the queue, which comes from the inbox. */
+/** Returns the label of a state, which comes from the inbox. */
 function stateLabel(state: string): string {
   return /^[a-z][a-z-]{0,29}$/.test(state) ? state : 'other';
 }

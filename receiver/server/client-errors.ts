@@ -1,31 +1,29 @@
-/**
- * Answers to requests that never reach the stages, because they are not well-formed HTTP or do not arrive completely.
- */
+/** Answers requests that never reach the stages, because they are not well-formed HTTP or do not arrive completely. */
 import { type IncomingMessage, type RequestListener, type Server, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { ConnectionObserver } from '../budget.ts';
 import { answer } from '../stages/stage.ts';
-import type { Exchange } from './connections.ts';
+import type { OpenExchange } from './connections.ts';
 
 /** How long the client may take to read our last answer before the connection is destroyed, in milliseconds. */
 const LINGER_MS = 1000;
 
 /**
- * Answers what Node reports as `clientError` (and CONNECT, which Node would disconnect): 400, 408, 413 or 431 with a
+ * Answers what Node reports as `clientError` (and CONNECT, on which Node would disconnect) with 400, 408, 413 or 431, a
  * JSON body and `Connection: close`. Never throws.
  *
- * Complete requests before the broken one on the same connection are answered first: otherwise a sender that pipelines
- * would read our 400 as the answer to a delivery that was accepted. `openExchanges` lists them.
+ * Complete requests before the broken one on the same connection are answered first. Otherwise a sender that pipelines
+ * would read our 400 as the answer to an accepted delivery. `openExchanges` lists them.
  */
 export function answerClientErrors(
   server: Server,
-  openExchanges: (socket: object) => readonly Exchange[],
+  openExchanges: (socket: object) => readonly OpenExchange[],
   observer: ConnectionObserver,
 ): void {
   const broken = new WeakSet<Duplex>();
 
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    // Everything that arrives after the first error is reported again, for as long as the connection lingers.
+    // Node reports everything that arrives after the first error again, for as long as the connection lingers.
     if (broken.has(socket)) return;
     broken.add(socket);
     if (!socket.writable || error.code === 'ECONNRESET') {
@@ -36,7 +34,7 @@ export function answerClientErrors(
     const faulty = open.find(({ req }) => !req.complete);
     const lastComplete = open.findLast(({ req, res }) => req.complete && !res.writableFinished);
     const finish = () => {
-      // The broken request itself may have been answered already: a 405 does not wait for the body.
+      // The broken request itself may already have been answered: a 405 does not wait for the body.
       if (faulty?.res.headersSent) {
         socket.end();
         return;
@@ -57,18 +55,18 @@ export function answerClientErrors(
   });
 }
 
-/** Answers 431 to requests with more than `maxHeaders` header lines, and hands the others to `listener`. */
+/** Answers 431 to requests with more than `maxHeaders` header lines, and passes the others to `listener`. */
 export function rejectTooManyHeaders(
   maxHeaders: number,
   listener: RequestListener,
   observer: ConnectionObserver,
 ): RequestListener {
   return (req, res) => {
-    // The connection was closed at a limit, and the parser still delivers what it has read.
+    // The connection was closed at a limit, but the parser still delivers what it has read.
     if (req.socket.destroyed) return;
     if (req.rawHeaders.length <= 2 * maxHeaders) return listener(req, res);
     observer.refused(431, 'headers-too-many');
-    // Read and discard the body: otherwise the connection would be reset, and the answer lost.
+    // Read and discard the body. Otherwise the connection would be reset, and the answer would be lost.
     req.resume();
     answer(res, 431, { error: 'headers-too-many' }, { Connection: 'close' });
   };
@@ -91,6 +89,6 @@ function endWith(socket: Duplex, status: number, error: string, headers = ''): v
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\n${headers}Connection: close\r\n\r\n${body}`,
   );
-  // To destroy the connection while the client still sends would reset it, and the answer would be lost.
+  // Destroying the connection while the client is still sending would reset it, and the answer would be lost.
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }

@@ -1,29 +1,34 @@
-/** Connections of the server: how many may be open, what each may leave unread, and how they end. */
+/** Limits how many connections may be open and what each may leave unread, and closes them at the end. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ConnectionObserver, DropReason, ResolvedLimits } from '../budget.ts';
 
 /** A request whose head has arrived. */
-export interface Exchange {
+export interface OpenExchange {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
 }
 
 interface Connection {
-  /** With HTTPS, the one that is decrypted as soon as there is one. */
+  /** With HTTPS, the decrypted socket as soon as there is one. */
   socket: Socket;
-  /** Those that were not over when the latest began. */
-  exchanges: Exchange[];
-  /** The answer that was being sent when {@link closeUnread} last looked, and since when. */
+  /** The exchanges that were not over when the latest began. */
+  exchanges: OpenExchange[];
+  /** The answer that was being sent at the last check for unread answers, and since when. */
   sending: { readonly res: ServerResponse; readonly since: number } | undefined;
 }
 
-/** Until the whole request has arrived, and the client has taken the whole answer. */
-function isOpen({ req, res }: Exchange): boolean {
+type ConnectionLimits = Pick<ResolvedLimits, 'maxConnections' | 'maxRequests' | 'maxPipelined'> & {
+  /** How long a client may take to read an answer, in milliseconds. */
+  readonly writeMs: number;
+};
+
+/** An exchange is open until the whole request has arrived, and the client has taken the whole answer. */
+function isOpen({ req, res }: OpenExchange): boolean {
   return !res.writableFinished || !req.complete;
 }
 
-/** How often unread answers are looked for, in milliseconds. */
+/** Interval of the check for unread answers, in milliseconds. */
 const CHECKING_MS = 500;
 
 /**
@@ -37,119 +42,125 @@ const CHECKING_MS = 500;
  *
  * A connection that does not read its answers is closed when it has sent more than `maxPipelined` requests, when it has
  * the most of more than `maxRequests` on all connections, or `writeMs` milliseconds after an answer.
- *
- * Returns the function that lists the exchanges on a connection that are not over.
  */
-export function limitConnections(
-  server: Server,
-  limits: Pick<ResolvedLimits, 'maxConnections' | 'maxRequests' | 'maxPipelined'> & { readonly writeMs: number },
-  observer: ConnectionObserver,
-): (socket: object) => readonly Exchange[] {
-  const { maxConnections, maxRequests, maxPipelined, writeMs } = limits;
+export class ConnectionLimiter {
+  readonly #limits: ConnectionLimits;
+  readonly #observer: ConnectionObserver;
   /** Ordered by the last sign of a request: the opening, or the head of one. */
-  const connections = new Set<Connection>();
-  const bySocket = new WeakMap<object, Connection>();
+  readonly #connections = new Set<Connection>();
+  readonly #bySocket = new WeakMap<object, Connection>();
   /** Connections whose TLS handshake is not complete, by their endpoints. */
-  const handshakes = new Map<string, Connection>();
-  /** The exchanges of all connections. Those that have ended are counted until {@link forgetEnded} removes them. */
-  let requests = 0;
+  readonly #handshakes = new Map<string, Connection>();
+  /** The exchanges of all connections. Those that have ended are counted until {@link #forgetEnded} removes them. */
+  #requests = 0;
 
-  server.on('connection', (socket: Socket) => {
-    if (connections.size >= maxConnections && !closeLongestWaiting()) {
-      observer.dropped('full');
+  /** Limits the connections of `server` from now on. */
+  constructor(server: Server, limits: ConnectionLimits, observer: ConnectionObserver) {
+    this.#limits = limits;
+    this.#observer = observer;
+    server.on('connection', (socket: Socket) => this.#admit(socket));
+    // With HTTPS, requests arrive on another socket that wraps the first one.
+    server.on('secureConnection', (socket: Socket) => {
+      const connection = this.#handshakes.get(endpointsOf(socket));
+      if (connection === undefined) return;
+      connection.socket = socket;
+      this.#bySocket.set(socket, connection);
+    });
+    server.prependListener('request', (req, res) => this.#addExchange({ req, res }));
+    const checking = setInterval(() => this.#closeUnread(), Math.min(CHECKING_MS, limits.writeMs)).unref();
+    server.once('close', () => clearInterval(checking));
+  }
+
+  /** The exchanges on a connection that are not over. */
+  openExchanges(socket: object): readonly OpenExchange[] {
+    return this.#bySocket.get(socket)?.exchanges.filter(isOpen) ?? [];
+  }
+
+  #admit(socket: Socket): void {
+    if (this.#connections.size >= this.#limits.maxConnections && !this.#closeLongestWaiting()) {
+      this.#observer.dropped('full');
       socket.destroy();
       return;
     }
     const connection: Connection = { socket, exchanges: [], sending: undefined };
     const endpoints = endpointsOf(socket);
-    connections.add(connection);
-    bySocket.set(socket, connection);
-    handshakes.set(endpoints, connection);
-    observer.opened();
+    this.#connections.add(connection);
+    this.#bySocket.set(socket, connection);
+    this.#handshakes.set(endpoints, connection);
+    this.#observer.opened();
     socket.once('close', () => {
-      if (handshakes.get(endpoints) === connection) handshakes.delete(endpoints);
-      forget(connection);
+      if (this.#handshakes.get(endpoints) === connection) this.#handshakes.delete(endpoints);
+      this.#forget(connection);
     });
-  });
+  }
 
-  // With HTTPS, requests arrive on another socket that wraps the first one.
-  server.on('secureConnection', (socket: Socket) => {
-    const connection = handshakes.get(endpointsOf(socket));
-    if (connection === undefined) return;
-    connection.socket = socket;
-    bySocket.set(socket, connection);
-  });
-
-  server.prependListener('request', (req, res) => {
-    const connection = bySocket.get(req.socket);
+  #addExchange(exchange: OpenExchange): void {
+    const { maxPipelined, maxRequests } = this.#limits;
+    const connection = this.#bySocket.get(exchange.req.socket);
     // A connection that was closed at a limit may still deliver requests that were read before.
-    if (connection === undefined || !connections.delete(connection)) return;
-    connections.add(connection);
-    forgetEnded(connection);
-    connection.exchanges.push({ req, res });
-    requests += 1;
-    if (connection.exchanges.length > maxPipelined) drop(connection, 'pipelined');
-    else if (requests > maxRequests) closeBusiest();
-  });
+    if (connection === undefined || !this.#connections.delete(connection)) return;
+    this.#connections.add(connection);
+    this.#forgetEnded(connection);
+    connection.exchanges.push(exchange);
+    this.#requests += 1;
+    if (connection.exchanges.length > maxPipelined) this.#drop(connection, 'pipelined');
+    else if (this.#requests > maxRequests) this.#closeBusiest();
+  }
 
-  const checking = setInterval(closeUnread, Math.min(CHECKING_MS, writeMs)).unref();
-  server.once('close', () => clearInterval(checking));
-
-  function forgetEnded(connection: Connection): void {
+  #forgetEnded(connection: Connection): void {
     const before = connection.exchanges.length;
     if (before === 0) return;
     connection.exchanges = connection.exchanges.filter(isOpen);
-    requests -= before - connection.exchanges.length;
+    this.#requests -= before - connection.exchanges.length;
   }
 
-  /** Does nothing when it was closed at a limit, and is forgotten. */
-  function forget(connection: Connection): void {
-    if (!connections.delete(connection)) return;
-    requests -= connection.exchanges.length;
+  /** Does nothing for a connection that was closed at a limit, and is forgotten already. */
+  #forget(connection: Connection): void {
+    if (!this.#connections.delete(connection)) return;
+    this.#requests -= connection.exchanges.length;
     connection.exchanges = [];
-    observer.closed();
+    this.#observer.closed();
   }
 
-  function drop(connection: Connection, why: DropReason): void {
-    observer.dropped(why);
-    forget(connection);
+  #drop(connection: Connection, why: DropReason): void {
+    this.#observer.dropped(why);
+    this.#forget(connection);
     connection.socket.destroy();
   }
 
-  function closeLongestWaiting(): boolean {
-    for (const connection of connections) {
+  /** Returns false when every connection has a complete request that is not answered. */
+  #closeLongestWaiting(): boolean {
+    for (const connection of this.#connections) {
       if (connection.exchanges.some(({ req, res }) => req.complete && !res.writableEnded)) continue;
-      drop(connection, 'waiting');
+      this.#drop(connection, 'waiting');
       return true;
     }
     return false;
   }
 
-  function closeBusiest(): void {
+  #closeBusiest(): void {
     let busiest: Connection | undefined;
-    for (const connection of connections) {
-      forgetEnded(connection);
+    for (const connection of this.#connections) {
+      this.#forgetEnded(connection);
       if (connection.exchanges.length > (busiest?.exchanges.length ?? 0)) busiest = connection;
     }
-    if (requests > maxRequests && busiest !== undefined) drop(busiest, 'requests');
+    if (this.#requests > this.#limits.maxRequests && busiest !== undefined) this.#drop(busiest, 'requests');
   }
 
-  function closeUnread(): void {
+  #closeUnread(): void {
     const now = performance.now();
-    for (const connection of connections) {
-      forgetEnded(connection);
+    for (const connection of this.#connections) {
+      this.#forgetEnded(connection);
       // Answers are sent in order: the others wait for the first.
       const res = connection.exchanges[0]?.res;
       if (res === undefined || !res.writableEnded || res.writableFinished) connection.sending = undefined;
       else if (connection.sending?.res !== res) connection.sending = { res, since: now };
-      else if (now - connection.sending.since >= writeMs) drop(connection, 'unread');
+      else if (now - connection.sending.since >= this.#limits.writeMs) this.#drop(connection, 'unread');
     }
   }
-
-  return (socket) => bySocket.get(socket)?.exchanges.filter(isOpen) ?? [];
 }
 
-/** Identifies a connection among those of one server. */
+/** A text that identifies a connection among those of one server. */
 function endpointsOf({ remoteAddress, remotePort, localAddress }: Socket): string {
   return `${remoteAddress} ${remotePort} ${localAddress}`;
 }

@@ -1,4 +1,4 @@
-/** The Node server under the Express app: HTTP or HTTPS, with limits on connections, headers and time. */
+/** Creates the Node server for the Express app: HTTP or HTTPS, with limits on connections, headers and time. */
 import { createServer, IncomingMessage, type RequestListener, type Server, ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { Socket } from 'node:net';
@@ -8,24 +8,25 @@ import { HookproofError } from '../../contract/index.ts';
 import { type ConnectionObserver, resolveLimits, type ServerLimits, silentConnectionObserver } from '../budget.ts';
 import { type ReceiverLogger, silentLogger } from '../logger.ts';
 import { answerClientErrors, rejectTooManyHeaders } from './client-errors.ts';
-import { limitConnections } from './connections.ts';
+import { ConnectionLimiter } from './connections.ts';
 import { resolveTimeouts, type ServerTimeouts } from './timeouts.ts';
 import { logFailedHandshakes, type ServerTls, secureContextOptions, verifySecureContext } from './tls.ts';
 
 export interface HttpServerOptions {
-  /** Serves HTTPS. Without it plain HTTP, which is for local tests and for use behind a TLS terminator. */
+  /** Serves HTTPS. Without it, the server speaks plain HTTP, for local tests and behind a TLS terminator. */
   readonly tls?: ServerTls;
   readonly limits?: ServerLimits;
   readonly timeouts?: ServerTimeouts;
-  /** Notified of connections, and of requests that are rejected before the first stage. */
+  /** Receives events about connections, and about requests that are rejected before the first stage. */
   readonly connectionObserver?: ConnectionObserver;
   readonly logger?: ReceiverLogger;
 }
 
 /**
- * Creates the server for an app, not listening yet. Throws {@link HookproofError} (`RECEIVER_TLS`, `RECEIVER_LIMIT`).
+ * Creates the server for an app, which is not listening yet. Throws {@link HookproofError} (`RECEIVER_TLS`,
+ * `RECEIVER_LIMIT`).
  *
- * The three functions that it calls can also be used one by one, for a server with other options.
+ * The three functions that it calls can also be used separately, for a server with other options.
  */
 export function createHttpServer(app: Express, options: HttpServerOptions = {}): Server {
   const { tls } = options;
@@ -35,7 +36,7 @@ export function createHttpServer(app: Express, options: HttpServerOptions = {}):
   return protectServer(createTlsServer(httpsOptions(app, tls, options), listener), options);
 }
 
-/** The options of `node:http` for an app. */
+/** Returns the options of `node:http` for an app. */
 function httpOptions(app: Express, options: HttpServerOptions) {
   const timeouts = resolveTimeouts(options.timeouts);
   return {
@@ -43,13 +44,14 @@ function httpOptions(app: Express, options: HttpServerOptions) {
     headersTimeout: timeouts.headersMs,
     requestTimeout: timeouts.requestMs,
     keepAliveTimeout: timeouts.keepAliveMs,
-    // How often Node checks the first two. With its default, 30 s, they could overrun by as much.
+    // Interval at which Node checks the first two limits. With its default of 30 s, they could be exceeded by that
+    // much.
     connectionsCheckingInterval: 500,
     maxHeaderSize: resolveLimits(options.limits).maxHeaderBytes,
   };
 }
 
-/** The options of `node:https` for an app. Throws {@link HookproofError} `RECEIVER_TLS`. */
+/** Returns the options of `node:https` for an app. Throws {@link HookproofError} `RECEIVER_TLS`. */
 export function httpsOptions(app: Express, tls: ServerTls, options: HttpServerOptions): TlsOptions {
   return {
     ...httpOptions(app, options),
@@ -60,7 +62,7 @@ export function httpsOptions(app: Express, tls: ServerTls, options: HttpServerOp
   };
 }
 
-/** The app, behind the limit on header lines. */
+/** Returns the listener that runs the app behind the limit on header lines. */
 export function requestListener(app: Express, options: HttpServerOptions): RequestListener {
   const { maxHeaders } = resolveLimits(options.limits);
   return rejectTooManyHeaders(maxHeaders, app, options.connectionObserver ?? silentConnectionObserver);
@@ -73,7 +75,8 @@ export function protectServer<S extends Server>(server: S, options: HttpServerOp
   // Node would silently drop header lines beyond its own limit of 2,000. A check must not miss a header.
   server.maxHeadersCount = 0;
   if (tls !== undefined) logFailedHandshakes(server, logger);
-  answerClientErrors(server, limitConnections(server, limits, observer), observer);
+  const limiter = new ConnectionLimiter(server, limits, observer);
+  answerClientErrors(server, (socket) => limiter.openExchanges(socket), observer);
   return server;
 }
 
@@ -100,7 +103,7 @@ export function listen(
   });
 }
 
-/** As Express creates `res.locals`, without properties of `Object`, but not as the hash table that V8 makes of that. */
+/** Has no properties of `Object`, like the `res.locals` of Express, but avoids the hash table that V8 makes of that. */
 class Locals {
   [name: string]: unknown;
 }
@@ -109,16 +112,17 @@ Reflect.deleteProperty(Locals.prototype, 'constructor');
 
 /**
  * Makes Express fast on Node 20 and 22. Express replaces the prototype of every request and response, and an object
- * whose prototype was replaced is slow from then on. The classes returned here create objects that have the prototype
- * of the app from the start, and setting the prototype that an object already has costs nothing. A delivery takes a
- * third of the processor time.
+ * whose prototype was replaced is slow from then on. The returned classes create objects that have the prototype of the
+ * app from the start, and setting the prototype that an object already has costs nothing. A delivery then takes a third
+ * of the processor time.
  *
- * Empty where Node does not allow it: the receiver then works the same, only slower.
+ * Returns no classes where Node does not allow it. The receiver then works the same, only slower.
  */
 export function matchedClasses(
   app: Express,
 ): Pick<NonNullable<Parameters<typeof createServer>[0]>, 'IncomingMessage' | 'ServerResponse'> {
-  // Functions and not classes: the prototype of a class cannot be replaced, and Node's own constructors can be called.
+  // These are functions and not classes, because the prototype of a class cannot be replaced and Node's own
+  // constructors can be called.
   function MatchedRequest(this: IncomingMessage, socket: Socket) {
     callable(IncomingMessage).call(this, socket);
   }
@@ -129,8 +133,8 @@ export function matchedClasses(
   MatchedRequest.prototype = app.request;
   skipAfterClose(app.request);
   MatchedResponse.prototype = app.response;
-  // As `extends` does. It lets V8 predict how many fields the objects will have; without it they outgrow their first
-  // allocation and become hash tables, and a delivery takes half as long again.
+  // Does what `extends` does. It lets V8 predict how many fields the objects will have. Without it they outgrow their
+  // first allocation and become hash tables, and a delivery takes 50% longer.
   Object.setPrototypeOf(MatchedRequest, IncomingMessage);
   Object.setPrototypeOf(MatchedResponse, ServerResponse);
   const classes = {
@@ -146,9 +150,9 @@ export function matchedClasses(
 }
 
 /**
- * Lets the parser skip what it has read of a connection that was closed at a limit. One read can hold thousands of
- * requests, and Node would create the objects of each, and an error with a stack. It stops only at a request for an
- * upgrade, which nothing here listens to: so this is what the requests look like once their connection is closed.
+ * Lets the parser skip what it has read from a connection that was closed at a limit. One read can contain thousands of
+ * requests, and Node would create the objects of each, and an error with a stack. The parser stops only at a request
+ * for an upgrade, to which nothing here listens, so requests look like that once their connection is closed.
  */
 function skipAfterClose(prototype: object): void {
   const ASKED = Symbol('upgrade');
@@ -163,7 +167,7 @@ function skipAfterClose(prototype: object): void {
   });
 }
 
-/** Node's constructors are functions, which their types do not say. */
+/** Node's constructors are functions, although their types do not say so. */
 function callable(nodeClass: object): (this: object, ...args: unknown[]) => void {
   return nodeClass as (this: object, ...args: unknown[]) => void;
 }

@@ -1,23 +1,23 @@
-/** How long one sender may take. Checked at start-up. */
+/** Time limits for one client. Checked at start-up. */
 import { HookproofError } from '../../contract/index.ts';
 import { givenNumbers, MAX_TIMER_MS } from '../budget.ts';
 
 /** Time limits in milliseconds. */
 export interface ServerTimeouts {
-  /** For the TLS handshake. 10,000 by default. */
+  /** Time for the TLS handshake. Default: 10,000. */
   readonly handshakeMs?: number;
   /**
-   * For all headers, from the opening of the connection or the first byte of the request; then 408. 10,000 by default,
-   * or `requestMs` when that is less.
+   * Time for all headers, from the opening of the connection or the first byte of the request. Later ones are answered
+   * 408. Default: 10,000, or `requestMs` if that is less.
    */
   readonly headersMs?: number;
-  /** For the complete request; then 408. 30,000 by default. */
+  /** Time for the complete request. Later ones are answered 408. Default: 30,000. */
   readonly requestMs?: number;
-  /** For the client to take an answer; then the connection is closed. 10,000 by default. */
+  /** Time for the client to read an answer. The connection is closed after it. Default: 10,000. */
   readonly writeMs?: number;
-  /** For the next request on a connection. 65,000 by default. */
+  /** Time until the next request on a connection. The connection is closed after it. Default: 65,000. */
   readonly keepAliveMs?: number;
-  /** For requests and handlers under way when the receiver is closed. 10,000 by default. */
+  /** Time for running requests and handlers when the receiver is closed. Default: 10,000. */
   readonly closeMs?: number;
 }
 

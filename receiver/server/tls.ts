@@ -1,7 +1,4 @@
-/**
- * Certificates and keys for HTTPS and mutual TLS, checked before use: node:tls silently accepts combinations that
- * cannot work.
- */
+/** Checks certificates and keys before use, because node:tls silently accepts combinations that cannot work. */
 import { constants, createPrivateKey, X509Certificate } from 'node:crypto';
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
@@ -15,26 +12,27 @@ export interface ServerTls {
   /** The server's certificate, followed by its intermediates, and its key. */
   readonly cert: string;
   readonly key: string;
-  /** Of an encrypted key. */
+  /** Passphrase of an encrypted key. */
   readonly passphrase?: string;
-  /** The CAs that issue client certificates. Required with `clientCertificate`. */
+  /** CAs that issue client certificates. Required with `clientCertificate`. */
   readonly ca?: string;
   /**
-   * Mutual TLS. `required` rejects clients without a certificate from `ca` in the handshake; `optional` completes every
-   * handshake, answers 401 to those clients and logs the reason. By default no client certificate is requested.
+   * Enables mutual TLS. `required` rejects clients without a certificate from `ca` in the handshake. `optional`
+   * completes every handshake, answers 401 to those clients and logs the reason. Default: no client certificate is
+   * requested.
    */
   readonly clientCertificate?: 'required' | 'optional';
 }
 
-/** Without the suites of Node's list with which a stolen RSA key opens the traffic that was recorded before. */
+/** Node's cipher suites without those for which a stolen RSA key decrypts recorded traffic. */
 const FORWARD_SECRECY = [
   ...['TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256', 'TLS_AES_128_GCM_SHA256'],
   ...['ECDHE+AESGCM', 'ECDHE+CHACHA20'],
 ].join(':');
 
 /**
- * Checks the material and returns it as node:tls takes it. Throws {@link HookproofError} `RECEIVER_TLS`, which contains
- * nothing of the key.
+ * Checks the material and returns it in the form that node:tls takes. Throws {@link HookproofError} `RECEIVER_TLS`,
+ * which contains no part of the key.
  */
 export function secureContextOptions(tls: ServerTls): SecureContextOptions {
   checkAuthorities(tls);
@@ -51,16 +49,14 @@ export function secureContextOptions(tls: ServerTls): SecureContextOptions {
   };
 }
 
-/**
- * Lets OpenSSL load the material, which fails for weak keys among others. Throws {@link HookproofError} `RECEIVER_TLS`.
- */
+/** Makes OpenSSL load the material, which fails for weak keys. Throws {@link HookproofError} `RECEIVER_TLS`. */
 export function verifySecureContext(options: SecureContextOptions): void {
   try {
     createSecureContext(options);
   } catch (cause) {
     throw unusable(
       'The certificate and key for HTTPS cannot be used.',
-      'The cause has the reason from OpenSSL.',
+      'See the cause for the reason that OpenSSL gives.',
       cause,
     );
   }
@@ -69,7 +65,7 @@ export function verifySecureContext(options: SecureContextOptions): void {
 function checkAuthorities({ ca, clientCertificate }: ServerTls): void {
   if (clientCertificate === undefined) {
     if (ca === undefined) return;
-    // A CA is only given in order to check client certificates.
+    // A CA is only useful for checking client certificates.
     throw unusable(
       'tls.ca is set, but tls.clientCertificate is not.',
       "Set tls.clientCertificate to 'required' or 'optional', or leave out tls.ca.",
@@ -82,14 +78,14 @@ function checkAuthorities({ ca, clientCertificate }: ServerTls): void {
     );
   }
   if (ca === undefined) {
-    // Without a list of our own, Node would trust client certificates of every public CA.
+    // Without our own list, Node would trust client certificates from every public CA.
     throw unusable(
       'tls.clientCertificate is set, but tls.ca is not.',
       'Set tls.ca to the certificate of the CA that issues the client certificates.',
     );
   }
   try {
-    // Node treats an empty text as "not given", and skips what is not a certificate.
+    // Node treats an empty text as "not given", and skips everything that is not a certificate.
     const blocks = ca.split(/(?=-----BEGIN )/).filter((block) => block.startsWith('-----BEGIN '));
     for (const block of blocks.length === 0 ? [ca] : blocks) new X509Certificate(block);
   } catch (cause) {
@@ -113,8 +109,8 @@ function checkPair({ cert, key, passphrase }: ServerTls): void {
     throw unusable('The private key for HTTPS cannot be read.', hint, cause);
   }
   if (belongs) return;
-  // Node rejects a mismatch of the same key type, but not an RSA key with an elliptic-curve certificate: then every
-  // handshake fails.
+  // Node rejects a mismatch of the same key type, but not an RSA key with an elliptic-curve certificate. Every
+  // handshake would then fail.
   throw unusable(
     'The private key for HTTPS does not belong to the certificate.',
     "The server's own certificate comes first, followed by its intermediates.",
@@ -130,14 +126,14 @@ function unusable(message: string, hint: string, cause?: unknown): HookproofErro
 }
 
 /**
- * Logs the reason and the address of every handshake that fails. Never an error: anyone who reaches the port can cause
- * it.
+ * Logs the reason and the address of every handshake that fails. They are not logged as errors, because anyone who
+ * reaches the port can cause them.
  */
 export function logFailedHandshakes(server: Server, logger: ReceiverLogger): void {
-  // Node only knows the address after a connection has ended if it was read before.
+  // Node knows the address after a connection has ended only if it was read before.
   server.on('connection', (socket: Socket) => void socket.remoteAddress);
   server.on('tlsClientError', (error: NodeJS.ErrnoException, socket: TLSSocket) => {
-    // A certificate that does not verify is not an error of the handshake: Node just ends the connection.
+    // A certificate that does not verify is not a handshake error: Node just ends the connection.
     const code = String(socket.authorizationError ?? error.code);
     const fields = { event: 'tls-refused', code, reason: describeTlsError(code), remoteAddress: addressOf(socket) };
     logger.info(fields, 'TLS handshake refused');
@@ -145,7 +141,8 @@ export function logFailedHandshakes(server: Server, logger: ReceiverLogger): voi
 }
 
 /**
- * The TCP socket under the TLS socket keeps the address longer. It has no public name; without it no address is logged.
+ * Returns the address from the TCP socket under the TLS socket, which keeps it longer. That socket has no public name;
+ * without it no address is logged.
  */
 function addressOf(socket: TLSSocket): string | undefined {
   return socket.remoteAddress ?? (socket as { _parent?: Socket })._parent?.remoteAddress;

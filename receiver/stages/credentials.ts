@@ -1,6 +1,5 @@
 /**
- * The three stages that check who sent a delivery. Each rejects with the same 401; the pure checks are in files of
- * their own.
+ * The three stages that check who sent a delivery. Each rejects with the same 401. Separate files have the pure checks.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -19,9 +18,9 @@ import { discardBody, type HeadCheck } from './request.ts';
 import { refuseUnauthorized, requestHeader, required, type Stage } from './stage.ts';
 
 /**
- * Stage 2: requires the client's certificate, before the body is read. Specification: Mutual TLS. With
+ * Stage 2: requires the client's certificate before the body is read. Specification: Mutual TLS. With
  * `clientCertificate: 'optional'` every handshake succeeds and this is the only check; with `'required'` it is the
- * second.
+ * second one.
  */
 export function requireClientCertificate(config: ClientCertificateConfig, budget: Budget): Stage {
   const check = config.from === 'proxy' ? checkByProxy(config) : checkByConnection(config);
@@ -34,9 +33,9 @@ export function requireClientCertificate(config: ClientCertificateConfig, budget
 }
 
 /**
- * Checks what the head of a request shows of its credentials, so that a body is kept only for a sender that can know
- * them: the API key, and the form of the signature. The answer is the same, after the body, as if the next two stages
- * had given it.
+ * Checks the credentials as far as the head of a request shows them: the API key, and the form of the signature. A body
+ * is then kept only for a sender that can know the credentials. The answer comes after the body, and is the same as
+ * that of the next two stages.
  */
 export function checkHead({ apiKey, signing }: Pick<ReceiverConfig, 'apiKey' | 'signing'>): HeadCheck {
   return (req, { locals }) => {
@@ -52,12 +51,12 @@ export function checkHead({ apiKey, signing }: Pick<ReceiverConfig, 'apiKey' | '
 }
 
 /**
- * Stage 4: requires the API key. Specification: API key header. The key is read from its header only: a query parameter
- * would end up in access logs. `header` is in lower case.
+ * Stage 4: requires the API key. Specification: API key header. The key is read only from its header, because a query
+ * parameter would end up in access logs. `header` is in lower case.
  */
 export function requireApiKey(config: { readonly keys: readonly string[]; readonly header: string }): Stage {
   return (req, res, next) => {
-    // Set by `checkHead`, when the key is valid.
+    // Set by `checkHead` when the key is valid.
     if (res.locals.keyIndex !== undefined) return next();
     const result = checkApiKey({ header: requestHeader(req, config.header), keys: config.keys });
     if (!result.ok) return refuseUnauthorized(res, `api-key-${result.reason}`);
@@ -67,7 +66,7 @@ export function requireApiKey(config: { readonly keys: readonly string[]; readon
 }
 
 /**
- * Stage 5: requires the signature, over the raw bytes and before anything parses them. Specification: HMAC signature.
+ * Stage 5: requires the signature over the raw bytes, before anything parses them. Specification: HMAC signature.
  * `header` is in lower case.
  */
 export function requireSignature(config: { readonly secrets: readonly string[]; readonly header: string }): Stage {
@@ -96,8 +95,8 @@ function checkByConnection(config: { readonly allowed: readonly string[] | undef
 
 function checkSocket(socket: Socket, allowed: readonly string[] | undefined): ClientCertificateCheck {
   if (!(socket instanceof TLSSocket)) return { ok: false, reason: 'missing', detail: 'no TLS connection' };
-  // Not getPeerX509Certificate: in Node 20, getPeerCertificate returns nothing after it. null when the connection has
-  // ended.
+  // getPeerX509Certificate is not used, because in Node 20 getPeerCertificate returns nothing after it. The result is
+  // null when the connection has ended.
   const certificate = socket.getPeerCertificate() ?? {};
   const result = checkClientCertificate({ connection: { authorized: socket.authorized, certificate }, allowed });
   if (result.ok || result.reason !== 'untrusted') return result;
@@ -110,7 +109,7 @@ function checkByProxy(config: Extract<ClientCertificateConfig, { from: 'proxy' }
       proxies: config.proxies,
       value: config.value,
       header: requestHeader(req, config.header),
-      // From the socket, not from `req.ip`, which Express can take from a header.
+      // The address comes from the socket, because Express can take `req.ip` from a header.
       peer: req.socket.remoteAddress,
     });
 }

@@ -1,4 +1,4 @@
-/** The first stages: what kind of request it is, and the bytes of its body. */
+/** The first stages, which check the kind of the request and read the bytes of its body. */
 import type { IncomingMessage } from 'node:http';
 import type { Response } from 'express';
 import { HookproofError } from '../../contract/index.ts';
@@ -6,17 +6,17 @@ import type { Budget, Upload } from '../budget.ts';
 import { type DeliveryState, refuse, refuseUnauthorized, type Stage, setReason } from './stage.ts';
 
 /**
- * Stage 1: accepts POST at the registered path, and nothing else. Specification: Delivery endpoint.
+ * Stage 1: accepts only POST at the registered path. Specification: Delivery endpoint.
  *
- * `path` is compared exactly, without the query, which is never read. When it is undefined, any path is accepted. A
- * version of HTTP or a transfer coding that Node's parser lets through without understanding it is rejected.
+ * `path` is compared exactly, without the query, which is never read. When it is undefined, any path is accepted. An
+ * HTTP version or a transfer coding that Node's parser passes on without understanding it is rejected.
  */
 export function accept(path: string | undefined, budget: Budget): Stage {
   return (req, res, next) => {
     const { 'transfer-encoding': coding } = req.headers;
     let status: 404 | 405 | 501 | 505;
     if (req.httpVersionMajor !== 1) status = 505;
-    // A body that is compressed as well would be verified and stored as it was transferred.
+    // A body with another coding would be verified and stored in its transferred form.
     else if (coding !== undefined && coding.toLowerCase() !== 'chunked') status = 501;
     else if (path !== undefined && req.path !== path) status = 404;
     else if (req.method !== 'POST') status = 405;
@@ -35,14 +35,14 @@ const NOT_ACCEPTED = {
   505: ['http-version-not-supported', CLOSE],
 } as const;
 
-/** Why the head of a request shows that the delivery is rejected, as a code; undefined when it does not. */
+/** Returns why the head of a request already shows that the delivery is rejected, as a code; undefined otherwise. */
 export type HeadCheck = (req: IncomingMessage, res: Response<unknown, DeliveryState>) => string | undefined;
 
 /**
- * Stage 3: reads the body as bytes, up to `limit` of them. Nothing is decoded or decompressed, and Content-Type does
- * not matter: the signature is over exactly these bytes.
+ * Stage 3: reads up to `limit` bytes of the body. Nothing is decoded or decompressed, whatever the Content-Type,
+ * because the signature covers exactly these bytes.
  *
- * A body that `checkHead` rejects is read to its end, but not kept, and then answered 401.
+ * A body that `checkHead` rejects is read to its end but not kept, and then answered 401.
  */
 export function readBody(limit: number, budget: Budget, checkHead?: HeadCheck): Stage {
   return (req, res, next) => {
@@ -58,7 +58,7 @@ export function readBody(limit: number, budget: Budget, checkHead?: HeadCheck): 
         return next();
       }
       if (reading.reason === 'aborted') {
-        // The connection is closed: there is no one to answer.
+        // The connection is closed, so nothing can be answered.
         if (upload?.dropped !== undefined) setReason(res, upload.dropped);
         return;
       }
@@ -67,30 +67,30 @@ export function readBody(limit: number, budget: Budget, checkHead?: HeadCheck): 
   };
 }
 
-type Reading =
+type BodyReading =
   | { readonly ok: true; readonly body: Buffer }
   | { readonly ok: false; readonly reason: 'aborted' }
-  /** `drained`: the rest was read and discarded, so the connection can be reused. */
+  /** `drained` means that the rest was read and discarded, so that the connection can be reused. */
   | { readonly ok: false; readonly reason: 'too-large'; readonly drained: boolean };
 
 /**
- * How much of a body beyond the limit is still read (and discarded), in bytes. Closing a connection while the sender is
- * still sending resets it, and then the sender never sees the 413.
+ * Number of bytes beyond the limit that are still read and discarded. Closing a connection while the sender is still
+ * sending resets it, and the sender would never see the 413.
  */
 const DRAIN_LIMIT = 16 * 1024 * 1024;
 
 /**
- * Calls `done` once. A callback, because a promise and the router's wait for it would cost each delivery a microsecond.
- * There is no upload when the whole body arrives in one chunk: it is never waited for, and does not count towards the
- * budget.
+ * Reads the body and calls `done` once. It takes a callback because a promise, and the router's wait for it, would cost
+ * each delivery a microsecond. A body that arrives in one chunk has no upload: it never waits, and does not count
+ * towards the budget.
  */
 function readBytes(
   req: IncomingMessage,
   { limit, budget, keeps }: { readonly limit: number; readonly budget: Budget; readonly keeps: boolean },
-  done: (reading: Reading, upload: Upload | undefined) => void,
+  done: (reading: BodyReading, upload: Upload | undefined) => void,
 ): void {
   if (req.readableDidRead || req.readableEnded) {
-    // A body parser ran first: waiting for bytes that have been read already would hang.
+    // A body parser ran first, and waiting for bytes that have already been read would hang.
     throw new HookproofError('RECEIVER_BODY_CONSUMED', 'The body was read before the receiver saw it.', {
       hint: 'Mount the receiver before express.json() and any other body parser.',
       kind: 'internal',
@@ -98,13 +98,13 @@ function readBytes(
   }
   const declared = Number(req.headers['content-length'] ?? 0);
   let received = 0;
-  /** The only chunk of most bodies, which is used without a copy; or all. */
+  /** The only chunk of most bodies, which is used without a copy; otherwise the complete body. */
   let whole: Buffer | undefined;
   let chunks: Chunks | undefined;
   let upload: Upload | undefined;
   let over = false;
 
-  const finish = (reading: Reading) => {
+  const finish = (reading: BodyReading) => {
     if (over) return;
     over = true;
     chunks = undefined;
@@ -112,7 +112,7 @@ function readBytes(
     done(reading, upload);
   };
   const onData = (chunk: Buffer) => {
-    // Read and discarded, for as long as it takes to send the answer and close the connection.
+    // Read and discarded for as long as it takes to send the answer and close the connection.
     if (over) return;
     received += chunk.length;
     if (upload !== undefined || received !== declared) {
@@ -144,8 +144,8 @@ function readBytes(
 }
 
 /**
- * Reads and discards the body of a request that is rejected by its head: at once, because chunks that no code reads
- * take memory until the answer is sent, and not for ever.
+ * Reads and discards the body of a request that is rejected by its head. It starts at once, because chunks that no code
+ * reads occupy memory until the answer is sent, and it stops at a limit.
  */
 export function discardBody(req: IncomingMessage, budget: Budget): void {
   const upload = budget.begin(req);
@@ -160,11 +160,11 @@ const EMPTY = Buffer.alloc(0);
 const BLOCK_BYTES = 4096;
 
 /**
- * The chunks of a body. Those that are smaller than a block are copied into blocks: as an object each, chunks of one
- * byte would take several hundred times their size.
+ * The chunks of a body. Those smaller than a block are copied into blocks, because chunks of one byte as separate
+ * objects would take several hundred times their size.
  */
 class Chunks {
-  /** The memory of all, in bytes. */
+  /** Memory of all chunks, in bytes. */
   held = 0;
   readonly #list: Buffer[] = [];
   #block = EMPTY;

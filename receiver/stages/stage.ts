@@ -1,25 +1,26 @@
-/** What the stages share: the state of a delivery, how to read a header, and how to answer. */
+/** What the stages share: the state of a delivery, reading a header, and answering. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { NextFunction, Request, Response } from 'express';
 import { HookproofError, type ReceivedNotification } from '../../contract/index.ts';
+import type { SinkResult } from '../inbox/notification-sink.ts';
 
-/** What the stages know about a delivery so far. It is kept in `res.locals`. */
+/** What the stages know about a delivery so far. It is stored in `res.locals`. */
 export interface DeliveryState {
   /** Set by `readBody`: the bytes of the body as received. */
   rawBody?: Buffer;
-  /** Set by `requireSignature`: which of the secrets matched. Shows the progress of a rotation. */
+  /** Set by `requireSignature`: index of the secret that matched. Shows the progress of a rotation. */
   secretIndex?: number;
-  /** Set by `requireApiKey`: which of the keys matched. */
+  /** Set by `requireApiKey`: index of the key that matched. */
   keyIndex?: number;
   /** Set by `parse`: any JSON value. */
   payload?: unknown;
   /** Set by `validate`. */
   notification?: ReceivedNotification;
-  /** Set by `store`. */
-  stored?: 'stored' | 'duplicate';
+  /** Set by `store`: what the inbox or the sink said. */
+  stored?: 'stored' | SinkResult;
   /** Why the delivery was not accepted, as a code. */
   reason?: string;
-  /** What the log adds to the reason. */
+  /** Details for the log in addition to the reason. */
   reasonDetail?: string;
 }
 
@@ -27,30 +28,30 @@ export interface DeliveryState {
 export type Stage = (req: Request, res: Response<unknown, DeliveryState>, next: NextFunction) => void | Promise<void>;
 
 /**
- * A header as sent: undefined when absent, an array when repeated. `req.headers` hides the difference: it joins the
- * lines of some headers with a comma and drops all but the first of others. `name` is in lower case.
+ * Returns a header as sent: undefined when absent, an array when repeated. `req.headers` hides the difference, because
+ * it joins the lines of some headers with a comma and drops all but the first line of others. `name` is in lower case.
  */
 export function requestHeader(req: IncomingMessage, name: string): string | string[] | undefined {
   const values: string[] = [];
   for (let index = 0; index + 1 < req.rawHeaders.length; index += 2) {
     const line = req.rawHeaders[index] ?? '';
-    // The length is compared first, so that few names have to be converted to lower case.
+    // The length is compared first, so that few names must be converted to lower case.
     if (line.length === name.length && line.toLowerCase() === name) values.push(req.rawHeaders[index + 1] ?? '');
   }
   return values.length > 1 ? values : values[0];
 }
 
-/** Answers with JSON. `body` contains nothing from the request, and no secret. */
+/** Answers with JSON. `body` must contain nothing from the request and no secret. */
 export function answer(res: ServerResponse, status: number, body: object, headers: Record<string, string> = {}): void {
-  // A string and not a Buffer: Node then sends head and body together.
+  // Node sends head and body together when the body is a string, but not when it is a Buffer.
   const text = JSON.stringify(body);
   res.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text), ...headers });
   res.end(text);
 }
 
 /**
- * Rejects a delivery. The answer contains `error`, a fixed code, and `detail`; `reason`, a code too, and `reasonDetail`
- * go to the log only.
+ * Rejects a delivery. The answer contains `error`, a fixed code, and `detail`. `reason`, also a code, and
+ * `reasonDetail` are only logged.
  */
 export function refuse(
   res: Response<unknown, DeliveryState>,
@@ -67,7 +68,7 @@ export function refuse(
   answer(res, status, { error, ...options.detail }, options.headers);
 }
 
-/** The one answer to invalid credentials: an attacker gets the same bytes whatever is invalid. */
+/** Sends the same answer to all invalid credentials, so that an attacker cannot find out which one is invalid. */
 export function refuseUnauthorized(
   res: Response<unknown, DeliveryState>,
   reason: string,
@@ -84,8 +85,7 @@ export function setReason({ locals }: Response<unknown, DeliveryState>, reason: 
 }
 
 /**
- * The value of a field that an earlier stage must have set. Throws otherwise: a pipeline in the wrong order fails
- * closed.
+ * Returns a field that an earlier stage has set. Throws when it is missing: a pipeline in the wrong order fails closed.
  */
 export function required<K extends keyof DeliveryState>(
   res: Response<unknown, DeliveryState>,

@@ -1,4 +1,4 @@
-// What the receiver stored, by its journal (WEBHOOK_JOURNAL). For test environments only.
+// Prints what the receiver stored, from its journal (WEBHOOK_JOURNAL). For test environments only.
 // `dotnet run --no-build -- effects notification=ID,ID` or `dotnet run --no-build -- effects transaction=ID`
 using System.Text.Json;
 using System.Text.RegularExpressions;
@@ -18,7 +18,7 @@ static class Effects
             return 1;
         }
         var ids = asked.Groups[2].Value.Split(',').Select(Uri.UnescapeDataString).ToHashSet();
-        // The receiver has the file open. What follows the last line is being written.
+        // The receiver has the file open. An incomplete last line is still being written.
         using var file = new StreamReader(new FileStream(journal, FileMode.Open, FileAccess.Read, FileShare.ReadWrite));
         var lines = file.ReadToEnd().Split('\n')[..^1];
         var all = lines.Select(Handling).ToList();
@@ -31,7 +31,7 @@ static class Effects
     {
         using var entry = JsonDocument.Parse(line);
         using var notification = JsonDocument.Parse(entry.RootElement.GetProperty("body").GetString()!);
-        // The first of these fields that is filled.
+        // Returns the first of these fields that is filled.
         string? First(params string[] paths) =>
             paths.Select(path => TextAt(notification.RootElement, path)).FirstOrDefault(text => text is { Length: > 0 });
         var (type, kind) = (First("type"), First("data.type"));
@@ -68,7 +68,7 @@ static class Effects
         return value.ValueKind == JsonValueKind.String ? value.GetString() : null;
     }
 
-    // Moves the point in the text: a double would lose digits. An asset without known decimals has no amount.
+    // Moves the point in the text, because a double would lose digits. An asset without known decimals has no amount.
     static string? DisplayAmount(string atomic, string? currency)
     {
         if (currency == null || !Decimals.TryGetValue(currency, out var decimals)) return null;

@@ -1,10 +1,10 @@
 using System.Text;
 using System.Text.Json;
 
-/// <summary>A file with one line of JSON per notification, each of them on disk before Store returns.</summary>
+/// <summary>A file with one line of JSON per notification, which is on disk before Store returns.</summary>
 class Journal
 {
-    // Enough for a body of 1 MiB of which JSON escapes each byte with six.
+    // Enough for a body of 1 MiB in which JSON escapes each byte as six.
     const int MaxLineBytes = 8 * 1024 * 1024;
 
     static readonly JsonSerializerOptions Web = new(JsonSerializerDefaults.Web);
@@ -23,13 +23,13 @@ class Journal
         lockFile = Lock($"{path}.lock");
         file = Open(path, FileShare.Read);
         ReadLines();
-        // What follows the last line was being written when the process was killed.
+        // An incomplete last line was being written when the process was killed.
         file.SetLength(size);
         file.Flush(flushToDisk: true);
     }
 
-    // As long as the process lives, because the known ids are in its memory. A separate file, because elsewhere than on
-    // Windows FileShare.None locks out readers too, such as Effects.cs.
+    // Held while the process lives, because the known ids are in its memory. It is a separate file, because except on
+    // Windows FileShare.None also locks out readers such as Effects.cs.
     FileStream Lock(string name)
     {
         try
@@ -52,7 +52,7 @@ class Journal
         return new FileStream(name, options);
     }
 
-    // Changes nothing, so that a wrong path in WEBHOOK_JOURNAL does no harm.
+    // Changes nothing, so that a wrong path in WEBHOOK_JOURNAL is harmless.
     void ReadLines()
     {
         var block = new byte[64 * 1024];
@@ -86,13 +86,13 @@ class Journal
         }
         catch (Exception error) when (error is JsonException or InvalidOperationException)
         {
-            return null; // InvalidOperationException: the id is not a text.
+            return null; // InvalidOperationException: the id is not a string.
         }
     }
 
     IOException NotALine(int number) => new($"{path} line {number} is not a line of a journal");
 
-    /// <summary>Throws IOException when the notification cannot be stored. A copy adds no line.</summary>
+    /// <summary>Throws IOException when the notification cannot be stored. A duplicate adds no line.</summary>
     public void Store(string id, byte[] body)
     {
         var entry = new Entry(id, DateTime.UtcNow, Encoding.UTF8.GetString(body));
@@ -117,7 +117,7 @@ class Journal
         }
     }
 
-    // A file that was removed or replaced is gone at the next start. .NET does not show which file it is, but its size.
+    // A file that was removed or replaced would be missing at the next start. .NET shows only its size.
     void Check()
     {
         var found = new FileInfo(path);

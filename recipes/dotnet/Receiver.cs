@@ -1,8 +1,8 @@
 // Receives signed notifications with ASP.NET Core: verifies the raw body, appends it to a journal on disk, answers 200.
 //
 // Start it with `dotnet run` (.NET 8 or later). Environment: WEBHOOK_SECRET and WEBHOOK_API_KEY (at least one of them;
-// the other check is off), PORT (3000), HOST (127.0.0.1), WEBHOOK_JOURNAL (journal.ndjson; `journal.ndjson.lock` next to
-// it is empty). One process only: the known ids are in memory. For several, use a database with a unique key on the id.
+// the other check is off), PORT (3000), HOST (127.0.0.1), WEBHOOK_JOURNAL (journal.ndjson, with an empty
+// `journal.ndjson.lock`). One process only: the known ids are in memory. For several, use a database with unique ids.
 using System.Security.Cryptography;
 using System.Text;
 using System.Text.Json;
@@ -12,9 +12,11 @@ var journalPath = Setting("WEBHOOK_JOURNAL", "journal.ndjson");
 // `Effects.cs`, for test environments only.
 if (args is ["effects", var query]) return Effects.Print(journalPath, query);
 
-var secret = Encoding.UTF8.GetBytes(Setting("WEBHOOK_SECRET", ""));
+// During a rotation, the previous secret is also valid.
+var secrets = new[] { Setting("WEBHOOK_SECRET", ""), Setting("WEBHOOK_PREVIOUS_SECRET", "") }
+    .Where(secret => secret != "").Select(secret => Encoding.UTF8.GetBytes(secret)).ToList();
 var apiKey = Setting("WEBHOOK_API_KEY", "");
-if (secret.Length == 0 && apiKey == "")
+if (secrets.Count == 0 && apiKey == "")
 {
     Console.Error.WriteLine("Set WEBHOOK_SECRET, WEBHOOK_API_KEY or both: without them anyone could post.");
     return 1;
@@ -35,7 +37,7 @@ builder.Logging.SetMinimumLevel(LogLevel.Warning);
 builder.WebHost.ConfigureKestrel(kestrel =>
 {
     kestrel.Limits.MaxRequestBodySize = 1024 * 1024;
-    kestrel.Limits.MaxConcurrentConnections = 512; // Each of them can make the process hold one body.
+    kestrel.Limits.MaxConcurrentConnections = 512; // Each can make the process hold one body.
     kestrel.Limits.MaxRequestHeadersTotalSize = 16 * 1024;
     kestrel.Limits.RequestHeadersTimeout = TimeSpan.FromSeconds(10);
     kestrel.Limits.KeepAliveTimeout = TimeSpan.FromSeconds(60);
@@ -43,7 +45,7 @@ builder.WebHost.ConfigureKestrel(kestrel =>
 });
 var app = builder.Build();
 
-// The context, and no parameter that would be bound: binding parses the body before it is verified.
+// Takes only the context: binding a parameter would parse the body before it is verified.
 app.MapPost("/hooks", async context => context.Response.StatusCode = await Receive(context));
 
 var (host, port) = (Setting("HOST", "127.0.0.1"), Setting("PORT", "3000"));
@@ -53,7 +55,7 @@ Console.WriteLine($"listening on http://{host}:{port}/hooks");
 await app.WaitForShutdownAsync();
 return 0;
 
-// The status for a delivery.
+// Returns the status for a delivery.
 async Task<int> Receive(HttpContext context)
 {
     using var buffer = new MemoryStream();
@@ -76,28 +78,32 @@ async Task<int> Receive(HttpContext context)
     catch (IOException error)
     {
         app.Logger.LogError(error, "Not stored");
-        return 503; // The sender may deliver it again.
+        return 503; // The sender can deliver it again.
     }
 }
 
 bool IsAuthentic(IHeaderDictionary headers, byte[] body)
 {
-    var signature = Convert.ToBase64String(HMACSHA256.HashData(secret, body));
-    var isSigned = secret.Length == 0 || IsSame(headers["X-Service-Signature"], signature);
+    var isSigned = secrets.Count == 0;
+    foreach (var secret in secrets)
+    {
+        var signature = Convert.ToBase64String(HMACSHA256.HashData(secret, body));
+        isSigned |= IsSame(headers["X-Service-Signature"], signature);
+    }
     return isSigned && (apiKey == "" || IsSame(headers["X-API-Key"], apiKey));
 }
 
-// Exactly one line of the header. Compares digests: in constant time, whatever the lengths.
+// Requires exactly one line of the header. Compares digests, so that the time does not depend on the lengths.
 static bool IsSame(StringValues received, string expected) =>
     received.Count == 1 && CryptographicOperations.FixedTimeEquals(
         SHA256.HashData(Encoding.UTF8.GetBytes(received[0] ?? "")), SHA256.HashData(Encoding.UTF8.GetBytes(expected)));
 
-// The id of a notification; null when the body is not one. Unknown types and fields are accepted.
+// Returns the id; null when the body is not a notification. Unknown types and fields are accepted.
 static string? NotificationId(byte[] body)
 {
     try
     {
-        // Strict UTF-8; a byte order mark stays in the text, where JSON does not allow it.
+        // Decodes strictly. A byte order mark stays in the text, where JSON does not allow it.
         using var document = JsonDocument.Parse(new UTF8Encoding(false, throwOnInvalidBytes: true).GetString(body));
         var notification = document.RootElement;
         if (notification.ValueKind != JsonValueKind.Object) return null;
@@ -109,7 +115,7 @@ static string? NotificationId(byte[] body)
     }
     catch (Exception error) when (error is JsonException or DecoderFallbackException or InvalidOperationException)
     {
-        return null; // InvalidOperationException: half of a surrogate pair in the id
+        return null; // InvalidOperationException: an unpaired surrogate in the id
     }
 }
 

@@ -2,7 +2,7 @@
  * Receives signed notifications with Express 5: verifies the raw body, appends it to a journal on disk, answers 200.
  * Start it with `npm install` once and `node receiver.mjs`. Environment: WEBHOOK_SECRET and WEBHOOK_API_KEY (at least
  * one of them; the other check is off), PORT (3000), HOST (127.0.0.1), WEBHOOK_JOURNAL (journal.ndjson).
- * One process only: the known ids are in memory. For several, use a database with a unique key on the id.
+ * Run one process only: the known ids are in memory. For several, use a database with a unique key on the id.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
@@ -15,6 +15,8 @@ if (!WEBHOOK_SECRET && !WEBHOOK_API_KEY) {
   console.error('Set WEBHOOK_SECRET, WEBHOOK_API_KEY or both: without them anyone could post notifications.');
   process.exit(1);
 }
+// During a rotation, the previous secret is also valid.
+const secrets = [WEBHOOK_SECRET, process.env.WEBHOOK_PREVIOUS_SECRET].filter(Boolean);
 const journal = await openJournal(process.env.WEBHOOK_JOURNAL ?? 'journal.ndjson').catch(({ message }) => {
   console.error(message);
   process.exit(1);
@@ -34,13 +36,13 @@ app.post('/hooks', async (req, res) => {
     await journal.store(id, rawBody);
   } catch (error) {
     console.error(error);
-    return res.status(503).json({ error: 'not stored' }); // The sender may deliver it again.
+    return res.status(503).json({ error: 'not stored' }); // The sender can deliver it again.
   }
   res.json({ ok: true });
 });
 app.all('/hooks', (_req, res) => res.set('Allow', 'POST').status(405).json({ error: 'method not allowed' }));
 app.use((_req, res) => res.status(404).json({ error: 'not found' }));
-// The message of an error may quote the request: log it, and answer the status alone.
+// The message of an error may quote the request: log it, and answer with the status alone.
 app.use((error, _req, res, _next) => res.status(error.status ?? 500).json({ error: 'not accepted' }));
 
 const server = createServer(app);
@@ -50,11 +52,12 @@ server.listen(Number(PORT), HOST, () => console.log(`listening on http://${HOST}
 function isAuthentic(req, rawBody) {
   // Node joins repeated headers with a comma, so they never match.
   const isKeyValid = !WEBHOOK_API_KEY || isSame(req.get('X-API-Key'), WEBHOOK_API_KEY);
-  const signature = () => createHmac('sha256', WEBHOOK_SECRET).update(rawBody).digest('base64');
-  return isKeyValid && (!WEBHOOK_SECRET || isSame(req.get('X-Service-Signature'), signature()));
+  const signature = (secret) => createHmac('sha256', secret).update(rawBody).digest('base64');
+  const matches = secrets.map((secret) => isSame(req.get('X-Service-Signature'), signature(secret)));
+  return isKeyValid && (secrets.length === 0 || matches.includes(true));
 }
 
-/** Compares digests: in constant time, whatever the lengths. */
+/** Compares digests, so that the time does not depend on the lengths. */
 function isSame(received = '', expected) {
   const digest = (text) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(received), digest(expected));

@@ -1,18 +1,18 @@
-"""HTTP for uvicorn, with limits for strangers, because credentials are checked later.
+"""HTTP for uvicorn, with limits for unauthenticated clients, because credentials are checked later.
 
-With httptools: the parser in Python, h11, takes so long for chunks of one byte that nothing else is answered.
+It uses httptools, because the pure Python parser h11 is so slow on chunks of one byte that nothing else is answered.
 """
 
 import asyncio
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-MAX_CONNECTIONS = 256  # each can hold a body
+MAX_CONNECTIONS = 256  # each can hold one body
 MAX_SECONDS = 30  # for the head and the body of a request
-MAX_HEAD_BYTES = 16 * 1024  # and of the lines between chunks
-MAX_CHUNKS = 10_000  # each takes time, however small it is
+MAX_HEAD_BYTES = 16 * 1024  # also limits the lines between chunks
+MAX_CHUNKS = 10_000  # each costs time, however small it is
 
-timers = {}  # of the connections; the one that has gone longest without an answer is the first
+timers = {}  # by connection; the one that has waited longest for an answer is the first
 
 
 class LimitedProtocol(HttpToolsProtocol):
@@ -34,7 +34,7 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def on_header(self, name, value):
         if b" " in name:
-            raise ValueError("a blank in the name of a header")  # which httptools before 0.2 accepts
+            raise ValueError("a blank in the name of a header")  # httptools before 0.2 accepts it
         super().on_header(name, value)
 
     def on_headers_complete(self):
@@ -45,7 +45,7 @@ class LimitedProtocol(HttpToolsProtocol):
         self.head_bytes = 0
         self.chunks += 1
         if self.chunks > MAX_CHUNKS:
-            raise ValueError("too many chunks")  # which ends the connection
+            raise ValueError("too many chunks")  # ends the connection
         super().on_body(body)
 
     def on_response_complete(self):

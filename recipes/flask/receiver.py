@@ -2,7 +2,7 @@
 
 Start it with `python3 receiver.py`. Environment: WEBHOOK_SECRET and WEBHOOK_API_KEY (at least one of
 them; the other check is off), PORT (3000), HOST (127.0.0.1), WEBHOOK_JOURNAL (journal.ndjson).
-One process only: the known ids are in memory. For several, use a database with a unique key on the id.
+Run one process only: the known ids are in memory. For several, use a database with a unique key on the id.
 """
 
 import base64
@@ -18,6 +18,8 @@ from waitress_server import serve
 from werkzeug.exceptions import HTTPException
 
 SECRET, API_KEY = os.environ.get("WEBHOOK_SECRET", ""), os.environ.get("WEBHOOK_API_KEY", "")
+# During a rotation, the previous secret is also valid.
+SECRETS = [secret for secret in (SECRET, os.environ.get("WEBHOOK_PREVIOUS_SECRET")) if secret]
 HOST, PORT = os.environ.get("HOST", "127.0.0.1"), int(os.environ.get("PORT", "3000"))
 if not SECRET and not API_KEY:
     sys.exit("Set WEBHOOK_SECRET, WEBHOOK_API_KEY or both: without them anyone could post notifications.")
@@ -34,17 +36,18 @@ except OSError as error:
 
 def is_authentic(headers, body):
     def is_same(name, expected):
-        """In constant time. Repeated headers are joined with a comma, so they never match."""
+        """Compares in constant time. Repeated headers are joined with a comma, so they never match."""
         return hmac.compare_digest(headers.get(name, "").strip(" \t").encode(), expected)
 
-    signature = base64.b64encode(hmac.new(SECRET.encode(), body, hashlib.sha256).digest())
+    signatures = [base64.b64encode(hmac.new(secret.encode(), body, hashlib.sha256).digest()) for secret in SECRETS]
+    matches = [is_same("X-Service-Signature", signature) for signature in signatures]
     is_key_valid = not API_KEY or is_same("X-API-Key", API_KEY.encode())
-    return is_key_valid and (not SECRET or is_same("X-Service-Signature", signature))
+    return is_key_valid and (not SECRETS or any(matches))
 
 
 @app.post("/hooks", provide_automatic_options=False)
 def receive():
-    body = request.stream.read(MAX_BODY_BYTES + 1)  # before anything touches request.json or request.form
+    body = request.stream.read(MAX_BODY_BYTES + 1)  # must come before request.json or request.form
     if len(body) > MAX_BODY_BYTES:
         return {"message": "body too large"}, 413
     if not is_authentic(request.headers, body):
@@ -55,7 +58,7 @@ def receive():
         return {"message": "not a notification"}, 400
     except OSError:
         app.logger.exception("not stored")
-        return {"message": "not stored"}, 503  # The sender may deliver it again.
+        return {"message": "not stored"}, 503  # The sender can deliver it again.
     return {"message": "ok"}
 
 

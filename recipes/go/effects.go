@@ -1,6 +1,6 @@
 //go:build ignore
 
-// What the receiver stored, by its journal (WEBHOOK_JOURNAL). For test environments only.
+// Prints what the receiver stored, from its journal (WEBHOOK_JOURNAL). For test environments only.
 // `go run effects.go notification=ID,ID` or `go run effects.go transaction=ID`
 package main
 
@@ -15,7 +15,7 @@ import (
 
 var decimals = map[string]int{"BTC": 8, "ETH": 18, "USDC": 6, "GUSD": 2, "NEO": 0}
 
-// places has, for each value, the fields that can have it. The first that is filled is taken.
+// places lists, for each value, the fields that can contain it. The first filled one is used.
 var places = map[string][]string{
 	"notification":  {"id"},
 	"kind":          {"type"},
@@ -34,7 +34,7 @@ var places = map[string][]string{
 
 func handling(line string) map[string]string {
 	var entry struct{ Body string }
-	var notification map[string]any // A struct would take keys in another letter case too.
+	var notification map[string]any // A struct would also match keys in another letter case.
 	if json.Unmarshal([]byte(line), &entry) != nil || json.Unmarshal([]byte(entry.Body), &notification) != nil {
 		log.Fatal("The journal has a line that is not a notification.")
 	}
@@ -67,7 +67,7 @@ func textAt(value any, path string) string {
 	return text
 }
 
-// displayAmount moves the point in the text: a float would lose digits.
+// displayAmount moves the point in the text, because a float would lose digits.
 func displayAmount(atomic string, decimals int) string {
 	if missing := decimals + 1 - len(atomic); missing > 0 {
 		atomic = strings.Repeat("0", missing) + atomic
@@ -95,7 +95,7 @@ func main() {
 		log.Fatal(err)
 	}
 	lines := strings.Split(string(content), "\n")
-	lines = lines[:len(lines)-1] // What follows the last line is being written.
+	lines = lines[:len(lines)-1] // An incomplete last line is still being written.
 	handled := []map[string]string{}
 	for _, line := range lines {
 		if one := handling(line); one[query[1]] != "" && ids[one[query[1]]] {

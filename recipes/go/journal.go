@@ -13,11 +13,11 @@ import (
 	"time"
 )
 
-// maxLineBytes is enough for a body of 1 MiB of which JSON escapes each byte with six.
+// maxLineBytes is enough for a body of 1 MiB in which JSON escapes each byte as six.
 const maxLineBytes = 8 << 20
 
 // Journal is a file with one line of JSON per notification, and the ids of those lines. Store returns nil when the
-// notification is on disk. The file is locked (flock: Linux, macOS, BSD) as long as the process lives.
+// notification is on disk. The file is locked (flock: Linux, macOS, BSD) while the process lives.
 type Journal struct {
 	name  string
 	mutex sync.Mutex
@@ -52,14 +52,14 @@ func openJournal(name string) (*Journal, error) {
 	if err := j.readLines(); err != nil {
 		return nil, err
 	}
-	// What follows the last line was being written when the process was killed.
+	// An incomplete last line was being written when the process was killed.
 	if err := file.Truncate(j.size); err != nil {
 		return nil, err
 	}
 	return j, file.Sync()
 }
 
-// readLines takes the ids of the lines. It changes nothing, so that a wrong name in WEBHOOK_JOURNAL does no harm.
+// readLines reads the ids of the lines. It changes nothing, so that a wrong name in WEBHOOK_JOURNAL is harmless.
 func (j *Journal) readLines() error {
 	lines := bufio.NewReaderSize(j.file, maxLineBytes)
 	for number := 1; ; number++ {
@@ -79,7 +79,7 @@ func (j *Journal) readLines() error {
 	}
 }
 
-// Store appends a line and flushes it to disk. A copy adds no line.
+// Store appends a line and flushes it to disk. A duplicate adds no line.
 func (j *Journal) Store(id string, body []byte) error {
 	line, err := json.Marshal(entry{id, time.Now().UTC(), string(body)})
 	if err != nil {
@@ -98,7 +98,7 @@ func (j *Journal) Store(id string, body []byte) error {
 		err = j.file.Sync()
 	}
 	if err != nil {
-		j.file.Truncate(j.size) // When this fails too, check reports it.
+		j.file.Truncate(j.size) // If this also fails, check reports it.
 		return err
 	}
 	j.size += int64(len(line))
@@ -106,8 +106,8 @@ func (j *Journal) Store(id string, body []byte) error {
 	return nil
 }
 
-// check returns an error when the file was removed or replaced: its lines would be gone at the next start. It also
-// does when there is anything else in it, such as a part of a line that could not be cut off.
+// check returns an error when the file was removed or replaced, because its lines would be missing at the next start,
+// and when it contains anything else, such as part of a line that could not be cut off.
 func (j *Journal) check() error {
 	found, err := os.Stat(j.name)
 	if err == nil && (!os.SameFile(found, j.info) || found.Size() != j.size) {

@@ -2,7 +2,7 @@
 //
 // Start it with `go run .` (Go 1.19 or later). Environment: WEBHOOK_SECRET and WEBHOOK_API_KEY (at least one of them;
 // the other check is off), PORT (3000), HOST (127.0.0.1), WEBHOOK_JOURNAL (journal.ndjson).
-// One process only: the known ids are in memory. For several, use a database with a unique key on the id.
+// Run one process only: the known ids are in memory. For several, use a database with a unique key on the id.
 package main
 
 import (
@@ -24,10 +24,13 @@ import (
 
 const (
 	maxBodyBytes   = 1 << 20
-	maxConnections = 512 // Each of them can make the process hold one body.
+	maxConnections = 512 // Each can make the process hold one body.
 )
 
 var secret, apiKey = os.Getenv("WEBHOOK_SECRET"), os.Getenv("WEBHOOK_API_KEY")
+
+// During a rotation, the previous secret is also valid.
+var previous = os.Getenv("WEBHOOK_PREVIOUS_SECRET")
 
 func main() {
 	if secret == "" && apiKey == "" {
@@ -48,7 +51,7 @@ func main() {
 	server := &http.Server{
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       30 * time.Second,
-		WriteTimeout:      60 * time.Second, // From the end of the head.
+		WriteTimeout:      60 * time.Second, // from the end of the head
 		IdleTimeout:       60 * time.Second,
 		MaxHeaderBytes:    16 << 10,
 		ConnState: func(_ net.Conn, state http.ConnState) {
@@ -90,19 +93,23 @@ func (j *Journal) receive(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "not a notification", http.StatusBadRequest)
 	} else if err := j.Store(id, body); err != nil {
 		log.Print(err)
-		http.Error(w, "not stored", http.StatusServiceUnavailable) // The sender may deliver it again.
+		http.Error(w, "not stored", http.StatusServiceUnavailable) // The sender can deliver it again.
 	}
 }
 
 func isAuthentic(header http.Header, body []byte) bool {
-	mac := hmac.New(sha256.New, []byte(secret))
-	mac.Write(body)
-	signature := base64.StdEncoding.EncodeToString(mac.Sum(nil))
-	isSigned := secret == "" || isSame(header.Values("X-Service-Signature"), signature)
+	isSigned := secret == "" && previous == ""
+	for _, one := range []string{secret, previous} {
+		mac := hmac.New(sha256.New, []byte(one))
+		mac.Write(body)
+		signature := base64.StdEncoding.EncodeToString(mac.Sum(nil))
+		// Anyone can sign with an empty secret.
+		isSigned = isSame(header.Values("X-Service-Signature"), signature) && one != "" || isSigned
+	}
 	return isSigned && (apiKey == "" || isSame(header.Values("X-API-Key"), apiKey))
 }
 
-// isSame requires exactly one line of the header. It compares digests: in constant time, whatever the lengths.
+// isSame requires exactly one line of the header. It compares digests, so that the time does not depend on the lengths.
 func isSame(received []string, expected string) bool {
 	a, b := sha256.Sum256([]byte(strings.Join(received, "\n"))), sha256.Sum256([]byte(expected))
 	return len(received) == 1 && hmac.Equal(a[:], b[:])
@@ -117,7 +124,7 @@ func notificationID(body []byte) (id string, ok bool) {
 	id, _ = notification["id"].(string)
 	kind, _ := notification["type"].(string)
 	_, hasData := notification["data"].(map[string]any)
-	// encoding/json reads half of a surrogate pair as RuneError, so two ids would become one.
+	// encoding/json reads an unpaired surrogate as RuneError, so two ids would become one.
 	isText := strings.IndexFunc(id, func(r rune) bool { return unicode.IsControl(r) || r == utf8.RuneError }) == -1
 	return id, isText && id != "" && len(id) <= 200 && kind != "" && hasData
 }

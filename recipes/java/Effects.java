@@ -8,12 +8,12 @@ import java.util.regex.*;
 import java.util.stream.*;
 
 /**
- * What the receiver stored, by its journal (WEBHOOK_JOURNAL). For test environments only. It takes the JSON parser of
- * the receiver: `javac -d build Effects.java`, then `java -cp build Effects notification=ID,ID` or `transaction=ID`.
+ * Prints what the receiver stored, from its journal (WEBHOOK_JOURNAL). For test environments only. Uses its JSON
+ * parser: `javac -d build Effects.java`, then `java -cp build Effects notification=ID,ID` or `transaction=ID`.
  */
 public class Effects {
     private static final Map<String, Integer> DECIMALS = Map.of("BTC", 8, "ETH", 18, "USDC", 6, "GUSD", 2, "NEO", 0);
-    /** A longer amount is left out. */
+    /** Longer amounts are omitted. */
     private static final int MAX_DIGITS = 1000;
 
     public static void main(String[] args) throws IOException {
@@ -26,7 +26,7 @@ public class Effects {
                 .map(id -> URLDecoder.decode(id.replace("+", "%2B"), UTF_8)).collect(Collectors.toSet());
         Path path = Path.of(System.getenv().getOrDefault("WEBHOOK_JOURNAL", "journal.ndjson"));
         String journal = new String(Files.readAllBytes(path), UTF_8);
-        // What follows the last line is being written.
+        // An incomplete last line is still being written.
         List<Map<String, String>> all = journal.substring(0, journal.lastIndexOf('\n') + 1).lines()
                 .map(line -> handling(Json.parse((String) at(Json.parse(line), "body")))).toList();
         String handled = all.stream().filter(one -> ids.contains(one.getOrDefault(query.group(1), "")))
@@ -58,7 +58,7 @@ public class Effects {
         return values;
     }
 
-    /** The first of these fields that is filled, or null. */
+    /** Returns the first of these fields that is filled, or null. */
     private static String first(Object object, String... paths) {
         return Stream.of(paths).map(path -> at(object, path))
                 .filter(value -> value instanceof String text && !text.isEmpty())

@@ -1,7 +1,7 @@
 import java.util.*;
 import java.util.regex.*;
 
-/** A strict parser, because the JDK has none: an object is a map, a string a string, and everything else null. */
+/** A strict parser, because the JDK has none. An object is a map, a string is a string, and everything else is null. */
 final class Json {
     private static final Pattern SCALAR =
             Pattern.compile("-?(0|[1-9]\\d*)(\\.\\d+)?([eE][+-]?\\d+)?|true|false|null");
@@ -47,7 +47,7 @@ final class Json {
         return null;
     }
 
-    /** What follows an opening quote. */
+    /** Reads what follows an opening quote. */
     private String string() {
         var result = new StringBuilder();
         for (char c = text.charAt(at++); c != '"'; c = text.charAt(at++)) {

@@ -10,26 +10,30 @@ import java.nio.file.Path;
 import java.security.*;
 import java.util.*;
 import java.util.concurrent.Executors;
+import java.util.stream.Stream;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
  * Receives signed notifications with the JDK alone: verifies the raw body, appends it to a journal on disk, answers
  * 200. Start it with `javac -d build *.java && java -XX:+UseSerialGC -Xms32m -cp build Receiver` (Java 17 or later;
- * with the options, what a stranger sends is freed early instead of letting the heap grow). Environment: WEBHOOK_SECRET
+ * with the options, memory for requests is freed early instead of letting the heap grow). Environment: WEBHOOK_SECRET
  * and WEBHOOK_API_KEY (at least one of them; the other check is off), PORT (3000), HOST (127.0.0.1), WEBHOOK_JOURNAL
  * (journal.ndjson).
- * One process only: the known ids are in memory. For several, use a database with a unique key on the id.
+ * Run one process only: the known ids are in memory. For several, use a database with a unique key on the id.
  */
 public class Receiver {
     private static final int MAX_BODY_BYTES = 1024 * 1024;
     private static final String SECRET = env("WEBHOOK_SECRET", ""), API_KEY = env("WEBHOOK_API_KEY", "");
-    /** Of the JDK's server, as `java -D` sets them. Times are in seconds; each connection can take a thread. */
+    /** During a rotation, the previous secret is also valid. */
+    private static final List<String> SECRETS =
+            Stream.of(SECRET, env("WEBHOOK_PREVIOUS_SECRET", "")).filter(one -> !one.isEmpty()).toList();
+    /** Limits of the JDK's server, as `java -D` sets them. Times are in seconds; a connection can occupy a thread. */
     private static final Map<String, String> LIMITS = Map.of(
             "sun.net.httpserver.maxReqTime", "30",
             "sun.net.httpserver.maxRspTime", "30",
             "sun.net.httpserver.maxReqHeaderSize", "16384",
-            "jdk.httpserver.maxConnections", "512", // From JDK 21 on, and in later updates of JDK 17.
+            "jdk.httpserver.maxConnections", "512", // since JDK 21, and in later updates of JDK 17
             "sun.net.httpserver.nodelay", "true");
 
     public static void main(String[] args) throws IOException {
@@ -61,10 +65,10 @@ public class Receiver {
     private static Error exit(String message) {
         System.err.println(message);
         System.exit(1);
-        return new Error(message); // Not reached, but the compiler does not know.
+        return new Error(message); // unreachable, but the compiler does not know that
     }
 
-    /** The status for a delivery. */
+    /** Returns the status for a delivery. */
     private static int receive(HttpExchange exchange, Journal journal) throws IOException {
         if (!exchange.getRequestURI().getPath().equals("/hooks")) return 404;
         if (!exchange.getRequestMethod().equals("POST")) {
@@ -73,7 +77,7 @@ public class Receiver {
         }
         byte[] body = exchange.getRequestBody().readNBytes(MAX_BODY_BYTES + 1);
         if (body.length > MAX_BODY_BYTES) {
-            // The server closes the connection of an unread body, and the sender would not see the answer.
+            // The server would close the connection of an unread body, and the sender would not see the answer.
             exchange.getRequestBody().transferTo(OutputStream.nullOutputStream());
             return 413;
         }
@@ -86,32 +90,33 @@ public class Receiver {
             return 400;
         } catch (IOException e) {
             System.err.println("not stored: " + e);
-            return 503; // The sender may deliver it again.
+            return 503; // The sender can deliver it again.
         }
     }
 
     private static boolean isAuthentic(Headers headers, byte[] body) {
-        boolean isSigned = SECRET.isEmpty() || isSame(headers.get("X-Service-Signature"), sign(body));
+        boolean isSigned = SECRETS.isEmpty();
+        for (String secret : SECRETS) isSigned |= isSame(headers.get("X-Service-Signature"), sign(secret, body));
         return isSigned && (API_KEY.isEmpty() || isSame(headers.get("X-API-Key"), API_KEY));
     }
 
-    private static String sign(byte[] body) {
+    private static String sign(String secret, byte[] body) {
         try {
             Mac mac = Mac.getInstance("HmacSHA256");
-            mac.init(new SecretKeySpec(SECRET.getBytes(UTF_8), "HmacSHA256"));
+            mac.init(new SecretKeySpec(secret.getBytes(UTF_8), "HmacSHA256"));
             return Base64.getEncoder().encodeToString(mac.doFinal(body));
         } catch (GeneralSecurityException e) {
             throw new IllegalStateException(e); // Every JDK has HmacSHA256.
         }
     }
 
-    /** Exactly one line of the header, compared in constant time. */
+    /** Requires exactly one line of the header, and compares it in constant time. */
     private static boolean isSame(List<String> received, String expected) {
         return received != null && received.size() == 1
                 && MessageDigest.isEqual(received.get(0).getBytes(UTF_8), expected.getBytes(UTF_8));
     }
 
-    /** The id of a notification. Throws when the text is not one; unknown types and fields are accepted. */
+    /** Returns the id. Throws when the text is not a notification; unknown types and fields are accepted. */
     private static String notificationId(String text) {
         if (Json.parse(text) instanceof Map<?, ?> notification
                 && notification.get("id") instanceof String id && id.matches("[^\\p{Cc}\\p{Cs}]{1,200}")

@@ -2,9 +2,9 @@
 /**
  * Receives signed notifications with Laravel: verifies the raw body, appends it to a journal on disk, answers 200.
  * In an application, put it and journal.php into app/Http/Controllers, and
- * `Route::post('/hooks', WebhookController::class);` into routes/api.php, where no CSRF token is checked. Laravel holds
- * the body before the controller sees it: nginx limits it with `client_max_body_size 1m`. The journal must exist
- * (journal.php), and must not be in the document root. `php receiver.php` serves it alone, for trying out. Environment:
+ * `Route::post('/hooks', WebhookController::class);` into routes/api.php, where no CSRF token is checked. Laravel reads
+ * the body before the controller runs: nginx limits it with `client_max_body_size 1m`. The journal must exist
+ * (journal.php), and must not be in the document root. `php receiver.php` serves it alone, for local tests. Variables:
  * WEBHOOK_SECRET and WEBHOOK_API_KEY (at least one of them; the other check is off), PORT (3000), HOST (127.0.0.1),
  * WEBHOOK_JOURNAL (journal.ndjson, in an application in storage/). Each delivery reads the journal under a lock; when
  * it has grown beyond some megabytes, use `insertOrIgnore` into a table with a unique key on the id.
@@ -39,7 +39,7 @@ final class WebhookController
         }
         $journal = new Journal(getenv('WEBHOOK_JOURNAL') ?: storage_path('journal.ndjson'));
         if (!$journal->store($id, $body)) {
-            return new JsonResponse(['message' => 'not stored'], 503); // The sender may deliver it again.
+            return new JsonResponse(['message' => 'not stored'], 503); // The sender can deliver it again.
         }
         return new JsonResponse(['message' => 'ok']);
     }
@@ -47,17 +47,19 @@ final class WebhookController
     /** Compares in constant time. Repeated headers are joined with a comma, so they never match. */
     private function isAuthentic(Request $request, string $body): bool
     {
-        $secret = (string) getenv('WEBHOOK_SECRET');
+        // During a rotation, the previous secret is also valid.
+        $secrets = array_diff([(string) getenv('WEBHOOK_SECRET'), (string) getenv('WEBHOOK_PREVIOUS_SECRET')], ['']);
         $apiKey = (string) getenv('WEBHOOK_API_KEY');
-        $signature = base64_encode(hash_hmac('sha256', $body, $secret, true));
         $isSame = fn (string $expected, string $name) =>
             hash_equals($expected, trim($request->header($name, ''), " \t"));
         $isKeyValid = $apiKey === '' || $isSame($apiKey, 'X-API-Key');
-        $isSigned = $secret === '' || $isSame($signature, 'X-Service-Signature');
-        return $secret . $apiKey !== '' && $isKeyValid && $isSigned;
+        $signature = fn (string $secret) => base64_encode(hash_hmac('sha256', $body, $secret, true));
+        $matches = array_map(fn (string $secret) => $isSame($signature($secret), 'X-Service-Signature'), $secrets);
+        $isSigned = $secrets === [] || in_array(true, $matches, true);
+        return ($secrets !== [] || $apiKey !== '') && $isKeyValid && $isSigned;
     }
 
-    /** The id of a notification; null when the body is not one. Unknown types and fields are accepted. */
+    /** Returns the id; null when the body is not a notification. Unknown types and fields are accepted. */
     private function notificationId(string $body): ?string
     {
         $notification = json_decode($body);

@@ -1,5 +1,5 @@
 <?php
-/** Serves WebhookController.php alone, with Laravel's router and PHP's own server: `php receiver.php`. */
+/** Serves only WebhookController.php, with Laravel's router and PHP's own server: `php receiver.php`. */
 
 declare(strict_types=1);
 
@@ -19,7 +19,7 @@ ini_set('display_errors', '0');
 require __DIR__ . '/vendor/autoload.php';
 require __DIR__ . '/WebhookController.php';
 
-// Laravel parses a body while it captures the request, so a larger one must not get that far.
+// Laravel parses a body while it captures the request, so a larger one must be rejected before.
 $start = file_get_contents('php://input', length: WebhookController::MAX_BODY_BYTES + 1);
 if (strlen($start) > WebhookController::MAX_BODY_BYTES) {
     (new JsonResponse(['message' => 'body too large'], 413))->send();

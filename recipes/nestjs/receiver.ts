@@ -2,7 +2,7 @@
  * Receives signed notifications with NestJS: verifies the raw body, appends it to a journal on disk, answers 200.
  * Start it with `npm install` once and `npx tsx receiver.ts`. Environment: WEBHOOK_SECRET and WEBHOOK_API_KEY (at least
  * one of them; the other check is off), PORT (3000), HOST (127.0.0.1), WEBHOOK_JOURNAL (journal.ndjson).
- * One process only: the known ids are in memory. For several, use a database with a unique key on the id.
+ * Run one process only: the known ids are in memory. For several, use a database with a unique key on the id.
  */
 import 'reflect-metadata';
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
@@ -18,6 +18,8 @@ if (!WEBHOOK_SECRET && !WEBHOOK_API_KEY) {
   console.error('Set WEBHOOK_SECRET, WEBHOOK_API_KEY or both: without them anyone could post notifications.');
   process.exit(1);
 }
+// During a rotation, the previous secret is also valid.
+const secrets = [WEBHOOK_SECRET, process.env.WEBHOOK_PREVIOUS_SECRET].filter((one) => one !== undefined && one !== '');
 const journal = await openJournal(process.env.WEBHOOK_JOURNAL ?? 'journal.ndjson').catch(({ message }: Error) => {
   console.error(message);
   process.exit(1);
@@ -48,7 +50,7 @@ class HooksController {
     if (id === null) throw new nest.BadRequestException('not a notification');
     await journal.store(id, rawBody).catch((error: Error) => {
       console.error(error);
-      throw new nest.ServiceUnavailableException('not stored'); // The sender may deliver it again.
+      throw new nest.ServiceUnavailableException('not stored'); // The sender can deliver it again.
     });
     return { ok: true };
   }
@@ -62,7 +64,7 @@ class HooksController {
 @nest.Module({ controllers: [HooksController] })
 class AppModule {}
 
-// The guard reads the body. `rawBody: true` also parses it, and so answers 400 before the guard sees it.
+// The guard reads the body. `rawBody: true` would also parse it, and answer 400 before the guard runs.
 const app = await NestFactory.create<NestExpressApplication>(AppModule, { bodyParser: false, logger: ['error'] });
 app.disable('x-powered-by');
 limitServer(app.getHttpServer());
@@ -72,14 +74,12 @@ console.log(`listening on http://${HOST}:${PORT}/hooks`);
 function isAuthentic(headers: IncomingHttpHeaders, rawBody: Buffer): boolean {
   // Node joins repeated headers with a comma, so they never match.
   const isKeyValid = !WEBHOOK_API_KEY || isSame(headers['x-api-key'], WEBHOOK_API_KEY);
-  const signature = () =>
-    createHmac('sha256', WEBHOOK_SECRET ?? '')
-      .update(rawBody)
-      .digest('base64');
-  return isKeyValid && (!WEBHOOK_SECRET || isSame(headers['x-service-signature'], signature()));
+  const signature = (secret: string) => createHmac('sha256', secret).update(rawBody).digest('base64');
+  const matches = secrets.map((secret) => isSame(headers['x-service-signature'], signature(secret)));
+  return isKeyValid && (secrets.length === 0 || matches.includes(true));
 }
 
-/** Compares digests: in constant time, whatever the lengths. */
+/** Compares digests, so that the time does not depend on the lengths. */
 function isSame(received: string | string[] = '', expected: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(String(received)), digest(expected));

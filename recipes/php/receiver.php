@@ -1,7 +1,7 @@
 <?php
 /**
  * Receives signed notifications with plain PHP: verifies the raw body, appends it to a journal on disk, answers 200.
- * `php receiver.php` serves it with PHP's own server, for trying out. In production php-fpm serves this file behind
+ * `php receiver.php` serves it with PHP's own server, for local tests. In production php-fpm serves this file behind
  * nginx with `client_max_body_size 1m`; the journal must exist (journal.php), and must not be in the document root.
  * Environment: WEBHOOK_SECRET and WEBHOOK_API_KEY (at least one of them; the other check is off), PORT (3000), HOST
  * (127.0.0.1), WEBHOOK_JOURNAL (journal.ndjson, for php-fpm in the folder above this one). Each delivery reads the
@@ -24,7 +24,7 @@ http_response_code($status);
 header('Content-Type: application/json');
 echo json_encode(['message' => $message]);
 
-/** The status and the message of the answer. */
+/** Returns the status and the message of the answer. */
 function receive(): array
 {
     if (explode('?', $_SERVER['REQUEST_URI'], 2)[0] !== '/hooks') {
@@ -45,22 +45,24 @@ function receive(): array
         return [400, 'not a notification'];
     }
     $journal = new Journal(getenv('WEBHOOK_JOURNAL') ?: dirname(__DIR__) . '/journal.ndjson');
-    return $journal->store($id, $body) ? [200, 'ok'] : [503, 'not stored']; // The sender may deliver it again.
+    return $journal->store($id, $body) ? [200, 'ok'] : [503, 'not stored']; // The sender can deliver it again.
 }
 
 /** Compares in constant time. Repeated headers are joined with a comma, so they never match. */
 function isAuthentic(array $headers, string $body): bool
 {
-    $secret = (string) getenv('WEBHOOK_SECRET');
+    // During a rotation, the previous secret is also valid.
+    $secrets = array_diff([(string) getenv('WEBHOOK_SECRET'), (string) getenv('WEBHOOK_PREVIOUS_SECRET')], ['']);
     $apiKey = (string) getenv('WEBHOOK_API_KEY');
-    $signature = base64_encode(hash_hmac('sha256', $body, $secret, true));
     $isSame = fn (string $expected, string $name) => hash_equals($expected, trim($headers[$name] ?? '', " \t"));
     $isKeyValid = $apiKey === '' || $isSame($apiKey, 'x-api-key');
-    $isSigned = $secret === '' || $isSame($signature, 'x-service-signature');
-    return $secret . $apiKey !== '' && $isKeyValid && $isSigned;
+    $signature = fn (string $secret) => base64_encode(hash_hmac('sha256', $body, $secret, true));
+    $matches = array_map(fn (string $secret) => $isSame($signature($secret), 'x-service-signature'), $secrets);
+    $isSigned = $secrets === [] || in_array(true, $matches, true);
+    return ($secrets !== [] || $apiKey !== '') && $isKeyValid && $isSigned;
 }
 
-/** The id of a notification; null when the body is not one. Unknown types and fields are accepted. */
+/** Returns the id; null when the body is not a notification. Unknown types and fields are accepted. */
 function notificationId(string $body): ?string
 {
     $notification = json_decode($body);

@@ -1,4 +1,4 @@
-"""http.server, with limits for strangers, because credentials are checked later."""
+"""http.server with limits for unauthenticated clients, because credentials are checked later."""
 
 import contextlib
 import socket
@@ -9,18 +9,18 @@ from http.client import LineTooLong
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 MAX_HEAD_BYTES = 16 * 1024
-MAX_CONNECTIONS = 256  # each has a thread, and can hold a body
+MAX_CONNECTIONS = 256  # each has a thread, and can hold one body
 MAX_SECONDS = 30  # for the head and the body of a request
 
 
 class LimitedServer(ThreadingHTTPServer):
-    """Closes connections that are not answered in time, and the oldest of them when there are too many."""
+    """Closes connections that are not answered in time, and the oldest ones when there are too many."""
 
     request_queue_size = 128  # connections that wait to be accepted
 
     def __init__(self, address, handler):
         self.mutex = threading.Lock()
-        self.waiting = {}  # when each connection was opened or answered; the one that waits longest is the first
+        self.waiting = {}  # when each connection was opened or answered; the longest waiting one is first
         super().__init__(address, handler)
 
     def process_request(self, connection, address):
@@ -29,7 +29,7 @@ class LimitedServer(ThreadingHTTPServer):
         super().process_request(connection, address)
 
     def service_actions(self):
-        """Is called twice a second."""
+        """Called twice a second."""
         self.close_oldest(lambda since: time.monotonic() - since > MAX_SECONDS)
 
     def wait_for(self, connection):
@@ -56,7 +56,7 @@ class LimitedServer(ThreadingHTTPServer):
 
 class LimitedHandler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    timeout = MAX_SECONDS  # that a connection may be silent
+    timeout = MAX_SECONDS  # maximum silence of a connection
     wbufsize = -1  # the whole answer in one packet
 
     def parse_request(self):
@@ -73,7 +73,7 @@ class LimitedHandler(BaseHTTPRequestHandler):
 
 
 class Head:
-    """The lines of a head. http.server itself allows a hundred of 64 KiB."""
+    """Limits the lines of a head. http.server itself allows a hundred lines of 64 KiB."""
 
     def __init__(self, stream):
         self.stream, self.left = stream, MAX_HEAD_BYTES

@@ -2,7 +2,7 @@
 
 Start it with `python3 receiver.py` (3.9 or later). Environment: WEBHOOK_SECRET and WEBHOOK_API_KEY (at least one of
 them; the other check is off), PORT (3000), HOST (127.0.0.1), WEBHOOK_JOURNAL (journal.ndjson).
-One process only: the known ids are in memory. For several, use a database with a unique key on the id.
+Run one process only: the known ids are in memory. For several, use a database with a unique key on the id.
 """
 
 import base64
@@ -17,19 +17,22 @@ from journal import Journal, notification_id
 from limited_server import LimitedHandler, LimitedServer
 
 SECRET, API_KEY = os.environ.get("WEBHOOK_SECRET", ""), os.environ.get("WEBHOOK_API_KEY", "")
+# During a rotation, the previous secret is also valid.
+SECRETS = [secret for secret in (SECRET, os.environ.get("WEBHOOK_PREVIOUS_SECRET")) if secret]
 HOST, PORT = os.environ.get("HOST", "127.0.0.1"), int(os.environ.get("PORT", "3000"))
 MAX_BODY_BYTES = 1024 * 1024
 
 
 def is_authentic(headers, body):
     def is_same(name, expected):
-        """Exactly one such header, compared in constant time. http.server keeps the blanks around a value."""
+        """Requires one such header and compares in constant time. http.server keeps the spaces around a value."""
         received = [value.strip(" \t").encode() for value in headers.get_all(name, [])]
         return len(received) == 1 and hmac.compare_digest(received[0], expected)
 
-    signature = base64.b64encode(hmac.new(SECRET.encode(), body, hashlib.sha256).digest())
+    signatures = [base64.b64encode(hmac.new(secret.encode(), body, hashlib.sha256).digest()) for secret in SECRETS]
+    matches = [is_same("X-Service-Signature", signature) for signature in signatures]
     is_key_valid = not API_KEY or is_same("X-API-Key", API_KEY.encode())
-    return is_key_valid and (not SECRET or is_same("X-Service-Signature", signature))
+    return is_key_valid and (not SECRETS or any(matches))
 
 
 class Handler(LimitedHandler):
@@ -42,7 +45,7 @@ class Handler(LimitedHandler):
         length = int(lengths[0])
         if length > MAX_BODY_BYTES:
             for at in range(0, min(length, 16 * MAX_BODY_BYTES), 65536):
-                self.rfile.read(min(65536, length - at))  # Otherwise the sender sees a reset and no answer.
+                self.rfile.read(min(65536, length - at))  # Otherwise the sender would see a reset.
             return self.answer(413, "body too large", close=True)
         body = self.rfile.read(length)
         if len(body) < length:
@@ -56,7 +59,7 @@ class Handler(LimitedHandler):
             return self.answer(400, "not a notification")
         except OSError as error:
             self.log_error("not stored: %s", error)
-            return self.answer(503, "not stored")  # The sender may deliver it again.
+            return self.answer(503, "not stored")  # The sender can deliver it again.
         self.answer(200, "ok")
 
     def refuse(self):

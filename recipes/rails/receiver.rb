@@ -3,13 +3,13 @@
 # Receives signed notifications with Rails: verifies the raw body, appends it to a journal on disk, answers 200.
 #
 # Start it with `bundle install` once and `RUBY_GC_MALLOC_LIMIT_MAX=16000000 ruby receiver.rb` (Ruby 3.0, Rails 6.1 or
-# later; the limit makes Ruby free sooner what Puma reads of large bodies). Environment: WEBHOOK_SECRET and
+# later; the limit makes Ruby free the memory of large bodies sooner). Environment: WEBHOOK_SECRET and
 # WEBHOOK_API_KEY (at least one of them; the other check is off), PORT (3000), HOST (127.0.0.1), WEBHOOK_JOURNAL
 # (journal.ndjson).
-# In an application of yours: copy journal.rb, the controller and its route, and leave out the rest.
-# One process only: the known ids are in memory. For several, use a database with a unique key on the id.
+# In your own application, copy journal.rb, the controller and its route, and leave out the rest.
+# Run one process only: the known ids are in memory. For several, use a database with a unique key on the id.
 #
-# Puma writes a body to the disk before the application sees it: Puma 8 up to MAX_BODY_BYTES, Puma 6.1 and 7 chunked
+# Puma writes a body to disk before the application receives it: Puma 8 up to MAX_BODY_BYTES, Puma 6.1 and 7 chunked
 # bodies of any size, Puma 5 all bodies of any size. Before Puma 8, put nginx in front with `client_max_body_size 1m;
 # proxy_request_buffering on`, and TMPDIR on another disk than the journal. Puma does not limit its connections either.
 
@@ -21,14 +21,16 @@ require 'puma/configuration'
 require 'puma/launcher'
 require_relative 'journal'
 
-# Metal, because ActionController::API parses the body for its log before the action has verified it.
+# Uses Metal, because ActionController::API parses the body for its log before the action has verified it.
 class HooksController < ActionController::Metal
   MAX_BODY_BYTES = 1024 * 1024
-  SECRET, API_KEY = ENV.fetch('WEBHOOK_SECRET', ''), ENV.fetch('WEBHOOK_API_KEY', '')
+  # During a rotation, the previous secret is also valid.
+  SECRETS = [ENV['WEBHOOK_SECRET'], ENV['WEBHOOK_PREVIOUS_SECRET']].reject { |secret| secret.to_s.empty? }
+  API_KEY = ENV.fetch('WEBHOOK_API_KEY', '')
   JOURNAL = Journal.new(ENV.fetch('WEBHOOK_JOURNAL', 'journal.ndjson'))
 
   def create
-    # Exactly so many bytes: Puma 5 leaves what follows them in the same packet in the body.
+    # Reads exactly this many bytes, because Puma 5 leaves the rest of the packet in the body.
     length = request.headers.fetch('Content-Length', MAX_BODY_BYTES + 1).to_i
     return answer(413) if length > MAX_BODY_BYTES
 
@@ -40,29 +42,29 @@ class HooksController < ActionController::Metal
     answer(200)
   rescue SystemCallError => e
     Rails.logger.error(e.message)
-    answer(503) # The sender may deliver it again.
+    answer(503) # The sender can deliver it again.
   end
 
   private
 
   def authentic?(body)
-    signature = [OpenSSL::HMAC.digest('SHA256', SECRET, body)].pack('m0')
-    signed = SECRET.empty? || same?(request.headers['X-Service-Signature'], signature)
-    signed && (API_KEY.empty? || same?(request.headers['X-API-Key'], API_KEY))
+    signatures = SECRETS.map { |secret| [OpenSSL::HMAC.digest('SHA256', secret, body)].pack('m0') }
+    matches = signatures.map { |signature| same?(request.headers['X-Service-Signature'], signature) }
+    (SECRETS.empty? || matches.any?) && (API_KEY.empty? || same?(request.headers['X-API-Key'], API_KEY))
   end
 
-  # In constant time, whatever the lengths. Puma joins repeated headers with a comma, so they never match.
+  # Compares in constant time, whatever the lengths. Puma joins repeated headers with a comma, so they never match.
   def same?(received, expected)
     ActiveSupport::SecurityUtils.secure_compare(received.to_s.strip, expected)
   end
 
-  # The id of a notification; nil when the body is not one. Unknown types and fields are accepted.
+  # Returns the id; nil when the body is not a notification. Unknown types and fields are accepted.
   def notification_id(body)
     notification = StrictJSON.parse(body)
     return unless notification.is_a?(Hash)
     return unless notification.values_at('id', 'type', 'data') in [String => id, String, Hash]
 
-    # Half of a surrogate pair is not valid.
+    # An unpaired surrogate has no valid encoding.
     id if id.valid_encoding? && id.match?(/\A[^[:cntrl:]]{1,200}\z/)
   rescue JSON::ParserError
     nil
@@ -75,7 +77,7 @@ class HooksController < ActionController::Metal
   end
 end
 
-if HooksController::SECRET.empty? && HooksController::API_KEY.empty?
+if HooksController::SECRETS.empty? && HooksController::API_KEY.empty?
   abort 'Set WEBHOOK_SECRET, WEBHOOK_API_KEY or both: without them anyone could post notifications.'
 end
 
@@ -101,6 +103,6 @@ configuration = Puma::Configuration.new do |puma|
   puma.environment 'production' # In development, Puma's error pages show stack traces.
 end
 launcher = Puma::Launcher.new(configuration)
-booted = launcher.events.respond_to?(:after_booted) ? :after_booted : :on_booted # Before Puma 7.
+booted = launcher.events.respond_to?(:after_booted) ? :after_booted : :on_booted # before Puma 7
 launcher.events.public_send(booted) { puts "listening on http://#{host}:#{port}/hooks" }
 launcher.run

@@ -1,12 +1,12 @@
-/** Changes of the address stage: method, target, headers and the API key. */
+/** Changes to the address stage: method, target, headers and the API key. */
 import { type HeaderLine, headerValues, sameHeaderName } from '../../contract/index.ts';
 import type { AddressChange, Kit, RequestHead } from '../scenario.ts';
 
-/** The value of a header with ASCII letters in the other case. */
+/** Inverts the case of the ASCII letters. */
 export const swapCase = (value: string) =>
   value.replace(/[a-z]/gi, (c) => (c === c.toLowerCase() ? c.toUpperCase() : c.toLowerCase()));
 
-/** Which header a change is about: a configured one by its role, or any by its name. */
+/** The header that a change concerns: a configured one by its role, or any header by its name. */
 type HeaderRef = 'signature' | 'api-key' | { readonly name: string };
 
 function nameOf(header: HeaderRef, kit: Kit): string {
@@ -16,9 +16,9 @@ function nameOf(header: HeaderRef, kit: Kit): string {
 }
 
 /**
- * Replaces the line of a header by any number of lines: none removes it, two repeat it. The new lines take the position
- * of the old one, or come last when there was none. `lines` gets the header's name and its value ('' when there was
- * none).
+ * Replaces the line of a header by any number of lines: an empty list removes it, two lines repeat it. The new lines
+ * take the position of the old one, or come last when there was none. `lines` receives the header's name and its value
+ * ('' when there was none).
  */
 export function replaceHeader(
   header: HeaderRef,
@@ -38,7 +38,7 @@ export function replaceHeader(
   };
 }
 
-/** Leaves a header out. */
+/** Omits a header. */
 export function withoutHeader(header: HeaderRef, label: string): AddressChange {
   return replaceHeader(header, label, () => []);
 }
@@ -70,12 +70,12 @@ export function both(label: string, first: AddressChange, second: AddressChange)
   return { label, make: (head, kit, body) => second.make(first.make(head, kit, body), kit, body) };
 }
 
-/** Sends one line of this header, instead of any others. */
+/** Sends one line of this header instead of all others. */
 export function setHeader(name: string, value: string): AddressChange {
   return headerValue({ name }, `${name}: ${value}`, () => value);
 }
 
-/** Adds parameters to the query of the target. `query` is percent-encoded already. */
+/** Adds parameters to the query of the target. `query` returns percent-encoded text. */
 export function addQuery(label: string, query: (kit: Kit, head: RequestHead) => string): AddressChange {
   return {
     label,
@@ -87,8 +87,8 @@ export function addQuery(label: string, query: (kit: Kit, head: RequestHead) => 
 }
 
 /**
- * Moves the value of a header to another header. When that is the header that the partner has configured, `-Copy` is
- * appended to its name, so that the value is always in the wrong header.
+ * Moves the value of a header to another header. When the partner has configured that header, `-Copy` is appended to
+ * its name, so that the value is always in the wrong header.
  */
 export function moveToHeader(
   header: HeaderRef,
@@ -107,7 +107,7 @@ export function moveToHeader(
   };
 }
 
-/** Moves the value of a header to a parameter of the query. */
+/** Moves the value of a header to a query parameter. */
 export function moveToQuery(header: HeaderRef, label: string, parameter: (kit: Kit) => string): AddressChange {
   const added = addQuery(label, (kit, head) => {
     const old = headerValues(head.headers, nameOf(header, kit))[0] ?? '';
@@ -118,7 +118,7 @@ export function moveToQuery(header: HeaderRef, label: string, parameter: (kit: K
 
 /**
  * Sends this instead of the API key. If it happens to be the partner's key, an `x` is appended, so that it is invalid
- * for every partner. White space around a value is not part of it.
+ * for every partner. Surrounding whitespace does not count.
  */
 export function keyInstead(label: string, value: (key: string, kit: Kit) => string): AddressChange {
   return headerValue('api-key', label, (key, kit) => {
@@ -127,7 +127,7 @@ export function keyInstead(label: string, value: (key: string, kit: Kit) => stri
   });
 }
 
-/** The key with one character changed. A negative index counts from the end. */
+/** Changes one character of the key. A negative index counts from the end. */
 export function withCharacterChanged(key: string, index: number): string {
   const at = index < 0 ? key.length + index : index;
   return `${key.slice(0, at)}${key[at] === '0' ? '1' : '0'}${key.slice(at + 1)}`;

@@ -1,15 +1,15 @@
 /**
- * Changes of the compose stage (the plain notification with one field set or left out) and of the serialise stage (JSON
+ * Changes to the compose stage (the plain notification with one field set or omitted) and to the serialise stage (JSON
  * written by hand).
  *
- * A body that JSON.stringify wrote proves nothing about a receiver that parses and serialises again: it comes out the
- * same. So the serialisers spell the same value in other ways that JSON allows, or write text that no serialiser would
- * write.
+ * A body that JSON.stringify wrote does not detect a receiver that parses and re-serialises, because the result is
+ * identical. The serialisers therefore write the same value in other spellings that JSON allows, or text that no
+ * serialiser would write.
  */
 import { HookproofError, type JsonObject, type JsonValue } from '../../contract/index.ts';
 import type { Kit } from '../scenario.ts';
 
-/** Makes the value that a delivery carries. */
+/** Composes the value that a delivery carries. */
 export type Composer = (kit: Kit) => JsonValue;
 
 function isObject(value: JsonValue | undefined): value is JsonObject {
@@ -24,7 +24,7 @@ function objectAt(value: JsonValue | undefined, path: string): JsonObject {
   });
 }
 
-/** A copy of an object in which the field at a dotted path is `field`. The objects on the path must exist. */
+/** Copies an object and sets the field at a dotted path. The objects on the path must exist. */
 export function withField(value: JsonValue, path: string, field: JsonValue): JsonObject {
   const [name = '', ...rest] = path.split('.');
   const object = objectAt(value, path);
@@ -32,7 +32,7 @@ export function withField(value: JsonValue, path: string, field: JsonValue): Jso
   return { ...object, [name]: below === '' ? field : withField(object[name] ?? null, below, field) };
 }
 
-/** A copy of an object without the field at a dotted path. */
+/** Copies an object without the field at a dotted path. */
 export function withoutField(value: JsonValue, path: string): JsonObject {
   const [name = '', ...rest] = path.split('.');
   const { [name]: field, ...others } = objectAt(value, path);
@@ -40,12 +40,12 @@ export function withoutField(value: JsonValue, path: string): JsonObject {
   return { ...objectAt(value, path), [name]: withoutField(field ?? null, rest.join('.')) };
 }
 
-/** A composer's value with one field set. `field` may depend on the kit. */
+/** Composes a value and sets one field. `field` may depend on the kit. */
 export function having(base: Composer, path: string, field: JsonValue | ((kit: Kit) => JsonValue)): Composer {
   return (kit) => withField(base(kit), path, typeof field === 'function' ? field(kit) : field);
 }
 
-/** A composer's value without one field. */
+/** Composes a value and removes one field. */
 export function lacking(base: Composer, path: string): Composer {
   return (kit) => withoutField(base(kit), path);
 }
@@ -53,15 +53,14 @@ export function lacking(base: Composer, path: string): Composer {
 /** The plain notification, as the controls send it. */
 export const plain: Composer = (kit) => kit.notification();
 
-/** Turns the composed value into the exact bytes of the body. */
+/** Converts the composed value to the exact bytes of the body. */
 export type Serialiser = (value: JsonValue) => Buffer;
 
-/** The bytes of a text in UTF-8. */
 export function utf8(text: string): Buffer {
   return Buffer.from(text, 'utf8');
 }
 
-/** The value as the sender writes it: compact, in the order of its keys. */
+/** Writes the value as the sender does: compact, with its keys in their order. */
 export function compact(value: JsonValue): string {
   return JSON.stringify(value);
 }
@@ -71,31 +70,29 @@ export function rewritten(rewrite: (json: string) => string): Serialiser {
   return (value) => utf8(rewrite(compact(value)));
 }
 
-/** A body that is this text, whatever was composed. */
+/** Serialises as this text, whatever was composed. */
 export function fixedText(text: string): Serialiser {
   return () => utf8(text);
 }
 
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s"{}[\],:]+/g;
 
-/**
- * Rewrites each token of a compact JSON text: a string with its quotes, one of `{ } [ ] , :`, a number or a literal.
- */
+/** Rewrites each token of compact JSON text: a string with its quotes, one of `{ } [ ] , :`, a number or a literal. */
 export function respelt(json: string, spell: (token: string) => string): string {
   return json.replace(TOKEN, spell);
 }
 
-/** Rewrites the strings of a JSON text, keys included. `spell` gets a string with its quotes. */
+/** Rewrites the strings of JSON text, including keys. `spell` receives a string with its quotes. */
 export function respeltStrings(json: string, spell: (token: string) => string): string {
   return respelt(json, (token) => (token.startsWith('"') ? spell(token) : token));
 }
 
-/** Puts white space around every token. */
+/** Puts whitespace around every token. */
 export function spacedOut(json: string): string {
   return respelt(json, (token) => (token === '{' || token === ',' ? `${token} ` : token === ':' ? ' : ' : ` ${token}`));
 }
 
-/** Every character outside of ASCII as `\uXXXX`, with the hexadecimal digits in lower case. */
+/** Writes every non-ASCII character as `\uXXXX` with lower-case hexadecimal digits. */
 export function asciiOnly(json: string): string {
   return json.replace(/[\u007f-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
@@ -103,8 +100,8 @@ export function asciiOnly(json: string): string {
 const PLACE = '@@place@@';
 
 /**
- * The compact text of a value in which the field at a dotted path is spelt as the given token, in UTF-8 or as raw
- * bytes. When it is missing, the field is added as the last of its object.
+ * Serialises compactly, with the field at a dotted path written as the given token (UTF-8 or raw bytes). A missing
+ * field is added as the last one of its object.
  */
 export function spelt(path: string, token: string | Uint8Array): Serialiser {
   return (value) => {
@@ -113,9 +110,7 @@ export function spelt(path: string, token: string | Uint8Array): Serialiser {
   };
 }
 
-/**
- * The compact text of a value with one more member (`"name":value`, as text) at the end of the object at a dotted path.
- */
+/** Serialises compactly, with one more member (`"name":value`, as text) at the end of the object at a dotted path. */
 export function withMember(parent: string, member: string): Serialiser {
   const path = parent === '' ? PLACE : `${parent}.${PLACE}`;
   return (value) => utf8(compact(withField(value, path, 0)).replace(`"${PLACE}":0`, () => member));
@@ -129,12 +124,12 @@ function reordered(value: JsonValue, order: (keys: string[]) => string[]): JsonV
   return copy;
 }
 
-/** A copy with the keys of every object in reverse. */
+/** Copies a value with the keys of every object in reverse order. */
 export function keysReversed(value: JsonValue): JsonValue {
   return reordered(value, (keys) => keys.toReversed());
 }
 
-/** A copy with the keys of every object sorted. */
+/** Copies a value with the keys of every object sorted. */
 export function keysSorted(value: JsonValue): JsonValue {
   return reordered(value, (keys) => keys.toSorted());
 }

@@ -1,21 +1,21 @@
 /**
- * Changes of the sign stage: signatures that are invalid, or encoded differently. Each says how a shell makes its
- * value, for the reproduction lines.
+ * Changes to the sign stage: signatures that are invalid or encoded differently. Each includes a shell command that
+ * produces its value, for the reproduction lines.
  */
 import { createHash } from 'node:crypto';
 import { hmac, signBody } from '../../contract/signing/index.ts';
 import type { RequirementId } from '../requirements.ts';
 import type { Feature, Kit, SignChange } from '../scenario.ts';
 
-/** How the sender signs a delivery. The families of signature checks are functions of it. */
+/** How the sender signs a delivery. The families of signature checks are functions of a scheme. */
 export interface SigningScheme {
-  /** The feature of an endpoint that verifies such signatures. */
+  /** Feature of an endpoint that verifies such signatures. */
   readonly feature: Feature;
-  /** The requirements for the receiver, by their subject. */
+  /** Requirements for the receiver, by their subject. */
   readonly requirements: Readonly<Record<SigningSubject, RequirementId>>;
-  /** Shell text that turns the body into the valid signature. */
+  /** Shell text that converts the body to the valid signature. */
   readonly shell: string;
-  /** The `openssl` command in it that makes the digest. `-binary` or `-r` says in which form. */
+  /** The `openssl` command that computes the digest. `-binary` or `-r` is added to select its form. */
   readonly digestShell: string;
 }
 
@@ -29,7 +29,7 @@ export type SigningSubject =
   | 'raw-body'
   | 'secret';
 
-/** Unkeyed digest of the given parts, as raw bytes. */
+/** Computes an unkeyed digest of the given parts, as raw bytes. */
 export function digest(algorithm: string, ...parts: (string | Uint8Array)[]): Buffer {
   const hash = createHash(algorithm);
   for (const part of parts) hash.update(part);
@@ -45,7 +45,7 @@ function signChange(
   return { label, make, ...(shell === undefined ? {} : { shell }), ...(suits === undefined ? {} : { suits }) };
 }
 
-/** Text as a header value: its UTF-8 bytes, without control characters. */
+/** Converts text to a header value: its UTF-8 bytes, without control characters. */
 export function headerText(text: string): string {
   return Buffer.from(text)
     .toString('latin1')
@@ -66,7 +66,7 @@ export function literal(
 
 /**
  * Signs correctly, but with another secret. If it happens to be the partner's secret, an `x` is appended, so that the
- * signature is invalid for every partner. `shell` is how a shell would make the value.
+ * signature is invalid for every partner. `shell` produces the same value in a shell.
  */
 export function signedWith(label: string, secret: (kit: Kit) => string | Uint8Array, shell?: string): SignChange {
   return signChange(
@@ -88,7 +88,7 @@ export function signedWithText(secret: string): SignChange {
   return signedWith(label, () => secret, signatureUnder(shellWord(secret)));
 }
 
-/** Signs other bytes than those that are sent. `before` is a shell command that turns the one into the other. */
+/** Signs other bytes than those that are sent. `before` is a shell command that derives the signed bytes from them. */
 export function signedOver(
   label: string,
   bytes: (body: Uint8Array, kit: Kit) => Uint8Array,
@@ -99,7 +99,7 @@ export function signedOver(
   return signChange(label, (body, kit) => kit.sign(bytes(body, kit)), shell);
 }
 
-/** Signs with a mistake of the table of signing mistakes. */
+/** Signs with a mistake from the table of signing mistakes. */
 export function signedMistakenly(label: string, mistake: string): SignChange {
   return signChange(label, (body, kit) => signBody(body, kit.secret, mistake), undefined);
 }
@@ -127,8 +127,9 @@ export function encodedAs(
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 
 /**
- * Shifts the characters of a Base64 text in [start, end) up the Base64 alphabet. By a multiple of four the result is
- * canonical Base64 of another digest; by one at the last character of a 32-byte digest, only the two spare bits change.
+ * Shifts the characters of a base64 text in [start, end) up the base64 alphabet. With a multiple of four, the result is
+ * canonical base64 of another digest. With one, at the last character of a 32-byte digest, only the two spare bits
+ * change.
  */
 export function shifted(base64: string, start: number, end: number, steps = 4): string {
   const moved = [...base64.slice(start, end)].map((c) =>
@@ -139,33 +140,36 @@ export function shifted(base64: string, start: number, end: number, steps = 4): 
 
 /*
  * Shell text: each command reads the body on standard input and writes a value of the signature header. Tools: openssl,
- * tr, cut, head, sed, od, printf. The secret is only ever named, as "$HOOKPROOF_SECRET".
+ * tr, cut, head, sed, od, printf. The secret appears only as the variable "$HOOKPROOF_SECRET".
  */
 
-/** Digest as Base64, on one line. */
+/** Encodes a digest as base64 on one line. */
 const AS_BASE64 = 'openssl base64 -A';
 
-/** One word for a POSIX shell. */
+/** Quotes a text as one word for a POSIX shell. */
 export function shellWord(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** HMAC in Base64 under the secret that this shell word stands for. `algorithm` is a digest name that openssl knows. */
+/** Computes the HMAC in base64 under the secret in this shell word. `algorithm` is a digest name that openssl knows. */
 export function signatureUnder(secretWord: string, algorithm = 'sha256'): string {
   return `openssl dgst -${algorithm} -hmac ${secretWord} -binary | ${AS_BASE64}`;
 }
 
-/** A digest of this many bits that openssl writes, as hexadecimal text. */
+/**
+ * Returns a shell command that prints the digest of the openssl command `dgst` in hexadecimal. `bits` is the length of
+ * the digest.
+ */
 export function asHex(dgst: string, bits = 256): string {
   return `${dgst} -r | cut -c1-${bits / 4}`;
 }
 
-/** Runs commands one after another as one reader of standard input, and joins their output. */
+/** Runs commands one after another on the same standard input, and joins their output. */
 export function joined(...commands: string[]): string {
   return `{ ${commands.join('; ')}; }`;
 }
 
-/** HMAC-SHA256 of the raw body, keyed with the secret, in Base64. */
+/** HMAC-SHA256 of the raw body, keyed with the secret, in base64. */
 export const HMAC_SHA256: SigningScheme = {
   feature: 'hmac',
   requirements: {

@@ -1,5 +1,5 @@
 /**
- * Changes of the connect stage (another client certificate) and of the transmit stage (requests that no HTTP client
+ * Changes to the connect stage (another client certificate) and to the transmit stage (requests that no HTTP client
  * would write).
  */
 import { type OfferedTlsVersion, tlsVersionName } from '../../contract/index.ts';
@@ -18,7 +18,7 @@ const PRESENTED: Readonly<Record<ClientCertificate, string>> = {
   'other-subject': 'a client certificate of the correct CA for another subject',
 };
 
-/** Presents another client certificate than the partner's, over one TLS version or the negotiated one. */
+/** Presents another client certificate than the partner's, over one TLS version or over the negotiated one. */
 export function presenting(clientCertificate: ClientCertificate, version?: OfferedTlsVersion): ConnectChange {
   const over = version === undefined ? '' : ` over ${tlsVersionName(version)}`;
   return {
@@ -28,7 +28,7 @@ export function presenting(clientCertificate: ClientCertificate, version?: Offer
   };
 }
 
-/** Changes the lines of the head (the request line first, without line ends); the body stays as it is. */
+/** Changes the lines of the head (the request line first, without line ends); the body is unchanged. */
 export function editedHead(
   label: string,
   edit: (lines: readonly string[], kit: Kit) => readonly string[],
@@ -49,7 +49,7 @@ export function requestLine(label: string, edit: (line: string) => string): Tran
   return editedHead(label, ([first = '', ...others]) => [edit(first), ...others]);
 }
 
-/** The lines of a head without Content-Length. */
+/** Returns the lines of a head without Content-Length. */
 export function withoutLength(lines: readonly string[]): readonly string[] {
   return lines.filter((line) => !isNamed(line, 'Content-Length'));
 }
@@ -64,7 +64,7 @@ function isNamed(line: string, name: string): boolean {
   return line.toLowerCase().startsWith(`${name.toLowerCase()}:`);
 }
 
-/** Replaces the line of a header by the given lines; none leaves it out. `lines` gets the line as it was. */
+/** Replaces the line of a header by the given lines; an empty list removes it. `lines` receives the original line. */
 export function headerLines(
   label: string,
   name: string,
@@ -73,7 +73,7 @@ export function headerLines(
   return editedHead(label, (head, kit) => head.flatMap((line) => (isNamed(line, name) ? lines(line, kit) : [line])));
 }
 
-/** Writes other white space than one space after the colon of every header line. */
+/** Replaces the space after the colon of every header line. */
 export function headerSpacing(label: string, space: string): Transmission {
   return editedHead(label, ([first = '', ...lines]) => [
     first,
@@ -81,7 +81,7 @@ export function headerSpacing(label: string, space: string): Transmission {
   ]);
 }
 
-/** Adds a header line at the end of the head, unchecked. */
+/** Adds a header line at the end of the head, without checking it. */
 export function headerLineAdded(label: string, line: (kit: Kit) => string): Transmission {
   return editedHead(label, (head, kit) => [...head, line(kit)]);
 }

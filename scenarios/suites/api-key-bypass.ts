@@ -1,4 +1,4 @@
-/** Deliveries of every type and shape without the API key, and with claims that none is needed. */
+/** Deliveries of every type and shape that have no API key, or claim that none is needed. */
 import type { Crossing } from '../forgery.ts';
 import { crossings } from './family.ts';
 
@@ -30,6 +30,14 @@ export const keyCrossings: readonly Crossing[] = crossings(
       ],
       'key-exempt-claims',
     ],
+    'missing-with-open-paths': [
+      'a delivery without the API key that has headers which name an open path',
+      [
+        ...(['rewritten-to-health', 'rewritten-to-healthz', 'rewritten-to-ping', 'rewritten-to-public'] as const),
+        'rewritten-to-root',
+      ],
+    ],
+    'missing-on-form-handshakes': ['a form with handshakes of other senders without the API key', ['form-handshakes']],
     'missing-with-health-agent': [
       'a delivery without the API key that has the User-Agent of a health check or a tool',
       ['agent-curl', 'agent-probe'],

@@ -1,4 +1,4 @@
-/** The valid key in another place, the configured header in other spellings of its name, and two keys at once. */
+/** The valid key in another place, other spellings of the configured header's name, and two keys at once. */
 import { headerValues, sameHeaderName } from '../../contract/index.ts';
 import {
   addQuery,
@@ -22,17 +22,17 @@ const noKey = withoutHeader('api-key', 'no API key header');
 const inQuery = (parameter: (kit: Kit) => string) => (label: string) =>
   atAnotherUrl({ address: moveToQuery('api-key', label, parameter) });
 
-/** Moves the key to another header, written in another way. */
+/** Moves the key to another header in another form. */
 const inHeader =
   (name: string, value?: (key: string) => string) =>
   (label: string): Change => ({ address: moveToHeader('api-key', name, label, value) });
 
-/** The key in an additional query parameter. */
+/** Copies the key to an additional query parameter. */
 function copyToQuery(parameter: string): AddressChange {
   return addQuery(`the key in ?${parameter}=`, (kit) => `${parameter}=${encodeURIComponent(kit.apiKey)}`);
 }
 
-/** The key in an additional header. The signature header is not changed. */
+/** Copies the key to an additional header. The signature header is not changed. */
 function copyToHeader(header: string): AddressChange {
   return {
     label: `the key in ${header}`,
@@ -43,7 +43,7 @@ function copyToHeader(header: string): AddressChange {
   };
 }
 
-/** The key in several places instead of its header. */
+/** Moves the key from its header to several places. */
 function inEach(label: string, places: readonly string[], copyTo: (place: string) => AddressChange): AddressChange {
   return places.reduce((address, place) => both(label, copyTo(place), address), noKey);
 }
@@ -51,7 +51,7 @@ function inEach(label: string, places: readonly string[], copyTo: (place: string
 const TOKEN_PARAMETERS = ['token', 'access_token', 'apikey', 'apiKey', 'auth'];
 const TOKEN_HEADERS = ['Authorization', 'X-Auth-Token', 'X-Access-Token', 'X-Api-Token', 'X-Auth-Key', 'ApiKey'];
 
-/** Two lines of the key header, made of the valid key and an invalid one. */
+/** Sends two lines of the key header, one with the valid key and one with an invalid one. */
 const twoKeys =
   (keys: (valid: string, invalid: string) => readonly string[]) =>
   (label: string): Change => ({
@@ -107,7 +107,7 @@ export const misplacedKeys: readonly Scenario[] = [
         {
           // The signature shows whether the server maps both spellings of every header to one name, as CGI and WSGI do.
           needs: ['hmac', 'api-key'],
-          ifAccepted: [
+          followUps: [
             {
               role: 'compares',
               label: 'the signature with underscores',

@@ -1,7 +1,7 @@
-/** What is sent in the API key header: nothing, invalid keys, and values that resemble the key or match any key. */
+/** Values of the API key header: none, invalid keys, and values that resemble the key or match any key. */
 import { keyInstead, swapCase, withCharacterChanged, withoutHeader, wrongKey } from '../changes/addressing.ts';
 import { headerLines } from '../changes/transmitting.ts';
-import { refused, refusedOddHeader } from '../expectations.ts';
+import { refused, refusedUnusualHeader } from '../expectations.ts';
 import type { Change, Delivery, Expectation, Kit, Scenario } from '../scenario.ts';
 import { family } from './family.ts';
 
@@ -103,7 +103,7 @@ const invalid = family(
       sent(() => 'a'.repeat(5000)),
       'key-check-throws',
       {
-        expect: refusedOddHeader,
+        expect: refusedUnusualHeader,
         note: 'Reject by length before hashing, logging or a lookup; a server in front may answer 431.',
       },
     ],
@@ -111,7 +111,7 @@ const invalid = family(
       'a non-ASCII API key of the same length',
       sent((key) => '\u00e9'.repeat(key.length)),
       'key-check-throws',
-      { expect: refusedOddHeader, note: 'Strings of equal length can have different numbers of bytes in UTF-8.' },
+      { expect: refusedUnusualHeader, note: 'Strings of equal length can have different numbers of bytes in UTF-8.' },
     ],
     'in-quotes': [
       'the API key in double quotes',
@@ -146,7 +146,7 @@ const invalid = family(
   },
 );
 
-/** One delivery for each text, sent instead of the key. */
+/** Sends one delivery for each text, instead of the key. */
 const oneByOne = (texts: readonly string[]): Delivery[][] =>
   texts.map((text) => [nearly(`the key ${JSON.stringify(text)}`, () => text)]);
 const eachAsKey = (texts: readonly string[]) => ({ flow: () => oneByOne(texts) });
@@ -157,9 +157,9 @@ function nearly(label: string, value: (key: string) => string, expect: Expectati
 
 const ends = (key: string) => `${key.slice(-1)}${key.slice(1, -1)}${key.slice(0, 1)}`;
 
-/** Two neighbours are replaced by others with the same sum of 31 times the first and the second. */
+/** Replaces two neighbours by others whose sum of 31 times the first and the second is the same. */
 function sameHashCode(key: string): string {
-  // Letters and digits, if the key allows it: a point or a bracket would make a pattern of the key.
+  // Letters and digits are preferred, because a point or a bracket would turn the key into a pattern.
   const plain = key.search(/[0-8A-Ya-y][a-y]|[1-9B-Zb-z]\d/);
   const pair = plain === -1 ? key.search(/[a-z\d]{2}/i) : plain;
   if (pair === -1) return `${key}x`;
@@ -168,11 +168,11 @@ function sameHashCode(key: string): string {
   return key.slice(0, pair) + String.fromCharCode(first + step, second - 31 * step) + key.slice(pair + 2);
 }
 
-/** Each character with its highest bit set, in Latin-1. */
+/** Sets the highest bit of each character, in Latin-1. */
 const withHighBit = (key: string) =>
   Buffer.from([...Buffer.from(key, 'latin1')].map((byte) => byte | 0x80)).toString('latin1');
 
-/** Values that are valid keys when a common mistake was made. None of them is secret. */
+/** Values that are valid keys at a receiver with a common mistake. None of them is secret. */
 const guessed = family(
   { ...shared, requirements: ['key-exact', 'key-invalid'] },
   {
@@ -205,7 +205,7 @@ const guessed = family(
           [nearly('the key in reverse', (key) => [...key].toReversed().join(''))],
           [nearly('the key with its first and last character exchanged', ends)],
           [nearly('another key with the same hash code in Java', sameHashCode)],
-          [nearly('the key, the highest bit of every character set', withHighBit, refusedOddHeader)],
+          [nearly('the key, the highest bit of every character set', withHighBit, refusedUnusualHeader)],
         ],
       },
       'derived-key-comparison',

@@ -2,28 +2,28 @@ import type { JsonObject } from '../../contract/index.ts';
 import { withoutHeader, wrongKey } from '../changes/addressing.ts';
 import { fixedText, rewritten, spacedOut, withField } from '../changes/bodies.ts';
 import { literal, unsigned } from '../changes/signing.ts';
-import { acceptedUnlessLockedOut, handled, refused } from '../expectations.ts';
+import { acceptedUnlessLockedOut, malformedBefore, refused } from '../expectations.ts';
 import { deposit, epochSeconds, order, ownId, wallet } from '../samples.ts';
 import type { Change, Delivery, Expectation, FlowScenario, Kit, Scenario } from '../scenario.ts';
 import { family } from './family.ts';
-import { composed, event, type Groups, inTurn, ofTransaction, otherSecret } from './flows.ts';
+import { composed, event, type Groups, inSequence, ofTransaction, otherSecret } from './flows.ts';
 
 function copies(count: number, notification: JsonObject): Delivery[] {
   return Array.from({ length: count }, (_, index) => event(`copy ${index + 1} of ${count}`, notification));
 }
 
-/** A copy of a notification with spaces between its tokens. */
+/** Sends a copy of a notification with spaces between its tokens. */
 function withOtherLayout(kit: Kit) {
   const first = event('the first copy', kit.notification());
   const change: Change = { ...first.change, serialise: rewritten(spacedOut) };
-  return inTurn(first, { ...first, label: 'the same notification with spaces', change });
+  return inSequence(first, { ...first, label: 'the same notification with spaces', change });
 }
 
 /** Sends one notification's data under three ids. */
 function underOtherIds(kit: Kit) {
   const first = kit.notification();
   const lastDigitChanged = String(first.id).replace(/.$/, (digit) => (digit === '0' ? '1' : '0'));
-  return inTurn(
+  return inSequence(
     event('the first notification', first),
     event('the same data under another id', { ...first, id: kit.newId() }),
     event('the same data under an id that differs in its last digit', { ...first, id: lastDigitChanged }),
@@ -37,10 +37,10 @@ export const deliveryDuplicates: readonly Scenario[] = [
   ...family(
     { ...repeated, level: 'should', requirements: ['repeat-duplicate'], mistake: 'copy-rejected' },
     {
-      twice: ['the second copy of a notification', { flow: (kit) => inTurn(...copies(2, kit.notification())) }],
+      twice: ['the second copy of a notification', { flow: (kit) => inSequence(...copies(2, kit.notification())) }],
       'three-times': [
         'the third copy of a notification',
-        { flow: (kit) => inTurn(...copies(3, kit.notification())) },
+        { flow: (kit) => inSequence(...copies(3, kit.notification())) },
         { note: 'A toggle between "new" and "seen" may work for two copies and fail for three.' },
       ],
       'two-at-once': [
@@ -54,10 +54,10 @@ export const deliveryDuplicates: readonly Scenario[] = [
         'lookup-before-insert',
         { note: 'With a lock per id, the copies wait for each other, and the last one times out.' },
       ],
-      'deposit-twice': ['the second copy of a deposit', { flow: (kit) => inTurn(...copies(2, deposit(kit))) }],
+      'deposit-twice': ['the second copy of a deposit', { flow: (kit) => inSequence(...copies(2, deposit(kit))) }],
       'wallet-twice': [
         'the second copy of a WALLET notification',
-        { flow: (kit) => inTurn(...copies(2, wallet(kit))) },
+        { flow: (kit) => inSequence(...copies(2, wallet(kit))) },
         { note: 'The address is a unique key in most wallet tables.' },
       ],
       'same-id-other-layout': [
@@ -77,7 +77,7 @@ export const deliveryDuplicates: readonly Scenario[] = [
         ofTransaction((kit, transactionId) => [
           event('CREATED', order(kit, 'BUY', 'CREATED', { transactionId })),
           event('PENDING in the same second', order(kit, 'BUY', 'PENDING', { transactionId })),
-          // The receiver's clock may move on to the next second once during the three deliveries, but not twice.
+          // During the three deliveries, the receiver's clock may advance to the next second once, but not twice.
           event('CONFIRMED in the same second', order(kit, 'BUY', 'CONFIRMED', { transactionId })),
         ]),
         { note: '`at` has a resolution of one second.' },
@@ -88,23 +88,24 @@ export const deliveryDuplicates: readonly Scenario[] = [
 
 type Spoilt = (notification: JsonObject, kit: Kit) => Change;
 
-/** An invalid delivery with the id of a notification, and then the notification itself. */
+/** Sends an invalid delivery with the id of a notification, then the notification itself. */
 function poisoned(label: string, spoilt: Spoilt, expect: Expectation = refused): Pick<FlowScenario, 'flow'> {
   return {
     flow: (kit) => {
       const notification = kit.notification();
       const bad = { label, change: spoilt(notification, kit), expect };
-      return inTurn(bad, event('the valid notification with the same id', notification));
+      return inSequence(bad, event('the valid notification with the same id', notification));
     },
   };
 }
 
-/** Usual limits are three and five. From ten, addresses are locked out. */
+/** Common limits are three and five. From ten, addresses are locked out. */
 const FORGERIES = 5;
 
 /**
- * Forgeries with all ids of a notification, then another notification of its transaction, and then the notification
- * itself from another address: a limit that counts by address is a separate check (`signature/wrong-in-a-row`).
+ * Sends forgeries with all ids of a notification, then another notification of its transaction, and then the
+ * notification itself from another address. A limit that counts by address is a separate check
+ * (`signature/wrong-in-a-row`).
  */
 function poisonedOften(forge: Change): Pick<FlowScenario, 'alone' | 'owns' | 'flow'> {
   return {
@@ -131,7 +132,7 @@ function poisonedOften(forge: Change): Pick<FlowScenario, 'alone' | 'owns' | 'fl
 
 const invalidSignature = literal(Buffer.alloc(32, 1).toString('base64'), 'an invalid signature');
 
-/** A notification and, at the same time, a forgery with its id. */
+/** Sends a notification and, at the same time, a forgery with its id. */
 function withForgery(kit: Kit): Groups {
   const notification = kit.notification();
   const compose = () => withField(notification, 'data.metadata.orderStatus', 'FAILED');
@@ -141,7 +142,10 @@ function withForgery(kit: Kit): Groups {
   ];
 }
 
-/** Invalid deliveries that must not block the id of a valid one. */
+/**
+ * Invalid deliveries that must not block the id of a valid one. Anyone can send a forgery, so it must not block the id.
+ * After a delivery that only the sender can make, the next one may be rejected as a duplicate, which warns.
+ */
 export const deliveryPoisoned: readonly Scenario[] = family(
   {
     suite: 'delivery',
@@ -211,26 +215,28 @@ export const deliveryPoisoned: readonly Scenario[] = family(
       poisoned(
         'a delivery with the same id whose data is null',
         (notification) => ({ compose: () => withField(notification, 'data', null) }),
-        handled,
+        malformedBefore,
       ),
+      { level: 'should' },
     ],
     'poisoned-metadata': [
       'one of the same transaction whose metadata is a number',
       poisoned(
         'a delivery with the same id and a number as metadata',
         (notification) => ({ compose: () => withField(notification, 'data.metadata', 5) }),
-        handled,
+        malformedBefore,
       ),
       'resource-not-released',
-      { note: 'A lock or a database transaction for the order stays open after an exception.' },
+      { level: 'should', note: 'A lock or a database transaction for the order stays open after an exception.' },
     ],
     'poisoned-broken': [
       'broken JSON that starts with the same id',
       poisoned(
         'a broken body that begins with the id',
         ({ id = null }) => ({ serialise: fixedText(`{"id":${JSON.stringify(id)},"type":`) }),
-        handled,
+        malformedBefore,
       ),
+      { level: 'should' },
     ],
     'forged-beside-right': [
       'a concurrent forgery with the same id',

@@ -1,15 +1,15 @@
 import { fixedText, plain, withField } from '../changes/bodies.ts';
-import { accepted, handled, refused } from '../expectations.ts';
+import { accepted, malformedBefore, refused } from '../expectations.ts';
 import type { Change, Expectation, FlowScenario, ObservationScenario, RunObservations, Suite } from '../scenario.ts';
 import { deliveryDuplicates, deliveryPoisoned } from './delivery-duplicates.ts';
 import { deliveryOrder } from './delivery-order.ts';
 import { family } from './family.ts';
-import { composed, inTurn, otherSecret } from './flows.ts';
+import { composed, inSequence, otherSecret } from './flows.ts';
 import { cashStep } from './valid-kinds.ts';
 
-/** A delivery and then a valid one on the same connection, with nothing in between. */
+/** Sends a delivery and then a valid one on the same connection, with nothing in between. */
 function before(label: string, change: Change, expect: Expectation): Pick<FlowScenario, 'alone' | 'flow'> {
-  const flow = () => inTurn({ label, change, expect }, composed('a valid delivery after it', plain));
+  const flow = () => inSequence({ label, change, expect }, composed('a valid delivery after it', plain));
   return { alone: true, flow };
 }
 
@@ -28,7 +28,7 @@ const deliveryAfter = family(
   {
     'after-broken': [
       'a valid delivery after broken JSON on the same connection',
-      before('a broken body', { serialise: fixedText('{"id":"broken') }, handled),
+      before('a broken body', { serialise: fixedText('{"id":"broken') }, malformedBefore),
       { requirements: ['delivery-malformed'] },
     ],
     'after-invalid': [
@@ -36,7 +36,7 @@ const deliveryAfter = family(
       before(
         'a notification whose data is null',
         { compose: (kit) => withField(kit.notification(), 'data', null) },
-        handled,
+        malformedBefore,
       ),
       { requirements: ['delivery-malformed'] },
     ],
@@ -91,7 +91,7 @@ const staysUp: ObservationScenario = {
     }
     const lost = outages.find(({ recovered, looksDead }) => recovered === false && looksDead);
     if (lost !== undefined) {
-      // The endpoint is up, and answers with this status.
+      // The endpoint is reachable, and answers with this status.
       if (/^\d{3}$/.test(lost.outcome ?? '')) {
         const reason = `${lost.sign}, which is longer than a rate limit lasts; earlier ones were accepted`;
         return { verdict: 'fail', observed, outcome: lost.outcome, reason };

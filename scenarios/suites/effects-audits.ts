@@ -1,18 +1,18 @@
-/** What the effects window says of the notifications that the other suites have sent. */
+/** Audits what the effects window reports about the notifications that the other suites have sent. */
 import type { EffectsAudit, Feature, Observation, ObservationScenario } from '../scenario.ts';
 
-/** Ids in a message. */
+/** Maximum number of ids in a message. */
 const MAX_SHOWN = 3;
 
 type Notifications = EffectsAudit['notifications'];
 type Audit = Pick<ObservationScenario, 'observe'>;
 
-const passed = (observed: string, reason = ''): Observation => ({ verdict: 'pass', observed, reason });
+const passed = (observed: string): Observation => ({ verdict: 'pass', observed, reason: '' });
 
-/** A run of a part of the catalogue may have nothing to examine. */
-const nothing = (reason: string): Observation => passed('nothing', reason);
+/** A partial run may have nothing to examine, and so may a run whose deliveries were all accepted. */
+const notApplicable = (reason: string): Observation => ({ verdict: 'not-applicable', observed: '', reason });
 
-/** Concludes from the effects window, where there is one. */
+/** Concludes from the effects window, if there is one. */
 function audited(conclude: (audit: EffectsAudit) => Observation): Audit {
   return {
     observe: ({ effects }) => {
@@ -23,23 +23,23 @@ function audited(conclude: (audit: EffectsAudit) => Observation): Audit {
   };
 }
 
-/** Names the scenarios of these notifications. */
+/** Names the scenarios that sent these notifications. */
 function scenariosOf(found: Notifications): string {
   const names = [...new Set(found.flatMap(({ scenarios }) => scenarios))];
   const more = names.length > MAX_SHOWN ? `, and ${names.length - MAX_SHOWN} more` : '';
   return `${names.slice(0, MAX_SHOWN).join(', ')}${more}`;
 }
 
-const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;
+export const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
-/** No rejected delivery of these suites was handled. */
+/** Requires that no rejected delivery of these suites was handled. */
 function rejectedBy(suites: readonly string[]): Audit {
   return audited(({ notifications }) => {
     const rejected = notifications.filter(
       ({ outcome, scenarios }) =>
         outcome === 'rejected' && scenarios.some((id) => suites.includes(id.split('/', 1)[0] ?? '')),
     );
-    if (rejected.length === 0) return nothing('no such delivery was rejected in this run');
+    if (rejected.length === 0) return notApplicable('no such delivery was rejected in this run');
     const found = rejected.filter(({ times }) => times > 0);
     if (found.length === 0) return passed(`${rejected.length} rejected, none handled`);
     const observed = `${found.length} of ${rejected.length} rejected deliveries handled`;
@@ -49,7 +49,7 @@ function rejectedBy(suites: readonly string[]): Audit {
 
 const everyPlain = audited(({ notifications }) => {
   const plain = notifications.filter(({ outcome, isControl }) => isControl && outcome === 'accepted');
-  if (plain.length === 0) return nothing('no plain valid notification was accepted');
+  if (plain.length === 0) return notApplicable('no plain valid notification was accepted');
   const lost = plain.filter(({ times }) => times === 0);
   if (lost.length === 0) return passed(`${plain.length} handled`);
   const observed = `${lost.length} of ${counted(plain.length, 'accepted notification')} not handled`;
@@ -57,7 +57,9 @@ const everyPlain = audited(({ notifications }) => {
 });
 
 const noneTwice = audited(({ notifications }) => {
-  const found = notifications.filter(({ outcome, times }) => outcome === 'accepted' && times > 1);
+  const accepted = notifications.filter(({ outcome }) => outcome === 'accepted');
+  if (accepted.length === 0) return notApplicable('no notification was accepted in this run');
+  const found = accepted.filter(({ times }) => times > 1);
   if (found.length === 0) return passed('none handled twice');
   const observed = `${counted(found.length, 'notification')} handled more than once`;
   return { verdict: 'fail', observed, reason: `${observed}: ${scenariosOf(found)}`, outcome: 'handled-twice' };
@@ -70,7 +72,7 @@ const nothingElse = audited(({ unexplained }) => {
   return { verdict: 'fail', observed, reason, outcome: 'handled' };
 });
 
-/** Rejected deliveries by the suites that sent them. */
+/** Rejected deliveries, by the suites that sent them. */
 const REJECTED: readonly (readonly [slug: string, what: string, suites: readonly string[], need?: Feature])[] = [
   ['signature', 'an invalid or missing signature', ['signature', 'combination'], 'hmac'],
   ['api-key', 'an invalid or missing API key', ['api-key'], 'api-key'],
@@ -82,7 +84,7 @@ const REJECTED: readonly (readonly [slug: string, what: string, suites: readonly
 
 const audit = { level: 'must', requirements: ['delivery-effect'], needs: ['effects'] } as const;
 
-/** What the receiver did in the whole run. */
+/** Checks of what the receiver did in the whole run. */
 export const effectsAudits: readonly ObservationScenario[] = [
   ...REJECTED.map(
     ([slug, what, suites, need]): ObservationScenario => ({

@@ -1,4 +1,4 @@
-/** What the log of the receiver contains after the run. */
+/** Checks what the log of the receiver contains after the run. */
 import {
   LOG_RUN_OVER,
   type LogFile,
@@ -15,7 +15,7 @@ const sumOf = (findings: readonly LogFinding[]) => findings.reduce((sum, { lines
 
 const inconclusive = (observed: string, reason: string): Observation => ({ verdict: 'inconclusive', observed, reason });
 
-/** Why the absence of a value proves nothing; null when it does. An error log may stay empty next to another one. */
+/** Explains why a missing value is not evidence; null when it is. An error log may stay empty next to another. */
 function unreadReason(files: readonly LogFile[]): string | null {
   const broken = files.find(({ problem }) => problem !== null);
   if (broken !== undefined) {
@@ -39,7 +39,17 @@ function unreadReason(files: readonly LogFile[]): string | null {
   );
 }
 
-function judgeLog({ log, logFiles = [] }: RunObservations, leak: LogLeak, verdict: 'fail' | 'warn'): Observation {
+const NOTHING_SOUGHT: Observation = {
+  verdict: 'not-applicable',
+  observed: '',
+  reason: 'the run had no such value, or a too short one, to look for in the log',
+};
+
+function judgeLog(
+  { log, logFiles = [], logSought }: RunObservations,
+  leak: LogLeak,
+  verdict: 'fail' | 'warn',
+): Observation {
   if (log === undefined) return inconclusive('no log', 'the log of the receiver was not read');
   const findings = log.filter((finding) => finding.leak === leak);
   const echoes = sumOf(findings.filter(({ isEcho }) => isEcho));
@@ -47,6 +57,7 @@ function judgeLog({ log, logFiles = [] }: RunObservations, leak: LogLeak, verdic
   if (first === undefined) {
     const unread = unreadReason(logFiles);
     if (unread !== null) return inconclusive('nothing', unread);
+    if (logSought?.has(leak) === false) return NOTHING_SOUGHT;
     const empty = logFiles.filter(({ bytes }) => bytes === 0).map(({ file }) => file);
     const repeats = `${linesText(echoes)} only ${echoes === 1 ? 'repeats' : 'repeat'}`;
     const notes = [
@@ -71,17 +82,30 @@ const observed = (leak: LogLeak, verdict: 'fail' | 'warn' = 'fail') => ({
 
 const log = { suite: 'effects', verb: 'Does not write' } as const;
 
-/** Logs are read by more people than secrets are meant for. */
+/** More people can read logs than should know the secrets. */
 export const effectsLog = [
   ...family(
     { ...log, level: 'must', requirements: ['hmac-secret-custody'], needs: ['hmac', 'log'], mistake: 'secret-in-log' },
     {
       'log-secret': ['the signature secret to its log', observed('secret')],
+      'log-secret-part': [
+        'a part of the signature secret to its log',
+        observed('secret-part', 'warn'),
+        {
+          level: 'should',
+          note: 'Eight characters or more that are less than half of it: they shorten the search for the rest.',
+        },
+      ],
       'log-api-key': [
         'the API key to its log',
         observed('api-key'),
         'request-headers-in-log',
         { needs: ['api-key', 'log'] },
+      ],
+      'log-api-key-part': [
+        'a part of the API key to its log',
+        observed('api-key-part', 'warn'),
+        { level: 'should', needs: ['api-key', 'log'], note: 'Its name or a digest of it identifies a key as well.' },
       ],
       'log-signature': [
         'expected signatures to its log',

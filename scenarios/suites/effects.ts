@@ -18,7 +18,7 @@ import type { Delivery, ExpectedEffect, Kit, Scenario, Suite } from '../scenario
 import { effectsAudits } from './effects-audits.ts';
 import { effectsLog } from './effects-log.ts';
 import { family, type Own, type Row } from './family.ts';
-import { event, type Groups, inTurn, ofTransaction } from './flows.ts';
+import { event, type Groups, inSequence, ofTransaction } from './flows.ts';
 
 const effects = { level: 'must', requirements: ['delivery-effect'], needs: ['effects'] } as const;
 const handles = { ...effects, suite: 'effects', verb: 'Handles' } as const;
@@ -27,7 +27,7 @@ function once(values: EffectValues = {}, current?: ExpectedEffect['current']): E
   return { times: 1, values, ...(current && { current }) };
 }
 
-/** A deposit of this many atomic units of an asset with these decimals. */
+/** Delivers a deposit of this many atomic units of an asset with these decimals. */
 function depositOf(kit: Kit, decimals: number, atomic: string): Delivery {
   const currency = Object.entries(kit.decimals ?? {}).find(([, known]) => known === decimals)?.[0] ?? '';
   const notification = withField(deposit(kit), 'data.metadata.asset', { amount: atomic, currency });
@@ -35,12 +35,12 @@ function depositOf(kit: Kit, decimals: number, atomic: string): Delivery {
   return event(`${atomic} atomic units of ${currency}`, notification, once({ amount, currency }));
 }
 
-/** Above 2^53, where a float skips numbers; a float also prints the first with an exponent. */
+/** Two are above 2^53, where a float skips numbers. A float also prints the longest one with an exponent. */
 const ATOMIC_AMOUNTS = ['1', '9007199254740993', '123456789012345678901234567'];
 const DIGITS_38 = '12345678901234567890123456789012345678';
 const DIGITS_78 = `${'1234567890'.repeat(7)}12345671`;
 
-/** Amounts of an asset with these decimals. */
+/** Sends amounts of an asset with these decimals. */
 function withDecimals(decimals: number): Row {
   return [
     `amounts of an asset with ${decimals} decimals without losing a digit`,
@@ -50,7 +50,7 @@ function withDecimals(decimals: number): Row {
   ];
 }
 
-/** An amount of many digits. */
+/** Sends an amount with many digits. */
 function ofDigits(digits: string, own: Own = {}): Row {
   return [
     `an amount of ${digits.length} digits without losing one`,
@@ -60,15 +60,15 @@ function ofDigits(digits: string, own: Own = {}): Row {
   ];
 }
 
-/** A declined payment method. */
+/** Sends a declined payment method. */
 function declinedCard(kit: Kit): Groups {
   const declined = paymentMethod(kit, 'DECLINED', { code: '313-702-S3' });
   const { paymentMethodId } = declined.data as { paymentMethodId: string };
   const values = { kind: 'PAYMENT_METHOD', status: 'DECLINED', paymentMethod: paymentMethodId };
-  return inTurn(event('the payment method', declined, once({ ...values, errorCode: '313-702-S3' })));
+  return inSequence(event('the payment method', declined, once({ ...values, errorCode: '313-702-S3' })));
 }
 
-/** Three concurrent wallets of one customer. */
+/** Sends three concurrent wallets of one customer. */
 function wallets(kit: Kit): Groups {
   const customer = ownId(kit, 'customer');
   const created = ['ETH', 'BTC', 'USDC'].map((asset) => {
@@ -180,7 +180,7 @@ const kinds: readonly Scenario[] = [
   },
 ];
 
-/** A deposit and a forged copy of it with another hash: a signature of other bytes. */
+/** Creates a deposit, and a forged copy of it with another hash and a signature of other bytes. */
 function withForgedCopy(kit: Kit): { readonly valid: Delivery; readonly forged: Delivery } {
   const notification = deposit(kit);
   const altered = withField(notification, 'data.metadata.blockchainTransactionId', hash(kit));
@@ -193,15 +193,15 @@ function withForgedCopy(kit: Kit): { readonly valid: Delivery; readonly forged: 
   };
 }
 
-/** A copy of a deposit whose bytes differ. */
+/** Sends a copy of a deposit with different bytes. */
 function withOtherLayout(kit: Kit): Groups {
   const notification = deposit(kit);
   const copy = event('the copy', notification, once());
   const serialise = () => Buffer.from(JSON.stringify(notification, null, 2));
-  return inTurn(event('the first', notification, once()), { ...copy, change: { ...copy.change, serialise } });
+  return inSequence(event('the first', notification, once()), { ...copy, change: { ...copy.change, serialise } });
 }
 
-/** Copies of deposits before and after a restart. */
+/** Sends copies of deposits before and after a restart. */
 function aroundRestart(kit: Kit): Groups {
   const notifications = Array.from({ length: 4 }, () => deposit(kit));
   return ['before', 'after the restart'].map((when) =>
@@ -222,7 +222,7 @@ const repeated: readonly Scenario[] = [
     {
       'copies-in-turn': [
         'a notification once that is delivered four times',
-        { flow: (kit) => inTurn(...copies(kit, 4)) },
+        { flow: (kit) => inSequence(...copies(kit, 4)) },
         'copy-handled-again',
         { defect: 'Handles a notification again when it is delivered again' },
       ],
@@ -231,6 +231,18 @@ const repeated: readonly Scenario[] = [
         { flow: (kit) => [copies(kit, 16)] },
         'lookup-before-insert',
         { defect: 'Handles a notification several times when copies arrive at the same time' },
+      ],
+      'copies-on-new-connections': [
+        'a notification once that is delivered in turn on eight new connections',
+        { onNewConnections: true, flow: (kit) => inSequence(...copies(kit, 8)) },
+        'ids-kept-in-memory',
+        { defect: 'Handles a notification again when a copy arrives on another connection' },
+      ],
+      'copies-after-handling': [
+        'a notification once that is delivered again when it has been handled',
+        { handledBefore: 1, flow: (kit) => inSequence(...copies(kit, 2)) },
+        'copy-handled-again',
+        { defect: 'Handles a notification again when a copy arrives after its handling' },
       ],
       'other-layout-of-a-copy': [
         'a notification once that is delivered again with other white space',
@@ -246,7 +258,7 @@ const repeated: readonly Scenario[] = [
         {
           flow: (kit) => {
             const { valid, forged } = withForgedCopy(kit);
-            return inTurn(forged, valid);
+            return inSequence(forged, valid);
           },
         },
         'remembered-before-checks',
@@ -266,7 +278,7 @@ const repeated: readonly Scenario[] = [
     needs: ['effects', 'hmac'],
     flow: (kit) => {
       const { valid, forged } = withForgedCopy(kit);
-      return inTurn(valid, forged);
+      return inSequence(valid, forged);
     },
     mistake: 'handled-before-checks',
     note: 'An update by id before the verification changes what was already handled.',
@@ -299,7 +311,7 @@ const repeated: readonly Scenario[] = [
   ),
 ];
 
-/** Two deposits with hash members, which have these hashes. */
+/** Sends two deposits with hash members that have these hashes. */
 function withHashes(
   kit: Kit,
   ...deposits: readonly (readonly [label: string, hashes: JsonObject, expected: string])[]
@@ -307,12 +319,12 @@ function withHashes(
   return [deposits.map(([label, hashes, expected]) => event(label, deposit(kit, hashes), once({ hash: expected })))];
 }
 
-/** A deposit with unknown fields. */
+/** Sends a deposit with unknown fields. */
 function withUnknownFields(kit: Kit): Groups {
   const transactionHash = hash(kit);
   const known = withField(deposit(kit, { blockchainTransactionId: transactionHash }), 'version', 2);
   const more = withField(known, 'data.metadata.network', { name: 'test', fee: '0.1' });
-  return inTurn(event('with unknown fields', more, once({ hash: transactionHash })));
+  return inSequence(event('with unknown fields', more, once({ hash: transactionHash })));
 }
 
 const values: readonly Scenario[] = [
@@ -391,7 +403,7 @@ const values: readonly Scenario[] = [
         {
           flow: (kit) => {
             const unknown = { ...deposit(kit), type: 'STAKING', data: { reference: reference(kit, 'stake') } };
-            return inTurn(event('the unknown type', unknown), event('the next one', deposit(kit), once()));
+            return inSequence(event('the unknown type', unknown), event('the next one', deposit(kit), once()));
           },
         },
         { defect: 'Does not handle a notification after one of an unknown type' },

@@ -1,7 +1,7 @@
 /**
- * A family of checks as a table. A row, under its slug, says what is sent, as a noun phrase; id, title, label, needs,
- * requirements and expectation follow from the family, so that they cannot contradict each other, and so does the
- * mistake that a check shows, unless the row names another one.
+ * Defines a family of checks as a table. A row states under its slug what is sent, as a noun phrase. Id, title, label,
+ * needs, requirements and expectation follow from the family, so that they cannot contradict each other. The mistake
+ * that a check shows also comes from the family, unless the row names another one.
  */
 import type { MistakeId } from '../../contract/mistakes/index.ts';
 import type { ShapeName } from '../dimensions.ts';
@@ -19,7 +19,7 @@ import {
   SENDING_STAGES,
 } from '../scenario.ts';
 
-/** What the checks of a family have in common; a row can replace each of these. */
+/** What the checks of a family share. A row can replace each of these. */
 type Shared = Partial<Omit<ProbeScenario, 'id' | 'title' | 'mistake' | 'change' | 'expect'>> &
   Pick<Scenario, 'level' | 'requirements'> & { readonly expect?: Expectation | HelloExpectation };
 
@@ -28,26 +28,26 @@ interface Family extends Shared {
   readonly mistake?: MistakeId;
   /** The beginning of the titles: what a correct receiver does ("Accepts", "Serves"), or "Records whether". */
   readonly verb: string;
-  /** Stands before what is sent, in title and label: "the valid signature". */
+  /** Precedes what is sent in title and label: "the valid signature". */
   readonly of?: string;
 }
 
-/** What a row sends: a change, what the scenario has instead of one, or how either is made with the label. */
+/** What a row sends: a change, its replacement in the scenario, or a function that makes either from the label. */
 type Sends = Change | Instead | ((label: string) => Change | Instead);
 type Only<S extends Scenario> = Omit<S, keyof Shared | 'id' | 'title' | 'mistake'>;
 type Instead =
-  | Pick<ProbeScenario, 'change' | 'expect' | 'ifAccepted'>
+  | Pick<ProbeScenario, 'change' | 'expect' | 'followUps'>
   | Only<FlowScenario>
   | Only<ObservationScenario>
   | Only<HandshakeScenario>
   | Only<ChainScenario>;
 
-/** What a row has of its own. `title` only where the sentence is another one than "verb what". */
+/** Fields of a single row. Set `title` only when the sentence differs from "verb what". */
 export type Own = Partial<Shared> & { readonly title?: string; readonly note?: string };
 
 export type Row = readonly [what: string, sends: Sends, mistake?: MistakeId | Own, own?: Own];
 
-/** The scenarios of a family, in the order of its rows. */
+/** Returns the scenarios of a family, in the order of its rows. */
 export function family(
   { suite, verb, of, expect, ...shared }: Family,
   rows: Readonly<Record<string, Row>>,
@@ -57,7 +57,7 @@ export function family(
     const does = typeof sends === 'function' ? sends(label) : sends;
     const text = { id: `${suite}/${slug}`, title: `${verb} ${label}` };
     const probe = isChange(does) ? { change: does } : does;
-    // The deliveries of a flow have an expectation each, and an observation has none.
+    // Each delivery of a flow has its own expectation, and an observation has none.
     const expected = expect !== undefined && !('flow' in probe || 'observe' in probe) && { expect };
     return { ...shared, ...expected, ...text, ...probe, ...ownOf(mistake, own) } as Scenario;
   });
@@ -75,11 +75,11 @@ interface CrossingFamily
   extends Pick<Crossing, 'flaw' | 'requirements' | 'expect'>,
     Partial<Pick<Crossing, 'mistake'>> {
   readonly suite: string;
-  /** Stands before what is sent, in the title: "an unsigned delivery". */
+  /** Precedes what is sent in the title: "an unsigned delivery". */
   readonly of?: string;
 }
 
-/** A row of forged deliveries has the shapes of the requests instead of a change. */
+/** A row of forged deliveries, which has the shapes of the requests instead of a change. */
 export type CrossingRow = readonly [
   what: string,
   shapes: readonly ShapeName[],
@@ -87,7 +87,7 @@ export type CrossingRow = readonly [
   own?: Partial<Crossing>,
 ];
 
-/** The crossings of a family, in the order of its rows: one flaw, unless a row has another, in many shapes. */
+/** Returns the crossings of a family, in the order of its rows. All use one flaw, unless a row names another one. */
 export function crossings(
   { suite, of, ...shared }: CrossingFamily,
   rows: Readonly<Record<string, CrossingRow>>,

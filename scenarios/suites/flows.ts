@@ -1,4 +1,4 @@
-/** What the flows of several suites have in common: valid deliveries, alone, in sequence, and of one transaction. */
+/** Helpers for the flows of several suites: single deliveries, sequences, and deliveries of one transaction. */
 import type { JsonValue } from '../../contract/index.ts';
 import type { Composer } from '../changes/bodies.ts';
 import { signedWith } from '../changes/signing.ts';
@@ -9,10 +9,10 @@ import type { Delivery, Expectation, FlowScenario, Kit, SignChange } from '../sc
 /** The signature of a sender that has another secret. */
 export const otherSecret: SignChange = signedWith('signed with a different secret', (kit) => kit.bytes(32));
 
-/** What a flow sends: groups of concurrent deliveries, one after another. */
+/** What a flow sends: groups of concurrent deliveries, one group after another. */
 export type Groups = ReturnType<FlowScenario['flow']>;
 
-/** A valid delivery of this notification: the same one, with the same id, whenever it is sent. */
+/** A valid delivery of this notification, with the same id whenever it is sent. */
 export function event(label: string, notification: JsonValue, effect?: Delivery['effect']): Delivery {
   return { label, change: { compose: () => notification }, expect: accepted, ...(effect && { effect }) };
 }
@@ -22,19 +22,19 @@ export function composed(label: string, compose: Composer, expect: Expectation =
   return { label, change: { compose }, expect };
 }
 
-/** The deliveries in sequence. */
-export function inTurn(...deliveries: readonly Delivery[]): Groups {
+/** Sends the deliveries in sequence. */
+export function inSequence(...deliveries: readonly Delivery[]): Groups {
   return deliveries.map((delivery) => [delivery]);
 }
 
-/** Another answer is expected to every delivery. */
-export function expecting(expect: Expectation, groups: Groups): Groups {
+/** Replaces the expectation of every delivery. */
+export function withExpectation(expect: Expectation, groups: Groups): Groups {
   return groups.map((group) => group.map((delivery) => ({ ...delivery, expect })));
 }
 
-/** A flow in sequence, of a transaction that no other scenario uses. */
+/** A sequential flow of a transaction that no other scenario uses. */
 export function ofTransaction(
   deliveries: (kit: Kit, transactionId: string) => readonly Delivery[],
 ): Pick<FlowScenario, 'flow'> & { readonly owns: readonly ['transaction'] } {
-  return { owns: ['transaction'], flow: (kit) => inTurn(...deliveries(kit, ownId(kit, 'transaction'))) };
+  return { owns: ['transaction'], flow: (kit) => inSequence(...deliveries(kit, ownId(kit, 'transaction'))) };
 }

@@ -1,15 +1,15 @@
 import { addHeaders, headerName, setHeader, withoutHeader } from '../changes/addressing.ts';
 import { headerSpacing } from '../changes/transmitting.ts';
-import { accepted, answeredAsSigned } from '../expectations.ts';
+import { accepted, acceptedInAnotherShape, acceptedOrRejectedInAnotherShape } from '../expectations.ts';
 import type { AddressChange, Change, Expectation, FlowScenario, Scenario } from '../scenario.ts';
 import { family } from './family.ts';
 
-const spelling = { suite: 'http', verb: 'Accepts', level: 'should', expect: accepted } as const;
-const other = { suite: 'http', verb: 'Handles', level: 'must', expect: answeredAsSigned } as const;
+const spelling = { suite: 'http', verb: 'Accepts', level: 'should', expect: acceptedInAnotherShape } as const;
+const other = { suite: 'http', verb: 'Handles', level: 'should', expect: acceptedOrRejectedInAnotherShape } as const;
 const letterCase = { suite: 'http', verb: 'Accepts', level: 'must', requirements: ['delivery-header-case'] } as const;
 const contentType = (value: string): Change => ({ address: setHeader('Content-Type', value) });
 
-/** Lower-case and upper-case letters in turn: `x-SeRvIcE-...`. */
+/** Alternates lower-case and upper-case letters: `x-SeRvIcE-...`. */
 function alternating(name: string): string {
   return [...name].map((letter, index) => (index % 2 === 0 ? letter.toLowerCase() : letter.toUpperCase())).join('');
 }
@@ -19,14 +19,14 @@ const allLower: AddressChange = {
   make: (head) => ({ ...head, headers: head.headers.map(([name, value]) => [name.toLowerCase(), value] as const) }),
 };
 
-/** A larger header than most servers accept: they may reject it or close the connection. */
-const takenOrClosed: Expectation = {
+/** A header larger than most servers accept. They may reject it or close the connection. */
+const acceptedOrClosed: Expectation = {
   text: '200, any 4xx or a closed connection',
   authentic: true,
   pass: [200, '4xx', 'closed'],
 };
 
-/** The same header lines with other white space after the colon. */
+/** Whitespace after the colon of the header lines. */
 const SPACINGS = { 'no space': '', 'three spaces': '   ' } as const;
 
 const headerSpacings: FlowScenario = {
@@ -118,7 +118,7 @@ export const httpHeaders: readonly Scenario[] = [
   ),
   headerSpacings,
   ...family(
-    { ...other, requirements: ['delivery-hostile-http'], expect: takenOrClosed },
+    { ...other, requirements: ['delivery-hostile-http'], expect: acceptedOrClosed },
     {
       'header-20-kb': [
         'a header of 20 kB',

@@ -1,43 +1,48 @@
 /** Requests without credentials to other URLs of the server: files and pages that show its configuration. */
 import { fixedText } from '../changes/bodies.ts';
 import type { AddressChange, Delivery, Expectation, FlowScenario } from '../scenario.ts';
-import { inTurn } from './flows.ts';
+import { inSequence } from './flows.ts';
 
-/** Anything may be served there, except credentials. */
+/** Permits any answer that contains no credentials. */
 const withoutCredentials: Expectation = {
   text: 'any answer without a secret, a key or a signature',
   authentic: false,
   pass: ['2xx', '3xx', '4xx', '5xx', 'closed'],
   warn: ['none'],
+  unclear: ['unreadable'],
   absent: ['signature', 'secret', 'api-key'],
 };
 
-/** The same, except pages that show how the receiver works. */
+/** Rules out credentials, and pages that show how the receiver works. */
 const withoutInternalPages: Expectation = {
   ...withoutCredentials,
   text: 'any answer that is not a page or file for operators',
   absent: ['internal-page'],
 };
 
-/** A request without a body and with no header but Host. `path` gets the registered path. */
+/**
+ * Sends a request without a body, and with no header except Host; a POST states the length of its body. `path` receives
+ * the registered path.
+ */
 function visit(
   label: string,
   path: (registered: string, nonce: string) => string,
   method = 'GET',
   expect = withoutCredentials,
 ): Delivery {
+  const names = method === 'POST' ? ['host', 'content-length'] : ['host'];
   const address: AddressChange = {
     label: `${label}, without credentials`,
     make: ({ target, headers }, kit) => ({
       method,
       target: path(target.split('?')[0] ?? '/', kit.nonce(16)),
-      headers: headers.filter(([name]) => name.toLowerCase() === 'host'),
+      headers: headers.filter(([name]) => names.includes(name.toLowerCase())),
     }),
   };
   return { label, change: { serialise: fixedText(''), address }, expect };
 }
 
-/** Where frameworks and careless deployments show their configuration. */
+/** Paths at which frameworks and careless deployments expose their configuration. */
 const KNOWN_PATHS = [
   '/',
   '/.env',
@@ -63,7 +68,7 @@ export const leaksElsewhere: FlowScenario = {
   level: 'must',
   requirements: ['no-leak'],
   flow: () =>
-    inTurn(
+    inSequence(
       visit('GET at the endpoint', (registered) => registered),
       visit('OPTIONS at the endpoint', (registered) => registered, 'OPTIONS'),
       visit('GET of a random path', (_registered, nonce) => `/${nonce}`),
@@ -78,8 +83,8 @@ export const leaksElsewhere: FlowScenario = {
 };
 
 /**
- * Where platforms serve pages for operators. `/actuator/heapdump` is not among them, because the request makes the
- * receiver write its memory to disk; `/actuator` lists it.
+ * Paths at which platforms serve pages for operators. `/actuator/heapdump` is not among them, because the request makes
+ * the receiver write its memory to disk; `/actuator` lists it.
  */
 const INTERNAL_PATHS = [
   '/debug/pprof/',
@@ -102,6 +107,7 @@ export const leaksOfOperators: FlowScenario = {
   defect: 'Serves pages for operators, such as profiles or settings, to everyone',
   level: 'should',
   requirements: ['no-hints'],
-  flow: () => inTurn(...INTERNAL_PATHS.map((path) => visit(`GET ${path}`, () => path, 'GET', withoutInternalPages))),
+  flow: () =>
+    inSequence(...INTERNAL_PATHS.map((path) => visit(`GET ${path}`, () => path, 'GET', withoutInternalPages))),
   mistake: 'operator-pages-public',
 };

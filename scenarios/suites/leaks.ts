@@ -2,15 +2,16 @@ import { keyInstead, withoutHeader, wrongKey } from '../changes/addressing.ts';
 import { derived, literal, unsigned } from '../changes/signing.ts';
 import type { Change, Delivery, Expectation, Kit, Leak, Observation, RunObservations, Suite } from '../scenario.ts';
 import { family } from './family.ts';
-import { event, inTurn } from './flows.ts';
+import { event, inSequence } from './flows.ts';
 import { leaksElsewhere, leaksOfOperators } from './leaks-elsewhere.ts';
 import { leakProbes, otherSecret } from './leaks-probes.ts';
 
-/** Other suites judge the status. Here, it only has to be the same each time. */
+/** Permits any status, which other suites judge. Here, it only has to be the same each time. */
 const sameRefusal: Expectation = {
   text: 'the same answer to every kind of invalid credential',
   authentic: false,
   pass: ['2xx', '3xx', '4xx', '5xx'],
+  unclear: ['unreadable'],
 };
 
 function refusal(label: string, change: Change): Delivery {
@@ -30,18 +31,18 @@ const shortKey = refusal('truncated', {
 });
 const notBase64 = refusal('not Base64', { sign: literal('%%% no base64 %%%') });
 
-/** A forged delivery with a random signature. */
+/** Creates a forged delivery with a random signature. */
 const forgery = (label: string, notification: ReturnType<Kit['notification']>, kit: Kit): Delivery =>
   refusal(label, {
     compose: () => notification,
     sign: literal(kit.bytes(32).toString('base64'), 'a random signature'),
   });
 
-/** Forged deliveries after a valid one: with its id between two with new ids. */
+/** Sends forged deliveries after a valid one: one with its id between two with new ids. */
 function withKnownId(kit: Kit) {
   const known = kit.notification();
   const unknown = () => forgery('forged, with a new id', kit.notification(), kit);
-  return inTurn(
+  return inSequence(
     event('a valid delivery', known),
     unknown(),
     forgery('forged, with the id of the valid delivery', known, kit),
@@ -50,8 +51,9 @@ function withKnownId(kit: Kit) {
 }
 
 /**
- * Whether different rejections can be distinguished. Deliveries are sent one at a time, so that load makes no
- * difference. The first one is repeated at the end, to show what differs from request to request.
+ * Checks whether rejections are distinguishable. Two kinds of invalid credentials may get different texts, which is
+ * recorded. Deliveries are sent one at a time, so that load makes no difference. The first one is repeated at the end,
+ * to show what differs from request to request.
  */
 const uniformRefusals = family(
   {
@@ -64,33 +66,33 @@ const uniformRefusals = family(
   },
   {
     'uniform-refusals': [
-      'all kinds of invalid signatures with the same answer',
+      'all kinds of invalid signatures with the same status',
       {
-        uniform: true,
-        flow: () => inTurn(missingSignature, forgedSignature, shortSignature, notBase64, missingSignature),
+        uniform: 'status',
+        flow: () => inSequence(missingSignature, forgedSignature, shortSignature, notBase64, missingSignature),
       },
-      { defect: 'Gives different answers to different kinds of invalid signatures' },
+      { defect: 'Gives different statuses to different kinds of invalid signatures' },
     ],
     'uniform-key-refusals': [
-      'all kinds of invalid API keys with the same answer',
-      { uniform: true, flow: () => inTurn(missingKey, otherKey, emptyKey, shortKey, missingKey) },
-      { defect: 'Gives different answers to different kinds of invalid API keys', needs: ['api-key'] },
+      'all kinds of invalid API keys with the same status',
+      { uniform: 'status', flow: () => inSequence(missingKey, otherKey, emptyKey, shortKey, missingKey) },
+      { defect: 'Gives different statuses to different kinds of invalid API keys', needs: ['api-key'] },
     ],
     'uniform-across-checks': [
-      'an invalid signature and an invalid API key with the same answer',
+      'an invalid signature and an invalid API key with the same status',
       {
-        uniform: true,
-        flow: () => inTurn(forgedSignature, missingSignature, otherKey, missingKey, forgedSignature),
+        uniform: 'status',
+        flow: () => inSequence(forgedSignature, missingSignature, otherKey, missingKey, forgedSignature),
       },
       {
-        defect: 'Gives different answers to an invalid signature and an invalid API key',
+        defect: 'Gives different statuses to an invalid signature and an invalid API key',
         needs: ['hmac', 'api-key'],
         note: 'An attacker who sees that the key is valid can concentrate on the signature.',
       },
     ],
     'known-id': [
       'a forged delivery with the same answer whether its id is known or not',
-      { uniform: true, flow: withKnownId },
+      { uniform: 'answer', flow: withKnownId },
       'known-id-revealed',
       { defect: 'Reveals whether an id is known in the answer to a forged delivery' },
     ],
@@ -99,7 +101,7 @@ const uniformRefusals = family(
 
 const MAX_NAMED = 5;
 
-/** Searches all answers of the run for these, and names the first scenarios whose answers contained one. */
+/** Searches all answers of the run for these leaks, and names the first scenarios whose answers contained one. */
 function searched(leaks: readonly Leak[], verdict: 'fail' | 'warn', finding: string) {
   return (run: RunObservations): Observation => {
     const found = run.leaks.filter(({ leak }) => leaks.includes(leak));
@@ -112,7 +114,7 @@ function searched(leaks: readonly Leak[], verdict: 'fail' | 'warn', finding: str
   };
 }
 
-/** What no answer of the whole run may contain. */
+/** What no answer in the whole run may contain. */
 const inAnyAnswer = family(
   { suite: 'leaks', verb: 'Does not reveal', level: 'should', requirements: ['no-hints'] },
   {

@@ -1,12 +1,12 @@
-/** Texts on which patterns backtrack: matching time grows exponentially or quadratically with their length. */
+/** Texts on which regular expressions backtrack: matching time grows exponentially or quadratically with length. */
 import { type Composer, withField } from '../changes/bodies.ts';
-import { answeredAsSigned } from '../expectations.ts';
+import { documentAcceptedOrRejected } from '../expectations.ts';
 import { order } from '../samples.ts';
 import type { FlowScenario } from '../scenario.ts';
 import { created, onChain, returned, tracked } from './malformed-fields.ts';
 import { type Fields, IN_CHAIN_DATA, inMetadata } from './malformed-lookups.ts';
 
-/** Each almost matches a vulnerable pattern, up to its last character. */
+/** Each text almost matches a vulnerable expression, except for its last character. */
 const TEXTS: readonly (readonly [what: string, text: string])[] = [
   ['a long word', `${'a1B2c3D4'.repeat(6)}!`],
   ['words and separators', `${'aa.bb-cc:dd_ee@ff/gg '.repeat(3)}\n!`],
@@ -39,7 +39,7 @@ export const malformedBacktracking: FlowScenario = {
       KINDS.map(([label, base, ...paths]) => ({
         label: `${label} with ${what}`,
         change: { compose: (kit) => paths.reduce((value, path) => withField(value, path, text), base(kit)) },
-        expect: answeredAsSigned,
+        expect: documentAcceptedOrRejected,
       })),
     ),
   mistake: 'backtracking-pattern',

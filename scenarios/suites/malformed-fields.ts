@@ -1,7 +1,7 @@
 /** JSON that is not a valid notification: as a whole, in its envelope, in its id, or in its data. */
 import type { JsonValue } from '../../contract/index.ts';
 import { type Composer, having, lacking, plain, withField } from '../changes/bodies.ts';
-import { handled, survived, takenOrRejected } from '../expectations.ts';
+import { anyClearAnswer, contentAcceptedOrRejected, handled } from '../expectations.ts';
 import { deposit, order, paymentMethod, refund, tracking, wallet } from '../samples.ts';
 import type { Change, Kit, Scenario } from '../scenario.ts';
 import { family } from './family.ts';
@@ -18,7 +18,7 @@ type Value = JsonValue | ((kit: Kit) => JsonValue);
 const set = (base: Composer, path: string, value: Value): Change => ({ compose: having(base, path, value) });
 const omit = (base: Composer, path: string): Change => ({ compose: lacking(base, path) });
 
-/** A new id with a hostile suffix. Its prefix keeps it new and recognisable. */
+/** Appends a hostile suffix to a new id, whose prefix keeps it recognisable. */
 const hostileId = (tail: string | ((kit: Kit) => string)): Change =>
   set(plain, 'id', (kit) => `${kit.newId()}${typeof tail === 'string' ? tail : tail(kit)}`);
 
@@ -70,20 +70,20 @@ const envelope = family(
       'a type with the name of an inherited property',
       set(plain, 'type', 'constructor'),
       'inherited-name-lookup',
-      { expect: survived },
+      { expect: anyClearAnswer },
     ],
     'type-proto': [
       'the type __proto__',
       set(plain, 'type', '__proto__'),
       'inherited-name-lookup',
-      { expect: survived, note: 'As a key of a counter or a cache, it modifies the prototype of all objects.' },
+      { expect: anyClearAnswer, note: 'As a key of a counter or a cache, it modifies the prototype of all objects.' },
     ],
     'at-null': ['an at that is null', set(plain, 'at', null)],
     'at-object': ['an at that is an object', set(plain, 'at', { seconds: 1 })],
     'at-words': ['an at that is not a time', set(created, 'at', 'yesterday at noon')],
     'at-out-of-range': ['an at beyond the supported range of dates', set(plain, 'at', 9_000_000_000_000)],
-    'at-negative': ['an at before 1970', set(plain, 'at', -1), { expect: survived }],
-    'at-fraction': ['an at with a fraction', set(plain, 'at', 1_700_000_000.5), { expect: survived }],
+    'at-negative': ['an at before 1970', set(plain, 'at', -1), { expect: anyClearAnswer }],
+    'at-fraction': ['an at with a fraction', set(plain, 'at', 1_700_000_000.5), { expect: anyClearAnswer }],
     'data-null': ['data that is null', set(plain, 'data', null), 'nested-object-unchecked'],
     'data-string': [
       'data that is a string',
@@ -119,7 +119,7 @@ const idTypes = family(
 
 /** Ids and other texts that are hostile to code that stores, logs or echoes them. */
 const hostileTexts = family(
-  { ...shared, expect: survived, mistake: 'payload-text-unencoded' },
+  { ...shared, expect: anyClearAnswer, mistake: 'payload-text-unencoded' },
   {
     'id-long': ['an id of 300 characters', hostileId((kit) => kit.nonce(264)), 'value-longer-than-column'],
     'id-very-long': ['an id of 10,000 characters', hostileId((kit) => kit.nonce(9964)), 'value-longer-than-column'],
@@ -147,7 +147,7 @@ const hostileTexts = family(
         },
       },
       'unstorable-characters',
-      { expect: takenOrRejected },
+      { expect: contentAcceptedOrRejected },
     ],
     'id-template': ['an id that contains template syntax', hostileId('\u0024{7*7}{{7*7}}%s%n')],
   },
@@ -197,7 +197,10 @@ const fields = family(
       'errorData without code and message',
       set(failed, 'data.errorData', {}),
       'missing-field-unchecked',
-      { expect: survived, note: 'Treat a missing code as unknown: splitting an absent code at its hyphens throws.' },
+      {
+        expect: anyClearAnswer,
+        note: 'Treat a missing code as unknown: splitting an absent code at its hyphens throws.',
+      },
     ],
     'error-code-number': [
       'an error code that is a number',
@@ -208,7 +211,7 @@ const fields = family(
       'an error code without hyphens',
       set(failed, 'data.errorData.code', 'E'),
       'text-form-unchecked',
-      { expect: survived, note: 'Code that reads the third group of the code reads past the end of the list.' },
+      { expect: anyClearAnswer, note: 'Code that reads the third group of the code reads past the end of the list.' },
     ],
     'tracking-metadata-of-an-order': [
       'ORDER_TRACKING with the metadata of an order',

@@ -83,3 +83,6 @@ export const malformedJson: readonly Scenario[] = family(
     ],
   },
 );
+
+/** The ids of checks whose body is not JSON. */
+export const NOT_JSON: ReadonlySet<string> = new Set(malformedJson.map(({ id }) => id));

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../contract/index.ts';
 import { type Composer, having, plain, withField, withoutField } from '../changes/bodies.ts';
-import { handled, survived } from '../expectations.ts';
+import { anyClearAnswer, handled } from '../expectations.ts';
 import { paymentMethod, refund, valueAt } from '../samples.ts';
 import type { Delivery, Expectation, FlowScenario, Scenario } from '../scenario.ts';
 import { family } from './family.ts';
@@ -9,12 +9,10 @@ import { created, declined, failed, onChain, returned, tracked } from './malform
 const staged: Composer = (kit) => paymentMethod(kit, 'STAGED');
 const refundFailed: Composer = (kit) => refund(kit, 'FAIL');
 
-/** Fields of one kind of notification. They are independent of each other, so they change together. */
+/** Fields of one kind of notification. They are independent of each other, so that they can change together. */
 export type Fields = readonly [label: string, base: Composer, ...paths: string[]];
 
-/**
- * Fields whose values code often looks up in tables of handlers, enums, sets of statuses or chain configurations.
- */
+/** Fields whose values code often looks up in tables of handlers, enums, sets of statuses or chain configurations. */
 const LOOKED_UP = {
   type: ['the type', plain, 'type'],
   orderType: ['the type of an order', plain, 'data.type'],
@@ -64,19 +62,19 @@ type Lookup = keyof typeof LOOKED_UP;
 
 const EVERY = Object.keys(LOOKED_UP) as Lookup[];
 
-/** Values of which code chooses what to do next. */
+/** Fields whose values decide what code does next. */
 const DECISIVE = [
   ...(['orderType', 'orderStatus', 'providerStatus', 'refundStatus', 'cardStatus', 'operation'] as const),
   'depositStatus',
 ] as const satisfies readonly Lookup[];
 
-/** Values that are only stored or shown. */
+/** Fields whose values are only stored or shown. */
 const STORED = EVERY.filter((field) => !['type', 'time', ...DECISIVE].includes(field));
 
-/** All of these except blockchainData, where null is a separate check: it should be accepted. */
+/** Excludes blockchainData, whose null value is a separate check: it should be accepted. */
 const WITHOUT_CHAIN = rowsOf([...DECISIVE, ...STORED].filter((field) => field !== 'orderChain'));
 
-/** Objects in these fields are separate checks in `malformed-fields.ts`. */
+/** Excluded here because objects in these fields are separate checks in `malformed-fields.ts`. */
 const SENT_AS_OBJECT: readonly Lookup[] = ['orderType', 'orderStatus', 'declineCode', 'transactionId'];
 
 export const IN_CHAIN_DATA = [
@@ -102,7 +100,7 @@ const TEXTS: readonly Fields[] = [
   ],
 ];
 
-/** The same, where null or a missing field is a separate check. */
+/** Texts for which null or a missing field is a separate check. */
 const MORE_TEXTS: readonly Fields[] = [
   ['the addresses and the memo of an order', plain, ...IN_CHAIN_DATA],
   ['the hash of a deposit', onChain, inMetadata('blockchainTransactionId')],
@@ -128,10 +126,10 @@ export function inMetadata(name: string): string {
   return `data.metadata.${name}`;
 }
 
-/** `undefined` leaves the field out. */
+/** A value of `undefined` removes the field. */
 type Value = readonly [what: string, change: (value: JsonValue) => JsonValue | undefined];
 
-/** One delivery for each of these fields and values. */
+/** Sends one delivery for each of these fields and values. */
 function inFields(rows: readonly Fields[], expect: Expectation, ...values: Value[]): Pick<FlowScenario, 'flow'> {
   const deliveries = rows.flatMap(([label, base, ...paths]) =>
     values.map(([name, change]): Delivery => {
@@ -152,7 +150,7 @@ function rowsOf(fields: readonly Lookup[]): readonly Fields[] {
 
 const shared = { suite: 'malformed', verb: 'Handles', level: 'must' } as const;
 
-/** Values that code looks up or converts, with another type or length. */
+/** Values of another type or length in fields that code looks up or converts. */
 const lookups = family(
   { ...shared, requirements: ['delivery-malformed'], mistake: 'text-type-unchecked' },
   {
@@ -170,21 +168,26 @@ const lookups = family(
     ],
     'lookup-null': [
       'a type, status, code, currency, chain or id that is null',
-      inFields(WITHOUT_CHAIN, survived, ['null', () => null]),
+      inFields(WITHOUT_CHAIN, anyClearAnswer, ['null', () => null]),
     ],
     'lookup-inherited': [
       'a type or status with the name of an inherited property',
-      inFields(rowsOf(DECISIVE), survived, ['constructor', () => 'constructor'], ['__proto__', () => '__proto__']),
+      inFields(
+        rowsOf(DECISIVE),
+        anyClearAnswer,
+        ['constructor', () => 'constructor'],
+        ['__proto__', () => '__proto__'],
+      ),
       'inherited-name-lookup',
     ],
     'lookup-long': [
       'a code, currency, chain or id of 5,000 characters',
-      inFields(rowsOf(STORED), survived, ['5,000 characters', () => 'X'.repeat(5000)]),
+      inFields(rowsOf(STORED), anyClearAnswer, ['5,000 characters', () => 'X'.repeat(5000)]),
       'value-longer-than-column',
     ],
     'lookup-characters': [
       'an id, a code or a reference with characters that a header, a file name or a log line cannot contain',
-      inFields(REFERENCES, survived, [
+      inFields(REFERENCES, anyClearAnswer, [
         'letters of other scripts, a line break and a colon',
         (value) => `${value}-\u4e2d\u0416\u{1f600}\r\nX-Test: 1`,
       ]),
@@ -196,17 +199,17 @@ const lookups = family(
     ],
     'text-null': [
       'an address, an amount, a message or another text that is null',
-      inFields(TEXTS, survived, ['null', () => null]),
+      inFields(TEXTS, anyClearAnswer, ['null', () => null]),
     ],
     'text-missing': [
       'a notification without an amount, addresses, a message or other texts',
-      inFields(TEXTS, survived, ['missing', () => undefined]),
+      inFields(TEXTS, anyClearAnswer, ['missing', () => undefined]),
       'missing-field-unchecked',
       { note: 'For an optional text, treat a missing key like null.' },
     ],
     'text-empty': [
       'a type, status, code, id, amount or address that is empty',
-      inFields([...WITHOUT_CHAIN, ...TEXTS], survived, ['empty', () => '']),
+      inFields([...WITHOUT_CHAIN, ...TEXTS], anyClearAnswer, ['empty', () => '']),
       'text-form-unchecked',
     ],
     'amount-odd': [
@@ -230,7 +233,7 @@ const lookups = family(
       'a time of the right form that does not exist',
       inFields(
         [LOOKED_UP.time],
-        survived,
+        anyClearAnswer,
         ['a day that February does not have', () => '2026-02-30T10:00:00Z'],
         ['a month too many', () => '2026-13-01T10:00:00Z'],
         ['an hour too many', () => '2026-01-01T25:00:00Z'],
@@ -242,13 +245,13 @@ const lookups = family(
     ],
     'object-null': [
       'metadata, an asset or the error of a failure that is null',
-      inFields(OBJECTS, survived, ['null', () => null]),
+      inFields(OBJECTS, anyClearAnswer, ['null', () => null]),
       'nested-object-unchecked',
     ],
   },
 );
 
-/** Names under which libraries store the class of an object: JSON of Ruby, Jackson, .NET, jsonpickle, Oj, YAML. */
+/** Field names in which libraries store the class of an object: Ruby's JSON, Jackson, .NET, jsonpickle, Oj, YAML. */
 const CLASS_FIELDS: JsonObject = {
   json_class: 'TestUnknown::Class',
   '@class': 'test.unknown.Class',
@@ -272,18 +275,18 @@ const METHOD_NAMES: JsonObject = {
   length: 4_294_967_295,
 };
 
-/** Sends the unknown fields in the envelope, then further in. */
+/** Sends the unknown fields in the envelope, then in nested objects. */
 function withUnknown(fields: JsonObject, label: string, further: Composer): Pick<FlowScenario, 'flow'> {
   const inEnvelope: Composer = (kit) => ({ ...kit.notification(), ...fields });
   return {
     flow: () => [
-      [{ label: 'in the envelope', change: { compose: inEnvelope }, expect: survived }],
-      [{ label, change: { compose: further }, expect: survived }],
+      [{ label: 'in the envelope', change: { compose: inEnvelope }, expect: anyClearAnswer }],
+      [{ label, change: { compose: further }, expect: anyClearAnswer }],
     ],
   };
 }
 
-/** Unknown fields that a reader of objects takes for instructions, or that have the names of inherited methods. */
+/** Unknown fields that deserialisers interpret as instructions, or that have the names of inherited methods. */
 const unknownFields = family(
   { ...shared, requirements: ['delivery-malformed', 'envelope-open'] },
   {

@@ -9,7 +9,7 @@ const shared = { suite: 'mtls', level: 'must', requirements: ['mtls-verified'], 
 const accepts = { ...shared, verb: 'Accepts' } as const;
 const rejects = { ...shared, verb: 'Rejects' } as const;
 
-/** Some servers accept an invalid certificate only now and then, so one rejection proves little. */
+/** Some servers accept an invalid certificate only occasionally, so a single rejection is weak evidence. */
 const TIMES = 20;
 const CONCURRENT = 5;
 
@@ -17,7 +17,7 @@ function slugOf(version: OfferedTlsVersion): string {
   return version === 'TLSv1.2' ? 'tls-1-2' : 'tls-1-3';
 }
 
-/** The same probe many times, in small groups. */
+/** Sends the same probe many times, in small groups. */
 function repeatedly(certificate: ClientCertificate, version: OfferedTlsVersion): FlowScenario['flow'] {
   return () =>
     Array.from({ length: TIMES / CONCURRENT }, (_, group) =>
@@ -32,7 +32,7 @@ function repeatedly(certificate: ClientCertificate, version: OfferedTlsVersion):
     );
 }
 
-/** A delivery without a certificate, and then the same notification with the valid one. */
+/** Sends a delivery without a certificate, and then the same notification with the valid one. */
 function firstWithout(version: OfferedTlsVersion): FlowScenario['flow'] {
   return (kit) => {
     const notification = kit.notification();
@@ -56,7 +56,7 @@ function certificatesOver(version: OfferedTlsVersion): Scenario[] {
     mistake,
     { expect: certificateRefused, ...own },
   ];
-  // Only the partner's CA can issue these.
+  // Only the partner's CA can issue these certificates.
   const issued = (fixture: ClientFixture, what: string, mistake: MistakeId, own: Own = {}): Row =>
     presents(fixture, what, mistake, { needs: [...shared.needs, `fixture-${fixture}`], ...own });
   return [
@@ -138,7 +138,7 @@ function certificatesOver(version: OfferedTlsVersion): Scenario[] {
 /** Valid and invalid client certificates, for each TLS version. Specification: TLS (mutual TLS). */
 export const mtlsCertificates: readonly Scenario[] = TLS_VERSIONS.flatMap(certificatesOver);
 
-/** A session carries the certificate that it started with. Accepting it and asking again are both correct. */
+/** A session carries the certificate with which it started. Accepting it and asking again are both correct. */
 const recorded: Expectation = {
   text: 'recorded: whether the session is resumed without a certificate',
   authentic: true,
@@ -153,7 +153,7 @@ function resumptionOver(version: OfferedTlsVersion): Scenario[] {
   const session = `session over ${tlsVersionName(version)}`;
   const connect = { version, clientCertificate: 'none' } as const;
   return [
-    // What a client with a session cache does on every connection except the first one.
+    // A client with a session cache does this on every connection except the first one.
     ...family(
       { ...accepts, expect: accepted },
       {

@@ -1,9 +1,15 @@
 import { withoutHeader, wrongKey } from '../changes/addressing.ts';
 import { signedWith, unsigned } from '../changes/signing.ts';
 import { presenting } from '../changes/transmitting.ts';
-import { certificateRefused, clientAsked, privateCasNamed, refused } from '../expectations.ts';
-import { type Crossing, scenarioOf } from '../forgery.ts';
-import type { Scenario, Suite } from '../scenario.ts';
+import {
+  certificateRefused,
+  certificateRefusedByName,
+  clientCertificateRequested,
+  onlyPrivateCasListed,
+  refused,
+} from '../expectations.ts';
+import { atAnotherUrl, type Crossing, scenarioOf } from '../forgery.ts';
+import type { Delivery, Kit, Scenario, Suite } from '../scenario.ts';
 import { family } from './family.ts';
 import { mtlsCertificates, mtlsResumption } from './mtls-certificates.ts';
 import { mtlsForgedHeaders } from './mtls-forged-headers.ts';
@@ -11,6 +17,15 @@ import { mtlsForgedHeaders } from './mtls-forged-headers.ts';
 const shared = { suite: 'mtls', needs: ['https', 'mtls'], requirements: ['mtls-verified'] } as const;
 
 const hello = { version: 'TLSv1.2', suites: ['modern', 'cbc'] } as const;
+
+/** Delivers under the other names in the certificate, a sibling of the host, and a random name. */
+function underOtherNames(kit: Kit): Delivery[][] {
+  return [...(kit.otherServerNames ?? []), `${kit.nonce()}.example`].map((serverName, at, { length }) => {
+    const label = at === length - 1 ? 'a random server name (SNI)' : `the server name ${serverName} (SNI)`;
+    const connect = { ...presenting('none'), label, serverName };
+    return [{ ...atAnotherUrl({ connect }), expect: certificateRefusedByName, label }];
+  });
+}
 
 /** The request for a certificate, and ways around the check. Specification: TLS (mutual TLS). */
 const mtlsBypasses: readonly Scenario[] = [
@@ -23,7 +38,7 @@ const mtlsBypasses: readonly Scenario[] = [
         'client-without-certificate-accepted',
         {
           defect: 'Does not request a client certificate in the handshake',
-          expect: clientAsked,
+          expect: clientCertificateRequested,
           note: 'A client sends its certificate only on request, and TLS 1.3 has no renegotiation.',
         },
       ],
@@ -31,7 +46,7 @@ const mtlsBypasses: readonly Scenario[] = [
         'client certificates of private CAs only',
         { hello: { ...hello, clientCertificate: 'of-private-authority' }, onlyWhereSpoken: true },
         'public-client-ca',
-        { defect: 'Requests client certificates of a public CA', expect: privateCasNamed },
+        { defect: 'Requests client certificates of a public CA', expect: onlyPrivateCasListed },
       ],
     },
   ),
@@ -43,6 +58,12 @@ const mtlsBypasses: readonly Scenario[] = [
         (label) => ({ connect: { ...presenting('none'), label, serverName: false } }),
         'certificate-check-conditional',
         { note: 'With mutual TLS for one name only, the default site accepts clients without a name.' },
+      ],
+      'other-server-names': [
+        'a delivery without a client certificate under another server name (SNI), with the Host of the endpoint',
+        { flow: underOtherNames },
+        'certificate-check-conditional',
+        { note: 'The server name may select the TLS settings, and the Host the application.' },
       ],
     },
   ),

@@ -1,4 +1,4 @@
-/** Signed bodies in every spelling that JSON allows. The signature is over the bytes that are sent. */
+/** Signed bodies in every spelling that JSON allows. The signature covers the bytes that are sent. */
 import {
   compact,
   keysReversed,
@@ -10,7 +10,7 @@ import {
   utf8,
   withMember,
 } from '../changes/bodies.ts';
-import { accepted, acceptedUnlessStrict, takenOrRejected } from '../expectations.ts';
+import { accepted, acceptedUnlessStrict, contentAcceptedOrRejected } from '../expectations.ts';
 import type { Change, Scenario } from '../scenario.ts';
 import { family } from './family.ts';
 
@@ -30,7 +30,7 @@ export const lines = (end: string): Change => ({
   serialise: (value) => utf8(JSON.stringify(value, null, 1).replaceAll('\n', end)),
 });
 
-/** White space between, before and after the tokens. It is valid JSON, and re-serialising removes it. */
+/** Whitespace between, before and after the tokens. It is valid JSON, and re-serialising removes it. */
 const spacing = family(
   { ...signed, expect: accepted, mistake: 'decoded-body' },
   {
@@ -132,14 +132,14 @@ const numbers = family(
       number('1e400'),
       {
         title: 'Handles a signed body with the number 1e400',
-        expect: takenOrRejected,
+        expect: contentAcceptedOrRejected,
         note: 'It becomes infinity in most languages; answer 400 or 200 after verification.',
       },
     ],
   },
 );
 
-/** Writes the memo of the transfer by hand: free text that every order has. */
+/** Writes the memo of the transfer as this token. It is free text that every order has. */
 export const memo = (token: string | Uint8Array): Change => ({
   serialise: spelt('data.metadata.blockchainData.blockchainMemo', token),
 });
@@ -209,7 +209,7 @@ const strings = family(
 
 /** Strings that are valid JSON, but that some databases and languages cannot store. */
 const unstorable = family(
-  { ...signed, verb: 'Handles', expect: takenOrRejected, mistake: 'unstorable-body-text' },
+  { ...signed, verb: 'Handles', expect: contentAcceptedOrRejected, mistake: 'unstorable-body-text' },
   {
     'null-character': ['with \\u0000 in a string', memo('"a\\u0000b"')],
     'lone-surrogate': ['with a lone surrogate escape', memo('"half \\ud83d"')],
@@ -235,7 +235,7 @@ const structure = family(
       { serialise: withMember('', '"type":"CAAS"') },
       {
         title: 'Handles a signed body with a duplicate key',
-        expect: takenOrRejected,
+        expect: contentAcceptedOrRejected,
         note: 'Parsers keep one of two members; decide after verification whether to answer 400.',
       },
     ],

@@ -6,8 +6,8 @@ const NAMES = { signature: 'an invalid or missing signature', 'api-key': 'an inv
 const MISSING_NAMES = { signature: 'no signature', 'api-key': 'no API key' } as const;
 
 /**
- * The only failure of an endpoint that rejects all forgeries, or those without the credential, with a status other than
- * 401. The other checks are then judged by whether a delivery was accepted or rejected.
+ * The only finding for an endpoint that rejects all forgeries, or those without the credential, with another status
+ * than 401. The other checks are then judged by whether a delivery was accepted or rejected.
  */
 export function statusOfRejections(
   credential: keyof typeof NAMES,

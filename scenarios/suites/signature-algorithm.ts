@@ -13,11 +13,11 @@ import type { Change, Kit, Scenario, SignChange } from '../scenario.ts';
 import { family } from './family.ts';
 import { oneByOne, rejected, sending } from './signature-family.ts';
 
-/** One delivery for each value of the signature header. */
+/** Sends one delivery for each value of the signature header. */
 const eachValue = (values: Readonly<Record<string, SignChange['make']>>) =>
   oneByOne(Object.entries(values).map(([label, make]) => ({ label, make })));
 
-/** A digest in Base64. */
+/** Writes a digest in base64. */
 const inBase64 = (bytes: (body: Uint8Array, kit: Kit) => Buffer, shell?: string) =>
   sending((body, kit) => bytes(body, kit).toString('base64'), shell);
 

@@ -1,6 +1,6 @@
 import { swapCase } from '../changes/addressing.ts';
 import { derived, type SigningScheme, shifted } from '../changes/signing.ts';
-import { refusedOddHeader } from '../expectations.ts';
+import { refusedUnusualHeader } from '../expectations.ts';
 import type { Scenario, SignChange } from '../scenario.ts';
 import { family } from './family.ts';
 import { enclosed, oneByOne, piped, rejected } from './signature-family.ts';
@@ -11,7 +11,7 @@ function exchanged<Item>(items: readonly Item[]): Item[] {
   return items.with(0, items[at] as Item).with(at, items[0] as Item);
 }
 
-/** Shifts the characters in [start, end) of the valid signature up the Base64 alphabet, as `shifted` does. */
+/** Shifts the characters in [start, end) of the valid signature up the base64 alphabet, as `shifted` does. */
 const shift =
   ({ shell }: SigningScheme, start: number, end: number, steps: 1 | 4 = 4) =>
   (label: string) => {
@@ -23,7 +23,7 @@ const shift =
     return { sign: derived(label, (valid) => shifted(valid, start, end, steps), command) };
   };
 
-/** Another digest that is made from the valid one, in Base64. */
+/** Sends another digest, derived from the valid one, in base64. */
 function onDigest(
   label: string,
   alter: (digest: Buffer) => Uint8Array,
@@ -34,7 +34,7 @@ function onDigest(
   return derived(label, from, undefined, suits && ((valid) => suits(digestOf(valid))));
 }
 
-/** Replaces each byte that is not valid UTF-8 with another such byte: decoded, the text is the same. */
+/** Replaces each byte that is not valid UTF-8 with another such byte, so that the decoded text is the same. */
 function sameAsText(digest: Buffer): Buffer {
   const text = digest.toString('utf8');
   const other = Buffer.from(digest);
@@ -46,10 +46,10 @@ function sameAsText(digest: Buffer): Buffer {
   return other;
 }
 
-/** Where a comparison of C strings stops. Zero bytes at the end of a digest would change little. */
+/** Position at which a comparison of C strings stops. Zero bytes at the end of a digest would change little. */
 const zeroByteIn = (digest: Buffer) => digest.subarray(0, 24).indexOf(0);
 
-/** The digest with every bit after its first zero byte inverted. */
+/** Inverts every bit of the digest after its first zero byte. */
 function invertedAfterZero(digest: Buffer): Uint8Array {
   const zeroAt = zeroByteIn(digest);
   return digest.map((byte, at) => (at > zeroAt ? byte ^ 0xff : byte));
@@ -73,7 +73,7 @@ const highestBitsCleared = onDigest('the valid digest, the highest bit of every 
   digest.map((byte) => byte & 0x7f),
 );
 const otherHighestBits = {
-  flow: () => [...oneByOne([highestBitsSet], refusedOddHeader).flow(), ...oneByOne([highestBitsCleared]).flow()],
+  flow: () => [...oneByOne([highestBitsSet], refusedUnusualHeader).flow(), ...oneByOne([highestBitsCleared]).flow()],
 };
 
 /** The valid signature with some characters changed. A comparison that skips a part or ignores case accepts it. */

@@ -8,7 +8,7 @@ import { rejected } from './signature-family.ts';
 
 const parsed = (body: Uint8Array) => JSON.parse(Buffer.from(body).toString()) as JsonObject;
 
-/** The bytes of the notification with some fields replaced. The plain body is compact JSON, so nothing else changes. */
+/** Replaces some fields of the notification. The plain body is compact JSON, so nothing else changes. */
 const withFields =
   (fields: (notification: JsonObject, kit: Kit) => JsonObject) =>
   (body: Uint8Array, kit: Kit): Buffer => {
@@ -22,7 +22,7 @@ const otherData = withFields(({ data }, kit) => ({
 }));
 const oneHourEarlier = withFields((_notification, kit) => ({ at: Math.floor(kit.now.getTime() / 1000) - 3601 }));
 
-/** The body with one bit of one byte changed. `indexIn` chooses the byte by the length of the body. */
+/** Changes one bit of one byte of the body. `indexIn` chooses the byte by the length of the body. */
 const withByteChanged = (indexIn: (length: number) => number) => (body: Uint8Array) => {
   const at = indexIn(body.length);
   return body.map((byte, index) => (index === at ? byte ^ 1 : byte));
@@ -41,7 +41,7 @@ const FOLDS: Readonly<Record<string, (body: string) => string>> = {
   'signed over the letters and digits of the body': (body) => body.replace(/[^A-Za-z0-9]/g, ''),
 };
 
-/** Valid signatures of other bytes: what a receiver sees when a body was changed after signing. */
+/** Valid signatures of other bytes, as a receiver sees them when a body was changed after signing. */
 export function otherBodies(scheme: SigningScheme): Scenario[] {
   const over = (bytes: (body: Uint8Array, kit: Kit) => Uint8Array, before?: string) => (label: string) => ({
     sign: signedOver(label, bytes, before, scheme),

@@ -53,11 +53,20 @@ export const signatureBypasses: readonly Crossing[] = [
         'spoofed-client-address',
         { note: 'A proxy removes the headers that Connection names (CVE-2022-31813).' },
       ],
-      'unsigned-rewrite-headers': [
+      'unsigned-open-paths': [
         'with headers that name an open path',
-        ['rewrite-headers'],
+        [
+          ...(['rewritten-to-health', 'rewritten-to-healthz', 'rewritten-to-ping', 'rewritten-to-metrics'] as const),
+          ...(['rewritten-to-public', 'rewritten-to-static', 'rewritten-to-login', 'rewritten-to-favicon'] as const),
+          ...(['rewritten-to-robots', 'rewritten-to-well-known', 'rewritten-to-root'] as const),
+        ],
         'verification-per-path',
-        { note: 'Some frameworks and proxies take the path from X-Original-URL.' },
+        { note: 'Some frameworks and proxies take the path from X-Original-URL or X-Forwarded-Uri.' },
+      ],
+      'unsigned-form-handshakes': [
+        'that is the handshake of another sender, in a form',
+        ['form-handshakes', 'form-ping'],
+        'foreign-handshake',
       ],
       'unsigned-health-agent': [
         'that has the User-Agent of a health check or a tool',

@@ -1,4 +1,4 @@
-/** What the families of signature checks have in common. */
+/** Helpers for the families of signature checks. */
 import { derived, joined, type SigningScheme, type SigningSubject, shellWord } from '../changes/signing.ts';
 import { refused } from '../expectations.ts';
 import type { Change, Delivery, SignChange } from '../scenario.ts';
@@ -15,7 +15,7 @@ export function rejected({ feature, requirements }: SigningScheme, ...subjects: 
   } as const;
 }
 
-/** Sends this value as the signature. `shell` makes the same value of the body. */
+/** Sends this value as the signature. `shell` derives the same value from the body. */
 export function sending(make: SignChange['make'], shell?: string) {
   return (label: string): Change => ({ sign: { label, make, ...(shell !== undefined && { shell }) } });
 }
@@ -37,7 +37,7 @@ export function enclosed({ shell }: SigningScheme, before: string, after: string
   return (label: string): Change => ({ sign: derived(label, (valid) => before + valid + after, command) });
 }
 
-/** One delivery for each of these signatures, one after another. */
+/** Sends one delivery for each of these signatures, one after another. */
 export function oneByOne(changes: readonly SignChange[], expect = refused): { flow: () => Delivery[][] } {
   return { flow: () => changes.map((sign) => [{ label: sign.label, change: { sign }, expect }]) };
 }

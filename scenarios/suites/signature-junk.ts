@@ -1,5 +1,5 @@
 import { derived, joined, literal, type SigningScheme } from '../changes/signing.ts';
-import { refusedOddHeader } from '../expectations.ts';
+import { refusedUnusualHeader } from '../expectations.ts';
 import type { Change, Scenario } from '../scenario.ts';
 import { family } from './family.ts';
 import { oneByOne, rejected, sending } from './signature-family.ts';
@@ -28,7 +28,7 @@ const nonAsciiStart: Change = {
   ),
 };
 
-/** Match every signature, in SQL, in LIKE, in globs and in regular expressions. */
+/** Patterns that match every signature, in SQL, in LIKE, in globs and in regular expressions. */
 const PATTERNS = [
   "' OR '1'='1",
   '%',
@@ -64,6 +64,11 @@ export function junkSignatures(scheme: SigningScheme): Scenario[] {
           timesA(43),
           { note: 'Without its padding, it still decodes to 32 bytes.' },
         ],
+        '44-characters': [
+          '44 times the letter A as the signature, without padding',
+          timesA(44),
+          { note: 'It has the length of a signature and decodes to 33 bytes instead of 32.' },
+        ],
         '45-characters': [
           'a signature of 45 characters',
           timesA(45),
@@ -73,7 +78,7 @@ export function junkSignatures(scheme: SigningScheme): Scenario[] {
       },
     ),
     ...family(
-      { ...rejected(scheme, 'invalid'), expect: refusedOddHeader, mistake: 'signature-check-throws' },
+      { ...rejected(scheme, 'invalid'), expect: refusedUnusualHeader, mistake: 'signature-check-throws' },
       {
         '4000-characters': [
           'a signature of 4,000 characters',
@@ -85,7 +90,7 @@ export function junkSignatures(scheme: SigningScheme): Scenario[] {
       },
     ),
     ...family(
-      { ...rejected(scheme, 'encoding'), level: 'should', expect: refusedOddHeader },
+      { ...rejected(scheme, 'encoding'), level: 'should', expect: refusedUnusualHeader },
       {
         'non-ascii-behind': ['the valid signature followed by the byte 0xFF', nonAsciiEnd, 'base64-variant'],
       },

@@ -121,6 +121,7 @@ export const signatureShapes: readonly Crossing[] = [
       'over-nothing-in-other-types': [
         'an empty body on a delivery with another Content-Type or encoding',
         ['text', 'form', 'no-type', 'multipart', 'gzip'],
+        { level: 'should' },
       ],
       'over-unread-body': [
         '{} on any delivery',

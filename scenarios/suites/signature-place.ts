@@ -1,7 +1,7 @@
 import { type JsonObject, sameHeaderName } from '../../contract/index.ts';
 import { both, moveToHeader, moveToQuery, replaceHeader, underscored, withoutHeader } from '../changes/addressing.ts';
 import { type SigningScheme, unsigned } from '../changes/signing.ts';
-import { refusedOrChosen, refusedTwice } from '../expectations.ts';
+import { refusedOrChosen, refusedWithTwoInvalid } from '../expectations.ts';
 import { atAnotherUrl } from '../forgery.ts';
 import type { AddressChange, Change, Scenario } from '../scenario.ts';
 import { family } from './family.ts';
@@ -9,7 +9,7 @@ import { rejected } from './signature-family.ts';
 
 type Values = (valid: string, invalid: () => string) => readonly string[];
 
-/** The signature header with each of these values, in a line of its own. */
+/** Sends the signature header with each of these values on its own line. */
 const lines =
   (values: Values) =>
   (label: string): Change => ({
@@ -18,7 +18,7 @@ const lines =
     ),
   });
 
-/** The valid signature in the header of this name, instead of the agreed one. */
+/** Sends the valid signature in the header of this name instead of the agreed one. */
 const inHeader =
   (name: string, value?: (valid: string) => string) =>
   (label: string): Change => ({ address: moveToHeader('signature', name, label, value) });
@@ -45,7 +45,7 @@ const USUAL_HEADERS = [
 
 const withoutSignature = withoutHeader('signature', 'no signature header');
 
-/** The valid signature in a header of this name as well, unless that is the agreed one. */
+/** Adds a header of this name with the valid signature, unless the name is the agreed one. */
 function inAnother(address: AddressChange, name: string): AddressChange {
   const label = 'the signature in headers of other senders instead of the agreed one';
   const copy: AddressChange = {
@@ -101,7 +101,7 @@ export function misplacedSignatures(scheme: SigningScheme): Scenario[] {
       },
     ),
     ...family(
-      { ...rejected(scheme, 'invalid', 'header'), expect: refusedTwice },
+      { ...rejected(scheme, 'invalid', 'header'), expect: refusedWithTwoInvalid },
       {
         'two-lines-both-wrong': [
           'two signature headers that are both invalid',
@@ -127,14 +127,14 @@ export function misplacedSignatures(scheme: SigningScheme): Scenario[] {
       {
         'in-x-signature': ['in the header X-Signature', inHeader('X-Signature')],
         'in-x-hub-signature-256': ['in the header X-Hub-Signature-256', inHeader('X-Hub-Signature-256')],
-        'in-usual-headers': ['in the headers of other senders', inUsualHeaders, { ifAccepted: inEachUsualHeader }],
+        'in-usual-headers': ['in the headers of other senders', inUsualHeaders, { followUps: inEachUsualHeader }],
         'in-underscore-name': [
           'in a header with underscores instead of hyphens',
           { address: underscored('signature') },
           {
             // The API key shows whether the server maps both spellings of every header to one name, as CGI and WSGI do.
             needs: [scheme.feature, 'api-key'],
-            ifAccepted: [
+            followUps: [
               { role: 'compares', label: 'the API key with underscores', change: { address: underscored('api-key') } },
             ],
           },

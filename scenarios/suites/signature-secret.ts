@@ -21,7 +21,7 @@ const made =
 const random = made((kit) => kit.nonce(40));
 const apiKey = made((kit) => kit.apiKey, signatureUnder('"$HOOKPROOF_API_KEY"'));
 
-/** Prints the secret and a line end in hexadecimal, because `$( )` in a shell removes line ends. */
+/** Prints the secret and a line end in hexadecimal, because the shell's `$( )` removes line ends. */
 const NEWLINE_HEX = `printf '%s\\n' "$HOOKPROOF_SECRET" | od -An -v -tx1 | tr -d ' \\n'`;
 const withNewline = made(
   (kit) => `${kit.secret}\n`,
@@ -48,7 +48,7 @@ const eachCut = oneByOne(
 /** Placeholders, and the text forms of missing values. */
 const WORDS = ['webhook-secret', 'your-webhook-secret', 'example', 'None', 'false', '$' + '{WEBHOOK_SECRET}'];
 
-/** Signatures with any other secret than the agreed one: a value instead of an unset one, or a changed form of it. */
+/** Signatures with another secret than the agreed one: a value used when it is unset, or a changed form of it. */
 export function otherSecrets(scheme: SigningScheme): Scenario[] {
   const otherSecret = rejected(scheme, 'secret', 'invalid');
   return [

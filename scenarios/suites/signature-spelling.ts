@@ -6,10 +6,10 @@ import { enclosed, piped, rejected } from './signature-family.ts';
 
 const hasPlusAndSlash = (valid: string) => valid.includes('+') && valid.includes('/');
 
-/** The valid digest in other encodings than standard Base64. */
+/** The valid digest in other encodings than standard base64. */
 export function spelledSignatures(scheme: SigningScheme): Scenario[] {
   const hexShell = asHex(scheme.digestShell);
-  /** The digest in hexadecimal, rewritten. */
+  /** Rewrites the digest in hexadecimal. */
   const hex =
     (rewrite: (text: string) => string, shell: string) =>
     (label: string): Change => ({ sign: encodedAs(label, (digest) => rewrite(digest.toString('hex')), shell) });

@@ -1,6 +1,6 @@
 import { fixedText, plain, withField } from '../changes/bodies.ts';
 import { HMAC_SHA256, literal, type SigningScheme, signedOver, unsigned } from '../changes/signing.ts';
-import { accepted, acceptedUnlessLockedOut, handled, refused, refusedInARow } from '../expectations.ts';
+import { accepted, acceptedUnlessLockedOut, malformedBefore, refused, refusedInARow } from '../expectations.ts';
 import { scenarioOf } from '../forgery.ts';
 import type { Delivery, Kit, Scenario, Suite } from '../scenario.ts';
 import { family } from './family.ts';
@@ -23,7 +23,7 @@ const valid = (label: string, event: Event): Delivery => ({
   expect: accepted,
 });
 
-/** A new notification with the signature of another one. Both are compact JSON, so the bytes of the other are known. */
+/** Sends a new notification with the signature of another one, whose bytes are known because both are compact JSON. */
 function underSignatureOf(other: Event, label: string): Delivery {
   const sign = signedOver(label, () => Buffer.from(JSON.stringify(other)));
   return { label, change: { sign }, expect: refused };
@@ -69,15 +69,15 @@ function forgedRepeat(kit: Kit): Delivery[][] {
 
 function afterBroken(kit: Kit): Delivery[][] {
   return [
-    [{ label: 'signed broken JSON', change: { serialise: fixedText('{"id":') }, expect: handled }],
+    [{ label: 'signed broken JSON', change: { serialise: fixedText('{"id":') }, expect: malformedBefore }],
     [{ label: 'an unsigned delivery after it', change: { sign: unsigned }, expect: refused }],
     [{ label: 'a delivery with a random signature after it', change: { sign: random(kit) }, expect: refused }],
   ];
 }
 
-/** More attempts than a circuit breaker or a sample of one in ten lets pass, and few enough to be quick. */
+/** More attempts than a circuit breaker or one-in-ten sampling lets pass, but few enough to be quick. */
 const ATTEMPTS = 26;
-/** How many of them are sent at once: usual limits are at most ten and twenty-five, and endpoints may answer slowly. */
+/** Number of attempts that are sent at once. Common limits are at most ten and twenty-five. */
 const AT_ONCE: readonly number[] = [2, ...Array.from({ length: 10 }, () => 1), 7, 7];
 
 function inARow(kit: Kit): Delivery[][] {
@@ -150,7 +150,7 @@ function rememberedSignatures(scheme: SigningScheme): Scenario[] {
   ];
 }
 
-/** The signature is missing, forged, changed, in another encoding or in another place. */
+/** Signatures that are missing, forged, changed, in another encoding or in another place. */
 function signatureChecks(scheme: SigningScheme): Scenario[] {
   return [
     ...missingSignatures(scheme),

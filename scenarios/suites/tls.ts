@@ -1,4 +1,4 @@
-import { accepted, offerDeclined, offerMet, offerRefused, offerTaken } from '../expectations.ts';
+import { accepted, offerAccepted, offerDeclined, offerRecorded, offerRefused } from '../expectations.ts';
 import type { Expectation, RequestHead, Scenario, Suite } from '../scenario.ts';
 import { family } from './family.ts';
 import { tlsChain } from './tls-chain.ts';
@@ -8,7 +8,7 @@ const versions = { ...shared, level: 'must', requirements: ['tls-version'] } as 
 const ciphers = { ...shared, level: 'should', requirements: ['tls-strength'] } as const;
 const http1 = { ...shared, level: 'should', requirements: ['tls-http1'] } as const;
 
-/** Every suite that an old server may have: the probe is about the version. */
+/** Every cipher suite that an old server may have, because the probe is about the version. */
 const OLD_SUITES = ['legacy', 'static-rsa', '3des', 'rc4'] as const;
 
 /** ClientHellos that the sender never sends, except for the last two. Specification: TLS (1.2 or higher). */
@@ -26,7 +26,7 @@ const tlsHandshakes: readonly Scenario[] = [
     },
   ),
   ...family(
-    { ...versions, verb: 'Records whether', level: 'info', expect: offerTaken, mistake: 'narrow-tls-support' },
+    { ...versions, verb: 'Records whether', level: 'info', expect: offerRecorded, mistake: 'narrow-tls-support' },
     {
       'tls-1-2-spoken': ['TLS 1.2 is supported', { hello: { version: 'TLSv1.2', suites: ['modern'] } }],
       'tls-1-3-spoken': ['TLS 1.3 is supported', { hello: { version: 'TLSv1.3', suites: ['tls13'] } }],
@@ -80,9 +80,9 @@ const tlsHandshakes: readonly Scenario[] = [
       ],
     },
   ),
-  // The sender offers this too: deliveries fail without it, but do not show the reason.
+  // The sender makes these offers too. Deliveries fail without them, but do not show the reason.
   ...family(
-    { ...http1, verb: 'Agrees to', expect: offerMet, mistake: 'http-1-1-not-offered' },
+    { ...http1, verb: 'Agrees to', expect: offerAccepted, mistake: 'http-1-1-not-offered' },
     {
       'tls-1-2-http-1-1': [
         'HTTP/1.1 in the handshake of TLS 1.2',
@@ -98,7 +98,7 @@ const tlsHandshakes: readonly Scenario[] = [
   ),
 ];
 
-/** Plain HTTP on the TLS port: an error or a redirect to HTTPS, or nothing. */
+/** Plain HTTP on the TLS port. An error, a redirect to HTTPS or no answer passes. */
 const notServedUnencrypted: Expectation = {
   text: '400, a redirect or a closed connection',
   authentic: false,
@@ -109,12 +109,12 @@ const notServedUnencrypted: Expectation = {
 
 const NEEDED = new Set(['host', 'content-type', 'content-length']);
 
-/** Without credentials: the connection is not encrypted. */
+/** Removes the credentials, because the connection is not encrypted. */
 function bare(head: RequestHead): RequestHead {
   return { ...head, headers: head.headers.filter(([name]) => NEEDED.has(name.toLowerCase())) };
 }
 
-/** The connection apart from the handshake. Specification: TLS; Delivery endpoint. */
+/** Checks of the connection apart from the handshake. Specification: TLS; Delivery endpoint. */
 const tlsConnection: readonly Scenario[] = [
   ...family(
     { ...http1, verb: 'Accepts', expect: accepted, mistake: 'http-1-1-not-offered' },

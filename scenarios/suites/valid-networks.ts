@@ -1,11 +1,11 @@
 /** Networks other than the one in the sample, and unusual free text. Specification: Resources and their fields. */
 import type { JsonObject } from '../../contract/index.ts';
 import { withField } from '../changes/bodies.ts';
-import { takenOrRejected } from '../expectations.ts';
+import { contentAcceptedOrRejected } from '../expectations.ts';
 import { address, deposit, hash, order, refund, tracking, wallet } from '../samples.ts';
 import type { Kit, Scenario } from '../scenario.ts';
 import { family } from './family.ts';
-import { event, expecting, type Groups } from './flows.ts';
+import { event, type Groups, withExpectation } from './flows.ts';
 
 /** A network with valid sample values: an address with its checksum, and a hash in its usual spelling. */
 interface Network {
@@ -127,7 +127,7 @@ const depositOn = (kit: Kit, { currency, address, hash }: Network): JsonObject =
 
 const [LEGACY_BITCOIN] = NETWORKS;
 
-/** On a network with addresses like those of the plain notification. */
+/** Creates a network whose addresses look like those of the plain notification. */
 const onEthereum = (kit: Kit, chain: string, currency: string): Network => ({
   name: chain,
   chain,
@@ -136,7 +136,7 @@ const onEthereum = (kit: Kit, chain: string, currency: string): Network => ({
   hash: hash(kit),
 });
 
-/** Addresses, hashes, currencies and chains: strings whose form is not specified. */
+/** Addresses, hashes, currencies and chains, whose form is not specified. */
 export const validNetworks: readonly Scenario[] = family(
   { suite: 'valid', verb: 'Accepts', level: 'must', requirements: ['caas-buy'], mistake: 'narrow-value-format' },
   {
@@ -205,12 +205,12 @@ export const validNetworks: readonly Scenario[] = family(
   },
 );
 
-/** A tracking notification with this text as its description and reference. */
+/** Creates a tracking notification with this text as its description and reference. */
 function trackingWith(kit: Kit, text: string): JsonObject {
   return withField(tracking(kit, 'BUY', 'COMPLETED', text), 'data.metadata.providerTransactionRef', text);
 }
 
-/** The fields with free text: memo, error message, description and reference. */
+/** Sends this text in the free-text fields: memo, error message, description and reference. */
 function withText(kit: Kit, text: string): Groups {
   const failedOrder = withFields(order(kit, 'SELL', 'FAILED'), {
     'data.metadata.blockchainData.blockchainMemo': text,
@@ -275,7 +275,7 @@ export const validTexts: readonly Scenario[] = family(
     ],
     'free-text-emoji': [
       'long free text in which every character takes four bytes',
-      { flow: (kit) => expecting(takenOrRejected, withText(kit, `x${'\u{1f44d}'.repeat(300)}`)) },
+      { flow: (kit) => withExpectation(contentAcceptedOrRejected, withText(kit, `x${'\u{1f44d}'.repeat(300)}`)) },
       'unstorable-characters',
       { title: 'Handles long free text in which every character takes four bytes' },
     ],

@@ -6,7 +6,7 @@ import { accepted, acceptedUnlessOld } from '../expectations.ts';
 import { epochSeconds, errorData, isoTime, paymentMethod, refund } from '../samples.ts';
 import type { AddressChange, Delivery, FlowScenario, Scenario } from '../scenario.ts';
 import { family } from './family.ts';
-import { composed, inTurn } from './flows.ts';
+import { composed, inSequence } from './flows.ts';
 import { buy, card, cashStep, newWallet, onChain, refunded, sell } from './valid-kinds.ts';
 
 /** The last second of 29 February 2024, in epoch seconds. */
@@ -105,7 +105,7 @@ const inClockChange: FlowScenario = {
   mistake: 'local-calendar-time',
 };
 
-/** Unknown values that a receiver has to accept. Specification: Errors. Rulings on open lists. */
+/** Unknown values that a receiver must accept. Specification: Errors. Rulings on open lists. */
 export const validOpen: readonly Scenario[] = [
   ...family(
     { ...open, mistake: 'unknown-values-rejected' },
@@ -179,7 +179,7 @@ export const validOpen: readonly Scenario[] = [
         'unknown statuses of refunds and payment methods, and unknown types of deposits',
         {
           flow: () =>
-            inTurn(
+            inSequence(
               composed('a refund with an unknown status', having(refunded('FAIL'), 'data.status', 'TEST_RETRIED')),
               composed('a payment method with an unknown status', having(card('STAGED'), 'data.status', 'TEST_FROZEN')),
               composed('a deposit with an unknown data.type', having(onChain, 'data.type', 'TEST_SEND')),
@@ -195,7 +195,7 @@ export const validOpen: readonly Scenario[] = [
         'a failed order or refund with an unlisted error code',
         {
           flow: () =>
-            inTurn(
+            inSequence(
               composed('a failed order', having(buy('FAILED'), 'data.errorData', errorData('999-321-E9'))),
               composed('a failed refund', (kit) => refund(kit, 'FAIL', { code: '998-320-S7' })),
             ),

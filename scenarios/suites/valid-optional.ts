@@ -3,14 +3,14 @@ import { accepted } from '../expectations.ts';
 import { deposit } from '../samples.ts';
 import type { Delivery, FlowScenario, Scenario } from '../scenario.ts';
 import { family, type Row } from './family.ts';
-import { composed, inTurn } from './flows.ts';
+import { composed, inSequence } from './flows.ts';
 import { buy, card, cashStep, onChain, refunded, sell } from './valid-kinds.ts';
 
 const MISTAKE = 'optional-data-required';
 const BLOCKCHAIN_DATA = 'data.metadata.blockchainData';
 const HASH = 'data.metadata.blockchainTransactionId';
 
-/** What is optional by the specification; by ruling, a field without a value may also be absent or null. */
+/** By the specification these fields are optional; by ruling, a field without a value may also be absent or null. */
 const optional = {
   suite: 'valid',
   verb: 'Accepts',
@@ -20,10 +20,8 @@ const optional = {
 } as const;
 const absent = { level: 'should', requirements: ['values-absent'] } as const;
 
-/**
- * One field of blockchainData missing, null and empty. The specification does not say which are filled at which status.
- */
-function threeWays(field: string, slug: string, emptyIn: Composer = plain): Record<string, Row> {
+/** Sends one field of blockchainData missing, null and empty. It is not specified which are filled at which status. */
+function missingNullAndEmpty(field: string, slug: string, emptyIn: Composer = plain): Record<string, Row> {
   const path = `${BLOCKCHAIN_DATA}.${field}`;
   return {
     [`${slug}-missing`]: [`an order without ${field}`, { compose: lacking(plain, path) }],
@@ -32,8 +30,8 @@ function threeWays(field: string, slug: string, emptyIn: Composer = plain): Reco
   };
 }
 
-/** A notification in which these fields are empty. */
-function emptied(label: string, base: Composer, ...paths: readonly string[]): Delivery {
+/** Sends a notification in which these fields are empty. */
+function withEmptyFields(label: string, base: Composer, ...paths: readonly string[]): Delivery {
   return composed(
     label,
     paths.reduce((composer, path) => having(composer, path, ''), base),
@@ -46,15 +44,15 @@ const emptyTexts: FlowScenario = {
   id: 'valid/empty-texts',
   title: 'Accepts empty messages, codes, hashes, addresses and references',
   flow: () =>
-    inTurn(
-      emptied(
+    inSequence(
+      withEmptyFields(
         'an order: currency, chain and message',
         sell('FAILED'),
         ...[`${BLOCKCHAIN_DATA}.currency`, `${BLOCKCHAIN_DATA}.chain`, 'data.errorData.message'],
       ),
-      emptied('a failed refund: hash and message', refunded('FAIL'), HASH, 'data.errorData.message'),
-      emptied('a payment method: errorCode', card('STAGED'), 'data.errorCode'),
-      emptied('a deposit: source address and hash', onChain, 'data.metadata.sourceAddress', HASH),
+      withEmptyFields('a failed refund: hash and message', refunded('FAIL'), HASH, 'data.errorData.message'),
+      withEmptyFields('a payment method: errorCode', card('STAGED'), 'data.errorCode'),
+      withEmptyFields('a deposit: source address and hash', onChain, 'data.metadata.sourceAddress', HASH),
     ),
   mistake: MISTAKE,
   note: 'Laravel turns empty strings into null.',
@@ -68,11 +66,11 @@ export const validOptional: readonly Scenario[] = [
   ...family(
     { ...optional, mistake: MISTAKE },
     {
-      ...threeWays('targetWalletAddress', 'target-wallet'),
-      ...threeWays('blockchainTransactionId', 'hash', buy('CONFIRMED')),
-      ...threeWays('blockchainMemo', 'memo'),
-      ...threeWays('refundWalletAddress', 'refund-wallet'),
-      ...threeWays('sourceWalletAddress', 'source-wallet'),
+      ...missingNullAndEmpty('targetWalletAddress', 'target-wallet'),
+      ...missingNullAndEmpty('blockchainTransactionId', 'hash', buy('CONFIRMED')),
+      ...missingNullAndEmpty('blockchainMemo', 'memo'),
+      ...missingNullAndEmpty('refundWalletAddress', 'refund-wallet'),
+      ...missingNullAndEmpty('sourceWalletAddress', 'source-wallet'),
       'currency-missing': [
         'an order without currency in blockchainData',
         { compose: lacking(plain, `${BLOCKCHAIN_DATA}.currency`) },

@@ -13,7 +13,7 @@ import { family, type Row } from './family.ts';
 import { composed } from './flows.ts';
 import { onChain, refunded } from './valid-kinds.ts';
 
-/** A deposit of this many atomic units. */
+/** Sends a deposit of this many atomic units. */
 const deposited = (atomic: string): Change => ({ compose: having(onChain, 'data.metadata.asset.amount', atomic) });
 
 const returned = (amount: string) => having(refunded('SUCCESS'), 'data.metadata.amount', amount);
@@ -122,14 +122,14 @@ export const validAmounts: readonly Scenario[] = [
   ),
 ];
 
-/** Concurrent deliveries of the flow with every code. */
+/** Number of concurrent deliveries in the flow with every code. */
 const CONCURRENT = 9;
 
 /**
- * A notification with this error code: digital payments in a PAYMENT_METHOD, codes about a sell in a SELL order, all
- * others in a BUY order. The specification does not say which code occurs in which flow.
+ * Creates a notification with this error code: digital payments in a PAYMENT_METHOD, codes about a sell in a SELL
+ * order, all others in a BUY order. The specification does not say which code occurs in which flow.
  */
-export function carrying(kit: Kit, code: string, group: ErrorCodeGroup): JsonObject {
+export function withErrorCode(kit: Kit, code: string, group: ErrorCodeGroup): JsonObject {
   if (group === 'digital-payments') return paymentMethod(kit, 'DECLINED', { code });
   const isSell = group === 'external-sell' || /\bsell\b/i.test(findErrorCode(code)?.meaning ?? '');
   return order(kit, isSell ? 'SELL' : 'BUY', 'FAILED', { code });
@@ -143,7 +143,7 @@ const everyCode: FlowScenario = {
   title: `Accepts all ${ERROR_CODES.length} listed error codes`,
   defect: 'Rejects listed error codes',
   flow: (kit) => {
-    const deliveries = ERROR_CODES.map(({ code, group }) => composed(code, () => carrying(kit, code, group)));
+    const deliveries = ERROR_CODES.map(({ code, group }) => composed(code, () => withErrorCode(kit, code, group)));
     return Array.from({ length: Math.ceil(deliveries.length / CONCURRENT) }, (_, group) =>
       deliveries.slice(group * CONCURRENT, (group + 1) * CONCURRENT),
     );
@@ -151,9 +151,9 @@ const everyCode: FlowScenario = {
   mistake: 'error-code-restricted',
 };
 
-/** A code of each group, with what is particular about the group. */
+/** Sends one code of a group, with a note about the group. */
 function one(group: ErrorCodeGroup, code: string, note: string): Row {
-  const change: Change = { compose: (kit) => carrying(kit, code, group) };
+  const change: Change = { compose: (kit) => withErrorCode(kit, code, group) };
   return [`"${ERROR_CODE_GROUPS[group]}"`, change, 'error-code-restricted', { note }];
 }
 

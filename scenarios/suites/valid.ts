@@ -1,6 +1,7 @@
 import { LIMITS } from '../../contract/index.ts';
 import { accepted } from '../expectations.ts';
 import type { ObservationScenario, ProbeScenario, RunObservations, Suite } from '../scenario.ts';
+import { counted } from './effects-audits.ts';
 import { validKinds } from './valid-kinds.ts';
 import { validNetworks, validTexts } from './valid-networks.ts';
 import { validOpen } from './valid-open.ts';
@@ -26,7 +27,7 @@ const plainDelivery: ProbeScenario = {
   mistake: 'plain-delivery-rejected',
 };
 
-/** The middle value. For an even number of values, the lower one. */
+/** Returns the median; the lower of the two middle values for an even number of values. */
 function median(values: readonly number[]): number | undefined {
   return values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) / 2)];
 }
@@ -63,41 +64,45 @@ const answersInTime: ObservationScenario = {
   mistake: 'intermittent-failures',
 };
 
-/** This many valid deliveries without an answer are a failure; fewer may be the network. */
-const MAX_SILENT = 3;
+/** Minimum number of valid deliveries accepted only when repeated. Fewer may be caused by the network. */
+const MIN_REPEATED = 3;
+
+/** Counts each text, most frequent first. */
+function frequenciesOf(texts: readonly string[]): (readonly [text: string, times: number])[] {
+  const times = new Map<string, number>();
+  for (const text of texts) times.set(text, (times.get(text) ?? 0) + 1);
+  return [...times].toSorted(([, one], [, other]) => other - one);
+}
 
 const steady: ObservationScenario = {
   id: 'valid/steady',
   title: 'Accepts the same valid delivery every time',
-  defect: 'Rejects some plain valid deliveries and accepts others',
+  defect: 'Rejects a valid delivery, and accepts it when it is sent again',
   level: 'must',
   requirements: ['delivery-200'],
+  expected: '200 every time',
   observe: ({ failedControls, outages }: RunObservations) => {
-    const [first] = failedControls;
-    if (first === undefined) return { verdict: 'pass', observed: 'accepted every time', reason: '' };
+    if (failedControls.length === 0) return { verdict: 'pass', observed: 'accepted every time', reason: '' };
     // While a delivery has stopped the receiver, controls fail. Another scenario reports that.
-    if (outages.some(({ culprit }) => culprit !== null)) {
-      return { verdict: 'pass', observed: 'accepted whenever the endpoint was up', reason: '' };
+    const isStopped = outages.some(({ culprit }) => culprit !== null);
+    const failed = isStopped ? failedControls.filter(({ isProbe }) => isProbe) : failedControls;
+    if (failed.length === 0) return { verdict: 'pass', observed: 'accepted whenever the endpoint was up', reason: '' };
+    const describe = (some: typeof failed) =>
+      frequenciesOf(some.map((one) => one.observed))
+        .map(([answer, times]) => `${answer}, ${counted(times, 'time')}`)
+        .join('; ');
+    // A control that failed twice is an outage, or makes its scenario inconclusive.
+    const passing = failed.filter(({ recovered }) => recovered);
+    if (passing.length === 0) {
+      const reason = 'the second attempt was not accepted either';
+      return { verdict: 'inconclusive', observed: describe(failed), reason };
     }
-    const times = failedControls.length === 1 ? '1 time' : `${failedControls.length} times`;
-    const observed = `not accepted at the first attempt ${times}, for example: ${first.observed}`;
-    // A control that failed twice is an outage or makes its scenario inconclusive.
-    const passing = failedControls.filter(({ recovered }) => recovered);
-    if (passing.length === 0)
-      return { verdict: 'inconclusive', observed, reason: 'the second attempt was not accepted either' };
+    const observed = describe(passing);
     const places = [...new Set(passing.map(({ scenario }) => scenario))];
     const seen = `${places.slice(0, 5).join(', ')}${places.length > 5 ? ` and ${places.length - 5} more` : ''}`;
-    const silent = passing.filter(({ outcome }) => outcome === 'silence').length;
-    if (silent >= MAX_SILENT) {
-      const reason = `${silent} plain valid deliveries got no answer until the second attempt; seen in ${seen}`;
-      return { verdict: 'fail', observed, outcome: 'silence', reason };
-    }
-    return {
-      verdict: 'warn',
-      observed,
-      outcome: first.outcome,
-      reason: `a second attempt was accepted, so the failure is intermittent; seen in ${seen}`,
-    };
+    const [[outcome] = []] = frequenciesOf(passing.flatMap((one) => one.outcome ?? []));
+    const reason = `intermittent ${observed}: a second attempt was accepted; seen in ${seen}`;
+    return { verdict: passing.length >= MIN_REPEATED ? 'fail' : 'warn', observed, outcome, reason };
   },
   mistake: 'intermittent-failures',
 };

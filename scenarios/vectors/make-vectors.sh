@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Remakes the golden vectors, byte for byte:   make-vectors.sh [FOLDER]   (by default the folder of this script)
+# Regenerates the golden vectors, byte for byte:   make-vectors.sh [FOLDER]   (default: the folder of this script)
 #
-# Every digest is made by OpenSSL. Nothing of hookproof is used, so the vectors can prove hookproof wrong. Node only puts the parts
-# together as JSON text. The secrets stand on OpenSSL's command line, which is right only because they are public.
+# OpenSSL computes every digest and no code of hookproof is used, so the vectors can show mistakes of hookproof. Node only assembles
+# the JSON text. The secrets are on OpenSSL's command line, which is acceptable only because they are public.
 #
-# Bodies and secrets are written as printf '%b' texts: \x41, \n and \\ are escapes, all else stands for itself.
+# Bodies and secrets are written as printf '%b' texts: \x41, \n and \\ are escapes; other characters are literal.
 set -euo pipefail
 export LC_ALL=C
 
@@ -13,19 +13,19 @@ out=${1:-$here}
 parts=$(mktemp)
 trap 'rm -f "$parts"' EXIT
 
-# ---- digests: every function takes %b texts, or says HEX ----
+# ---- digests: arguments are %b texts, unless their name contains HEX ----
 
 hex() { od -An -v -tx1 | tr -d ' \n'; }
 hex_of() { printf '%b' "$1" | hex; }
 bytes_of() { printf '%b' "$(printf '%s' "$1" | sed 's/../\\x&/g')"; } # of HEX
 base64_of() { bytes_of "$1" | openssl base64 -A; }                   # of HEX
 
-# hmac HASH KEY-HEX BODY: the bytes of an HMAC. An empty key is the same as one zero byte (keys are padded with zeros), and
-# OpenSSL takes only the latter.
+# hmac HASH KEY-HEX BODY: the bytes of an HMAC. An empty key is equivalent to one zero byte (keys are padded with zeros), and
+# OpenSSL accepts only the latter.
 hmac() { printf '%b' "$3" | openssl dgst "-$1" -mac HMAC -macopt "hexkey:${2:-00}" -binary; }
 # sign KEY-HEX BODY: an HMAC-SHA256 in base64.
 sign() { hmac sha256 "$1" "$2" | openssl base64 -A; }
-# right SECRET BODY: the right signature.
+# right SECRET BODY: the valid signature.
 right() { sign "$(hex_of "$1")" "$2"; }
 
 # ---- one vector ----
@@ -41,13 +41,13 @@ header() { vector "$1" invalid "$2" "$3" "$secret" "$body" "$4" "$5"; }
 keyed() { vector "$1" invalid "$2" '' "$3" "$body" "$(sign "$4" "$body")" "$5"; }
 # signed ID FAULT BODY OTHER COMMENT: the usual secret, and a signature over another body
 signed() { vector "$1" invalid "$2" '' "$secret" "$3" "$(sign "$key" "$4")" "$5"; }
-# made ID FAULT COMMENT: the usual secret and body, and the digest on standard input
+# made ID FAULT COMMENT: the usual secret and body, with the digest read from standard input
 made() { vector "$1" invalid "$2" '' "$secret" "$body" "$(openssl base64 -A)" "$3"; }
 
 repeat() { local text=; local i; for ((i = 0; i < $2; i++)); do text=$text$1; done; printf '%s' "$text"; }
 
 secret='hookproof-public-test-vector-secret-01'
-# With this nonce the signature has a "+", a "/", upper and lower case.
+# With this nonce the signature contains a "+", a "/", upper and lower case.
 body='{"id":"5f0c1d9e-0000-4000-8000-000000000400","type":"WALLET","at":"2025-01-02T03:04:05Z","data":{"nonce":"n0"}}'
 key=$(hex_of "$secret")
 
@@ -159,7 +159,7 @@ theme=wrong-signatures
 sum=$(hmac sha256 "$key" "$body" | hex)
 signature=$(base64_of "$sum")
 other=$(right 'hookproof-public-test-vector-secret-99' "$body")
-# flipped POSITION: the right digest with the lowest bit of one byte flipped
+# flipped POSITION: the valid digest with the lowest bit of one byte flipped
 flipped() { local byte=$((16#${sum:$(($1 * 2)):2} ^ 1)); printf '%s%02x%s' "${sum:0:$(($1 * 2))}" "$byte" "${sum:$(($1 * 2 + 2))}"; }
 
 header 401 empty-header '' '' 'An empty header'
@@ -303,7 +303,7 @@ printf '%b' "$body$secret" | openssl dgst -sha256 -binary | made 710 body-then-s
 hmac sha256 "$(hex_of "$body")" "$secret" | made 711 swapped-arguments 'The body as key and the secret as message'
 
 # =====================================================================================================================
-# The parts as JSON text. Node turns the %b texts into bytes here, which is checked by every vector that has an escape.
+# Writes the parts as JSON text. Node converts the %b texts to bytes here; every vector with an escape checks that.
 
 node --input-type=commonjs - "$parts" "$out" <<'ASSEMBLE'
 const { readFileSync, writeFileSync } = require('node:fs');

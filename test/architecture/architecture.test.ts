@@ -14,6 +14,7 @@ import {
   MODULES,
   moduleOf,
   RECEIVER_ENTRY,
+  readsConfiguration,
   unusedEntryPoints,
 } from './rules.ts';
 
@@ -34,6 +35,11 @@ describe('the architecture', () => {
   it('has one import from the harness to the receiver', () => {
     const entries = IMPORTS.filter(({ from, to }) => from.startsWith('harness/') && to.startsWith('receiver/'));
     expect([...new Set(entries.map(({ from }) => from))]).toEqual([RECEIVER_ENTRY]);
+  });
+
+  it('has a judge that does not depend on the configuration', () => {
+    expect(IMPORTS.filter(readsConfiguration).map(show)).toEqual([]);
+    expect(readsConfiguration({ from: 'harness/judge/a.ts', to: 'harness/config/b.ts' })).toBe(true);
   });
 
   it('has no import cycles', () => {
@@ -83,7 +89,7 @@ describe('the package', () => {
   it('exports modules that are not empty', async () => {
     const indexes = sources.filter((source) => source.endsWith('/index.ts'));
     const counts = await Promise.all(indexes.map(async (one) => Object.keys(await import(join(ROOT, one))).length));
-    expect(counts).toHaveLength(6);
+    expect(counts).toHaveLength(7);
     expect(counts).not.toContain(0);
   });
 

@@ -14,7 +14,7 @@ const BOUNDED: Readonly<Record<string, string>> = {
   'harness/doctor/credential-shape.ts': 'a credential of the user, at most 64 KiB',
   'harness/judge/judge-effects.ts': 'at most 300 characters',
   'harness/judge/uniform.ts': 'longer runs of digits are taken by the alternatives before',
-  'harness/log/log-values.ts': 'at most 200 characters',
+  'harness/log/echoes.ts': 'at most 200 characters',
   'harness/run/oracle.ts': 'what hookproof sends',
   'mutants/effects-values.ts': 'an amount of the catalogue',
   'scenarios/changes/addressing.ts': 'what hookproof sends',

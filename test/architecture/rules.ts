@@ -18,13 +18,16 @@ export const MODULES: Readonly<Record<string, Module>> = {
     entryPoints: [
       ...INDEX,
       'amounts.ts',
-      'decoded-readings.ts',
+      'api-documents.ts',
+      'browser-requests.ts',
+      'decoded-texts.ts',
       'effects.ts',
       'find-secrets.ts',
       'hookproof-error.ts',
       'hosts.ts',
       'masked-url.ts',
       'mistakes/index.ts',
+      'optional-package.ts',
       'parse-json.ts',
       'package-file.ts',
       'secret-spellings.ts',
@@ -42,34 +45,44 @@ export const MODULES: Readonly<Record<string, Module>> = {
     imports: HARNESS,
     entryPoints: [
       'fleet.ts',
+      'library.ts',
+      'nearest-name.ts',
       'partner.ts',
       'start-command.ts',
       'state-folder.ts',
       'to-json-schema.ts',
       'version.ts',
+      'writable.ts',
       'yaml-text.ts',
     ],
   },
-  'harness/certify': { imports: HARNESS, entryPoints: [...INDEX, 'revision.ts'] },
+  'harness/certify': {
+    imports: HARNESS,
+    entryPoints: [...INDEX, 'canonical-json.ts', 'dsse.ts', 'keys.ts', 'revision.ts'],
+  },
   'harness/cli': { imports: HARNESS, entryPoints: [] },
   'harness/config': {
     imports: HARNESS,
-    entryPoints: [...INDEX, 'nearest-name.ts', 'read-file.ts', 'selection.ts', 'settings.ts'],
+    entryPoints: [...INDEX, 'read-baseline.ts', 'read-file.ts', 'selection.ts', 'settings.ts'],
   },
+  'harness/console': { imports: HARNESS, entryPoints: INDEX },
   'harness/diagnose': { imports: HARNESS, entryPoints: INDEX },
   'harness/doctor': { imports: HARNESS, entryPoints: INDEX },
   'harness/effects': { imports: HARNESS, entryPoints: INDEX },
   'harness/judge': { imports: HARNESS, entryPoints: INDEX },
   'harness/log': { imports: HARNESS, entryPoints: INDEX },
   'harness/mcp': { imports: HARNESS, entryPoints: INDEX },
+  'harness/operate': { imports: HARNESS, entryPoints: INDEX },
   'harness/probe': { imports: HARNESS, entryPoints: INDEX },
   'harness/proxy': { imports: HARNESS, entryPoints: INDEX },
+  'harness/register': { imports: HARNESS, entryPoints: [...INDEX, 'record.ts', 'standing.ts'] },
   'harness/report': {
     imports: HARNESS,
-    entryPoints: [...INDEX, 'reporters.ts', 'result-document.ts', 'verdict.ts'],
+    entryPoints: [...INDEX, 'html/index.ts', 'reporters.ts', 'result-document.ts', 'verdict.ts'],
   },
   'harness/run': { imports: HARNESS, entryPoints: INDEX },
   'harness/sender': { imports: HARNESS, entryPoints: INDEX },
+  'harness/vitest': { imports: HARNESS, entryPoints: INDEX },
   'harness/transport': { imports: HARNESS, entryPoints: INDEX },
 };
 
@@ -90,6 +103,11 @@ export function isWrongWay({ from, to }: Import): boolean {
   if (!isOurs(to) || areaOf(from) === areaOf(to)) return false;
   if (from === RECEIVER_ENTRY && ['receiver', 'mutants'].includes(areaOf(to))) return false;
   return MODULES[moduleOf(from)]?.imports.includes(areaOf(to)) !== true;
+}
+
+/** Whether the judge, which is pure, imports the configuration of a run. */
+export function readsConfiguration({ from, to }: Import): boolean {
+  return moduleOf(from) === 'harness/judge' && moduleOf(to) === 'harness/config';
 }
 
 /** Whether an import reaches into another module. */
@@ -144,7 +162,7 @@ export function longLines(path: string, source: string): string[] {
 }
 
 export function isKebabCase(path: string): boolean {
-  const kebabCase = /^[a-z0-9]+(?:-[a-z0-9]+)*(?:(?:\.(?:slow|sampled))?\.test)?(?:\.d)?(?:\.[a-z]+)?$/;
+  const kebabCase = /^[a-z0-9]+(?:-[a-z0-9]+)*(?:(?:\.(?:slow|sampled|proof))?\.test)?(?:\.d)?(?:\.[a-z]+)?$/;
   return path.split('/').every((part) => kebabCase.test(part));
 }
 

@@ -52,11 +52,20 @@ describe('the inputs', () => {
         suites: 'signature, raw-body\n  http',
         headers: 'X-Tenant: a, b\n\n  X-Other: --strict\n',
         baseline: '--insecure',
+        effects: 'http://127.0.0.1:9101/effects',
+        'effects-token': 's3cret',
+        'restart-command': './restart.sh && true',
         strict: 'true',
       }),
     );
     expect(args).toEqual([
-      ...['--baseline=--insecure', '--suite=signature', '--suite=raw-body', '--suite=http'],
+      ...[
+        '--baseline=--insecure',
+        '--restart-command=./restart.sh && true',
+        '--suite=signature',
+        '--suite=raw-body',
+        '--suite=http',
+      ],
       ...['--header=X-Tenant: a, b', '--header=X-Other: --strict', '--strict'],
     ]);
     expect(variables).toEqual({
@@ -64,14 +73,17 @@ describe('the inputs', () => {
       HOOKPROOF_SECRET: ' kept as it is \n',
       HOOKPROOF_API_KEY: '$(touch /tmp/never)',
       HOOKPROOF_CLIENT_CERT: 'certs/client one.pem',
+      HOOKPROOF_EFFECTS_URL: 'http://127.0.0.1:9101/effects',
+      HOOKPROOF_EFFECTS_TOKEN: 's3cret',
     });
     expect(texts).toEqual({ HOOKPROOF_CLIENT_KEY: '-----BEGIN of a key\nabc\n' });
   });
 
   it.each(
-    ['url', 'secret', 'api-key', 'client-cert', 'client-key', 'ca', 'profile', 'certify-key'].flatMap((name) =>
-      ['', ' \n'].map((value) => [name, value] as const),
-    ),
+    [
+      ...['url', 'secret', 'api-key', 'client-cert', 'client-key', 'ca', 'profile', 'certify-key', 'effects'],
+      ...['effects-token', 'restart-command', 'log'],
+    ].flatMap((name) => ['', ' \n'].map((value) => [name, value] as const)),
   )('%s given as %j is refused: it would turn checks off', (name, value) => {
     expect(() => readInputs(environment({ [name]: value }))).toThrow(`The input ${name} is given and empty.`);
   });

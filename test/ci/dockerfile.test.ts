@@ -2,7 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { validate } from 'dockerfile-utils';
 import { describe, expect, it } from 'vitest';
-import { parse } from 'yaml';
+import { MODULES } from '../architecture/rules.ts';
+import { WORKLOADS } from './manifests.ts';
 
 const ROOT = new URL('../..', import.meta.url).pathname;
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
@@ -23,9 +24,10 @@ describe('the Dockerfile', () => {
   });
 
   it('builds in one stage and runs in another, both on a pinned base', () => {
-    const bases = TEXT.match(/^FROM .*/gm) ?? [];
-    expect(bases).toHaveLength(2);
-    for (const base of bases) expect(base).toMatch(/:\d[\w.-]*(?:@sha256:[0-9a-f]{64})?(?: AS \w+)?$/);
+    expect(TEXT.match(/^FROM .*/gm)).toEqual(['FROM $BASE AS build', 'FROM $BASE']);
+    expect(TEXT.match(/^ARG .*/gm)).toEqual([
+      expect.stringMatching(/^ARG BASE=\S+:\d[\w.-]*(?:@sha256:[0-9a-f]{64})?$/),
+    ]);
     expect([...argumentsOf('RUN'), ...argumentsOf('ADD')]).toEqual([]);
   });
 
@@ -34,9 +36,9 @@ describe('the Dockerfile', () => {
     for (const keyword of ['ENTRYPOINT', 'CMD']) expect(argumentsOf(keyword).at(-1)).toMatch(/^\[/);
   });
 
-  it('installs the optional packages, except the SQLite that Node 22 has itself', () => {
+  it('installs the optional packages, except the SQLite that Node 22 has itself and what only tests need', () => {
     const installed = [...TEXT.matchAll(/ dependencies\.(\S+)=(\d+)/g)].map(([, name, major]) => [name, `^${major}`]);
-    const { '@photostructure/sqlite': _, ...needed } = peerDependencies as Readonly<Record<string, string>>;
+    const { '@photostructure/sqlite': _, vitest: __, ...needed } = peerDependencies as Readonly<Record<string, string>>;
     expect(installed.toSorted()).toEqual(Object.entries(needed).map(([name, range]) => [name, range.split('.')[0]]));
   });
 
@@ -45,25 +47,34 @@ describe('the Dockerfile', () => {
     expect(set.filter((line) => /secret|password|token|api_?key/i.test(line))).toEqual([]);
   });
 
-  it('makes the image that the Kubernetes Job runs, with the same version and user', () => {
-    const pod = parse(read('docs/fleet/kubernetes-job.yaml')).spec.template.spec;
+  it('makes the image that the Kubernetes manifests run, with the same version and user', () => {
     const image = `registry.example/hookproof:${version}`;
-    expect(argumentsOf('USER').at(-1)).toBe(`${pod.securityContext.runAsUser}:${pod.securityContext.runAsGroup}`);
-    expect(pod.containers[0].image).toBe(image);
+    expect(WORKLOADS.length).toBeGreaterThan(1);
+    for (const { metadata, spec } of WORKLOADS) {
+      const { securityContext, containers } = spec.template.spec;
+      const user = `${securityContext.runAsUser}:${securityContext.runAsGroup}`;
+      expect([metadata.name, user, containers[0].image]).toEqual([metadata.name, argumentsOf('USER').at(-1), image]);
+    }
     expect(TEXT).toContain(`docker build -t ${image} .`);
     expect(TEXT).toContain(`org.opencontainers.image.version="${version}"`);
   });
 });
 
-it('the build context contains only the sources and the build files', () => {
+it('the build context contains the modules, the files of the package and the build files, and nothing else', () => {
   const [first, ...kept] = read('.dockerignore')
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('#'));
   expect(first).toBe('**');
   const paths = kept.map((line) => line.replace(/^!/, ''));
-  expect(paths.toSorted()).toEqual([
-    ...['.npmrc', 'LICENSE', 'README.md', 'build.ts', 'certs', 'contract', 'harness', 'package-lock.json'],
-    ...['package.json', 'receiver', 'scenarios', 'tsconfig.build.json', 'tsconfig.json'],
-  ]);
+  const modules = new Set(Object.keys(MODULES).map((path) => path.split('/')[0]));
+  const buildFiles = [
+    '.npmrc',
+    'build.ts',
+    'package-lock.json',
+    'package.json',
+    'tsconfig.build.json',
+    'tsconfig.json',
+  ];
+  expect(paths.toSorted()).toEqual([...buildFiles, 'LICENSE', 'README.md', 'recipes', ...modules].toSorted());
   expect(paths.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
 });

@@ -50,7 +50,8 @@ const BUNDLED: readonly string[] = readJson('dist/bundled.json');
 const MAX = { packed: 3_000_000, unpacked: 7_500_000, packages: 110, megabytes: 35 };
 const FOLDERS = /^(?:dist|receiver\/inspector\/page|recipes|docs|scenarios\/(?:vectors|revisions))\/|^receiver\/README/;
 const SINGLE_FILES =
-  /^(?:scenarios\/fault-\w+\.json|harness\/report\/html\/[\w-]+\.(?:css|js)|[RS]\w+\.md|LICENSE|package\.json)$/;
+  /^(?:scenarios\/fault-\w+\.json|harness\/(?:console|report\/html)\/[\w-]+\.(?:css|js|svg)|LICENSE|package\.json)$/;
+const PAGES = /^[RS]\w+\.md$/;
 const NEVER =
   /\.test\.|(?:^|\/)(?:tests?|node_modules|coverage)\/|\.(?:pem|key|env|tgz|map|tsbuildinfo)$|^docs\/.*\.ts$/;
 const NEEDED = [
@@ -74,6 +75,7 @@ try {
   importAll(place);
   problems.push(...(await useCommands({ folder, node: values.node, env: ENV, version: MANIFEST.version })));
   runExample();
+  runMatcher();
   const parts = [...new Set([...installed, ...BUNDLED])];
   checkLicences(parts);
   writeBill(parts);
@@ -93,7 +95,7 @@ function pack(): string {
   const paths = files.map(({ path }) => path);
   const unpacked = files.reduce((sum, file) => sum + file.size, 0);
   for (const path of paths)
-    if (!(FOLDERS.test(path) || SINGLE_FILES.test(path)) || NEVER.test(path))
+    if (![FOLDERS, SINGLE_FILES, PAGES].some((known) => known.test(path)) || NEVER.test(path))
       problems.push(`${path} does not belong in it`);
   for (const path of NEEDED) if (!paths.includes(path)) problems.push(`${path} is missing`);
   limit('bytes packed', size, MAX.packed);
@@ -141,7 +143,9 @@ async function lint(place: string): Promise<void> {
 /** Imports every export by its name, as code and as types. */
 function importAll(place: string): void {
   const names = Object.keys(MANIFEST.exports).map((path) => path.replace(/^\./, 'hookproof'));
-  const modules = names.filter((name) => !name.includes('*') && !name.endsWith('.json'));
+  // The matcher needs Vitest, see below.
+  const others = /\*|\.json$|\/vitest$/;
+  const modules = names.filter((name) => !others.test(name));
   const vectors = readdirSync(join(place, 'scenarios/vectors')).map((file) => `hookproof/vectors/${file}`);
   const script = `
     for (const name of ${JSON.stringify(modules)}) {
@@ -184,6 +188,21 @@ function runExample(): void {
   const isPrinted = page.includes(`It prints \`${printed}\``);
   if (!isPrinted) problems.push(`the program of docs/sender.md prints ${JSON.stringify(printed)}`);
   console.log(`docs/sender.md: ${printed}`);
+}
+
+/** The test of the page about the library, with the Vitest of this checkout, and its types. */
+function runMatcher(): void {
+  const page = readFileSync(join(ROOT, 'docs', 'library.md'), 'utf8');
+  writeFileSync(join(folder, 'conformance.test.ts'), /```ts\n(.*?)```/s.exec(page)?.[1] ?? '');
+  symlinkSync(join(ROOT, 'node_modules', 'vitest'), join(folder, 'node_modules', 'vitest'));
+  const compiler = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
+  const options = ['--noEmit', '--strict', '--skipLibCheck', '--module', 'nodenext', '--target', 'es2023'];
+  inProject(process.execPath, [compiler, ...options, '--types', 'node', 'conformance.test.ts']);
+  const vitest = join('node_modules', 'vitest', 'vitest.mjs');
+  const printed = inProject(values.node, [vitest, 'run', '--root', '.', '--reporter', 'json']);
+  const { numPassedTests, numTotalTests } = JSON.parse(printed.slice(printed.indexOf('{')));
+  if (numPassedTests !== 1 || numTotalTests !== 1) problems.push('the test of docs/library.md does not pass');
+  console.log(`docs/library.md: ${numPassedTests} of ${numTotalTests} tests passed`);
 }
 
 /** Runs a program in the project that has installed the package. */

@@ -3,6 +3,7 @@
  * Kubernetes run them.
  */
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -11,6 +12,7 @@ import { parse } from 'yaml';
 import { MAIN } from '../cli/hookproof.ts';
 import { endReceivers, startedReceiver } from '../cli/receivers.ts';
 import { lacks } from '../setup/programs.ts';
+import { MANIFESTS, WORKLOADS, type Workload, workload } from './manifests.ts';
 
 const read = (name: string) => readFile(new URL(`../../docs/${name}`, import.meta.url), 'utf8');
 const readYaml = async (name: string) => parse(await read(name));
@@ -106,45 +108,82 @@ describe('the Jenkinsfile', () => {
   });
 });
 
-describe('the Kubernetes Job', () => {
+describe('the Kubernetes manifests', () => {
+  it.each(WORKLOADS.map((one) => [one.metadata.name, one] as const))(
+    '%s has as few privileges as it needs',
+    (_, one) => {
+      const { containers, volumes, ...pod } = one.spec.template.spec;
+      const [{ securityContext, volumeMounts }] = containers;
+      expect(pod).toMatchObject({
+        automountServiceAccountToken: false,
+        securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+      });
+      expect(securityContext).toEqual({
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      });
+      expect(volumeMounts.map(({ name }) => name).toSorted()).toEqual(volumes.map(({ name }) => name).toSorted());
+      for (const { secret } of volumes) expect([undefined, 0o440]).toContain(secret?.defaultMode);
+      // Not every container runtime can mount a volume inside another one.
+      const paths = volumeMounts.map(({ mountPath }) => mountPath);
+      expect(paths.filter((path) => paths.some((other) => path.startsWith(`${other}/`)))).toEqual([]);
+    },
+  );
+
+  it('claim volumes that pods on several nodes can write to', () => {
+    const claimed = WORKLOADS.flatMap(({ spec }) =>
+      spec.template.spec.volumes.flatMap(({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName ?? []),
+    );
+    const claims = MANIFESTS.filter(({ kind }) => kind === 'PersistentVolumeClaim');
+    expect(claims.map(({ metadata }) => metadata.name)).toEqual([...new Set(claimed)]);
+    for (const { spec } of claims) expect(spec).toMatchObject({ accessModes: ['ReadWriteMany'] });
+  });
+});
+
+describe.skipIf(lacks('grep'))('the Kubernetes Jobs that certify once', () => {
   /** The arguments of hookproof in the container with this index. */
-  async function argumentsOf(index: number): Promise<string[]> {
-    const { spec } = await readYaml('fleet/kubernetes-job.yaml');
-    const [container] = spec.template.spec.containers;
-    const given = container.env.map(({ name, value }: { name: string; value: string }) => [name, value]);
-    const env = { ...Object.fromEntries(given), FLEET_OUT: folder, JOB_COMPLETION_INDEX: String(index) };
-    const [shell, ...options] = container.command;
+  async function argumentsOf(job: Workload, index: number): Promise<string[]> {
+    const [{ args, command = [], env: given = [] }] = job.spec.template.spec.containers;
+    const variables = Object.fromEntries(given.map(({ name, value = '' }) => [name, value]));
+    const env = { ...variables, FLEET_OUT: folder, FLEET_RUN: 'run', JOB_COMPLETION_INDEX: String(index) };
+    const [shell = '', ...options] = command;
     expect(options).toEqual(['-c']);
     const hookproof = 'printf "%s\\n" "$@"';
-    return (await runScript([shell], { script: container.args[0], env, hookproof })).log.trimEnd().split('\n');
+    return (await runScript([shell], { script: args[0] ?? '', env, hookproof })).log.trimEnd().split('\n');
   }
+  const run = () => join(folder, 'run');
 
-  it('has as many indexes as shards, and as few privileges as it needs', async () => {
-    const { apiVersion, kind, spec } = await readYaml('fleet/kubernetes-job.yaml');
-    const pod = spec.template.spec;
-    const [container] = pod.containers;
-    const shards = container.env.find(({ name }: { name: string }) => name === 'FLEET_SHARDS').value;
-    expect([apiVersion, kind, spec.completionMode, String(spec.completions)]).toEqual([
-      ...['batch/v1', 'Job', 'Indexed'],
-      shards,
+  it('runs the shard of its index, and resumes what an earlier pod has begun', async () => {
+    const job = workload('hookproof-certify');
+    const [{ env = [] }] = job.spec.template.spec.containers;
+    expect(env.find(({ name }) => name === 'FLEET_SHARDS')?.value).toBe(String(job.spec.completions));
+    expect(await argumentsOf(job, 3)).toEqual([
+      ...['certify', '--partners', '/fleet/partners', '--key', '/fleet/key/key.pem'],
+      ...['--output-dir', join(run(), 'shard-3'), '--shard', '4/4', '--exit-on', 'harness'],
     ]);
-    expect(pod.securityContext.runAsNonRoot).toBe(true);
-    expect(container.securityContext).toMatchObject({ readOnlyRootFilesystem: true, allowPrivilegeEscalation: false });
-    const mounted = container.volumeMounts.map(({ name }: { name: string }) => name).toSorted();
-    expect(mounted).toEqual(pod.volumes.map(({ name }: { name: string }) => name).toSorted());
+    const document = join(run(), 'shard-0', 'fleet.json');
+    await mkdir(join(run(), 'shard-0'), { recursive: true });
+    await writeFile(document, JSON.stringify({ complete: false, partners: [] }, null, 1));
+    expect((await argumentsOf(job, 0)).slice(-3)).toEqual(['--exit-on', 'harness', '--resume']);
+    await writeFile(document, JSON.stringify({ complete: true, partners: [] }, null, 1));
+    expect((await argumentsOf(job, 0)).at(-1)).toBe('harness');
   });
 
-  it.skipIf(lacks('grep'))('runs the shard of its index, and resumes what an earlier pod has begun', async () => {
-    expect(await argumentsOf(3)).toEqual([
-      ...['certify', '--partners', '/partners', '--key', '/key/key.pem'],
-      ...['--output-dir', join(folder, 'shard-3'), '--shard', '4/4'],
+  it('merges the shards of the same run, over what an evicted pod has left, but not over a result', async () => {
+    const merge = workload('hookproof-merge');
+    const runOf = (job: Workload) => job.spec.template.spec.containers[0].env?.find(({ name }) => name === 'FLEET_RUN');
+    expect(runOf(merge)).toEqual(runOf(workload('hookproof-certify')));
+    for (const name of ['shard-0', 'shard-1', 'whole/acme']) await mkdir(join(run(), name), { recursive: true });
+    expect(await argumentsOf(merge, 0)).toEqual([
+      ...['certify', 'merge', join(run(), 'shard-0'), join(run(), 'shard-1'), '--key', '/fleet/key/key.pub.pem'],
+      ...['--output-dir', join(run(), 'whole'), '--exit-on', 'harness'],
     ]);
-    const document = join(folder, 'shard-0', 'fleet.json');
-    await mkdir(join(folder, 'shard-0'));
-    await writeFile(document, JSON.stringify({ complete: false, partners: [] }, null, 1));
-    expect((await argumentsOf(0)).slice(-3)).toEqual(['--shard', '1/4', '--resume']);
-    await writeFile(document, JSON.stringify({ complete: true, partners: [] }, null, 1));
-    expect((await argumentsOf(0)).slice(-2)).toEqual(['--shard', '1/4']);
+    expect(existsSync(join(run(), 'whole'))).toBe(false);
+    await mkdir(join(run(), 'whole', 'acme'), { recursive: true });
+    await writeFile(join(run(), 'whole', 'fleet.json'), '{}');
+    await argumentsOf(merge, 0);
+    expect(existsSync(join(run(), 'whole', 'acme'))).toBe(true);
   });
 });
 

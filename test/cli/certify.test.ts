@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeCertificate } from '../../certs/index.ts';
+import { isReadByOthers } from '../../harness/cli/certify/signing-key.ts';
 import { type RunningReceiver, startReceiver } from '../../receiver/index.ts';
 import { lacks } from '../setup/programs.ts';
 import { hookproof } from './hookproof.ts';
@@ -91,11 +92,31 @@ describe('keygen', () => {
   });
 });
 
+describe('the private key', () => {
+  const ROOT = 0;
+  const US = 65_532;
+  it.each([
+    ['of this user, for this user alone', US, 0o600, false],
+    ['of this user, for a group', US, 0o640, true],
+    ['of this user, for everyone', US, 0o604, true],
+    ['of root, for the group of a mounted secret', ROOT, 0o440, false],
+    ['of root, for everyone', ROOT, 0o444, true],
+    ['of root, which a group can replace', ROOT, 0o460, true],
+    ['of a third user, for a group', 1000, 0o440, true],
+  ])('%s', (_, uid, mode, isRead) => {
+    expect(isReadByOthers({ uid, mode: 0o100_000 | mode }, US)).toBe(isRead);
+  });
+
+  it('of root is read by others if a group can read it and the program runs as root', () => {
+    expect([0o400, 0o440].map((mode) => isReadByOthers({ uid: ROOT, mode }, ROOT))).toEqual([false, true]);
+  });
+});
+
 describe('a certification', () => {
   it('writes a certificate with its evidence', async () => {
     expect(certified).toMatchObject({
       code: 0,
-      stdout: expect.stringMatching(/\n✓ CERTIFIED {2}staging, revision 1, until /),
+      stdout: expect.stringMatching(/\n✓ CERTIFIED {2}staging, revision 2, until /),
     });
     expect((await readdir(join(cwd, 'out'))).toSorted()).toEqual([
       'certificate.dsse.json',
@@ -106,7 +127,7 @@ describe('a certification', () => {
     ]);
     expect(certified.stdout).toContain('\n  report       out/report.html\n');
     const document = JSON.parse(await text('out/run.json'));
-    expect(document).toMatchObject({ profile: 'staging', verdict: 'conformant', scoring: { revision: 1 } });
+    expect(document).toMatchObject({ profile: 'staging', verdict: 'conformant', scoring: { revision: 2 } });
     expect(document.evidence).toEqual({ level: 0, statement: 'the answers alone' });
   });
 
@@ -304,7 +325,7 @@ describe('a certification is rejected before anything is sent', () => {
       ],
     ],
     ['with an unknown evidence level', 'https', [...key, '--evidence-level', '3'], env, ['whole number from 0 to 2']],
-    ['without a key', 'https', ['--profile', 'staging'], env, ['no key to sign the certificate with is given']],
+    ['without a key', 'https', ['--profile', 'staging'], env, ['no key for signing the certificate was given']],
     [
       'with a locked key',
       'https',

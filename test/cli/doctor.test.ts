@@ -182,7 +182,7 @@ describe('a running examination', () => {
     child.kill('SIGINT');
     const [code] = await once(child, 'close');
     expect(code).toBe(130);
-    expect(stdout()).toContain('Interrupted: these are the findings up to then.');
+    expect(stdout()).toContain('Interrupted: these are the findings so far.');
     expect(stdout()).not.toContain('✗');
   });
 });

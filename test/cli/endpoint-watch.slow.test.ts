@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { createServer as createTcpServer, type Socket } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
-import { type EndpointWatch, watchEndpoint } from '../../harness/cli/watch/endpoint-watch.ts';
+import { EndpointWatch } from '../../harness/cli/watch/endpoint-watch.ts';
 import { type Endpoint, freePort, listen } from '../endpoints/listen.ts';
 
 const open: { close(): unknown }[] = [];
@@ -12,7 +12,8 @@ afterEach(async () => {
 /** A watch whose events can be awaited. */
 async function watching(url: string) {
   let wake = () => {};
-  const watch = await watchEndpoint(url, () => wake());
+  const watch = new EndpointWatch(url, () => wake());
+  await watch.open();
   open.push(watch);
   const seen = async (events: number): Promise<EndpointWatch> => {
     while (watch.events < events) {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createChanges, isIgnored } from '../../harness/cli/watch/file-watch.ts';
+import { Changes, isIgnored } from '../../harness/cli/watch/file-watch.ts';
 
 it.each([
   ['src/server.ts', false],
@@ -20,7 +20,7 @@ it.each([
 });
 
 it('ignores a file that the endpoint writes with every delivery, and no file that a person saves', () => {
-  const changes = createChanges();
+  const changes = new Changes();
   changes.begin();
   for (let at = 0; at < 4; at++) changes.add('/data.json', true);
   changes.add('/server.js', true);
@@ -30,7 +30,7 @@ it('ignores a file that the endpoint writes with every delivery, and no file tha
 });
 
 it('ignores a file that changes in three runs in a row', () => {
-  const changes = createChanges();
+  const changes = new Changes();
   const run = (...paths: string[]) => {
     changes.begin();
     for (const path of paths) changes.add(path, true);

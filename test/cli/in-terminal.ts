@@ -8,7 +8,7 @@ import fcntl, os, pty, struct, sys, termios
 child, end = pty.fork()
 if child == 0:
     fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack('HHHH', 40, int(sys.argv[1]), 0, 0))
-    os.execv(sys.argv[2], sys.argv[2:])
+    os.execv(sys.argv[3], sys.argv[3:])
 typed = sys.stdin.buffer.read()
 seen = b''
 while True:
@@ -19,7 +19,7 @@ while True:
     if not data:
         break
     seen += data
-    if typed and b'[y/N]' in seen:
+    if typed and sys.argv[2].encode() in seen:
         os.write(end, typed)
         typed = b''
 sys.stdout.buffer.write(seen)
@@ -27,16 +27,21 @@ sys.stdout.flush()
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 `;
 
-/** `typed` is typed when the program asks. Lines of the screen end with CR LF. */
+/** `typed` is typed when the program asks, with this text in its prompt. Lines of the screen end with CR LF. */
 export function inTerminal(
   args: readonly string[],
-  { columns, typed = '', env = {} }: { columns: number; typed?: string; env?: NodeJS.ProcessEnv },
+  {
+    columns,
+    prompt = '[y/N]',
+    typed = '',
+    env = {},
+  }: { columns: number; prompt?: string; typed?: string; env?: NodeJS.ProcessEnv },
 ): Promise<{ code: number; screen: string }> {
   const { PATH, HOME } = process.env;
   return new Promise((resolve) => {
     const child = execFile(
       'python3',
-      ['-c', TERMINAL, String(columns), process.execPath, MAIN, ...args],
+      ['-c', TERMINAL, String(columns), prompt, process.execPath, MAIN, ...args],
       { env: { PATH, HOME, TERM: 'xterm', LANG: 'C.UTF-8', ...env } },
       (error, screen) =>
         resolve({ code: typeof error?.code === 'number' ? error.code : (child.exitCode ?? -1), screen }),

@@ -1,12 +1,13 @@
-import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { readLastRun, rememberRun } from '../../harness/cli/last-run.ts';
+import { keepComparedRun, readComparedRun, readLastRun, rememberRun } from '../../harness/cli/last-run.ts';
+import { createRedactor } from '../../harness/report/index.ts';
 import { type ResultDocument, resultDocument, type Verdict } from '../../harness/report/result-document.ts';
 import { serve } from '../endpoints/listen.ts';
 import { hmacOf, verifying } from '../endpoints/verifying.ts';
-import { documentWith, resultWith } from '../harness/report/documents.ts';
+import { documentWith, exchangeWith, resultWith } from '../harness/report/documents.ts';
 import { hookproof } from './hookproof.ts';
 
 const URL_GIVEN = 'http://127.0.0.1:3000/hooks?token=not-to-be-seen';
@@ -66,6 +67,27 @@ it('remembers nothing where it cannot write, and ignores a damaged file', async 
   expect(await readLastRun(URL_GIVEN)).toBeNull();
 });
 
+it('keeps the last full run with verdicts for a comparison, without exchanges and secrets', async () => {
+  const redactor = createRedactor({ values: [{ name: 'secret', value: 'not-to-be-kept' }] });
+  const keep = (document: ResultDocument) => keepComparedRun(document, URL_GIVEN, redactor);
+  const kept = async () => (await readComparedRun(URL_GIVEN))?.results.map(({ id, reason }) => [id, reason]);
+  expect(await kept()).toBeUndefined();
+  const result = resultWith({ verdict: 'fail', reason: 'echoes not-to-be-kept', exchanges: [exchangeWith()] });
+  await keep(documentWith({ results: [result] }));
+  expect(await kept()).toEqual([[result.id, 'echoes [redacted:secret]']]);
+  await keep(runOf({ a: 'pass' }, { partial: true }));
+  await keep(runOf({ a: 'inconclusive', b: 'inconclusive', c: 'pass' }));
+  expect(await kept()).toHaveLength(1);
+  const [name = ''] = await readdir(join(state, 'hookproof', 'runs'));
+  const path = join(state, 'hookproof', 'runs', name);
+  expect([(await stat(path)).mode & 0o777, (await readFile(path, 'utf8')).includes('exchange"')]).toEqual([
+    0o600,
+    false,
+  ]);
+  await writeFile(path, '{}');
+  expect(await kept()).toBeUndefined();
+});
+
 it('forgets the endpoints that were not used for the longest time', async () => {
   for (let port = 1; port <= 102; port++) await rememberRun(runOf({ a: 'fail' }), `http://127.0.0.1:${port}/`);
   expect(await readdir(join(state, 'hookproof', 'runs'))).toHaveLength(100);
@@ -83,6 +105,13 @@ it('shows the last full run with a partial one', async () => {
   const { counts, startedAt, tool, verdict } = await run();
   const full = { counts, startedAt, verdict, version: tool.version };
   expect((await run('--scenario', 'valid/plain')).lastFullRun).toEqual(full);
+  const since = startedAt.slice(0, 16).replace('T', ' ');
+  const line = `0 fixed, 0 new, 0 still failing since the run of ${since} UTC (1 check in both)`;
+  const { stdout } = await hookproof(['run', endpoint.url, '--scenario', 'valid/plain'], { env });
+  expect(stdout.replaceAll(/\n */g, ' ')).toContain(line);
+  expect(
+    (await hookproof(['run', endpoint.url, '--scenario', 'valid/plain'], { env: { ...env, CI: 'true' } })).stdout,
+  ).not.toContain('still failing');
   await endpoint.close();
 }, 60_000);
 
@@ -110,7 +139,7 @@ it('repeats what failed last time with --failed', async () => {
   // No full run is known to be green.
   const unknown = await failed();
   expect(unknown.code).toBe(3);
-  expect(unknown.stdout).toContain('no full run is remembered');
+  expect(unknown.stdout).toContain('no full run is stored');
   await rememberRun(runOf({ a: 'pass' }), endpoint.url);
   const green = await failed();
   expect(green.code).toBe(0);

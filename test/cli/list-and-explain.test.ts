@@ -73,6 +73,8 @@ describe('list', () => {
 describe('explain', () => {
   it.each([
     ['signature/missing', ['Expects    401', 'Level      must', 'hookproof run URL --scenario signature/missing']],
+    ['http/upgrade-offered', ['Level      should (a failure warns; a receiver that stops answering fails the run)']],
+    ['delivery/twice', ['should (a failure warns; a redirect or no answer or a receiver that stops answering fails']],
     ['leaks/nowhere', ['nothing: it examines the whole run']],
     ['hmac-raw-body', ['specification, ', 'Scenario   raw-body/']],
     ['tls-revocation', ['Not tested ']],
@@ -105,6 +107,7 @@ describe('explain', () => {
     expect(explain('mtls/tls-1-2-no-certificate')).toContain('  connection: no client certificate over TLS 1.2\n');
     expect(explain('valid/plain')).toContain('\nBytes      those of the plain valid delivery\n');
     expect(explain('leaks/nowhere')).not.toContain('Bytes');
+    expect(explain('rotation/after-next')).toContain('+ X-Service-Signature: [valid signature with the next secret]\n');
   });
 
   it('shows the bytes of every check that sends any, in at most about 20 lines of the width', () => {
@@ -116,6 +119,9 @@ describe('explain', () => {
       'valid/error-data-null',
       'combination/both-right',
       'leaks/accepted-delivery',
+      'rotation/both-old',
+      'rotation/after-old',
+      'rotation/after-replay',
     ];
     const sending = SCENARIOS.filter((scenario) => 'flow' in scenario || 'change' in scenario).map(({ id }) => id);
     const silent = shown.filter(({ lines }) => lines.length === 0).map(({ id }) => id);

@@ -46,6 +46,16 @@ describe('sign', () => {
     );
   });
 
+  it('prints the header line that curl takes with --header-line', async () => {
+    const line = async (...name: string[]) =>
+      (await hookproof(['sign', 'body.json', '--header-line', ...name], { cwd, env })).stdout;
+    const signature = digest().toString('base64');
+    expect([await line(), await line('X-Own')]).toEqual([
+      `X-Service-Signature: ${signature}\n`,
+      `X-Own: ${signature}\n`,
+    ]);
+  });
+
   it('makes a signing mistake with --as', async () => {
     const { code, stdout } = await hookproof(['sign', 'body.json', '--as', 'hex'], { cwd, env });
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${digest().toString('hex')}\n` });

@@ -58,6 +58,10 @@ it('shows why a delivery is refused, keeps it, and replays it as it was and newl
   const digest = (text: string) => /SHA-256 ([0-9a-f]{64}), unchanged/.exec(text)?.[1];
   expect(digest(same.stdout)).toBe(digest(signed.stdout));
   expect(digest(same.stdout)).toBeDefined();
+  const edited = await replay(id, '--set', 'data.providerId=other', '--sign');
+  expect(edited).toMatchObject({ code: 0, stdout: expect.stringContaining('changed, was') });
+  const unsigned = await replay(id, '--set', 'data.providerId=other');
+  expect(unsigned).toMatchObject({ code: 1, stderr: expect.stringContaining('`--sign` makes a new one') });
   const script = await replay(id, '--curl');
   expect(script).toMatchObject({ code: 0, stdout: expect.stringContaining('curl -i') });
   const list = (await hookproof(['replay', '--list'], { env: own })).stdout;
@@ -127,7 +131,7 @@ it.each([
   [['proxy', '--to', 'http://169.254.169.254/'], 'will not connect to 169.254.169.254'],
   [['proxy', '--to', 'http://127.0.0.1:1/', '--keep', 'x'], '--keep: "x" is not a whole number'],
   [['proxy'], '--to'],
-  [['replay', '--to', 'http://127.0.0.1:1/'], 'name the deliveries by their ids'],
+  [['replay', '--to', 'http://127.0.0.1:1/'], 'give the ids of the deliveries'],
   [['replay', 'abcdef-1', '--all', '--to', 'http://127.0.0.1:1/'], 'either `--all` or `--last`'],
   [['replay', 'abcdef-1'], '`--to` is missing'],
   [['replay', 'abcdef-1', '--to', 'http://127.0.0.1:1/'], 'there is no delivery "abcdef-1"'],

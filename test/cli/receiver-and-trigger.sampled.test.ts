@@ -3,12 +3,14 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { setPath } from '../../harness/cli/commands/trigger.ts';
+import { signatureOf } from '../../contract/signing/index.ts';
 import { SAMPLE_EVENTS } from '../../harness/cli/sample-events.ts';
+import { setPath } from '../../harness/cli/set-fields.ts';
 import { type RunningReceiver, startReceiver } from '../../receiver/index.ts';
 import { serve } from '../endpoints/listen.ts';
 import { hookproof } from './hookproof.ts';
 import { endReceivers, startedReceiver } from './receivers.ts';
+import { recording } from './recording.ts';
 
 const SECRET = randomBytes(32).toString('base64');
 const API_KEY = randomBytes(24).toString('base64url');
@@ -70,7 +72,7 @@ describe('trigger', () => {
   });
 
   it.each<[string, string[], string, string]>([
-    ['nothing', [], 'no notification or flow was named', 'hookproof trigger buy http://127.0.0.1:3000/'],
+    ['nothing', [], 'no notification or flow was given', 'hookproof trigger buy http://127.0.0.1:3000/'],
     [
       'a misspelt name',
       ['depost', 'http://127.0.0.1:7/x'],
@@ -103,6 +105,36 @@ describe('trigger', () => {
     const { data } = await trigger('--set', 'data.transactionId=T-9', '--set', 'data.tenant=other');
     expect(data[0]).toMatchObject({ transactionId: 'T-9', providerId: 'P-1', tenant: 'other' });
     await rm(folder, { recursive: true });
+  });
+
+  it('sends the bytes of a file, signed, and with --set a JSON object written anew', async () => {
+    const endpoint = await recording();
+    const folder = await mkdtemp(join(tmpdir(), 'trigger-'));
+    const file = join(folder, 'body');
+    const bytes = Buffer.from('{ "id" : "\u00e9",\r\n "n": 1.0 }\n');
+    await writeFile(file, bytes);
+    const trigger = (...flags: string[]) => hookproof(['trigger', '--body', file, endpoint.url, ...flags], { env });
+    expect(await trigger()).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(`${bytes.length} bytes\n  ✓ 200`),
+    });
+    expect((await trigger('--set', 'n=2')).code).toBe(0);
+    const sent = endpoint.requests.map(({ body, headers }) => {
+      const signature = headers.find(([name]) => name === 'X-Service-Signature')?.[1];
+      return { text: body.toString(), isSigned: signature === signatureOf(body, SECRET) };
+    });
+    expect(sent).toEqual([
+      { text: bytes.toString(), isSigned: true },
+      { text: '{"id":"\u00e9","n":2}', isSigned: true },
+    ]);
+    await writeFile(file, 'not JSON');
+    expect(await trigger('--set', 'n=2')).toMatchObject({ code: 2, stderr: expect.stringContaining('a JSON object') });
+    expect(await hookproof(['trigger', 'buy', endpoint.url, '--body', file], { env })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('Give the URL alone'),
+    });
+    await rm(folder, { recursive: true });
+    await endpoint.close();
   });
 
   it.each([['data'], ['=x'], ['a..b=1'], ['__proto__.x=1'], ['id.x=1']])('--set %s is rejected', (assignment) => {

@@ -97,3 +97,10 @@ describe('SIGTERM', () => {
     await busy.ended;
   });
 });
+
+it('reports SIGHUP when its secrets cannot be reloaded, and goes on', async () => {
+  const { child, says, stop } = await started();
+  child.kill('SIGHUP');
+  expect(await says(/secrets are not reloaded: .*/)).toContain('not all of them come from a `--secret-file` path');
+  await stop();
+});

@@ -205,7 +205,7 @@ describe('certificates', () => {
     expect(await says(REFUSED)).toContain('--tls-cert: the file plain/cert.pem does not exist');
     expect(await shown(port)).toBe(pemOf(second));
     await writeFile(join(at, 'cert.pem'), second.cert);
-    // The same content as before is not reloaded by itself.
+    // Content that has not changed is not reloaded by itself.
     child.kill('SIGHUP');
     await says(RELOADED);
     await stop();

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readSavedRun } from '../../harness/cli/commands/report.ts';
 import { describeError } from '../../harness/cli/program.ts';
+import { readSavedRun } from '../../harness/cli/saved-run.ts';
 import { renderJson } from '../../harness/report/index.ts';
 import type { ResultDocument } from '../../harness/report/result-document.ts';
 import { diagnosisWith, documentWith, exchangeWith, resultWith, textBody } from '../harness/report/documents.ts';
@@ -46,7 +46,9 @@ const content = (name: string) => readFile(join(cwd, name), 'utf8');
 
 describe('report', () => {
   it('renders a saved run again, in every format, and exits as the run did', async () => {
-    const files = ['json', 'junit', 'html', 'badge', 'ctrf', 'github', 'ndjson'].map((name) => `${name}=again.${name}`);
+    const files = ['json', 'junit', 'html', 'badge', 'ctrf', 'sarif', 'github', 'ndjson'].map(
+      (name) => `${name}=again.${name}`,
+    );
     const { code, stdout } = await report(['run.json', ...files.flatMap((file) => ['--reporter', file])]);
     expect({ code, first: stdout.includes('NOT CONFORMANT'), told: stdout.includes('again.ctrf') }).toEqual({
       code: 1,

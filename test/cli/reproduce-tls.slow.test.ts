@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID, X509Certificate } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -70,8 +70,10 @@ describe.skipIf(lacks('bash', 'curl', 'openssl'))('the curl script of a probe ov
 
   function scriptOf(id: string, to = partner): string | null {
     const scenario = findScenario(id);
-    if (scenario === undefined || !('change' in scenario)) throw new Error(`${id} is not a probe`);
-    return curlScript(assemble(scenario.change, createKit(to, 'seed', id, new Date()), to), to);
+    const kit = createKit(to, 'seed', id, new Date());
+    const [first] = scenario === undefined || !('flow' in scenario) ? [scenario] : scenario.flow(kit).flat();
+    if (first === undefined || !('change' in first)) throw new Error(`${id} sends nothing`);
+    return curlScript(assemble(first.change, kit, to), to);
   }
 
   it.each([
@@ -79,7 +81,7 @@ describe.skipIf(lacks('bash', 'curl', 'openssl'))('the curl script of a probe ov
     ['mtls/tls-1-2-no-certificate', { authorized: false, version: 'TLSv1.2' }],
     ['mtls/tls-1-3-no-certificate', { authorized: false, version: 'TLSv1.3' }],
     ['mtls/tls-1-2-right-certificate', { authorized: true, version: 'TLSv1.2' }],
-    ['mtls/forged-x-ssl-client', { authorized: false }],
+    ['mtls/forged-headers', { authorized: false }],
     ['tls/http-1-1', { authorized: true, protocol: 'http/1.1' }],
     ['tls/no-protocol-offer', { authorized: true, protocol: false }],
   ])('connects as the harness does: %s', async (id, expected) => {
@@ -96,7 +98,10 @@ describe.skipIf(lacks('bash', 'curl', 'openssl'))('the curl script of a probe ov
   it('exists even if a certificate in a header contains a piece of the secret by chance', () => {
     const inside = encodeURIComponent(certificateBlocks(partner.tls?.clientCert ?? '')[0]?.text ?? '').slice(400, 420);
     const likely = { ...partner, signing: { secret: `${inside}${randomBytes(16).toString('hex')}` } };
-    expect(scriptOf('mtls/forged-x-ssl-client', likely)).toContain('X-SSL-Client-Cert');
+    expect(scriptOf('mtls/forged-headers', likely)).toContain('X-SSL-Client-Cert');
+    const digest = new X509Certificate(partner.tls?.clientCert ?? '').fingerprint256.replaceAll(':', '').slice(0, 20);
+    const alike = { ...partner, signing: { secret: `${digest}-${randomUUID()}` } };
+    expect(scriptOf('mtls/forged-headers', alike)).toContain('X-SSL-Client-Cert');
   });
 
   it.each([

@@ -129,7 +129,7 @@ async function allOutput(url: string, { secret, apiKey }: Credentials, suites: r
     onSignature: (signature) => redactor.addSignature(signature),
     listener: (event) => {
       const clean = redactEvent(event, redactor);
-      events?.tell(clean);
+      events?.write(clean);
       progress(clean);
     },
   });
@@ -143,7 +143,7 @@ afterEach(async () => {
 });
 
 const MANNERS: readonly Manner[] = ['verifies', 'refuses', 'accepts', 'redirects', 'long'];
-/** Those that reveal secrets in different ways. */
+/** Receivers that reveal secrets in different ways. */
 const REVEALING: readonly Manner[] = ['verifies', 'long'];
 /** Suites whose probes contain something made from a credential. */
 const FEW = ['combination', 'api-key'];

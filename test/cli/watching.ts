@@ -62,16 +62,16 @@ for (;;) {
 `;
 
 /** One line of the recipe for Express is replaced by each fault. */
-const CHECK = "  return isKeyValid && (!WEBHOOK_SECRET || isSame(req.get('X-Service-Signature'), signature()));";
+const CHECK = '  return isKeyValid && (secrets.length === 0 || matches.includes(true));';
 const RECIPES = new URL('../../recipes/', import.meta.url);
 const NODE_MODULES = new URL('../../node_modules', import.meta.url).pathname;
 
 /** Faults, each with a check that fails then, and none of the other two. */
 export const FAULTS = {
   'signature/missing': `  const given = req.get('X-Service-Signature');
-  return isKeyValid && (given === undefined || isSame(given, signature()));`,
+  return isKeyValid && (given === undefined || isSame(given, signature(secrets[0])));`,
   'signature/empty': `  const given = req.get('X-Service-Signature');
-  return isKeyValid && (given === '' || isSame(given, signature()));`,
+  return isKeyValid && (given === '' || isSame(given, signature(secrets[0])));`,
   'raw-body/spaces': `  let text = rawBody;
   try { text = JSON.stringify(JSON.parse(rawBody)); } catch {}
   const made = createHmac('sha256', WEBHOOK_SECRET).update(text).digest('base64');

@@ -97,7 +97,7 @@ const WRONG: readonly Wrong[] = [
       return using(listen(createHttps({ cert, key }, (_, response) => response.end())));
     },
     code: 1,
-    says: 'The port speaks TLS, and the URL begins with http',
+    says: 'The port speaks TLS, but the URL begins with http',
   },
   {
     name: 'always 200',
@@ -115,7 +115,7 @@ const WRONG: readonly Wrong[] = [
     name: 'always 500',
     url: () => using(answering(500)),
     code: 1,
-    says: 'The endpoint fails on a valid delivery (500)',
+    says: 'The endpoint fails on every delivery, regardless of its credentials (500)',
   },
   {
     name: '404 path',
@@ -281,7 +281,7 @@ describe('a run without credentials', () => {
 
   it('reports with --open that the endpoint requires them', async () => {
     const { code, stdout } = await hookproof(['run', await using(answering(401)), '--open']);
-    expect({ code, title: stdout.includes('The endpoint requires credentials, and none are configured') }).toEqual({
+    expect({ code, title: stdout.includes('The endpoint requires credentials, but none are configured') }).toEqual({
       code: 1,
       title: true,
     });

@@ -26,6 +26,12 @@ describe('the fix', () => {
     expect(codeFor(fix, 'go')).toBeUndefined();
   });
 
+  it.each(STACKS)('for raw bytes in %s also says what a body gets that is not a JSON object', (stack) => {
+    for (const id of ['reserialised-body', 'undefined-body-throws', 'parsing-before-verification'] as const) {
+      expect(codeFor(MISTAKES[id].fix, stack)).toMatch(/\b400\b|BadRequestException/);
+    }
+  });
+
   it('for a stack never names another language', () => {
     const foreign = Object.entries(MISTAKES).flatMap(([name, { fix: texts }]) =>
       STACKS.flatMap((stack) => {

@@ -19,7 +19,7 @@ export interface ParsedHello {
   readonly bytes: Buffer;
 }
 
-/** The hello at the beginning of these bytes; null if incomplete; 'no-hello' if it is not a ClientHello. */
+/** Parses the hello at the beginning of these bytes; null if incomplete; 'no-hello' if it is not a ClientHello. */
 export function parseClientHello(bytes: Buffer): ParsedHello | null | 'no-hello' {
   if (bytes.length > 0 && bytes[0] !== 22) return 'no-hello';
   if (bytes.length < 5 || bytes.length < 5 + bytes.readUInt16BE(3)) return null;

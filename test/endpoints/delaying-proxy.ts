@@ -4,7 +4,7 @@ import { performance } from 'node:perf_hooks';
 import { type Endpoint, listen } from './listen.ts';
 
 /**
- * Every byte takes `oneWayMs` in each direction. What a client sends first takes a round trip more: that is the TCP
+ * Delays every byte by `oneWayMs` in each direction. The first bytes of a client take another round trip for the TCP
  * handshake, which loopback completes at once.
  */
 export function startDelayingProxy(targetPort: number, oneWayMs: number): Promise<Endpoint> {

@@ -1,5 +1,5 @@
-// A receiver that verifies rightly and parses outside any guard: one bad payload ends the process. Run by tests as a
-// process of its own. Arguments: port. Environment: HOOKPROOF_SECRET.
+// A receiver that verifies correctly but parses without a guard: one bad payload ends the process. Tests run it as a
+// separate process. Argument: port. Environment: HOOKPROOF_SECRET.
 import { createHmac } from 'node:crypto';
 import { createServer } from 'node:http';
 

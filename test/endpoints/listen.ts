@@ -36,15 +36,15 @@ export async function listen(server: Server, port = 0): Promise<Endpoint> {
   };
 }
 
-/** An HTTP endpoint from a request listener. It closes no kept connection while a busy machine is slow. */
+/** Starts an HTTP endpoint from a request listener. It closes no kept connection while a busy machine is slow. */
 export function serve(listener: RequestListener): Promise<Endpoint> {
   return listen(createServer({ keepAliveTimeout: 120_000 }, listener));
 }
 
-/** Ports that no system gives to a client, or to a server that asks for any: they stay free for a moment. */
+/** Ports outside every system's ephemeral range, so that they stay free for a moment. */
 const [FIRST_PORT, LAST_PORT] = [10_000, 32_000];
 
-/** A free port, for a program that cannot choose one by itself. */
+/** Returns a free port for a program that cannot choose one itself. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const endpoint = await listen(createTcpServer(), randomInt(FIRST_PORT, LAST_PORT)).catch(() => null);

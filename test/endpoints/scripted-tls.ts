@@ -110,7 +110,8 @@ export interface Grant extends HelloFields {
 }
 
 /**
- * The records of a flight that grants a version and a suite. At TLS 1.3 the ServerHello alone: what follows is sealed.
+ * Returns the records of a flight that grants a version and a suite. At TLS 1.3, only the ServerHello: the rest is
+ * encrypted.
  */
 export function flight(grant: Grant): Buffer[] {
   const { version, certificates = [], authorities, stapled, recordSize, unfinished, warnings = [] } = grant;
@@ -146,8 +147,8 @@ function isModernHello({ version, versions, suites, compressions }: ParsedHello)
 }
 
 /**
- * A correct server with a fault. `also` may answer hellos that no correct client sends; all other connections go to the
- * real server on `port`.
+ * Starts a correct server with a fault. `also` may answer hellos that no correct client sends; all other connections go
+ * to the real server on `port`.
  */
 export function startRightTlsThatAlso(
   port: number,

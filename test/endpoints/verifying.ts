@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 
-/** The complete body of a request. */
+/** Reads the complete body of a request. */
 export async function bodyOf(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
@@ -9,7 +9,7 @@ export async function bodyOf(request: IncomingMessage): Promise<Buffer> {
 }
 
 /**
- * A minimal receiver without a framework. `expected` computes the valid signature from the body; `refusal` and
+ * Creates a minimal receiver without a framework. `expected` computes the valid signature from the body; `refusal` and
  * `malformed` are the statuses of rejections; `lenient` accepts a missing header.
  */
 export function verifying(
@@ -41,7 +41,7 @@ export function verifying(
   };
 }
 
-/** HMAC-SHA256 of a body. */
+/** Returns the HMAC-SHA256 of a body. */
 export function hmacOf(secret: string, body: string | Buffer): Buffer {
   return createHmac('sha256', secret).update(body).digest();
 }

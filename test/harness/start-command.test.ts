@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openWindow } from '../../harness/effects/index.ts';
-import { runRestartCommand } from '../../harness/run/restart.ts';
+import { runReceiverCommand } from '../../harness/run/restart.ts';
 
 const PLANTED = ['HOOKPROOF_SECRET', 'HOOKPROOF_API_KEY', 'HOOKPROOF_CERTIFY_KEY', 'HOOKPROOF_EFFECTS_TOKEN', 'OTHER'];
 
@@ -26,7 +26,12 @@ const LIMITS = { timeoutMs: 20_000 };
 
 const CHILDREN: Readonly<Record<string, (variables?: readonly string[]) => Promise<unknown>>> = {
   'the restart command': (variables) =>
-    runRestartCommand({ command: printsVariables(), variables }, LIMITS, new AbortController().signal),
+    runReceiverCommand(
+      '--restart-command',
+      { command: printsVariables(), variables },
+      LIMITS,
+      new AbortController().signal,
+    ),
   'the effects command': async (variables = []) => {
     const command = `${printsVariables()}; echo '{"total": 0, "handled": []}' # `;
     const window = await openWindow({ command, variables }, { ...LIMITS, policy: { reach: 'local-too' } });

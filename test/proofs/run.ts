@@ -71,6 +71,12 @@ const PROOFS: readonly Proof[] = [
     build: true,
   },
   {
+    name: 'brokers',
+    shows: 'kill -9 of receivers and of NATS and RabbitMQ behind their sinks; writes a section of docs/durability.md',
+    minutes: 15,
+    command: script('test/proofs/brokers/write-document.ts'),
+  },
+  {
     name: 'recipes',
     shows: 'every receiver to copy passes the catalogue and keeps its promises; NAME...; writes docs/recipes.md',
     minutes: 30,
@@ -124,11 +130,61 @@ const PROOFS: readonly Proof[] = [
     build: true,
   },
   {
+    name: 'attack-console',
+    shows: 'the console and what operate reads refuse every attack, and builds without a defence do not; --only GROUP',
+    minutes: 5,
+    command: script('test/proofs/attacks/console/attack.ts'),
+    build: true,
+  },
+  {
     name: 'fleet',
     shows: '300 partners, certified in one run and in shards',
     minutes: 15,
     command: script('test/proofs/fleet/measure.ts'),
     build: true,
+  },
+  {
+    name: 'operator-page',
+    shows: "every command of the operator's page, in one shell and in its order, with five partners and PostgreSQL",
+    minutes: 1,
+    command: ['vitest', 'run', '--project', 'proof', 'test/ci/operator-page.proof.test.ts'],
+    build: true,
+  },
+  {
+    name: 'register',
+    shows: 'how fast 3,000 partners with 102,000 records are listed, in files and in PostgreSQL, and their page',
+    minutes: 2,
+    command: script('test/proofs/fleet/register.ts'),
+    build: true,
+  },
+  {
+    name: 'warm-worker',
+    shows:
+      'processor time that a worker of `certify --partners` needs for one more partner; --partners N, --old FOLDER',
+    minutes: 1,
+    command: script('test/proofs/fleet/warm-worker.ts'),
+    build: true,
+  },
+  {
+    name: 'containers',
+    shows: 'the image and the manifests of docs/fleet, with podman on a base of Debian packages: from build to result',
+    minutes: 4,
+    command: script('test/proofs/containers/prove.ts'),
+  },
+  {
+    name: 'operate',
+    shows:
+      '200 partners and three workers that are killed, PostgreSQL restarted; then a year in fast motion; ' +
+      '--only speed, kills or year, --partners N, --weeks N',
+    minutes: 40,
+    command: script('test/proofs/operate/measure.ts'),
+    build: true,
+  },
+  {
+    name: 'console',
+    shows: 'how long each page of the console takes with 10,000 partners and 3.6 million records; --partners, --days',
+    minutes: 15,
+    command: script('test/proofs/console/measure.ts'),
   },
   {
     name: 'watch',

@@ -54,7 +54,7 @@ describe.each(['required', 'optional'] as const)('a client certificate that is %
       expect(answer).toBeNull();
       expect(await next('tls-refused')).toMatchObject({ reason, remoteAddress: '127.0.0.1' });
     } else {
-      // The same response as to a wrong API key: the reason is in the log only.
+      // The response is that to a wrong API key: the reason is in the log only.
       expect(answer).toMatchObject({ status: 401, body: '{"error":"unauthorized"}' });
       expect(answer).toEqual(wrongKey);
       const logged = `client-certificate-${client === 'none' ? 'missing' : `untrusted (${reason})`}`;

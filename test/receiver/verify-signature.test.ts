@@ -23,7 +23,7 @@ const swapCase = (text: string) =>
   text.replace(/[a-z]/gi, (letter) => (letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase()));
 const flipAt = (index: number) =>
   `${valid.slice(0, index)}${valid[index] === 'A' ? 'E' : 'A'}${valid.slice(index + 1)}`;
-/** The same digest with a spare bit set, which a lenient decoder accepts. */
+/** Spells the digest with a spare bit set, which a lenient decoder accepts. */
 const spareBit = () => {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
   return `${valid.slice(0, 42)}${alphabet[alphabet.indexOf(valid[42]!) + 1]}=`;

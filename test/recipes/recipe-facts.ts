@@ -18,16 +18,16 @@ const pythonVersion = (name: string) => `python3 -c "from importlib.metadata imp
 const NODE = { find: '.update(rawBody)', replace: '.update(JSON.stringify(JSON.parse(rawBody)))' };
 
 const PYTHON = {
-  find: 'hmac.new(SECRET.encode(), body,',
-  replace: 'hmac.new(SECRET.encode(), json.dumps(json.loads(body), separators=(",", ":")).encode(),',
+  find: 'hmac.new(secret.encode(), body,',
+  replace: 'hmac.new(secret.encode(), json.dumps(json.loads(body), separators=(",", ":")).encode(),',
 };
 
 const PHP = { find: "hash_hmac('sha256', $body,", replace: "hash_hmac('sha256', json_encode(json_decode($body))," };
 
-const ruby = (secret: string) => ({
-  find: `digest('SHA256', ${secret}, body)`,
-  replace: `digest('SHA256', ${secret}, (JSON.generate(JSON.parse(body)) rescue body))`,
-});
+const RUBY = {
+  find: "digest('SHA256', secret, body)",
+  replace: "digest('SHA256', secret, (JSON.generate(JSON.parse(body)) rescue body))",
+};
 
 /** By chance, on a busy machine: the sender sees the reset before the 413. */
 const WAITRESS = { 'malformed/unsigned-8-mb': 'waitress answers 413 without reading the rest of the body' };
@@ -89,12 +89,12 @@ export const RECIPE_FACTS: Partial<Readonly<Record<Stack, RecipeFacts>>> = {
   },
   ruby: {
     version: `ruby -e 'require "puma/const"; puts "Ruby #{RUBY_VERSION}, Puma #{Puma::Const::VERSION}"'`,
-    mutation: ruby('@secret'),
+    mutation: RUBY,
     fixSays: "env['rack.input'].read",
   },
   rails: {
     version: `ruby -e 'require "rails/version"; puts "Ruby #{RUBY_VERSION}, Rails #{Rails.version}"'`,
-    mutation: ruby('SECRET'),
+    mutation: RUBY,
     fixSays: 'request.raw_post',
   },
 };

@@ -90,18 +90,22 @@ export interface RecipeSettings {
   /** The default, `journal.ndjson` in the folder, if not given. */
   readonly journal?: string;
   readonly secret?: string;
+  readonly previousSecret?: string;
   readonly apiKey?: string;
+  /** A free one if not given. */
+  readonly port?: number;
   /** No file can grow beyond this. Not for Node, which ends instead of failing to write. */
   readonly maxFileBytes?: number;
 }
 
-/** Starts a recipe on a free port. Resolves when it prints that it listens, and does; rejects when it ends first. */
+/** Starts a recipe. Resolves when it prints that it listens, and does; rejects when it ends first. */
 export async function startRecipe(stack: Stack, settings: RecipeSettings): Promise<RecipeProcess> {
-  const { folder, journal, secret = '', apiKey = '', maxFileBytes } = settings;
-  const port = await freePort();
+  const { folder, journal, secret = '', previousSecret = '', apiKey = '', maxFileBytes } = settings;
+  const port = settings.port ?? (await freePort());
   const env = {
     PORT: String(port),
     WEBHOOK_SECRET: secret,
+    WEBHOOK_PREVIOUS_SECRET: previousSecret,
     WEBHOOK_API_KEY: apiKey,
     ...(journal === undefined ? {} : { WEBHOOK_JOURNAL: journal }),
   };

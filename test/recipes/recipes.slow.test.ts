@@ -5,11 +5,19 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 import { recipeOf, STACKS, type Stack, titleOfStack } from '../../contract/index.ts';
 import { run } from '../../harness/index.ts';
+import type { RotationStep } from '../../scenarios/index.ts';
 import { RECIPE_FACTS } from './recipe-facts.ts';
 import { copyRecipe, type RecipeProcess, removeCopy, sourceOf, startRecipe, whyNotRun } from './recipe-process.ts';
 
 const secret = randomBytes(32).toString('base64');
 const apiKey = randomBytes(24).toString('base64url');
+const nextSecret = randomBytes(32).toString('base64');
+const SECRETS: Readonly<Record<RotationStep, object>> = {
+  old: { secret },
+  both: { secret: nextSecret, previousSecret: secret },
+  new: { secret: nextSecret },
+};
+const isSwitch = (id: string) => id.startsWith('rotation/switch-to-');
 
 const RECIPES = STACKS.filter((stack) => recipeOf(stack).stack === stack);
 const RUN = RECIPES.filter((stack) => recipeOf(stack).notRun === undefined);
@@ -91,6 +99,27 @@ describe.each(RUN)('the recipe for %s', (stack) => {
       expect(journalOf(folder).map(({ id }) => id)).toEqual(['one', 'two']);
     },
   );
+
+  it.skipIf(reason !== null)('accepts the old and the new secret of a rotation, each at its time', async () => {
+    const folder = copied(stack);
+    let current = await started(stack, folder);
+    const { url } = current;
+    const switchTo = async (step: RotationStep) => {
+      await current.kill();
+      current = await started(stack, folder, { ...SECRETS[step], apiKey, port: Number(new URL(url).port) });
+    };
+    const document = await run({
+      partner: { url, signing: { secret }, apiKey: { value: apiKey } },
+      selection: { suites: ['rotation'] },
+      evidenceSources: { rotation: { nextSecret, switchTo } },
+    });
+    expect(document.rotation?.steps).toEqual(['old', 'both', 'new']);
+    const found = document.results.filter(({ verdict }) => verdict !== 'pass');
+    // It restarts to switch.
+    expect(found.map(({ id, verdict, reason }) => ({ id, verdict, reason })).filter(({ id }) => !isSwitch(id))).toEqual(
+      [],
+    );
+  });
 
   const isLimited = ['Python', 'PHP'].includes(titleOfStack(stack).language);
 

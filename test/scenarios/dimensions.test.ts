@@ -19,7 +19,7 @@ const deliveries = CROSSINGS.flatMap((crossing) => {
 
 const followUps = (role: FollowUp['role']) =>
   deliveries.flatMap(({ crossing, delivery }) =>
-    (delivery.ifAccepted ?? []).filter((one) => one.role === role).map((one) => ({ crossing, one })),
+    (delivery.followUps ?? []).filter((one) => one.role === role).map((one) => ({ crossing, one })),
   );
 
 describe('the table of dimensions', () => {

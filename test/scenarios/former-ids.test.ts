@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { explain } from '../../harness/cli/commands/explain.ts';
+import { parseBaseline } from '../../harness/config/baseline-file.ts';
 import { selectScenarios } from '../../harness/config/selection.ts';
-import { parseBaseline } from '../../harness/judge/baseline-file.ts';
 import { CATALOGUE, currentId, findScenario } from '../../scenarios/index.ts';
 
 const FORMER = [
@@ -17,7 +17,7 @@ describe.each(FORMER)('the former id %s', (former, current) => {
   });
 
   it('selects that check once, with its current id too', () => {
-    const ids = (scenarios: string[]) => selectScenarios({ scenarios }).map(({ scenario }) => scenario.id);
+    const ids = (scenarios: string[]) => selectScenarios({ scenarios }).map(({ id }) => id);
     expect([ids([former]), ids([former, current])]).toEqual([[current], [current]]);
   });
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { CURRENT_REVISION, loadRevision } from '../../harness/certify/revision.ts';
+import { CURRENT_REVISION, KNOWN_REVISIONS, loadRevision, RETIRED_REVISIONS } from '../../harness/certify/revision.ts';
 import { CATALOGUE, currentId, type Scenario } from '../../scenarios/index.ts';
 import { drift, type RevisionFile, revisionOf } from './revision-file.ts';
 
@@ -11,15 +11,14 @@ import { drift, type RevisionFile, revisionOf } from './revision-file.ts';
  */
 const MADE: Readonly<Record<number, string>> = {
   1: '738f475d95a6dccdce69a15c18e61be6fd7d008206806041e02cff8892747d3a',
+  2: '930808d8d36955231b97ddacde245f4fed5089a73a52a5fe0f8821b8761a2ebe',
 };
-
-/** Revisions that cannot be scored any more. Their files stay, so that old certificates can be verified. */
-const RETIRED: readonly number[] = [];
 
 const FOLDER = new URL('../../scenarios/revisions/', import.meta.url);
 const bytesOf = (revision: number) => readFileSync(new URL(`${revision}.json`, FOLDER));
 const fileOf = (revision: number) => JSON.parse(bytesOf(revision).toString()) as RevisionFile;
 const NUMBERS = Object.keys(MADE).map(Number);
+const SCORABLE = NUMBERS.filter((revision) => !RETIRED_REVISIONS.includes(revision));
 const SCENARIOS = CATALOGUE.flatMap(({ scenarios }) => scenarios);
 
 describe('the revisions of the catalogue', () => {
@@ -31,7 +30,7 @@ describe('the revisions of the catalogue', () => {
 
   it('are numbered from 1 to the current one, and can be loaded', () => {
     expect(NUMBERS).toEqual(Array.from({ length: CURRENT_REVISION }, (_, at) => at + 1));
-    for (const revision of NUMBERS) {
+    for (const revision of SCORABLE) {
       const { number, digest, scored } = loadRevision(revision);
       expect([number, digest, scored.size]).toEqual([
         fileOf(revision).revision,
@@ -39,15 +38,18 @@ describe('the revisions of the catalogue', () => {
         new Set(Object.keys(fileOf(revision).scenarios).map(currentId)).size,
       ]);
     }
+    for (const revision of RETIRED_REVISIONS) {
+      expect(() => loadRevision(revision)).toThrow(expect.objectContaining({ code: 'REVISION_RETIRED' }));
+      expect(KNOWN_REVISIONS.digestOf(revision)).toBe(MADE[revision]);
+    }
     for (const number of [0, CURRENT_REVISION + 1, 1.5, Number.NaN]) {
       expect(() => loadRevision(number)).toThrow(expect.objectContaining({ code: 'REVISION_UNKNOWN' }));
     }
   });
 
   it('match the catalogue: every scored scenario exists, and sends and expects the same', () => {
-    const scorable = NUMBERS.filter((revision) => !RETIRED.includes(revision));
-    expect(scorable).toContain(CURRENT_REVISION);
-    expect(scorable.flatMap((revision) => drift(fileOf(revision), SCENARIOS))).toEqual([]);
+    expect(SCORABLE).toContain(CURRENT_REVISION);
+    expect(SCORABLE.flatMap((revision) => drift(fileOf(revision), SCENARIOS))).toEqual([]);
   });
 });
 

@@ -9,7 +9,7 @@ import {
 } from '../../contract/index.ts';
 import { deposit, order, paymentMethod, plainNotification, refund, tracking, wallet } from '../../scenarios/samples.ts';
 import type { Kit } from '../../scenarios/scenario.ts';
-import { carrying } from '../../scenarios/suites/valid-values.ts';
+import { withErrorCode } from '../../scenarios/suites/valid-values.ts';
 import { fakeKit, someCredentials } from './credential-check.ts';
 
 const kit: Kit = fakeKit(someCredentials());
@@ -19,8 +19,8 @@ const SAMPLES: Record<string, JsonObject> = {
   wallet: wallet(kit),
   'deposit on chain': deposit(kit),
   'deposit in the ledger': deposit(kit, {}),
-  'payment failure': carrying(kit, '313-701-S1', 'digital-payments'),
-  'failure of an external sell': carrying(kit, '352-254-E1', 'external-sell'),
+  'payment failure': withErrorCode(kit, '313-701-S1', 'digital-payments'),
+  'failure of an external sell': withErrorCode(kit, '352-254-E1', 'external-sell'),
 };
 for (const flow of ['BUY', 'SELL'] as const) {
   for (const status of ORDER_STATUSES) SAMPLES[`${flow} ${status}`] = order(kit, flow, status);

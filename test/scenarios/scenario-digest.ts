@@ -81,11 +81,12 @@ function headersOf(headers: readonly HeaderLine[], body: Uint8Array): HeaderLine
   return headers.map(([name, value]) => [name, value === String(body.length) ? 'its length' : value]);
 }
 
-function allowedAnswers({ text: _, ...sets }: Expectation) {
-  return sets;
+/** What fails at every level is of no interest where every failure fails. */
+function allowedAnswers({ text: _, fail, ...sets }: Expectation, level: Scenario['level']) {
+  return { ...sets, ...(level !== 'must' && { fail }) };
 }
 
-function delivered({ change, expect }: Pick<Delivery, 'change' | 'expect'>, kit: Kit) {
+function delivered({ change, expect }: Pick<Delivery, 'change' | 'expect'>, kit: Kit, level: Scenario['level']) {
   const { prepared, raw, transmission } = assemble(change, kit, PARTNER);
   const { method, target, headers, body } = prepared;
   const { label: _, ...connect } = change.connect ?? { label: '' };
@@ -94,7 +95,7 @@ function delivered({ change, expect }: Pick<Delivery, 'change' | 'expect'>, kit:
     body: sha256(substance(body)),
     connect,
     transmit: raw === null ? transmission : sha256(raw),
-    expect: allowedAnswers(expect),
+    expect: allowedAnswers(expect, level),
   };
 }
 
@@ -135,13 +136,14 @@ const RUNS: readonly RunObservations[] = [
 ];
 
 function demands(scenario: Scenario): unknown {
-  if ('change' in scenario) return delivered(scenario, specimenKit(scenario.id));
+  const { level } = scenario;
+  if ('change' in scenario) return delivered(scenario, specimenKit(scenario.id), level);
   if ('flow' in scenario) {
     const kit = specimenKit(scenario.id);
     const groups = scenario
       .flow(kit)
       .map((group) =>
-        group.map((delivery) => ({ ...delivered(delivery, kit), fromOtherAddress: delivery.fromOtherAddress })),
+        group.map((delivery) => ({ ...delivered(delivery, kit, level), fromOtherAddress: delivery.fromOtherAddress })),
       );
     const { uniform, version, alone, kept, last } = scenario;
     return { groups, uniform, version, alone, kept, last };

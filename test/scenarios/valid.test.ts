@@ -117,31 +117,52 @@ describe('repeated valid deliveries', () => {
     expect(observe()).toEqual({ verdict: 'pass', observed: 'accepted every time', reason: '' });
   });
 
-  it('warns about failures that a second attempt did not repeat, and names the places', () => {
-    const failures = ['a', 'b', 'c', 'd', 'e', 'f', 'f'].map((slug) => ({
-      scenario: `malformed/${slug}`,
-      observed: '500',
-      recovered: true,
-    }));
+  const failure = (slug: string, observed = '500', recovered = true) => ({
+    scenario: `malformed/${slug}`,
+    observed,
+    recovered,
+    outcome: observed === 'no answer' ? 'silence' : observed,
+  });
+
+  it('fails on failures that a second attempt did not repeat, and counts them and names the places', () => {
+    const failures = ['a', 'b', 'c', 'd', 'e', 'f', 'f'].map((slug) => failure(slug));
     expect(observe(...failures)).toEqual({
-      verdict: 'warn',
-      observed: 'not accepted at the first attempt 7 times, for example: 500',
+      verdict: 'fail',
+      observed: '500, 7 times',
+      outcome: '500',
       reason:
-        'a second attempt was accepted, so the failure is intermittent; ' +
+        'intermittent 500, 7 times: a second attempt was accepted; ' +
         'seen in malformed/a, malformed/b, malformed/c, malformed/d, malformed/e and 1 more',
     });
+    expect(observe(...failures.slice(0, 2)).verdict).toBe('warn');
+  });
+
+  it('fails from three failures on, whatever their answers, and has the outcome of most', () => {
+    const kinds = ['500', '502', '502'].map((status) => failure('a', status));
+    expect(observe(...kinds)).toMatchObject({
+      verdict: 'fail',
+      observed: '502, 2 times; 500, 1 time',
+      outcome: '502',
+    });
+    const silent = ['500', 'no answer', 'no answer'].map((answer) => failure('a', answer));
+    expect(observe(...silent).outcome).toBe('silence');
   });
 
   it('ignores failures of both attempts, which count as outages', () => {
-    expect(observe({ scenario: 'malformed/null', observed: 'no answer', recovered: false }).verdict).toBe(
-      'inconclusive',
-    );
+    const twice = failure('null', 'no answer', false);
+    expect(observe(twice).verdict).toBe('inconclusive');
+    expect(observe(twice, twice, failure('a'))).toMatchObject({ verdict: 'warn', observed: '500, 1 time' });
   });
 
-  it('does not count failures while a delivery had stopped the endpoint', () => {
+  it('does not count controls that failed while a delivery had stopped the endpoint, but other deliveries', () => {
     const outage = { inFlight: ['malformed/null'], recovered: true, sign: 'no answer', looksDead: true };
-    const refused = { scenario: 'malformed/null', observed: 'no answer', recovered: true };
-    expect(observeWith([{ ...outage, culprit: 'malformed/null' }], [refused]).verdict).toBe('pass');
+    const refused = failure('null', 'no answer');
+    const stopped = [{ ...outage, culprit: 'malformed/null' }];
+    expect(observeWith(stopped, [refused]).verdict).toBe('pass');
+    expect(observeWith(stopped, [refused, { ...failure('a'), isProbe: true }])).toMatchObject({
+      verdict: 'warn',
+      observed: '500, 1 time',
+    });
     expect(observeWith([{ ...outage, culprit: null }], [refused]).verdict).toBe('warn');
   });
 });

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 
 /**
- * Any character but a lone surrogate, as a unit for `fc.string`. The unit `binary` means the same, and its table of all
- * characters takes each process half a second and 100 MB.
+ * Generates any character except a lone surrogate, as a unit for `fc.string`. The unit `binary` means the same, but its
+ * table of all characters takes each process half a second and 100 MB.
  */
 export const anyCharacter = fc
   .integer({ min: 0, max: 0x10f7ff })

@@ -2,13 +2,13 @@ import { exec } from 'node:child_process';
 import { readdirSync, statSync } from 'node:fs';
 import { promisify } from 'node:util';
 
-/** What the compiled program is made of. */
+/** The sources of the compiled program. */
 const SOURCES = ['certs', 'contract', 'harness', 'mutants', 'receiver', 'scenarios'];
 const RULES = ['build.ts', 'package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
-/** Written last. */
+/** The file that the build writes last. */
 const BUILT = 'dist/bin/hookproof.js';
 
-/** Builds what is tested, unless nothing has changed since it was built. */
+/** Builds the program unless no source has changed since the last build. */
 export async function buildWhenStale(): Promise<void> {
   if (!isStale()) return;
   await promisify(exec)('npm run --silent build');
@@ -16,7 +16,7 @@ export async function buildWhenStale(): Promise<void> {
 
 function isStale(): boolean {
   const built = changedAt(BUILT);
-  // A folder changes when a file goes away or gets another name.
+  // The time of a folder changes when a file is deleted or renamed.
   const inside = SOURCES.flatMap((folder) => [
     folder,
     ...readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => `${folder}/${name}`),
@@ -24,7 +24,7 @@ function isStale(): boolean {
   return [...RULES, ...inside].some((path) => changedAt(path) >= built);
 }
 
-/** Milliseconds; 0 when it is not there. */
+/** Returns the modification time in milliseconds; 0 if the file does not exist. */
 function changedAt(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }

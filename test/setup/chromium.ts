@@ -1,8 +1,8 @@
-/** Starts the browser that the tests of the pages use. */
+/** Starts the browser for the tests of the pages. */
 import { type Browser, chromium } from 'playwright-core';
 import { pathOf } from './programs.ts';
 
-/** No requests by the browser itself; it also runs as root. */
+/** Disables requests by the browser itself, and allows it to run as root. */
 const ARGUMENTS = [
   '--headless',
   '--no-sandbox',

@@ -6,18 +6,18 @@ import { missingPrograms } from './programs.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** Whether all cases run of which `npm test` takes a sample. */
+    /** Whether to run all cases of the tests of which `npm test` runs a sample. */
     whole: boolean;
   }
 }
 
 /**
- * The tests of the command line run the compiled program, so it is built before the first test when a source has
- * changed. When the tests are over, the programs that tests were skipped for are printed once.
+ * Builds the program before the first test if a source has changed, because the command line tests run the compiled
+ * program. After the tests, prints the missing programs for which tests were skipped.
  */
 export async function setup(): Promise<() => Promise<void>> {
   await buildWhenStale();
-  // The runs of the tests are remembered in a folder of the tests, not in that of the user.
+  // Runs in tests are stored in a folder of the tests instead of the user's.
   const state = await mkdtemp(join(tmpdir(), 'hookproof-state-'));
   process.env.XDG_STATE_HOME = state;
   return async () => {

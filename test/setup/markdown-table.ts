@@ -1,4 +1,4 @@
-/** A table for a Markdown page. Numbers get a thousands separator, and `|` is escaped. */
+/** Renders a Markdown table. Numbers get a thousands separator, and `|` is escaped. */
 export function markdownTable(head: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
   const text = (cell: string | number) =>
     typeof cell === 'number' ? cell.toLocaleString('en-GB') : cell.replaceAll('|', '\\|');

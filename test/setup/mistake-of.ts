@@ -2,5 +2,5 @@ import { FAULTS } from '../../mutants/index.ts';
 
 const MISTAKES = new Map<string, string>(FAULTS.map(({ name, mistake }) => [name, mistake]));
 
-/** The mistake that a mutant makes; other names stay as they are. */
+/** Returns the mistake of a mutant; other names are unchanged. */
 export const mistakeOf = (name: string) => MISTAKES.get(name) ?? name;

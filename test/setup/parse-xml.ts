@@ -1,4 +1,4 @@
-/** Reads XML strictly, with saxes, into a small tree. */
+/** Parses XML strictly into a small tree, with saxes. */
 import { SaxesParser } from 'saxes';
 
 export interface XmlElement {
@@ -8,7 +8,7 @@ export interface XmlElement {
   text: string;
 }
 
-/** The root element. Throws when the text is not well-formed. */
+/** Returns the root element. Throws if the text is not well-formed. */
 export function parseXml(source: string): XmlElement {
   const document: XmlElement = { name: '', attributes: {}, children: [], text: '' };
   const open = [document];

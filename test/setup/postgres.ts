@@ -10,22 +10,22 @@ import { freePort } from '../endpoints/listen.ts';
 import { pathOf } from './programs.ts';
 
 export interface PostgresServer {
-  /** Of its first database. Holds the password. */
+  /** The URL of its first database, including the password. */
   readonly url: string;
-  /** Of its first process. */
+  /** Returns the id of its first process. */
   pid(): number;
-  /** Ends it as a crash does, and resolves when it is gone. */
+  /** Kills it like a crash, and resolves when it has ended. */
   kill(): Promise<void>;
-  /** Starts it again on the same port and data. */
+  /** Restarts it on the same port and data. */
   start(): Promise<void>;
-  /** Ends it and removes its folder. */
+  /** Stops it and removes its folder. */
   remove(): Promise<void>;
 }
 
 /** PostgreSQL refuses to run as root; Debian's package brings this user. */
 const UNPRIVILEGED = 'postgres';
 
-/** Null where PostgreSQL is not installed. Rejects when it is and does not start. */
+/** Starts a server; null if PostgreSQL is not installed. Rejects if it is installed but does not start. */
 export async function startPostgres(): Promise<PostgresServer | null> {
   const program = pathOf('postgres');
   if (program === null) return null;
@@ -65,7 +65,7 @@ export async function startPostgres(): Promise<PostgresServer | null> {
     pid: () => pid,
     start,
     async kill() {
-      // What pg_ctl calls "immediate": no goodbye to clients, and a recovery at the next start.
+      // pg_ctl calls this "immediate": no message to clients, and a recovery at the next start.
       process.kill(pid, 'SIGQUIT');
       await ended;
     },

@@ -8,13 +8,16 @@ import { accessSync, constants, existsSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 interface Lookup {
-  /** Folders to look into after those of PATH. */
+  /** Folders to search after those in PATH. */
   readonly folders?: readonly string[];
   /** Other names of the same program. */
   readonly names?: readonly string[];
-  /** What the program has to print to be the one that is meant. */
+  /** What the program must print to be the intended one. */
   readonly prints?: { readonly args: readonly string[]; readonly pattern: RegExp };
 }
+
+/** Debian installs servers here, outside the PATH of ordinary users. */
+const SBIN = ['/usr/sbin'];
 
 const PROGRAMS = {
   bash: {},
@@ -26,8 +29,9 @@ const PROGRAMS = {
   grep: {},
   iconv: {},
   java: {},
-  // Debian installs it outside the PATH of ordinary users.
-  nginx: { folders: ['/usr/sbin'] },
+  jq: {},
+  'nats-server': { folders: SBIN },
+  nginx: { folders: SBIN },
   openssl: { prints: { args: ['version'], pattern: /^OpenSSL 3/ } },
   perl: {},
   php: {},
@@ -35,6 +39,7 @@ const PROGRAMS = {
   prlimit: {},
   psql: {},
   python3: {},
+  'rabbitmq-server': { folders: SBIN },
   ruby: {},
   sed: {},
   setpriv: {},
@@ -45,7 +50,7 @@ const PROGRAMS = {
 
 export type Program = keyof typeof PROGRAMS;
 
-/** Where the program is; null when it is missing. */
+/** Returns the path of the program; null if it is missing. */
 export function pathOf(program: Program): string | null {
   const { folders = [], names = [], prints }: Lookup = PROGRAMS[program];
   const places = [...(process.env.PATH ?? '').split(delimiter), ...folders];
@@ -60,7 +65,7 @@ export function lacks(...programs: readonly Program[]): boolean {
   return programs.some((program) => pathOf(program) === null);
 }
 
-/** The programs of the table that are missing here. */
+/** Returns the programs in the table that are missing here. */
 export function missingPrograms(): Program[] {
   return (Object.keys(PROGRAMS) as Program[]).filter((program) => pathOf(program) === null);
 }
@@ -74,7 +79,7 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** Debian keeps the programs of the server in one folder for each version, the newest first here. */
+/** Debian keeps the server's programs in one folder per version; returns them newest first. */
 function debianPostgres(): string[] {
   const versions = '/usr/lib/postgresql';
   if (!existsSync(versions)) return [];

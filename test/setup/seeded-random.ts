@@ -1,4 +1,4 @@
-/** The same numbers for the same seed (mulberry32), from 0 to 1. */
+/** Returns a generator of numbers from 0 to 1 that is determined by the seed (mulberry32). */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

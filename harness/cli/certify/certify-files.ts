@@ -1,7 +1,9 @@
 /** Reads and writes the files of certification: keys, certificates and their evidence. */
 import { open, rm, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 import { readFile } from '../../config/read-file.ts';
+import { whyNotWritable } from '../../writable.ts';
 import { errorCode } from '../terminal.ts';
 
 /** The files that `hookproof certify` writes to its folder in addition to run.json. */
@@ -11,17 +13,21 @@ export const CERTIFICATE_FILES = { certificate: 'certificate.dsse.json', configu
 export const CERTIFICATE_FOLDER = 'hookproof-certificate';
 
 const MAX_KEY_BYTES = 64 * 1024;
-/** Result documents of runs with many failures are large. */
+/** The result documents of runs with many failures are large. */
 export const MAX_RESULT_BYTES = 512 * 1024 * 1024;
 
-/** The bytes of a file that the user named. Throws `CERTIFY_FILE`; `what` is what its message calls the file. */
+/**
+ * Reads a file that the user named. `what` is its name in messages.
+ *
+ * @throws HookproofError CERTIFY_FILE
+ */
 export async function readNamed(path: string, what: string, most = MAX_RESULT_BYTES): Promise<Buffer> {
   const content = await readFile(path, most);
   if ('bytes' in content) return content.bytes;
   throw new HookproofError('CERTIFY_FILE', `${what} ${path} ${content.reason}`, { hint: 'Check the path.' });
 }
 
-/** The text of a key file. If the path is the key itself, it is never printed. */
+/** Reads the text of a key file. A key given instead of a path is never printed. */
 export function readKeyText(path: string, flag: string): Promise<string> {
   if (/BEGIN|[\r\n]/.test(path)) {
     throw new HookproofError('CERTIFY_KEY', `${flag} takes the path of a file, but a key was given`, {
@@ -42,7 +48,7 @@ export async function writeNew(path: string, text: string | Uint8Array, mode = 0
   }
   try {
     await file.writeFile(text);
-    // It is evidence, so it is on the disk before it is reported.
+    // Synced to disk before it is reported, because it is evidence.
     await file.sync();
   } catch (cause) {
     await rm(path, { force: true });
@@ -54,7 +60,7 @@ export async function writeNew(path: string, text: string | Uint8Array, mode = 0
 
 export function fileExists(path: string): HookproofError {
   return new HookproofError('CERTIFY_IN_THE_WAY', `${path} already exists, and is never replaced`, {
-    hint: 'Move it away, or name another path.',
+    hint: 'Move it away, or give another path.',
   });
 }
 
@@ -67,7 +73,7 @@ export async function exists(path: string): Promise<boolean> {
 
 function notWritten(path: string, cause: unknown): HookproofError {
   return new HookproofError('CERTIFY_NOT_WRITTEN', `${path} cannot be written (${errorCode(cause)})`, {
-    hint: 'Check that its folder exists and is writable.',
+    hint: whyNotWritable(dirname(path))?.fix ?? 'Check that its folder exists and is writable.',
     cause,
   });
 }

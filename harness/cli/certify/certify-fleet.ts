@@ -1,4 +1,6 @@
-/** `hookproof certify --partners FOLDER`: certifies many partners in parallel, and writes one report about all. */
+/**
+ * `hookproof certify --partners FOLDER`: certifies many partners in parallel, and writes one report about all of them.
+ */
 import { createHmac, createPublicKey, type KeyObject } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
@@ -16,11 +18,13 @@ import {
 } from '../../fleet.ts';
 import { counted } from '../../report/index.ts';
 import { version } from '../../version.ts';
+import { FLEET_FOLDER } from '../partners/register-input.ts';
 import { interruptible } from '../stop-signals.ts';
 import { flagName } from '../terminal.ts';
-import { brokenPartner, certifyPartner, notRun } from './certify-partner.ts';
+import { brokenPartner, certifyPartner, notRun, refusedPartner } from './certify-partner.ts';
 import { finishedPartner, openFolder, outputFolder, previousOf, readFleet, writeFleet } from './fleet-folder.ts';
-import { createFleetProgress, printFleet } from './fleet-output.ts';
+import { createFleetProgress, exitOnOfFlag, printFleet } from './fleet-output.ts';
+import { FleetRegister } from './fleet-register.ts';
 import { type FleetMember, readPartners } from './partner-files.ts';
 import { type KeyFlags, signingKey } from './signing-key.ts';
 import { createWorkers } from './worker-process.ts';
@@ -35,12 +39,11 @@ export interface FleetFlags {
   readonly resume?: boolean | undefined;
   readonly check?: boolean | undefined;
   readonly json?: boolean | undefined;
+  readonly register?: string | undefined;
+  readonly exitOn?: string | undefined;
 }
 
 type FleetConfigFlags = ConfigFlags & { readonly config?: string };
-
-/** The output folder without `--output-dir`. */
-const FLEET_FOLDER = 'hookproof-partners';
 
 /** Twice the processors, because a run mostly waits; at most eight, because each holds a whole run in memory. */
 const DEFAULT_PARALLEL = Math.min(8, 2 * availableParallelism());
@@ -53,10 +56,13 @@ export async function certifyFleet(
   validForMs: number,
 ): Promise<number> {
   const planned = await plan(flags, given, validForMs);
-  const { folder, limits, members } = planned;
+  const { broken, folder, limits, members } = planned;
+  const exitOn = exitOnOfFlag(flags.exitOn);
   if (flags.check === true) {
+    // A wrong key would otherwise be found only by the certification.
+    if (keyFlags.key !== undefined) await signingKey(keyFlags);
     printPlan(planned);
-    return 0;
+    return broken.length > 0 ? 2 : 0;
   }
   const privateKey = await signingKey(keyFlags);
   const last = await readFleet(folder);
@@ -68,24 +74,25 @@ export async function certifyFleet(
   );
   const trend = begun === null ? document : withPreviousOutcomes(document, begun);
   await openFolder(folder);
-
   const { startedAt } = document;
-  const done = new Map<string, FleetPartner>();
+  const place = { register: flags.register, outputDir: folder };
+  const fleetRegister = await FleetRegister.open(place, { folder, privateKey, startedAt });
+
   const keys = new Map(members.map((member) => [member.name, resumeKey(member, privateKey, validForMs)]));
   const keyOf = (name: string) => keys.get(name) ?? '';
-  if (begun !== null) {
-    for (const { name } of members) {
-      const claim = { certification: startedAt, key: keyOf(name), keys: [createPublicKey(privateKey)] };
-      const found = await finishedPartner(folder, name, claim);
-      if (found !== null) done.set(name, found);
-    }
-  }
+  const trusted = [createPublicKey(privateKey)];
+  const done = begun === null ? new Map<string, FleetPartner>() : await finishedIn(folder, keys, startedAt, trusted);
+  for (const member of broken) done.set(member.name, refusedPartner(member));
   const whole = (): FleetDocument => {
-    const partners = trend.partners.map((one) => ({ ...(done.get(one.name) ?? one), previous: one.previous }));
+    const partners = trend.partners.map((one) => ({
+      ...(done.get(one.name) ?? one),
+      previous: one.previous ?? fleetRegister.previousOf(one.name),
+    }));
     const durationMs = Date.now() - Date.parse(startedAt);
-    return { ...trend, durationMs, complete: done.size === members.length, totals: totalsOf(partners), partners };
+    return { ...trend, durationMs, complete: done.size === partners.length, totals: totalsOf(partners), partners };
   };
-  await writeFleet(folder, whole(), false);
+  await writeFleet(folder, whole());
+  await fleetRegister.add([...done.values()]);
 
   const workers = createWorkers();
   const interruption = interruptible();
@@ -109,16 +116,34 @@ export async function certifyFleet(
       );
       if (partner === null) return;
       done.set(member.name, partner);
+      await fleetRegister.add([partner]);
       progress.ended(partner);
     });
   } finally {
     progress.close();
     workers.close();
     interruption.dispose();
-    await writeFleet(folder, whole(), true);
+    await writeFleet(folder, whole());
+    await fleetRegister.close(whole());
   }
-  printFleet(whole(), folder, flags.json === true);
-  return interruption.exitCode() ?? exitCodeOfFleet(whole());
+  const finished = whole();
+  printFleet(finished, folder, flags.json === true, exitOn);
+  return interruption.exitCode() ?? exitCodeOfFleet(finished, exitOn);
+}
+
+/** Returns the partners that the resumed certification has finished with the same configuration, by name. */
+async function finishedIn(
+  folder: string,
+  keys: ReadonlyMap<string, string>,
+  certification: string,
+  trusted: readonly KeyObject[],
+): Promise<Map<string, FleetPartner>> {
+  const done = new Map<string, FleetPartner>();
+  for (const [name, key] of keys) {
+    const found = await finishedPartner(folder, name, { certification, key, keys: trusted });
+    if (found !== null) done.set(name, found);
+  }
+  return done;
 }
 
 type Plan = Awaited<ReturnType<typeof plan>>;
@@ -133,8 +158,11 @@ async function plan(flags: FleetFlags, given: FleetConfigFlags, validForMs: numb
     timeoutMs: durationOfFlag('--partner-timeout', flags.partnerTimeout ?? '10m', [1000, 7_200_000]),
   };
   const shard = shardText === undefined ? null : shardOfFlag(shardText);
-  const all = await readPartners(flags.partners, shared, flags.only ?? []);
-  const members = partnersOfShard(all, shard);
+  const read = await readPartners(flags.partners, shared, flags.only ?? []);
+  const all = [...read.members, ...read.broken].toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const part = partnersOfShard(all, shard);
+  const members = part.flatMap((one) => ('config' in one ? [one] : []));
+  const broken = part.flatMap((one) => ('config' in one ? [] : [one]));
   const names = all.map(({ name }) => name);
   const document: FleetDocument = {
     schemaVersion: 1,
@@ -156,9 +184,9 @@ async function plan(flags: FleetFlags, given: FleetConfigFlags, validForMs: numb
     complete: false,
     previous: null,
     totals: totalsOf([]),
-    partners: members.map(notRun),
+    partners: part.map((one) => ('config' in one ? notRun(one) : refusedPartner(one))),
   };
-  return { folder: outputFolder(outputDir), limits, members, document };
+  return { folder: outputFolder(outputDir), limits, members, broken, document };
 }
 
 /** Settings of one partner: they belong in its file. */
@@ -186,7 +214,7 @@ function refuseFlagsOfOne(flags: FleetConfigFlags): void {
   );
   if (given.length === 0) return;
   throw new HookproofError('FLEET_FLAGS', `\`--partners\` cannot be combined with ${given.join(', ')}`, {
-    hint: 'Write settings of one partner into its file. A certificate is always about the whole catalogue.',
+    hint: 'Write the settings of a partner in its file. A certificate always covers the whole catalogue.',
   });
 }
 
@@ -197,7 +225,7 @@ function partnersOfShard<T>(items: readonly T[], shard: { index: number; of: num
 
 const hostOf = ({ config }: FleetMember) => new URL(config.partner.url).hostname;
 
-function printPlan({ document, folder, limits, members }: Plan): void {
+function printPlan({ broken, document, folder, limits, members }: Plan): void {
   const { index, of } = document.shard ?? { index: 1, of: 1 };
   const lines = members.map(
     ({ name, config: { partner, run } }) => `  ${name}  ${new URL(partner.url).origin}  ${run.profile}`,
@@ -206,14 +234,16 @@ function printPlan({ document, folder, limits, members }: Plan): void {
   process.stdout.write(
     `${members.length} of ${counted(document.settings.partners, 'partner')} (shard ${index} of ${of}) on ` +
       `${counted(hosts, 'host')}, ${limits.parallel} at a time, ${limits.perHost} per host; output folder ${folder}\n` +
-      `${lines.join('\n')}\nNothing was sent.\n`,
+      `${lines.join('\n')}\n` +
+      broken.map(({ name, problems }) => `  ${name}  refused: ${problems.join('\n    ')}\n`).join('') +
+      'Nothing was sent.\n',
   );
 }
 
-/** The certification to resume. It must have been started with the same partners and flags. */
+/** Returns the certification to resume. It must have been started with the same partners and flags. */
 function resumable(begun: FleetDocument | null, now: FleetDocument, folder: string): FleetDocument {
   if (begun === null) {
-    const hint = 'Remove `--resume` to start one, or name the folder with `--output-dir`.';
+    const hint = 'Remove `--resume` to start one, or give its folder with `--output-dir`.';
     throw new HookproofError('FLEET_RESUME', `${folder} contains no certification to resume`, { hint });
   }
   const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
@@ -228,7 +258,7 @@ function differentCertification(what: string): HookproofError {
   });
 }
 
-/** A resumed certification keeps the outcomes of the previous one that it was compared with. */
+/** Restores the outcomes of the previous certification that the resumed one was compared with. */
 function withPreviousOutcomes(document: FleetDocument, begun: FleetDocument): FleetDocument {
   const earlier = new Map(begun.partners.map(({ name, previous }) => [name, previous]));
   const partners = document.partners.map((one) => ({
@@ -239,8 +269,8 @@ function withPreviousOutcomes(document: FleetDocument, begun: FleetDocument): Fl
 }
 
 /**
- * Identifies everything that the result of a partner depends on, so that `--resume` repeats a partner when it changed.
- * Secrets are part of it, and a key derived from the private key keeps them from being guessed.
+ * Returns a digest of everything that a partner's result depends on, so that `--resume` repeats the partner if any of
+ * it has changed. It includes secrets; a key derived from the private key prevents guessing them.
  */
 function resumeKey({ config }: FleetMember, privateKey: KeyObject, validForMs: number): string {
   const own = createHmac('sha256', privateKey.export({ type: 'pkcs8', format: 'der' }))

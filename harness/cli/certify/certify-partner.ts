@@ -4,18 +4,18 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CURRENT_REVISION, type Refusal } from '../../certify/index.ts';
 import { durationText, OUTPUT_FILES } from '../../config/index.ts';
-import { type FleetPartner, NO_FACTS, outcomeOf, shownUrl } from '../../fleet.ts';
+import { type FleetPartner, NO_FACTS, partnerOutcomeOf, shownUrl } from '../../fleet.ts';
 import { createRedactor } from '../../report/index.ts';
 import type { ResultDocument } from '../../report/result-document.ts';
 import { namedSecrets } from '../conduct.ts';
 import { CERTIFICATE_FILES } from './certify-files.ts';
 import { beginPartner, placePartner } from './fleet-folder.ts';
 import { writeCertificate } from './issuing.ts';
-import type { FleetMember } from './partner-files.ts';
-import type { Answer, Workers } from './worker-process.ts';
+import type { BrokenMember, FleetMember } from './partner-files.ts';
+import type { WorkerEnd, Workers } from './worker-process.ts';
 
 export interface Certification {
-  /** When it began. Also identifies it. */
+  /** The start time, which also identifies the certification. */
   readonly startedAt: string;
   readonly folder: string;
   readonly privateKey: KeyObject;
@@ -25,22 +25,43 @@ export interface Certification {
   readonly signal: AbortSignal;
 }
 
-/** The entry of a partner that has not been run. */
+/** What one run needs. */
+export interface PartnerRun
+  extends Pick<Certification, 'privateKey' | 'signal' | 'timeoutMs' | 'validForMs' | 'workers'> {
+  /** An empty folder for its files. */
+  readonly into: string;
+  readonly now?: () => Date;
+}
+
+/** Returns the entry of a partner that has not been run. */
 export function notRun({ name, config: { partner, run } }: FleetMember): FleetPartner {
   return {
     name,
     url: shownUrl(partner.url),
     profile: run.profile ?? 'basic',
     revision: run.revision ?? CURRENT_REVISION,
-    outcome: 'not-run',
-    ...NO_FACTS,
-    certificate: null,
-    refusals: [],
-    files: [],
-    startedAt: null,
-    durationMs: 0,
-    previous: null,
+    ...NEVER_RUN,
   };
+}
+
+const NEVER_RUN = {
+  outcome: 'not-run',
+  ...NO_FACTS,
+  certificate: null,
+  refusals: [],
+  files: [],
+  startedAt: null,
+  durationMs: 0,
+  previous: null,
+} satisfies Partial<FleetPartner>;
+
+/** The entry of a partner whose file cannot be used. */
+export function refusedPartner({ name, problems }: BrokenMember): FleetPartner {
+  const refusals = problems.map((problem) => {
+    const [message = '', ...fix] = problem.split('\n');
+    return { code: 'configuration', message, fix: fix.join(' ').trim() };
+  });
+  return { ...NEVER_RUN, name, url: '', profile: 'basic', revision: CURRENT_REVISION, outcome: 'refused', refusals };
 }
 
 /**
@@ -52,15 +73,24 @@ export async function certifyPartner(
   key: string,
   certification: Certification,
 ): Promise<FleetPartner | null> {
-  const { name, config } = member;
-  const { folder, privateKey, signal, startedAt, timeoutMs, validForMs, workers } = certification;
-  const unfinished = await beginPartner(folder, name);
-  const began = new Date();
-  const { answer, timedOut } = await workers.run({ kind: 'run', config, folder: unfinished }, { timeoutMs, signal });
-  if (signal.aborted) {
-    await rm(unfinished, { recursive: true, force: true });
-    return null;
-  }
+  const { folder, startedAt } = certification;
+  const into = await beginPartner(folder, member.name);
+  const partner = await runPartner(member, { ...certification, into });
+  if (partner === null) await rm(into, { recursive: true, force: true });
+  else await placePartner(folder, into, { certification: startedAt, key, partner });
+  return partner;
+}
+
+/** Certifies one partner, and writes the files about it. Null if it was interrupted. */
+export async function runPartner(
+  member: FleetMember,
+  { into, now = () => new Date(), privateKey, signal, timeoutMs, validForMs, workers }: PartnerRun,
+): Promise<FleetPartner | null> {
+  const { config } = member;
+  const began = now();
+  const clock = performance.now();
+  const { answer, timedOut } = await workers.run({ kind: 'run', config, folder: into }, { timeoutMs, signal });
+  if (signal.aborted) return null;
   let refusals = refusalsOf(answer, timedOut, timeoutMs);
   const files: string[] = [];
   let certificate: FleetPartner['certificate'] = null;
@@ -69,33 +99,33 @@ export async function certifyPartner(
     if (refusals.length === 0 && answer.identity === null)
       refusals = [harnessError('the key of the endpoint is unknown')];
     if (refusals.length === 0 && answer.identity !== null) {
-      const documentBytes = await readFile(join(unfinished, OUTPUT_FILES.json));
+      const documentBytes = await readFile(join(into, OUTPUT_FILES.json));
       const document = JSON.parse(documentBytes.toString()) as ResultDocument;
       const { identity } = answer;
-      const evidence = { config, document, documentBytes, identity, validForMs, privateKey };
-      certificate = await writeCertificate(unfinished, evidence);
+      const issuedAt = now();
+      const evidence = { config, document, documentBytes, identity, issuedAt, validForMs, privateKey };
+      certificate = await writeCertificate(into, evidence);
       files.push(CERTIFICATE_FILES.certificate, CERTIFICATE_FILES.configuration);
     }
   } else {
     // A process that was killed may have left incomplete files.
-    for (const file of Object.values(OUTPUT_FILES)) await rm(join(unfinished, file), { force: true });
+    for (const file of Object.values(OUTPUT_FILES)) await rm(join(into, file), { force: true });
   }
-  const partner: FleetPartner = {
+  return {
     ...notRun(member),
-    outcome: outcomeOf(refusals),
+    outcome: partnerOutcomeOf(refusals),
     ...(answer.kind === 'done' ? answer.facts : {}),
     certificate,
     refusals: refusals.map(({ code, message, fix }) => ({ code, message, fix })),
     files,
     startedAt: began.toISOString(),
-    durationMs: Math.round(Date.now() - began.getTime()),
+    durationMs: Math.round(performance.now() - clock),
   };
-  await placePartner(folder, unfinished, { certification: startedAt, key, partner });
-  return partner;
 }
 
 /**
- * The entry of a partner after an error on our side, such as a full disk. It is not saved, so `--resume` tries again.
+ * Returns the entry of a partner after an error on our side, such as a full disk. It is not saved, so `--resume` tries
+ * again.
  */
 export function brokenPartner(member: FleetMember, error: unknown): FleetPartner {
   const redactor = createRedactor({ values: namedSecrets(member.config.secrets) });
@@ -104,9 +134,10 @@ export function brokenPartner(member: FleetMember, error: unknown): FleetPartner
 }
 
 /**
- * Every reason why there is no certificate. A run that was stopped at its time limit is not reported as interrupted.
+ * Returns every reason why there is no certificate. A run that was stopped at its time limit is not reported as
+ * interrupted.
  */
-function refusalsOf(answer: Answer, timedOut: boolean, timeoutMs: number): readonly Refusal[] {
+function refusalsOf(answer: WorkerEnd, timedOut: boolean, timeoutMs: number): readonly Refusal[] {
   const late = timedOut ? [timeoutRefusal(timeoutMs)] : [];
   if (answer.kind === 'done') {
     return [...late, ...answer.refusals.filter(({ code }) => !timedOut || code !== 'interrupted')];

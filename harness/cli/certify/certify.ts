@@ -3,7 +3,6 @@ import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 import {
-  type CertificationRun,
   CURRENT_REVISION,
   certificationRun,
   exitCodeOfRefusals,
@@ -11,10 +10,10 @@ import {
   loadRevision,
   refusalsAfter,
 } from '../../certify/index.ts';
-import { type ConfigFlags, OUTPUT_FILES, type ResolvedConfig } from '../../config/index.ts';
+import { type ConfigFlags, daysOfFlag, OUTPUT_FILES, type ResolvedConfig } from '../../config/index.ts';
 import { type Layout, redactDocument, renderJson } from '../../report/index.ts';
 import { commandConfig } from '../command-input.ts';
-import { perform, report } from '../conduct.ts';
+import { askingOnTerminal, prepareRun, report } from '../conduct.ts';
 import { confirmSending } from '../confirm-sending.ts';
 import { interruptible } from '../stop-signals.ts';
 import { flagName, shownPath } from '../terminal.ts';
@@ -30,15 +29,12 @@ interface CertifyFlags extends ConfigFlags, KeyFlags, Partial<FleetFlags> {
   readonly yes?: boolean;
 }
 
-const DAY_MS = 86_400_000;
-/** The longest validity of a server certificate from a public CA. */
-const MAX_DAYS = 398;
-
 export async function certifyCommand(url: string | undefined, flags: CertifyFlags): Promise<number> {
   const { config: configFile, key, passphraseFile, validFor, yes, ...both } = flags;
-  const { partners, only, parallel, perHost, partnerTimeout, previous, resume, check, json, ...given } = both;
-  const lifetime = validForMs(validFor);
-  const many = { only, parallel, perHost, partnerTimeout, previous, resume, check, json };
+  const { partners, only, parallel, perHost, partnerTimeout, previous, resume, check, json, ...rest } = both;
+  const { register, exitOn, ...given } = rest;
+  const lifetime = daysOfFlag('--valid-for', validFor);
+  const many = { only, parallel, perHost, partnerTimeout, previous, resume, check, json, register, exitOn };
   const keyFlags = { ...(key && { key }), ...(passphraseFile && { passphraseFile }) };
   if (partners !== undefined) {
     const { certifyFleet } = await import('./certify-fleet.ts');
@@ -64,18 +60,17 @@ export async function certifyCommand(url: string | undefined, flags: CertifyFlag
   const reportLine = ({ safe }: Layout) => `  report       ${safe(shownPath(join(folder, OUTPUT_FILES.html)))}`;
   const interruption = interruptible();
   try {
-    let observed: Omit<CertificationRun, 'document'> | undefined;
-    const performed = await perform(config, interruption, async (options) => {
-      const { document, ...rest } = await certificationRun({ ...options, addresses: certifiable(config) });
-      observed = rest;
-      return document;
+    const { options, ...outputs } = await prepareRun(config, interruption.signal);
+    const certified = await certificationRun({
+      ...options,
+      addresses: certifiable(config),
+      evidenceSources: askingOnTerminal(options.evidenceSources),
     });
-    await report(config, performed);
-    const { document, redactor } = performed;
-    if (observed === undefined) throw new TypeError('the run was not observed');
-    const redacted = redactDocument(document, redactor);
-    const refusals = refusalsAfter({ document: redacted, ...observed }, revision, config.run.evidenceLevel);
-    const [identity] = observed.identities;
+    const { document, identities } = certified;
+    await report(config, { ...outputs, document });
+    const redacted = redactDocument(document, outputs.redactor);
+    const refusals = refusalsAfter({ ...certified, document: redacted }, revision, config.run.evidenceLevel);
+    const [identity] = identities;
     if (refusals.length > 0 || identity == null) {
       print(config, (layout) => [...notCertified(refusals)(layout), reportLine(layout)]);
       return interruption.exitCode() ?? exitCodeOfRefusals(refusals);
@@ -105,19 +100,11 @@ export async function certifyCommand(url: string | undefined, flags: CertifyFlag
   }
 }
 
-function validForMs(text: string): number {
-  const days = /^(\d{1,3})d$/.test(text) ? Number.parseInt(text, 10) : Number.NaN;
-  if (days >= 1 && days <= MAX_DAYS) return days * DAY_MS;
-  throw new HookproofError('CERTIFY_VALID_FOR', `\`--valid-for ${text}\` is not a number of days`, {
-    hint: `Write it with its unit, from 1d to ${MAX_DAYS}d: \`--valid-for 90d\`.`,
-  });
-}
-
 function refuseFlagsOfMany(flags: Partial<FleetFlags>): void {
   const given = Object.entries(flags).flatMap(([name, value]) => (value === undefined ? [] : `\`${flagName(name)}\``));
   if (given.length === 0) return;
   throw new HookproofError('CERTIFY_FLAGS', `${given.join(', ')} can only be used with \`--partners\``, {
-    hint: 'Name the folder of the partners with `--partners`, or remove the flag.',
+    hint: 'Give the folder of the partners with `--partners`, or remove the flag.',
   });
 }
 
@@ -129,7 +116,7 @@ function refuseBefore(config: ResolvedConfig): void {
   throw new HookproofError('CERTIFY_REFUSED', `no certificate can be issued:${list}`, { hint: 'Nothing was sent.' });
 }
 
-/** The folder of the certificate, with the result document and the HTML report in it. */
+/** Adds the result document and the HTML report in the folder of the certificate to the reporters. */
 function withFolder(config: ResolvedConfig): { config: ResolvedConfig; folder: string } {
   if (config.run.outputDir !== null) return { config, folder: config.run.outputDir };
   const folder = resolve(CERTIFICATE_FOLDER);

@@ -1,6 +1,6 @@
 /**
- * Checks the folder of a finished partner before it is believed: it may come from another machine. Nothing in it is a
- * link, the certificate is signed, and everything else agrees with it and with `fleet.json`.
+ * Verifies the folder of a finished partner before it is used, because it may come from another machine: nothing in it
+ * may be a link, the certificate must be signed, and everything else must agree with it and with `fleet.json`.
  */
 import type { KeyObject } from 'node:crypto';
 import type { Dirent } from 'node:fs';
@@ -25,10 +25,10 @@ export interface Finished {
   readonly partner: FleetPartner;
 }
 
-/** The files of a partner by name, or why they are not believed: the end of a sentence about the folder. */
+/** The files of a partner by name, or why they are rejected, as the end of a sentence about the folder. */
 export type CheckedFiles = { readonly files: ReadonlyMap<string, Buffer> } | { readonly problem: string };
 
-/** What the folder must agree with. `fleet` is absent when the partner is resumed. */
+/** What the folder must agree with. `fleet` is absent if the partner is resumed. */
 interface Claim {
   readonly certification: string;
   readonly partner: FleetPartner;
@@ -46,7 +46,7 @@ export async function checkFinished(folder: string, claim: Claim): Promise<Check
   return problem === null ? read : { problem };
 }
 
-/** The result of a partner in its folder; null when there is none that can be read. */
+/** Reads the result of a partner from its folder; null if there is no readable one. */
 export async function readFinished(folder: string): Promise<Finished | null> {
   const content = await readFile(join(folder, OUTCOME), MAX_RESULT_BYTES);
   if ('reason' in content) return null;
@@ -56,7 +56,7 @@ export async function readFinished(folder: string): Promise<Finished | null> {
   return { certification: value.certification, key: value.key, partner: partner.data };
 }
 
-/** Reads exactly these files, and refuses links: one may lead to any file of the machine that reads it. */
+/** Reads exactly these files, and refuses links, which may lead to any file of this machine. */
 async function readOwnFiles(folder: string, names: readonly string[]): Promise<CheckedFiles> {
   const found = await lstat(folder).catch(() => null);
   if (found === null) return { problem: 'does not exist' };
@@ -82,17 +82,17 @@ type Files = ReadonlyMap<string, Buffer>;
 function outcomeProblem(files: Files, { certification, partner }: Claim): string | null {
   const found = jsonIn(files.get(OUTCOME)) as Partial<Finished> | null;
   if (found?.certification !== certification) return 'is the result of another certification';
-  // The outcome of the previous certification is known only when all partners are.
+  // The outcome of the previous certification is known only after all partners are finished.
   const own = fleetPartner.safeParse(found.partner);
   const agrees = own.success && isDeepStrictEqual({ ...own.data, previous: null }, { ...partner, previous: null });
   return agrees ? null : `contains an ${OUTCOME} that differs from fleet.json`;
 }
 
-/** The run has to be the one that the entry is about. */
+/** Returns why the run is not the one in the entry; null if it is. */
 function documentProblem(files: Files, { fleet, partner }: Claim): string | null {
   const bytes = files.get(OUTPUT_FILES.json);
   if (bytes === undefined) {
-    return isDeepStrictEqual(factsIn(partner), NO_FACTS) ? null : `has a verdict, and no ${OUTPUT_FILES.json}`;
+    return isDeepStrictEqual(factsIn(partner), NO_FACTS) ? null : `has a verdict, but no ${OUTPUT_FILES.json}`;
   }
   const parsed = resultDocument.safeParse(jsonIn(bytes));
   if (!parsed.success) return `contains a ${OUTPUT_FILES.json} that is not the report of a run`;
@@ -110,15 +110,18 @@ function factsIn({ counts, diagnosis, evidenceLevel, suites, verdict }: FleetPar
   return { verdict, counts, suites, diagnosis, evidenceLevel };
 }
 
-/** A partner is certified if, and only if, its certificate is valid for this run, endpoint and profile. */
+/**
+ * Returns why the certificate does not match the outcome; null if it does. A partner is certified if and only if its
+ * certificate is valid for this run, endpoint and profile.
+ */
 function certificateProblem(files: Files, { keys, partner }: Claim): string | null {
   const { certificate, outcome, profile, refusals } = partner;
   const bytes = files.get(CERTIFICATE_FILES.certificate);
   const certified = outcome === 'certified';
   if ((bytes !== undefined) !== certified || (certificate !== null) !== certified) {
     return certified
-      ? 'is of a certified partner, and has no certificate'
-      : 'has a certificate, and the partner is not certified';
+      ? 'is of a certified partner, but has no certificate'
+      : 'has a certificate, but the partner is not certified';
   }
   if (bytes === undefined || certificate === null) return null;
   const result = files.get(OUTPUT_FILES.json);
@@ -147,7 +150,7 @@ function certificateProblem(files: Files, { keys, partner }: Claim): string | nu
     : `contains a ${CERTIFICATE_FILES.configuration} that is not the certified one`;
 }
 
-/** A certificate has its times in whole seconds. */
+/** Rounds down to whole seconds, as the times in a certificate. */
 const secondOf = (time: string) => Math.floor(Date.parse(time) / 1000);
 
 function jsonIn(bytes: Buffer | undefined): unknown {

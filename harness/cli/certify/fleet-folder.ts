@@ -1,6 +1,6 @@
 /**
- * The output folder of a certification of many partners. The folder of a partner appears complete, by a rename, when
- * the partner is finished. What a killed process leaves behind begins with a dot and is ignored. Nothing of an earlier
+ * The output folder of a certification of many partners. A partner's folder appears complete, by a rename, when the
+ * partner is finished. Leftovers of a killed process begin with a dot and are ignored. Nothing of an earlier
  * certification is deleted.
  */
 import { type KeyObject, randomUUID } from 'node:crypto';
@@ -17,37 +17,44 @@ import {
   type NamedFleet,
   withPrevious,
 } from '../../fleet.ts';
-import { renderFleetCsv, renderFleetHtml, withinFolder } from '../../report/index.ts';
-import { errorCode } from '../terminal.ts';
+import { replaceFile, withinFolder } from '../../report/index.ts';
+import { whyNotWritable } from '../../writable.ts';
+import { writePartnersPage } from '../partners/partners-page.ts';
+import { appendRecords, readStandings, registerOf } from '../partners/register-input.ts';
+import { errorCode, printAdvice } from '../terminal.ts';
 import { writeNew } from './certify-files.ts';
 import { checkFinished, type Finished, OUTCOME, readFinished } from './finished-partner.ts';
-import { printFleet } from './fleet-output.ts';
+import { exitOnOfFlag, printFleet } from './fleet-output.ts';
 import { trustedKeys } from './signing-key.ts';
 
 /** The files in the output folder, next to the folders of the partners. */
-const FILES = { json: 'fleet.json', csv: 'fleet.csv', html: 'fleet.html' } as const;
+const DOCUMENT = 'fleet.json';
 const UNFINISHED = '.unfinished-';
-const EARLIER = '_earlier';
+/** The folder of the results that a later certification has replaced. */
+export const EARLIER = '_earlier';
 
 interface MergeFlags {
   readonly key: readonly string[];
   readonly outputDir: string;
   readonly previous?: string;
+  readonly register?: string;
+  readonly exitOn?: string;
   readonly json?: boolean;
 }
 
 /**
- * `hookproof certify merge`: joins the folders of all shards into one. Every certificate is verified, and what the
- * folders contain has to agree with it: they may have been changed on the way.
+ * `hookproof certify merge`: joins the folders of all shards into one. Every certificate is verified, and the contents
+ * of the folders must agree with it, because they may have been changed in transfer.
  */
 export async function certifyMergeCommand(folders: readonly string[], flags: MergeFlags): Promise<number> {
+  const exitOn = exitOnOfFlag(flags.exitOn);
   const keys = await trustedKeys(flags.key);
   const given: NamedFleet[] = [];
   for (const name of folders) {
     const fleet = await readFleet(name);
     if (fleet === null) {
       throw new HookproofError('FLEET_FILE', `there is no fleet.json in ${name}`, {
-        hint: 'Name the folders that `hookproof certify --partners FOLDER --shard i/n --output-dir FOLDER` wrote.',
+        hint: 'Give the folders that `hookproof certify --partners FOLDER --shard i/n --output-dir FOLDER` wrote.',
       });
     }
     given.push({ name, fleet });
@@ -57,9 +64,10 @@ export async function certifyMergeCommand(folders: readonly string[], flags: Mer
   const document = withPrevious(mergeFleets(given), await previousOf(flags.previous, null));
   if (last !== null) {
     throw new HookproofError('FLEET_IN_THE_WAY', `${flags.outputDir} already contains a certification`, {
-      hint: 'Name a folder that does not exist yet. To compare with this one, name it with `--previous`.',
+      hint: 'Give a folder that does not exist yet. To compare with this one, give it as `--previous`.',
     });
   }
+  refuseUnwritable(folder);
   const problems: string[] = [];
   for (const shard of given) problems.push(...(await checkShard(shard, keys)));
   if (problems.length > 0) {
@@ -68,14 +76,41 @@ export async function certifyMergeCommand(folders: readonly string[], flags: Mer
     });
   }
   for (const shard of given) await copyPartners(shard, folder, keys);
-  await writeFleet(folder, document, true);
-  printFleet(document, folder, flags.json === true);
-  return exitCodeOfFleet(document);
+  await writeFleet(folder, document);
+  await joinRegisters(given, folder, keys, flags.register);
+  printFleet(document, folder, flags.json === true, exitOn);
+  return exitCodeOfFleet(document, exitOn);
 }
 
-/** The document of a folder, or the named file itself; null if there is none. Throws `FLEET_FILE` if it is invalid. */
+/** Copies the records of the shards. With `--register`, the shards have written them to their common place already. */
+async function joinRegisters(
+  given: readonly NamedFleet[],
+  folder: string,
+  keys: readonly KeyObject[],
+  place: string | undefined,
+): Promise<void> {
+  const register = await registerOf({ register: place, outputDir: folder });
+  try {
+    if (place === undefined) {
+      for (const { name } of given) {
+        const shard = await registerOf({ register: name });
+        const { records, notes } = await shard.read();
+        printAdvice(notes);
+        await appendRecords(register, keys, records);
+      }
+    }
+    await writePartnersPage({ outputDir: folder }, await readStandings(register, keys));
+  } finally {
+    await register.close();
+  }
+}
+
+/**
+ * Reads the document of a folder, or the named file itself; null if there is none. Throws `FLEET_FILE` if it is
+ * invalid.
+ */
 export async function readFleet(place: string): Promise<FleetDocument | null> {
-  const path = place.endsWith('.json') ? place : join(place, FILES.json);
+  const path = place.endsWith('.json') ? place : join(place, DOCUMENT);
   const content = await readFile(path, MAX_DOCUMENT_BYTES);
   if ('reason' in content) {
     if (content.missing) return null;
@@ -84,33 +119,45 @@ export async function readFleet(place: string): Promise<FleetDocument | null> {
   const value = orNull(() => fleetDocument.parse(JSON.parse(content.bytes.toString())));
   if (value !== null) return value;
   throw new HookproofError('FLEET_FILE', `${path} is not a fleet.json that this version of hookproof can read`, {
-    hint: 'Name the fleet.json that `hookproof certify --partners` wrote, or its folder.',
+    hint: 'Give the fleet.json that `hookproof certify --partners` wrote, or its folder.',
   });
 }
 
-/** Writes the document, and with `pages` its CSV and HTML renderings. */
-export async function writeFleet(folder: string, document: FleetDocument, pages: boolean): Promise<void> {
+export async function writeFleet(folder: string, document: FleetDocument): Promise<void> {
   await mkdir(folder, { recursive: true });
-  await replace(join(folder, FILES.json), `${JSON.stringify(document, null, 1)}\n`);
-  if (!pages) return;
-  await replace(join(folder, FILES.csv), await renderFleetCsv(document));
-  await replace(join(folder, FILES.html), await renderFleetHtml(document));
+  await replaceFile(join(folder, DOCUMENT), `${JSON.stringify(document, null, 1)}\n`);
 }
 
-/** The absolute path of an output folder. Throws `FLEET_FOLDER` if a symbolic link leads out of the current folder. */
+/**
+ * Returns the absolute path of an output folder. Throws `FLEET_FOLDER` if a symbolic link leads out of the current
+ * folder.
+ */
 export function outputFolder(named: string): string {
   try {
     return withinFolder(resolve(named), process.cwd());
   } catch (cause) {
     throw new HookproofError('FLEET_FOLDER', `the output folder ${named} cannot be used: ${(cause as Error).message}`, {
-      hint: 'Name the folder that the link leads to.',
+      hint: 'Give the folder that the link leads to.',
       cause,
     });
   }
 }
 
+/**
+ * Throws `FLEET_FOLDER` if nothing can be written to the output folder. Asked before the partners are certified or
+ * copied.
+ */
+function refuseUnwritable(folder: string): void {
+  const obstacle = whyNotWritable(folder);
+  if (obstacle === null) return;
+  throw new HookproofError('FLEET_FOLDER', `the output folder ${folder} cannot be used: ${obstacle.reason}`, {
+    hint: `${obstacle.fix} Or give a writable folder with \`--output-dir\`.`,
+  });
+}
+
 /** Creates the folder, and removes unfinished parts that killed processes left behind. */
 export async function openFolder(folder: string): Promise<void> {
+  refuseUnwritable(folder);
   await mkdir(folder, { recursive: true });
   for (const name of await readdir(folder)) {
     if (name.startsWith(UNFINISHED)) await rm(join(folder, name), { recursive: true, force: true });
@@ -126,8 +173,18 @@ export async function beginPartner(folder: string, name: string): Promise<string
 
 /** Moves the folder of a finished partner into place. */
 export async function placePartner(folder: string, unfinished: string, finished: Finished): Promise<void> {
-  const { name } = finished.partner;
+  await finishPartner(unfinished, finished);
+  await moveIntoPlace(folder, unfinished, finished);
+}
+
+/** Writes the result of a partner into its folder, which is complete then. */
+export async function finishPartner(unfinished: string, finished: Finished): Promise<void> {
   await writeNew(join(unfinished, OUTCOME), `${JSON.stringify(finished, null, 1)}\n`);
+}
+
+/** Gives a complete folder the name of its partner. The one of an earlier certification is moved aside. */
+export async function moveIntoPlace(folder: string, unfinished: string, finished: Finished): Promise<void> {
+  const { name } = finished.partner;
   try {
     await rename(unfinished, join(folder, name));
   } catch (error) {
@@ -137,7 +194,21 @@ export async function placePartner(folder: string, unfinished: string, finished:
   }
 }
 
-/** The result of this partner in the same certification before it was interrupted; null if it must be run. */
+/** Returns the folders of a partner that killed processes left behind, with the result of the complete ones. */
+export async function leftBehind(
+  folder: string,
+  name: string,
+): Promise<{ readonly place: string; readonly finished: Finished | null }[]> {
+  const begin = `${UNFINISHED}${name}-`;
+  const own = (await readdir(folder)).filter(
+    (entry) => entry.startsWith(begin) && /^[0-9a-f]{8}$/.test(entry.slice(begin.length)),
+  );
+  return Promise.all(
+    own.map(async (entry) => ({ place: join(folder, entry), finished: await readFinished(join(folder, entry)) })),
+  );
+}
+
+/** Returns the result of this partner in the same certification before it was interrupted; null if it must be run. */
 export async function finishedPartner(
   folder: string,
   name: string,
@@ -150,10 +221,10 @@ export async function finishedPartner(
   return 'files' in checked ? partner : null;
 }
 
-/** Whether this partner was finished, so that it has a folder. One that an error stopped has none. */
+/** Whether this partner was finished and has a folder. A partner that an error stopped has none. */
 const hasFolder = ({ startedAt }: FleetPartner) => startedAt !== null;
 
-/** Why the folders of the partners are not believed, a line each. */
+/** Returns why the partners' folders are rejected, one line each. */
 async function checkShard({ name: from, fleet }: NamedFleet, keys: readonly KeyObject[]): Promise<string[]> {
   const problems: string[] = [];
   for (const partner of fleet.partners) {
@@ -162,13 +233,13 @@ async function checkShard({ name: from, fleet }: NamedFleet, keys: readonly KeyO
       const checked = await checkFinished(place, { certification: fleet.startedAt, partner, fleet, keys });
       if ('problem' in checked) problems.push(`${place} ${checked.problem}`);
     } else if ((await readFinished(place))?.certification === fleet.startedAt) {
-      problems.push(`${place} contains a result, and fleet.json says that there is none`);
+      problems.push(`${place} contains a result, but fleet.json lists none`);
     }
   }
   return problems;
 }
 
-/** Copies the folders of the partners of a shard: each file as it was checked. */
+/** Copies the folders of a shard's partners, each file as it was verified. */
 async function copyPartners({ name: from, fleet }: NamedFleet, to: string, keys: readonly KeyObject[]): Promise<void> {
   await mkdir(to, { recursive: true });
   for (const partner of fleet.partners.filter(hasFolder)) {
@@ -181,7 +252,7 @@ async function copyPartners({ name: from, fleet }: NamedFleet, to: string, keys:
       for (const [name, bytes] of checked.files) await writeFile(join(target, name), bytes, { flag: 'wx' });
     } catch (cause) {
       throw notMerged(`the folder ${source} cannot be copied to ${to} (${errorCode(cause)})`, {
-        hint: 'Name an output folder that does not exist yet.',
+        hint: 'Give an output folder that does not exist yet.',
         cause,
       });
     }
@@ -192,13 +263,13 @@ function notMerged(message: string, options: { hint: string; cause?: unknown }):
   return new HookproofError('FLEET_NOT_MERGED', message, options);
 }
 
-/** The certification to compare with: the named one, or the latest in the output folder. */
+/** Returns the certification to compare with: the named one, or the latest in the output folder. */
 export async function previousOf(named: string | undefined, last: FleetDocument | null): Promise<FleetDocument | null> {
   if (named === undefined) return last;
   const found = await readFleet(named);
   if (found !== null) return found;
   throw new HookproofError('FLEET_FILE', `--previous: there is no fleet.json at ${named}`, {
-    hint: 'Name the file or its folder.',
+    hint: 'Give the file or its folder.',
   });
 }
 
@@ -211,12 +282,6 @@ async function setAside(folder: string, name: string, certification: string): Pr
   } catch (error) {
     if (errorCode(error) !== 'ENOENT') throw error;
   }
-}
-
-async function replace(path: string, text: string): Promise<void> {
-  const temporary = `${path}.${randomUUID().slice(0, 8)}.tmp`;
-  await writeFile(temporary, text, { flag: 'wx' });
-  await rename(temporary, path);
 }
 
 function orNull<T>(make: () => T): T | null {

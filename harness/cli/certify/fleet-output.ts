@@ -1,11 +1,21 @@
 /** Prints the progress of a certification of many partners on standard error, and its summary on standard output. */
 import { join } from 'node:path';
-import { changeOf, exitCodeOfFleet, type FleetDocument, type FleetPartner, type Outcome } from '../../fleet.ts';
+import { HookproofError } from '../../../contract/hookproof-error.ts';
+import { visible } from '../../../contract/visible.ts';
+import {
+  changeOf,
+  EXIT_ON,
+  type ExitOn,
+  exitCodeOfFleet,
+  type FleetDocument,
+  type FleetPartner,
+  type PartnerOutcome,
+} from '../../fleet.ts';
 import { counted, createLayout, formatDuration } from '../../report/index.ts';
 import { displayOf, shownPath } from '../terminal.ts';
 
 const WORDS: Readonly<
-  Record<Outcome, readonly [word: string, sign: 'pass' | 'fail' | 'inconclusive' | 'harness-error']>
+  Record<PartnerOutcome, readonly [word: string, sign: 'pass' | 'fail' | 'inconclusive' | 'harness-error']>
 > = {
   certified: ['certified', 'pass'],
   failed: ['not certified', 'fail'],
@@ -72,13 +82,13 @@ export function createFleetProgress(total: number, already: number, parallel: nu
 }
 
 /** The summary: text, or JSON. */
-export function printFleet(document: FleetDocument, folder: string, json: boolean): void {
+export function printFleet(document: FleetDocument, folder: string, json: boolean, exitOn?: ExitOn): void {
   const { partners, shard, totals } = document;
   const worse = partners.filter((partner) => changeOf(partner) === 'worse').map(({ name }) => name);
   if (json) {
     const summary = {
       schemaVersion: 1,
-      exitCode: exitCodeOfFleet(document),
+      exitCode: exitCodeOfFleet(document, exitOn),
       complete: document.complete,
       shard,
       totals,
@@ -127,4 +137,13 @@ function totalsText({ totals }: FleetDocument): string {
     .filter(([count]) => count > 0)
     .map(([count, word]) => `${count} ${word}`)
     .join(', ');
+}
+
+/** @throws HookproofError FLEET_EXIT_ON */
+export function exitOnOfFlag(text: string | undefined): ExitOn {
+  const found = text === undefined ? 'partners' : EXIT_ON.find((one) => one === text);
+  if (found !== undefined) return found;
+  throw new HookproofError('FLEET_EXIT_ON', `\`--exit-on ${visible(text ?? '')}\`: not one of ${EXIT_ON.join(', ')}`, {
+    hint: '`partners`: the most severe outcome decides; `harness`: 0 if every partner was judged.',
+  });
 }

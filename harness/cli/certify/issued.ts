@@ -11,21 +11,19 @@ import {
   KNOWN_REVISIONS,
   missingFeatures,
   type Reason,
-  recheck,
   urlDigest,
   type Verification,
   verifyCertificate,
 } from '../../certify/index.ts';
 import { type ConfigFlags, numberOfFlag, PROFILES, type Profile } from '../../config/index.ts';
-import { createRedactor } from '../../report/index.ts';
 import { featuresOf } from '../../run/index.ts';
 import { commandConfig } from '../command-input.ts';
-import { namedSecrets } from '../conduct.ts';
 import { confirmSending } from '../confirm-sending.ts';
 import { interruptible } from '../stop-signals.ts';
 import { readNamed } from './certify-files.ts';
-import { certifiable } from './issuing.ts';
+import { recheckConfigured } from './issuing.ts';
 import { certificateJson, certificateLines, outputLayout, reasonLines } from './output.ts';
+import type { RecheckFleetFlags } from './recheck-fleet.ts';
 import { trustedKeys } from './signing-key.ts';
 
 interface VerifyFlags {
@@ -38,7 +36,7 @@ interface VerifyFlags {
   readonly strict?: boolean;
 }
 
-interface RecheckFlags extends ConfigFlags {
+interface RecheckFlags extends ConfigFlags, Partial<Omit<RecheckFleetFlags, 'key' | 'json' | 'strict'>> {
   readonly config?: string;
   readonly key: readonly string[];
   readonly json?: boolean;
@@ -73,10 +71,22 @@ export async function certifyVerifyCommand(
 }
 
 export async function certifyRecheckCommand(
-  file: string,
+  file: string | undefined,
   url: string | undefined,
-  { config: configFile, key, json, strict, yes, ...given }: RecheckFlags,
+  flags: RecheckFlags,
 ): Promise<number> {
+  const { config: configFile, key, json, strict, yes, partners, only, parallel, register, exitOn, ...given } = flags;
+  if (partners !== undefined) {
+    refuseWithPartners({ 'a certificate': file, '`--config`': configFile });
+    const { outputDir, ...shared } = given;
+    const { recheckFleet } = await import('./recheck-fleet.ts');
+    return recheckFleet({ partners, only, parallel, register, exitOn, key, json, strict, outputDir }, shared);
+  }
+  if (file === undefined) {
+    throw new HookproofError('CERTIFY_RECHECK_WHAT', 'no certificate is named', {
+      hint: 'Name its file, or the folder of the partners with `--partners`.',
+    });
+  }
   const first = await verifyFile(file, { key, ...(strict && { strict }) });
   // An invalid certificate proves nothing about any endpoint, so nothing is sent.
   if (!first.valid || first.statement === null)
@@ -90,29 +100,27 @@ export async function certifyRecheckCommand(
   if (missing.length > 0) {
     const message = `the certificate is for an endpoint with ${missing.join(', ')}, which is not configured`;
     throw new HookproofError('CERTIFY_RECHECK_FEATURES', message, {
-      hint: 'Configure the endpoint as it was when it was certified: secret, API key, client certificate.',
+      hint: 'Configure the endpoint as when it was certified: secret, API key, client certificate.',
     });
   }
   await confirmSending(config, yes, () => 'a few test notifications');
   const interruption = interruptible();
-  const redactor = createRedactor({ values: namedSecrets(config.secrets) });
   try {
-    const { concurrency, timeoutMs, recoveryMs } = config.run;
-    const { drift, document } = await recheck({
-      statement,
-      partner: config.partner,
-      addresses: certifiable(config),
-      limits: { concurrency, timeoutMs, recoveryMs },
-      signal: interruption.signal,
-      onSignature: (signature) => redactor.addSignature(signature),
-    });
-    const clean = drift.map((one) => ({ ...one, message: redactor.text(one.message) }));
+    const { drift, document } = await recheckConfigured(config, statement, interruption.signal);
     const checks = document.results.map(({ id, verdict }) => ({ id, verdict }));
-    const code = printRecheck({ verification, drift: clean, checks }, json);
+    const code = printRecheck({ verification, drift, checks }, json);
     return interruption.exitCode() ?? code;
   } finally {
     interruption.dispose();
   }
+}
+
+function refuseWithPartners(given: Readonly<Record<string, unknown>>): void {
+  const names = Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+  if (names.length === 0) return;
+  throw new HookproofError('FLEET_FLAGS', `\`--partners\` cannot be combined with ${names.join(', ')}`, {
+    hint: 'The certificates are in the output folder, and the settings in the files of the partners.',
+  });
 }
 
 /** The URL of the certificate, if it is complete: a certificate omits the query, so such a URL must be configured. */
@@ -125,7 +133,7 @@ function urlFor({ predicate, subject }: NonNullable<Verification['statement']>):
 interface RecheckOutcome {
   readonly verification: Verification;
   readonly drift: readonly Drift[];
-  /** Null when nothing was sent. */
+  /** The checks; null if nothing was sent. */
   readonly checks: readonly { readonly id: string; readonly verdict: string }[] | null;
 }
 
@@ -160,7 +168,7 @@ function canaryText(checks: NonNullable<RecheckOutcome['checks']>): string {
   return others.length > 0 ? `${named}; not passed: ${others.join(', ')}` : named;
 }
 
-/** Verification rejects smaller files that are too large; this limit keeps huge ones out of memory. */
+/** Verification rejects smaller files that are too large; this limit only protects the memory. */
 const MAX_CERTIFICATE_BYTES = 16 * 1024 * 1024;
 
 async function verifyFile(file: string, flags: VerifyFlags): Promise<Verification> {
@@ -181,7 +189,7 @@ async function verifyFile(file: string, flags: VerifyFlags): Promise<Verificatio
 }
 
 /** ISO 8601: a date, or a time with its zone. */
-function timeOf(text: string | undefined): Date {
+export function timeOf(text: string | undefined): Date {
   if (text === undefined) return new Date();
   const time = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d))?$/.test(text)
     ? Date.parse(text)

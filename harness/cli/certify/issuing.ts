@@ -1,4 +1,4 @@
-/** What `certify` does in the same way for one endpoint and for each of many: refusals, addresses, the certificate. */
+/** Shared by `certify` for one endpoint and for many: refusals, addresses, the certificate. */
 import type { KeyObject } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,16 +6,21 @@ import {
   configurationBytes,
   type EndpointIdentity,
   issueCertificate,
+  type Recheck,
+  type RecheckOptions,
   type Refusal,
+  recheck,
   refusalsBefore,
 } from '../../certify/index.ts';
 import type { ResolvedConfig } from '../../config/index.ts';
+import { createRedactor } from '../../report/index.ts';
 import type { ResultDocument } from '../../report/result-document.ts';
 import { featuresOf } from '../../run/index.ts';
 import type { AddressPolicy } from '../../transport/index.ts';
+import { namedSecrets } from '../conduct.ts';
 import { CERTIFICATE_FILES, writeNew } from './certify-files.ts';
 
-/** Every reason in the configuration that prevents a certificate, before anything is sent. */
+/** Returns every reason in the configuration that prevents a certificate, before anything is sent. */
 export function configurationRefusals({ run, partner, clientFixtures, evidenceSources }: ResolvedConfig): Refusal[] {
   return refusalsBefore({
     profile: run.profile,
@@ -31,19 +36,43 @@ export function configurationRefusals({ run, partner, clientFixtures, evidenceSo
 }
 
 /**
- * The addresses that `certify` may deliver to. URLs come from partners, who must not make the operator's machine send
- * requests to its own network; a private address must be allowed by name.
+ * Returns the addresses that `certify` may deliver to. URLs come from partners, who must not make the operator's
+ * machine send requests to its own network; a private address must be allowed by name.
  */
 export function certifiable({ run }: Pick<ResolvedConfig, 'run'>): AddressPolicy {
   return { reach: 'public-only', allowPrivate: run.allowPrivate };
 }
 
-interface Evidence {
+/**
+ * Rechecks a configured endpoint against its certificate, which the caller has verified. Secrets are removed from the
+ * messages.
+ */
+export async function recheckConfigured(
+  config: ResolvedConfig,
+  statement: RecheckOptions['statement'],
+  signal: AbortSignal,
+): Promise<Pick<Recheck, 'drift' | 'document'>> {
+  const redactor = createRedactor({ values: namedSecrets(config.secrets) });
+  const { concurrency, timeoutMs, recoveryMs } = config.run;
+  const { drift, document } = await recheck({
+    statement,
+    partner: config.partner,
+    addresses: certifiable(config),
+    limits: { concurrency, timeoutMs, recoveryMs },
+    signal,
+    onSignature: (signature) => redactor.addSignature(signature),
+  });
+  return { drift: drift.map((one) => ({ ...one, message: redactor.text(one.message) })), document };
+}
+
+interface CertificateContent {
   readonly config: ResolvedConfig;
   readonly document: ResultDocument;
-  /** The document as it was saved. */
+  /** The bytes of the document as saved. */
   readonly documentBytes: Buffer;
   readonly identity: EndpointIdentity;
+  /** Default: now. */
+  readonly issuedAt?: Date;
   readonly validForMs: number;
   readonly privateKey: KeyObject;
 }
@@ -51,10 +80,9 @@ interface Evidence {
 /** Issues a certificate and writes it to the folder, with the configuration that it refers to: both files or none. */
 export async function writeCertificate(
   folder: string,
-  { config, document, documentBytes, identity, validForMs, privateKey }: Evidence,
+  { config, document, documentBytes, identity, issuedAt = new Date(), validForMs, privateKey }: CertificateContent,
 ): Promise<{ issuedAt: string; expiresAt: string }> {
   const settings = configurationBytes(config.settings);
-  const issuedAt = new Date();
   const certificate = issueCertificate({
     document,
     documentBytes,

@@ -1,11 +1,11 @@
-/** What the certification commands print. */
+/** The output of the certification commands. */
 import type { Refusal, Verification } from '../../certify/index.ts';
 import type { ResolvedConfig } from '../../config/index.ts';
 import { createLayout } from '../../report/index.ts';
 import { isTerminalReport } from '../conduct.ts';
 import { displayOf } from '../terminal.ts';
 
-type Statement = NonNullable<Verification['statement']>;
+type VerifiedStatement = NonNullable<Verification['statement']>;
 type Layout = ReturnType<typeof createLayout>;
 type Message = Pick<Refusal, 'code' | 'message' | 'fix'>;
 
@@ -13,8 +13,8 @@ export function outputLayout(): Layout {
   return createLayout(displayOf(process.stdout));
 }
 
-/** The content of a certificate, one line for each field. */
-export function certificateLines(statement: Statement, layout: Layout): string[] {
+/** Returns the content of a certificate, one line per field. */
+export function certificateLines(statement: VerifiedStatement, layout: Layout): string[] {
   const { predicate, subject } = statement;
   const { passedTests, warnedTests, hookproofCertificate: certificate } = predicate;
   const counts = [
@@ -50,8 +50,8 @@ export function reasonLines(reasons: readonly Message[], verdict: 'fail' | 'warn
   ]);
 }
 
-/** The content of a certificate for `--json`. */
-export function certificateJson(statement: Statement | null): unknown {
+/** Returns the content of a certificate for `--json`. */
+export function certificateJson(statement: VerifiedStatement | null): unknown {
   if (statement === null) return null;
   const { predicate, subject } = statement;
   const { configuration, hookproofCertificate, ...tests } = predicate;
@@ -59,7 +59,7 @@ export function certificateJson(statement: Statement | null): unknown {
   return { ...hookproofCertificate, ...tests, digests: Object.fromEntries(digests) };
 }
 
-/** Prints to standard output if a report for people went there, otherwise to standard error. */
+/** Prints to standard output if a report for people was printed there, otherwise to standard error. */
 export function print({ reporters }: ResolvedConfig, lines: (layout: Layout) => readonly string[]): void {
   const stream = reporters.some(isTerminalReport) ? process.stdout : process.stderr;
   stream.write(`\n${lines(createLayout(displayOf(stream))).join('\n')}\n`);

@@ -1,10 +1,16 @@
-/** Reads the files of the partners, one each, and checks all of them before the first request. */
+/** Reads the partners' files, one each, and checks all of them before the first request. */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 import { visible } from '../../../contract/visible.ts';
 import { CURRENT_REVISION, loadRevision } from '../../certify/index.ts';
-import { type ConfigFlags, collectConfig, type ResolvedConfig, variablePrefix } from '../../config/index.ts';
+import {
+  type CollectedConfig,
+  type ConfigFlags,
+  collectConfig,
+  type ResolvedConfig,
+  variablePrefix,
+} from '../../config/index.ts';
 import { configurationRefusals } from './issuing.ts';
 
 export interface FleetMember {
@@ -12,10 +18,16 @@ export interface FleetMember {
   readonly config: ResolvedConfig;
 }
 
+/** A partner whose file cannot be used, and why. */
+export interface BrokenMember {
+  readonly name: string;
+  readonly problems: readonly string[];
+}
+
 const DEFAULTS = '_defaults.yaml';
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
-/** What is wrong with one file, or with the folder. A line may have indented lines after it: the hint. */
+/** The problems of one file or of the folder. A line may be followed by indented lines: the hint. */
 interface FileProblems {
   readonly place: string;
   readonly lines: readonly string[];
@@ -24,15 +36,16 @@ interface FileProblems {
 /**
  * Reads and checks every partner, or those of `only`. HOOKPROOF_URL, HOOKPROOF_SECRET and similar variables are
  * ignored, because they would apply to every partner. Files of partners are not trusted: each refers to variables and
- * files of its partner only, and sets what describes its endpoint.
+ * files of its partner only, and sets what describes its endpoint. A file that cannot be used is a matter of its
+ * partner: the others are read.
  *
- * @throws HookproofError FLEET_INVALID, which lists every problem of every file
+ * @throws HookproofError FLEET_INVALID, which lists every problem of the folder, its file names and its defaults
  */
 export async function readPartners(
   directory: string,
   flags: ConfigFlags,
   only: readonly string[],
-): Promise<FleetMember[]> {
+): Promise<{ members: FleetMember[]; broken: BrokenMember[] }> {
   const problems: FileProblems[] = [];
   const { names, defaults } = await namesIn(directory, problems);
   for (const name of only) {
@@ -47,32 +60,71 @@ export async function readPartners(
     });
   }
   const members: FleetMember[] = [];
+  const broken: BrokenMember[] = [];
   for (const name of wanted) {
     const configFile = join(directory, `${name}.yaml`);
-    const collected = await collectConfig({
-      flags,
-      env: process.env,
-      cwd: process.cwd(),
-      configFile,
-      partner: { partner: name, folder: directory, names, defaultsFile: defaults ? join(directory, DEFAULTS) : null },
-    });
+    const collected = await collectPartner(directory, name, { names, defaults }, flags);
     const { config } = collected;
     const lines =
       config === null
         ? collected.problems.map(({ message, hint }) => `${visible(message)}\n    ${hint}`)
         : problemsOf(config);
-    if (config === null || lines.length > 0) problems.push({ place: configFile, lines });
+    const ofDefaults = lines.filter((line) => line.includes(DEFAULTS));
+    if (ofDefaults.length > 0) problems.push({ place: configFile, lines: ofDefaults });
+    if (config === null || lines.length > 0) broken.push({ name, problems: lines });
     else members.push({ name, config });
   }
-  if (problems.length === 0) return members;
-  throw invalid(problems);
+  const others = broken.map(({ name, problems: lines }) => ({ place: join(directory, `${name}.yaml`), lines }));
+  if (problems.length > 0) throw invalid([...problems, ...others]);
+  return { members, broken };
 }
 
-/** The sorted names of the partners, and whether there is a file of defaults. */
-async function namesIn(directory: string, problems: FileProblems[]): Promise<{ names: string[]; defaults: boolean }> {
+function collectPartner(directory: string, name: string, { names, defaults }: FolderNames, flags: ConfigFlags) {
+  return collectConfig({
+    flags,
+    env: process.env,
+    cwd: process.cwd(),
+    configFile: join(directory, `${name}.yaml`),
+    partner: { partner: name, folder: directory, names, defaultsFile: defaults ? join(directory, DEFAULTS) : null },
+  });
+}
+
+/**
+ * Reads where notices about a partner are sent, and its secrets, whatever else is wrong with its file: the operator is
+ * notified of a partner without one, too.
+ */
+export async function noticesOfPartner(
+  directory: string,
+  name: string,
+): Promise<Pick<CollectedConfig, 'notices' | 'secrets'>> {
+  return collectPartner(directory, name, await namesIn(directory, []), {});
+}
+
+/**
+ * Returns the names of all partners, and the path of the file of defaults; null if there is none.
+ *
+ * @throws HookproofError FLEET_INVALID for names that cannot be used
+ */
+export async function partnersIn(
+  directory: string,
+): Promise<{ names: readonly string[]; defaultsFile: string | null }> {
+  const problems: FileProblems[] = [];
+  const { names, defaults } = await namesIn(directory, problems);
+  if (problems.length > 0) throw invalid(problems);
+  return { names, defaultsFile: defaults ? join(directory, DEFAULTS) : null };
+}
+
+interface FolderNames {
+  readonly names: readonly string[];
+  /** Whether there is a file of defaults. */
+  readonly defaults: boolean;
+}
+
+/** Returns the sorted names of the partners, and whether there is a file of defaults. */
+async function namesIn(directory: string, problems: FileProblems[]): Promise<FolderNames> {
   const files = await readdir(directory, { withFileTypes: true }).catch((cause) => {
     throw new HookproofError('FLEET_FOLDER', `the folder of the partners, ${directory}, cannot be read`, {
-      hint: 'Name a folder with one file for each partner: partners/acme.yaml, in the format of hookproof.yaml.',
+      hint: 'Give a folder with one file for each partner: partners/acme.yaml, in the format of hookproof.yaml.',
       cause,
     });
   });
@@ -101,7 +153,7 @@ async function namesIn(directory: string, problems: FileProblems[]): Promise<{ n
   return { names: names.toSorted(), defaults: files.some(({ name }) => name === DEFAULTS) };
 }
 
-/** Why a valid configuration cannot be certified. */
+/** Returns why a valid configuration cannot be certified. */
 function problemsOf(config: ResolvedConfig): string[] {
   const { run } = config;
   const problems = configurationRefusals(config).map(({ message, fix }) => `${message}\n    ${fix}`);
@@ -114,7 +166,7 @@ function problemsOf(config: ResolvedConfig): string[] {
   return problems;
 }
 
-/** Lists all problems. A problem of the defaults concerns every partner, and is listed once. */
+/** Creates an error that lists all problems. A problem of the defaults concerns every partner, and is listed once. */
 function invalid(problems: readonly FileProblems[]): HookproofError {
   const listed = new Set<string>();
   const list = problems.flatMap(({ place, lines }) => {

@@ -48,12 +48,12 @@ export async function certifyKeygenCommand(
   return 0;
 }
 
-/** The private key from `--key FILE`, or from HOOKPROOF_CERTIFY_KEY, which contains the path or the PEM text. */
+/** Reads the private key from `--key FILE`, or from HOOKPROOF_CERTIFY_KEY, which contains the path or the PEM text. */
 export async function signingKey({ key: file, passphraseFile }: KeyFlags): Promise<KeyObject> {
   const variable = process.env[KEY_VARIABLE];
   if (file === undefined && (variable === undefined || variable === '')) {
-    throw new HookproofError('CERTIFY_NO_KEY', 'no key to sign the certificate with is given', {
-      hint: `Name its file with \`--key\`, or set ${KEY_VARIABLE}. \`hookproof certify keygen\` makes one.`,
+    throw new HookproofError('CERTIFY_NO_KEY', 'no key for signing the certificate was given', {
+      hint: `Give its file with \`--key\`, or set ${KEY_VARIABLE}. \`hookproof certify keygen\` generates one.`,
     });
   }
   const passphrase = await readPassphrase(passphraseFile);
@@ -66,12 +66,12 @@ export async function signingKey({ key: file, passphraseFile }: KeyFlags): Promi
   return key;
 }
 
-/** The public keys of `--key FILE`, which can be repeated during a rotation. */
+/** Reads the public keys of `--key FILE`, which can be repeated during a rotation. */
 export function trustedKeys(files: readonly string[]): Promise<KeyObject[]> {
   return Promise.all(files.map(async (path) => readPublicKey(await readKeyText(path, '--key'), `--key: ${path}`)));
 }
 
-/** From `--passphrase-file` or HOOKPROOF_CERTIFY_KEY_PASSPHRASE; undefined without either. */
+/** Reads the passphrase from `--passphrase-file` or HOOKPROOF_CERTIFY_KEY_PASSPHRASE; undefined without either. */
 function readPassphrase(file: string | undefined): Promise<string | undefined> {
   return credential({
     noun: 'passphrase',
@@ -81,10 +81,19 @@ function readPassphrase(file: string | undefined): Promise<string | undefined> {
   });
 }
 
-/** Not an error: mounted secrets are often readable by a group. */
+/** Advises on a key that other users can read. It is not an error, because a mount may not know permissions. */
 async function adviseOnMode(path: string): Promise<void> {
-  if (process.platform === 'win32') return;
-  const { mode } = await stat(path);
-  if ((mode & 0o077) === 0) return;
+  const user = process.getuid?.();
+  if (user === undefined || !isReadByOthers(await stat(path), user)) return;
   printAdvice([`other users of this machine can read ${path}: chmod 600 ${path}`]);
+}
+
+/**
+ * Whether other users can read a file with a key. A file of root that its group can read is how Kubernetes mounts a
+ * secret with `fsGroup`: the group was made for this program, which could not read the file otherwise. PostgreSQL
+ * decides in the same way about the key of its server.
+ */
+export function isReadByOthers({ mode, uid }: { readonly mode: number; readonly uid: number }, user: number): boolean {
+  const throughGroup = uid === 0 && user !== 0;
+  return (mode & (throughGroup ? 0o027 : 0o077)) !== 0;
 }

@@ -1,6 +1,6 @@
 /**
- * Worker processes, as their parent sees them: started when needed, reused, and killed when they do not stop. Both talk
- * over the channel that Node opens between them.
+ * The parent's side of worker processes: starts them on demand, reuses them, and kills those that do not stop. Parent
+ * and worker communicate over Node's channel.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import type { EndpointIdentity, Refusal } from '../../certify/index.ts';
@@ -8,12 +8,12 @@ import type { ResolvedConfig } from '../../config/index.ts';
 import type { RunFacts } from '../../fleet.ts';
 import { listedVariables } from '../../start-command.ts';
 
-/** To the worker: certify this partner, or stop and report what is known. */
+/** An order to the worker: certify this partner, or stop and report the results so far. */
 export type Order =
   | { readonly kind: 'run'; readonly config: ResolvedConfig; readonly folder: string }
   | { readonly kind: 'stop' };
 
-/** From the worker. Everything in it is redacted. */
+/** A reply from the worker. Everything in it is redacted. */
 export type Reply =
   | {
       readonly kind: 'done';
@@ -22,16 +22,16 @@ export type Reply =
       readonly identity: EndpointIdentity | null;
       readonly files: readonly string[];
     }
-  /** Nothing was sent: the configuration of the partner does not allow it. */
+  /** Nothing was sent, because the partner's configuration does not allow it. */
   | { readonly kind: 'refused'; readonly message: string; readonly fix: string }
   | { readonly kind: 'broken'; readonly message: string };
 
 /** The reply of a worker, or how it ended without one. */
-export type Answer = Reply | { readonly kind: 'gone'; readonly how: string };
+export type WorkerEnd = Reply | { readonly kind: 'gone'; readonly how: string };
 
 export interface Workers {
-  /** Certifies one partner. `timedOut`: it was stopped at its time limit. Never rejects. */
-  run(order: Extract<Order, { kind: 'run' }>, limits: RunLimits): Promise<{ answer: Answer; timedOut: boolean }>;
+  /** Certifies one partner. `timedOut`: whether it was stopped at its time limit. Never rejects. */
+  run(order: Extract<Order, { kind: 'run' }>, limits: RunLimits): Promise<{ answer: WorkerEnd; timedOut: boolean }>;
   /** Ends all processes. */
   close(): void;
 }
@@ -41,19 +41,19 @@ interface RunLimits {
   readonly signal: AbortSignal;
 }
 
-/** The first argument that makes the program a worker. Not documented for users. */
+/** The first argument that starts the program as a worker. Not documented for users. */
 const WORKER = '--fleet-worker';
 /** How long a worker may take to reply after it is asked to stop. */
 const GRACE_MS = 5000;
-/** The heap of a worker, in megabytes: four times the need of a whole run. */
+/** The heap of a worker in megabytes: four times the need of a whole run. */
 const HEAP_MB = 512;
 /** A process is replaced after this many partners, so that leaks cannot add up. */
 const MAX_PARTNERS = 40;
 
 /**
- * The variables that a worker gets: those with which Node finds its options, libraries, CAs, language and time zone.
- * All others stay in the parent process: the signing key, its passphrase, and the secrets of all partners. The order to
- * the worker contains the secrets of its partner.
+ * The environment variables of a worker: those with which Node finds its options, libraries, CAs, language and time
+ * zone. All others stay in the parent process: the signing key, its passphrase, and the secrets of all partners. The
+ * order contains the secrets of the worker's partner.
  */
 export const WORKER_VARIABLES: readonly string[] = [
   ...['SystemRoot', 'LANG', 'LC_ALL', 'LC_CTYPE', 'TZ'],
@@ -61,7 +61,7 @@ export const WORKER_VARIABLES: readonly string[] = [
   ...['OPENSSL_CONF', 'OPENSSL_MODULES', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'LD_LIBRARY_PATH'],
 ];
 
-/** `program` is started as a worker: by default this program itself. */
+/** Creates the workers. `program` is started as a worker. Default: this program itself. */
 export function createWorkers(program = process.argv[1] ?? '', graceMs = GRACE_MS): Workers {
   const idle: { child: ChildProcess; served: number }[] = [];
   const all = new Set<ChildProcess>();
@@ -70,7 +70,7 @@ export function createWorkers(program = process.argv[1] ?? '', graceMs = GRACE_M
     const child = fork(program, [WORKER], {
       env: listedVariables(WORKER_VARIABLES),
       serialization: 'advanced',
-      // A worker reports over the channel only; its streams would mix with those of the parent.
+      // Workers report only over the channel; their streams would mix with the parent's.
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       execArgv: [...process.execArgv, `--max-old-space-size=${HEAP_MB}`],
     });
@@ -99,7 +99,7 @@ export function createWorkers(program = process.argv[1] ?? '', graceMs = GRACE_M
           timedOut = true;
           halt();
         }, timeoutMs);
-        const settle = (answer: Answer) => {
+        const settle = (answer: WorkerEnd) => {
           clearTimeout(limit);
           clearTimeout(kill);
           signal.removeEventListener('abort', halt);

@@ -23,7 +23,7 @@ export function serveAsWorker(): Promise<number> {
   };
   process.on('uncaughtException', die);
   process.on('unhandledRejection', die);
-  // Ctrl-C in a terminal reaches every process of the group. The parent decides what happens to this one.
+  // Ctrl-C in a terminal reaches every process of the group. The parent decides about this one.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});
   process.on('message', (order: Order) => void handle(order));
   return new Promise((resolve) => {

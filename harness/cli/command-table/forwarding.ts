@@ -1,6 +1,6 @@
 /** The commands in front of the partner's own receiver: the proxy, and sending again what it has kept. */
 import type { Command } from 'commander';
-import { type ActionMaker, withEndpoint, withSettings, withYes } from './shared-options.ts';
+import { type ActionMaker, collect, SET_HELP, withEndpoint, withSettings, withYes } from './shared-options.ts';
 
 const PROXY_HELP = `
 Requests and answers are forwarded byte for byte, the Host header and malformed requests included: one connection to
@@ -31,6 +31,7 @@ Examples:
   hookproof replay --list
   hookproof replay 7e57ca-12 --to http://127.0.0.1:3000
   hookproof replay --last 10 --to http://127.0.0.1:3000 --sign
+  hookproof replay 7e57ca-12 --to http://127.0.0.1:3000 --set data.metadata.orderStatus=FAILED --sign
   hookproof replay 7e57ca-12 --to http://127.0.0.1:3000 --curl
 
 Exit codes:
@@ -69,6 +70,8 @@ export function addForwardingCommands(program: Command, action: ActionMaker): vo
     .option('--last <n>', 'the last n')
     .option('--list', 'list what is kept; send nothing')
     .option('--sign', 'sign the body again, with the configured secret')
+    .option('--set <path=value>', SET_HELP, collect)
+    .option('--body <file>', 'send the bytes of this file as the body; "-" for standard input')
     .option('--curl', 'print a script with curl; send nothing')
     .option('--store <folder>', 'where the proxy keeps them, unless it is the default');
   withYes(withEndpoint(replay))

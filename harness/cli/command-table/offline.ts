@@ -33,7 +33,22 @@ Examples:
   hookproof certs certs
   hookproof certs certs --host partner.test --host 127.0.0.1 --days 90 --key rsa2048`;
 
+const SIGN_HELP = `
+Send the file with --data-binary: --data removes line ends, and the signature no longer matches.
+
+Examples:
+  hookproof sign body.json --secret-file secret.txt
+  curl --header "$(hookproof sign body.json --header-line)" --header 'Content-Type: application/json' \\
+    --data-binary @body.json http://127.0.0.1:3000/`;
+
 export function addOfflineCommands(program: Command, action: ActionMaker): void {
+  addLookUpCommands(program, action);
+  addSigningCommands(program, action);
+  addFileCommands(program, action);
+}
+
+/** Adds what explains the catalogue. */
+function addLookUpCommands(program: Command, action: ActionMaker): void {
   program
     .command('list')
     .description('list checks (scenarios), suites, requirements, mistakes, known faults and error codes')
@@ -44,7 +59,12 @@ export function addOfflineCommands(program: Command, action: ActionMaker): void 
     )
     .option('--suite <name>', 'only this suite (repeatable)', collect)
     .option('--json', 'print JSON')
-    .option('--schemas', 'print the JSON Schemas of notifications, the JSON report, events (ndjson) and effects')
+    .option(
+      '--schemas',
+      'print the JSON Schemas of notifications, JSON reports, events (ndjson), comparisons and effects',
+    )
+    .option('--openapi', 'print the contract as an OpenAPI 3.1 document')
+    .option('--asyncapi', 'print the contract as an AsyncAPI 3 document')
     .action(action(async () => (await import('../commands/list.ts')).listCommand));
 
   program
@@ -54,14 +74,17 @@ export function addOfflineCommands(program: Command, action: ActionMaker): void 
     .description('explain what an item means, why it matters and how to fix it')
     .addHelpText('after', EXPLAIN_HELP)
     .action(action(async () => (await import('../commands/explain.ts')).explainCommand));
+}
 
+function addSigningCommands(program: Command, action: ActionMaker): void {
   program
     .command('sign')
     .argument('[file]', 'file with the body, "-" for standard input', '-')
     .description('sign a body, offline')
     .option('--secret-file <file>', 'file with the secret (or HOOKPROOF_SECRET)')
     .option('--as <encoding>', 'sign with this fault or encoding; `--as list` lists them', 'base64')
-    .addHelpText('after', '\nExample:\n  hookproof sign body.json --secret-file secret.txt')
+    .option('--header-line [name]', 'print the whole header line, for `curl --header` (default: X-Service-Signature)')
+    .addHelpText('after', SIGN_HELP)
     .action(action(async () => (await import('../commands/sign.ts')).signCommand));
 
   program
@@ -75,7 +98,10 @@ export function addOfflineCommands(program: Command, action: ActionMaker): void 
     .option('--json', 'print JSON')
     .addHelpText('after', VERIFY_HELP)
     .action(action(async () => (await import('../commands/verify.ts')).verifyCommand));
+}
 
+/** Adds what writes certificates, configurations, receivers and scripts to start from. */
+function addFileCommands(program: Command, action: ActionMaker): void {
   program
     .command('certs')
     .argument('<folder>', 'folder to write to; it is created if it does not exist')

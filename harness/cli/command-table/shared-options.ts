@@ -11,9 +11,21 @@ export const EXIT_CODES = `
 Exit codes:
   0 conformant, 1 failures, 2 usage or configuration error, 3 no verdict, 4 internal error, 130/143 interrupted`;
 
-/** For an option that can be given several times. */
+/** Collects the values of an option that can be given several times. */
 export function collect(value: string, before: string[] = []): string[] {
   return [...before, value];
+}
+
+/** Flags with the help of each; after it, {@link collect} for a repeatable flag, otherwise the default value. */
+export type FlagTable = Readonly<Record<string, string | readonly [help: string, more: string | typeof collect]>>;
+
+export function withFlags(command: Command, ...tables: readonly FlagTable[]): Command {
+  for (const [flag, given] of tables.flatMap((table) => Object.entries(table))) {
+    const [help, more] = typeof given === 'string' ? [given] : given;
+    if (typeof more === 'function') command.option(flag, help, more);
+    else command.option(flag, help, more);
+  }
+  return command;
 }
 
 /** Adds the flags of settings: of whole groups, or of single settings by their path. */
@@ -26,23 +38,29 @@ export function withSettings(command: Command, ...wanted: readonly string[]): Co
   return command;
 }
 
-/** The options that say how an endpoint is reached and with which credentials: the same in every command that sends. */
+/** Adds the options that say how an endpoint is reached and with which credentials, for every command that sends. */
 export function withEndpoint(command: Command): Command {
   command.option('--config <file>', 'configuration file (default: hookproof.yaml, if it exists)');
   return withSettings(command, 'endpoint');
 }
 
-/** For commands that ask before they send to a public host. */
+export const OUTPUT_OF_FLEET = 'output folder of `certify --partners` (default: hookproof-partners)';
+
+export const SET_HELP =
+  'set a field, for example data.metadata.orderStatus=FAILED (repeatable; the value is read as JSON, ' +
+  'otherwise as text)';
+
+/** Adds `--yes`, for commands that ask before they send to a public host. */
 export function withYes(command: Command): Command {
   return command.option('--yes', 'do not ask before sending to a public host that hookproof.yaml does not name');
 }
 
-/** For commands that judge an endpoint: without credentials, it must be said that none are needed. */
+/** Adds `--open`, for commands that judge an endpoint: it confirms that no credentials are needed. */
 export function withOpen(command: Command): Command {
   return command.option('--open', 'the endpoint needs neither secret nor API key: do not check authentication');
 }
 
-/** What a whole run takes: the endpoint, and how the run goes. */
+/** Adds the options of a whole run. */
 export function withRun(command: Command): Command {
   return withSettings(withEndpoint(command), 'run');
 }

@@ -4,8 +4,9 @@ import { relative, resolve } from 'node:path';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 import { CATALOGUE } from '../../../scenarios/index.ts';
 import type { ConfigFlags } from '../../config/index.ts';
+import { readBaselineIfThere, renderBaseline } from '../../config/read-baseline.ts';
 import { MAX_DOCUMENT_BYTES, readFile, utf8Text } from '../../config/read-file.ts';
-import { readBaselineIfThere, renderBaseline, updateBaseline } from '../../judge/index.ts';
+import { updateBaseline } from '../../judge/index.ts';
 import type { ResultDocument } from '../../report/result-document.ts';
 import { commandConfig } from '../command-input.ts';
 import { runAlone } from '../conduct.ts';
@@ -59,7 +60,7 @@ export async function baselineUpdateCommand(
 }
 
 async function newRun(url: string | undefined, flags: UpdateFlags): Promise<Judged> {
-  // Without the baseline, so that the run reports known failures too.
+  // The baseline is omitted, so that the run also reports known failures.
   const { config: configFile, run: _, baseline: __, bail: ___, open, yes, ...given } = flags;
   const config = await commandConfig(url, configFile, given);
   await requireCredentials(config, open);
@@ -67,7 +68,9 @@ async function newRun(url: string | undefined, flags: UpdateFlags): Promise<Judg
   return runAlone(config);
 }
 
-/** A saved JSON report. Only what an update needs is checked, so reports of other versions work too. */
+/**
+ * Reads a saved JSON report. Only the fields that an update needs are checked, so reports of other versions work, too.
+ */
 async function savedRun(file: string): Promise<Judged> {
   const hint = 'Create a JSON report with `hookproof run --reporter json=run.json`.';
   const content = await readFile(file, MAX_DOCUMENT_BYTES);
@@ -90,12 +93,12 @@ function isJudged(value: unknown): value is Judged {
   return value.results.every((one) => typeof one?.id === 'string' && typeof one?.verdict === 'string');
 }
 
-/** An update from a run without verdicts would silently drop entries. */
+/** Rejects a run without verdicts, because an update from it would silently drop entries. */
 function refuseWithoutVerdicts({ results, interrupted }: Judged): void {
   const judged = results.some(({ verdict }) => verdict === 'pass' || verdict === 'fail' || verdict === 'warn');
   if (judged && !interrupted) return;
   const message = interrupted ? 'the run was interrupted' : 'the run evaluated no check';
   throw new HookproofError('BASELINE_NOTHING_JUDGED', message, {
-    hint: 'The baseline is unchanged. Repeat the run to the end, against an endpoint that can be reached.',
+    hint: 'The baseline is unchanged. Run again to completion, against a reachable endpoint.',
   });
 }

@@ -23,7 +23,7 @@ interface CertsFlags {
 }
 
 const THIS_MACHINE = ['localhost', '127.0.0.1', '::1'];
-/** Well over 30 days: a run warns about certificates that expire sooner. */
+/** Well over 30 days, because a run warns about certificates that expire sooner. */
 const DEFAULT_DAYS = 90;
 /** Apple's systems reject server certificates that are valid for longer. */
 const MAX_DAYS = 825;
@@ -41,11 +41,11 @@ export async function certsCommand(folder: string, flags: CertsFlags): Promise<n
   const present = await presentFiles(directory, WORKING_SET_FILES);
   if (present.length > 0 && flags.force !== true) {
     throw new HookproofError('CERTS_EXISTS', `${directory} already contains ${present.join(', ')}`, {
-      hint: 'Name another folder, or replace the whole set with `--force`.',
+      hint: 'Give another folder, or replace the whole set with `--force`.',
     });
   }
   const set = await makeWorkingSet(options);
-  // The key of a replaced CA matches no certificate any more.
+  // The key of a replaced CA no longer matches any certificate.
   const names = new Set(set.files.map(({ name }) => name));
   const obsolete = present.filter((name) => !names.has(name));
   await placeFiles(directory, set.files, obsolete);
@@ -55,11 +55,11 @@ export async function certsCommand(folder: string, flags: CertsFlags): Promise<n
 
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
 
-/** A host name, a wildcard (`*.` and a host name) or an IP address. */
+/** Parses a host name, a wildcard (`*.` and a host name) or an IP address. */
 function readHost(host: string): string {
   const labels = host.replace(/^\*\./, '').split('.');
   const isAddress = isIP(host) !== 0 && !host.includes('%');
-  // Digits and dots that are not an address, such as 127.0.0.300, are not a name either.
+  // Digits and dots that are not an address, such as 127.0.0.300, are not a host name either.
   const isName = host.length <= 253 && labels.every((label) => LABEL.test(label)) && !/^[\d.]+$/.test(host);
   if (isAddress || isName) return host;
   throw new HookproofError(
@@ -89,11 +89,10 @@ function readClientName(name: string): string {
 }
 
 /**
- * Returns which of these files exist already.
+ * Returns which of these files already exist.
  *
  * @throws HookproofError CERTS_NOT_A_FOLDER if the folder, or one inside it, is not a folder; CERTS_IN_THE_WAY if one
- *   of
- *   the files is a folder
+ * of the files is a folder
  */
 async function presentFiles(directory: string, names: readonly string[]): Promise<string[]> {
   const folders = new Set([directory, ...names.map((name) => dirname(join(directory, name)))]);
@@ -104,7 +103,7 @@ async function presentFiles(directory: string, names: readonly string[]): Promis
     if (found?.isDirectory() === true) {
       const message = `${join(directory, name)} is a folder, and a file with this name must be written`;
       throw new HookproofError('CERTS_IN_THE_WAY', message, {
-        hint: 'Move it away, or name another folder for the certificates.',
+        hint: 'Move it away, or give another folder for the certificates.',
       });
     }
     if (found !== null) present.push(name);
@@ -123,13 +122,13 @@ async function checkFolder(folder: string): Promise<void> {
   );
   if (reason === null) return;
   throw new HookproofError('CERTS_NOT_A_FOLDER', `${folder} ${reason}`, {
-    hint: 'Name a folder; it is created if it does not exist.',
+    hint: 'Give a folder; it is created if it does not exist.',
   });
 }
 
 /**
- * Writes the files and removes the obsolete ones: all of it or nothing. Files are written to a staging folder and then
- * moved; after an error, every step is undone. Only the owner can read folders that are created.
+ * Writes the files and removes the obsolete ones: all or nothing. Files are written to a staging folder and then moved;
+ * after an error, every step is undone. Only the owner can read created folders.
  *
  * @throws HookproofError CERTS_NOT_WRITTEN
  */
@@ -153,7 +152,7 @@ async function placeFiles(
       moved.push(() => rm(place));
     }
   } catch (cause) {
-    // In this order: the files that were set aside are in the staging folder, which is in the folder to remove.
+    // The order matters: the files that were set aside are in the staging folder, which is in the folder to remove.
     await undoAll(moved);
     if (staging !== undefined) await rm(staging, { recursive: true, force: true });
     await undoAll(made);
@@ -162,7 +161,7 @@ async function placeFiles(
   await rm(staging, { recursive: true, force: true });
 }
 
-/** What undoes the steps that were done. */
+/** Functions that undo the completed steps. */
 type Undo = (() => Promise<unknown>)[];
 
 async function undoAll(steps: Undo): Promise<void> {
@@ -216,13 +215,13 @@ function notWritten(directory: string, cause: unknown): HookproofError {
           ? 'No space is left on the disk. Nothing was changed.'
           : code === 'ENOENT'
             ? 'Choose a folder whose parent exists and is writable. Nothing was changed.'
-            : 'Check its permissions, or name another folder. Nothing was changed.',
+            : 'Check its permissions, or give another folder. Nothing was changed.',
       cause,
     },
   );
 }
 
-/** What was written, and how to use it. Never contains a key. */
+/** Describes what was written and how to use it. Never contains a key. */
 function summary(directory: string, { files, guide, validUntil }: WorkingSet, obsolete: readonly string[]): string {
   return [
     `wrote ${files.length} files to ${directory}, valid until ${validUntil.toISOString()}, never for production:`,

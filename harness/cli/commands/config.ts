@@ -14,7 +14,7 @@ export async function configShowCommand(
   return 0;
 }
 
-/** The JSON Schema of hookproof.yaml as a file. */
+/** Returns the JSON Schema of hookproof.yaml as text. */
 export async function schemaText(): Promise<string> {
   return `${JSON.stringify(await jsonSchema(), null, 2)}\n`;
 }

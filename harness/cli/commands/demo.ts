@@ -1,6 +1,6 @@
 /**
- * `hookproof demo`: runs every suite against the reference receiver, which is in this process, on a real socket, with
- * every feature on that one process can have.
+ * `hookproof demo`: runs every suite against the reference receiver in this process, on a real socket, with every
+ * feature that one process can have.
  */
 import { randomBytes } from 'node:crypto';
 import { makeWorkingSet, WORKING_SET_FIXTURES } from '../../../certs/index.ts';
@@ -51,7 +51,7 @@ export async function demoCommand(flags: ConfigFlags): Promise<number> {
         HOOKPROOF_EFFECTS_TOKEN: token,
       },
       cwd: process.cwd(),
-      // The current folder may hold the hookproof.yaml of another endpoint.
+      // The current folder may contain the hookproof.yaml of another endpoint.
       configFile: null,
     });
     const clientFixtures = Object.fromEntries(
@@ -67,7 +67,7 @@ export async function demoCommand(flags: ConfigFlags): Promise<number> {
   }
 }
 
-/** Certificates for this run, by file name. They are never written to disk. */
+/** Creates certificates for this run, by file name. They are never written to disk. */
 async function demoCertificates() {
   const { files } = await makeWorkingSet({
     directory: '.',

@@ -24,7 +24,7 @@ export async function doctorCommand(url: string | undefined, flags: DoctorFlags)
   const stages = stageLine();
   const interruption = interruptible();
   try {
-    // Printed before the rest of the program is loaded, so that something is on the screen at once.
+    // Printed before the rest of the program is loaded, so that output appears at once.
     stages.show('reading the configuration');
     const [{ examine, renderDoctor }, { createRedactor }, { namedSecrets }, notification] = await Promise.all([
       import('../../doctor/index.ts'),
@@ -59,7 +59,7 @@ export async function doctorCommand(url: string | undefined, flags: DoctorFlags)
   }
 }
 
-/** The exit code, and what decided it. */
+/** Returns the exit code, and what decided it. */
 function exitOf(
   { counts: { problem }, reached }: DoctorDocument,
   interrupted: number | null,
@@ -77,7 +77,7 @@ function exitOf(
   return { exitCode: 0, decidedBy: 'problems count only with --strict' };
 }
 
-/** The current stage: one line that is updated on a terminal, and printed once elsewhere. */
+/** Shows the current stage: one line that is updated on a terminal, and printed once elsewhere. */
 function stageLine(): { show(stage: string): void; erase(): void } {
   const { isTTY, columns } = displayOf(process.stderr);
   let shown = false;

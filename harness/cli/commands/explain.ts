@@ -1,4 +1,4 @@
-/** `hookproof explain`: what a scenario, requirement, suite, mistake, fault, error code or status means, offline. */
+/** `hookproof explain`: explains a scenario, requirement, suite, mistake, fault, error code or status, offline. */
 
 import {
   ERROR_CODE_GROUPS,
@@ -17,13 +17,14 @@ import {
 import { explainMistake, findMistake, MISTAKES, type Mistake } from '../../../contract/mistakes/index.ts';
 import { CATALOGUE, findScenario, REQUIREMENTS, requirement, type Scenario } from '../../../scenarios/index.ts';
 import { type DictionaryFault, loadDictionary } from '../../diagnose/index.ts';
+import { failingAlways } from '../../run/index.ts';
 import { didYouMean, stackCalled } from '../did-you-mean.ts';
 import { explainName, knownNames } from '../known-names.ts';
 import { type SentBytesOptions, sentBytes } from '../sent-bytes.ts';
 import { displayOf } from '../terminal.ts';
 import { writeWrapped } from '../wrapped-text.ts';
 
-/** The stack that a word names; null without a word. */
+/** Returns the stack that a word names; null without a word. */
 export function stackNamed(word: string | undefined): Stack | null {
   return word === undefined ? null : stackCalled(word, 'EXPLAIN_UNKNOWN_STACK');
 }
@@ -34,7 +35,7 @@ export async function explainCommand(id: string, flags: { readonly stack?: strin
 }
 
 /**
- * The explanations of everything that has this name: a check, requirement, suite, status, error code or fault, and
+ * Returns the explanations of everything with this name: a check, requirement, suite, status, error code or fault, and
  * every other name that a report prints.
  *
  * @throws HookproofError EXPLAIN_UNKNOWN, with suggestions
@@ -42,7 +43,7 @@ export async function explainCommand(id: string, flags: { readonly stack?: strin
 export async function explanationOf(id: string, stack: Stack | null, display = PLAIN_TEXT): Promise<string> {
   const fault = await explainKnownFault(id, stack);
   const mistake = await explainKnownMistake(id, stack);
-  // A finding with the name of a fault says less.
+  // A finding with the name of a fault is less specific than the fault.
   const known = [explain(id, display), mistake, fault ?? explainName(id)].filter((text) => text !== null);
   if (known.length > 0) return known.join('\n');
   const { faults } = await loadDictionary();
@@ -62,7 +63,7 @@ export async function explanationOf(id: string, stack: Stack | null, display = P
 
 const PLAIN_TEXT: SentBytesOptions = { columns: 80, unicode: true };
 
-/** The explanation of an id that is not a fault, or null if there is none. */
+/** Returns the explanation of an id that is not a fault; null if there is none. */
 export function explain(id: string, display: SentBytesOptions = PLAIN_TEXT): string | null {
   const scenario = findScenario(id);
   if (scenario !== undefined) return explainScenario(scenario, display);
@@ -98,7 +99,7 @@ async function explainKnownFault(id: string, stack: Stack | null): Promise<strin
   return fault === undefined ? null : explainFault(fault, faults, stack);
 }
 
-/** A mistake of the library, with the checks and the mutants that refer to it; null without one of this id. */
+/** Explains a mistake of the library, with the checks and mutants that refer to it; null if no mistake has this id. */
 async function explainKnownMistake(id: string, stack: Stack | null): Promise<string | null> {
   const mistake = findMistake(id);
   if (mistake === undefined) return null;
@@ -127,11 +128,26 @@ const LEVELS = {
 
 const INDENT = '  ';
 
+/** Outcomes that fail the run although other failures of the check only warn. */
+const ALWAYS_FAILS: Readonly<Record<string, string>> = {
+  '3xx': 'a redirect',
+  none: 'no answer',
+  closed: 'a closed connection',
+};
+
+/** Describes the level that a run applies, and the outcomes that fail at every level. */
+function levelOf(scenario: Scenario): string {
+  const { level } = scenario;
+  if (level !== 'should' || !sends(scenario)) return LEVELS[level];
+  const always = [...failingAlways(scenario)].map((match) => ALWAYS_FAILS[match] ?? `${match}`);
+  return `should (a failure warns; ${[...always, 'a receiver that stops answering'].join(' or ')} fails the run)`;
+}
+
 function sends(scenario: Scenario): boolean {
   return 'change' in scenario || 'flow' in scenario;
 }
 
-/** What is sent and the plain valid delivery, to compare, with sample credentials. */
+/** Renders what is sent next to the plain valid delivery, with sample credentials. */
 function bytesOf(scenario: Scenario, { columns, unicode }: SentBytesOptions): string[] {
   const compared = sentBytes(scenario, { columns: Math.max(columns, 40) - INDENT.length, unicode });
   if (compared.length === 0) return sends(scenario) ? ['Bytes      those of the plain valid delivery'] : [];
@@ -142,7 +158,7 @@ function explainScenario(scenario: Scenario, display: SentBytesOptions): string 
   return lines(
     `${scenario.id}: ${scenario.title}`,
     '',
-    `Level      ${LEVELS[scenario.level]}`,
+    `Level      ${levelOf(scenario)}`,
     scenario.needs === undefined ? null : `Needs      ${scenario.needs.join(', ')}`,
     `Sends      ${sent(scenario)}`,
     ...bytesOf(scenario, display),
@@ -238,7 +254,9 @@ function shownBy({ outcomes }: DictionaryFault): string[] {
   return [...lines, ...more].map((text, at) => `${(at === 0 ? 'Shown by' : '').padEnd(11)} ${text}`);
 }
 
-/** The general rule, then the fix of each stack that has one; with `only`, the one that holds for that stack. */
+/**
+ * Returns the general rule, then the fix of each stack that has one; with `only`, the one that applies to that stack.
+ */
 function fixes({ fix }: Mistake, only: Stack | null): string[] {
   const sources = only === null ? STACKS : fixSources(only);
   const stacks = sources.filter((stack) => fix[stack] !== undefined).slice(0, only === null ? undefined : 1);

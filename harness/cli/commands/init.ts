@@ -6,6 +6,7 @@ import { HookproofError } from '../../../contract/hookproof-error.ts';
 import { packageFile } from '../../../contract/package-file.ts';
 import { effectsServerOf, filesOf, recipeOf, type Stack, titleOfStack } from '../../../contract/stacks.ts';
 import { CONFIG_FILE, configTemplate, SCHEMA_FILE } from '../../config/index.ts';
+import { whyNotWritable } from '../../writable.ts';
 import { stackCalled } from '../did-you-mean.ts';
 import { errorCode } from '../terminal.ts';
 import { schemaText } from './config.ts';
@@ -15,7 +16,7 @@ interface InitFlags {
   readonly stack?: string;
 }
 
-/** `target` is the file to write; with `--stack` it is a folder. */
+/** Runs `hookproof init`. `target` is the file to write; with `--stack`, a folder. */
 export async function initCommand(target: string | undefined, flags: InitFlags): Promise<number> {
   const force = flags.force === true;
   const text =
@@ -32,24 +33,26 @@ async function writeConfig(target: string, force: boolean): Promise<string> {
   const named = target === CONFIG_FILE ? '' : ` --config ${target}`;
   return [
     `wrote ${target}`,
-    `wrote ${schema}, with which editors check ${target} and complete its settings`,
+    `wrote ${schema}: editors use it to check ${target} and complete its settings`,
     '',
     'Next:',
     `  1. Set the URL of your endpoint in ${target}, and remove what you do not use.`,
-    '  2. Put the HMAC secret into the variable that the file names: export WEBHOOK_SECRET=...',
+    '  2. Put the HMAC secret in the variable that the file names: export WEBHOOK_SECRET=...',
     `  3. Print the resolved settings:  hookproof config show${named}`,
     `  4. Run the checks:               hookproof run${named}`,
   ].join('\n');
 }
 
-/** The schema that the first line of the configuration names. It is generated, so a newer version replaces it. */
+/**
+ * Writes the schema that the first line of the configuration names. It is generated, so a newer version replaces it.
+ */
 async function writeSchema(folder: string): Promise<string> {
   const path = join(folder, SCHEMA_FILE);
   await writeAll([[path, await schemaText()]], true);
   return path;
 }
 
-/** Where the recipes listen unless PORT and HOST are set. */
+/** The address on which the recipes listen unless PORT and HOST are set. */
 const RECIPE_URL = 'http://127.0.0.1:3000/hooks';
 
 async function writeRecipe(stack: Stack, folder: string, force: boolean): Promise<string> {
@@ -58,9 +61,9 @@ async function writeRecipe(stack: Stack, folder: string, force: boolean): Promis
   const sources = await Promise.all(
     filesOf(recipe).map(async ({ from: source, to }) => [join(folder, to), await readRecipe(source)] as const),
   );
-  // A comment of the template, as a setting.
+  // Turns a comment of the template into a setting.
   const config = configTemplate(RECIPE_URL).replace(/^# stack: \S+ */m, `stack: ${stack} `);
-  // What cannot be made is reported with the file that cannot be written.
+  // A folder that cannot be created is reported with the file that cannot be written.
   for (const [path] of sources) await mkdir(dirname(path), { recursive: true }).catch(() => {});
   await writeAll([...sources, [join(folder, CONFIG_FILE), config]], force);
   const schema = await writeSchema(folder);
@@ -69,11 +72,11 @@ async function writeRecipe(stack: Stack, folder: string, force: boolean): Promis
   return [
     ...sources.map(([file]) => `wrote ${file}`),
     `wrote ${join(folder, CONFIG_FILE)}`,
-    `wrote ${schema}, with which editors check hookproof.yaml and complete its settings`,
+    `wrote ${schema}: editors use it to check hookproof.yaml and complete its settings`,
     '',
     `A receiver to start from: ${titleOfStack(from).title}. It needs ${needs}.`,
     '',
-    '  1. Make a secret, and start the receiver:',
+    '  1. Generate a secret, and start the receiver:',
     ...enter,
     '     (umask 077; openssl rand -hex 32 > webhook-secret.txt)',
     ...(install === undefined ? [] : [`     ${install}`]),
@@ -99,7 +102,7 @@ async function readRecipe(path: string): Promise<string> {
   const file = packageFile(`recipes/${path}`);
   if (file !== null) return readFile(file, 'utf8');
   throw new HookproofError('INIT_NO_RECIPE', `the file recipes/${path} is missing from this installation`, {
-    hint: 'Install hookproof again.',
+    hint: 'Reinstall hookproof.',
   });
 }
 
@@ -112,8 +115,12 @@ async function writeAll(files: readonly (readonly [path: string, text: string])[
       await writeFile(path, text, { flag: force ? 'w' : 'wx' });
     } catch (cause) {
       if (errorCode(cause) === 'EEXIST') throw existsAlready([path]);
-      throw new HookproofError('INIT_NOT_WRITTEN', `the file ${path} cannot be written`, {
-        hint: 'Check that its folder exists and is writable.',
+      const { reason, fix } = whyNotWritable(dirname(path)) ?? {
+        reason: errorCode(cause),
+        fix: 'Check that its folder exists and is writable.',
+      };
+      throw new HookproofError('INIT_NOT_WRITTEN', `the file ${path} cannot be written: ${reason}`, {
+        hint: fix,
         cause,
       });
     }
@@ -124,13 +131,13 @@ function existsAlready(paths: readonly string[]): HookproofError {
   const [first] = paths;
   if (paths.length === 1) {
     return new HookproofError('INIT_EXISTS', `the file ${first} already exists`, {
-      hint: 'Name another file, or replace this one with `--force`.',
+      hint: 'Give another file, or replace this one with `--force`.',
     });
   }
   return new HookproofError('INIT_EXISTS', `these files already exist: ${paths.join(', ')}`, {
-    hint: 'Name another folder, or replace them with `--force`.',
+    hint: 'Give another folder, or replace them with `--force`.',
   });
 }
 
-/** A word of a POSIX shell. */
+/** Quotes a word for a POSIX shell. */
 const quoted = (word: string) => (/^[\w./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);

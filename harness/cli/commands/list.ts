@@ -1,11 +1,22 @@
-/** `hookproof list`: scenarios, suites, requirements, faults and error codes, as text or JSON. */
-
+/** `hookproof list`: lists scenarios, suites, requirements, faults and error codes, as text or JSON. */
+import { readFileSync } from 'node:fs';
+import { asyncApiDocument, type NotificationExamples, openApiDocument } from '../../../contract/api-documents.ts';
 import { effectsSchema } from '../../../contract/effects.ts';
-import { ERROR_CODES, HookproofError, jsonSchemas } from '../../../contract/index.ts';
+import {
+  ERROR_CODES,
+  emittedNotification,
+  HookproofError,
+  type JsonObject,
+  jsonSchemas,
+  kindOf,
+  type NotificationKind,
+} from '../../../contract/index.ts';
 import { explainMistake, MISTAKES } from '../../../contract/mistakes/index.ts';
+import { packageFile } from '../../../contract/package-file.ts';
 import { CATALOGUE, catalogueDigest, changedStages, REQUIREMENTS, type Scenario } from '../../../scenarios/index.ts';
 import { type DictionaryFault, loadDictionary } from '../../diagnose/index.ts';
-import { eventSchema, resultSchema } from '../../report/index.ts';
+import { comparisonSchema, eventSchema, resultSchema } from '../../report/index.ts';
+import { version } from '../../version.ts';
 import { didYouMean } from '../did-you-mean.ts';
 
 /** What can be listed. */
@@ -16,16 +27,22 @@ interface ListFlags {
   readonly suite?: string[];
   readonly json?: boolean;
   readonly schemas?: boolean;
+  readonly openapi?: boolean;
+  readonly asyncapi?: boolean;
 }
 
 export async function listCommand(flags: ListFlags): Promise<number> {
   if (flags.schemas === true) {
-    const [result, event] = [resultSchema(), eventSchema()];
-    const schemas = { notifications: jsonSchemas(), result, event, effects: effectsSchema() };
+    const [result, event, comparison] = [resultSchema(), eventSchema(), comparisonSchema()];
+    const schemas = { notifications: jsonSchemas(), result, event, comparison, effects: effectsSchema() };
     process.stdout.write(`${JSON.stringify(schemas, null, 2)}\n`);
     return 0;
   }
   const rows = await rowsFor(flags);
+  if (flags.openapi === true || flags.asyncapi === true) {
+    process.stdout.write(contractDocuments()[flags.openapi === true ? 'openapi' : 'asyncapi']);
+    return 0;
+  }
   if (flags.json === true) {
     const document = { catalogue: catalogueDigest(), what: flags.what, items: rows.map(({ data }) => data) };
     process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
@@ -37,7 +54,40 @@ export async function listCommand(flags: ListFlags): Promise<number> {
   return 0;
 }
 
-/** Rows of the listing: an id, a text for people, and the same as data. */
+/** Returns the documents of the contract as text. The examples are the vectors of valid bodies, one for each kind. */
+export function contractDocuments(): { readonly openapi: string; readonly asyncapi: string } {
+  const examples = loadExamples();
+  const text = (document: object) => `${JSON.stringify(document, null, 2)}\n`;
+  return {
+    openapi: text(openApiDocument({ version, examples })),
+    asyncapi: text(asyncApiDocument({ version, examples })),
+  };
+}
+
+function loadExamples(): NotificationExamples {
+  const file = packageFile('scenarios/vectors/valid-bodies.json');
+  if (file === null) {
+    throw new HookproofError('VECTORS_MISSING', 'the file of the valid vectors is missing', {
+      hint: 'The installation of hookproof is incomplete: reinstall it.',
+      kind: 'internal',
+    });
+  }
+  const { vectors }: { vectors: Vector[] } = JSON.parse(readFileSync(file, 'utf8'));
+  const examples: Partial<Record<NotificationKind, NotificationExamples[NotificationKind]>> = {};
+  for (const { bodyText = 'null', comment } of vectors) {
+    const { data, success } = emittedNotification.safeParse(JSON.parse(bodyText));
+    if (success) examples[kindOf(data)] ??= { summary: comment, value: data as unknown as JsonObject };
+  }
+  return examples as NotificationExamples;
+}
+
+/** The body is text where it is valid UTF-8. */
+interface Vector {
+  readonly comment: string;
+  readonly bodyText?: string;
+}
+
+/** Returns the rows of the listing: an id, text for people, and the same as data. */
 export async function rowsFor(flags: ListFlags): Promise<{ id: string; text: string; data: unknown }[]> {
   switch (flags.what) {
     case 'scenarios':
@@ -106,7 +156,7 @@ function describeScenario(scenario: Scenario, suite: string) {
   };
 }
 
-/** Lists the scenarios that a fault fails, without their outcomes. */
+/** Returns the row of a fault: the scenarios that it fails, without their outcomes. */
 function faultRow({ outcomes, features: _, ...fault }: DictionaryFault) {
   const { severity, seen, fix } = MISTAKES[fault.mistake];
   const { why } = explainMistake(fault);

@@ -3,7 +3,7 @@ import type { ConfigFlags } from '../../config/index.ts';
 import { type McpCommands, serveMcp } from '../../mcp/index.ts';
 import { createRedactor, redactDocument } from '../../report/index.ts';
 import { run } from '../../run/index.ts';
-import { namedSecrets, perform } from '../conduct.ts';
+import { namedSecrets, prepareRun } from '../conduct.ts';
 import { testNotification } from '../sample-events.ts';
 import { firstStopSignal } from '../stop-signals.ts';
 import { explanationOf, stackNamed } from './explain.ts';
@@ -16,17 +16,15 @@ interface McpFlags extends ConfigFlags {
 
 const COMMANDS: McpCommands = {
   async run(config, { addresses, listener, signal }) {
-    const interruption = { signal, exitCode: () => null, dispose: () => {} };
-    const { document, redactor } = await perform({ ...config, reporters: [] }, interruption, (options) =>
-      run({
-        ...options,
-        addresses,
-        listener: (event) => {
-          options.listener?.(event);
-          listener(event);
-        },
-      }),
-    );
+    const { options, redactor } = await prepareRun({ ...config, reporters: [] }, signal);
+    const document = await run({
+      ...options,
+      addresses,
+      listener: (event) => {
+        options.listener?.(event);
+        listener(event);
+      },
+    });
     return redactDocument(document, redactor);
   },
   createRedactor: (secrets) => createRedactor({ values: namedSecrets(secrets) }),

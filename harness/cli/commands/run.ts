@@ -1,6 +1,6 @@
 /**
- * `hookproof run`: a run and its reports, with `--failed` only of what failed last time, with `--watch` again after
- * each change; or with `--dry-run` the plan and one delivery byte for byte.
+ * `hookproof run`: runs checks and writes reports. `--failed` repeats only the checks that failed last time, `--watch`
+ * repeats after each change, and `--dry-run` prints the plan and one delivery byte for byte.
  */
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 import { maskUrl } from '../../../contract/masked-url.ts';
@@ -8,7 +8,7 @@ import type { ConfigFlags, ResolvedConfig } from '../../config/index.ts';
 import { counted, createLayout, createRedactor, formatDuration, type Layout, visibleJson } from '../../report/index.ts';
 import { outlineRun, quote, type RunOutline, sampleOnTheWire } from '../../run/index.ts';
 import { commandConfig } from '../command-input.ts';
-import { conduct, namedSecrets } from '../conduct.ts';
+import { conduct, namedSecrets, runOptions } from '../conduct.ts';
 import { confirmSending, requireCredentials } from '../confirm-sending.ts';
 import { narrowedTo, readLastRun } from '../last-run.ts';
 import { displayOf, flagName, isCi } from '../terminal.ts';
@@ -21,7 +21,7 @@ interface RunFlags extends ConfigFlags {
   readonly open?: boolean;
   readonly settle?: string;
   readonly verbose?: boolean;
-  /** True when no path is given. */
+  /** The paths to watch; true if none is given. */
   readonly watch?: true | string[];
   readonly yes?: boolean;
 }
@@ -60,10 +60,11 @@ export async function runCommand(url: string | undefined, flags: RunFlags): Prom
   return conduct(selected, { remembers: true, verbose, flags: repeatedFlags(flags) });
 }
 
-/** The flags that change the requests or the fixes: the commands of the report repeat them. */
+/** The flags that change the requests or the fixes. The commands in the report repeat them. */
 const REPEATED = [
   'config',
   'secretFile',
+  'nextSecretFile',
   'signatureHeader',
   'apiKeyFile',
   'apiKeyHeader',
@@ -75,8 +76,10 @@ const REPEATED = [
   'effectsDeadline',
   'effectsCommand',
   'restartCommand',
+  'rotateCommand',
   'log',
   'timeout',
+  'maxRate',
   'profile',
   'revision',
   'stack',
@@ -95,10 +98,9 @@ function repeatedFlags(flags: RunFlags): string {
 }
 
 /**
- * The configuration of a run of the checks that failed last time, within the selection that is given; null when none
- * did.
+ * Restricts a run to the checks that failed last time, within the given selection; null if none failed.
  *
- * @throws HookproofError when nothing is remembered, or none of the checks is in the selection
+ * @throws HookproofError if no run is stored, or if none of the checks is selected
  */
 async function selectFailed(config: ResolvedConfig): Promise<ResolvedConfig | null> {
   const { partner, run } = config;
@@ -110,7 +112,7 @@ async function selectFailed(config: ResolvedConfig): Promise<ResolvedConfig | nu
   const last = await readLastRun(partner.url);
   if (last === null) {
     const shown = maskUrl(partner.url);
-    throw new HookproofError('RUN_NOTHING_REMEMBERED', `no run against ${shown} is remembered on this machine`, {
+    throw new HookproofError('RUN_NOTHING_REMEMBERED', `this machine has no stored run against ${shown}`, {
       hint: `Run the whole catalogue first: ${rerunCommand(config)}`,
     });
   }
@@ -125,36 +127,26 @@ async function selectFailed(config: ResolvedConfig): Promise<ResolvedConfig | nu
   return { ...config, run: { ...run, scenarios } };
 }
 
-/** The exit code when no check is known to fail: 0 only when the last full run found nothing. */
+/** Returns the exit code if no check is known to fail: 0 only if the last full run found nothing. */
 async function exitCodeOfLast(config: ResolvedConfig): Promise<number> {
   const full = (await readLastRun(config.partner.url))?.full ?? null;
   const isGreen = full?.verdict === 'conformant';
   const when = full === null ? '' : ` (the last full run, ${full.startedAt.slice(0, 16).replace('T', ' ')} UTC`;
-  const lastRun = full === null ? '; no full run is remembered' : `${when}, ${isGreen ? 'passed' : 'did not'})`;
+  const lastRun = full === null ? '; no full run is stored' : `${when}, ${isGreen ? 'passed' : 'did not'})`;
   const lines = [`No check is known to fail${lastRun}. Nothing was sent.`, `Full run: ${rerunCommand(config)}`];
   process.stdout.write(`${lines.join('\n')}\n`);
   return isGreen ? 0 : 3;
 }
 
-/** The command for a full run. The URL is masked: it may contain credentials. */
+/** Returns the command for a full run. The URL is masked, because it may contain credentials. */
 function rerunCommand({ configFile, namesHost, partner }: ResolvedConfig): string {
   return namesHost && configFile !== null ? 'hookproof run' : `hookproof run ${maskUrl(partner.url)}`;
 }
 
 async function dryRun(config: ResolvedConfig, json: boolean): Promise<number> {
-  const { partner, run: options } = config;
-  const { concurrency, timeoutMs, recoveryMs, maxMs } = options;
-  const outline = await outlineRun({
-    partner,
-    clientFixtures: config.clientFixtures,
-    selection: { suites: options.suites, scenarios: options.scenarios, greps: options.greps, shard: options.shard },
-    limits: { concurrency, timeoutMs, recoveryMs, maxMs },
-    profile: options.profile,
-    evidenceSources: config.evidenceSources,
-    ...(options.seed === null ? {} : { seed: options.seed }),
-  });
+  const outline = await outlineRun(runOptions(config));
   const redactor = createRedactor({ values: namedSecrets(config.secrets) });
-  const wire = redactor.text(sampleOnTheWire(outline.sample, partner));
+  const wire = redactor.text(sampleOnTheWire(outline.sample, config.partner));
   if (json) {
     const { sample, ...rest } = outline;
     process.stdout.write(`${redactor.text(visibleJson({ ...rest, advice: config.advice, request: wire }, 2))}\n`);
@@ -163,7 +155,7 @@ async function dryRun(config: ResolvedConfig, json: boolean): Promise<number> {
   const layout = createLayout(displayOf(process.stdout));
   const lines = [...planLines(outline, config, layout), '', layout.paint('One delivery, byte for byte', 'bold')];
   process.stdout.write(redactor.text(`${lines.join('\n')}\n`));
-  // Never wrapped or indented, so that it can be compared.
+  // The request is not wrapped or indented, so that it can be compared.
   process.stdout.write(`\n${wire.split('\r\n').map(layout.safe).join('\n')}\n`);
   return 0;
 }
@@ -195,7 +187,7 @@ function planLines(outline: RunOutline, { run: { concurrency, timeoutMs } }: Res
     ...field(
       'requests',
       `about ${requests.about}; at most ${requests.most}, if all are answered 429 and repeated; ` +
-        'two more a second while the run waits for a receiver that is down',
+        'two more per second while the run waits for a receiver that is down',
     ),
     ...field(
       'connections',

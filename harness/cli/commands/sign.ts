@@ -1,12 +1,12 @@
 /** `hookproof sign`: signs a body, offline. */
-import { HookproofError } from '../../../contract/index.ts';
+import { DEFAULT_SIGNATURE_HEADER, HookproofError } from '../../../contract/index.ts';
 import { SIGNING_MISTAKES, signBody } from '../../../contract/signing/index.ts';
 import { readInput, requiredSecret } from '../command-input.ts';
 import { didYouMean } from '../did-you-mean.ts';
 
 export async function signCommand(
   file: string,
-  flags: { readonly secretFile?: string; readonly as: string },
+  flags: { readonly secretFile?: string; readonly as: string; readonly headerLine?: string | true },
 ): Promise<number> {
   if (flags.as === 'list') {
     const rows = [{ name: 'base64', title: 'the correct signature' }, ...SIGNING_MISTAKES];
@@ -22,10 +22,13 @@ export async function signCommand(
   }
   if (file === '-' && flags.secretFile === '-') {
     throw new HookproofError('SIGN_ONE_INPUT', 'body and secret cannot both come from standard input', {
-      hint: 'Name a file for one of them.',
+      hint: 'Give a file for one of them.',
     });
   }
   const secret = await requiredSecret(flags.secretFile);
-  process.stdout.write(`${signBody(await readInput(file), secret, flags.as)}\n`);
+  const signature = signBody(await readInput(file), secret, flags.as);
+  const { headerLine } = flags;
+  const name = headerLine === true ? DEFAULT_SIGNATURE_HEADER : headerLine;
+  process.stdout.write(name === undefined ? `${signature}\n` : `${name}: ${signature}\n`);
   return 0;
 }

@@ -1,25 +1,28 @@
-/** `hookproof trigger`: sends one notification, or the notifications of one flow, with the sender core. */
+/** `hookproof trigger`: sends one notification, the notifications of one flow, or any body, with the sender core. */
 import { emittedNotification, HookproofError, type JsonObject, type Notification } from '../../../contract/index.ts';
 import { maskUrl } from '../../../contract/masked-url.ts';
+import { visible } from '../../../contract/visible.ts';
 import { ID_FIELDS, newTestId } from '../../../scenarios/index.ts';
-import { type ConfigFlags, jsonOr } from '../../config/index.ts';
-import { nearestName } from '../../config/nearest-name.ts';
+import type { ConfigFlags } from '../../config/index.ts';
+import { nearestName } from '../../nearest-name.ts';
 import type { Partner } from '../../partner.ts';
 import { counted, createRedactor, type Redactor, visibleJson } from '../../report/index.ts';
 import { sampleOnTheWire } from '../../run/index.ts';
-import { createSender, notificationsFor, prepare, sign } from '../../sender/index.ts';
+import { createSender, notificationsFor, prepareBody, serialise, sign } from '../../sender/index.ts';
 import { pinEndpoint } from '../../transport/index.ts';
 import { describeAnswer } from '../answer-line.ts';
-import { commandConfig } from '../command-input.ts';
+import { commandConfig, readInput } from '../command-input.ts';
 import { namedSecrets } from '../conduct.ts';
 import { confirmSending } from '../confirm-sending.ts';
 import { didYouMean } from '../did-you-mean.ts';
 import { SAMPLE_EVENTS } from '../sample-events.ts';
+import { setPath, withFields } from '../set-fields.ts';
 import { printAdvice } from '../terminal.ts';
 
 interface TriggerFlags extends ConfigFlags {
   readonly config?: string;
   readonly set?: string[];
+  readonly body?: string;
   readonly dryRun?: boolean;
   readonly json?: boolean;
   readonly yes?: boolean;
@@ -35,55 +38,45 @@ export async function triggerCommand(
     process.stdout.write(lines.join(''));
     return 0;
   }
-  const { config: configFile, set = [], dryRun: _dry, json: _json, yes, ...given } = flags;
-  const sample = sampleNamed(name, url);
+  const { config: configFile, body, set = [], dryRun: _dry, json: _json, yes, ...given } = flags;
+  // With `--body`, the only argument is the URL.
+  const target = body === undefined ? url : urlAlone(name, url);
+  const sample = body === undefined ? sampleNamed(name, url) : null;
   for (const assignment of set) setPath({}, assignment);
-  const config = await commandConfig(url, configFile, given);
-  const notifications = makeNotifications(sample, config.partner.samples, set);
+  const config = await commandConfig(target, configFile, given);
+  const deliveries =
+    sample === null ? [await ownBody(body ?? '-', set)] : sampleDeliveries(sample, config.partner.samples, set);
   printAdvice(config.advice);
   const redactor = createRedactor({ values: namedSecrets(config.secrets) });
   if (flags.dryRun === true) {
-    for (const notification of notifications) {
-      const request = sampleOnTheWire(prepare(notification, config.partner), config.partner);
+    for (const { body: bytes } of deliveries) {
+      const request = sampleOnTheWire(prepareBody(bytes, config.partner), config.partner);
       process.stdout.write(`${redactor.text(request).replaceAll('\r\n', '\n')}\n\n`);
     }
     return 0;
   }
-  await confirmSending(config, yes, () => counted(notifications.length, 'test notification'));
-  return send(notifications, config.partner, config.run.timeoutMs, flags, redactor);
+  await confirmSending(config, yes, () => counted(deliveries.length, 'test notification'));
+  return send(deliveries, config.partner, config.run.timeoutMs, flags, redactor);
 }
 
-const FORBIDDEN: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+/** What is sent: a notification of a sample, or any bytes of the user. */
+interface Outgoing {
+  readonly label: string;
+  readonly body: Uint8Array;
+  readonly notification?: Notification;
+}
 
-/**
- * Returns a copy in which the assignment `path=value` is applied. The names of the path are separated by dots; a value
- * that is not JSON is text. Missing objects on the way are created.
- *
- * @throws HookproofError SET_INVALID for anything that is not an assignment, or whose path leads through a value that
- *   is not an object
- */
-export function setPath(target: JsonObject, assignment: string): JsonObject {
-  const equals = assignment.indexOf('=');
-  const names = assignment.slice(0, equals).split('.');
-  if (equals < 1 || names.some((name) => name === '' || FORBIDDEN.has(name))) {
-    throw new HookproofError('SET_INVALID', `\`--set ${assignment.slice(0, 60)}\` is not an assignment`, {
-      hint: 'Write `--set path=value`, for example `--set data.metadata.orderStatus=PENDING`.',
-    });
-  }
-  const copy = structuredClone(target);
-  let place = copy;
-  for (const [depth, name] of names.slice(0, -1).entries()) {
-    place[name] ??= {};
-    const next = place[name];
-    if (typeof next !== 'object' || next === null || Array.isArray(next)) {
-      throw new HookproofError('SET_INVALID', `--set: ${names.slice(0, depth + 1).join('.')} is not an object`, {
-        hint: 'Only fields of objects can be set.',
-      });
-    }
-    place = next;
-  }
-  place[names.at(-1) ?? ''] = jsonOr(assignment.slice(equals + 1));
-  return copy;
+function urlAlone(first: string | undefined, second: string | undefined): string | undefined {
+  if (second === undefined && !(first !== undefined && Object.hasOwn(SAMPLE_EVENTS, first))) return first;
+  throw new HookproofError('TRIGGER_BODY', 'a notification is named, and `--body` gives another one', {
+    hint: 'Give the URL alone: `hookproof trigger --body body.json http://127.0.0.1:3000/`.',
+  });
+}
+
+async function ownBody(file: string, assignments: readonly string[]): Promise<Outgoing> {
+  const bytes = await readInput(file);
+  const body = assignments.length === 0 ? bytes : withFields(bytes, assignments);
+  return { label: `${file === '-' ? 'standard input' : visible(file)}, ${counted(body.length, 'byte')}`, body };
 }
 
 type SampleEvent = (typeof SAMPLE_EVENTS)[string];
@@ -95,7 +88,7 @@ function sampleNamed(name: string | undefined, url: string | undefined): SampleE
   const names = Object.keys(SAMPLE_EVENTS);
   const what = isUrl ? 'the notification comes before the URL' : `unknown notification or flow "${name}"`;
   throw name === undefined
-    ? new HookproofError('TRIGGER_MISSING', 'no notification or flow was named', { hint: choices('buy', undefined) })
+    ? new HookproofError('TRIGGER_MISSING', 'no notification or flow was given', { hint: choices('buy', undefined) })
     : new HookproofError('TRIGGER_UNKNOWN', what, {
         hint: isUrl
           ? choices('buy', name)
@@ -103,7 +96,7 @@ function sampleNamed(name: string | undefined, url: string | undefined): SampleE
       });
 }
 
-/** What can be triggered, and the next command. */
+/** Lists what can be triggered, and the next command. */
 function choices(name: string, url = 'http://127.0.0.1:3000/'): string {
   const isFlow = ([, { title }]: [string, SampleEvent]) => title.startsWith('flow:');
   const listed = (wanted: boolean) =>
@@ -119,7 +112,7 @@ function choices(name: string, url = 'http://127.0.0.1:3000/'): string {
   ].join('\n');
 }
 
-/** A copy with the first configured id of each kind, so that the notifications of a flow belong together. */
+/** Returns a copy with the first configured id of each kind, so that the notifications of a flow belong together. */
 function withKnownIds(notification: Notification, samples: Partner['samples']): JsonObject {
   const data = Object.entries(notification.data as unknown as JsonObject).map(([name, value]) => {
     const kind = ID_FIELDS[name];
@@ -128,11 +121,11 @@ function withKnownIds(notification: Notification, samples: Partner['samples']): 
   return { ...(notification as unknown as JsonObject), data: Object.fromEntries(data) };
 }
 
-function makeNotifications(
+function sampleDeliveries(
   sample: SampleEvent,
   samples: Partner['samples'],
   assignments: readonly string[],
-): Notification[] {
+): Outgoing[] {
   const fields = (samples?.fields ?? []).map(([path, value]) => `${path}=${JSON.stringify(value)}`);
   return notificationsFor(sample.make(), { newId: newTestId }).map((notification) => {
     const known = withKnownIds(notification, samples);
@@ -140,12 +133,15 @@ function makeNotifications(
     if (!emittedNotification.safeParse(assignments.reduce(setPath, known)).success) {
       process.stderr.write('note: the service would never send a notification with these values\n');
     }
-    return [...fields, ...assignments].reduce(setPath, known) as unknown as Notification;
+    const sent = [...fields, ...assignments].reduce(setPath, known);
+    const { data, type } = notification;
+    const label = `${'type' in data ? `${type} ${data.type}` : type} ${String(sent.id)}`;
+    return { label, body: serialise(sent), notification: sent as unknown as Notification };
   });
 }
 
 async function send(
-  notifications: readonly Notification[],
+  deliveries: readonly Outgoing[],
   partner: Partner,
   timeoutMs: number,
   flags: TriggerFlags,
@@ -157,8 +153,8 @@ async function send(
   let accepted = true;
   let reached = true;
   try {
-    for (const notification of notifications) {
-      const prepared = prepare(notification, partner);
+    for (const { body: bytes, label, notification } of deliveries) {
+      const prepared = prepareBody(bytes, partner);
       if (partner.signing !== undefined) redactor.addSignature(sign(prepared.body, partner.signing.secret));
       const attempt = await sender.deliver(prepared);
       accepted &&= attempt.answer?.status === 200;
@@ -166,9 +162,7 @@ async function send(
       const body = attempt.answer === null ? null : Buffer.from(attempt.answer.body).toString('utf8');
       records.push({ notification, ...attempt, answer: attempt.answer === null ? null : { ...attempt.answer, body } });
       if (flags.json !== true) {
-        const { type, id } = notification;
-        const kind = 'type' in notification.data ? `${type} ${String(notification.data.type)}` : type;
-        process.stdout.write(redactor.text(`${kind} ${id}\n  ${describeAnswer(attempt, redactor)}\n`));
+        process.stdout.write(redactor.text(`${label}\n  ${describeAnswer(attempt, redactor)}\n`));
       }
     }
   } finally {

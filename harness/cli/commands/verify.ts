@@ -1,6 +1,6 @@
 /** `hookproof verify`: checks whether a signature matches, and explains why not, offline. */
 import { explainMistake } from '../../../contract/mistakes/index.ts';
-import { type Explanation, explainSignature, type SignatureReport } from '../../../contract/signing/index.ts';
+import { explainSignature, type MistakeExplanation, type SignatureReport } from '../../../contract/signing/index.ts';
 import { credential, readInput, requiredSecret } from '../command-input.ts';
 import { writeWrapped } from '../wrapped-text.ts';
 
@@ -19,7 +19,7 @@ export async function verifyCommand(file: string, flags: VerifyFlags): Promise<n
     flag: '--api-key-file',
     file: flags.apiKeyFile,
     variable: 'HOOKPROOF_API_KEY',
-    // It may hold the body.
+    // The explanation may contain the body.
     stdin: undefined,
   });
   const body = await readInput(file);
@@ -42,7 +42,7 @@ export async function verifyCommand(file: string, flags: VerifyFlags): Promise<n
   return code;
 }
 
-/** What else can be tried, if nothing explains the signature. */
+/** Returns what else can be tried, if nothing explains the signature. */
 function notTried({ matches, explanation }: SignatureReport, { url }: VerifyFlags, apiKey?: string): string[] {
   const missing = [url === undefined && '`--url URL`', apiKey === undefined && '`--api-key-file FILE`'];
   const flags = missing.filter((flag) => flag !== false);
@@ -52,12 +52,12 @@ function notTried({ matches, explanation }: SignatureReport, { url }: VerifyFlag
 
 const MATCHES_FORM = '✗ the signature matches, but this file is not a notification';
 
-/** What the file is, if it is a printed form of a notification. */
+/** Describes the file, if it is a printed form of a notification. */
 function formLines({ printed, matches }: SignatureReport): string[] {
   return printed === null ? [] : [...(matches ? [] : ['']), ...explanationLines(printed)];
 }
 
-function explanationLines({ fault, title, mistake, why, fix }: Explanation): string[] {
+function explanationLines({ fault, title, mistake, why, fix }: MistakeExplanation): string[] {
   const more = `  More \`hookproof explain ${mistake}\` has the fix for each stack.`;
   return [`${title} (${fault})`, `  Why  ${why}`, `  Fix  ${fix}`, more];
 }

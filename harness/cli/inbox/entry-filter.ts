@@ -1,7 +1,7 @@
 /** Selects entries of an inbox by flags: state, kind, transaction, time. */
 import { HookproofError, NOTIFICATION_KINDS } from '../../../contract/index.ts';
 import { visible } from '../../../contract/visible.ts';
-import { nearestName } from '../../config/index.ts';
+import { nearestName } from '../../nearest-name.ts';
 import { ENTRY_STATES, type EntryFilter, type EntryState } from '../receiver-entry.ts';
 
 export interface FilterFlags {
@@ -15,10 +15,10 @@ export interface FilterFlags {
 const KINDS: readonly string[] = [...NOTIFICATION_KINDS, 'UNKNOWN'];
 const UNITS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
 const DURATION = /^(\d{1,6}(?:\.\d{1,3})?)([smhdw])$/;
-/** A date, or a date and a time; in UTC unless an offset is given. */
+/** Matches a date, or a date and a time; in UTC unless an offset is given. */
 const TIME = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?$/;
 
-/** Throws {@link HookproofError} `INBOX_FILTER`. */
+/** Builds the filter of the flags. @throws HookproofError INBOX_FILTER */
 export function entryFilter(flags: FilterFlags, now: Date): EntryFilter {
   const since = flags.since === undefined ? undefined : moment(flags.since, '--since', now);
   const until = flags.until === undefined ? undefined : moment(flags.until, '--until', now);
@@ -36,7 +36,7 @@ export function entryFilter(flags: FilterFlags, now: Date): EntryFilter {
   };
 }
 
-/** A time, or a duration before `now`. Throws {@link HookproofError} `INBOX_FILTER`. */
+/** Parses a time, or a duration before `now`. @throws HookproofError INBOX_FILTER */
 export function moment(text: string, flag: string, now: Date): Date {
   const [, amount, unit] = DURATION.exec(text) ?? [];
   if (amount !== undefined && unit !== undefined) {
@@ -51,7 +51,7 @@ export function moment(text: string, flag: string, now: Date): Date {
   });
 }
 
-/** "3 dead, 1 done". */
+/** Formats counts: "3 dead, 1 done". */
 export function describeCounts(counts: ReadonlyMap<EntryState, number>): string {
   return ENTRY_STATES.flatMap((state) => {
     const count = counts.get(state) ?? 0;

@@ -4,7 +4,7 @@ import type { EntrySummary } from '../receiver-entry.ts';
 
 type Column = 'state' | 'received' | 'kind' | 'status' | 'tries' | 'id' | 'transaction';
 
-/** Columns to drop when the table is too wide, the least important first. */
+/** Columns to drop if the table is too wide, the least important first. */
 const DROPPED_FIRST: readonly Column[] = ['transaction', 'tries', 'status', 'kind'];
 /** Columns to narrow, in this order, and their minimum width. */
 const NARROWED: readonly Column[] = ['transaction', 'status', 'id'];
@@ -12,18 +12,18 @@ const MIN_WIDTH: Partial<Record<Column, number>> = { id: 14, transaction: 14, st
 /** A column wider than this is narrowed before another one is dropped: ids and statuses can be long. */
 const MAX_WIDTH: Partial<Record<Column, number>> = { id: 40, transaction: 40, status: 20 };
 const GAP = 2;
-/** In a narrower terminal, times are shortened. */
+/** Below this width, times are shortened. */
 const FULL_TIME_COLUMNS = 100;
 
 const STATE_STYLES = { dead: 'red', pending: 'yellow', running: 'cyan', done: 'green', superseded: 'dim' } as const;
 
 export interface TableOptions {
   readonly layout: Layout;
-  /** The width of the terminal. Infinite without one: then nothing is cut, and each entry is one line. */
+  /** The width of the terminal. Infinite without a terminal: then nothing is cut, and each entry is one line. */
   readonly columns: number;
 }
 
-/** Lines, with a header. Times are in UTC. */
+/** Returns the lines of the table, with a header. Times are in UTC. */
 export function entryTable(entries: readonly EntrySummary[], { layout, columns }: TableOptions): string[] {
   const rows = entries.map((entry) => cells(entry, layout, columns < FULL_TIME_COLUMNS));
   const head: Record<Column, string> = {
@@ -74,7 +74,7 @@ function cells(entry: EntrySummary, { safe }: Layout, short: boolean): Record<Co
   };
 }
 
-/** The width of each column that fits. */
+/** Returns the width of each column that fits. */
 function fittingWidths(rows: readonly Record<Column, string>[], columns: number): Map<Column, number> {
   const widths = new Map<Column, number>();
   for (const column of ['state', 'received', 'kind', 'status', 'tries', 'id', 'transaction'] as const) {

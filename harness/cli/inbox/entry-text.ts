@@ -1,13 +1,13 @@
-/** Prints entries: one with every field and its body for people, and lines of JSON for programs. */
+/** Formats entries: one in full with its body for people, or lines of JSON for programs. */
 import { formatDuration, type Layout, visibleJson } from '../../report/index.ts';
 import type { EntrySummary, InboxEntry } from '../receiver-entry.ts';
 
 const LABEL_WIDTH = 13;
-/** Longer bodies are cut; `--raw` writes all of one. */
+/** Maximum size of a printed body in bytes; `--raw` writes all of it. */
 const MAX_BODY_BYTES = 64 * 1024;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** One entry as lines. `now` determines the time until its next attempt. */
+/** Returns one entry as lines. `now` determines the time until its next attempt. */
 export function entryText(entry: InboxEntry, layout: Layout, now: Date): string[] {
   const field = (label: string, value: string | null) =>
     value === null
@@ -39,12 +39,15 @@ export function entryText(entry: InboxEntry, layout: Layout, now: Date): string[
   ];
 }
 
-/** One line of JSON with everything but the body. Control and invisible characters are escaped. */
+/** Returns one line of JSON with everything except the body. Control and invisible characters are escaped. */
 export function summaryLine(entry: EntrySummary): string {
   return `${visibleJson(entry)}\n`;
 }
 
-/** One line of JSON with everything: `body` holds the bytes in base64, and `json` the parsed body if it is JSON. */
+/**
+ * Returns one line of JSON with everything: `body` contains the bytes in base64, and `json` the parsed body if it is
+ * JSON.
+ */
 export function entryLine({ rawBody, ...summary }: InboxEntry): string {
   return `${visibleJson({ ...summary, body: rawBody.toString('base64'), ...parsed(rawBody) })}\n`;
 }
@@ -75,7 +78,7 @@ function textOf(body: Buffer): string | null {
   }
 }
 
-/** The format of `hexdump -C`: 78 columns wide, or 53 with 8 bytes a line. */
+/** Renders bytes in the format of `hexdump -C`: 78 columns wide, or 53 with 8 bytes per line. */
 function hexLines(bytes: Buffer, perLine: 8 | 16): string[] {
   return Array.from({ length: Math.ceil(bytes.length / perLine) }, (_, line) => {
     const row = bytes.subarray(line * perLine, (line + 1) * perLine);

@@ -14,9 +14,9 @@ import { standardOutput, writeLines } from './output.ts';
 
 const DEFAULT_LIMIT = '50';
 const MAX_LIMIT = 10_000;
-/** An entry can be named by the first characters of its id. */
+/** Minimum length of an id prefix that identifies an entry. */
 const MIN_ID_PREFIX = 4;
-/** How many of the newest ids a mistyped one is compared with. */
+/** Number of newest ids to compare a mistyped one with. */
 const SUGGESTION_CANDIDATES = 2000;
 const MAX_LISTED_IDS = 10;
 
@@ -41,9 +41,9 @@ export async function inboxListCommand(
     }
     const total = sum(counts);
     const states = total === 0 ? '' : ` (${describeCounts(counts)})`;
-    say(`${shown.length} of ${entries(total)}${states}, newest first`);
+    printRemark(`${shown.length} of ${entries(total)}${states}, newest first`);
     if ((counts.get('dead') ?? 0) > 0) {
-      say(
+      printRemark(
         'dead: the handler failed at the last attempt. `hookproof inbox show ID` prints the error, ' +
           '`hookproof inbox replay --state dead` tries again',
       );
@@ -79,7 +79,7 @@ export async function inboxReplayCommand(
   const given = entryFilter(flags, new Date());
   const filter: EntryFilter = ids.length === 0 ? given : { ...given, ids };
   if (Object.keys(filter).length === 0) {
-    throw new HookproofError('INBOX_NOTHING_MEANT', 'no entries are selected', {
+    throw new HookproofError('INBOX_NOTHING_MEANT', 'no entries were selected', {
       hint: 'Give ids, or a filter: `hookproof inbox replay --state dead`.',
     });
   }
@@ -111,7 +111,7 @@ export async function inboxExportCommand(
     }
     if (flags.output !== undefined && flags.output !== '-') {
       const count = await writeLines(flags.output, lines(), flags.force === true);
-      say(`exported ${entries(count)} to ${flags.output}`);
+      printRemark(`exported ${entries(count)} to ${flags.output}`);
       return 0;
     }
     const write = standardOutput();
@@ -120,7 +120,7 @@ export async function inboxExportCommand(
       if (!(await write(line))) return 0;
       count += 1;
     }
-    say(`exported ${entries(count)}`);
+    printRemark(`exported ${entries(count)}`);
     return 0;
   });
 }
@@ -134,7 +134,7 @@ export async function inboxPruneCommand(flags: InboxFlags & { before: string; ye
       process.stdout.write(`removed 0 entries: none was done before ${before.toISOString()}\n`);
       return 0;
     }
-    say('a removed notification counts as new if it is delivered again');
+    printRemark('a removed notification counts as new if it is delivered again');
     const plan = `remove ${entries(total)} (${describeCounts(counts)}) from before ${before.toISOString()}`;
     if (!(await confirmed(plan, flags.yes))) return 0;
     process.stdout.write(`removed ${entries(await archive.prune(before))}\n`);
@@ -142,7 +142,7 @@ export async function inboxPruneCommand(flags: InboxFlags & { before: string; ye
   });
 }
 
-/** The entry with this id, or the only one whose id begins with it. */
+/** Returns the entry with this id, or the only one whose id begins with it. */
 async function findEntry(archive: InboxArchive, id: string): Promise<InboxEntry> {
   const [exact] = await archive.entries({ ids: [id] }, { limit: 1 });
   if (exact !== undefined) return exact;
@@ -174,11 +174,11 @@ async function reportRunning(archive: InboxArchive, filter: EntryFilter): Promis
   if (named.length === 0) return;
   const total = sum(await archive.count(running));
   const more = total > named.length ? ` and ${total - named.length} more` : '';
-  say(`not replayed, still being handled: ${named.map(({ id }) => visible(id)).join(', ')}${more}`);
+  printRemark(`not replayed, still being handled: ${named.map(({ id }) => visible(id)).join(', ')}${more}`);
 }
 
 /**
- * Asks before something is changed, unless `--yes` is given. `plan` is what would be done: "replay 3 entries (3 dead)".
+ * Asks before a change, unless `--yes` is given. `plan` describes the change: "replay 3 entries (3 dead)".
  *
  * @throws HookproofError INBOX_NOT_CONFIRMED without a terminal to ask on
  */
@@ -195,7 +195,7 @@ async function confirmed(plan: string, yes: boolean | undefined): Promise<boolea
 }
 
 /** Prints a remark on standard error, wrapped to the terminal. */
-function say(text: string): void {
+function printRemark(text: string): void {
   const display = displayOf(process.stderr);
   const lines = display.isTTY ? createLayout(display).paragraph('', text) : [text];
   process.stderr.write(`${lines.join('\n')}\n`);

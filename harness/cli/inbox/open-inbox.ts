@@ -1,6 +1,7 @@
 /** Opens the inbox that `--inbox` or HOOKPROOF_INBOX names. */
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 import { visible } from '../../../contract/visible.ts';
+import { hasPassword } from '../command-input.ts';
 import { type InboxArchive, openArchive } from '../receiver-entry.ts';
 
 export interface InboxFlags {
@@ -19,7 +20,7 @@ export async function withArchive<T>(
 ): Promise<T> {
   const url = inboxUrl(inbox);
   if (url === undefined) {
-    throw new HookproofError('INBOX_NOT_NAMED', 'no inbox is given', {
+    throw new HookproofError('INBOX_NOT_NAMED', 'no inbox was given', {
       hint: 'Give `--inbox file:./inbox.db` or `--inbox postgres://user@host/database`, or set HOOKPROOF_INBOX.',
     });
   }
@@ -27,7 +28,7 @@ export async function withArchive<T>(
   try {
     return await use(archive);
   } catch (cause) {
-    // Errors of a database have a code; an error without one is a bug.
+    // Database errors have a code; an error without one is a bug.
     if (cause instanceof HookproofError || !(cause instanceof Error) || !('code' in cause)) throw cause;
     throw new HookproofError('INBOX_FAILED', `the inbox failed (${visible(cause.message)})`, {
       hint: 'Try again when the database can be reached. Changes that were made before the error are kept.',
@@ -39,8 +40,8 @@ export async function withArchive<T>(
 }
 
 /**
- * The URL from `--inbox` or HOOKPROOF_INBOX; undefined without either. The flag must not contain a password, because
- * other users of the machine can read the command line.
+ * Returns the URL from `--inbox` or HOOKPROOF_INBOX; undefined without either. The flag must not contain a password,
+ * because other users of the machine can read the command line.
  *
  * @throws HookproofError INBOX_PASSWORD_IN_ARGUMENT
  */
@@ -50,13 +51,4 @@ export function inboxUrl(flag: string | undefined): string | undefined {
   throw new HookproofError('INBOX_PASSWORD_IN_ARGUMENT', 'the URL in `--inbox` contains a password', {
     hint: 'Set HOOKPROOF_INBOX to the URL, or remove the password from the URL and set PGPASSWORD.',
   });
-}
-
-function hasPassword(url: string): boolean {
-  try {
-    const { password, searchParams } = new URL(url);
-    return password !== '' || searchParams.has('password');
-  } catch {
-    return false;
-  }
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { lstat, open, rename, rm } from 'node:fs/promises';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 
-/** Writes to standard output. False when the reader has closed the pipe (`| head`): then stop writing. */
+/** Returns a writer to standard output. It resolves to false once the reader has closed the pipe (`| head`). */
 export function standardOutput(): (chunk: string | Uint8Array) => Promise<boolean> {
   // Errors are handled in the callback of each write.
   process.stdout.on('error', () => {});
@@ -18,8 +18,8 @@ export function standardOutput(): (chunk: string | Uint8Array) => Promise<boolea
 }
 
 /**
- * Writes lines to a file that only its owner can read, because notifications are personal data. It has a temporary name
- * until it is complete. Returns the number of lines.
+ * Writes lines to a file that only its owner can read, because notifications are personal data. The file has a
+ * temporary name until it is complete. Returns the number of lines.
  *
  * @throws HookproofError INBOX_EXPORT_THERE, INBOX_EXPORT_NOT_WRITTEN
  */
@@ -53,7 +53,7 @@ async function refuseExisting(path: string): Promise<void> {
   const found = await lstat(path).catch(() => null);
   if (found === null) return;
   throw new HookproofError('INBOX_EXPORT_THERE', `the file ${path} already exists`, {
-    hint: 'Name another file, or replace this one with `--force`.',
+    hint: 'Give another file, or replace this one with `--force`.',
   });
 }
 

@@ -1,18 +1,18 @@
-/** One line on standard error for each delivery that the proxy forwards. */
+/** Prints one line on standard error for each delivery that the proxy forwards. */
 import { counted } from '../../report/index.ts';
 import type { ForwardedDelivery } from '../receiver-entry.ts';
 
-/** Lines in one second; of more deliveries, the others are counted. */
+/** Maximum number of lines per second; further deliveries are counted. */
 const MAX_LINES = 20;
 const WINDOW_MS = 1000;
 
 interface DeliveryLog {
   add(delivery: ForwardedDelivery): void;
-  /** Prints what was only counted. */
+  /** Prints the number of deliveries without a line. */
   close(): void;
 }
 
-/** `write` gets whole lines. */
+/** Creates the log. `write` receives whole lines. */
 export function createDeliveryLog(write: (text: string) => void): DeliveryLog {
   let printed = 0;
   let left = 0;
@@ -46,7 +46,10 @@ export function createDeliveryLog(write: (text: string) => void): DeliveryLog {
   };
 }
 
-/** "14:02:11  7e57ca-12  buy  401  signature-mismatch". The fields are masked, and hold nothing that a sender chose. */
+/**
+ * Formats a delivery: "14:02:11  7e57ca-12  buy  401  signature-mismatch". The fields are masked and contain nothing
+ * that a sender chose.
+ */
 export function deliveryLine({ answered, at, id, kind, outcome, reason, status }: ForwardedDelivery): string {
   const clock = new Date(at).toTimeString().slice(0, 8);
   const word = answered === undefined ? '' : ANSWERED[answered];
@@ -56,11 +59,11 @@ export function deliveryLine({ answered, at, id, kind, outcome, reason, status }
     .trimEnd();
 }
 
-/** "401", "no answer". */
+/** Returns "401" or "no answer". */
 export function answerInWord({ status }: { readonly status?: number | undefined }): string {
   if (status === undefined) return 'no answer';
   return status === 0 ? 'not HTTP' : `${status}`;
 }
 
-/** Whether the answer is the expected one, in a word or two. */
+/** Words for whether the answer is the expected one. */
 export const ANSWERED = { correct: 'correct', incorrect: 'INCORRECT', unsafe: 'ALARM' } as const;

@@ -3,8 +3,8 @@ import { HookproofError } from '../../../contract/hookproof-error.ts';
 import { visible } from '../../../contract/visible.ts';
 
 /**
- * The URL of `--to`. The bytes of a request carry their own path, query and credentials, so the URL must have neither
- * query nor credentials; its path is only for display.
+ * Parses the URL of `--to`. The bytes of a request contain their own path, query and credentials, so the URL must have
+ * neither query nor credentials; its path is only displayed.
  *
  * @throws HookproofError FORWARD_URL of kind `usage`
  */
@@ -17,7 +17,7 @@ export function forwardUrl(given: string | undefined, protocols: readonly ('http
     throw refused(`\`--to ${shown}\` is not an http:// URL`, example);
   }
   if (url.username !== '' || url.password !== '') {
-    // Not quoted: it may hold a password.
+    // Not quoted, because it may contain a password.
     throw refused('the URL of `--to` has credentials', 'Remove them: requests are forwarded as they are.');
   }
   if (url.search !== '' || url.hash !== '') {
@@ -25,8 +25,11 @@ export function forwardUrl(given: string | undefined, protocols: readonly ('http
     throw refused('the URL of `--to` has a query or a fragment', hint);
   }
   if (!protocols.some((one) => one === url.protocol)) {
-    const message = `\`--to ${shown}\`: the proxy forwards plain HTTP, byte for byte, and cannot do that over TLS`;
-    throw refused(message, 'Give the port at which the receiver serves plain HTTP, behind what terminates TLS.');
+    const message = `\`--to ${shown}\`: the proxy forwards plain HTTP byte for byte, which is impossible over TLS`;
+    throw refused(
+      message,
+      'Give the port on which the receiver serves plain HTTP, behind the server that terminates TLS.',
+    );
   }
   return url;
 }

@@ -32,14 +32,14 @@ interface ProxyFlags extends ConfigFlags {
   readonly keep: string;
   readonly keepBytes: string;
   readonly maxConnections: string;
-  /** False with `--no-store`. */
+  /** The folder; false with `--no-store`. */
   readonly store?: string | boolean;
 }
 
 const BAD_NUMBER = { code: 'PROXY_BAD_NUMBER', hint: 'Write digits only.' };
-/** Larger requests are forwarded, too, but neither shown whole nor kept. In bytes. */
+/** Maximum size in bytes of a request that is shown in full and kept; larger ones are only forwarded. */
 const MAX_REQUEST_BYTES = 16 * 1024 * 1024;
-/** For requests and answers that are on their way, on all connections together, in bytes. */
+/** Memory for requests and answers in transit on all connections, in bytes. */
 const MAX_IN_FLIGHT_BYTES = 64 * 1024 * 1024;
 
 export async function proxyCommand(flags: ProxyFlags): Promise<number> {
@@ -49,7 +49,7 @@ export async function proxyCommand(flags: ProxyFlags): Promise<number> {
   const maxDeliveries = numberOfFlag('--keep', flags.keep, [1, 100_000], BAD_NUMBER);
   const maxBytes = numberOfFlag('--keep-bytes', flags.keepBytes, [1, 2 ** 31], BAD_NUMBER);
   const maxConnections = numberOfFlag('--max-connections', flags.maxConnections, [1, 100_000], BAD_NUMBER);
-  // Only what concerns credentials: other flags of this command are not settings.
+  // Only the flags about credentials are settings; the others belong to this command.
   const { secretFile, signatureHeader, apiKeyFile, apiKeyHeader, timeout } = flags;
   const given = { secretFile, signatureHeader, apiKeyFile, apiKeyHeader, timeout };
   const config = await commandConfig(url.href, flags.config, given);
@@ -119,7 +119,7 @@ interface FrontParts {
   readonly folder: string | undefined;
 }
 
-/** The inspector, with what its page may do. */
+/** Opens the inspector, with the actions that its page allows. */
 async function openFront(
   flags: ProxyFlags,
   { config, url, pin, inspectPort, maxDeliveries, maxBytes, folder }: FrontParts,
@@ -157,7 +157,7 @@ async function openFront(
   };
 }
 
-/** A proxy in front of itself would connect to itself without end. */
+/** Refuses to forward to the proxy itself, which would connect without end. */
 function refuseLoop(host: string, port: number, upstreamPort: number, { address }: Pin): void {
   if (address === null || port === 0 || port !== upstreamPort) return;
   if (address !== host && scopeOf(address) !== 'loopback') return;
@@ -171,7 +171,7 @@ export function storeFolder(given: string | boolean | undefined): string | undef
   return typeof given === 'string' ? given : defaultStoreFolder(process.env);
 }
 
-/** So much memory for all connections. */
+/** Creates a memory budget for all connections. */
 function sharedBudget(max: number): KeepBudget {
   let used = 0;
   return {

@@ -6,8 +6,10 @@ import { type ConfigFlags, numberOfFlag, type ResolvedConfig } from '../../confi
 import type { Partner } from '../../partner.ts';
 import {
   bodyDigest,
+  type CapturedRequest,
   curlForCaptured,
   defaultStoreFolder,
+  type Edit,
   listStored,
   readAnswers,
   readCaptured,
@@ -15,14 +17,15 @@ import {
   type StoredAnswer,
   sendCaptured,
   whyNothingStored,
-  withNewSignature,
+  withEdit,
 } from '../../proxy/index.ts';
 import { counted, createRedactor } from '../../report/index.ts';
 import { pinEndpoint } from '../../transport/index.ts';
 import { describeAnswer } from '../answer-line.ts';
-import { commandConfig } from '../command-input.ts';
+import { commandConfig, readInput } from '../command-input.ts';
 import { namedSecrets } from '../conduct.ts';
 import { confirmSending } from '../confirm-sending.ts';
+import { withFields } from '../set-fields.ts';
 import { printAdvice, shownPath } from '../terminal.ts';
 import { ANSWERED, answerInWord } from './delivery-log.ts';
 import { forwardUrl } from './forward-url.ts';
@@ -35,6 +38,8 @@ interface ReplayFlags extends ConfigFlags {
   readonly last?: string;
   readonly list?: boolean;
   readonly sign?: boolean;
+  readonly set?: string[];
+  readonly body?: string;
   readonly curl?: boolean;
   readonly yes?: boolean;
 }
@@ -42,27 +47,48 @@ interface ReplayFlags extends ConfigFlags {
 const BAD_NUMBER = { code: 'REPLAY_BAD_NUMBER', hint: 'Write digits only.' };
 
 export async function replayCommand(ids: readonly string[], flags: ReplayFlags): Promise<number> {
-  const { config: configFile, to, store, all: _all, last: _last, list, sign, curl, yes, ...given } = flags;
+  const { config: configFile, to, store, all: _, last: __, list, sign, set = [], body, curl, yes, ...given } = flags;
   const folder = store ?? defaultStoreFolder(process.env);
   if (list === true) return printStored(folder, store === undefined);
   const wanted = await chosenIds(folder, ids, flags);
   const url = forwardUrl(to, ['http:', 'https:']);
   const config = await commandConfig(url.href, configFile, given);
   if (sign === true && config.partner.signing === undefined) {
-    throw new HookproofError('SECRET_MISSING', '`--sign` needs the HMAC secret, and none is configured', {
-      hint: 'Set HOOKPROOF_SECRET, or name a file with `--secret-file`.',
+    throw new HookproofError('SECRET_MISSING', '`--sign` needs the HMAC secret, but none is configured', {
+      hint: 'Set HOOKPROOF_SECRET, or give a file with `--secret-file`.',
     });
   }
   const deliveries = await Promise.all(
     wanted.map(async (id) => ({ id, raw: await readStored(folder, id, store === undefined) })),
   );
+  const replaced = body === undefined ? undefined : await readInput(body);
+  // The custom headers of hookproof.yaml are already in what was captured, or were left out on purpose.
+  const headers = given.header === undefined ? [] : (config.partner.headers ?? []);
+  const signing = sign === true ? config.partner.signing : undefined;
+  const editOf = (captured: CapturedRequest): Edit => {
+    const edited = set.length === 0 ? replaced : withFields(replaced ?? captured.body, set);
+    return { headers, ...(edited && { body: edited }), signing };
+  };
+  const isEdited = headers.length > 0 || set.length > 0 || replaced !== undefined || signing !== undefined;
+  const edited = deliveries.map(({ id, raw }) => {
+    const captured = readCaptured(raw);
+    if (captured === null && isEdited) {
+      throw new HookproofError('REPLAY_NOT_HTTP', `${id} is not a whole HTTP request, so it cannot be changed`, {
+        hint: 'Replay it as it is, without `--sign`, `--set`, `--body` and `--header`.',
+      });
+    }
+    return { id, captured, raw, bytes: captured === null || !isEdited ? raw : withEdit(captured, editOf(captured)) };
+  });
   printAdvice(config.advice);
-  if (curl === true) return printScripts(deliveries, config.partner);
+  if (curl === true) return printScripts(edited, config.partner);
+  if ((set.length > 0 || replaced !== undefined) && signing === undefined) {
+    process.stderr.write('note: the body is another one, and the signature is the old one: `--sign` makes a new one\n');
+  }
   await confirmSending(config, yes, () => `${counted(deliveries.length, 'captured request')}`);
-  return sendAll(deliveries, config, { sign: sign === true, path: url.pathname });
+  return sendAll(edited, config, { sign: sign === true, path: url.pathname });
 }
 
-/** The ids that were given, or those that a flag selects, the oldest first. */
+/** Returns the given ids, or those that a flag selects, the oldest first. */
 async function chosenIds(
   folder: string,
   ids: readonly string[],
@@ -70,7 +96,7 @@ async function chosenIds(
 ): Promise<readonly string[]> {
   const ways = [ids.length > 0, all === true, last !== undefined].filter(Boolean).length;
   if (ways !== 1) {
-    throw new HookproofError('REPLAY_WHICH', 'name the deliveries by their ids, or give either `--all` or `--last`', {
+    throw new HookproofError('REPLAY_WHICH', 'give the ids of the deliveries, or either `--all` or `--last`', {
       hint: '`hookproof replay --list` lists what is kept. The inspector shows the same ids.',
     });
   }
@@ -102,7 +128,7 @@ async function printStored(folder: string, isDefault: boolean): Promise<number> 
   return 0;
 }
 
-/** "401 correct", as wide as the widest. */
+/** Formats "401 correct", padded to the width of the widest. */
 function answerColumn(answer: StoredAnswer | undefined): string {
   if (answer === undefined) return 'not known'.padEnd(ANSWER_WIDTH);
   const { answered } = answer;
@@ -112,27 +138,31 @@ function answerColumn(answer: StoredAnswer | undefined): string {
 
 const ANSWER_WIDTH = '401 INCORRECT'.length;
 
-interface Captured {
+interface Replayed {
   readonly id: string;
+  /** Null when what was captured is not one whole HTTP request. */
+  readonly captured: CapturedRequest | null;
   readonly raw: Buffer;
+  /** What is sent. */
+  readonly bytes: Buffer;
 }
 
-function printScripts(deliveries: readonly Captured[], partner: Partner): number {
-  for (const { id, raw } of deliveries) {
-    const captured = readCaptured(raw);
-    const script = captured === null ? null : curlForCaptured(captured, partner);
+function printScripts(deliveries: readonly Replayed[], partner: Partner): number {
+  for (const { id, bytes } of deliveries) {
+    const sent = readCaptured(bytes);
+    const script = sent === null ? null : curlForCaptured(sent, partner);
     if (script === null) {
       throw new HookproofError('REPLAY_NOT_CURL', `curl cannot send ${id} as it was received`, {
-        hint: 'Leave out `--curl`: replay sends any bytes.',
+        hint: 'Omit `--curl`: replay sends any bytes.',
       });
     }
-    process.stdout.write(`# ${id}, body SHA-256 ${bodyDigest(captured ?? { body: raw })}\n${script}`);
+    process.stdout.write(`# ${id}, body SHA-256 ${bodyDigest(sent ?? { body: bytes })}\n${script}`);
   }
   return 0;
 }
 
 async function sendAll(
-  deliveries: readonly Captured[],
+  deliveries: readonly Replayed[],
   config: ResolvedConfig,
   { sign, path }: { readonly sign: boolean; readonly path: string },
 ): Promise<number> {
@@ -141,17 +171,12 @@ async function sendAll(
   const redactor = createRedactor({ values: namedSecrets(config.secrets) });
   const options = { partner: { ...partner, lookup }, timeoutMs: run.timeoutMs };
   let accepted = 0;
-  for (const { id, raw } of deliveries) {
-    const captured = readCaptured(raw);
-    if (captured === null && sign) {
-      process.stdout.write(`${id} is not a whole HTTP request, so it cannot be signed\n`);
-      continue;
-    }
-    if (captured !== null && partner.signing !== undefined) {
-      redactor.addSignature(signatureOf(captured.body, partner.signing.secret));
-    }
-    const bytes = sign && captured !== null && partner.signing ? withNewSignature(captured, partner.signing) : raw;
+  for (const { bytes, captured, id, raw } of deliveries) {
     const sent = readCaptured(bytes);
+    for (const request of [captured, sent]) {
+      if (request === null || partner.signing === undefined) continue;
+      redactor.addSignature(signatureOf(request.body, partner.signing.secret));
+    }
     const attempt = await sendCaptured(bytes, options);
     if (attempt.answer?.status === 200) accepted += 1;
     const line = captured === null ? 'not an HTTP request' : `${captured.method} ${captured.target}`;
@@ -171,7 +196,7 @@ async function sendAll(
 
 type Read = ReturnType<typeof readCaptured>;
 
-/** The digest of what was sent, compared with what was captured. */
+/** Describes the digest of what was sent, compared with what was captured. */
 function describeBody(captured: Read, sent: Read, raw: Buffer): string {
   if (captured === null || sent === null) return `unknown; all bytes: SHA-256 ${bodyDigest({ body: raw })}`;
   const [before, now] = [bodyDigest(captured), bodyDigest(sent)];

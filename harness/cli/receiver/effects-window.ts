@@ -11,7 +11,7 @@ export interface EffectsFlags {
   readonly effectsTokenFile?: string;
 }
 
-/** What a receiver needs of it. */
+/** The parts of the effects window that a receiver uses. */
 interface Effects {
   readonly handlers: Handlers;
   readonly handling?: { readonly refundWaitMs: number };

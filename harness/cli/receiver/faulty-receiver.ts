@@ -2,17 +2,22 @@
 import { writeFile } from 'node:fs/promises';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 import { didYouMean } from '../did-you-mean.ts';
-import { type Fault, type FaultyReceiverOptions, loadMutants, type RunningFaultyReceiver } from '../receiver-entry.ts';
+import {
+  type FaultyReceiverOptions,
+  type ListedFault,
+  loadMutants,
+  type RunningFaultyReceiver,
+} from '../receiver-entry.ts';
 
 type Options = FaultyReceiverOptions;
 
 export interface FaultyReceiver {
-  /** For standard error, before it listens. */
+  /** The text to print on standard error before the receiver listens. */
   readonly warning: string;
-  /** Whether the fault is in its certificate, so that none must be given. */
+  /** True if the fault is in the certificate, so that no certificate may be given. */
   readonly hasCertificate: boolean;
   /**
-   * Starts it, and writes the CA of its certificate to `caFile`.
+   * Starts the receiver, and writes the CA of its certificate to `caFile`.
    *
    * @throws HookproofError RECEIVER_FAULT_NEEDS if the fault cannot show with these options
    */
@@ -43,7 +48,7 @@ export async function findFaultyReceiver(name: string): Promise<FaultyReceiver> 
   };
 }
 
-function warningOf({ name, title }: Fault): string {
+function warningOf({ name, title }: ListedFault): string {
   return [
     '',
     '  ******************************************************************************',
@@ -57,7 +62,7 @@ function warningOf({ name, title }: Fault): string {
 }
 
 /** What must be configured for the fault to show. */
-function missingFor({ area, needs = [] }: Fault, options: Options): { what: string; hint: string } | null {
+function missingFor({ area, needs = [] }: ListedFault, options: Options): { what: string; hint: string } | null {
   const needsTls = area === 'tls' || area === 'mtls' || needs.includes('https');
   if (needsTls && options.tls === undefined) {
     return { what: 'HTTPS', hint: 'Give `--tls-quick-start`, or `--tls-cert` and `--tls-key`.' };
@@ -78,7 +83,7 @@ function missingFor({ area, needs = [] }: Fault, options: Options): { what: stri
   return { what: 'an API key', hint: 'Set HOOKPROOF_API_KEY, or give `--api-key-file`.' };
 }
 
-async function withCertificate(fault: Fault, options: Options, caFile: string | undefined): Promise<Options> {
+async function withCertificate(fault: ListedFault, options: Options, caFile: string | undefined): Promise<Options> {
   if (fault.stage !== 'connection' || fault.certificate === undefined) return options;
   const { serverFixture } = await import('../../../certs/index.ts');
   const { cert, key, ca } = await serverFixture(fault.certificate as Parameters<typeof serverFixture>[0]);

@@ -20,16 +20,16 @@ export interface LimitFlags {
   readonly drainTimeout?: string;
 }
 
-/** In practice no limit. */
+/** This maximum is no limit in practice. */
 const MAX = 2 ** 31 - 1;
 const DURATION_BOUNDS = [100, 3_600_000] as const;
 
-/** The code of an invalid one is that of the receiver. */
+/** Reads a port from a flag. Throws a {@link HookproofError}. */
 export function portOf(flag: string, text: string, bad = BAD_NUMBER): number {
   return numberOfFlag(flag, text, [0, 65_535], bad);
 }
 
-/** What is not given keeps the receiver's default. Throws a {@link HookproofError} that names the flag. */
+/** Reads the limits. A missing flag keeps the default. Throws a {@link HookproofError} that names the flag. */
 export function limitSettings(flags: LimitFlags): { limits: ServerLimits; timeouts: ServerTimeouts } {
   const limits = given<ServerLimits>({
     maxConnections: count(flags.maxConnections, '--max-connections', [1, 1_000_000]),
@@ -62,7 +62,7 @@ export function count(text: string | undefined, flag: string, bounds: readonly [
   return text === undefined ? undefined : numberOfFlag(flag, text, bounds, BAD_NUMBER);
 }
 
-/** The values that are given. */
+/** Removes the properties whose value is undefined. */
 export function given<T extends object>(values: { [K in keyof T]?: T[K] | undefined }): T {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T;
 }

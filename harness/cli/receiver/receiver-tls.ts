@@ -28,22 +28,21 @@ interface ClientCertificateFlags {
 /** The content of the files at one moment. */
 export interface TlsReading {
   readonly tls: ServerTls;
-  /** What a correct client would object to, and what else is worth knowing; one sentence each. */
+  /** Sentences about what a correct client would reject, and other advice. */
   readonly advice: readonly string[];
 }
 
 export interface TlsSettings {
-  /** Reads the current files. Throws a {@link HookproofError} that names the flag and the file. null: plain HTTP. */
+  /** Reads the current files. Null for plain HTTP. Throws a {@link HookproofError} that names the flag and the file. */
   readonly read: (() => Promise<TlsReading>) | null;
-  /** The files that it reads, to watch them. */
+  /** The files that `read` reads, for a watcher. */
   readonly files: readonly string[];
   readonly clientCertificate?: ClientCertificateOption;
 }
 
 interface PairSource {
-  /** Reads the current files. */
   readonly read: () => Promise<ServerPair>;
-  /** The files that it reads, to watch them. */
+  /** The files that `read` reads, for a watcher. */
   readonly files: readonly string[];
 }
 
@@ -82,7 +81,7 @@ async function readTls(
   return { tls: { cert, key, ca: clients.ca, clientCertificate }, advice: [...advice, ...clients.advice] };
 }
 
-/** Which clients the CA's certificates admit. Throws a {@link HookproofError} of kind `usage`. */
+/** Reads which client certificates are accepted. Throws a {@link HookproofError} of kind `usage`. */
 function clientCertificateFrom(flags: ClientCertificateFlags): ClientCertificateOption | undefined {
   const { allowClient, proxy, proxyClientHeader, clientCa } = flags;
   if (proxy !== undefined || proxyClientHeader !== undefined) {
@@ -113,7 +112,7 @@ function clientCertificateFrom(flags: ClientCertificateFlags): ClientCertificate
 const PASSPHRASE_HINT =
   'Name a file with its passphrase with `--tls-passphrase-file`, or set HOOKPROOF_TLS_KEY_PASSPHRASE.';
 
-/** The server's certificate and key: from files, or temporary ones. null: plain HTTP. */
+/** Reads the server certificate and key from files, or makes temporary ones. Null for plain HTTP. */
 async function serverPair(flags: PairFlags): Promise<PairSource | null> {
   const { tlsCert, tlsKey, tlsPassphraseFile, tlsQuickStart, tlsQuickStartCa } = flags;
   if (tlsQuickStart !== true && tlsQuickStartCa !== undefined) {

@@ -10,7 +10,7 @@ import { findFaultyReceiver } from './faulty-receiver.ts';
 import { loadHandlers } from './handlers-file.ts';
 import { count, given, type LimitFlags, limitSettings, portOf } from './receiver-limits.ts';
 import { type TlsFlags, tlsSettings } from './receiver-tls.ts';
-import { reloadCertificates } from './reload-certificates.ts';
+import { refuseToReload, reloadFiles } from './reload-files.ts';
 
 interface ReceiverFlags extends TlsFlags, LimitFlags, AdminFlags, InspectFlags, EffectsFlags {
   readonly host: string;
@@ -42,22 +42,13 @@ const INSPECTOR_PORT = '3001';
 export async function receiverCommand(flags: ReceiverFlags): Promise<number> {
   const { createLogger, memoryInbox, openInbox, startReceiver } = await loadReceiver();
   const fault = flags.fault === undefined ? null : await findFaultyReceiver(flags.fault);
-  const secrets = await credentials(flags.secretFile, 'HMAC secret', '--secret-file', 'HOOKPROOF_SECRET');
-  const keys = await credentials(flags.apiKeyFile, 'API key', '--api-key-file', 'HOOKPROOF_API_KEY');
-  const { read, files, clientCertificate } = await tlsSettings(
-    fault?.hasCertificate === true ? withoutCertificate(flags) : flags,
-  );
-  const first = read === null ? null : await read();
-  const tls = first?.tls;
-  printAdvice(first?.advice ?? []);
-  const checksClients = tls?.clientCertificate !== undefined || clientCertificate !== undefined;
-  requireProtection(secrets.length + keys.length > 0 || checksClients, flags.open === true);
+  const protection = await readProtection(flags, fault?.hasCertificate === true);
   const limits = limitSettings(flags);
   const port = portOf('--port', flags.port);
   const bodyLimit = count(flags.bodyLimit, '--body-limit', [0, 2 ** 31]);
   const logger = createLogger();
   const own = flags.handlers === undefined ? {} : await loadHandlers(flags.handlers);
-  const metrics = await receiverMetrics(flags);
+  const metrics = await createReceiverMetrics(flags);
   const meter = metrics === null ? {} : { meter: metrics.inbox };
   const source = inboxUrl(flags.inbox);
   const { handlers, handling, ...effects } = await openEffects(flags, own, logger);
@@ -68,17 +59,8 @@ export async function receiverCommand(flags: ReceiverFlags): Promise<number> {
     host: flags.host,
     port,
     ...limits,
-    ...given({
-      path: flags.path,
-      signing: secrets.length > 0 ? given({ secrets, header: flags.signatureHeader }) : undefined,
-      apiKey: keys.length > 0 ? given({ keys, header: flags.apiKeyHeader }) : undefined,
-      open: flags.open === true ? (true as const) : undefined,
-      bodyLimit,
-      tls,
-      clientCertificate,
-      connectionObserver: metrics?.connections,
-      handling,
-    }),
+    ...protectionOptions(flags, protection),
+    ...given({ path: flags.path, bodyLimit, connectionObserver: metrics?.connections, handling }),
     inbox,
     ...meter,
     handlers,
@@ -93,11 +75,8 @@ export async function receiverCommand(flags: ReceiverFlags): Promise<number> {
     await Promise.all([admin?.close(), inbox.close(), effects.close()]);
     throw error;
   });
-  const stopReloading =
-    read === null || tls === undefined
-      ? () => {}
-      : reloadCertificates({ current: tls, read, files, reload: receiver.reloadTls, logger });
-  // Before the `listening` line is printed: a program that waits for it may send the signal at once.
+  const stopReloading = startReloading(flags, protection, { receiver, logger });
+  // The signal is handled before the `listening` line is printed: a program that waits for it may send it at once.
   const stopped = firstStopSignal();
   admin?.setState('serving');
   if (fault !== null) process.stderr.write(fault.warning);
@@ -109,11 +88,87 @@ export async function receiverCommand(flags: ReceiverFlags): Promise<number> {
   logger.info({ event: 'draining', signal }, 'draining');
   admin?.setState('draining');
   stopReloading();
-  await receiver.close();
-  await inbox.close();
-  await effects.close();
-  await admin?.close();
+  for (const opened of [receiver, inbox, effects, admin]) await opened?.close();
   return 0;
+}
+
+type Protection = Awaited<ReturnType<typeof readProtection>>;
+
+/** Reads the credentials and certificates that check who delivers. Requires at least one check, or `--open`. */
+async function readProtection(flags: ReceiverFlags, isCertificateFaulty: boolean) {
+  const readSecrets = () => readCredentials(flags.secretFile, 'HMAC secret', '--secret-file', 'HOOKPROOF_SECRET');
+  const secrets = await readSecrets();
+  const keys = await readCredentials(flags.apiKeyFile, 'API key', '--api-key-file', 'HOOKPROOF_API_KEY');
+  const tlsFlags = isCertificateFaulty ? withoutCertificate(flags) : flags;
+  const { read: readTls, files: tlsFiles, clientCertificate } = await tlsSettings(tlsFlags);
+  const first = readTls === null ? null : await readTls();
+  const tls = first?.tls;
+  printAdvice(first?.advice ?? []);
+  const checksClients = tls?.clientCertificate !== undefined || clientCertificate !== undefined;
+  requireProtection(secrets.length + keys.length > 0 || checksClients, flags.open === true);
+  return { secrets, readSecrets, keys, tls, readTls, tlsFiles, clientCertificate };
+}
+
+function protectionOptions(flags: ReceiverFlags, { secrets, keys, tls, clientCertificate }: Protection) {
+  return given({
+    signing: secrets.length > 0 ? given({ secrets, header: flags.signatureHeader }) : undefined,
+    apiKey: keys.length > 0 ? given({ keys, header: flags.apiKeyHeader }) : undefined,
+    open: flags.open === true ? (true as const) : undefined,
+    tls,
+    clientCertificate,
+  });
+}
+
+type RunningReceiver = Awaited<ReturnType<ReceiverModule['startReceiver']>>;
+
+/** Reloads certificates and secrets when their files change. Returns what stops it. */
+function startReloading(
+  flags: ReceiverFlags,
+  { secrets, readSecrets, tls, readTls, tlsFiles }: Protection,
+  { receiver, logger }: { receiver: Pick<RunningReceiver, 'reloadTls' | 'reloadSecrets'>; logger: ReceiverLogger },
+): () => void {
+  const stops: (() => void)[] = [];
+  if (readTls !== null && tls !== undefined) {
+    const read = async () => {
+      const { tls: content, advice } = await readTls();
+      return { content, advice };
+    };
+    const reloading = { noun: 'certificates', failure: 'tls-reload-failed', reload: receiver.reloadTls } as const;
+    stops.push(reloadFiles({ ...reloading, current: tls, read, files: tlsFiles, logger }));
+  }
+  if (secrets.length > 0) {
+    stops.push(reloadSecrets(flags, { current: secrets, read: readSecrets, receiver, logger }));
+  }
+  return () => {
+    for (const stop of stops) stop();
+  };
+}
+
+interface ReloadedSecrets {
+  readonly current: readonly string[];
+  readonly read: () => Promise<readonly string[]>;
+  readonly receiver: { reloadSecrets(secrets: readonly string[]): void };
+  readonly logger: ReceiverLogger;
+}
+
+/** Reloads the secrets where all of them come from files and nothing else keeps them. Returns what stops it. */
+function reloadSecrets(
+  { inspect, secretFile: files = [] }: ReceiverFlags,
+  { current, read, receiver, logger }: ReloadedSecrets,
+): () => void {
+  if (files.length === 0 || files.includes('-')) {
+    return refuseToReload('secrets', 'not all of them come from a `--secret-file` path');
+  }
+  if (inspect !== undefined) return refuseToReload('secrets', 'the inspector uses those of the start');
+  return reloadFiles({
+    noun: 'secrets',
+    failure: 'secrets-reload-failed',
+    current,
+    read: async () => ({ content: await read() }),
+    files,
+    reload: (secrets) => receiver.reloadSecrets(secrets),
+    logger,
+  });
 }
 
 /** Requires either a check of who delivers or `--open`. */
@@ -146,8 +201,8 @@ function closing(opened: { close(): Promise<void> }): (error: unknown) => Promis
 
 type Metrics = Awaited<ReturnType<ReceiverModule['createMetrics']>>;
 
-/** The metrics of the server; null without `--admin-port`. */
-async function receiverMetrics(flags: AdminFlags): Promise<Metrics | null> {
+/** Creates the metrics of the receiver; null without `--admin-port`. */
+async function createReceiverMetrics(flags: AdminFlags): Promise<Metrics | null> {
   if (flags.adminPort !== undefined) return (await loadReceiver()).createMetrics();
   if (flags.adminHost === undefined) return null;
   throw new HookproofError('RECEIVER_ADMIN_HOST', '`--admin-host` needs `--admin-port`', {
@@ -155,7 +210,7 @@ async function receiverMetrics(flags: AdminFlags): Promise<Metrics | null> {
   });
 }
 
-/** The server for health and metrics: ready while the inbox can be reached. */
+/** Starts the server for health and metrics, which is ready while the inbox can be reached. */
 async function openAdmin(
   flags: AdminFlags,
   { metrics, inbox, logger }: { metrics: Metrics; inbox: Inbox; logger: ReceiverLogger },
@@ -212,7 +267,7 @@ async function openInspected<Receiver extends { readonly url: string; close(): P
   }
 }
 
-/** Without the server's certificate: this fault is in the certificate, and the mutant makes its own. */
+/** Removes the flags for the certificate of the server: the mutant makes its own, which has the fault. */
 function withoutCertificate(flags: ReceiverFlags): ReceiverFlags {
   if (flags.tlsCert === undefined && flags.tlsKey === undefined) {
     const { tlsQuickStart: _, tlsQuickStartCa: __, ...others } = flags;
@@ -223,8 +278,8 @@ function withoutCertificate(flags: ReceiverFlags): ReceiverFlags {
   });
 }
 
-/** One value for each file, or the value of the variable when no file is given. */
-async function credentials(
+/** Reads one value from each file, or the value of the variable when no file is given. */
+async function readCredentials(
   files: readonly string[] | undefined,
   noun: string,
   flag: string,

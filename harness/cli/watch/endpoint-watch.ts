@@ -10,24 +10,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 
 /** When the endpoint was seen to go, by `performance.now()`. `backMs` is null until it answers again. */
-interface Outage {
+interface EndpointOutage {
   readonly goneMs: number;
   readonly backMs: number | null;
 }
 
-export interface EndpointWatch {
-  /** How often the endpoint went down, and came back, replacements included. Differs after each of these events. */
-  readonly events: number;
-  /** The last outage; null before the first. */
-  readonly last: Outage | null;
-  /** A file has changed: from now on a closed connection is a sign, even when the port never refuses. */
-  expectRestart(): void;
-  close(): void;
-}
-
-/** Between attempts while the endpoint is down. On loopback a refusal costs next to nothing. */
+/** The pause between attempts while the endpoint is down. On loopback a refusal costs next to nothing. */
 const POLL_MS = 25;
-/** After a minute, and for a port that is only tried now and then. */
+/** The pause after {@link MAX_FAST_POLL_MS}, and for a port that is only tried now and then. */
 const SLOW_POLL_MS = 250;
 const MAX_FAST_POLL_MS = 60_000;
 /** The difference in age of the two connections, so that no timeout closes both at once. */
@@ -40,131 +30,174 @@ const MAX_SHORT_LIVED = 4;
 const ANSWER_MS = 30_000;
 /** An answer after this time comes from another process than the one that closed the connections. */
 const STARTING_MS = 100;
-/** How long after a change a restart is expected without any other sign than closed connections. */
+/** For this long after a change, closed connections alone count as a restart. */
 const EXPECTED_MS = 60_000;
 
-/** Starts to watch. `onChange` is called when the endpoint goes down and when it is back. */
-export async function watchEndpoint(url: string, onChange: () => void): Promise<EndpointWatch> {
-  const ended = new AbortController();
-  const { signal } = ended;
-  const held = new Set<Socket>();
-  /** The held ones, and those that are not connected yet. */
-  const opened = new Set<Socket>();
-  const timers = new Set<NodeJS.Timeout>();
-  let events = 0;
-  let last: Outage | null = null;
-  let expectedUntilMs = Number.NEGATIVE_INFINITY;
-  let shortLived = 0;
-  let canHold = true;
-  let isDown = false;
+export class EndpointWatch {
+  readonly #url: string;
+  readonly #onEvent: () => void;
+  readonly #closing = new AbortController();
+  readonly #timers = new Set<NodeJS.Timeout>();
+  /** The connections that are open or not connected yet. */
+  readonly #opened = new Set<Socket>();
+  /** The connections that are open. */
+  readonly #held = new Set<Socket>();
+  /** Connections in a row that were closed too soon. Above {@link MAX_SHORT_LIVED}, none is held any more. */
+  #shortLived = 0;
+  #canHold = true;
+  #isDown = false;
+  #expectedUntilMs = Number.NEGATIVE_INFINITY;
+  #events = 0;
+  #last: EndpointOutage | null = null;
 
-  const later = (ms: number, action: () => void) => {
+  /** `onEvent` is called when the endpoint goes down and when it is back. */
+  constructor(url: string, onEvent: () => void) {
+    this.#url = url;
+    this.#onEvent = onEvent;
+  }
+
+  /** How often the endpoint went down or came back. A replacement is two events. */
+  get events(): number {
+    return this.#events;
+  }
+
+  /** The last outage; null before the first. */
+  get last(): EndpointOutage | null {
+    return this.#last;
+  }
+
+  /** Starts to watch, and resolves when it is known whether the endpoint is up. */
+  async open(): Promise<void> {
+    if ((await this.#askEndpoint(2 * STAGGER_MS)) === 'refused') {
+      void this.#waitForReturn(true);
+      return;
+    }
+    this.#holdBothConnections();
+    this.#canHold = (await this.#askEndpoint(STAGGER_MS)) === 'answered';
+    if (this.#canHold) return;
+    this.#releaseConnections();
+    this.#tryPortLater();
+  }
+
+  /** Notes that a file has changed: from now on a closed connection is a sign, even when the port never refuses. */
+  expectRestart(): void {
+    this.#expectedUntilMs = performance.now() + EXPECTED_MS;
+  }
+
+  close(): void {
+    this.#closing.abort();
+    this.#releaseConnections();
+  }
+
+  #schedule(ms: number, act: () => void): void {
     const timer = setTimeout(() => {
-      timers.delete(timer);
-      if (!signal.aborted && !isDown) action();
+      this.#timers.delete(timer);
+      if (!this.#closing.signal.aborted && !this.#isDown) act();
     }, ms);
-    timers.add(timer);
-  };
-  const release = () => {
-    for (const timer of timers) clearTimeout(timer);
-    timers.clear();
-    const released = [...opened];
-    opened.clear();
-    held.clear();
+    this.#timers.add(timer);
+  }
+
+  #releaseConnections(): void {
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#timers.clear();
+    const released = [...this.#opened];
+    this.#opened.clear();
+    this.#held.clear();
     for (const socket of released) socket.destroy();
-  };
-  const hold = () => {
-    if (!canHold) return later(SLOW_POLL_MS, tryPort);
-    const socket = openTo(url);
+  }
+
+  #holdBothConnections(): void {
+    this.#holdConnection();
+    if (this.#canHold) this.#schedule(STAGGER_MS, () => this.#holdConnection());
+  }
+
+  /** Holds one connection, and opens another when it is closed while the endpoint stays. */
+  #holdConnection(): void {
+    if (!this.#canHold) {
+      this.#tryPortLater();
+      return;
+    }
+    const socket = this.#openConnection();
     const openedMs = performance.now();
     let hasSpoken = false;
-    opened.add(socket);
-    socket.once('connect', () => held.add(socket));
+    this.#opened.add(socket);
+    socket.once('connect', () => this.#held.add(socket));
     socket.once('data', () => {
       // A server that says that the request comes too late has not ended.
       hasSpoken = true;
     });
-    socket.once('error', (error) => isRefusal(error) && !isDown && !signal.aborted && void goneDown(true));
     socket.once('close', () => {
-      const wasHeld = held.delete(socket);
-      if (!opened.delete(socket)) return;
-      const heldMs = performance.now() - openedMs;
-      if (wasHeld && held.size === 0 && !hasSpoken && heldMs >= MIN_HELD_MS) return void goneDown(false);
-      shortLived = !wasHeld || heldMs >= MIN_HELD_MS ? 0 : shortLived + 1;
-      if (shortLived > MAX_SHORT_LIVED) canHold = false;
-      later(REOPEN_MS, hold);
+      const wasHeld = this.#held.delete(socket);
+      if (!this.#opened.delete(socket)) return;
+      const isLongLived = performance.now() - openedMs >= MIN_HELD_MS;
+      if (wasHeld && this.#held.size === 0 && !hasSpoken && isLongLived) return void this.#waitForReturn(false);
+      this.#shortLived = !wasHeld || isLongLived ? 0 : this.#shortLived + 1;
+      if (this.#shortLived > MAX_SHORT_LIVED) this.#canHold = false;
+      this.#schedule(REOPEN_MS, () => this.#holdConnection());
     });
-  };
-  const holdBoth = () => {
-    hold();
-    if (canHold) later(STAGGER_MS, hold);
-  };
-  const tryPort = () => {
-    const socket = openTo(url);
-    socket.once('connect', () => socket.destroy());
-    socket.once('error', (error) => isRefusal(error) && !isDown && !signal.aborted && void goneDown(true));
-    socket.once('close', () => !isDown && later(SLOW_POLL_MS, tryPort));
-  };
-  const goneDown = async (isRefused: boolean) => {
-    isDown = true;
-    release();
+  }
+
+  /** Opens a connection and closes it again, now and then: for an endpoint whose connections cannot be held. */
+  #tryPortLater(): void {
+    this.#schedule(SLOW_POLL_MS, () => {
+      const socket = this.#openConnection();
+      socket.once('connect', () => socket.destroy());
+      socket.once('close', () => this.#isDown || this.#tryPortLater());
+    });
+  }
+
+  /** Opens a connection on which nothing is sent. The endpoint is down when it is refused. */
+  #openConnection(): Socket {
+    const socket = connect(placeOf(this.#url));
+    socket.on('error', (error: NodeJS.ErrnoException) => {
+      const isRefused = error.code === 'ECONNREFUSED';
+      if (isRefused && !this.#isDown && !this.#closing.signal.aborted) void this.#waitForReturn(true);
+    });
+    return socket;
+  }
+
+  /** Reports the outage that has begun, waits until the endpoint answers, and holds connections again. */
+  async #waitForReturn(isRefused: boolean): Promise<void> {
+    this.#isDown = true;
+    this.#releaseConnections();
     const goneMs = performance.now();
-    const isKnown = isRefused || goneMs < expectedUntilMs;
-    const report = (backMs: number | null) => {
-      events++;
-      last = { goneMs, backMs };
-      onChange();
-    };
-    if (isKnown) report(null);
-    const back = untilAnswered(url, signal);
+    const isKnown = isRefused || goneMs < this.#expectedUntilMs;
+    if (isKnown) this.#reportOutage({ goneMs, backMs: null });
+    const back = this.#pollUntilAnswered();
     // Without a change, an endpoint that answers at once has closed idle connections, and is the same as before.
-    if (!isKnown && (await isSlow(back))) report(null);
+    if (!isKnown && (await isSlow(back))) this.#reportOutage({ goneMs, backMs: null });
     if (!(await back)) return;
-    isDown = false;
-    holdBoth();
-    if (last !== null && last.goneMs === goneMs) report(performance.now());
-  };
+    this.#isDown = false;
+    this.#holdBothConnections();
+    if (this.#last?.goneMs === goneMs) this.#reportOutage({ goneMs, backMs: performance.now() });
+  }
 
-  if ((await ask(url, signal, 2 * STAGGER_MS)) !== 'refused') {
-    holdBoth();
-    canHold = (await ask(url, signal, STAGGER_MS)) === 'answered';
-    if (!canHold) {
-      release();
-      later(SLOW_POLL_MS, tryPort);
+  #reportOutage(outage: EndpointOutage): void {
+    this.#events++;
+    this.#last = outage;
+    this.#onEvent();
+  }
+
+  /** Resolves with false when the watch is closed before the endpoint answers. */
+  async #pollUntilAnswered(): Promise<boolean> {
+    const { signal } = this.#closing;
+    const startMs = performance.now();
+    while (!signal.aborted) {
+      if ((await this.#askEndpoint(ANSWER_MS)) !== 'refused') return !signal.aborted;
+      const waitMs = performance.now() - startMs < MAX_FAST_POLL_MS ? POLL_MS : SLOW_POLL_MS;
+      await pause(waitMs, undefined, { signal }).catch(() => undefined);
     }
-  } else void goneDown(true);
+    return false;
+  }
 
-  return {
-    get events() {
-      return events;
-    },
-    get last() {
-      return last;
-    },
-    expectRestart: () => {
-      expectedUntilMs = performance.now() + EXPECTED_MS;
-    },
-    close: () => {
-      ended.abort();
-      release();
-    },
-  };
-}
-
-function openTo(url: string): Socket {
-  const socket = connect(placeOf(url));
-  // Also those that come after the first one.
-  socket.on('error', () => {});
-  return socket;
+  #askEndpoint(timeoutMs: number): ReturnType<typeof ask> {
+    return ask(this.#url, this.#closing.signal, timeoutMs);
+  }
 }
 
 function placeOf(url: string): { host: string; port: number } {
   const { protocol, hostname, port } = new URL(url);
   return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || (protocol === 'https:' ? 443 : 80)) };
-}
-
-function isRefusal(error: NodeJS.ErrnoException): boolean {
-  return error.code === 'ECONNREFUSED';
 }
 
 async function isSlow(back: Promise<boolean>): Promise<boolean> {
@@ -175,17 +208,6 @@ async function isSlow(back: Promise<boolean>): Promise<boolean> {
   ]);
   waited.abort();
   return slow;
-}
-
-/** Waits until the endpoint answers. False when `signal` is aborted before. */
-async function untilAnswered(url: string, signal: AbortSignal): Promise<boolean> {
-  const startMs = performance.now();
-  while (!signal.aborted) {
-    if ((await ask(url, signal, ANSWER_MS)) !== 'refused') return !signal.aborted;
-    const waitMs = performance.now() - startMs < MAX_FAST_POLL_MS ? POLL_MS : SLOW_POLL_MS;
-    await pause(waitMs, undefined, { signal }).catch(() => undefined);
-  }
-  return false;
 }
 
 /**

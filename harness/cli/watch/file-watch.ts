@@ -105,52 +105,54 @@ const MAX_RUNS = 3;
 const RECENT_MS = 60_000;
 
 /** The changes that were not judged yet. */
-export interface Changes {
-  /** Notes a change. False when the endpoint itself writes the file. */
-  add(path: string, isRunning: boolean): boolean;
-  /** The changed files, absolute. */
-  names(): readonly string[];
-  /** When the last one changed, by `performance.now()`. */
-  readonly lastMs: number;
-  areRecent(): boolean;
-  /** The checks begin, and judge all changes so far. */
-  begin(): void;
-  /** The checks have ended. Returns files that turn out to be written by the endpoint: they are ignored from now on. */
-  end(): readonly string[];
-}
+export class Changes {
+  readonly #pending = new Set<string>();
+  readonly #ignored = new Set<string>();
+  /** How often each file changed in this run, and in how many runs in a row it did. */
+  readonly #writes = new Map<string, number>();
+  readonly #runs = new Map<string, number>();
+  #lastMs = Number.NEGATIVE_INFINITY;
 
-export function createChanges(): Changes {
-  const pending = new Set<string>();
-  const ignored = new Set<string>();
-  const writes = new Map<string, number>();
-  const runs = new Map<string, number>();
-  let lastMs = Number.NEGATIVE_INFINITY;
-  return {
-    add: (path, isRunning) => {
-      if (ignored.has(path)) return false;
-      if (isRunning) writes.set(path, (writes.get(path) ?? 0) + 1);
-      pending.add(path);
-      lastMs = performance.now();
-      return true;
-    },
-    names: () => [...pending],
-    get lastMs() {
-      return lastMs;
-    },
-    areRecent: () => performance.now() - lastMs < RECENT_MS,
-    begin: () => {
-      pending.clear();
-      writes.clear();
-    },
-    end: () => {
-      for (const path of runs.keys()) if (!writes.has(path)) runs.delete(path);
-      for (const path of writes.keys()) runs.set(path, (runs.get(path) ?? 0) + 1);
-      const found = [...writes].filter(([path, count]) => count >= MAX_WRITES || (runs.get(path) ?? 0) >= MAX_RUNS);
-      for (const [path] of found) {
-        ignored.add(path);
-        pending.delete(path);
-      }
-      return found.map(([path]) => path);
-    },
-  };
+  /** When the last file changed, by `performance.now()`. */
+  get lastMs(): number {
+    return this.#lastMs;
+  }
+
+  /** Notes a change. False when the endpoint itself writes the file. */
+  add(path: string, isRunning: boolean): boolean {
+    if (this.#ignored.has(path)) return false;
+    if (isRunning) this.#writes.set(path, (this.#writes.get(path) ?? 0) + 1);
+    this.#pending.add(path);
+    this.#lastMs = performance.now();
+    return true;
+  }
+
+  /** The absolute paths of the changed files. */
+  names(): readonly string[] {
+    return [...this.#pending];
+  }
+
+  areRecent(): boolean {
+    return performance.now() - this.#lastMs < RECENT_MS;
+  }
+
+  /** Begins a run, which judges all changes so far. */
+  begin(): void {
+    this.#pending.clear();
+    this.#writes.clear();
+  }
+
+  /** Ends a run. Returns files that turn out to be written by the endpoint: they are ignored from now on. */
+  end(): readonly string[] {
+    for (const path of this.#runs.keys()) if (!this.#writes.has(path)) this.#runs.delete(path);
+    for (const path of this.#writes.keys()) this.#runs.set(path, (this.#runs.get(path) ?? 0) + 1);
+    const isWritten = ([path, count]: [string, number]) =>
+      count >= MAX_WRITES || (this.#runs.get(path) ?? 0) >= MAX_RUNS;
+    const found = [...this.#writes].filter(isWritten).map(([path]) => path);
+    for (const path of found) {
+      this.#ignored.add(path);
+      this.#pending.delete(path);
+    }
+    return found;
+  }
 }

@@ -3,16 +3,16 @@ import { formatDuration } from '../../report/index.ts';
 import type { EndpointWatch } from './endpoint-watch.ts';
 import type { Changes } from './file-watch.ts';
 
-/** Without a restart for this long after a change, the endpoint is taken for one that reloads in place. */
+/** An endpoint that does not restart for this long after a change is assumed to reload in place. */
 const QUIET_MS = 2_000;
-/** The same for an endpoint that has restarted before: its supervisor may only be slow. */
+/** The quiet time of an endpoint that has restarted before: its supervisor may only be slow. */
 const QUIET_AFTER_RESTARTS_MS = 5_000;
-/** Between the last change and the checks: an editor may write several files. */
+/** The pause between the last change and the checks: an editor may write several files. */
 const DEBOUNCE_MS = 50;
 /** A supervisor may see a change this much earlier than it is seen here. */
 const EARLIER_MS = 500;
 
-interface Settling {
+interface EndpointState {
   readonly isSettled: boolean;
   /** What was seen, for the user. */
   readonly notice: string | null;
@@ -20,50 +20,53 @@ interface Settling {
   readonly waitMs?: number;
 }
 
-/** `settleMs` replaces the quiet time; after `recoveryMs` a notice says that the endpoint is still down. */
-export function createSettling({
-  changes,
-  endpoint,
-  settleMs,
-  recoveryMs,
-}: {
+interface SettlingOptions {
   readonly changes: Pick<Changes, 'lastMs'>;
   readonly endpoint: Pick<EndpointWatch, 'last'>;
+  /** Replaces the quiet time. */
   readonly settleMs: number | null;
+  /** After this time, a notice says that the endpoint is still down. */
   readonly recoveryMs: number;
-}) {
-  let restarts = 0;
-  let noticedOutageMs: number | null = null;
-  return {
-    /** Looks at the endpoint now. `isReplaced`: it went down or came back since the last checks began. */
-    look(isReplaced: boolean): Settling {
-      const nowMs = performance.now();
-      const { last } = endpoint;
-      if (last !== null && last.backMs === null) {
-        const leftMs = last.goneMs + recoveryMs - nowMs;
-        if (leftMs > 0) return { isSettled: false, notice: null, waitMs: leftMs };
-        const isNew = noticedOutageMs !== last.goneMs;
-        noticedOutageMs = last.goneMs;
-        const time = formatDuration(recoveryMs);
-        const notice = `the endpoint has not come back within ${time}: look at your server's terminal; start it again`;
-        return { isSettled: false, notice: isNew ? notice : null };
-      }
-      const { lastMs } = changes;
-      const debounceMs = lastMs + DEBOUNCE_MS - nowMs;
-      if (isReplaced && last !== null && last.backMs !== null) {
-        const isAfterChange = last.goneMs >= lastMs - EARLIER_MS || last.backMs >= lastMs;
-        if (isAfterChange && debounceMs > 0) return { isSettled: false, notice: null, waitMs: debounceMs };
-        if (isAfterChange) {
-          restarts++;
-          const downMs = last.backMs - last.goneMs;
-          return { isSettled: true, notice: `the endpoint restarted (down ${formatDuration(downMs)})` };
-        }
-      }
-      const quietMs = settleMs ?? (restarts > 0 ? QUIET_AFTER_RESTARTS_MS : QUIET_MS);
-      const leftMs = lastMs + quietMs - nowMs;
+}
+
+export class Settling {
+  readonly #options: SettlingOptions;
+  #restarts = 0;
+  #noticedOutageMs: number | null = null;
+
+  constructor(options: SettlingOptions) {
+    this.#options = options;
+  }
+
+  /** Looks at the endpoint now. `isReplaced`: it went down or came back since the last checks began. */
+  look(isReplaced: boolean): EndpointState {
+    const nowMs = performance.now();
+    const { changes, endpoint, settleMs, recoveryMs } = this.#options;
+    const { last } = endpoint;
+    if (last !== null && last.backMs === null) {
+      const leftMs = last.goneMs + recoveryMs - nowMs;
       if (leftMs > 0) return { isSettled: false, notice: null, waitMs: leftMs };
-      const notice = `no restart seen within ${formatDuration(quietMs)}: the endpoint may reload in place`;
-      return { isSettled: true, notice: nowMs - lastMs < 2 * quietMs + DEBOUNCE_MS ? notice : null };
-    },
-  };
+      const isNew = this.#noticedOutageMs !== last.goneMs;
+      this.#noticedOutageMs = last.goneMs;
+      const time = formatDuration(recoveryMs);
+      const notice = `the endpoint is still down after ${time}: start your server`;
+      return { isSettled: false, notice: isNew ? notice : null };
+    }
+    const { lastMs } = changes;
+    const debounceMs = lastMs + DEBOUNCE_MS - nowMs;
+    if (isReplaced && last !== null && last.backMs !== null) {
+      const isAfterChange = last.goneMs >= lastMs - EARLIER_MS || last.backMs >= lastMs;
+      if (isAfterChange && debounceMs > 0) return { isSettled: false, notice: null, waitMs: debounceMs };
+      if (isAfterChange) {
+        this.#restarts++;
+        const downMs = last.backMs - last.goneMs;
+        return { isSettled: true, notice: `the endpoint restarted (down ${formatDuration(downMs)})` };
+      }
+    }
+    const quietMs = settleMs ?? (this.#restarts > 0 ? QUIET_AFTER_RESTARTS_MS : QUIET_MS);
+    const leftMs = lastMs + quietMs - nowMs;
+    if (leftMs > 0) return { isSettled: false, notice: null, waitMs: leftMs };
+    const notice = `no restart seen within ${formatDuration(quietMs)}: the endpoint may reload in place`;
+    return { isSettled: true, notice: nowMs - lastMs < 2 * quietMs + DEBOUNCE_MS ? notice : null };
+  }
 }

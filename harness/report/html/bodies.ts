@@ -1,12 +1,12 @@
-/** Bodies as text and as hex, with the bytes marked that differ from those of a valid delivery. */
+/** Renders bodies as text and as hex, with the bytes marked that differ from a valid delivery. */
 import { escapeCharacter, UNSEEN } from '../../../contract/visible.ts';
 import type { ChangedBytes } from '../changed-bytes.ts';
 import { html, type Markup, NEW_LINE, pieces } from './markup.ts';
 
-/** This much of a body is shown as text. */
+/** Maximum number of bytes of a body shown as text. */
 const MAX_TEXT_BYTES = 2048;
 
-/** The text of a body: what is new is in `mark`, what was removed in `del`. */
+/** Renders the text of a body: additions in `mark`, removals in `del`. */
 export function bodyText(bytes: Uint8Array, changes: readonly ChangedBytes[]): Markup {
   const end = Math.min(bytes.length, MAX_TEXT_BYTES);
   const parts: (Markup | Markup[] | '')[] = [];
@@ -25,10 +25,10 @@ function decoded(bytes: Uint8Array, start: number, end: number): string {
   return Buffer.from(bytes.subarray(start, end)).toString('utf8');
 }
 
-/** Splits a text, and keeps what it splits at. */
+/** Splits text and keeps the separators. */
 const WITH_UNSEEN = new RegExp(`(${UNSEEN.source})`, 'u');
 
-/** The text with its line breaks; every control and invisible character is an escape that is set apart. */
+/** Renders text with its line breaks; every control and invisible character becomes a highlighted escape. */
 function shown(text: string): Markup[] {
   return text.split(WITH_UNSEEN).map((part, at) => {
     if (at % 2 === 0) return html`${pieces(part)}`;
@@ -36,7 +36,7 @@ function shown(text: string): Markup[] {
   });
 }
 
-/** This much of what was removed is shown. */
+/** Maximum number of removed bytes to show. */
 const MAX_REMOVED_BYTES = 60;
 
 function removedText({ removed }: ChangedBytes): Markup | '' {
@@ -45,14 +45,17 @@ function removedText({ removed }: ChangedBytes): Markup | '' {
   return html`<del>${shown(removed.length > MAX_REMOVED_BYTES ? `${text}…` : text)}</del>`;
 }
 
-/** Narrow enough for a telephone. */
+/** Narrow enough for a phone. */
 const BYTES_PER_LINE = 8;
 const MAX_HEX_LINES = 12;
 
 const ELLIPSIS = html`<i>…</i>
 `;
 
-/** Offset, eight bytes in hex, and as ASCII: the lines with a change, or without one the first lines. */
+/**
+ * Renders lines with the offset and eight bytes, in hex and ASCII: those with a change, or the first lines if there is
+ * none.
+ */
 export function bodyHex(bytes: Uint8Array, changes: readonly ChangedBytes[]): Markup {
   const isChanged = (at: number): boolean => changes.some(({ start, end }) => at >= start && at < end);
   const lines = linesToShow(bytes.length, changes);
@@ -64,7 +67,7 @@ export function bodyHex(bytes: Uint8Array, changes: readonly ChangedBytes[]): Ma
   return html`${rendered}${(lines.at(-1) ?? 0) < lastLine ? ELLIPSIS : ''}`;
 }
 
-/** The lines with a change, each with the one before it; without any change the first ones. */
+/** Returns the lines with a change, each with the line before it; without any change, the first lines. */
 function linesToShow(length: number, changes: readonly ChangedBytes[]): number[] {
   const count = Math.ceil(length / BYTES_PER_LINE);
   if (changes.length === 0) return Array.from({ length: Math.min(count, MAX_HEX_LINES) }, (_, line) => line);
@@ -99,7 +102,7 @@ function hex(value: number, digits: number): string {
   return value.toString(16).padStart(digits, '0');
 }
 
-/** Adjacent bytes that are marked alike, so that they share one mark. */
+/** Groups adjacent bytes that are marked alike, so that they share one mark. */
 function runsOf(line: readonly number[], isChanged: (index: number) => boolean) {
   const runs: { changed: boolean; values: number[] }[] = [];
   for (const [index, value] of line.entries()) {

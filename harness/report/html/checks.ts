@@ -1,12 +1,15 @@
-/** Every check by suite, with a filter: what did not pass first, then the passes and what does not apply, folded. */
+/**
+ * Renders every check by suite, with a filter: checks that did not pass come first; passes and checks that do not apply
+ * are folded.
+ */
 import { requirement } from '../../../scenarios/index.ts';
 import { groupBy } from '../causes.ts';
 import type { ScenarioResult, Verdict } from '../result-document.ts';
-import { type Evidence, milliseconds } from './exchanges.ts';
+import { milliseconds, type ShownExchanges } from './exchanges.ts';
 import { capital, field, html, joined, type Markup, prose, script } from './markup.ts';
 import { countOf, FACES, type Face, faceOf, suiteTitle } from './verdict-shapes.ts';
 
-/** The anchors of the page: numbers, so that no string of a document becomes an id. */
+/** The anchors of the page. They are numbers, so that no string of a document becomes an id. */
 export interface Anchors {
   readonly ofCheck: ReadonlyMap<string, number>;
   readonly ofRequirement: ReadonlyMap<string, number>;
@@ -20,7 +23,7 @@ export function anchorsOf(results: readonly ScenarioResult[]): Anchors {
   };
 }
 
-/** The id of a check, as a link when the page contains the check. */
+/** Renders the id of a check, as a link if the page contains the check. */
 export function checkLink(id: string, anchors: Anchors): Markup {
   const at = anchors.ofCheck.get(id);
   return at === undefined ? html`<code>${id}</code>` : html`<a href="#c${at}"><code>${id}</code></a>`;
@@ -31,15 +34,15 @@ export function checkLinks(members: readonly ScenarioResult[], anchors: Anchors)
   return joined(links, ', ');
 }
 
-/** Folded unless opened. */
+/** Verdicts that are folded by default. */
 const QUIET: ReadonlySet<Verdict> = new Set(['pass', 'not-applicable']);
 
-/** More checks without a verdict than this usually share one reason, which is shown once: they are folded as well. */
+/** More inconclusive checks than this usually share one reason, which is shown once, so they are folded, too. */
 const MAX_INCONCLUSIVE = 20;
 
 export function checks(
   results: readonly ScenarioResult[],
-  evidence: ReadonlyMap<ScenarioResult, Evidence>,
+  evidence: ReadonlyMap<ScenarioResult, ShownExchanges>,
   anchors: Anchors,
 ): Markup {
   const suites = groupBy(results, ({ suite }) => suite);
@@ -66,7 +69,7 @@ ${members.map(line)}</details>`;
   return html`${filterForm(results, names)}${sections}`;
 }
 
-/** Hidden: only the script, which does the filtering, shows it. */
+/** Renders the filter form, which stays hidden until the script that implements it runs. */
 function filterForm(results: readonly ScenarioResult[], suites: readonly string[]): Markup {
   const buttons = FACES.map(({ verdict, word }) => {
     const count = countOf(results, verdict);
@@ -81,8 +84,11 @@ function filterForm(results: readonly ScenarioResult[], suites: readonly string[
 <button type="button" id="unfold">Open all shown</button><p id="found" role="status"></p></form>`;
 }
 
-/** One check: a line that unfolds into its details. The evidence is given, because the whole page limits its size. */
-function check(result: ScenarioResult, evidence: Evidence | undefined, anchors: Anchors): Markup {
+/**
+ * Renders one check: a line that unfolds into its details. The evidence is passed in, because its size is limited for
+ * the whole page.
+ */
+function check(result: ScenarioResult, evidence: ShownExchanges | undefined, anchors: Anchors): Markup {
   const { defect, id, known, level, title, verdict } = result;
   const tags = [level === 'must' ? '' : level, known === null ? '' : 'known'].filter((tag) => tag !== '');
   const text = QUIET.has(verdict) ? inShort(result, anchors) : inFull(result, anchors);
@@ -94,7 +100,7 @@ function check(result: ScenarioResult, evidence: Evidence | undefined, anchors: 
 `;
 }
 
-/** A few words are enough where there is nothing to do: a page contains hundreds of these. */
+/** Renders a result briefly if there is nothing to do, because a page contains hundreds of these. */
 function inShort(result: ScenarioResult, anchors: Anchors): Markup {
   const { durationMs, expected, observed, reason, verdict, why } = result;
   const took = durationMs > 0 ? `, in ${milliseconds(durationMs)}` : '';
@@ -108,7 +114,7 @@ function inShort(result: ScenarioResult, anchors: Anchors): Markup {
 function inFull(result: ScenarioResult, anchors: Anchors): Markup {
   const { durationMs, expected, fix, known, observed, reason, reproduce, verdict, why } = result;
   const { curl, command } = reproduce ?? { curl: null, command: null };
-  // Without a verdict there is no defect that the fix would correct.
+  // Without a verdict, there is no defect to fix.
   const hasFix = (verdict === 'fail' || verdict === 'warn') && fix !== '';
   return html`<dl>${[
     field('Expected', expected),
@@ -124,7 +130,10 @@ function inFull(result: ScenarioResult, anchors: Anchors): Markup {
   ]}</dl>`;
 }
 
-/** With their texts in a failure or warning, elsewhere as links to the list at the end of the page. */
+/**
+ * Renders the requirements: with their texts for a failure or warning, otherwise as links to the list at the end of the
+ * page.
+ */
 function requirementsOf({ requirements, verdict }: ScenarioResult, anchors: Anchors): Markup | '' {
   if (requirements.length === 0) return '';
   const link = (id: string) => {
@@ -142,7 +151,7 @@ function requirementText(id: string): string {
   return requirement(id)?.text ?? 'Not in this catalogue.';
 }
 
-/** The requirements of the checks, each once, with its text and the results of its checks. */
+/** Renders the requirements of the checks, each once, with its text and the results of its checks. */
 export function requirementList(results: readonly ScenarioResult[], { ofRequirement }: Anchors): Markup {
   const checksOf = new Map([...ofRequirement.keys()].map((id) => [id, [] as ScenarioResult[]]));
   for (const result of results) for (const id of new Set(result.requirements)) checksOf.get(id)?.push(result);

@@ -1,4 +1,4 @@
-/** What was sent and answered: the probes with their differences from the control marked, and the controls folded. */
+/** Renders requests and responses: probes with their differences from the control marked, and folded controls. */
 import { changesInWords } from '../body-changes.ts';
 import { causeKey, decisiveProbe, groupBy } from '../causes.ts';
 import { bytesOf, type ChangedBytes, changedBytes } from '../changed-bytes.ts';
@@ -7,18 +7,21 @@ import type { Bytes, Exchange, ScenarioResult } from '../result-document.ts';
 import { bodyHex, bodyText } from './bodies.ts';
 import { html, type Markup, NEW_LINE, prose, sizeOf } from './markup.ts';
 
-/** Characters of all exchanges of a page together. Beyond it a check gets its answers in one line. */
+/** Maximum number of characters of all exchanges of a page. Beyond it, a check shows only its answers in one line. */
 const MAX_PAGE_CHARACTERS = 1_400_000;
 
-/** What a page shows of the exchanges of a check. */
-export interface Evidence {
+/** What a page shows of a check's exchanges. */
+export interface ShownExchanges {
   readonly exchanges: Markup | '';
-  /** Whether an earlier check with the same cause shows the same: on paper, where nothing unfolds, once is enough. */
+  /** Whether an earlier check with the same cause shows the same. On paper, where nothing unfolds, once is enough. */
   readonly isRepeated: boolean;
 }
 
-/** The evidence of each check that has exchanges. The first check of each cause is served before the second of any. */
-export function evidenceOf(results: readonly ScenarioResult[]): ReadonlyMap<ScenarioResult, Evidence> {
+/**
+ * Returns the evidence of each check with exchanges. The first check of each cause gets space before the second check
+ * of any.
+ */
+export function evidenceOf(results: readonly ScenarioResult[]): ReadonlyMap<ScenarioResult, ShownExchanges> {
   let left = MAX_PAGE_CHARACTERS;
   const withExchanges = results.filter(({ exchanges }) => exchanges.length > 0);
   const groups = groupBy(withExchanges, causeKey).map(([, members]) => members);
@@ -34,7 +37,7 @@ export function evidenceOf(results: readonly ScenarioResult[]): ReadonlyMap<Scen
   );
 }
 
-/** How many probes of a flow are shown: the one that decided, and the first others. */
+/** Maximum number of probes shown for a flow: the decisive one, and the first others. */
 const MAX_PROBES = 3;
 
 /** The valid deliveries that a probe is compared with. */
@@ -49,7 +52,7 @@ function exchangesOf(result: ScenarioResult): Markup {
   const decisive = decisiveProbe(result);
   const ordered = decisive === undefined ? probes : [decisive, ...probes.filter((one) => one !== decisive)];
   const [before = null, after = null] = controls;
-  // An accepted control is a line in the times; only the first, which the marks refer to, is shown.
+  // Accepted controls are only a line in the timings, except the first, which the marks refer to.
   const shown = controls.filter((exchange, at) => at === 0 || exchange.response?.status !== 200).slice(0, MAX_PROBES);
   const left = probes.length - MAX_PROBES;
   return html`<h3>Exchanges</h3>${timingsOf(result.exchanges)}${ordered
@@ -59,7 +62,7 @@ function exchangesOf(result: ScenarioResult): Markup {
   }${shown.map(control)}`;
 }
 
-/** The answers alone, for a page that would become too large. */
+/** Renders the answers alone, for a page that would become too large. */
 function answersOf({ exchanges }: ScenarioResult): Markup {
   const answers = exchanges.slice(0, MAX_PROBES + 1).map((exchange) => `${exchange.label}: ${answerOf(exchange)}`);
   return html`<p class="size">${answers.join(', ')}. To keep this page small, the exchanges of this check are only in
@@ -102,7 +105,7 @@ function response({ response: answer, error }: Exchange): Markup {
   return html`<section><h4>Response</h4><p class="none">${what}</p></section>`;
 }
 
-/** Hex shows changed bytes, and bodies that are not text. */
+/** Renders a body. Hex shows changed bytes, and bodies that are not text. */
 function body({ length, text, truncated, ...rest }: Bytes, changes: readonly ChangedBytes[]): Markup {
   if (length === 0) return html`<p class="none">no body</p>`;
   const bytes = bytesOf({ text, ...rest });
@@ -121,13 +124,13 @@ type HeaderLine = Request['headers'][number];
 const MAX_HEADER_LINES = 16;
 
 /**
- * The request line and the headers. What the control does not contain is marked; `null` when there is nothing to
- * compare with.
+ * Renders the request line and the headers, with those marked that the control does not contain; null if there is
+ * nothing to compare with.
  */
 function requestHead({ headers, method, target }: Request, compared: Request | null): Markup {
   const known = new Set(compared?.headers.map(keyOf));
   const names = new Set(headers.map(nameOf));
-  // A length that follows from the body says nothing about the change.
+  // A length that follows from the body is not a change of its own.
   const isNew = (line: HeaderLine) => compared !== null && !known.has(keyOf(line)) && nameOf(line) !== 'content-length';
   const lines = headers.slice(0, MAX_HEADER_LINES).map((line) => marked(headerText(line), isNew(line)));
   const removed = (compared?.headers ?? [])
@@ -135,15 +138,15 @@ function requestHead({ headers, method, target }: Request, compared: Request | n
     .slice(0, MAX_HEADER_LINES)
     .map((line) => html`<del>${headerText(line)}</del>`);
   const isOther = compared !== null && (compared.method !== method || compared.target !== target);
-  return listed([marked(`${method} ${short(target)}`, isOther), ...lines, ...removed], headers.length);
+  return listHeaderLines([marked(`${method} ${short(target)}`, isOther), ...lines, ...removed], headers.length);
 }
 
 function responseHead({ status, headers }: NonNullable<Exchange['response']>): Markup {
   const lines = headers.slice(0, MAX_HEADER_LINES).map((line) => html`${headerText(line)}`);
-  return listed([html`<b>${status}</b>`, ...lines], headers.length);
+  return listHeaderLines([html`<b>${status}</b>`, ...lines], headers.length);
 }
 
-function listed(lines: readonly Markup[], headers: number): Markup {
+function listHeaderLines(lines: readonly Markup[], headers: number): Markup {
   const left = headers - MAX_HEADER_LINES;
   const more = left > 0 ? html`<i>and ${counted(left, 'more header line')}</i>` : '';
   return html`${lines.map((line) => html`${line}${NEW_LINE}`)}${more}`;
@@ -173,7 +176,7 @@ function short(text: string): string {
 
 const MAX_TIMED = 12;
 
-/** The times of the exchanges, drawn to one scale, in milliseconds from the start of each attempt. */
+/** Renders the timings of the exchanges to one scale, in milliseconds from the start of each attempt. */
 function timingsOf(exchanges: readonly Exchange[]): Markup {
   const shown = exchanges.slice(0, MAX_TIMED);
   const longest = Math.max(0.001, ...shown.map(({ timings }) => timings.totalMs));
@@ -188,7 +191,7 @@ function timingsOf(exchanges: readonly Exchange[]): Markup {
   return html`<ul class="times">${rows}${left > 0 && html`<li><span>and ${left} more</span></li>`}</ul>`;
 }
 
-/** "0.4 ms", "31 ms", "2.5 s". */
+/** Formats milliseconds: "0.4 ms", "31 ms", "2.5 s". */
 export function milliseconds(value: number): string {
   if (value >= 1000) return `${(value / 1000).toFixed(1)} s`;
   return `${value < 10 ? value.toFixed(1) : Math.round(value)} ms`;
@@ -196,7 +199,7 @@ export function milliseconds(value: number): string {
 
 interface Phase {
   readonly word: string;
-  /** The class of the bar. Its height says the same: connecting is thin, the answer is thick. */
+  /** The class of the bar. Its height repeats the meaning: connecting is thin, the answer is thick. */
   readonly kind: 'c' | 't' | 'w' | 'r';
   readonly height: number;
   readonly until: number;
@@ -212,7 +215,7 @@ function phasesOf({ connectMs, tlsMs, firstByteMs, totalMs }: Exchange['timings'
   return phases.filter((phase) => phase !== false);
 }
 
-/** Per cent of the width: enough to be visible. */
+/** Minimum width of a bar in percent, so that it is visible. */
 const MIN_WIDTH = 0.8;
 
 function bars(phases: readonly Phase[], longest: number): Markup[] {

@@ -1,4 +1,4 @@
-/** What to fix: the diagnosis, and the failures and warnings by cause, however many checks one cause fails. */
+/** Renders what to fix: the diagnosis, and the failures and warnings by cause, however many checks a cause fails. */
 import { requirement } from '../../../scenarios/index.ts';
 import { answeredStatus, type Cause, causesOf } from '../causes.ts';
 import { counted } from '../layout.ts';
@@ -8,7 +8,7 @@ import { closeness, failuresIn, NOTHING_FITS, namesOf, notExplained, suitesOf } 
 import { type Anchors, checkLink, checkLinks } from './checks.ts';
 import { capital, field, html, type Markup, prose, script } from './markup.ts';
 
-/** The faults that explain the results, with the fix for the stack. Empty when there is nothing to explain. */
+/** Renders the faults that explain the results, with the fix for the stack. Empty if there is nothing to explain. */
 export function diagnosis(document: ResultDocument): Markup | '' {
   const { counts, diagnosis: faults } = document;
   const rest = notExplained(document);
@@ -27,13 +27,14 @@ function faultInFull(fault: Diagnosis, at: number, failed: boolean): Markup {
     field('Why', why === '' ? '' : prose(why)),
     field('Seen in', seen === '' ? '' : prose(seen)),
     field('Same as', alike.length === 0 ? '' : `${namesOf(alike)}: this run cannot distinguish them`),
-    // Without a mistake there is nothing more to explain.
+    // Without a mistake, there is nothing more to explain.
     field('More', seen === '' ? '' : script(`hookproof explain ${fault.fault}`)),
   ]}</dl></article>`;
 }
 
 /**
- * Failures that are not known, with the warnings of the same cause; other warnings; and separately what is not scored.
+ * Renders unknown failures with the warnings of the same cause, then other warnings, and separately the checks that are
+ * not scored.
  */
 export function causes(document: ResultDocument, anchors: Anchors): Markup {
   const { results, strict } = document;
@@ -49,7 +50,7 @@ export function causes(document: ResultDocument, anchors: Anchors): Markup {
   ]}`;
 }
 
-/** This many causes are shown; the others are folded. */
+/** Maximum number of causes shown; the others are folded. */
 const MAX_SHOWN = 8;
 
 function list(title: string, id: string, all: readonly Cause[], anchors: Anchors): Markup | '' {
@@ -86,13 +87,13 @@ function causeOf({ diagnosis: fault, members, title }: Cause, anchors: Anchors):
 <dl>${brokenRequirements(members)}${field('Fix', fix)}</dl>${linksTo(members, anchors)}`;
 }
 
-/** The requirements that all of the checks have in common. */
+/** Renders the requirements that all of the checks have in common. */
 function brokenRequirements([first, ...others]: readonly ScenarioResult[]): Markup[] {
   const ids = first?.requirements.filter((id) => others.every(({ requirements }) => requirements.includes(id))) ?? [];
   return ids.flatMap((id) => requirement(id)?.text ?? []).map((text) => html`<dt>Broken</dt><dd>${text}</dd>`);
 }
 
-/** Up to this many checks are named without a fold. */
+/** Maximum number of checks named without a fold. */
 const MAX_NAMED = 3;
 
 function linksTo(members: readonly ScenarioResult[], anchors: Anchors): Markup {
@@ -102,11 +103,11 @@ function linksTo(members: readonly ScenarioResult[], anchors: Anchors): Markup {
   )}</ul></details>`;
 }
 
-/** Without a status below 500 the fix does not depend on the check. */
+/** Returns the fix that does not depend on the check, for answers with 5xx and for missing answers; null otherwise. */
 function sharedFix(result: ScenarioResult): string | null {
   const status = answeredStatus(result);
   if (status === null) {
     return 'Answer every delivery with a complete HTTP response. The logs of the endpoint or its proxy show the cause.';
   }
-  return status < 500 ? null : 'Find the exception in the log of the endpoint: a 5xx is a crash of the handler.';
+  return status < 500 ? null : 'The log of the endpoint shows why it answered 5xx: find the exception there.';
 }

@@ -1,66 +1,79 @@
-/** The page about many partners: partners by suites, and what changed since the previous certification. */
-import { changeOf, type FleetDocument, type FleetPartner, OUTCOMES, type Outcome } from '../../fleet.ts';
-import { counted, formatDuration } from '../layout.ts';
+/** The page about all partners, from the operator's register: who may get traffic, until when, by which evidence. */
+import type { RegisterRecord } from '../../register/record.ts';
+import { byNeed, type Changed, endpointOf, judgedBy, type Standing, type State } from '../../register/standing.ts';
 import type { Verdict } from '../result-document.ts';
+import { certificateInWords, STATE_SIGNS, trafficInWords } from '../standing-wording.ts';
 import { html, joined, type Markup } from './markup.ts';
 import { renderPage } from './page.ts';
 import { barOf, faceOf, shape, suiteTitle } from './verdict-shapes.ts';
 
-/** How each outcome looks: the shape of a verdict, a word, and the words after a number of partners. */
-const FACE: Readonly<Record<Outcome, readonly [verdict: Verdict, word: string, many: string]>> = {
-  'harness-error': ['harness-error', 'error', 'with a harness error'],
-  failed: ['fail', 'failed', 'failed'],
-  refused: ['warn', 'refused', 'refused'],
-  inconclusive: ['inconclusive', 'no verdict', 'without a verdict'],
-  'not-run': ['not-applicable', 'not run', 'not run'],
-  certified: ['pass', 'certified', 'certified'],
+export interface FleetView {
+  /** When the standings were derived, ISO 8601. */
+  readonly at: string;
+  readonly standings: readonly Standing[];
+  /** What has changed, and since when; null for no comparison. */
+  readonly changes: { readonly since: string; readonly changed: readonly Changed[] } | null;
+  /** The files in the folder of each partner, which the page links to. */
+  readonly files: ReadonlyMap<string, readonly string[]>;
+  /** What the reader must know about the whole page, in whole sentences. */
+  readonly caveats: readonly string[];
+}
+
+/** The words after a number of partners. */
+const MANY: Readonly<Record<State, string>> = {
+  certified: 'certified',
+  allowed: 'allowed by an override',
+  failing: 'failing',
+  drifted: 'drifted',
+  revoked: 'revoked',
+  expired: 'expired',
+  uncertified: 'never certified',
 };
 
-/** The document as a page, ending with a newline. Partners are sorted by outcome, the worst first, then by name. */
-export function renderFleetPage(document: FleetDocument): string {
-  const { partners } = document;
-  const suites = [...new Set(partners.flatMap((partner) => Object.keys(partner.suites)))];
-  const ordered = OUTCOMES.flatMap((name) => partners.filter(({ outcome }) => outcome === name));
+/** With more rows, the filter takes longer than a key press. */
+const MAX_ROWS = 2000;
+const MAX_CHANGES = 40;
+
+/** The page, ending with a newline. Partners are sorted by state, those without traffic first, then by name. */
+export function renderFleetPage(view: FleetView): string {
+  const { standings } = view;
+  const ordered = byNeed(standings)
+    .flatMap(({ standings: own }) => own)
+    .slice(0, MAX_ROWS);
+  const changed = new Set(view.changes?.changed.map(({ now }) => now.partner));
+  const suites = [...new Set(ordered.flatMap((one) => Object.keys(judgedBy(one)?.suites ?? {})))];
   const legend = (['fail', 'warn', 'inconclusive', 'pass', 'not-applicable'] as const).map(
     (verdict) => html`<span>${shape(verdict)}${faceOf(verdict).word}</span>`,
   );
   const columns = suites.map(
     (suite) => html`<th scope="col" class="s" title="${suiteTitle(suite)}"><span>${suite}</span></th>`,
   );
+  const rows = ordered.map((one) => row(one, suites, changed.has(one.partner), view.files));
   return renderPage({
-    title: `${certifiedOf(document)} - hookproof`,
+    title: `${trafficInWords(standings)} - hookproof`,
     styles: ['report.css', 'fleet.css'],
     script: 'fleet.js',
     kind: 'fleet',
-    body: html`${masthead(document)}
-<main>${changes(document)}<section><h2>Partners by suites</h2>${filterForm(document)}<p class="legend">${legend}</p>
+    body: html`${masthead(view)}
+<main>${changesOf(view)}<section><h2>Partners by suites</h2>${filterForm(view)}<p class="legend">${legend}</p>
 <table id="fleet"><thead><tr>
-<th scope="col">Partner</th><th scope="col" class="o">Outcome</th>${columns}</tr></thead>
-<tbody>${ordered.map((partner) => row(partner, suites))}</tbody></table></section></main>`,
+<th scope="col">Partner</th><th scope="col" class="o">Traffic</th>${columns}</tr></thead>
+<tbody>${rows}</tbody></table></section></main>`,
   });
 }
 
-function masthead(document: FleetDocument): Markup {
-  const { catalogue, complete, durationMs, partners, previous, shard, startedAt, tool, totals } = document;
-  const present = OUTCOMES.filter((name) => totals[name] > 0);
-  const numbers = present.map((name) => `${totals[name]} ${FACE[name][2]}`);
-  const parts = present.map((name) => ({ verdict: FACE[name][0], count: totals[name] }));
-  const caveats = [
-    ...(complete ? [] : ['Incomplete: still running, or interrupted. Continue with --resume.']),
-    ...(shard === null ? [] : [`Shard ${shard.index} of ${shard.of}: a part of the partners.`]),
-  ];
+function masthead({ at, caveats, standings }: FleetView): Markup {
+  const present = byNeed(standings);
+  const numbers = present.map(({ state, standings: own }) => `${own.length} ${MANY[state]}`);
+  const parts = present.map(({ state, standings: own }) => ({ verdict: STATE_SIGNS[state], count: own.length }));
+  const isCut = standings.length > MAX_ROWS;
+  const cut = `This page has ${MAX_ROWS} of ${standings.length} partners, those without traffic first.`;
+  const all = [...caveats, ...(isCut ? [`${cut} \`hookproof partners --json\` has all of them.`] : [])];
   return html`<header><p class="brand">hookproof partners</p>
-<h1>${shape(FACE[present[0] ?? 'not-run'][0])}${certifiedOf(document)}</h1>
-${barOf(parts, partners.length)}
-<p class="numbers">${numbers.join(', ')}.</p>${caveats.map((line) => html`<p class="caveat">${line}</p>`)}
-<p class="close">${when(startedAt)}, ${formatDuration(durationMs)}. ${tool.name} ${tool.version},
-catalogue ${catalogue.digest.slice(0, 19)}.${
-    previous !== null && html` Compared with ${when(previous.startedAt)}.`
-  }</p></header>`;
-}
-
-function certifiedOf({ partners, totals }: FleetDocument): string {
-  return `${totals.certified} of ${counted(partners.length, 'partner')} certified`;
+<h1>${shape(STATE_SIGNS[present[0]?.state ?? 'uncertified'])}${trafficInWords(standings)}</h1>
+${barOf(parts, standings.length)}
+<p class="numbers">${numbers.join(', ')}.</p>${all.map((line) => html`<p class="caveat">${line}</p>`)}
+<p class="close">From the register at ${when(at)}.</p></header>`;
 }
 
 /** "2026-11-21 19:52 UTC". */
@@ -68,75 +81,60 @@ function when(time: string): string {
   return `${time.slice(0, 10)} ${time.slice(11, 16)} UTC`;
 }
 
-/** What became worse or better since the previous certification. Empty without one. */
-function changes({ partners, previous }: FleetDocument): Markup | '' {
-  if (previous === null) return '';
-  const line = ({ name, outcome, previous: before }: FleetPartner) =>
-    html`<li><b>${name}</b> ${before === null ? '' : FACE[before.outcome][1]} to ${FACE[outcome][1]}</li>`;
-  const list = (change: 'worse' | 'better', title: string) => {
-    const changed = partners.filter((partner) => partner.previous !== null && changeOf(partner) === change);
-    if (changed.length === 0) return [];
-    const left = changed.length - MAX_CHANGES;
-    return html`<div><h3>${title} <span>${changed.length}</span></h3><ul class="changed">${changed
-      .slice(0, MAX_CHANGES)
-      .map(line)}${left > 0 && html`<li>and ${left} more, marked below</li>`}</ul></div>`;
-  };
-  const lists = [list('worse', 'Worse'), list('better', 'Better')].flat();
-  return html`<section><h2>Since ${when(previous.startedAt)}</h2>${
-    lists.length === 0 ? html`<p>No outcome has changed.</p>` : html`<div class="trend">${lists}</div>`
+function changesOf({ changes }: FleetView): Markup | '' {
+  if (changes === null) return '';
+  const { changed, since } = changes;
+  const left = changed.length - MAX_CHANGES;
+  const line = ({ now, before }: Changed) =>
+    html`<li><b>${now.partner}</b> ${before === null ? 'new' : before.state} to ${now.state}</li>`;
+  const list = html`<ul class="changed">${changed.slice(0, MAX_CHANGES).map(line)}${
+    left > 0 && html`<li>and ${left} more, marked below</li>`
+  }</ul>`;
+  return html`<section><h2>Since ${when(since)}</h2>${
+    changed.length === 0 ? html`<p>No state has changed.</p>` : list
   }</section>`;
 }
 
-const MAX_CHANGES = 40;
-
 /** Hidden: only the script, which does the filtering, shows it. */
-function filterForm({ partners, totals }: FleetDocument): Markup {
-  const buttons = OUTCOMES.filter((name) => totals[name] > 0).map(
-    (name) =>
-      html`<button type="button" aria-pressed="false" data-o="${name}">${FACE[name][1]} ${totals[name]}</button>`,
+function filterForm({ changes, standings }: FleetView): Markup {
+  const buttons = byNeed(standings).map(
+    ({ state, standings: own }) =>
+      html`<button type="button" aria-pressed="false" data-o="${state}">${state} ${own.length}</button>`,
   );
   const change =
-    partners.some(({ previous }) => previous !== null) &&
-    html`<label>Change <select id="change"><option value="">any</option>
-<option>worse</option><option>better</option><option>new</option></select></label>`;
+    changes !== null &&
+    html`<label>Change <select id="change"><option value="">any</option><option>changed</option></select></label>`;
   return html`<form id="filter" hidden><div class="verdicts">${buttons}</div>${change}
-<label>Sort by <select id="sort"><option value="o">outcome</option><option value="n">name</option>
-<option value="t">time taken</option><option value="e">expiry</option></select></label>
+<label>Sort by <select id="sort"><option value="o">state</option><option value="n">name</option>
+<option value="e">expiry</option></select></label>
 <label class="words">Find <input id="words" type="search" autocomplete="off"></label>
 <span id="found" role="status"></span></form>`;
 }
 
-function row(partner: FleetPartner, suites: readonly string[]): Markup {
-  const { certificate, durationMs, name, outcome, url } = partner;
-  const [verdict, word] = FACE[outcome];
-  const change = changeOf(partner);
-  const isChanged = partner.previous !== null && change !== 'same';
-  const links = linksOf(partner);
-  const expiry = certificate?.expiresAt ?? '~';
-  const mark = isChanged && html` <em class="${change}">${change}</em>`;
-  const cells = suites.map((suite) => suiteCell(suite, partner.suites[suite]));
-  return html`<tr data-o="${outcome}" data-c="${change}" data-t="${Math.round(durationMs)}" data-e="${expiry}">
-<th scope="row"><b>${name}</b><span>${url}</span></th>
-<td class="o"><b class="v-${verdict}">${shape(verdict)}${word}</b>${mark}
-<span>${why(partner)}</span>
-<span class="links">${joined([...links, formatDuration(durationMs)], ' ')}</span></td>${cells}</tr>
+function row(standing: Standing, suites: readonly string[], isChanged: boolean, files: FleetView['files']): Markup {
+  const { partner, state, until, warnings } = standing;
+  const judged = judgedBy(standing);
+  const own = files.get(partner) ?? [];
+  const isReported = own.includes('report.html');
+  const mark = isChanged && html` <em class="${standing.mayGetTraffic ? 'better' : 'worse'}">changed</em>`;
+  const cells = suites.map((suite, at) =>
+    suiteCell(suite, judged?.suites[suite], isReported ? `${partner}/report.html#s${at}` : null),
+  );
+  return html`<tr data-o="${state}" data-c="${isChanged ? 'changed' : ''}" data-e="${until ?? '~'}">
+<th scope="row"><b>${partner}</b><span>${endpointOf(standing) ?? ''}</span></th>
+<td class="o"><b class="v-${STATE_SIGNS[state]}">${shape(STATE_SIGNS[state])}${state}</b>${mark}
+<span>${why(standing)}</span>${warnings.map((text) => html`<span class="v-warn">${text}</span>`)}
+<span class="links">${joined(linksTo(partner, own), ' ')}</span></td>${cells}</tr>
 `;
 }
 
-function why({ certificate, counts, diagnosis, evidenceLevel, refusals }: FleetPartner): string {
-  if (certificate !== null) {
-    const level = evidenceLevel === null ? '' : `, evidence level ${evidenceLevel}`;
-    return `until ${certificate.expiresAt.slice(0, 10)}${level}`;
-  }
-  if (diagnosis !== null) return diagnosis.title;
-  const [first, ...others] = refusals;
-  if (first === undefined) return '';
-  const failed = counts !== null && first.code === 'failed';
-  const reason = failed ? `${counted(counts.fail, 'scored check')} failed` : first.message;
-  return others.length === 0 ? reason : `${reason} (and ${counted(others.length, 'other reason')})`;
+function why(standing: Standing): string {
+  const { reason, since, until } = standing;
+  const time = until === null ? since && `since ${since.slice(0, 10)}` : `until ${until.slice(0, 10)}`;
+  return [time, ...certificateInWords(standing), reason].filter((part) => part !== null).join('; ');
 }
 
-function linksOf({ files, name }: FleetPartner): Markup[] {
+function linksTo(partner: string, files: readonly string[]): Markup[] {
   const known = [
     ['report.html', 'report'],
     ['run.json', 'run.json'],
@@ -144,24 +142,25 @@ function linksOf({ files, name }: FleetPartner): Markup[] {
   ] as const;
   return known
     .filter(([file]) => files.includes(file))
-    .map(([file, text]) => html`<a href="${name}/${file}" aria-label="${text} of ${name}">${text}</a>`);
+    .map(([file, text]) => html`<a href="${partner}/${file}" aria-label="${text} of ${partner}">${text}</a>`);
 }
 
-type Counts = NonNullable<FleetPartner['counts']>;
+type Counts = RegisterRecord['suites'][string];
 
 const QUIET: ReadonlySet<Verdict> = new Set(['pass', 'not-applicable', 'inconclusive']);
 
-function suiteCell(suite: string, counts: Counts | undefined): Markup {
+function suiteCell(suite: string, counts: Counts | undefined, link: string | null): Markup {
   if (counts === undefined) return html`<td class="q"><span class="sr">not run</span></td>`;
-  const [verdict, count] = worst(counts);
+  const [verdict, count] = worstOf(counts);
   const isQuiet = QUIET.has(verdict);
   const word = html`<span class="sr">${faceOf(verdict).word}</span>`;
-  const number = isQuiet ? '' : `${count} `;
-  return html`<td class="s v-${verdict}${isQuiet && ' q'}" data-w="${suite}"><i></i>${number}${word}</td>`;
+  const number = html`${isQuiet ? '' : `${count} `}${word}`;
+  const content = link === null || isQuiet ? number : html`<a href="${link}">${number}</a>`;
+  return html`<td class="s v-${verdict}${isQuiet && ' q'}" data-w="${suite}"><i></i>${content}</td>`;
 }
 
 /** The verdict of a suite that needs attention most, and its number of checks. */
-function worst(counts: Counts): readonly [Verdict, number] {
+function worstOf(counts: Counts): readonly [Verdict, number] {
   if (counts.harnessError > 0) return ['harness-error', counts.harnessError];
   if (counts.fail > 0) return ['fail', counts.fail];
   if (counts.warn > 0) return ['warn', counts.warn];

@@ -34,7 +34,6 @@
   const compare = {
     o: () => 0,
     n: (one, other) => byText(nameOf(one), nameOf(other)),
-    t: (one, other) => Number(other.getAttribute('data-t')) - Number(one.getAttribute('data-t')),
     e: (one, other) => byText(one.getAttribute('data-e'), other.getAttribute('data-e')),
   };
 

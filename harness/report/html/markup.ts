@@ -1,6 +1,6 @@
 /**
- * Writes HTML from untrusted strings. A value in a template is escaped and capped unless a template made it: there is
- * no way to mark a string as safe, and a result document, which is JSON, cannot contain a symbol as a key.
+ * Builds HTML from untrusted strings. A value in a template is escaped and shortened unless a template created it: no
+ * string can be marked as safe, and a result document, which is JSON, cannot contain a symbol as a key.
  */
 import { visible } from '../../../contract/visible.ts';
 
@@ -14,7 +14,8 @@ export interface Markup {
 type Value = Markup | string | number | false | null | undefined | readonly Value[];
 
 /**
- * No single text of a report needs more characters. Bodies and scripts, which do, are split into {@link pieces} first.
+ * No single text of a report needs more characters. Bodies and scripts are longer, and are split into {@link pieces}
+ * first.
  */
 const MAX_CHARACTERS = 1500;
 
@@ -26,24 +27,24 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** A template whose values are escaped. Attributes must be in double quotes. */
+/** Creates markup from a template whose values are escaped. Attributes must be in double quotes. */
 export function html(literals: TemplateStringsArray, ...values: readonly Value[]): Markup {
   let text = literals[0] ?? '';
   for (const [at, value] of values.entries()) text += written(value) + (literals[at + 1] ?? '');
   return { [MARKUP]: text };
 }
 
-/** The HTML as text. */
+/** Returns the HTML as text. */
 export function textOf(markup: Markup): string {
   return markup[MARKUP];
 }
 
-/** The number of characters of the HTML. */
+/** Returns the number of characters of the HTML. */
 export function sizeOf(markup: Markup): number {
   return markup[MARKUP].length;
 }
 
-/** Pieces with another between each two of them. */
+/** Joins pieces with a separator. */
 export function joined(items: readonly Value[], between: Value): Markup {
   return html`${items.flatMap((item, at) => (at === 0 ? [item] : [between, item]))}`;
 }
@@ -52,25 +53,25 @@ export function joined(items: readonly Value[], between: Value): Markup {
 export const NEW_LINE = html`
 `;
 
-/** A sentence of ours, in which text between backticks is code. */
+/** Renders one of our own sentences, in which text between backticks is code. */
 export function prose(text: string): Markup {
   const parts = text.split(/`([^`\n]+)`/);
   return html`${parts.map((part, at) => (at % 2 === 1 ? code(part) : part))}`;
 }
 
-/** Code of up to this length is kept on one line: a flag that is broken at its hyphens is hard to read. */
+/** Code up to this length is kept on one line: a flag broken at its hyphens is hard to read. */
 const MAX_UNBROKEN = 24;
 
 function code(text: string): Markup {
   return text.length <= MAX_UNBROKEN ? html`<code class="short">${text}</code>` : html`<code>${text}</code>`;
 }
 
-/** The text with a capital first letter. */
+/** Capitalises the first letter. */
 export function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** A row of a description list; empty without a value. */
+/** Renders a row of a description list; empty without a value. */
 export function field(name: string, value: Markup | string): Markup | '' {
   return value === '' ? '' : html`<dt>${name}</dt><dd>${value}</dd>`;
 }
@@ -78,7 +79,7 @@ export function field(name: string, value: Markup | string): Markup | '' {
 /** Large enough for curl scripts, which contain bodies of up to 4096 bytes. */
 const MAX_SCRIPT = 8192;
 
-/** A command or script to copy, unwrapped and never shortened. The script of the page adds a button. */
+/** Renders a command or script to copy, unwrapped and never shortened. The page's script adds a button. */
 export function script(text: string): Markup {
   if (text.length > MAX_SCRIPT) {
     return html`<p class="none">a script of ${text.length} characters: see the JSON report</p>`;
@@ -90,7 +91,7 @@ export function script(text: string): Markup {
   return html`<pre class="copy">${joined(lines, NEW_LINE)}</pre>`;
 }
 
-/** Parts of a long text that {@link html} does not shorten. */
+/** Splits a long text into parts that {@link html} does not shorten. */
 export function pieces(text: string): string[] {
   return text.match(/.{1,1024}/gsu) ?? [];
 }
@@ -107,7 +108,9 @@ function isMarkup(value: object): value is Markup {
   return MARKUP in value;
 }
 
-/** Characters that control a display (controls, directional overrides, lone surrogates) become readable escapes. */
+/**
+ * Replaces characters that control a display (controls, directional overrides, lone surrogates) with readable escapes.
+ */
 function escaped(text: string): string {
   return visible(capped(text)).replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 }

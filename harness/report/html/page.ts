@@ -1,6 +1,6 @@
 /**
- * A page in one file that needs nothing else. Nothing is loaded and nothing is sent: the policy in the page allows one
- * style and one script, each by its digest, and no more. Every page can be read without its script.
+ * Renders a page as one self-contained file. It loads and sends nothing: its policy allows one style and one script,
+ * each by its digest. Every page is readable without its script.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -12,8 +12,12 @@ type Asset = 'report.css' | 'report.js' | 'fleet.css' | 'fleet.js';
 
 const assets = new Map<Asset, string>();
 
-/** @throws HookproofError REPORT_PAGE */
-function readAsset(name: Asset): string {
+/**
+ * Reads a style or a script of the pages.
+ *
+ * @throws HookproofError REPORT_PAGE
+ */
+export function readAsset(name: Asset): string {
   const known = assets.get(name);
   if (known !== undefined) return known;
   const file = packageFile(`harness/report/html/${name}`);
@@ -30,13 +34,13 @@ function readAsset(name: Asset): string {
 
 const digest = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
-/** The page as text, ending with a newline. Styles are joined in their order. */
+/** Renders the page as text, ending with a newline. Styles are joined in order. */
 export function renderPage(page: {
   readonly title: string;
   readonly styles: readonly Asset[];
   readonly script: Asset;
   readonly body: Markup;
-  /** Class of the body. */
+  /** The class of the body element. */
   readonly kind?: string;
 }): string {
   const style = page.styles.map(readAsset).join('');
@@ -60,6 +64,6 @@ export function renderPage(page: {
 <title>${page.title}</title>
 `;
   const body = html`<body${page.kind !== undefined && html` class="${page.kind}"`}>${page.body}`;
-  // Style and script are files of ours, and the policy holds their digests: they are written as they are.
+  // Style and script are our own files, and the policy contains their digests, so they are not escaped.
   return `${textOf(head)}<style>${style}</style></head>${textOf(body)}<script>${script}</script></body></html>\n`;
 }

@@ -1,4 +1,9 @@
-/** The HTML report of a run: the verdict, the diagnosis, what to fix, what is not verified, and then every check. */
+/**
+ * Renders the HTML report of a run: the verdict, the diagnosis, what to fix, what is not verified, and then every
+ * check.
+ */
+import type { Comparison } from '../comparison-document.ts';
+import { changesSince } from '../comparison-wording.ts';
 import { counted, formatDuration } from '../layout.ts';
 import type { ResultDocument } from '../result-document.ts';
 import {
@@ -12,31 +17,33 @@ import {
   levelInWords,
   numbers,
   sourcesOf,
+  stepsInWords,
   VERDICT_SIGN,
 } from '../wording.ts';
-import { type Anchors, anchorsOf, checks, requirementList } from './checks.ts';
+import { type Anchors, anchorsOf, checkLink, checks, requirementList } from './checks.ts';
+import { comparisonSection } from './comparison-page.ts';
 import { evidenceOf } from './exchanges.ts';
 import { causes, diagnosis } from './findings.ts';
 import { capital, field, html, type Markup } from './markup.ts';
 import { renderPage } from './page.ts';
-import { advice, harnessErrors, inconclusive, known, notes, notVerified, stale } from './run-notes.ts';
+import { harnessErrors, inconclusive, known, lines, notes, notVerified, stale } from './run-notes.ts';
 import { barOf, countOf, FACES, faceOf, shape, suiteTable } from './verdict-shapes.ts';
 
-/** The document as a page, ending with a newline. */
-export function renderHtml(document: ResultDocument): string {
+/** Renders the document as a page, ending with a newline. */
+export function renderHtml(document: ResultDocument, comparison?: Comparison): string {
   return renderPage({
     title: `${headline(document).toLowerCase()}: ${document.target.url} - hookproof`,
     styles: ['report.css'],
     script: 'report.js',
-    body: html`${masthead(document)}
-${main(document, anchorsOf(document.results))}`,
+    body: html`${masthead(document, comparison)}
+${main(document, anchorsOf(document.results), comparison)}`,
   });
 }
 
-/** In a box of 8 by 8, like the shapes of the verdicts. */
+/** A path in a box of 8 by 8, like the shapes of the verdicts. */
 const TICK = 'm0 4.6 1.2-1.2 1.9 1.9 3.7-4.3 1.2 1.1-4.9 5.6z';
 
-function masthead(document: ResultDocument): Markup {
+function masthead(document: ResultDocument, comparison?: Comparison): Markup {
   const { results, target, verdict } = document;
   const sign = VERDICT_SIGN[verdict];
   const icon = shape(sign, verdict === 'conformant' ? TICK : faceOf(sign).path);
@@ -46,13 +53,15 @@ function masthead(document: ResultDocument): Markup {
 <p class="url">${target.url}</p>${barOf(parts, Math.max(document.planned, results.length))}
 <p class="numbers">${numbers(document)}. <strong>${judgedLine(document)}</strong>${
     !isComplete(document) && html` <em>incomplete</em>`
-  }</p>${caveats(document).map((line) => html`<p class="caveat">${capital(line)}.</p>`)}</header>`;
+  }</p>${
+    comparison !== undefined && html`<p class="numbers"><a href="#since">${changesSince(comparison)}</a></p>`
+  }${caveats(document).map((line) => html`<p class="caveat">${capital(line)}.</p>`)}</header>`;
 }
 
-function main(document: ResultDocument, anchors: Anchors): Markup {
+function main(document: ResultDocument, anchors: Anchors, comparison?: Comparison): Markup {
   const { baseline, results } = document;
   const unseen = html`<div id="unseen">${notVerified(document.notVerified)}</div>`;
-  // Without findings the list of what is not verified takes the middle of the page, otherwise the side.
+  // Without findings, the list of unverified requirements is in the middle of the page, otherwise at the side.
   const hasFindings = document.verdict !== 'conformant' || document.counts.warn > 0 || document.partial;
   return html`<main><div class="first"><div class="lead">${[
     diagnosis(document),
@@ -60,9 +69,14 @@ function main(document: ResultDocument, anchors: Anchors): Markup {
     harnessErrors(results, anchors),
     causes(document, anchors),
     hasFindings ? '' : NOTHING_TO_FIX,
+    comparison === undefined ? '' : comparisonSection(comparison, ({ id }) => checkLink(id, anchors)),
     known(results, baseline, anchors),
     inconclusive(document, anchors),
-    advice(document.advice),
+    lines(
+      'Good to know',
+      (document.noted ?? []).map(({ text }) => text),
+    ),
+    lines('Advice', document.advice),
     notes(results, anchors),
   ]}${!hasFindings && unseen}</div>
 <aside><section><h2>This run</h2>${facts(document)}</section>${hasFindings && unseen}</aside></div>
@@ -78,9 +92,9 @@ const NOTHING_TO_FIX = html`<section><h2>What to fix</h2>
 <p>Nothing: every check that applies was run, and none failed.
 <a href="#unseen">Not verified</a> lists what this run does not show.</p></section>`;
 
-/** The configuration, the program and the catalogue: enough to repeat the run. */
+/** Renders the configuration, the program and the catalogue: enough to repeat the run. */
 function facts(document: ResultDocument): Markup {
-  const { baseline, catalogue, evidence, profile, seed, shard, strict, target, tool } = document;
+  const { baseline, catalogue, evidence, profile, rotation, seed, shard, strict, target, tool } = document;
   return html`<dl class="facts">${[
     field('Started', when(document.startedAt)),
     field('Took', `${formatDuration(document.durationMs)}, ${counted(document.requests, 'request')}`),
@@ -88,6 +102,7 @@ function facts(document: ResultDocument): Markup {
     field('Test certificates', fixturesOf(target)),
     field('Evidence', evidence === undefined ? '' : levelInWords(evidence)),
     field('Evidence sources', sourcesOf(target)),
+    field('Rotation of the secret', rotation === undefined ? '' : stepsInWords(rotation)),
     field('Profile', profile ?? ''),
     field('Connection', target.tls === null ? 'plain HTTP' : connectionOf(target.tls)),
     field('Trusted by', target.tls?.trustedBy ?? ''),
@@ -101,7 +116,7 @@ function facts(document: ResultDocument): Markup {
   ]}</dl>`;
 }
 
-/** "2026-11-21 19:52:42 UTC"; unchanged when it is not such a date. */
+/** Formats a time as "2026-11-21 19:52:42 UTC"; returns other text unchanged. */
 function when(startedAt: string): string {
   const [, day, time] = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z$/.exec(startedAt) ?? [];
   return day === undefined ? startedAt : `${day} ${time} UTC`;

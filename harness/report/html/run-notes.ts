@@ -1,6 +1,6 @@
 /**
- * The sections of the page without defects of the endpoint: no verdict, the baseline, advice, notes, and what is not
- * verified.
+ * Renders the sections that are not about defects of the endpoint: no verdict, the baseline, advice, notes, and what is
+ * not verified.
  */
 import { quotedUrl } from '../../../contract/masked-url.ts';
 import { groupBy } from '../causes.ts';
@@ -12,7 +12,7 @@ import { type Anchors, checkLink, checkLinks } from './checks.ts';
 import { milliseconds } from './exchanges.ts';
 import { capital, field, html, type Markup, prose, script } from './markup.ts';
 
-/** What came to no verdict and why, what was tried, and what to do next. */
+/** Renders the checks without a verdict: why, what was tried, and what to do next. */
 export function inconclusive(document: ResultDocument, anchors: Anchors): Markup | '' {
   const without = withVerdict(document.results, 'inconclusive');
   if (without.length === 0) return '';
@@ -23,7 +23,7 @@ ${byReason(without, anchors)}<dl>${firstFailedDelivery(without, document.target.
 This command checks DNS, connection, certificates, credentials and clock:${script(doctor)}</dd></dl></section>`;
 }
 
-/** The first delivery that failed: address, phase and error, as far as it got. */
+/** Renders the first failed delivery: address, phase and error, as far as it got. */
 function firstFailedDelivery(results: readonly ScenarioResult[], url: string): Markup | '' {
   const failed = results
     .flatMap(({ exchanges }) => exchanges)
@@ -42,11 +42,11 @@ export function harnessErrors(results: readonly ScenarioResult[], anchors: Ancho
   const errors = withVerdict(results, 'harness-error');
   if (errors.length === 0) return '';
   return html`<section><h2>Harness errors <span>${counted(errors.length, 'check')}</span></h2>
-<p>hookproof built an invalid probe and did not send it. This says nothing about the endpoint. Please report it.</p>
+<p>hookproof built an invalid probe and did not send it. No conclusion about the endpoint. Please report it.</p>
 ${byReason(errors, anchors)}</section>`;
 }
 
-/** Entries of the baseline that fail the run. */
+/** Renders the baseline entries that fail the run. */
 export function stale(baseline: BaselineOutcome | null, anchors: Anchors): Markup | '' {
   if (baseline === null || baseline.stale.length === 0) return '';
   const items = baseline.stale.map(
@@ -58,7 +58,7 @@ export function stale(baseline: BaselineOutcome | null, anchors: Anchors): Marku
 ${script(`hookproof baseline update ${baseline.file}`)}</section>`;
 }
 
-/** Failures and warnings that are in the baseline. */
+/** Renders the failures and warnings that are in the baseline. */
 export function known(
   results: readonly ScenarioResult[],
   baseline: BaselineOutcome | null,
@@ -84,13 +84,13 @@ function entriesCaveat(names: readonly string[], words: string): Markup | '' {
   return html`<p class="caveat">${counted(names.length, 'entry', 'entries')} ${words}: ${namesOf(names)}.</p>`;
 }
 
-export function advice(lines: readonly string[]): Markup | '' {
-  if (lines.length === 0) return '';
-  const items = lines.map((line) => html`<li>${prose(line)}</li>`);
-  return html`<section><h2>Advice</h2><ul class="reasons">${items}</ul></section>`;
+export function lines(title: string, texts: readonly string[]): Markup | '' {
+  if (texts.length === 0) return '';
+  const items = texts.map((line) => html`<li>${prose(line)}</li>`);
+  return html`<section><h2>${title}</h2><ul class="reasons">${items}</ul></section>`;
 }
 
-/** Passes with a comment, and checks that do not apply, by reason. */
+/** Renders the passes with a comment and the checks that do not apply, by reason. */
 export function notes(results: readonly ScenarioResult[], anchors: Anchors): Markup {
   const section = (title: string, members: readonly ScenarioResult[]) =>
     members.length > 0 &&
@@ -100,7 +100,7 @@ export function notes(results: readonly ScenarioResult[], anchors: Anchors): Mar
   return html`${section('Passed with a note', noted)}${section('Not applicable', notApplicable)}`;
 }
 
-/** The requirements that this run did not verify, by reason, because several share one. */
+/** Renders the requirements that this run did not verify, by reason, because several share one. */
 export function notVerified(entries: ResultDocument['notVerified']): Markup | '' {
   if (entries.length === 0) return '';
   const items = groupBy(entries, ({ reason }) => reason).map(([reason, group]) => {
@@ -111,11 +111,11 @@ export function notVerified(entries: ResultDocument['notVerified']): Markup | ''
   return html`<section class="unseen"><h2>Not verified <span>${by}</span></h2><ul>${items}</ul></section>`;
 }
 
-/** Up to this many checks of a reason are named; of more, the suites are counted. */
+/** Maximum number of checks named for one reason; beyond it, the suites are counted. */
 const MAX_NAMED = 3;
 const MAX_REASONS = 12;
 
-/** One entry for each reason. */
+/** Renders one entry per reason. */
 function byReason(results: readonly ScenarioResult[], anchors: Anchors): Markup {
   const groups = groupBy(results, reasonOf);
   const left = groups.length - MAX_REASONS;

@@ -1,5 +1,6 @@
 /**
- * How verdicts look: a word each, and a shape where there is no space for the word. Colour only repeats what they say.
+ * The appearance of verdicts: a word, and a shape where there is no space for the word. Colour only repeats the
+ * meaning.
  */
 import { CATALOGUE } from '../../../scenarios/index.ts';
 import { groupBy } from '../causes.ts';
@@ -8,9 +9,9 @@ import { html, type Markup } from './markup.ts';
 
 export interface Face {
   readonly verdict: Verdict;
-  /** The word in a list of checks. */
+  /** The word shown in a list of checks. */
   readonly word: string;
-  /** The words after a number of them. */
+  /** The words after a number of checks. */
   readonly counted: (count: number) => string;
   /** A path in a box of 8 by 8, relative to its start. */
   readonly path: string;
@@ -20,7 +21,10 @@ function face(verdict: Verdict, word: string, one: string, many: string, path: s
   return { verdict, word, counted: (count) => (count === 1 ? one : many), path };
 }
 
-/** What needs most attention first: a cross, a frame with a dot, a triangle, a hollow diamond, a square, a dash. */
+/**
+ * The verdicts, in the order of the attention that they need: a cross, a frame with a dot, a triangle, a hollow
+ * diamond, a square, a dash.
+ */
 export const FACES: readonly Face[] = [
   face('fail', 'fail', 'failed', 'failed', 'm1 0 3 3 3-3 1 1-3 3 3 3-1 1-3-3-3 3-1-1 3-3-3-3z'),
   face('harness-error', 'error', 'harness error', 'harness errors', 'm0 0h8v8h-8zm1.5 1.5v5h5v-5zm1.5 1.5h2v2h-2z'),
@@ -40,12 +44,12 @@ export function countOf(results: readonly ScenarioResult[], verdict: Verdict): n
   return results.filter((result) => result.verdict === verdict).length;
 }
 
-/** The shape of a verdict as a small picture. */
+/** Renders the shape of a verdict as a small image. */
 export function shape(verdict: Verdict, path = faceOf(verdict).path): Markup {
   return html`<svg class="shape v-${verdict}" viewBox="0 0 8 8" aria-hidden="true"><path d="M0 0${path}"/></svg>`;
 }
 
-/** Numbers as lengths of one bar, in the given order. */
+/** Renders numbers as lengths of one bar, in the given order. */
 export function barOf(parts: readonly { readonly verdict: Verdict; readonly count: number }[], total: number): Markup {
   let x = 0;
   const rects = parts.map(({ count, verdict }) => {
@@ -59,12 +63,14 @@ export function barOf(parts: readonly { readonly verdict: Verdict; readonly coun
   return html`<svg class="bar" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">${rects}</svg>`;
 }
 
-/** What the suite shows, in the words of the catalogue; empty when the document comes from another catalogue. */
+/** Returns the title of a suite in the catalogue; empty if the document comes from another catalogue. */
 export function suiteTitle(name: string): string {
   return CATALOGUE.find((suite) => suite.name === name)?.title ?? '';
 }
 
-/** The suites in a table: a small shape for each check, and the numbers. Columns without a number are omitted. */
+/**
+ * Renders the suites as a table: a small shape for each check, and the numbers. Columns without a number are omitted.
+ */
 export function suiteTable(results: readonly ScenarioResult[]): Markup {
   const faces = FACES.filter(({ verdict }) => countOf(results, verdict) > 0);
   const numbers = (members: readonly ScenarioResult[]) =>
@@ -83,11 +89,11 @@ export function suiteTable(results: readonly ScenarioResult[]): Markup {
 <tbody>${rows}</tbody></table>`;
 }
 
-/** How many shapes of one line fit on a telephone. */
+/** How many shapes fit in one line on a phone. */
 const COLUMNS = 30;
 const PITCH = 10;
 
-/** All shapes of one verdict are one path, which keeps hundreds of them small. */
+/** Renders one path for all shapes of a verdict, which keeps hundreds of them small. */
 function shapesOf(results: readonly ScenarioResult[]): Markup {
   const width = Math.min(results.length, COLUMNS) * PITCH - 2;
   const height = Math.ceil(results.length / COLUMNS) * PITCH - 2;

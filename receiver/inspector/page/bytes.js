@@ -1,12 +1,12 @@
-// Bytes as readable text: with everything invisible named, as hexadecimal with offsets, and as JSON with one item per
-// line.
+// Shows bytes as readable text with every invisible character named, as hexadecimal with offsets, and as JSON with one
+// item per line.
 import { element } from './dom.js';
 
 export function fromBase64(base64) {
   return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
 }
 
-/** Length of the UTF-8 character at a place, 0 where there is none. */
+/** Returns the length of the UTF-8 character at a position; 0 when there is none. */
 function characterLength(all, at) {
   const first = all[at];
   const length = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
@@ -17,7 +17,7 @@ function characterLength(all, at) {
   return length;
 }
 
-/** Parts of text, and of bytes that are not UTF-8. */
+/** Yields parts of text, and parts of bytes that are not UTF-8. */
 function* parts(all) {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   let start = 0;
@@ -40,7 +40,7 @@ function* parts(all) {
 }
 
 const CONTROLS = String.raw`\0-\x08\x0b-\x1f\x7f-\x9f`;
-/** Direction marks, zero-width characters, line separators. */
+/** Direction marks, zero-width characters and line separators. */
 const FORMATTING = String.raw`\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb`;
 const TAGS = String.raw`\u{e0000}-\u{e00ff}`;
 /** Characters that are invisible or change how others are shown. */
@@ -54,12 +54,12 @@ function nameOf(character) {
   return code === 0x7f ? '\u2421' : `<U+${hex(code, 4).toUpperCase()}>`;
 }
 
-/** How many parts are marked. Hostile bytes could require so many elements that the page freezes. */
+/** Maximum number of marked parts. Hostile bytes could require so many elements that the page freezes. */
 const MAX_MARKS = 1000;
 
 /**
- * The text of bytes, for a `pre`. Invisible characters are named. With `spaces`, spaces and line ends are shown too,
- * for differences that consist of them.
+ * Returns the text of bytes for a `pre`, with invisible characters named. With `spaces`, spaces and line ends are also
+ * shown, for differences that consist of them.
  */
 export function textOf(all, { spaces = false } = {}) {
   const fragment = document.createDocumentFragment();
@@ -98,7 +98,7 @@ function showSpaces(text) {
   return text.replaceAll(' ', '\u00b7').replaceAll('\t', '\u2192\t').replaceAll('\n', '\u21b5\n');
 }
 
-/** How many bytes and characters cannot be shown as they are. */
+/** Counts the bytes and characters that cannot be shown as they are. */
 export function oddities(all) {
   let invalid = 0;
   let special = 0;
@@ -109,12 +109,12 @@ export function oddities(all) {
   return { invalid, special };
 }
 
-/** For copying: the decoded text. */
+/** Returns the decoded text, for copying. */
 export function plainText(all) {
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(all);
 }
 
-/** Offset, bytes, characters. */
+/** Returns lines of offset, bytes and characters. */
 export function hexDump(all, width = 16) {
   const lines = [];
   for (let at = 0; at < all.length; at += width) {
@@ -126,7 +126,7 @@ export function hexDump(all, width = 16) {
   return lines.join('\n');
 }
 
-/** A few bytes as hexadecimal. */
+/** Returns a few bytes as hexadecimal. */
 export function hexOf(all) {
   return Array.from(all, (byte) => hex(byte, 2)).join(' ');
 }
@@ -137,7 +137,7 @@ const MAX_LENGTH = 400_000;
 /** Longer texts are not coloured. */
 const MAX_COLOURED = 6000;
 
-/** The parts of a JSON text, or the reason why it cannot be formatted. */
+/** Returns the parts of a JSON text, or the reason why it cannot be formatted. */
 export function layOut(text) {
   try {
     JSON.parse(text);
@@ -177,7 +177,7 @@ export function layOut(text) {
   return { parts, text: parts.map(([, part]) => part).join('') };
 }
 
-/** The formatted text as nodes. `show` turns text into nodes in which invisible characters are named. */
+/** Returns the formatted text as nodes. `show` turns text into nodes in which invisible characters are named. */
 export function jsonNodes({ parts, text }, show) {
   if (parts.length > MAX_COLOURED) return show(text);
   const fragment = document.createDocumentFragment();

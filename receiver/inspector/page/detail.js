@@ -1,5 +1,5 @@
-// The details of one delivery: the verdict and its reasons, the headers, the body, and the difference to what was
-// signed.
+// Shows the details of one delivery: the verdict and its reasons, the headers, the body, and the difference from the
+// signed bytes.
 import { fromBase64, hexDump, hexOf, jsonNodes, layOut, oddities, plainText, textOf } from './bytes.js';
 import * as dom from './dom.js';
 
@@ -24,7 +24,7 @@ export function detailView(view, { back, permalink, actions }) {
   );
 }
 
-/** What a proxy can do with a delivery. */
+/** Returns the actions of a proxy for a delivery. */
 function actionsView({ id, replayable, replayOf }, { replay, curl, canSign }) {
   const said = element('p', { class: 'note', role: 'status' });
   const act = (label, work) => {
@@ -84,7 +84,7 @@ function warnings(...texts) {
   return texts.filter(Boolean).map((text) => element('p', { class: 'warning' }, text));
 }
 
-/** `copy` is the text of its button, `remark` stands after it. */
+/** `copy` is the text of its button; `remark` follows it. */
 function fact(name, value, { mono, copy, remark } = {}) {
   if (!value) return undefined;
   const dd = element('dd', { class: mono ? 'mono' : undefined }, value);
@@ -124,7 +124,12 @@ function whySection(view) {
     ),
     unexplained && noMistake(view),
     (expected !== undefined || received !== undefined) &&
-      element('dl', { class: 'facts' }, fact('Expected', expected), fact('Received', received)),
+      element(
+        'dl',
+        { class: 'facts' },
+        fact('Expected', expected),
+        fact('Received', mistakes.length === 0 ? received : undefined),
+      ),
     points.length > 0 && element('ul', {}, ...points.map((point) => element('li', { class: 'mono' }, point))),
     fix !== undefined && note(fix),
     ...rotation.map(note),
@@ -168,7 +173,7 @@ function headersSection(headers, title) {
 const VIEWS = ['Text', 'JSON', 'Hex'];
 const encoder = new TextEncoder();
 
-/** The chosen view, kept from one delivery to the next. */
+/** The selected view, which is kept from one delivery to the next. */
 let chosen = 'Text';
 
 function bodyView(id, body) {
@@ -238,11 +243,11 @@ function content(name, all, body) {
   return { nodes: [element('pre', { tabindex: '0', 'aria-label': 'Text' }, textOf(all))], copied: text };
 }
 
-/** Equal parts longer than this are shortened to their ends. */
+/** Equal parts longer than this many bytes are shortened to their ends. */
 const LONG = 240;
 const END = 90;
 const MAX_RUNS = 3000;
-/** How many bytes after the first difference are shown as hexadecimal. */
+/** Number of bytes after the first difference that are shown as hexadecimal. */
 const FEW = 8;
 
 function diffView(body, { signed, runs }) {
@@ -307,7 +312,7 @@ function firstDifference(received, signed) {
   return element(
     'dl',
     { class: 'facts first-difference' },
-    fact('First difference', `byte ${bytes(at)} (0x${at.toString(16)})`),
+    fact('First difference', `at offset ${bytes(at)} (hex ${at.toString(16)})`),
     fact('received', few(received), { mono: true }),
     fact('signed', few(signed), { mono: true }),
   );

@@ -1,7 +1,10 @@
-// Elements from data, and numbers and times as text. Text is only ever set as text: every part of a delivery is
-// hostile.
+// Creates elements from data, and formats numbers and times. Text is only ever set as text, because every part of a
+// delivery is untrusted.
 
-/** An element with attributes, undefined ones left out, and children: elements or text; falsy ones are left out. */
+/**
+ * Creates an element with attributes and children (elements or text). Undefined attributes and falsy children are
+ * omitted.
+ */
 export function element(name, attributes = {}, ...children) {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
@@ -25,7 +28,7 @@ export function isNarrow() {
   return matchMedia('(max-width: 820px)').matches;
 }
 
-/** A button that copies a text and confirms it briefly. */
+/** Creates a button that copies a text and confirms it briefly. */
 export function copyButton(label, text, attributes = {}) {
   const button = element('button', { type: 'button', ...attributes }, label);
   button.addEventListener('click', async () => {
@@ -44,7 +47,7 @@ export async function copy(text) {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    // Without HTTPS, except on this machine, there is no clipboard API.
+    // Without HTTPS there is no clipboard API, except on this machine.
     const area = element('textarea', { 'aria-hidden': 'true', class: 'unseen' });
     area.value = text;
     const focused = document.activeElement;
@@ -65,7 +68,7 @@ export function detailTitle(text) {
   return element('h2', { id: 'detail-title', tabindex: '-1' }, text);
 }
 
-/** A command to copy. */
+/** Creates a line with a command to copy. */
 export function commandLine(text) {
   const copying = copyButton('Copy', () => text);
   return element('div', { class: 'command' }, element('pre', { tabindex: '0' }, text), copying);
@@ -73,7 +76,7 @@ export function commandLine(text) {
 
 const pad = (value, length = 2) => String(value).padStart(length, '0');
 
-/** 14:02:11.482, in the time zone of the reader. */
+/** Formats a time as 14:02:11.482, in the reader's time zone. */
 export function clock(iso) {
   const at = new Date(iso);
   return `${pad(at.getHours())}:${pad(at.getMinutes())}:${pad(at.getSeconds())}.${pad(at.getMilliseconds(), 3)}`;
@@ -93,23 +96,25 @@ export function took(ms) {
   return `${ms >= 10 ? ms.toFixed(0) : ms.toFixed(1)} ms`;
 }
 
-/** For example: 401 refused, accepted, duplicate, aborted; of another receiver: 200 accepted. */
+/**
+ * Returns a verdict such as "401 refused", "accepted", "duplicate" or "aborted"; for another receiver "200 accepted".
+ */
 export function verdict({ answered, outcome, status }) {
   const code = outcome === 'refused' || answered !== undefined ? `${status} ` : '';
   return `${code}${answered === 'unsafe' ? 'accepted' : outcome}`;
 }
 
-/** The class of its mark. Another receiver is judged by whether it answered correctly. */
+/** Returns the class of the mark. Another receiver is judged by whether it answered correctly. */
 export function look({ answered, outcome }) {
   return answered === undefined ? outcome : `answered-${answered}`;
 }
 
-/** What the look says, for screen readers. */
+/** Returns the meaning of the mark, for screen readers. */
 export function judgement({ answered }) {
   return { correct: 'correct answer', incorrect: 'incorrect answer', unsafe: 'alarm' }[answered];
 }
 
-/** The fixed word of a reason, without details in parentheses or after a colon. */
+/** Returns the fixed word of a reason, without details in parentheses or after a colon. */
 export function reasonWord(reason) {
   return reason?.replace(/(?: \(.*\)|: .*)$/s, '');
 }

@@ -42,7 +42,7 @@ export function createList({ matches, onMove, onOpen }) {
     refreshTabStop();
   }
 
-  /** One row can be reached with the Tab key: the chosen one, or else the first. */
+  /** Makes one row reachable with the Tab key: the selected one, or else the first. */
   function refreshTabStop() {
     const ids = visible();
     const stop = ids.includes(chosen) ? chosen : ids[0];
@@ -58,7 +58,7 @@ export function createList({ matches, onMove, onOpen }) {
   return {
     entries: () => entries,
     has: (id) => rows.has(id),
-    /** Puts deliveries on top, in the order in which they came. What is being read does not move. */
+    /** Inserts deliveries at the top in their order, without moving what is being read. */
     add(deliveries) {
       const before = list.scrollHeight;
       const isScrolled = list.scrollTop >= 8;
@@ -87,7 +87,7 @@ export function createList({ matches, onMove, onOpen }) {
       }
       refreshTabStop();
     },
-    /** Those of a process before this one. */
+    /** Marks deliveries of an earlier process. */
     markBefore(isBefore) {
       for (const entry of entries) rows.get(entry.id).classList.toggle('before', isBefore(entry));
     },
@@ -101,7 +101,7 @@ export function createList({ matches, onMove, onOpen }) {
     focusChosen() {
       focus(visible().includes(chosen) ? chosen : visible()[0]);
     },
-    /** Moves to another row: by a number of rows, or to an end with Infinity. */
+    /** Selects another row: by a number of rows, or at an end with Infinity. */
     move(step) {
       const ids = visible();
       if (ids.length === 0) return;
@@ -127,7 +127,7 @@ function rowOf(delivery) {
       text,
       text && unseen(`${after} `),
     );
-  // Another receiver can accept what should be refused.
+  // Another receiver can accept what it should reject.
   const what = (outcome === 'accepted' || outcome === 'duplicate') && reason === undefined ? kind : reasonWord(reason);
   return element(
     'div',
@@ -148,10 +148,13 @@ function rowOf(delivery) {
 
 const OUTCOMES = ['accepted', 'duplicate', 'refused', 'aborted'];
 
-/** `matches` decides whether a delivery is shown; `onChange` is called when its results may have changed. */
+/**
+ * Creates the filters. `matches` decides whether a delivery is shown; `onChange` is called when its results may have
+ * changed.
+ */
 export function createFilters(onChange) {
   const state = { outcome: '', kind: '', reason: '', query: '' };
-  /** The ids of deliveries whose body contains the query, and the last id that was searched. */
+  /** Ids of deliveries whose body contains the query, and the last id that was searched. */
   let bodies = new Set();
   let searched;
   let asking;
@@ -204,7 +207,7 @@ export function createFilters(onChange) {
         searched = until;
         onChange();
       } catch {
-        // Another search has begun, or the connection is lost; the next delivery starts a new search.
+        // Another search has begun, or the connection is lost. The next delivery starts a new search.
       }
     }, ms);
   }

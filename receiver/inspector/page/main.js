@@ -1,4 +1,4 @@
-// The page: the stream of events fills the list, and the list opens the details.
+// The page: the event stream fills the list, and the list opens the details.
 import { detailView } from './detail.js';
 import { backButton, clock, commandLine, copy, detailTitle, element, find, isNarrow } from './dom.js';
 import { createFilters, createList } from './list.js';
@@ -6,7 +6,7 @@ import { openStream } from './stream.js';
 
 const detail = find('detail-pane');
 const announce = find('announce');
-/** Opened details stay readable after a restart of the receiver. */
+/** Opened details, which stay readable after a restart of the receiver. */
 const opened = new Map();
 const MAX_OPENED = 60;
 
@@ -31,7 +31,7 @@ const list = createList({
 
 // Deliveries
 
-/** Deliveries since the last frame are added together. */
+/** Deliveries since the last frame, which are added together. */
 let arrived = [];
 function arrive(delivery) {
   if (list.has(delivery.id) || [...arrived, ...held].some(({ id }) => id === delivery.id)) return;
@@ -71,7 +71,9 @@ function showWhich() {
   find('empty').hidden = count > 0 || hello === undefined;
 }
 
-/** For screen readers: the number of new deliveries every few seconds, instead of each delivery. */
+/**
+ * Deliveries that are not announced yet. Screen readers hear their number every few seconds, instead of each delivery.
+ */
 let unannounced = [];
 function announceNew(batch) {
   unannounced.push(...batch);
@@ -182,12 +184,12 @@ async function load(id) {
   }
 }
 
-/** What the page of a proxy can do with a delivery; undefined on the page of a receiver. */
+/** Returns the actions that the page of a proxy offers for a delivery; undefined on the page of a receiver. */
 function actions() {
   if (hello?.actionToken === undefined) return undefined;
   return {
     canSign: hello.signature !== undefined,
-    /** Each returns a text when it did not succeed, or when nothing else is visible of it. */
+    /** Each action returns a text when it failed, or when its result is not visible otherwise. */
     async replay(id, sign) {
       const answer = await fetch(`deliveries/${encodeURIComponent(id)}/replay${sign ? '?sign=1' : ''}`, {
         method: 'POST',
@@ -221,7 +223,7 @@ function noDetailView(title, ...why) {
   return element('article', {}, backButton(close), detailTitle(title), ...why.map((text) => element('p', {}, text)));
 }
 
-/** Back to the list. */
+/** Returns to the list. */
 function close() {
   if (history.state?.pushed && isNarrow()) {
     history.back();
@@ -362,7 +364,7 @@ function setUpTheme(button) {
     try {
       localStorage.setItem('hookproof-theme', next);
     } catch {
-      // Without storage the choice lasts until the page is closed.
+      // Without storage, the choice lasts until the page is closed.
     }
     show();
   });

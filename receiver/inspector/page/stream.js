@@ -1,8 +1,10 @@
-// The stream of events. It reconnects by itself, and resumes after the last event.
+// The event stream. It reconnects by itself, and resumes after the last event.
 
-/** A connection without events for this long is considered dead. In milliseconds. */
+/** A connection without events for this many milliseconds is considered dead. */
 const SILENCE = 40_000;
-/** A hidden page closes its connection after this time: browsers allow six per host. In milliseconds. */
+/**
+ * A hidden page closes its connection after this many milliseconds, because browsers allow six connections per host.
+ */
 const HIDDEN = 60_000;
 
 export function openStream({ onHello, onDelivery, onGap, onState }) {
@@ -49,7 +51,7 @@ export function openStream({ onHello, onDelivery, onGap, onState }) {
     source.addEventListener('error', () => {
       if (mine !== source) return;
       onState('lost');
-      // Not left to the browser, which gives up after some errors.
+      // The browser does not reconnect, because it gives up after some errors.
       reconnect(1000);
     });
   }

@@ -1,5 +1,5 @@
-//! A file with one line of JSON per notification, each of them on disk before `store` returns. It is locked as long as
-//! the process lives, because the known ids are in its memory.
+//! A file with one line of JSON per notification, which is on disk before `store` returns. It is locked while the
+//! process lives, because the known ids are in its memory.
 
 use std::collections::HashSet;
 use std::fs::{metadata, File, Metadata, OpenOptions, TryLockError};
@@ -9,7 +9,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{json, Value};
 
-/// Enough for a body of 1 MiB of which JSON escapes each byte with six.
+/// Enough for a body of 1 MiB in which JSON escapes each byte as six.
 const MAX_LINE_BYTES: u64 = 8 * 1024 * 1024;
 const LINE_START: &[u8] = b"{\"id\":";
 
@@ -39,7 +39,7 @@ impl Journal {
         }
         let opened = file.metadata()?;
         let (size, ids) = read_lines(&path, &file)?;
-        // What follows the last line was being written when the process was killed.
+        // An incomplete last line was being written when the process was killed.
         file.set_len(size)?;
         file.sync_all()?;
         Ok(Self {
@@ -51,7 +51,7 @@ impl Journal {
         })
     }
 
-    /// A copy adds no line.
+    /// Appends a line and flushes it to disk. A duplicate adds no line.
     pub fn store(&mut self, id: String, body: &str) -> io::Result<()> {
         self.check()?;
         if self.ids.contains(&id) {
@@ -61,7 +61,7 @@ impl Journal {
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default()
             .as_secs();
-        // Not one `json!` object, which sorts its names: a line begins with its id.
+        // `json!` would sort the names, but a line must begin with its id.
         let line = format!(
             "{{\"id\":{},\"receivedAt\":{now},\"body\":{}}}\n",
             json!(id),
@@ -83,8 +83,8 @@ impl Journal {
         self.file.sync_data()
     }
 
-    /// A file that was removed or replaced is gone at the next start. One of another size has a part of a line that
-    /// could not be cut off, or lines of somebody else.
+    /// A file that was removed or replaced would be missing at the next start. One of another size has part of a line
+    /// that could not be cut off, or lines of another program.
     fn check(&self) -> io::Result<()> {
         let found = metadata(&self.path)?;
         let is_same = found.dev() == self.opened.dev() && found.ino() == self.opened.ino();
@@ -98,7 +98,7 @@ impl Journal {
     }
 }
 
-/// The size of the lines and their ids. Changes nothing, so that a wrong path in WEBHOOK_JOURNAL does no harm.
+/// Returns the size of the lines and their ids. Changes nothing, so that a wrong path in WEBHOOK_JOURNAL is harmless.
 fn read_lines(path: &str, file: &File) -> io::Result<(u64, HashSet<String>)> {
     let mut reader = BufReader::new(file);
     let (mut size, mut ids, mut line) = (0, HashSet::new(), Vec::new());

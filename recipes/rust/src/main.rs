@@ -3,7 +3,7 @@
 //! Start it with `cargo run --release` (Rust 1.89 or later, on Linux, macOS or another Unix). Environment:
 //! WEBHOOK_SECRET and WEBHOOK_API_KEY (at least one of them; the other check is off), PORT (3000), HOST (127.0.0.1),
 //! WEBHOOK_JOURNAL (journal.ndjson).
-//! One process only: the known ids are in memory. For several, use a database with a unique key on the id.
+//! Run one process only: the known ids are in memory. For several, use a database with a unique key on the id.
 
 mod journal;
 
@@ -30,17 +30,23 @@ use tokio::task::spawn_blocking;
 use tokio::time::{sleep, timeout};
 
 const MAX_BODY_BYTES: usize = 1024 * 1024;
-/// Each of them can make the process hold one body.
+/// Each can make the process hold one body.
 const MAX_CONNECTIONS: usize = 512;
 const MAX_HEAD_TIME: Duration = Duration::from_secs(30);
 const MAX_BODY_TIME: Duration = Duration::from_secs(30);
 
-static SECRET: LazyLock<String> = LazyLock::new(|| setting("WEBHOOK_SECRET", ""));
+/// During a rotation, the previous secret is also valid.
+static SECRETS: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let both = ["WEBHOOK_SECRET", "WEBHOOK_PREVIOUS_SECRET"].map(|name| setting(name, ""));
+    both.into_iter()
+        .filter(|secret| !secret.is_empty())
+        .collect()
+});
 static API_KEY: LazyLock<String> = LazyLock::new(|| setting("WEBHOOK_API_KEY", ""));
 
 #[tokio::main]
 async fn main() -> io::Result<()> {
-    if SECRET.is_empty() && API_KEY.is_empty() {
+    if SECRETS.is_empty() && API_KEY.is_empty() {
         eprintln!("Set WEBHOOK_SECRET, WEBHOOK_API_KEY or both: without them anyone could post.");
         std::process::exit(1);
     }
@@ -58,7 +64,7 @@ async fn main() -> io::Result<()> {
     serve(listener, app).await
 }
 
-/// Instead of `axum::serve`, which limits neither the connections nor the time for a head.
+/// Replaces `axum::serve`, which limits neither the connections nor the time for a head.
 async fn serve(listener: tokio::net::TcpListener, app: Router) -> io::Result<()> {
     let slots = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     loop {
@@ -68,7 +74,7 @@ async fn serve(listener: tokio::net::TcpListener, app: Router) -> io::Result<()>
             .await
             .map_err(io::Error::other)?;
         let Ok((stream, _)) = listener.accept().await else {
-            sleep(Duration::from_millis(100)).await; // For example, without a free descriptor.
+            sleep(Duration::from_millis(100)).await; // For example, there is no free file descriptor.
             continue;
         };
         let service = TowerToHyperService::new(app.clone());
@@ -78,7 +84,7 @@ async fn serve(listener: tokio::net::TcpListener, app: Router) -> io::Result<()>
                 .header_read_timeout(MAX_HEAD_TIME)
                 .max_buf_size(32 * 1024)
                 .serve_connection(TokioIo::new(stream), service);
-            let _ = connection.await; // The peer left, or sent something else than HTTP.
+            let _ = connection.await; // The client disconnected, or did not send HTTP.
             drop(slot);
         });
     }
@@ -97,17 +103,17 @@ async fn receive(State(journal): State<Arc<Mutex<Journal>>>, request: Request) -
     let Some((id, text)) = notification(body) else {
         return StatusCode::BAD_REQUEST;
     };
-    // Writing to the disk blocks, and must not block the threads that serve connections.
+    // Disk writes block, and must not block the threads that serve connections.
     match spawn_blocking(move || journal.lock().unwrap().store(id, &text)).await {
         Ok(Ok(())) => StatusCode::OK,
         error => {
             eprintln!("not stored: {error:?}");
-            StatusCode::SERVICE_UNAVAILABLE // The sender may deliver it again.
+            StatusCode::SERVICE_UNAVAILABLE // The sender can deliver it again.
         }
     }
 }
 
-/// The raw body in one buffer. The extractor `Bytes` keeps an object for each chunk, however small, until the last one.
+/// Reads the raw body into one buffer. The extractor `Bytes` keeps an object for each chunk, however small.
 async fn read(mut body: Body) -> Result<Vec<u8>, StatusCode> {
     let mut bytes = Vec::new();
     while let Some(frame) = body.frame().await {
@@ -124,14 +130,18 @@ async fn read(mut body: Body) -> Result<Vec<u8>, StatusCode> {
 }
 
 fn is_authentic(headers: &HeaderMap, body: &[u8]) -> bool {
-    let mut mac = Hmac::<Sha256>::new_from_slice(SECRET.as_bytes()).expect("any length is valid");
-    mac.update(body);
-    let signature = STANDARD.encode(mac.finalize().into_bytes());
-    let is_signed = SECRET.is_empty() || is_same(headers, "x-service-signature", &signature);
+    let mut is_signed = SECRETS.is_empty();
+    for secret in SECRETS.iter() {
+        let mut mac =
+            Hmac::<Sha256>::new_from_slice(secret.as_bytes()).expect("any length is valid");
+        mac.update(body);
+        let signature = STANDARD.encode(mac.finalize().into_bytes());
+        is_signed |= is_same(headers, "x-service-signature", &signature);
+    }
     is_signed && (API_KEY.is_empty() || is_same(headers, "x-api-key", &API_KEY))
 }
 
-/// Exactly one line of the header. Compares digests: in constant time, whatever the lengths.
+/// Requires exactly one line of the header. Compares digests, so that the time does not depend on the lengths.
 fn is_same(headers: &HeaderMap, name: &str, expected: &str) -> bool {
     let mut lines = headers.get_all(name).iter();
     let (Some(received), None) = (lines.next(), lines.next()) else {
@@ -142,7 +152,7 @@ fn is_same(headers: &HeaderMap, name: &str, expected: &str) -> bool {
         .into()
 }
 
-/// The id and the text of a notification; `None` when the body is not one. Unknown types and fields are accepted.
+/// Returns the id and the text; `None` when the body is not a notification. Unknown types and fields are accepted.
 fn notification(body: Vec<u8>) -> Option<(String, String)> {
     let text = String::from_utf8(body).ok()?;
     let value: Value = serde_json::from_str(&text).ok()?;

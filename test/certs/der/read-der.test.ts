@@ -47,12 +47,12 @@ describe('what is no DER', () => {
   it.each([
     ['nothing', '', 'ends too early'],
     ['a tag alone', '30', 'ends too early'],
-    ['a tag of several bytes', '1f8101 00', 'a tag that no certificate has'],
+    ['a tag of several bytes', '1f8101 00', 'a tag that certificates do not use'],
     ['an indefinite length', '3080 0201 01 0000', 'a length that DER does not allow'],
     ['a length of five bytes', '3085 0000000001 00', 'a length that DER does not allow'],
     ['a length that is cut off', '3082 01', 'ends too early'],
-    ['a content that is cut off', '3003 0201', 'it is cut off: 5 bytes are announced and 4 are there'],
-    ['four gigabytes', '3084 ffffffff 00', 'it is cut off: 4294967301 bytes are announced'],
+    ['a content that is cut off', '3003 0201', 'it is cut off: it has 4 of the 5 bytes that its length states'],
+    ['four gigabytes', '3084 ffffffff 00', 'of the 4294967301 bytes that its length states'],
   ])('is refused: %s', (_, hex, says) => {
     expect(() => readElement(bytes(hex))).toThrow(says);
   });

@@ -9,7 +9,7 @@ import { EXTENSION, handmade, name, pem, SIGNATURES, validity } from '../chain/h
 const bytesOf = (text: string) => new X509Certificate(text).raw;
 const { privateKey: ec } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
 
-/** The same facts by the library, in our words. */
+/** Reads these facts with the library, in our words. */
 function byLibrary(der: Uint8Array) {
   const certificate = new x509.X509Certificate(Uint8Array.from(der));
   const { name: algorithm, hash } = certificate.signatureAlgorithm as unknown as {
@@ -165,7 +165,7 @@ describe('the facts of a certificate', () => {
         key: ec,
         extensions: [EXTENSION.subjectKey(Buffer.from('x')), Buffer.from('300a0603551d1304030401ff', 'hex')],
       }).der,
-      'its basic constraints is of another type',
+      'its basic constraints has an unexpected type',
     ],
   ])('say why %s is unreadable', (_, bytes, why) => {
     let error: unknown;

@@ -102,7 +102,7 @@ describe('all problems of a configuration', () => {
     expect(listed(message).slice(0, 2)).toEqual(['1:10 timeout', '2:10 suites']);
     expect(listed(message)).toHaveLength(3);
     expect(hint).toBe(
-      'Nothing was sent. Settings after a syntax error are not read: more problems may be listed when it is fixed.',
+      'Nothing was sent. Settings after a syntax error are not read: more problems may be listed once it is fixed.',
     );
   });
 

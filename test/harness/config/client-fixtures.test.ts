@@ -149,7 +149,7 @@ describe('mtls.fixtures', () => {
 
   it('advises on one without a client certificate', async () => {
     const { advice } = await load(given({ revoked: right.revoked }, { client: false }));
-    expect(advice).toContainEqual(expect.stringContaining('is not used: it needs a valid client certificate too'));
+    expect(advice).toContainEqual(expect.stringContaining('is not used: it also needs a valid client certificate'));
   });
 
   it.each<[string, string, string]>([
@@ -164,7 +164,7 @@ describe('mtls.fixtures', () => {
       'Give both',
     ],
     [`{ passphrase: "\${env:PASS}" }`, 'has no cert and no key', 'Give both'],
-    ['{ cert: "", key: client.key }', 'mtls.fixtures.expired.cert: is empty', 'leave it out'],
+    ['{ cert: "", key: client.key }', 'mtls.fixtures.expired.cert: is empty', 'omit it'],
     ['{ cert: none.pem, key: client.key }', 'the file none.pem does not exist', 'Give the path'],
     [
       '{ cert: client.pem, key: client.key, passphrase: secret }',

@@ -32,8 +32,8 @@ describe('configTemplate', () => {
           ? pathsIn(inner, `${start}${key}.`)
           : [`${start}${key}`],
       );
-    // One of the fixtures shows that a passphrase is possible.
-    const isFurther = (path: string) => /^mtls\.fixtures\.(?!expired\.)[\w-]+\.passphrase$/.test(path);
+    // One of the fixtures shows that a passphrase is possible; the operator names where notices go.
+    const isFurther = (path: string) => /^mtls\.fixtures\.(?!expired\.)[\w-]+\.passphrase$|^operate\./.test(path);
     expect(pathsIn(data as object, '').toSorted()).toEqual(
       SETTINGS.filter((setting: Setting) => setting.flagOnly !== true)
         .map(({ path }) => path)
@@ -55,7 +55,12 @@ describe('configTemplate', () => {
       .replace(/^seed: .*/m, 'seed: "1"');
     const config = await load({
       yaml,
-      env: { WEBHOOK_SECRET: 's'.repeat(40), GATEWAY_TOKEN: 't'.repeat(20), EFFECTS_TOKEN: 'e'.repeat(20) },
+      env: {
+        WEBHOOK_SECRET: 's'.repeat(40),
+        NEXT_WEBHOOK_SECRET: 'n'.repeat(40),
+        GATEWAY_TOKEN: 't'.repeat(20),
+        EFFECTS_TOKEN: 'e'.repeat(20),
+      },
       files: { 'api-key.txt': 'k'.repeat(20) },
       flags: { url: undefined },
     });

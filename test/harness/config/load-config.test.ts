@@ -14,6 +14,7 @@ describe('loadConfig', () => {
       effectsDecimals: [],
       effectsCommand: null,
       restartCommand: null,
+      rotateCommand: null,
       commandVariables: [],
       logs: [],
       suites: [],
@@ -22,6 +23,8 @@ describe('loadConfig', () => {
       concurrency: 8,
       timeoutMs: 10_000,
       recoveryMs: 10_000,
+      intervalMs: null,
+      waitMs: 0,
       maxMs: null,
       allowPrivate: [],
       seed: null,
@@ -32,6 +35,7 @@ describe('loadConfig', () => {
       evidence: false,
       evidenceLevel: 0,
       shard: null,
+      code: null,
       outputDir: null,
     });
     expect(config.evidenceSources).toEqual({});
@@ -41,11 +45,12 @@ describe('loadConfig', () => {
   });
 
   it('reads every setting from flags', async () => {
-    const cwd = workspace({ s: 's'.repeat(40), k: 'k'.repeat(20), t: 't'.repeat(20) });
+    const cwd = workspace({ s: 's'.repeat(40), n: 'n'.repeat(40), k: 'k'.repeat(20), t: 't'.repeat(20) });
     const config = await loadConfig({
       flags: {
         url: 'https://partner.example/hook',
         secretFile: 's',
+        nextSecretFile: 'n',
         signatureHeader: 'X-Sig',
         apiKeyFile: 'k',
         apiKeyHeader: 'X-Key',
@@ -57,6 +62,8 @@ describe('loadConfig', () => {
         concurrency: '64',
         timeout: '100ms',
         recovery: '10m',
+        maxRate: '100/m',
+        wait: '60s',
         seed: '42',
         strict: true,
         baseline: 'known.yaml',
@@ -68,8 +75,10 @@ describe('loadConfig', () => {
         effectsTokenFile: 't',
         effectsDeadline: '2s',
         restartCommand: './restart.sh',
+        rotateCommand: './rotate.sh',
         commandEnv: ['DATABASE_URL'],
         log: ['a.log'],
+        code: 'src/hook.ts',
         reporter: ['json=out.json', 'ndjson=-'],
         outputDir: 'out',
       },
@@ -89,6 +98,7 @@ describe('loadConfig', () => {
       effectsDecimals: [],
       effectsCommand: null,
       restartCommand: './restart.sh',
+      rotateCommand: './rotate.sh',
       commandVariables: ['DATABASE_URL'],
       logs: [join(cwd, 'a.log')],
       suites: ['signature'],
@@ -97,6 +107,8 @@ describe('loadConfig', () => {
       concurrency: 64,
       timeoutMs: 100,
       recoveryMs: 600_000,
+      intervalMs: 600,
+      waitMs: 60_000,
       maxMs: null,
       allowPrivate: [],
       seed: '42',
@@ -106,6 +118,7 @@ describe('loadConfig', () => {
       bail: true,
       evidence: true,
       evidenceLevel: 2,
+      code: join(cwd, 'src/hook.ts'),
       shard: null,
       outputDir: join(cwd, 'out'),
     });
@@ -116,7 +129,7 @@ describe('loadConfig', () => {
       { name: 'junit', file: join(cwd, 'out/junit.xml') },
       { name: 'html', file: join(cwd, 'out/report.html') },
     ]);
-    expect(config.secrets.toSorted()).toEqual(['k'.repeat(20), 's'.repeat(40), 't'.repeat(20)]);
+    expect(config.secrets.toSorted()).toEqual(['k'.repeat(20), 'n'.repeat(40), 's'.repeat(40), 't'.repeat(20)]);
   });
 
   it('resolves relative paths in the configuration file against its folder', async () => {
@@ -181,11 +194,11 @@ describe('loadConfig', () => {
     expect(await refusal({ flags: { apiKeyFile: '', profile: 'basic' } })).toEqual({
       code: 'CONFIG_EMPTY_VALUE',
       message: '--api-key-file: is empty',
-      hint: 'Give it a value, or leave it out.',
+      hint: 'Give it a value, or omit it.',
     });
     expect((await refusal({ flags: { url: '' } })).message).toBe('URL: is empty');
     expect((await refusal({ yaml: 'url: ""\n' })).message).toBe('hookproof.yaml:1:6: url: is empty');
-    expect((await refusal({ configFile: '' })).message).toBe('--config: is empty');
+    expect((await refusal({ configFile: '' })).message).toBe('--config: the path is empty');
   });
 
   it('advises on a misspelt variable, unless the file refers to it', async () => {
@@ -238,9 +251,9 @@ describe('loadConfig', () => {
 
 const SECRET = { HOOKPROOF_SECRET: 's'.repeat(40) };
 const KEY = { HOOKPROOF_API_KEY: 'k'.repeat(40) };
-const NO_SECRET = 'needs an HMAC secret, and none is configured';
-const NO_KEY = 'needs an API key, and none is configured';
-const NO_HTTPS = 'needs HTTPS, and the URL is plain HTTP';
+const NO_SECRET = 'needs an HMAC secret, but none is configured';
+const NO_KEY = 'needs an API key, but none is configured';
+const NO_HTTPS = 'needs HTTPS, but the URL is plain HTTP';
 
 describe('profiles', () => {
   it.each([
@@ -327,6 +340,7 @@ describe('describeConfig', () => {
     expect(rows).toEqual([
       ['url', 'https://file.example/', 'hookproof.yaml:1:6'],
       ['hmac.secret', '[set, 44 characters]', 'hookproof.yaml:3:11'],
+      ['hmac.next-secret', 'not set', 'default'],
       ['hmac.header', 'X-Service-Signature', 'default'],
       ['api-key.value', '[set, 1 character]', 'environment HOOKPROOF_API_KEY'],
       ['api-key.header', 'X-API-Key', 'default'],
@@ -341,6 +355,7 @@ describe('describeConfig', () => {
       ['effects.decimals', 'NEO=0, GUSD=2, USDC=6, BTC=8, ETH=18', 'default'],
       ['effects-command', 'none', 'default'],
       ['restart-command', 'none', 'default'],
+      ['rotate-command', 'in a terminal, `run` and `certify` ask you to do it', 'default'],
       ['command-env', 'none', 'default'],
       ['log', 'none', 'default'],
       ['suites', 'all', 'default'],
@@ -349,6 +364,8 @@ describe('describeConfig', () => {
       ['concurrency', '8', 'default'],
       ['timeout', '5s', 'hookproof.yaml:6:10'],
       ['recovery', '10s', 'default'],
+      ['max-rate', 'no limit', 'default'],
+      ['wait', '0s', 'default'],
       ['max-time', 'depends on the number of checks', 'default'],
       ['allow-private', 'none', 'default'],
       ['seed', 'random', 'default'],
@@ -359,6 +376,7 @@ describe('describeConfig', () => {
       ['evidence', 'false', 'default'],
       ['evidence-level', '0', 'default'],
       ['shard', 'none', 'default'],
+      ['code', 'none', 'default'],
       ['reporters', 'human=-', 'default'],
       ['output-dir', 'none', 'default'],
     ]);

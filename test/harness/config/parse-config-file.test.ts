@@ -6,8 +6,8 @@ import { load, refusal, workspace } from './workspace.ts';
 
 const KNOWN =
   'url, hmac, api-key, headers, samples, tls, mtls, profile, revision, effects, suites, scenarios, grep, ' +
-  'concurrency, timeout, recovery, max-time, allow-private, seed, strict, baseline, stack, bail, evidence, ' +
-  'evidence-level, reporters, output-dir';
+  'concurrency, timeout, recovery, max-rate, wait, max-time, allow-private, seed, strict, baseline, stack, ' +
+  'bail, evidence, evidence-level, operate, code, reporters, output-dir';
 const REFER = `Write \${env:NAME} for an environment variable, or \${file:PATH} for a file.`;
 const QUOTES = 'Put the value in quotes.';
 const RENAME = 'Rename it, or remove it.';
@@ -30,7 +30,11 @@ const REFUSED: Record<string, readonly (readonly [yaml: string, message: string,
     ['{ url: "https://a.example/", tls: { caa: x } }\n', '1:37: unknown key "caa" in tls; did you mean `ca`?', RENAME],
     ['__proto__: { url: x }\n', '1:1: unknown key "__proto__"', ALL_KEYS],
     ['kkkkkkkkkkkkkkkkkkkkkkkkkkkkkk: 1\n', '1:1: unknown key', ALL_KEYS],
-    ['hmac: { hunter2 }\n', '1:9: unknown key without a value in hmac', 'Known keys in hmac: secret, header.'],
+    [
+      'hmac: { hunter2 }\n',
+      '1:9: unknown key without a value in hmac',
+      'Known keys in hmac: secret, next-secret, header.',
+    ],
   ],
   CONFIG_EMPTY_VALUE: [
     ['hmac: { header }\n', '1:9: hmac.header: is empty', GIVE],
@@ -64,7 +68,7 @@ const REFUSED: Record<string, readonly (readonly [yaml: string, message: string,
     [
       'reporters: [human, jsno=x]\n',
       '1:20: reporters: "jsno" is not a reporter; did you mean "json"?',
-      'Choose from human, html, json, junit, ctrf, github, ndjson, badge.',
+      'Choose from human, html, json, junit, ctrf, sarif, github, ndjson, badge.',
     ],
     [`headers:\n  X-A: a \${b}\n`, '2:8: headers.X-A: the value of X-A contains an invalid reference', REFER],
     ['Please call me.\n', '1:1: contains no settings', PAIR],
@@ -106,7 +110,7 @@ const REFUSED: Record<string, readonly (readonly [yaml: string, message: string,
     ['? [a]\n: b\n', '1:3: a key is not plain text', PAIR],
     [
       'a: &a [x, x]\nb: &b [*a, *a, *a, *a]\nc: &c [*b, *b, *b, *b]\nd: [*c, *c, *c]\n',
-      '2:8: aliases expand to too much',
+      '2:8: the aliases expand to too much text',
       'Write the settings out.',
     ],
   ],
@@ -136,7 +140,7 @@ describe('hookproof.yaml is refused for', () => {
 
   it.each([
     [Array.from({ length: 20_000 }, (_, at) => `a${at}:\n`).join(''), '1:1: a group with thousands of keys begins'],
-    [`url: &a x\nsuites: [${'*a, '.repeat(20_000)}]\n`, 'one alias of too many'],
+    [`url: &a x\nsuites: [${'*a, '.repeat(20_000)}]\n`, 'there are too many aliases'],
   ])('what takes a parser longer than its length', async (yaml, what) => {
     const { code, message } = await refusal({ yaml });
     expect([code, message.endsWith(what)]).toEqual(['CONFIG_SYNTAX', true]);

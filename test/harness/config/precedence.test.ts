@@ -27,6 +27,7 @@ const secret = {
 const TABLE: readonly Row[] = [
   { path: 'url', flag: 'https://flag.example/', env: 'https://env.example/', file: 'https://file.example/' },
   { path: 'hmac.secret', ...secret },
+  { path: 'hmac.next-secret', ...secret },
   { path: 'hmac.header', flag: 'X-Flag', env: 'X-Env', file: 'X-File', none: 'X-Service-Signature' },
   { path: 'api-key.value', ...secret },
   { path: 'api-key.header', flag: 'X-Flag', env: 'X-Env', file: 'X-File', none: 'X-API-Key' },
@@ -44,6 +45,7 @@ const TABLE: readonly Row[] = [
   { path: 'effects.decimals', file: '[A=1]', none: 'NEO=0, GUSD=2, USDC=6, BTC=8, ETH=18' },
   { path: 'effects-command', flag: './effects.sh', none: 'none' },
   { path: 'restart-command', flag: './restart.sh', none: 'none' },
+  { path: 'rotate-command', flag: './rotate.sh', none: 'in a terminal, `run` and `certify` ask you to do it' },
   { path: 'command-env', flag: ['A', 'B'], none: 'none' },
   { path: 'log', flag: ['/a.log', '/b.log'], none: 'none' },
   { path: 'suites', flag: ['valid', 'http'], file: '[leaks]', none: 'all' },
@@ -52,6 +54,8 @@ const TABLE: readonly Row[] = [
   { path: 'concurrency', flag: '3', file: '4', none: '8' },
   { path: 'timeout', flag: '90s', file: '1.5s', none: '10s', shown: { file: '1500ms' } },
   { path: 'recovery', flag: '0s', file: '2m', none: '10s' },
+  { path: 'max-rate', flag: '5/s', env: '90/m', file: '100/m', none: 'no limit' },
+  { path: 'wait', flag: '30s', env: '45s', file: '2m', none: '0s' },
   { path: 'max-time', flag: '60m', file: '30m', none: 'depends on the number of checks' },
   { path: 'allow-private', flag: ['a.example'], file: '[b.example]', none: 'none' },
   { path: 'seed', flag: 'flag', file: '007', none: 'random' },
@@ -62,12 +66,14 @@ const TABLE: readonly Row[] = [
   { path: 'evidence', flag: true, file: 'false', none: 'false' },
   { path: 'evidence-level', flag: '1', file: '2', none: '0' },
   { path: 'shard', flag: '2/3', none: 'none' },
+  { path: 'code', flag: '/flag.ts', file: '/file.ts', none: 'none' },
   { path: 'reporters', flag: ['json'], file: '[ndjson]', none: 'human=-', shown: { flag: 'json=-', file: 'ndjson=-' } },
   { path: 'output-dir', flag: '/flag', file: '/file', none: 'none' },
 ];
 
-// What the profiles and a restart need, so that every row of the table loads.
+// What the profiles, a restart and a rotation need, so that every row of the table loads.
 const WINDOW = { HOOKPROOF_EFFECTS_URL: 'http://127.0.0.1:9101/effects' };
+const NEXT = { HOOKPROOF_NEXT_SECRET: 'n'.repeat(40) };
 const BASE = { HOOKPROOF_SECRET: 's'.repeat(40), HOOKPROOF_API_KEY: 'a'.repeat(20) };
 
 type Layers = readonly ('flag' | 'env' | 'file')[];
@@ -77,7 +83,7 @@ async function shown({ path, flag, env, file }: Row, layers: Layers) {
   const setting = settingAt(path);
   const { HOOKPROOF_SECRET, HOOKPROOF_API_KEY } = BASE;
   const isSecret = path === 'hmac.secret' || path === 'api-key.value';
-  const window = path === 'restart-command' ? WINDOW : {};
+  const source = path === 'restart-command' ? WINDOW : path === 'rotate-command' ? NEXT : {};
   const base = path === 'hmac.secret' ? { HOOKPROOF_API_KEY } : isSecret ? { HOOKPROOF_SECRET } : BASE;
   const [group, key] = path.split('.');
   const given: Given = {
@@ -88,7 +94,7 @@ async function shown({ path, flag, env, file }: Row, layers: Layers) {
     },
     env: {
       ...base,
-      ...window,
+      ...source,
       ...(layers.includes('env') && env !== undefined && { [setting.environment ?? '']: env }),
     },
     ...(layers.includes('file') && {
@@ -109,8 +115,10 @@ function placeOf({ path, file = '' }: Row): string {
 }
 
 describe('precedence', () => {
-  it('is tested for every setting but headers, samples and certificates', () => {
-    const others = SETTINGS.map(({ path }) => path).filter((path) => !/^(?:headers|samples|tls|mtls)/.test(path));
+  it('is tested for every setting but headers, samples, certificates and notices', () => {
+    const others = SETTINGS.map(({ path }) => path).filter(
+      (path) => !/^(?:headers|samples|tls|mtls|operate)/.test(path),
+    );
     expect(TABLE.map(({ path }) => path)).toEqual(others);
   });
 

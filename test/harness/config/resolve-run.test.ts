@@ -17,6 +17,8 @@ const REFUSED: readonly (readonly [flag: keyof ConfigFlags, values: readonly str
       '%s is not a duration',
       'Write a number and a unit, for example 500ms, 10s or 2m.',
     ],
+    ['maxRate', ['5'], '%s is not a rate', 'Write a number, a slash and a unit, for example 5/s or 100/m.'],
+    ['maxRate', ['0/s', '9000/s'], '%s is out of range', 'Choose a rate from 0.017/m to 1000/s.'],
     ['recovery', ['11m'], '%s is out of range', 'Choose a duration from 0s to 10m.'],
     [
       'shard',
@@ -36,7 +38,8 @@ describe('values', () => {
     for (const value of values) {
       const shown = /^[\w ./-]{1,24}$/.test(value) ? `"${value}"` : 'the value';
       const flags = { [flag]: flag === 'header' ? ['a: fine', value] : value };
-      expect(await refusal({ flags })).toMatchObject({ message: `--${flag}: ${what.replace('%s', shown)}`, hint });
+      const message = `--${flag.replace('maxRate', 'max-rate')}: ${what.replace('%s', shown)}`;
+      expect(await refusal({ flags })).toMatchObject({ message, hint });
     }
   });
 
@@ -117,12 +120,12 @@ describe('reporters', () => {
     [
       ['juint'],
       '--reporter: "juint" is not a reporter; did you mean "junit"?',
-      'Choose from human, html, json, junit, ctrf, github, ndjson, badge.',
+      'Choose from human, html, json, junit, ctrf, sarif, github, ndjson, badge.',
     ],
     [
       ['pdf=x'],
       '--reporter: "pdf" is not a reporter',
-      'Choose from human, html, json, junit, ctrf, github, ndjson, badge.',
+      'Choose from human, html, json, junit, ctrf, sarif, github, ndjson, badge.',
     ],
     [['json='], '--reporter: the file for json is missing', 'Write json=FILE, or json=- for standard output.'],
   ])('%j is refused', async (reporter, message, hint) => {

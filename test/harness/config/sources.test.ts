@@ -49,7 +49,7 @@ describe('the sources of evidence', () => {
 });
 
 const FULL = 'Give a full URL without credentials: http://127.0.0.1:9101/effects. The token has its own setting.';
-const SHARD = 'Run the suite `effects` and the log in a separate run, without `--shard`.';
+const SHARD = 'Run the suites `effects` and `rotation`, and check the log, in a separate run without `--shard`.';
 const shard = (flag: string) => `--${flag}: a shard sees only its own deliveries`;
 const file = (lines: string): Given => ({ yaml: `url: https://a.example/\neffects:\n  ${lines}\n`, flags: {} });
 
@@ -76,26 +76,26 @@ describe('a problem is named with its place', () => {
     [
       'a URL and a command',
       { flags: { effects: URL_OF_WINDOW, effectsCommand: './effects.sh' } },
-      '--effects-command: the effects window has a URL, too',
-      'Give one of the two.',
+      '--effects-command: the effects window also has a URL',
+      'Give only one of them.',
     ],
     [
       'a variable without a command',
       { flags: { commandEnv: ['DATABASE_URL'] } },
       '--command-env: there is no command',
-      'Add `--restart-command` or `--effects-command`, or remove it.',
+      'Add `--restart-command`, `--effects-command` or `--rotate-command`, or remove it.',
     ],
     [
       'the key of the certifier for a command',
       { flags: { effectsCommand: './x', commandEnv: ['HOOKPROOF_CERTIFY_KEY'] } },
-      '--command-env: HOOKPROOF_CERTIFY_KEY is the key of the certifier',
-      'Name a variable that the receiver needs.',
+      "--command-env: HOOKPROOF_CERTIFY_KEY is the certifier's key",
+      'Give a variable that the receiver needs.',
     ],
     [
       'a restart without a window',
       { flags: { restartCommand: './restart.sh' } },
       '--restart-command: there is no effects window',
-      'Add `--effects URL`: without it, a restart shows nothing.',
+      'Add `--effects URL`: without it, a restart provides no evidence.',
     ],
     ['a shard with a window', { flags: { effects: URL_OF_WINDOW, shard: '1/2' } }, shard('effects'), SHARD],
     ['a shard with a command', { flags: { effectsCommand: 'x', shard: '1/2' } }, shard('effects-command'), SHARD],
@@ -122,7 +122,7 @@ describe('a problem is named with its place', () => {
       'an empty command',
       { flags: { effectsCommand: '' } },
       '--effects-command: is empty',
-      'Give it a value, or leave it out.',
+      'Give it a value, or omit it.',
     ],
   ])('%s', async (_, given, message, hint) => {
     expect(await refusal(given)).toMatchObject({ message, hint });
@@ -144,14 +144,52 @@ describe('a problem is named with its place', () => {
   });
 });
 
+describe('a rotation of the secret', () => {
+  const [OLD, NEXT] = ['s'.repeat(40), 'n'.repeat(40)];
+  const env = { HOOKPROOF_SECRET: OLD, HOOKPROOF_NEXT_SECRET: NEXT };
+
+  it('has the next secret, which is kept secret, and a command', async () => {
+    const { evidenceSources, secrets } = await load({ flags: { rotateCommand: './rotate.sh' }, env });
+    expect(evidenceSources).toEqual({ rotation: { nextSecret: NEXT, command: './rotate.sh' } });
+    expect(secrets).toContain(NEXT);
+  });
+
+  it('takes the next secret from a file and from hookproof.yaml', async () => {
+    const files = { 'next.txt': NEXT };
+    const byFlag = await load({ flags: { nextSecretFile: 'next.txt' }, env: { HOOKPROOF_SECRET: OLD }, files });
+    const yaml = `url: https://a.example/\nhmac:\n  next-secret: \${env:NEXT}\n`;
+    const byFile = await load({ yaml, env: { HOOKPROOF_SECRET: OLD, NEXT }, flags: { url: undefined } });
+    for (const { evidenceSources } of [byFlag, byFile]) expect(evidenceSources.rotation?.nextSecret).toBe(NEXT);
+  });
+
+  it('gives advice about a newline in the next secret', async () => {
+    const { advice } = await load({ env: { ...env, HOOKPROOF_NEXT_SECRET: `${NEXT}\n` } });
+    expect(advice.join()).toContain('The next HMAC secret ends with a newline');
+  });
+
+  it.each<[string, Given, string]>([
+    ['no secret', { env: { HOOKPROOF_NEXT_SECRET: NEXT } }, 'there is no current secret for it to replace'],
+    ['the same secret', { env: { ...env, HOOKPROOF_NEXT_SECRET: OLD } }, 'it is the same as the current secret'],
+    ['a command alone', { flags: { rotateCommand: 'x' } }, 'there is no next secret'],
+    ['a shard', { env, flags: { shard: '1/2' } }, 'a shard sees only its own deliveries'],
+  ])('is refused with %s', async (_, given, reason) => {
+    const { message } = await refusal(given);
+    expect(message).toContain(reason);
+    expect(message).not.toContain(NEXT);
+  });
+});
+
 describe('a file', () => {
-  it.each(['effects-command: ./x', 'restart-command: ./x', 'log: [a]', 'effects: { command: ./x }'])(
-    'has no setting that runs a command or reads a log: %s',
-    async (line) => {
-      const { code } = await refusal({ yaml: `url: https://a.example/\n${line}\n`, flags: {} });
-      expect(code).toBe('CONFIG_UNKNOWN_KEY');
-    },
-  );
+  it.each([
+    'effects-command: ./x',
+    'restart-command: ./x',
+    'rotate-command: ./x',
+    'log: [a]',
+    'effects: { command: ./x }',
+  ])('has no setting that runs a command or reads a log: %s', async (line) => {
+    const { code } = await refusal({ yaml: `url: https://a.example/\n${line}\n`, flags: {} });
+    expect(code).toBe('CONFIG_UNKNOWN_KEY');
+  });
 
   /** The problems with the file of a partner of a fleet. */
   async function problemsOfPartner(lines: string) {
@@ -164,9 +202,10 @@ describe('a file', () => {
 
   it('of a partner of a fleet may open its window, and may not set a command or a log', async () => {
     expect(await problemsOfPartner(`effects:\n  url: ${URL_OF_WINDOW}\n  deadline: 2s\n`)).toEqual([]);
-    for (const line of ['effects-command: ./x', 'restart-command: ./x', 'log: [a]']) {
+    for (const line of ['effects-command: ./x', 'restart-command: ./x', 'rotate-command: ./x', 'log: [a]']) {
       expect(await problemsOfPartner(`${line}\n`)).toEqual(['CONFIG_UNKNOWN_KEY']);
     }
+    expect(await problemsOfPartner('hmac:\n  next-secret: x\n')).toContain('CONFIG_PARTNER_SETTING');
   });
 
   it('is not asked for a log that a flag names: it is relative to the current folder', async () => {

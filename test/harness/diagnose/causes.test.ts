@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { diagnose } from '../../../harness/diagnose/index.ts';
 import { CATALOGUE } from '../../../scenarios/index.ts';
-import { diagnosed } from './played.ts';
+import { BOTH, diagnosed, resultsWith } from './played.ts';
 
 const IDS = CATALOGUE.flatMap(({ scenarios }) => scenarios.map(({ id }) => id));
 
@@ -50,6 +51,12 @@ describe('the causes', () => {
     expect(other).toHaveLength(2);
   });
 
+  it('have the worst harm of those with the same mistake', async () => {
+    const answered500 = all(/^signature\/(?:missing|empty|blank)$/, 'fail 500');
+    const found = await diagnosed({ ...answered500, 'signature/1-character': 'fail 200', ...REFUSED });
+    expect(found.map(({ mistake }) => mistake)).toEqual(['signature-check-throws', 'valid-kind-rejected']);
+  });
+
   it('never take a rejection as a malformed payload for an invalid signature', async () => {
     const bodies = (outcome: string) => all(/^raw-body\/(?:spaces|tabs|indent-2)$/, outcome);
     expect(await diagnosed(bodies('fail 401'))).toMatchObject([{ mistake: 'reserialised-body' }]);
@@ -60,5 +67,96 @@ describe('the causes', () => {
   it('name the status that is wrong', async () => {
     const [main] = await diagnosed(all(/^signature\/(?:missing|empty|unsigned-sell|missing-as-text)$/, 'fail 400'));
     expect(main).toMatchObject({ mistake: 'wrong-refusal-status', title: expect.stringContaining('400') });
+  });
+
+  it('tell a list of kinds from one shape for all', async () => {
+    const [one] = await diagnosed(all(/^valid\/tracking-(?:buy|sell|error)/, 'fail 400'));
+    expect(one?.mistake).toBe('valid-kind-rejected');
+    const others = all(/^valid\/(?:payment-method-(?:staged|declined)|wallet-created|deposit-on-chain)$/, 'fail 400');
+    const [listed] = await diagnosed({ ...others, 'valid/unknown-type': 'warn 400' });
+    expect(listed?.mistake).toBe('valid-kind-rejected');
+  });
+
+  it('take an inherited name for an unknown one where those fail as well', async () => {
+    const inherited = { 'malformed/lookup-inherited': 'fail 500' };
+    expect(await diagnosed(inherited)).toMatchObject([{ mistake: 'inherited-name-lookup' }]);
+    const both = await diagnosed({ ...inherited, 'valid/unknown-caas-type': 'warn 500' });
+    expect(both[0]?.mistake).toBe('unknown-values-rejected');
+  });
+});
+
+/** The diagnosis of a run in which these deliveries were answered so, or not at all, and the receiver stopped. */
+function stopped(outcomes: Readonly<Record<string, string>>, others: Readonly<Record<string, string>> = {}) {
+  const reds = { ...others, ...outcomes, 'delivery/stays-up': 'fail closed' };
+  const results = resultsWith(reds, BOTH).map((result) =>
+    result.id in outcomes ? { ...result, decidedBy: 'receiver-stopped' as const } : result,
+  );
+  const outages = Object.keys(outcomes).map((culprit) => ({
+    culprit,
+    inFlight: [culprit],
+    recovered: true,
+    outcome: 'closed',
+    sign: '',
+  }));
+  return diagnosed({}, { results, outages: outages as unknown as Parameters<typeof diagnose>[0]['outages'] });
+}
+
+const UNSIGNED = /^(?:signature\/(?:missing|unsigned-)|malformed\/unsigned-(?:json|null|binary|empty))/;
+
+describe('what a cause says', () => {
+  it('is that the process ends, where it ended, and that 500 is answered, where it was', async () => {
+    const [ended] = await stopped(all(UNSIGNED, 'fail closed'));
+    expect(ended?.mistake).toBe('verification-ends-process');
+    expect(ended?.title).toMatch(/^Ends the process/);
+    const [closed] = await diagnosed(all(UNSIGNED, 'fail closed'));
+    expect(closed?.title).toMatch(/^Closes the connection on/);
+    const [answered] = await diagnosed(all(UNSIGNED, 'fail 500'));
+    expect(answered?.title).toMatch(/^Answers 500/);
+  });
+
+  it('is the body, where it ends the process with and without a valid signature', async () => {
+    const signed = { 'malformed/gzip-that-is-plain': 'fail closed', 'malformed/gzip-cut': 'fail closed' };
+    const unsigned = { 'malformed/unsigned-gzip': 'fail closed' };
+    const both = await stopped({ ...signed, ...unsigned });
+    expect(both).toMatchObject([{ mistake: 'decompression-unguarded', why: expect.stringContaining('any check') }]);
+    expect(both[0]?.title).toMatch(/: ends the process before any check on a plain body that is declared as gzip/);
+    expect(both[0]?.evidence).toEqual(expect.arrayContaining([...Object.keys(signed), ...Object.keys(unsigned)]));
+    // Alone, the signature may decide.
+    const [alone] = await stopped(unsigned);
+    expect(alone?.mistake).toBe('verification-ends-process');
+    const [anyone] = await stopped({ ...all(UNSIGNED, 'fail closed'), ...signed, ...unsigned });
+    expect(anyone?.mistake).toBe('verification-ends-process');
+  });
+
+  it('is an end by anyone before one by signed deliveries', async () => {
+    const empty = { 'signature/empty': 'fail closed', 'signature/blank': 'fail closed' };
+    const signed = { 'malformed/string': 'fail closed', 'malformed/number': 'fail closed' };
+    const [main] = await stopped({ ...empty, ...signed });
+    expect(main?.title).toMatch(/^Ends the process on .* with an empty signature/);
+    const [late] = await stopped({ 'signature/other-secret': 'fail 200' });
+    expect(late?.title).toBe('Stops answering after a delivery that is signed with a different secret');
+  });
+
+  it('is the size of the body, where the check answers everything else correctly', async () => {
+    const large = all(/^malformed\/unsigned-[18]-mb$|^signature\/over-beginning$/, 'fail 503');
+    const payloads = { ...all(/^malformed\/size-(?:99|150)-kb$/, 'warn 503'), 'malformed/size-1-mb': 'fail 503' };
+    const found = await diagnosed({
+      ...large,
+      ...payloads,
+      'malformed/many-keys': 'fail 503',
+      'signature/status': 'fail 400',
+    });
+    expect(found.map(({ mistake }) => mistake)).toEqual(['wrong-refusal-status', 'oversized-body-unhandled']);
+    expect(found[1]?.title).not.toContain('400');
+  });
+
+  it('is that the body is parsed first, where forgeries with certain bodies alone are answered 500', async () => {
+    const [main] = await diagnosed(all(/^malformed\/unsigned-(?:json|binary|depth)$/, 'fail 500'));
+    expect(main?.mistake).toBe('parsing-before-verification');
+  });
+
+  it('is no rule about the contents of one delivery that got no answer in time', async () => {
+    const [main] = await diagnosed({ 'valid/currencies': 'fail silence', 'valid/unknown-type': 'warn silence' });
+    expect(main?.title).toBe('Does not answer a valid delivery in time (valid/currencies)');
   });
 });

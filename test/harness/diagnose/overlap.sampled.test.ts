@@ -18,7 +18,7 @@ const PLAYED = dictionary.faults.filter(
     !Object.keys(redOutcomes(fault)).some((id) => STATUS.test(id)),
 );
 
-/** One in this many mutants, or each of them. */
+/** About one in this many mutants, or each of them. A new mutant does not change which others are in the sample. */
 const ONE_IN = inject('whole') ? 1 : 10;
 
 const explained = (outcomes: Record<string, string>, faults: readonly DictionaryFault[] = dictionary.faults) =>
@@ -33,7 +33,7 @@ const named = (outcomes: Record<string, string>, faults?: readonly DictionaryFau
 const outcomesOf = (name: string) => redOutcomes(faultCalled(dictionary, name));
 
 describe('an endpoint that behaves exactly like one mutant', () => {
-  const sample = PLAYED.filter((_, at) => at % ONE_IN === 0);
+  const sample = PLAYED.filter(({ name }) => name.length % ONE_IN === 0);
   const found = sample.map((fault) => ({ fault, explanations: explained(redOutcomes(fault)) }));
 
   // Eight mutants of two mistakes have nearly the same outcomes.
@@ -98,7 +98,7 @@ describe('an endpoint that is slightly different', () => {
   });
 
   it('is not found when it is like no mutant, and one or two of its outcomes at most are', () => {
-    const some = CATALOGUE.flatMap(({ scenarios }) => scenarios).filter((_, at) => at % 7 === 3);
+    const some = CATALOGUE.flatMap(({ scenarios }) => scenarios).filter(({ id }) => id.length % 7 === 3);
     const strange = Object.fromEntries(some.map(({ id }) => [id, 'fail 451']));
     expect(explained(strange).flatMap(({ evidence }) => evidence).length).toBeLessThan(3);
     expect(explained({})).toEqual([]);

@@ -34,18 +34,31 @@ describe('the patterns', () => {
     ['X-Forwarded-For: 127.0.0.1', 'spoofed-client-address'],
     ['X-Test-Mode: 1', 'test-mode-from-request'],
     ['X-Original-URL: /status', 'verification-per-path'],
+    ['X-Forwarded-Path: /status', 'verification-per-path'],
   ])('know an isolated header: %s', (delivery, mistake) => {
     const id = 'signature/unsigned-forwarded-for-loopback';
     expect(mistakes({ [id]: 'fail 200' }, whatSuffices, { delivery })).toEqual([mistake]);
     expect(mistakes({ [id]: 'fail 200' }, whatSuffices)).toEqual([]);
   });
 
+  it('know a server name that needs no client certificate, whatever it is called', () => {
+    const parts = {
+      delivery: 'the server name url.test (SNI)',
+      verdict: 'fail',
+      decidedBy: 'forgery-accepted',
+    } as const;
+    const found = mistakes({ 'mtls/other-server-names': 'fail 200' }, whatSuffices, parts);
+    expect(found).toEqual(['certificate-check-conditional']);
+  });
+
   it.each([
-    ['3 of 4', ['copies-by-content']],
-    ['2 of 4', []],
-  ])('know that only the first notification is handled: %s are not', (share, found) => {
-    const reason = `${share} accepted notifications not handled in time`;
-    expect(mistakes({ 'effects/accepted-handled': 'fail not-handled' }, patternsOf, { reason })).toEqual(found);
+    ['on new connections alone', {}, ['ids-kept-in-memory']],
+    ['on one connection as well', { 'effects/copies-in-turn': 'fail handled-twice' }, []],
+    ['and nothing is known of one connection', { 'effects/copies-in-turn': 'inconclusive seen' }, []],
+  ])('know ids that each process remembers: copies are handled again %s', (_, more, found) => {
+    const onNew = { 'effects/copies-on-new-connections': 'fail handled-twice' };
+    const effects = [{ delivery: 'copy 1', times: 2, tookMs: 1 }];
+    expect(mistakes({ ...onNew, ...more }, patternsOf, { effects })).toEqual(found);
   });
 
   it.each([
@@ -61,5 +74,24 @@ describe('the patterns', () => {
   it('know valid deliveries that fail now and then from the check of that alone', () => {
     expect(mistakes({ 'valid/steady': 'fail seen' }, patternsOf)).toHaveLength(1);
     expect(mistakes({ 'delivery/ten-at-once': 'fail 500' }, patternsOf)).toEqual([]);
+  });
+
+  it('know mixed-up deliveries from valid ones that are refused as forged among these', () => {
+    const of = (outcome: string) => {
+      const hole = { 'signature/missing-as-text': 'fail 200' };
+      const results = resultsWith({ 'valid/steady': 'fail seen', 'http/burst-mixed': outcome, ...hole }, BOTH);
+      const answered = { class: 'rejected', status: 401 } as const;
+      const rejecting = results.map((one) => ({
+        ...one,
+        ...(one.suite === 'signature' && { answered }),
+        ...(one.id === 'http/burst-mixed' && { delivery: 'valid delivery 1' }),
+      }));
+      return patternsOf(factsOf(rejecting, []), rejecting);
+    };
+    const [mixed, ...others] = of('fail 401');
+    expect([mixed?.mistake, others]).toEqual(['state-shared-by-requests', []]);
+    // A forgery that is accepted alone is another hole.
+    expect(mixed?.evidence).toEqual(['valid/steady', 'http/burst-mixed']);
+    expect(of('fail 500').map(({ mistake }) => mistake)).toEqual(['intermittent-failures']);
   });
 });

@@ -15,7 +15,7 @@ describe('the diagnosis', () => {
     const results = resultsWith({ 'signature/missing': 'fail 200' }, BOTH);
     const broken = results.map((result) => Object.defineProperty({ ...result }, 'exchanges', { value: null }));
     const [main] = await diagnosed({}, { results: broken });
-    expect(main?.title).toMatch(/^The diagnosis failed, which is a defect of hookproof: TypeError/);
+    expect(main?.title).toMatch(/^The diagnosis failed because of a bug in hookproof: TypeError/);
   });
 
   it('names the mutant, its evidence, where it is seen, why it matters and the fix', async () => {
@@ -93,6 +93,31 @@ describe('the diagnosis', () => {
     const outages = [outage] as unknown as Parameters<typeof diagnose>[0]['outages'];
     const [main] = await diagnosed({ 'valid/sell': 'fail 451' }, { outages });
     expect([main?.fault, main?.why.includes('got 503')]).toEqual(['valid-deliveries-refused-for-a-while', true]);
+  });
+
+  it('says what the deliveries in flight share, and that a receiver without an answer is busy', async () => {
+    const outage = { culprit: null, recovered: false, sign: 'no answer' };
+    const titleAfter = async (outcome: string, inFlight: readonly string[]) => {
+      const outages = [{ ...outage, outcome, inFlight }] as unknown as Parameters<typeof diagnose>[0]['outages'];
+      return (await diagnosed({}, { outages }))[0]?.title;
+    };
+    const stopped = 'A single delivery stops the receiver, and it does not recover';
+    expect(await titleAfter('closed', ['malformed/null', 'malformed/array', 'valid/sell'])).toBe(
+      `${stopped} (perhaps one with a malformed payload, 2 of 3 in flight)`,
+    );
+    expect(await titleAfter('closed', ['malformed/null', 'signature/missing', 'valid/sell'])).toBe(stopped);
+    expect(await titleAfter('silence', ['malformed/null'])).toBe('The receiver stops answering during the run');
+  });
+
+  it('names five of the deliveries in flight, where no check lists them', async () => {
+    const inFlight = resultsWith({}, BOTH).flatMap(({ id, suite }) => (suite === 'malformed' ? id : []));
+    const outage = { culprit: null, recovered: true, sign: 'no answer', outcome: 'closed', inFlight };
+    const outages = [outage] as unknown as Parameters<typeof diagnose>[0]['outages'];
+    const results = resultsWith({}, BOTH).filter(({ suite }) => suite === 'malformed');
+    const [main] = await diagnosed({}, { outages, results });
+    expect(main?.title).toMatch(/ \(perhaps one with .* in flight\): one of [^:]+$/);
+    expect(main?.title.split(', malformed/')).toHaveLength(5);
+    expect(main?.title).toMatch(new RegExp(` and ${inFlight.length - 5} more$`));
   });
 
   it('has one finding when every rejection or acceptance has the wrong status, after what is accepted', async () => {

@@ -30,6 +30,7 @@ describe('the stack', () => {
     ['X-Powered-By', 'PHP/8.4.16', 'php'],
     ['Server', 'Kestrel', 'dotnet'],
     ['X-Powered-By', 'ASP.NET', 'dotnet'],
+    ['Keep-Alive', 'timeout=5', 'node'],
   ])('is guessed from %s: %s', (name, value, stack) => {
     expect(guessed([name, value])).toEqual({ name: stack, source: `${name}: ${value}` });
   });
@@ -38,6 +39,8 @@ describe('the stack', () => {
     ['Server', 'nginx/1.26.3'],
     ['Server', 'Apache/2.4.66 (Debian)'],
     ['Server', 'cloudflare'],
+    ['Keep-Alive', 'timeout=5, max=100'],
+    ['Keep-Alive', 'timeout=60'],
     ['Content-Type', 'text/html; express'],
     ['X-Runtime', 'node'],
   ])('is not guessed from %s: %s', (name, value) => {
@@ -125,6 +128,10 @@ describe('the stack', () => {
     expect(
       guessedFrom(500, '{"statusCode":500,"error":"Error","message":"x"}', ['X-Powered-By', 'Express'])?.name,
     ).toBe('express');
+  });
+
+  it('is guessed from the error page of another language rather than from Keep-Alive, which a proxy may add', () => {
+    expect(guessedFrom(404, '404 page not found\n', ['Keep-Alive', 'timeout=5'])?.name).toBe('go');
   });
 
   it('is guessed from the two headers of http.Error in Go, and from cookies', () => {

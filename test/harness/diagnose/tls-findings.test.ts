@@ -60,7 +60,7 @@ describe('the diagnosis over mutual TLS', () => {
     [
       'trusts a header',
       { options: asks, check: trustsHeader },
-      ['certificate-header-unprotected', 'resumed-session-unverified'],
+      ['resumed-session-unverified', 'certificate-header-unprotected'],
     ],
     [
       'has an expired certificate',

@@ -79,7 +79,7 @@ describe('a secret', () => {
     const detail = (value: string) => credentialShape('secret', value).findings[0]?.detail;
     expect(detail(`${PLAIN} é`)).toContain('(NFC)');
     expect(detail(`${PLAIN} é`.normalize('NFD'))).toContain('separate characters (NFD');
-    expect(detail(`${PLAIN} 鍵`)).toContain('one spelling');
+    expect(detail(`${PLAIN} 鍵`)).toContain('only one Unicode form');
   });
 });
 

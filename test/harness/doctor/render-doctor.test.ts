@@ -202,7 +202,7 @@ describe('the report of the doctor in a terminal', () => {
   it('states an interruption, and that nothing was found', () => {
     const nothing = { ...document, counts: { problem: 0, advice: 0, info: 0 }, sections: [], interrupted: true };
     expect(renderDoctor(nothing, { columns: 120, color: false, unicode: true })).toContain(
-      'Interrupted: these are the findings up to then. Nothing found.',
+      'Interrupted: these are the findings so far. Nothing found.',
     );
   });
 });

@@ -124,6 +124,24 @@ describe('an accepted notification', () => {
   });
 });
 
+describe('a wait for a handling', () => {
+  it.each([
+    ['the notification is handled', 4, 1],
+    ['the deadline has passed', Number.POSITIVE_INFINITY, 600],
+  ])('ends when %s', async (_, query, tickMs) => {
+    const handled: string[] = [];
+    const { window } = windowOn(handled, (_, count) => {
+      if (count === query) handled.push('a');
+    });
+    const tracker = await track(window, tickMs);
+    tracker.record(delivery('a'));
+    tracker.expect('a');
+    await tracker.waitUntilHandled(['a']);
+    expect(tracker.effectsOf('a').handled).toHaveLength(query === 4 ? 1 : 0);
+    tracker.close();
+  });
+});
+
 describe('the audit', () => {
   /** The audit after these deliveries to a receiver that handled this in addition to what it had handled before. */
   async function auditOf(deliveries: readonly TrackedDelivery[], handled: readonly string[]) {
@@ -144,7 +162,7 @@ describe('the audit', () => {
       delivery('b', rejected),
     ];
     const { notifications, unexplained } = await auditOf(deliveries, ['a']);
-    expect(notifications).toEqual([
+    expect(notifications).toMatchObject([
       { id: 'a', scenarios: ['signature/missing', 'signature/wrong'], outcome: 'rejected', isControl: false, times: 1 },
       { id: 'b', scenarios: ['valid/wallet'], outcome: 'rejected', isControl: false, times: 0 },
     ]);
@@ -162,8 +180,16 @@ describe('the audit', () => {
     ['without an answer', delivery('a', { outcome: 'unknown' })],
     ['forged and accepted, which its answer reports', delivery('a', { isValid: false })],
     ['with two ids', delivery('a', { body: body('a', 'b'), outcome: 'rejected' })],
-  ])('says nothing of a delivery %s', async (_, one) => {
-    expect(await auditOf([one], ['a'])).toEqual({ notifications: [], unexplained: 0, problem: null });
+  ])('draws no conclusion from a delivery %s', async (_, one) => {
+    const { notifications, unexplained } = await auditOf([one], ['a']);
+    expect(new Set(notifications.map(({ outcome }) => outcome))).toEqual(new Set(['unknown']));
+    expect(unexplained).toBe(0);
+  });
+
+  it('has the fields of a notification by their paths', async () => {
+    const text = '{"id":"a","data":{"type":null,"list":[{"x":1}]}}';
+    const { notifications } = await auditOf([delivery('', { body: Buffer.from(text) })], ['a']);
+    expect(notifications[0]?.fields).toEqual({ id: '"a"', 'data.type': 'null', 'data.list.0.x': '1' });
   });
 
   it.each([
@@ -188,7 +214,7 @@ describe('the audit', () => {
 
   it('counts handlings that nothing explains, and no others', async () => {
     expect((await auditOf([delivery('a')], ['a', 'x', 'y'])).unexplained).toBe(2);
-    // Of an accepted delivery without an id, the handling has another one or none.
+    // The handling of an accepted delivery without an id has another id or none.
     const untraceable = delivery('', { body: Buffer.from('{}') });
     expect((await auditOf([delivery('a'), untraceable], ['a', 'x', 'y'])).unexplained).toBe(1);
     // A receiver may keep an id in another spelling.

@@ -1,5 +1,13 @@
 /** Documents about many partners, for looking at the page and the table. */
-import { type FleetDocument, type FleetPartner, namesDigest, type Outcome, totalsOf } from '../../../harness/fleet.ts';
+import {
+  type FleetDocument,
+  type FleetPartner,
+  namesDigest,
+  type PartnerOutcome,
+  totalsOf,
+} from '../../../harness/fleet.ts';
+import { makeRecord, type Standing, type State } from '../../../harness/register/index.ts';
+import type { FleetView } from '../../../harness/report/html/fleet-page.ts';
 import { CATALOGUE } from '../../../scenarios/index.ts';
 
 const NONE = { pass: 0, fail: 0, warn: 0, inconclusive: 0, notApplicable: 0, harnessError: 0 };
@@ -15,7 +23,7 @@ const VERDICT = {
 /** `at` decides the numbers. */
 export function partnerWith(
   name: string,
-  outcome: Outcome,
+  outcome: PartnerOutcome,
   at: number,
   parts: Partial<FleetPartner> = {},
 ): FleetPartner {
@@ -103,15 +111,46 @@ export function fleetWith(partners: readonly FleetPartner[], parts: Partial<Flee
   };
 }
 
-const OUTCOMES: readonly Outcome[] = [
-  'certified',
-  'certified',
-  'failed',
-  'certified',
-  'inconclusive',
-  'certified',
-  'certified',
-  'refused',
+/** The standing of a partner in the register. `at` decides the numbers. */
+export function standingWith(partner: string, state: State, at: number, parts: Partial<Standing> = {}): Standing {
+  const outcome =
+    state === 'certified' || state === 'allowed' ? 'certified' : state === 'failing' ? 'failed' : 'inconclusive';
+  const { diagnosis: cause, suites, url } = partnerWith(partner, outcome, at);
+  const isAllowed = state === 'certified' || state === 'allowed';
+  const last = makeRecord({
+    ...{ partner, url, suites, cause, event: outcome, catalogue: `sha256:${'ab'.repeat(32)}`, version: '0.1.0' },
+    at: '2026-11-21T20:00:00.000Z',
+  });
+  return {
+    partner,
+    state,
+    mayGetTraffic: isAllowed,
+    since: state === 'uncertified' ? null : '2026-11-21T20:00:00.000Z',
+    until: isAllowed ? '2027-02-19T20:00:00.000Z' : null,
+    reason: isAllowed ? null : (cause?.title ?? 'no certificate was ever issued'),
+    certificate: isAllowed
+      ? {
+          ...{ kind: 'certificate', partner, url, certificate: 'c'.repeat(64), keyId: 'd'.repeat(64) },
+          ...{ issuedAt: '2026-11-21T20:00:00.000Z', expiresAt: '2027-02-19T20:00:00.000Z' },
+          ...{ profile: 'staging', revision: 2, evidenceLevel: 1 },
+        }
+      : null,
+    grant: null,
+    warnings: [],
+    last: [last],
+    ...parts,
+  };
+}
+
+export function viewWith(standings: readonly Standing[], parts: Partial<FleetView> = {}): FleetView {
+  const files = new Map(
+    standings.map(({ partner }) => [partner, ['run.json', 'report.html', 'certificate.dsse.json']]),
+  );
+  return { at: '2026-11-21T20:00:00.000Z', standings, changes: null, files, caveats: [], ...parts };
+}
+
+const STATES: readonly State[] = [
+  ...(['certified', 'certified', 'failing', 'certified', 'uncertified', 'certified', 'drifted', 'expired'] as const),
 ];
 const WORDS = [
   'acme',
@@ -124,16 +163,13 @@ const WORDS = [
   'harbour-and-sons-payments',
 ];
 
-/** As many partners as there are in the issue, of every kind, with something to compare with. */
-export function largeFleet(count = 300): FleetDocument {
-  const partners = Array.from({ length: count }, (_, at) => {
-    const outcome =
-      at % 71 === 70 ? 'harness-error' : (OUTCOMES[(at * 5 + Math.floor(at / 9)) % OUTCOMES.length] ?? 'certified');
-    const previous =
-      at % 13 === 0
-        ? null
-        : { outcome: at % 17 === 0 ? ('failed' as const) : at % 19 === 0 ? ('certified' as const) : outcome };
-    return partnerWith(`${WORDS[at % WORDS.length]}-${at + 1}`, outcome, at, { previous });
+/** As many partners as are asked for, in every state, with something to compare with. */
+export function largeFleet(count = 300): FleetView {
+  const standings = Array.from({ length: count }, (_, at) => {
+    const state = at % 71 === 70 ? 'revoked' : (STATES[(at * 5 + Math.floor(at / 9)) % STATES.length] ?? 'certified');
+    const warnings = at % 23 === 0 ? ['the last run (2026-11-21) led to no verdict: the endpoint is unreachable'] : [];
+    return standingWith(`${WORDS[at % WORDS.length]}-${at + 1}`, state, at, { warnings });
   });
-  return fleetWith(partners, { previous: { startedAt: '2026-11-14T20:00:00.000Z' } });
+  const changed = standings.filter((_, at) => at % 17 === 0).map((now) => ({ now, before: null }));
+  return viewWith(standings, { changes: { since: '2026-11-14T20:00:00.000Z', changed } });
 }

@@ -37,5 +37,5 @@ export function probe(expect: Expectation, attempt: Attempt, more: Partial<Probe
 }
 
 export function evidence(probes: ProbeEvidence[], more: Partial<Evidence> = {}): Evidence {
-  return { before: answer(200), probes, after: answer(200), killed: null, uniform: false, ...more };
+  return { before: answer(200), probes, after: answer(200), killed: null, uniform: null, ...more };
 }

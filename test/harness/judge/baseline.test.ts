@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { parseBaseline } from '../../../harness/config/baseline-file.ts';
+import { renderBaseline } from '../../../harness/config/read-baseline.ts';
 import {
   type Baseline,
   type BaselineEntry,
@@ -6,8 +8,6 @@ import {
   knownIn,
   updateBaseline,
 } from '../../../harness/judge/baseline.ts';
-import { parseBaseline } from '../../../harness/judge/baseline-file.ts';
-import { renderBaseline } from '../../../harness/judge/index.ts';
 import { exitCodeOf } from '../../../harness/report/verdict.ts';
 import { documentWith, resultWith } from '../report/documents.ts';
 

@@ -5,21 +5,25 @@ import {
   type Dialect,
   isPlainForgery,
   judge,
+  missingRejection,
+  PLAIN_FORGERIES,
+  PREFLIGHT_SCENARIO,
   STANDARD,
+  STATUS_SCENARIOS,
   usualRejection,
 } from '../../../harness/judge/index.ts';
 import {
   accepted,
   acceptedOrLimited,
   acceptedUnlessStrict,
-  answeredAsSigned,
+  contentAcceptedOrRejected,
+  documentAcceptedOrRejected,
   handled,
   refused,
   refusedInAnotherShape,
   refusedMalformed,
-  takenOrRejected,
 } from '../../../scenarios/expectations.ts';
-import type { Expectation } from '../../../scenarios/index.ts';
+import { CATALOGUE, type Expectation } from '../../../scenarios/index.ts';
 import { answer, evidence, failure, probe } from './attempts.ts';
 
 const dialect = (usual: number, more: Partial<Dialect> = {}): Dialect => ({
@@ -35,6 +39,37 @@ function judged(expectation: Expectation, status: number, spoken: Dialect, crede
   const { verdict, decidedBy, outcome, answered } = judgement;
   return [verdict, decidedBy, outcome, answered?.class];
 }
+
+describe('what shows the dialect', () => {
+  it('are checks of the catalogue that send what they are used for', () => {
+    const known = new Map(CATALOGUE.flatMap(({ scenarios }) => scenarios.map((scenario) => [scenario.id, scenario])));
+    const named = [PREFLIGHT_SCENARIO, ...Object.values(STATUS_SCENARIOS), ...Object.values(PLAIN_FORGERIES).flat()];
+    expect(named.filter((id) => !known.has(id))).toEqual([]);
+    expect(named).toHaveLength(9);
+    for (const credential of ['signature', 'api-key'] as const) {
+      expect([STATUS_SCENARIOS[credential], ...PLAIN_FORGERIES[credential]].map((id) => id.split('/')[0])).toEqual(
+        Array.from({ length: 4 }, () => credential),
+      );
+      expect(STANDARD.missing[credential]).toBe(401);
+    }
+  });
+});
+
+describe('the status of a missing credential', () => {
+  it.each([
+    [403, answer(400), 400],
+    [403, answer(302), 302],
+    [401, answer(401), 401],
+    // Not a rejection of a credential.
+    [403, answer(429), 403],
+    [403, answer(500), 403],
+    [403, answer(200), 403],
+    [403, failure('reset'), 403],
+    [403, undefined, 403],
+  ])('is usually %i; the delivery without it decides (%#)', (usual, delivery, status) => {
+    expect(missingRejection(usual, delivery)).toBe(status);
+  });
+});
 
 describe('an endpoint that accepts with another 2xx', () => {
   const created = dialect(401, { accepts: 202 });
@@ -82,7 +117,7 @@ describe('an endpoint that rejects with another status', () => {
 
   it('rejects requests of another shape with its usual 5xx', () => {
     expect(judged(refusedInAnotherShape, 500, dialect(500))[0]).toBe('pass');
-    expect(judged(refusedInAnotherShape, 500, dialect(403))[0]).toBe('fail');
+    expect(judged(refusedInAnotherShape, 500, dialect(403))[0]).toBe('warn');
   });
 
   it('fails with the outcome 401 when it rejects a valid delivery', () => {
@@ -96,7 +131,7 @@ describe('an endpoint that rejects with another status', () => {
 
   it.each([
     ['expected', acceptedOrLimited, 413, ['pass', 'expected-answer', '413', 'rejected']],
-    ['allowed', takenOrRejected, 422, ['pass', 'allowed-answer', '422', 'rejected']],
+    ['allowed', contentAcceptedOrRejected, 422, ['pass', 'allowed-answer', '422', 'rejected']],
     ['discouraged', acceptedUnlessStrict, 422, ['warn', 'discouraged-answer', '422', 'rejected']],
   ] as const)('may use its usual status where it is %s', (_name, expectation, status, wanted) => {
     expect(judged(expectation, status, dialect(status))).toEqual(wanted);
@@ -104,7 +139,7 @@ describe('an endpoint that rejects with another status', () => {
 
   it('may use its usual status for malformed payloads, except a 5xx', () => {
     expect(judged(handled, 400, dialect(400, { malformed: 400 }))[0]).toBe('pass');
-    expect(judged(answeredAsSigned, 400, dialect(400, { malformed: 400 }))[0]).toBe('pass');
+    expect(judged(documentAcceptedOrRejected, 400, dialect(400, { malformed: 400 }))[0]).toBe('pass');
     expect(judged(handled, 500, dialect(500, { malformed: 500 }))[1]).toBe('crash');
   });
 

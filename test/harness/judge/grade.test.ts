@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import {
   type DecidedBy,
   describeAttempt,
+  isNamed,
   judge,
   mustBeRejected,
   outcomeOfAttempt,
@@ -116,9 +117,9 @@ describe('an answer', () => {
     ],
     ['a rejection with another status', refused, answer(400), 'fail', 'wrong-status', 'answered 400, expected 401'],
     ['another 2xx', accepted, answer(204), 'fail', 'other-2xx', 'answered 204: only 200 means accepted'],
-    ['a crash', handled, answer(500), 'fail', 'crash', 'answered 500: the handler crashed on the payload'],
+    ['a 5xx for a malformed payload', handled, answer(500), 'fail', 'crash', 'answered 500, expected any 4xx'],
     [
-      'a crash with 503',
+      '503 for a malformed payload',
       handled,
       answer(503),
       'fail',
@@ -222,6 +223,23 @@ describe('an acceptance', () => {
     const { verdict, decidedBy, reason } = judge('must', evidence([probe(expectation, page, { comparisons })]));
     expect([verdict, decidedBy, reason]).toEqual(wanted);
   });
+});
+
+it('is inconclusive when a valid delivery was accepted at the second attempt', () => {
+  const intermittent = probe(accepted, answer(200), { intermittent: answer(500) });
+  const { verdict, decidedBy, reason } = judge('must', evidence([intermittent]));
+  expect([verdict, decidedBy, reason]).toEqual([
+    'inconclusive',
+    'intermittent',
+    'answered 500, and 200 when it was sent again: the failure is intermittent (see valid/steady)',
+  ]);
+});
+
+it('says nothing when a 5xx is the answer to the comparison requests as well', () => {
+  const expectation = expecting({ pass: ['4xx'], note: ['2xx'] });
+  const verdictWith = (status: number) =>
+    judge('must', evidence([probe(expectation, answer(500), { comparisons: [answer(status)] })])).verdict;
+  expect([verdictWith(500), verdictWith(400)]).toEqual(['pass', 'fail']);
 });
 
 describe('no answer', () => {
@@ -373,7 +391,15 @@ describe('no answer', () => {
         failure(kind),
         'pass',
         'unreadable-answer',
-        'sent an answer that cannot be read, which is allowed; preferred: T',
+        `sent an answer that cannot be read: it was ${kind}; preferred: T`,
+      ],
+      [
+        `unclear ${kind}`,
+        expecting({ unclear: ['unreadable'] }),
+        failure(kind),
+        'inconclusive',
+        'unreadable-answer',
+        `sent an answer that cannot be read: it was ${kind}`,
       ],
     ]),
     [
@@ -450,6 +476,19 @@ describe('the code of an attempt', () => {
   ])('%s', (_name, attempt, outcome) => {
     expect(outcomeOfAttempt(attempt)).toBe(outcome);
     expect(judge('must', evidence([probe(accepted, attempt)])).outcome).toBe(outcome);
+  });
+});
+
+describe('a status that an expectation names', () => {
+  it.each<[number, Partial<Expectation>, boolean]>([
+    [200, {}, true],
+    [201, {}, false],
+    [404, { pass: ['4xx'] }, true],
+    [404, { note: [404] }, true],
+    [404, { warn: ['4xx'] }, true],
+    [500, { pass: ['4xx'], warn: ['3xx'] }, false],
+  ])('%i, %j: %s', (status, more, named) => {
+    expect(isNamed(status, expecting(more))).toBe(named);
   });
 });
 

@@ -24,9 +24,38 @@ const judged = (expected: Partial<ExpectedEffect>, more: Partial<EffectEvidence>
 const withValue = (name: keyof EffectValues, wanted: string | null, stated: string | null) =>
   judged({ values: { [name]: wanted } }, { handled: times(1, { [name]: stated }) });
 
+const repeated = (often: string) => ({
+  verdict: 'fail',
+  decidedBy: 'effect-repeated',
+  outcome: 'handled-twice',
+  expected: 'one handling',
+  observed: `handled ${often}`,
+  reason: `handled ${often}, expected once`,
+});
+
+const ofRejected = (often: string) => ({
+  verdict: 'fail',
+  decidedBy: 'effect-of-rejected',
+  outcome: 'handled',
+  expected: 'no handling',
+  observed: `handled ${often}`,
+  reason: 'handled, although it was rejected',
+});
+
 describe('how often', () => {
   it.each<[0 | 1, number, object]>([
-    [1, 1, { verdict: 'pass', decidedBy: 'expected-effect', reason: '', delivery: null, outcome: 'seen' }],
+    [
+      1,
+      1,
+      {
+        verdict: 'pass',
+        decidedBy: 'expected-effect',
+        observed: 'the expected effect',
+        reason: '',
+        delivery: null,
+        outcome: 'seen',
+      },
+    ],
     [0, 0, { verdict: 'pass', decidedBy: 'expected-effect' }],
     [
       1,
@@ -35,15 +64,21 @@ describe('how often', () => {
         verdict: 'fail',
         decidedBy: 'effect-missing',
         outcome: 'not-handled',
+        expected: 'one handling',
+        observed: 'not handled',
         reason: 'accepted, and not handled within 10 s',
         delivery: 'the order',
       },
     ],
-    [1, 2, { verdict: 'fail', decidedBy: 'effect-repeated', reason: 'handled twice, expected once' }],
-    [1, 16, { verdict: 'fail', decidedBy: 'effect-repeated', reason: 'handled 16 times, expected once' }],
-    [0, 1, { verdict: 'fail', decidedBy: 'effect-of-rejected', reason: 'handled, although it was rejected' }],
+    [1, 2, repeated('twice')],
+    [1, 16, repeated('16 times')],
+    [0, 1, ofRejected('once')],
+    [0, 2, ofRejected('twice')],
   ])('expected %i times, handled %i times', (expected, handled, judgement) => {
-    expect(judged({ times: expected }, { handled: times(handled) })).toMatchObject(judgement);
+    const found = judged({ times: expected }, { handled: times(handled) });
+    expect(found).toMatchObject(judgement);
+    // The only notification of a check needs no name in the reason, so the cause is the reason.
+    expect(found).not.toHaveProperty('cause');
   });
 
   it('is a warning where the level is should', () => {
@@ -75,6 +110,11 @@ describe('amounts', () => {
     ['1.5', '+1.5'],
     ['1', '1.'],
     ['1', '1.000'],
+    ['1', '1'],
+    ['-1.5', '-01.50'],
+    ['100', '00100'],
+    ['10.01', '10.010'],
+    [`1.${'0'.repeat(298)}`, '1'],
     ['0.5', '.5'],
     ['0', '0.00'],
     ['0.0000000000000001', '0.0000000000000001'],
@@ -89,6 +129,13 @@ describe('amounts', () => {
     ['1.5', '-1.5'],
     ['1.5', '1,5'],
     ['1.5', '15'],
+    ['100', '1000'],
+    ['101', '11'],
+    ['1', '-1'],
+    ['-1', '1'],
+    ['1', ' 1'],
+    ['1', '1.2.3'],
+    [`1.${'0'.repeat(299)}`, '1'],
     ['1.5', '1.5 ETH'],
     ['0.0000001', '1e-7'],
     ['9007199254740993', '9007199254740992'],
@@ -128,7 +175,30 @@ describe('other values', () => {
 
   it('are named in words', () => {
     const judgement = withValue('paymentMethod', 'P-1', '');
-    expect(judgement).toMatchObject({ outcome: 'payment-method', reason: 'payment method none, expected P-1' });
+    expect(judgement).toMatchObject({
+      outcome: 'payment-method',
+      expected: 'payment method P-1',
+      observed: 'payment method none',
+      reason: 'payment method none, expected P-1',
+    });
+  });
+
+  it.each<[keyof EffectValues, string]>([
+    ['kind', 'kind'],
+    ['status', 'status'],
+    ['transaction', 'transaction'],
+    ['customer', 'customer'],
+    ['address', 'address'],
+    ['hash', 'hash'],
+    ['currency', 'currency'],
+    ['errorCode', 'error code'],
+  ])('are named: %s as %s', (name, called) => {
+    expect(withValue(name, 'a', 'b').reason).toBe(`${called} b, expected a`);
+  });
+
+  it('are cut in messages above 90 characters', () => {
+    const [whole, long] = ['x'.repeat(90), 'y'.repeat(91)];
+    expect(withValue('hash', whole, long).reason).toBe(`hash ${'y'.repeat(90)}…, expected ${whole}`);
   });
 
   it('that the window does not state are not judged, and listed once', () => {
@@ -139,6 +209,13 @@ describe('other values', () => {
       verdict: 'pass',
       reason: 'the window does not state: error code, the current status',
     });
+  });
+
+  it('of which the window states none are nothing to judge', () => {
+    const reason = 'the window does not state: hash';
+    const one = evidence({ values: { hash: '0xa' } }, { handled: times(1) });
+    expect(judgeEffects('must', [one])).toEqual({ verdict: 'not-applicable', reason });
+    expect(judgeEffects('must', [{ ...one, handled: [] }])).toMatchObject({ verdict: 'fail', outcome: 'not-handled' });
   });
 });
 
@@ -163,7 +240,23 @@ describe('what the transaction has now', () => {
     expect(judged(expected, { current })).toMatchObject({ verdict, decidedBy, reason });
   });
 
+  it('is named in what was observed', () => {
+    expect(judged(expected, { current: { status: 'COMPLETED', hash: '0xb' } })).toMatchObject({
+      expected: '0xa',
+      outcome: 'current-hash',
+      observed: 'the transaction now has the hash 0xb',
+    });
+  });
+
+  it('is not judged where nothing is expected of it', () => {
+    expect(
+      judged({ current: { status: 'COMPLETED' } }, { current: { status: 'COMPLETED', hash: '0xb' } }).verdict,
+    ).toBe('pass');
+  });
+
   it('is judged after how often it was handled', () => {
-    expect(judged(expected, { handled: [], current: { status: 'PENDING' } }).decidedBy).toBe('effect-missing');
+    expect(judged(expected, { handled: [], current: { status: 'PENDING' } })).toMatchObject({
+      decidedBy: 'effect-missing',
+    });
   });
 });

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Evidence, judge as judgeWhole, type ProbeEvidence } from '../../../harness/judge/index.ts';
 import type { Attempt } from '../../../harness/transport/index.ts';
+import { acceptedInAnotherShape } from '../../../scenarios/expectations.ts';
 import { accepted, type Expectation, handled, refused, refusedMalformed } from '../../../scenarios/index.ts';
 import { answer, evidence, failure, probe } from './attempts.ts';
 
@@ -166,7 +167,12 @@ describe('a level', () => {
     expect(judge('should', failing)).toMatchObject({ verdict: 'warn', decidedBy: 'wrong-status' });
   });
 
-  it('does not turn a redirect of a valid delivery into a warning, nor a missing answer', () => {
+  it('does not turn a lost valid delivery into a warning, unless it has a form that the sender does not use', () => {
+    const unusual = evidence([probe(acceptedInAnotherShape, answer(302))]);
+    expect(judge('should', unusual)).toMatchObject({ verdict: 'warn', decidedBy: 'redirect' });
+    const closed = (fail: readonly 'closed'[]) =>
+      judge('should', evidence([probe({ ...accepted, fail }, failure('reset'))])).verdict;
+    expect([closed([]), closed(['closed'])]).toEqual(['warn', 'fail']);
     const redirected = evidence([probe(accepted, answer(302))]);
     expect(judge('should', redirected)).toMatchObject({ verdict: 'fail', decidedBy: 'redirect' });
     expect(judge('info', redirected)).toMatchObject({ verdict: 'pass' });

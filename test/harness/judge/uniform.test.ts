@@ -8,7 +8,7 @@ import { answer, evidence, failure, probe } from './attempts.ts';
 /** The judge's reason; empty when the deliveries, given by their labels, cannot be distinguished. */
 function difference(deliveries: readonly (readonly [label: string, attempt: Attempt])[], due: Expectation = refused) {
   const probes = deliveries.map(([label, attempt]) => probe(due, attempt, { label }));
-  const { verdict, reason, decidedBy, delivery } = judge('must', evidence(probes, { uniform: true }));
+  const { verdict, reason, decidedBy, delivery } = judge('must', evidence(probes, { uniform: 'answer' }));
   expect([verdict, decidedBy]).toEqual(reason === '' ? ['pass', 'expected-answer'] : ['fail', 'answers-differ']);
   expect(delivery).toBeNull();
   return reason;
@@ -21,7 +21,7 @@ type Headers = Readonly<Record<string, string>>;
 const ofHeaders = (...given: readonly (readonly [label: string, headers: Headers])[]) =>
   difference(given.map(([label, headers]) => [label, answer(401, '', Object.entries(headers))]));
 
-const words = { status: 'statuses', headers: 'headers', body: 'bodies' };
+const words = { status: 'statuses', phrase: 'reason phrases', headers: 'headers', body: 'bodies' };
 const by = (part: keyof typeof words) => `the answers to "a" and "b" have different ${words[part]}`;
 
 describe('rejections that can be distinguished', () => {
@@ -41,10 +41,23 @@ describe('rejections that can be distinguished', () => {
         ['a', answer(401, '', [], 'Wrong')],
         ['b', answer(401, '', [], 'Missing')],
       ]),
-    ).toBe(by('status'));
+    ).toBe(by('phrase'));
     expect(ofHeaders(['a', { 'X-Reason': '1' }], ['b', { 'X-Reason': '2' }])).toBe(by('headers'));
     expect(ofHeaders(['a', { 'X-A': '1', 'X-B': '2' }], ['b', { 'X-A': '1x-b: 2' }])).toBe(by('headers'));
     expect(ofBodies(['a', 'wrong'], ['b', 'missing'])).toBe(by('body'));
+  });
+
+  it('are only recorded where the statuses are the same and only they count', () => {
+    const due: Expectation = { text: '401 or 400', authentic: false, pass: [401, 400] };
+    const judged = (...attempts: readonly Attempt[]) => {
+      const probes = attempts.map((attempt, at) => probe(due, attempt, { label: `${at}` }));
+      const { verdict, reason } = judge('should', evidence(probes, { uniform: 'status' }));
+      return [verdict, reason];
+    };
+    const otherText = 'the answers to "0" and "1" have different bodies';
+    expect(judged(answer(401, 'wrong'), answer(401, 'missing'))).toEqual(['pass', `recorded: ${otherText}`]);
+    const otherStatus = 'the answers to "0" and "2" have different statuses';
+    expect(judged(answer(401, 'wrong'), answer(401, 'missing'), answer(400))).toEqual(['warn', otherStatus]);
   });
 
   it('are found among all deliveries', () => {
@@ -192,15 +205,28 @@ describe('what differs from request to request', () => {
     const ofPhrases = (...given: [string, string][]) =>
       difference(given.map(([label, phrase]) => [label, answer(401, '', [], phrase)]));
     expect(ofPhrases(['a', 'No 1'], ['b', 'No 2'], ['a', 'No 3'])).toBe('');
-    expect(ofPhrases(['a', 'No 1'], ['b', 'No 2'], ['a', 'No 1'])).toBe(by('status'));
+    expect(ofPhrases(['a', 'No 1'], ['b', 'No 2'], ['a', 'No 1'])).toBe(by('phrase'));
+  });
+});
+
+describe('different answers', () => {
+  const probes = [
+    probe(refused, answer(401, 'missing'), { label: 'a' }),
+    probe(refused, answer(401, 'wrong'), { label: 'b' }),
+  ];
+
+  it('are not compared where nothing must be uniform', () => {
+    expect(judge('must', evidence(probes))).toMatchObject({ verdict: 'pass', reason: '' });
   });
 });
 
 describe('uniform rejections', () => {
   it('distinguishes uniform from differing rejections, and ignores legitimate differences', () => {
     const uniform = (a: Attempt, b: Attempt) =>
-      judge('must', evidence([probe(refused, a, { label: 'a' }), probe(refused, b, { label: 'b' })], { uniform: true }))
-        .verdict;
+      judge(
+        'must',
+        evidence([probe(refused, a, { label: 'a' }), probe(refused, b, { label: 'b' })], { uniform: 'answer' }),
+      ).verdict;
     expect(uniform(answer(401, '{"error":"unauthorized"}'), answer(401, '{"error":"unauthorized"}'))).toBe('pass');
     expect(uniform(answer(401, 'missing'), answer(401, 'wrong'))).toBe('fail');
     expect(uniform(answer(401, '', [['X-Reason', 'a']]), answer(401, '', [['X-Reason', 'b']]))).toBe('fail');
@@ -230,7 +256,7 @@ describe('uniform rejections', () => {
         'must',
         evidence(
           bodies.map(([label, body]) => probe(refused, answer(401, body), { label })),
-          { uniform: true },
+          { uniform: 'answer' },
         ),
       ).verdict;
     expect(judged(['a', '{"code":1}'], ['b', '{"code":2}'])).toBe('pass');
@@ -260,7 +286,7 @@ describe('uniform rejections', () => {
               { label },
             ),
           ),
-          { uniform: true },
+          { uniform: 'answer' },
         ),
       ).verdict;
     expect(judged(['a', '1', 'x'], ['b', '2', 'x'], ['a', '3', 'x'])).toBe('pass');

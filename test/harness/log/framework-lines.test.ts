@@ -37,7 +37,7 @@ async function leaksOf(text: string): Promise<string[]> {
   const file = join(folder, 'app.log');
   writeFileSync(file, '');
   const watched = await watchLogs([file], credentials, { intervalMs: 3_600_000 });
-  for (const one of [valid, forged, wallet]) watched.sending(requestOf(one));
+  for (const one of [valid, forged, wallet]) watched.registerRequest(requestOf(one));
   appendFileSync(file, text);
   const { findings = [] } = await watched.finish();
   return findings.map(({ leak }) => leak).toSorted();

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createLogValues, type SentRequest, watchLogs } from '../../../harness/log/index.ts';
+import { LogValues, type SentRequest, watchLogs } from '../../../harness/log/index.ts';
 import { type Assembled, assemble } from '../../../harness/run/assemble.ts';
 import { createKit } from '../../../harness/run/kit.ts';
-import { CATALOGUE, type Change, LOG_RUN_OVER } from '../../../scenarios/index.ts';
+import { CATALOGUE, type Change, LOG_LEAKS, LOG_RUN_OVER, type LogLeak } from '../../../scenarios/index.ts';
 import { effectsLog } from '../../../scenarios/suites/effects-log.ts';
 import { BEGIN_PRIVATE_KEY } from '../../certs/material.ts';
 import { API_KEY, assembled, NOW, partnerAt, SECRET } from '../run/parts.ts';
@@ -37,7 +37,7 @@ const watch = (path = file) => watchLogs([path], credentials, { intervalMs: 3_60
 /** The leaks of a log, an echo in brackets, of a run that sent these deliveries first. */
 async function leaksOf(log: string, ...sent: readonly Assembled[]): Promise<string[]> {
   const watched = await watch();
-  for (const one of sent) watched.sending(requestOf(one));
+  for (const one of sent) watched.registerRequest(requestOf(one));
   appendFileSync(file, log);
   const { findings = [] } = await watched.finish();
   for (const { first } of findings) expect(first.text).not.toContain(SECRET);
@@ -85,9 +85,31 @@ describe('the findings of a log', () => {
     ['a part of a body', `id=${JSON.parse(body).id} type=CAAS status=COMPLETED\n`, []],
     ['an address', `to ${data.targetWalletAddress}\n`, ['personal']],
     ['an address cut short', `to ${data.targetWalletAddress.slice(0, 20)}...\n`, []],
-    ['a key cut short', `key ${API_KEY.slice(0, 10)}...\n`, []],
+    ['a few characters of a key', `key ${API_KEY.slice(0, 7)}...\n`, []],
+    ['a key cut short', `key ${API_KEY.slice(-10)}\n`, ['api-key-part']],
+    ['a part of the secret', `starts with ${SECRET.slice(0, 12)}***\n`, ['secret-part']],
+    [
+      'a part of the secret in JSON in base64',
+      Buffer.from(`{"s":"${SECRET.slice(0, 12)}"}`).toString('base64'),
+      ['secret-part'],
+    ],
+    ['half of the secret', `starts with ${SECRET.slice(0, SECRET.length / 2 + 1)}***\n`, ['secret']],
   ])('are of %s', async (_, log, leaks) => {
     expect(await leaksOf(log, plain, forged)).toEqual(leaks);
+  });
+
+  it.each([
+    ['letters', 'abcdefghijklmnopqrstuvwxyzabcdef'],
+    ['digits', '31415926535897932384626433832795'],
+    ['words', 'correct-horse-battery-staple-now'],
+  ])('are of half of a secret that is only %s, and not of less', async (_, secret) => {
+    const watched = await watchLogs([file], { ...credentials, secret }, { intervalMs: 3_600_000 });
+    appendFileSync(file, `starts with ${secret.slice(0, 12)}***\n`);
+    await watched.read();
+    appendFileSync(file, `starts with ${secret.slice(0, 16)}***\n`);
+    const { findings = [], sought } = await watched.finish();
+    expect(findings.map(({ leak, lines }) => [leak, lines])).toEqual([['secret', 1]]);
+    expect([sought.has('secret'), sought.has('secret-part')]).toEqual([true, false]);
   });
 
   const bearer = assembled(changeOf('api-key/in-authorization'));
@@ -103,6 +125,11 @@ describe('the findings of a log', () => {
       assembled(changeOf('api-key/in-other-header')),
     ],
     ['CGI', `{'HTTP_API_KEY': '${API_KEY}'}\n`, assembled(changeOf('api-key/in-other-header'))],
+    [
+      'a page of Django',
+      `<td>HTTP_API_KEY</td>\n  <td class="code"><pre>&#x27;${API_KEY}&#x27;</pre></td>\n`,
+      assembled(changeOf('api-key/in-other-header')),
+    ],
     [
       'a query with the name of the header',
       `{"query":{"X-API-Key":"${API_KEY}"}}\nPOST /hooks?X-API-Key=${API_KEY}\n`,
@@ -123,6 +150,35 @@ describe('the findings of a log', () => {
     expect(await leaksOf(`secret=${SECRET}\n`, sent)).toEqual(['secret']);
   });
 
+  it('are no parts of values that hookproof itself sent', async () => {
+    const half = assembled({
+      address: {
+        label: 'half of the key',
+        make: (head) => ({ ...head, headers: [['X-API-Key', API_KEY.slice(0, 24)]] }),
+      },
+    });
+    expect(await leaksOf(`unknown key ${API_KEY.slice(0, 24)}\n`, half)).toEqual(['(api-key)']);
+    writeFileSync(file, '');
+    expect(await leaksOf(`unknown key ${API_KEY.slice(0, 24)}\n`)).toEqual(['api-key']);
+    writeFileSync(file, '');
+    expect(await leaksOf(`suffix ${API_KEY.slice(-12)}\n`, half)).toEqual(['api-key-part']);
+  });
+
+  it.each<[string, string | null, string | null]>([
+    [`config: { port: 1, hmacSecret: '${SECRET}' }`, 'hmacSecret', null],
+    [`{"level":30,"hmac_secret":"${SECRET}"}`, 'hmac_secret', null],
+    [`ANYMAIL =3D {'WEBHOOK_AUTHORIZATION': '${SECRET}'}`, 'WEBHOOK_AUTHORIZATION', null],
+    [`array(1) { ["secret"]=> string(47) "${SECRET}" }`, 'secret', null],
+    [`INFO app/hooks.py:17 secret_start=${SECRET.slice(0, 12)}`, 'secret_start', 'app/hooks.py:17'],
+    [`Webhook secret: ${SECRET}`, null, null],
+    [`Error: invalid (${SECRET})\n    at verify (file:///app/verify.mjs:12:7)`, null, '/app/verify.mjs:12'],
+  ])('name what wrote the value, where the line says it: %#', async (log, name, source) => {
+    const watched = await watch();
+    appendFileSync(file, `${log}\n`);
+    const { findings } = await watched.finish();
+    expect(findings[0]?.first).toMatchObject({ name, source });
+  });
+
   it('are of a sent signature that belongs to another delivery, also before that one is sent', async () => {
     const later = assembled();
     const sign = { label: 'of another delivery', make: () => later.rightSignature };
@@ -137,7 +193,7 @@ describe('the findings of a log', () => {
 
   it('mask a signature with its padding', async () => {
     const watched = await watch();
-    watched.sending(requestOf(forged));
+    watched.registerRequest(requestOf(forged));
     appendFileSync(file, `got ${forged.rightSignature}; expected none\n`);
     const { findings } = await watched.finish();
     expect(findings?.[0]?.first.text).toMatch(/^got \[the valid signature of [^\]]+\]; expected none$/);
@@ -145,7 +201,7 @@ describe('the findings of a log', () => {
 
   it('mask an address on the line of a body with the body', async () => {
     const watched = await watch();
-    watched.sending(requestOf(plain));
+    watched.registerRequest(requestOf(plain));
     appendFileSync(file, `credited ${data.targetWalletAddress} for ${body} to ${data.targetWalletAddress}\n`);
     const { findings = [] } = await watched.finish();
     expect(findings.map(({ leak }) => leak)).toEqual(['body']);
@@ -168,7 +224,7 @@ describe('the findings of a log', () => {
   it('are no echo before the value was sent', async () => {
     const watched = await watch();
     appendFileSync(file, `api_key=${API_KEY}\n`);
-    watched.sending(requestOf(assembled(inQuery)));
+    watched.registerRequest(requestOf(assembled(inQuery)));
     const { findings } = await watched.finish();
     expect(findings?.map(({ isEcho }) => isEcho)).toEqual([false]);
   });
@@ -228,9 +284,9 @@ describe('a watched log', () => {
   });
 });
 
-describe('misplacedIn', () => {
+describe('findMisplaced', () => {
   it('names each place of a credential in every delivery of the catalogue', () => {
-    const values = createLogValues(credentials);
+    const values = new LogValues(credentials);
     const partner = partnerAt();
     const missed: string[] = [];
     const names = new Set<string>();
@@ -247,13 +303,12 @@ describe('misplacedIn', () => {
             : [];
       for (const change of changes) {
         const made = assemble(change, kit, partner);
-        const places = values.misplacedIn(requestOf(made));
+        const places = values.findMisplaced(requestOf(made));
         for (const { name } of places) if (name !== undefined) names.add(name);
         const { target, headers } = made.prepared;
         const others = headers.filter(([name]) => !['x-api-key', 'x-service-signature'].includes(name.toLowerCase()));
         const rest = [target, ...others.map(([, value]) => value)].join('\n');
-        if (rest.includes(API_KEY) && !places.some(({ credential }) => credential === 'api-key'))
-          missed.push(scenario.id);
+        if (rest.includes(API_KEY) && !places.some(({ value }) => value.leak === 'api-key')) missed.push(scenario.id);
         if (Object.keys(change).length === 0 && places.length > 0) missed.push(`${scenario.id}: plain`);
       }
     }
@@ -289,8 +344,9 @@ it('stops reading when the run is over, and says so', async () => {
 describe('the scenarios of the log', () => {
   const RUN = { answerTimesMs: [], leaks: [], outages: [], failedControls: [] };
   it.each(effectsLog.map((one) => [one.id, one] as const))('%s', (_, scenario) => {
-    const leaks = ['secret', 'api-key', 'signature', 'sent-signature', 'private-key', 'body', 'personal'] as const;
-    const log = leaks.map((leak) => ({ leak, file: 'a', lines: 1, first: { line: 1, text: '' }, isEcho: false }));
+    const leaks = Object.keys(LOG_LEAKS) as LogLeak[];
+    const first = { line: 1, text: '', name: null, source: null };
+    const log = leaks.map((leak) => ({ leak, file: 'a', lines: 1, first, isEcho: false }));
     const expected = scenario.level === 'must' ? 'fail' : 'warn';
     expect(scenario.observe(RUN).verdict).toBe('inconclusive');
     expect(scenario.observe({ ...RUN, log: [] }).verdict).toBe('pass');
@@ -315,8 +371,30 @@ describe('the scenarios of the log', () => {
       verdict: 'inconclusive',
       reason: expect.stringContaining(reason),
     });
-    const found = { leak: 'secret', file: 'app.log', lines: 1, first: { line: 1, text: '' }, isEcho: false } as const;
+    const first = { line: 1, text: '', name: null, source: null };
+    const found = { leak: 'secret', file: 'app.log', lines: 1, first, isEcho: false } as const;
     expect(scenario?.observe({ ...RUN, log: [found], logFiles })).toMatchObject({ verdict: 'fail' });
+  });
+
+  it('do not apply to a value that the run did not have', async () => {
+    const watched = await watchLogs([file], { ...credentials, secret: 'too short' });
+    watched.registerRequest(requestOf(assembled()));
+    const { sought } = await watched.finish();
+    const verdicts = effectsLog.map(
+      (one) => one.observe({ ...RUN, log: [], logFiles: [read], logSought: sought }).verdict,
+    );
+    const passed = effectsLog
+      .filter((_, at) => verdicts[at] === 'pass')
+      .map(({ id }) => id.replace('effects/log-', ''));
+    expect(passed).toEqual([
+      'secret',
+      'api-key',
+      'api-key-part',
+      'sent-signature',
+      'private-key',
+      'bodies',
+      'personal',
+    ]);
   });
 
   it('pass with a note when one of several logs stays empty', () => {

@@ -1,8 +1,8 @@
 /** The reading of the first piece that gives one, of pieces that may be without end; and how many were taken. */
 import { describe, expect, it } from 'vitest';
-import { AnswerReader, type Reading } from '../../../harness/probe/answer-reader.ts';
+import { AnswerReader, type AnswerReading } from '../../../harness/probe/answer-reader.ts';
 
-function reading(pieces: Iterable<string>, cap = 100): { got: Reading; taken: number } {
+function reading(pieces: Iterable<string>, cap = 100): { got: AnswerReading; taken: number } {
   const reader = new AnswerReader(cap);
   let taken = 0;
   for (const piece of pieces) {
@@ -19,7 +19,7 @@ function* forever(first: string, piece: string): Generator<string> {
 }
 
 const HEAD = 'HTTP/1.1 200 OK\r\n';
-const statusOf = ({ got }: { got: Reading }) => (got === null || typeof got === 'string' ? got : got.status);
+const statusOf = ({ got }: { got: AnswerReading }) => (got === null || typeof got === 'string' ? got : got.status);
 
 describe('an endless answer', () => {
   it.each([

@@ -1,5 +1,6 @@
 import https from 'node:https';
 import { connect, createServer } from 'node:net';
+import type { TLSSocket } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
 import { serverFixture } from '../../../certs/index.ts';
 import { connectedExchange } from '../../../harness/probe/connected-exchange.ts';
@@ -50,6 +51,42 @@ async function resumedWithout(silentConnections: number) {
   const { answer, error } = await connectedExchange(prepared, partner, change, identities, limits);
   return { status: answer?.status, error: error?.kind, alert: error?.alert, connections };
 }
+
+it('sends another server name, and checks the certificate against the host of the URL', async () => {
+  const { cert, key, ca } = await serverFixture('p256');
+  const names: unknown[] = [];
+  const server = https.createServer({ cert, key }, (request, response) => {
+    names.push((request.socket as TLSSocket & { servername?: unknown }).servername);
+    response.end();
+  });
+  const { port } = await listening(server);
+  const exchange = (host: string) => {
+    const partner = { url: `https://${host}:${port}/hooks`, tls: { ca } };
+    const lookup = {
+      lookup: (_: string, __: unknown, done: (error: null, found: object[]) => void) =>
+        done(null, [{ address: '127.0.0.1', family: 4 }]),
+    };
+    const prepared = {
+      url: partner.url,
+      method: 'POST',
+      target: '/hooks',
+      headers: [['Host', host]],
+      body: Buffer.alloc(0),
+    } as const;
+    const change = { label: 'another name', serverName: 'another.example' };
+    const limits = { timeoutMs: 10_000, bodyCapBytes: 10 };
+    return connectedExchange(
+      prepared,
+      { ...partner, ...(lookup as object) },
+      change,
+      createIdentities(partner, {}, true),
+      limits,
+    );
+  };
+  expect((await exchange('localhost')).answer?.status).toBe(200);
+  expect((await exchange('not-in-it.example')).error?.kind).toBe('tls-untrusted');
+  expect(names).toEqual(['another.example']);
+});
 
 describe('connectedExchange with a session to resume', () => {
   it('connects without a session if the first connection is rejected', async () => {

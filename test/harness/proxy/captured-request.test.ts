@@ -3,13 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { signatureOf } from '../../../contract/signing/index.ts';
-import {
-  bodyDigest,
-  curlForCaptured,
-  readCaptured,
-  replayCaptured,
-  withNewSignature,
-} from '../../../harness/proxy/index.ts';
+import { bodyDigest, curlForCaptured, readCaptured, replayCaptured, withEdit } from '../../../harness/proxy/index.ts';
 import { recording } from '../../cli/recording.ts';
 import { lacks } from '../../setup/programs.ts';
 
@@ -36,7 +30,7 @@ describe('a new signature', () => {
     ['replaces each of several', ['X-Service-Signature: a', 'Host: x', 'X-SERVICE-SIGNATURE: b']],
   ])('%s, and changes nothing else', (_how, lines) => {
     const raw = requestWith(lines);
-    const signed = withNewSignature(captured(raw), signing);
+    const signed = withEdit(captured(raw), { signing });
     const read = captured(signed);
     expect(bodyDigest(read)).toBe(bodyDigest(captured(raw)));
     const signatures = read.headers.filter(([name]) => name.toLowerCase() === 'x-service-signature');
@@ -51,10 +45,29 @@ describe('a new signature', () => {
 
   it('covers the body and not the framing of chunks', () => {
     const raw = Buffer.from('POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n');
-    const signed = withNewSignature(captured(raw), signing).toString();
+    const signed = withEdit(captured(raw), { signing }).toString();
     expect(signed).toContain(
       `X-Service-Signature: ${signatureOf(Buffer.from('{}'), secret)}\r\n\r\n2\r\n{}\r\n0\r\n\r\n`,
     );
+  });
+});
+
+describe('an edit', () => {
+  it('replaces the body, its framing, and headers by name, and signs what is sent', () => {
+    const raw = Buffer.from(
+      'POST / HTTP/1.1\r\nHost: x\r\nX-A: 1\r\nTransfer-Encoding: chunked\r\nx-a: 2\r\n\r\n2\r\n{}\r\n0\r\n\r\n',
+    );
+    const body = Buffer.from('{"a":1}');
+    const headers = [['X-A', 'new'] as const, ['X-B', 'added'] as const];
+    expect(withEdit(captured(raw), { headers, body, signing }).toString()).toBe(
+      'POST / HTTP/1.1\r\nHost: x\r\nX-A: new\r\nContent-Length: 7\r\nX-B: added\r\n' +
+        `X-Service-Signature: ${signatureOf(body, secret)}\r\n\r\n{"a":1}`,
+    );
+  });
+
+  it('of nothing changes nothing', () => {
+    const raw = requestWith(['hOsT: kept', 'X-Twice: 1', 'X-Twice: 2']);
+    expect(withEdit(captured(raw), {})).toEqual(raw);
   });
 });
 

@@ -1,4 +1,4 @@
-import { appendFile, chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { appendFile, chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -37,6 +37,9 @@ describe('the store of deliveries', () => {
     const first = await openStore(folder, LIMITS);
     for (let number = 1; number <= 12; number += 1) first.add(`aaaaaa-${number}`, Buffer.alloc(10), ANSWER);
     await first.settled();
+    // Files of two processes can have the same time: the clock of a file system is coarse.
+    const before = new Date(Date.now() - 1000);
+    for (const { id } of await listStored(folder)) await utimes(join(folder, `${id}.request`), before, before);
     await writeFile(join(folder, 'notes.txt'), 'mine');
     const second = await openStore(folder, { maxFiles: 3, maxBytes: 1e6 });
     second.add('bbbbbb-1', Buffer.alloc(10), ANSWER);
@@ -81,12 +84,12 @@ describe('the store of deliveries', () => {
   it('says why there is nothing: no folder, an empty one, or another one', async () => {
     const folder = await newFolder();
     expect(await whyNothingStored(folder, true)).toMatch(/^The folder does not exist\. `hookproof proxy/);
-    expect(await whyNothingStored(folder, false)).toMatch(/^The folder does not exist\. Leave out `--store`/);
+    expect(await whyNothingStored(folder, false)).toMatch(/^The folder does not exist\. Omit `--store`/);
     await openStore(folder, LIMITS);
     expect(await whyNothingStored(folder, true)).toMatch(/^The folder is empty\. `hookproof proxy/);
     expect(await whyNothingStored(folder, false)).toContain(`with \`--store ${folder}\``);
     await writeFile(join(folder, 'notes.txt'), 'mine');
-    expect(await whyNothingStored(folder, false)).toMatch(/^The folder has other files, but no deliveries\./);
+    expect(await whyNothingStored(folder, false)).toMatch(/^The folder contains other files, but no deliveries\./);
     expect(await whyNothingStored(join(folder, 'notes.txt'), false)).toMatch(/^It is not a folder\./);
   });
 

@@ -90,6 +90,42 @@ it.each([
   expect((await failed)[0].code).toBe('ECONNRESET');
 });
 
+it.each([
+  ['server', 'client'],
+  ['client', 'server'],
+] as const)(
+  'what the %s has sent reaches the %s even if a write of the relay fails before it is read',
+  async (from, to) => {
+    const { relay, open } = await site();
+    const ends = await open();
+    const isConnected = Promise.all([received(ends.client, 5), received(ends.server, 5)]);
+    ends.client.write('hello');
+    ends.server.write('hello');
+    await isConnected;
+    const seen = received(ends[to], 'the rest'.length);
+    // The relay reads the x first, and writes it to a connection that has been reset.
+    ends[to].write('x');
+    ends[from].write('the rest');
+    ends[from].resetAndDestroy();
+    expect(String(await seen)).toBe('the rest');
+    await expect.poll(() => relay.openConnections()).toBe(0);
+  },
+);
+
+it('reads the rest from a side whose other side was reset while it did not read', async () => {
+  const { relay, open } = await site();
+  const { client, server } = await open();
+  server.pause();
+  // More than the buffers of the system and of the relay hold.
+  client.write(Buffer.alloc(64 * 1024 * 1024));
+  const seen = received(client, 6);
+  await once(server, 'readable');
+  server.write('answer');
+  server.resetAndDestroy();
+  expect(String(await seen)).toBe('answer');
+  await expect.poll(() => relay.openConnections()).toBe(0);
+});
+
 it('resets the client when nothing is listening upstream', async () => {
   const closed = createServer();
   await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve));

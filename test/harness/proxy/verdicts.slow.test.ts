@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isMeant, loadDictionary } from '../../../harness/diagnose/index.ts';
+import { loadDictionary, matchesAny } from '../../../harness/diagnose/index.ts';
 import { STATUS_SCENARIOS } from '../../../harness/judge/index.ts';
 import { findSubject, makeMaterial, playedOf, runAgainst } from '../../proofs/matrix/play.ts';
 
@@ -19,7 +19,7 @@ it.each([
   const played = playedOf(subject, await runAgainst(subject, material, [], 'proxy'));
   const { outcomes, uncertain = [] } = faults.find((fault) => fault.name === name) ?? { outcomes: {} };
   const certain = (found: Readonly<Record<string, string>>) =>
-    Object.fromEntries(Object.entries(found).filter(([id]) => !isMeant(uncertain, id)));
+    Object.fromEntries(Object.entries(found).filter(([id]) => !matchesAny(uncertain, id)));
   // What rejects nothing shows no status of rejections.
   const undecided = Object.keys(certain(played.undecided));
   expect(undecided.filter((id) => !Object.values(STATUS_SCENARIOS).includes(id))).toEqual([]);

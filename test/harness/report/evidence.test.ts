@@ -61,7 +61,7 @@ describe('the evidence level', () => {
     const report = renderHuman(answersOnly, PLAIN);
     expect(report).toContain('security features: hmac, api-key; evidence level 0: the answers alone');
     expect(report).toContain('Not verified: 2 requirements (see --effects), 1 requirement (see --log)\n');
-    expect(report).toContain('Listed by --verbose: 1 requirement not verifiable by black-box tests');
+    expect(report).toContain('--verbose also lists 1 requirement that no test from outside can verify');
     expect(renderHuman(answersOnly, { ...PLAIN, verbose: true })).toContain('Not verified by this run (4)');
   });
 

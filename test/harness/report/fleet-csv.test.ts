@@ -1,26 +1,33 @@
 import { expect, it } from 'vitest';
 import { renderFleetCsv, renderFleetHtml } from '../../../harness/report/index.ts';
-import { fleetWith, partnerWith } from '../fleet/documents.ts';
+import { largeFleet, standingWith, viewWith } from '../fleet/documents.ts';
 
 it('has one line for each partner, quotes values where needed, and contains no formula', async () => {
-  const refusals = [{ code: '=cmd|x', message: 'said "no", \x1b[31m\nand more', fix: '' }];
-  const csv = await renderFleetCsv(
-    fleetWith([
-      partnerWith('acme', 'certified', 1, { evidenceLevel: 1 }),
-      partnerWith('bad', 'failed', 2, { refusals, diagnosis: { fault: '@SUM(A1)', title: '' } }),
-    ]),
-  );
+  const csv = await renderFleetCsv([
+    standingWith('acme', 'certified', 1),
+    standingWith('bad', 'failing', 2, { reason: 'said "no", \x1b[31m\nand more', warnings: ['@SUM(A1)'] }),
+  ]);
   const [head, acme, bad, end] = csv.split('\r\n');
-  expect(head).toMatch(/^partner,url,profile,revision,outcome,before,change,verdict,pass,fail,.*,failed in valid,/);
-  expect(acme).toMatch(/^acme,https:\/\/acme\.example\/webhooks\/orders,staging,1,certified,,new,conformant,/);
-  expect(bad).toContain(`"'=cmd|x: said ""no"", \\x1b[31m\\nand more"`);
+  expect(head).toMatch(/^partner,url,traffic,state,since,until,profile,revision,evidence level,.*,failed in valid,/);
+  expect(acme).toMatch(/^acme,https:\/\/acme\.example\/webhooks\/orders,yes,certified,/);
+  expect(bad).toContain('"said ""no"", \\x1b[31m\\nand more"');
   expect(bad).toContain(`"'@SUM(A1)"`);
   expect(end).toBe('');
-  const column = head?.split(',').indexOf('evidence level') ?? -1;
-  expect(acme?.split(',')[column]).toBe('1');
 });
 
-it('shows the evidence level of a certified partner on the page', async () => {
-  const page = await renderFleetHtml(fleetWith([partnerWith('acme', 'certified', 1, { evidenceLevel: 1 })]));
-  expect(page).toContain('<span>until 2027-02-19, evidence level 1</span>');
+it('has a page with the evidence level, and a link from each failing suite to its checks', async () => {
+  const page = await renderFleetHtml(
+    viewWith([standingWith('acme', 'certified', 1), standingWith('bad', 'failing', 2)]),
+  );
+  expect(page).toContain(
+    '<span>until 2027-02-19; staging, revision 2; evidence level 1</span>'.replace('2; e', '2, e'),
+  );
+  expect(page).toMatch(/<a href="bad\/report\.html#s\d+">\d+ /);
+  expect(page).toContain('1 of 2 partners may get traffic');
+});
+
+it('lists at most 2,000 partners, and says so', async () => {
+  const page = await renderFleetHtml(largeFleet(2010));
+  expect(page.match(/<tr data-o=/g)).toHaveLength(2000);
+  expect(page).toContain('This page has 2000 of 2010 partners, those without traffic first.');
 });

@@ -109,8 +109,8 @@ describe('the terminal report', () => {
         '  ! The HMAC secret has 12 characters; 32 or more are recommended.',
         '',
         'Not applicable: 2 (mtls is off)',
-        'Listed by --verbose: 3 requirements not verifiable by black-box tests; 1 passed',
-        'with a note',
+        '--verbose also lists 1 check that passed with a note; 3 requirements that no',
+        'test from outside can verify',
         '',
         'To do, with fixes for express (X-Powered-By: Express)',
         '  1. Checks a signature only when there is one',
@@ -147,7 +147,7 @@ describe('the terminal report', () => {
     );
     const report = renderHuman(documentWith({ results }), PLAIN);
     expect(report).toContain('Causes (20)');
-    expect(report).toContain('and 15 more causes of 30 failures');
+    expect(report).toContain('and 15 more causes of 30 failures (--verbose lists them)');
     expect(report.split('\n').length).toBeLessThan(70);
   });
 
@@ -201,7 +201,7 @@ describe('the terminal report', () => {
     [
       'a harness error',
       { results: [resultWith({ verdict: 'harness-error', reason: 'wrong' })] },
-      '# Exit code 4: 1 harness error: nothing can be said about the endpoint',
+      '# Exit code 4: 1 harness error: no conclusion about the endpoint',
     ],
     ['no check', { results: [] }, '? Exit code 3: no check was evaluated'],
   ])('ends with what decided the exit code: %s', (_, parts, last) => {
@@ -396,5 +396,17 @@ describe('the verbose report', () => {
   it('shows texts of a hundred thousand lines', () => {
     const result = resultWith({ verdict: 'fail', fix: 'x\n'.repeat(150_000) });
     expect(renderHuman(documentWith({ results: [result] }), PLAIN).split('\n').length).toBeGreaterThan(150_000);
+  });
+});
+
+describe('what passed and is good to know', () => {
+  it('is listed once, and the last lines count what was repeated', () => {
+    const noted = [{ code: 'limits-size', text: 'Answers 413 to valid notifications above about 99 kB', checks: [] }];
+    const retried = ['valid/plain'];
+    const lines = renderHuman(documentWith({ noted, retried, turnedAway: { 429: 1, 503: 12 } }), PLAIN).split('\n');
+    expect(lines.filter((line) => line.includes('413'))).toEqual([
+      '  - Answers 413 to valid notifications above about 99 kB',
+    ]);
+    expect(lines.at(-3)).toBe('1 answer 429, 12 answers 503, 1 check tried again');
   });
 });

@@ -117,7 +117,7 @@ describe('the event stream', () => {
     expect(stream?.reporters).toEqual(reporters.slice(1));
     expect(await readFile(path, 'utf8')).toBe('old\n');
     for (const lines of [noticeLine, noticeLine.repeat(2)]) {
-      stream?.tell(notice);
+      stream?.write(notice);
       expect([text(), await readFile(path, 'utf8')]).toEqual([lines, lines]);
     }
     stream?.close();
@@ -133,7 +133,7 @@ describe('the event stream', () => {
 
   it.runIf(process.platform === 'linux')('reports a full disk when it is closed', async () => {
     const stream = openEventStream([{ name: 'ndjson', file: '/dev/full' }], await setUp());
-    stream?.tell(notice);
+    stream?.write(notice);
     expect(() => stream?.close()).toThrow('ENOSPC');
   });
 });

@@ -128,7 +128,7 @@ describe('a scenario that is not scored', () => {
     const passing = documentWith({ results: results.map(({ id }) => resultWith({ id })), scoring });
     const section = 'Not scored (2)\n  newer than revision 3, without effect on the verdict\n\n';
     expect(renderHuman(passing, { ...PLAIN, verbose: true })).toContain(section);
-    expect(renderHuman(passing, PLAIN)).toContain('2 newer than revision 3, without effect on the verdict');
+    expect(renderHuman(passing, PLAIN)).toContain('2 checks newer than revision 3, which the verdict ignores');
   });
 
   it('has no section when every scenario is scored', () => {

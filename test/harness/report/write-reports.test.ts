@@ -14,6 +14,7 @@ import {
   writeReports,
 } from '../../../harness/report/index.ts';
 import { documentWith, resultWith, textStream } from './documents.ts';
+import { readPage } from './html/strict-html.ts';
 
 let cwd: string;
 let output: ReturnType<typeof textStream>;
@@ -48,6 +49,19 @@ describe('writing reports', () => {
     expect(await readFile(join(cwd, 'out/run.json'), 'utf8')).toBe(renderJson(document));
     expect(await readFile(join(cwd, 'junit.xml'), 'utf8')).toBe(renderJunit(document));
     expect([await readdir(cwd), await readdir(join(cwd, 'out'))]).toEqual([['junit.xml', 'out'], ['run.json']]);
+  });
+
+  it('says in the reports for people what changed since an earlier run, and nowhere else', async () => {
+    const earlier = documentWith({ results: [resultWith({ verdict: 'fail', observed: '200' })] });
+    const names = ['human', 'html', 'json', 'junit'] as const;
+    const reporters = names.map((name) => ({ name, file: name }));
+    await writeReports(document, reporters, { ...options(), earlier });
+    const texts = await Promise.all(names.map((name) => readFile(join(cwd, name), 'utf8')));
+    const line = '1 fixed, 0 new, 0 still failing since the run of 2026-11-21 10:00 UTC';
+    expect(texts.map((text) => text.includes(line))).toEqual([true, true, false, false]);
+    readPage(texts[1] ?? '');
+    await writeReports(document, reporters, options());
+    expect(await readFile(join(cwd, 'html'), 'utf8')).not.toContain('still failing');
   });
 
   it('keeps colour out of files', async () => {

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
 import type { Assembled } from '../../../harness/run/assemble.ts';
-import { createContext, DEFAULT_LIMITS } from '../../../harness/run/context.ts';
-import { runDeliveries } from '../../../harness/run/deliveries.ts';
+import { DEFAULT_LIMITS } from '../../../harness/run/context.ts';
+import { Deliveries } from '../../../harness/run/deliveries.ts';
 import type { Lane, SendOptions } from '../../../harness/run/lane.ts';
 import { isSending, planScenarios } from '../../../harness/run/plan.ts';
 import type { Trial } from '../../../harness/run/trial.ts';
 import type { Attempt, TransportErrorKind } from '../../../harness/transport/index.ts';
 import type { Change } from '../../../scenarios/index.ts';
-import { answered, NOW, partnerAt } from './parts.ts';
+import { answered, contextOf, partnerAt } from './parts.ts';
 
 function unanswered(kind: TransportErrorKind): Attempt {
   return { ...answered(200), answer: null, error: { kind, phase: 'connect', code: kind, message: kind } };
@@ -26,18 +26,9 @@ async function play(
   const selection = { suites: [], scenarios: ids, greps: [], shard: null };
   const features = ['hmac', 'api-key', 'https', 'mtls'] as const;
   const planned = planScenarios({ features, isExposed: false }, selection).filter(isSending);
-  const context = createContext({
-    partner,
-    seed: 'seed',
-    flags: '',
-    now: NOW,
-    limits: { ...DEFAULT_LIMITS, concurrency: ids.length },
-    emit: () => {},
-    signal: new AbortController().signal,
-    onSignature: () => {},
-  });
-  if (endpoint.isSlow === true) context.pace.answered(3000, true);
-  context.pace.startConcurrency();
+  const context = contextOf(partner, { ...DEFAULT_LIMITS, concurrency: ids.length });
+  if (endpoint.isSlow === true) context.pacing.pace.recordAnswer(3000, true);
+  context.pacing.startConcurrency(false);
   const probes: (SendOptions & { readonly of: string })[] = [];
   let sent = 0;
   const lane: Lane = {
@@ -56,8 +47,9 @@ async function play(
   };
   const settled: Trial[] = [];
   const lanes = { at: () => lane, close: () => {} };
-  await runDeliveries(context, lanes, planned, { onSettled: (trial) => settled.push(trial), onDecided: () => {} });
-  const errors = settled.map(({ evidence }) => evidence.probes.map(({ attempt }) => attempt.error?.kind));
+  const handlers = { onSettled: (trial: Trial) => settled.push(trial), onDecided: () => {} };
+  await new Deliveries(context, lanes, handlers).send(planned);
+  const errors = settled.map(({ probes: sent }) => sent.map(({ attempt }) => attempt.error?.kind));
   return { probes, errors, sent, settled };
 }
 
@@ -104,7 +96,7 @@ it('shares the controls of checks that run alone at a slow endpoint', async () =
   expect(fast.sent - slow.sent).toBe(2);
   for (const { settled } of [fast, slow]) {
     expect(settled.map(({ planned }) => planned.scenario.id).toSorted()).toEqual(ALONE.toSorted());
-    expect(settled.every(({ evidence: { before, after } }) => before !== null && after !== null)).toBe(true);
+    expect(settled.every(({ before, after }) => before !== null && after !== null)).toBe(true);
   }
 });
 
@@ -118,7 +110,7 @@ it('finds the check that stops a slow endpoint among those that share a control'
       return sinceStop > 2 && sinceStop <= 6 ? unanswered('refused') : answered(200);
     },
   });
-  const stopping = settled.filter(({ evidence: { killed } }) => killed !== null);
+  const stopping = settled.filter(({ killed }) => killed !== null);
   expect(stopping.map(({ planned }) => planned.scenario.id)).toEqual(['malformed/pollution-constructor']);
   expect(settled.map(({ planned }) => planned.scenario.id).toSorted()).toEqual(ALONE.toSorted());
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ResultDocument } from '../../../harness/report/result-document.ts';
-import { evidenceIn, notVerifiedIn } from '../../../harness/run/document.ts';
+import { evidenceIn, notedIn, notVerifiedIn } from '../../../harness/run/document.ts';
 import type { PlannedScenario } from '../../../harness/run/plan.ts';
 import type { Feature, ObservationScenario, Requirement, RequirementId, Suite } from '../../../scenarios/index.ts';
 import { resultWith } from '../report/documents.ts';
@@ -152,6 +152,14 @@ describe('what a run did not verify', () => {
     expect(notVerified([], only)[0]?.verifiable).toEqual({ level: 2, sources: ['effects', 'restart'] });
   });
 
+  it('is what only a rotation shows, where a secret is configured and no next one', () => {
+    const only = [{ name: 'rotation', title: '', scenarios: [scenario('rotation/x', ['hmac', 'rotation'], ['kept'])] }];
+    const kept = (...features: Feature[]) =>
+      notVerified(features, only).find(({ requirement: id }) => id === 'kept')?.reason;
+    expect(kept('hmac')).toContain('give `--next-secret-file FILE`');
+    expect([kept('hmac', 'rotation'), kept('api-key')]).toEqual([undefined, undefined]);
+  });
+
   it('lists nothing that would not apply with a source either', () => {
     expect(ids([])).toEqual(['handled', 'kept', 'private', 'timing']);
   });
@@ -159,5 +167,32 @@ describe('what a run did not verify', () => {
   it('keeps its reason where no source helps', () => {
     const [timing] = notVerified(['hmac', 'effects', 'restart', 'log']);
     expect(timing).toEqual({ requirement: 'timing', text: 'timing.', reason: 'Timing proves nothing.' });
+  });
+});
+
+describe('what passed and is good to know', () => {
+  const answered = (id: string, status: number) => {
+    const kind = status === 200 ? 'accepted' : 'rejected';
+    return resultWith({ id, answered: { class: kind, status } });
+  };
+
+  it('is nothing where bodies that are not JSON are rejected, and sizes accepted', () => {
+    expect(notedIn([answered('malformed/truncated', 400), answered('malformed/size-150-kb', 200)])).toEqual([]);
+  });
+
+  it('has the numbers of accepted bodies and of the sizes', () => {
+    const results = [
+      answered('malformed/truncated', 200),
+      answered('malformed/xml', 200),
+      answered('malformed/binary', 400),
+      answered('malformed/id-missing', 200),
+      answered('malformed/size-16-kb', 200),
+      answered('malformed/size-99-kb', 200),
+      answered('malformed/size-150-kb', 413),
+    ];
+    expect(notedIn(results).map(({ text }) => text)).toEqual([
+      'Answers 200 to signed bodies that are not JSON (2 of 3 kinds): the sender takes them for delivered',
+      'Answers 413 to valid notifications above about 99 kB: one of 150 kB is rejected',
+    ]);
   });
 });

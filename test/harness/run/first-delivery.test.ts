@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Partner } from '../../../harness/partner.ts';
 import type { ResultDocument } from '../../../harness/report/result-document.ts';
 import { joinShards, run } from '../../../harness/run/index.ts';
@@ -57,14 +57,17 @@ async function played(
   const { url, close } = await serve((request, response) => {
     answer(request, response).catch(() => request.destroy());
   });
-  onTestFinished(close);
-  const document = await run({
-    partner: { url, ...partner },
-    selection: { scenarios, suites, shard },
-    seed: 'first-delivery',
-    limits: { timeoutMs: 5000, recoveryMs: 200, backoffMs: 20 },
-  });
-  return { document, requests };
+  try {
+    const document = await run({
+      partner: { url, ...partner },
+      selection: { scenarios, suites, shard },
+      seed: 'first-delivery',
+      limits: { timeoutMs: 5000, recoveryMs: 200, backoffMs: 20 },
+    });
+    return { document, requests };
+  } finally {
+    await close();
+  }
 }
 
 const found = async (...given: Parameters<typeof played>) => (await played(...given)).document.diagnosis[0];
@@ -289,14 +292,15 @@ describe('a header name with an underscore', () => {
   });
 });
 
-describe('an answer after a long time', () => {
+describe.concurrent('an answer after a long time', () => {
   it('that is the same whatever is sent is a time-out, and no check is sent', async () => {
     const receiver: Receiver = async () => {
-      await delay(700);
+      await delay(2200);
       return [202, 'still processing'];
     };
     const { document, requests } = await played(receiver, [], SIGNING, ['signature']);
     expect(document.diagnosis[0]?.fault).toBe('answers-by-timeout');
+    expect(document.diagnosis[0]?.title).toMatch(/^The endpoint answers 202 \("still processing"\) after 2\.\d s/);
     expect(requests).toBe(5);
     expect(verdicts(document, 'fail')).toContain('signature/missing');
     expect(document.verdict).toBe('nonconformant');
@@ -304,18 +308,52 @@ describe('an answer after a long time', () => {
 
   it('that depends on the delivery is none', async () => {
     const receiver: Receiver = async ({ correct }) => {
-      if (correct[0] === 200) await delay(700);
+      if (correct[0] === 200) await delay(2200);
       return correct[0] === 200 ? [202] : correct;
     };
     const { document } = await played(receiver, ['valid/plain', 'signature/missing']);
     expect(verdicts(document, 'pass')).toEqual(['signature/missing']);
     expect(document.diagnosis.map(({ fault }) => fault)).not.toContain('answers-by-timeout');
   });
+
+  it('that rejects whatever is sent is a time-out as well', async () => {
+    const receiver: Receiver = async () => {
+      await delay(2200);
+      return [504];
+    };
+    const { document, requests } = await played(receiver);
+    expect([document.diagnosis[0]?.fault, requests]).toEqual(['answers-by-timeout', 5]);
+  });
+
+  it('does not hide an accepted forgery', async () => {
+    const receiver: Receiver = async ({ given }) => {
+      if (given === undefined) return [200];
+      await delay(2200);
+      return [504];
+    };
+    const { document } = await played(receiver, ['valid/plain', 'signature/missing']);
+    expect(document.diagnosis.map(({ fault }) => fault)).toContain('answers-by-timeout');
+    expect(verdicts(document, 'fail')).toContain('signature/missing');
+  });
+
+  it('that never comes hides none either', async () => {
+    const receiver: Receiver = ({ given }) => (given === undefined ? [200] : new Promise<Answer>(() => {}));
+    const { document } = await played(receiver, ['valid/plain', 'signature/missing']);
+    expect(verdicts(document, 'fail')).toContain('signature/missing');
+  });
+
+  it('that a valid delivery never gets is code that waits', async () => {
+    const silent: Receiver = ({ isValid }) => (isValid ? new Promise<Answer>(() => undefined) : [401]);
+    expect(await found(silent)).toMatchObject({
+      fault: 'never-answers-after-check',
+      title: 'The endpoint answers a delivery with no signature (401), and never a valid one',
+    });
+  });
 });
 
 describe('what is sent before the first accepted delivery', () => {
   it.each<[string, Receiver, number]>([
-    ['a refusal after the check', ({ isValid }) => (isValid ? [400] : [401]), 10],
+    ['a refusal after the check', ({ isValid }) => (isValid ? [400] : [401]), 11],
     ['a refusal of everything', () => [401, 'no'], 290],
     ['a redirect of everything', () => [302, '', { Location: '/' }], 20],
   ])('is as little as the guide says: %s', async (_name, receiver, most) => {
@@ -340,7 +378,7 @@ describe('two credentials', () => {
   it('of which one is not configured are named', async () => {
     expect(await found(withKey('another'))).toMatchObject({
       fault: 'requires-another-credential',
-      title: 'The endpoint accepts the signature, and seems to require an API key as well (401)',
+      title: 'The endpoint accepts the signature, but seems to require an API key as well (401)',
       fix: expect.stringContaining('HOOKPROOF_API_KEY'),
     });
   });
@@ -348,5 +386,76 @@ describe('two credentials', () => {
   it('are not taken for valid where some characters are rejected', async () => {
     const one = await found(({ given, correct }) => (given?.includes('+') ? [400, 'bad characters'] : correct));
     expect(one?.fault).toBe('refuses-signatures-with-some-characters');
+  });
+});
+
+describe('a receiver that accepts the plain notification only in another form', () => {
+  type Event = { at: unknown; data: { errorData?: unknown; transactionId?: unknown } };
+  const asEvent = (received: Received) => received.event as unknown as Event;
+  const only =
+    (suits: (received: Received) => boolean): Receiver =>
+    (received) =>
+      received.isValid && received.event !== undefined && !suits(received) ? [400, 'no'] : received.correct;
+
+  it.each<[string, string, Receiver]>([
+    [
+      'with a User-Agent header',
+      'rejected-before-verification',
+      only(({ request }) => request.headers['user-agent'] !== undefined),
+    ],
+    [
+      'with a charset in Content-Type',
+      'content-type-as-string',
+      only(({ request }) => /charset/.test(request.headers['content-type'] ?? '')),
+    ],
+    [
+      'without the fields that are null',
+      'optional-data-required',
+      only((received) => asEvent(received).data.errorData !== null),
+    ],
+    ['with `at` as ISO 8601 text', 'fixed-time-format', only((received) => typeof asEvent(received).at === 'string')],
+    [
+      'with UUIDs as ids',
+      'id-form-assumed',
+      only((received) => /^[0-9a-f-]{36}$/.test(`${asEvent(received).data.transactionId ?? '-'.repeat(36)}`)),
+    ],
+  ])('is named with what it requires: %s', async (form, mistake, receiver) => {
+    expect(await found(receiver)).toMatchObject({
+      fault: 'rejects-plain-form',
+      title: `The endpoint rejects a valid delivery (400), and accepts it ${form}`,
+      mistake,
+    });
+  });
+});
+
+describe('what a refused first delivery shows', () => {
+  it('is a header that was not found, where the answer says so', async () => {
+    const missing = 'The webhook does not contain a signature';
+    expect(await found(() => [401, missing])).toMatchObject({ fault: 'finds-no-signature' });
+  });
+
+  it.each([
+    'Missing or invalid signature',
+    'Request without a valid signature',
+    'The request does not have a valid signature',
+    'Missing or malformed signature',
+  ])('is no missing header, where the answer may mean an invalid signature: %s', async (text) => {
+    expect(await found(() => [401, text])).toMatchObject({ fault: 'refuses-right-credentials' });
+  });
+});
+
+describe('a receiver that takes one valid delivery as proof for others', () => {
+  it('is named by its memory of the connection', async () => {
+    const proved = new WeakSet<object>();
+    const remembering: Receiver = (received) => {
+      if (received.isValid) proved.add(received.request.socket);
+      return proved.has(received.request.socket) ? [200] : received.correct;
+    };
+    const { document } = await played(remembering, ['signature/missing', 'signature/other-secret']);
+    expect(document.diagnosis[0]).toMatchObject({
+      fault: 'accepts-after-valid',
+      title: 'Accepts forged deliveries on a connection that has sent a valid one',
+      evidence: ['signature/missing', 'signature/other-secret'],
+    });
   });
 });

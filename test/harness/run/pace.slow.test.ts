@@ -1,9 +1,9 @@
-/** How long a run waits for answers, when it decides a family of checks early, and what it then says. */
+/** How long a run waits for answers, when it decides a group of checks early, and what it then says. */
 import { randomBytes } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import { afterAll, describe, expect, it } from 'vitest';
 import { run } from '../../../harness/run/index.ts';
-import { createFamilies, createPace, familyOf } from '../../../harness/run/pace.ts';
+import { FailureGroups, failureGroupOf, Pace } from '../../../harness/run/pace.ts';
 import { findScenario } from '../../../scenarios/index.ts';
 import { serve } from '../../endpoints/listen.ts';
 import { bodyOf, hmacOf, verifying } from '../../endpoints/verifying.ts';
@@ -11,10 +11,10 @@ import { bodyOf, hmacOf, verifying } from '../../endpoints/verifying.ts';
 const LIMITS = { timeoutMs: 10_000, concurrency: 8 };
 
 function paceAfter({ answers = [] as readonly number[], silentControls = 0, silentProbes = 0, limits = LIMITS }) {
-  const pace = createPace(limits);
-  for (const ms of answers) pace.answered(ms, true);
-  for (let at = 0; at < silentControls; at++) pace.silent('control');
-  for (let at = 0; at < silentProbes; at++) pace.silent('probe');
+  const pace = new Pace(limits);
+  for (const ms of answers) pace.recordAnswer(ms, true);
+  for (let at = 0; at < silentControls; at++) pace.recordSilence('control');
+  for (let at = 0; at < silentProbes; at++) pace.recordSilence('probe');
   return pace;
 }
 
@@ -55,7 +55,7 @@ describe('an endpoint', () => {
     pace.startConcurrency();
     const seen = [limits.concurrency];
     for (let step = 0; step < 4; step++) {
-      for (const ms of times(64, loaded(seen.at(-1) ?? 0))) pace.answered(ms, true);
+      for (const ms of times(64, loaded(seen.at(-1) ?? 0))) pace.recordAnswer(ms, true);
       seen.push(pace.width());
     }
     return seen;
@@ -67,7 +67,7 @@ describe('an endpoint', () => {
 
   it('that is slow for rejections only gets more too', () => {
     const pace = paceAfter({ answers: times(6, 3) });
-    for (const ms of times(2, 6000)) pace.answered(ms, false);
+    for (const ms of times(2, 6000)) pace.recordAnswer(ms, false);
     pace.startConcurrency();
     expect(pace.isSlow()).toBe(true);
   });
@@ -89,45 +89,72 @@ describe('an endpoint', () => {
   });
 });
 
-describe('a family', () => {
-  const family = (id: string) => familyOf(findScenario(id)!);
+describe('the answers that an estimate follows', () => {
+  const answersOf = (alone: number, loaded: number, limits = LIMITS) => {
+    const pace = paceAfter({ answers: times(6, alone), limits });
+    pace.startConcurrency();
+    for (let step = 0; step < 4; step++) {
+      for (const ms of times(64, loaded)) pace.recordAnswer(ms, true);
+      pace.width();
+    }
+    return pace.estimateAnswers();
+  };
+
+  it('are none before the first', () => {
+    expect(new Pace(LIMITS).estimateAnswers()).toBeNull();
+  });
+
+  it('of a slow endpoint come from all lanes that it will have', () => {
+    expect(paceAfter({ answers: [2000] }).estimateAnswers()).toEqual({ ms: 2000, aloneMs: 2000, width: 64 });
+    expect(answersOf(2000, 2000)).toEqual({ ms: 2000, aloneMs: 2000, width: 64 });
+  });
+
+  it('of an endpoint that handles one delivery at a time are faster alone', () => {
+    expect(answersOf(600, 4800)).toEqual({ ms: 4800, aloneMs: 600, width: 8 });
+  });
+});
+
+describe('a group', () => {
+  const group = (id: string) => failureGroupOf(findScenario(id)!);
 
   it('contains checks that fail together', () => {
-    expect(family('signature/missing')).toBe(family('signature/other-secret'));
-    expect(family('signature/missing')).not.toBe(family('api-key/missing'));
-    expect(family('malformed/truncated')).toBe(family('malformed/null'));
-    expect(family('malformed/truncated')).not.toBe(family('valid/plain'));
+    expect(group('signature/missing')).toBe(group('signature/other-secret'));
+    expect(group('signature/missing')).not.toBe(group('api-key/missing'));
+    expect(group('malformed/truncated')).toBe(group('malformed/null'));
+    expect(group('malformed/truncated')).not.toBe(group('valid/plain'));
   });
 
   it('is decided by three silences', () => {
-    const families = createFamilies();
+    const failureGroups = new FailureGroups();
     const missing = ['a', 'b', 'c'].map((id) => {
-      families.silent(id, 'forged');
-      return families.missing('forged');
+      failureGroups.recordSilence(id, 'forged');
+      return failureGroups.missingSilences('forged');
     });
     expect(missing).toEqual([2, 1, 0]);
-    expect(families.missing('other')).toBe(3);
-    expect(families.sameSilence('forged')).toContain('a, b, c');
+    expect(failureGroups.missingSilences('other')).toBe(3);
+    expect(failureGroups.reasonNotToRepeat('forged')).toContain('a, b, c');
   });
 
   it('is not decided when one of its answers was late', () => {
-    const families = createFamilies();
-    for (const id of ['a', 'b', 'c']) families.silent(id, 'forged');
-    families.late('forged');
-    expect(families.missing('forged')).toBe(Number.POSITIVE_INFINITY);
+    const failureGroups = new FailureGroups();
+    for (const id of ['a', 'b', 'c']) failureGroups.recordSilence(id, 'forged');
+    failureGroups.recordLateAnswer('forged');
+    expect(failureGroups.missingSilences('forged')).toBe(Number.POSITIVE_INFINITY);
   });
 
   it('is decided for a suite by five seconds of outages, and for the run by twenty', () => {
-    const families = createFamilies();
-    families.stopped('malformed/a', 'malformed', 'payloads', 4000);
-    expect(families.decided('malformed', 'payloads')).toBeNull();
-    families.stopped('malformed/b', 'malformed', 'payloads', 1500);
-    expect(families.decided('malformed', 'payloads')).toContain(
+    const failureGroups = new FailureGroups();
+    failureGroups.recordStop('malformed/a', 'malformed', 'payloads', 4000);
+    expect(failureGroups.reasonToSkip('malformed', 'payloads')).toBeNull();
+    failureGroups.recordStop('malformed/b', 'malformed', 'payloads', 1500);
+    expect(failureGroups.reasonToSkip('malformed', 'payloads')).toContain(
       'malformed/a, malformed/b stopped the receiver, for 6 s',
     );
-    expect([families.decided('malformed', 'forged'), families.decided('http', 'payloads')]).toEqual([null, null]);
-    families.stopped('malformed/c', 'malformed', 'payloads', 30_000);
-    expect(families.decided('http', 'payloads')).not.toBeNull();
+    expect([failureGroups.reasonToSkip('malformed', 'forged'), failureGroups.reasonToSkip('http', 'payloads')]).toEqual(
+      [null, null],
+    );
+    failureGroups.recordStop('malformed/c', 'malformed', 'payloads', 30_000);
+    expect(failureGroups.reasonToSkip('http', 'payloads')).not.toBeNull();
   });
 });
 

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Partner } from '../../../harness/partner.ts';
 import { type Assembled, assemble } from '../../../harness/run/assemble.ts';
+import { createContext, DEFAULT_LIMITS, type RunContext } from '../../../harness/run/context.ts';
 import { createKit } from '../../../harness/run/kit.ts';
 import type { Attempt } from '../../../harness/transport/index.ts';
 import type { Change } from '../../../scenarios/index.ts';
@@ -13,6 +14,20 @@ export const NOW = new Date('2026-01-02T03:04:05Z');
 
 export function partnerAt(url = 'http://127.0.0.1:9/hooks'): Partner {
   return { url, signing: { secret: SECRET }, apiKey: { value: API_KEY } };
+}
+
+export function contextOf(partner: Partner, limits = DEFAULT_LIMITS): RunContext {
+  return createContext({
+    partner,
+    seed: 'seed',
+    flags: '',
+    now: NOW,
+    limits,
+    emit: () => {},
+    signal: new AbortController().signal,
+    endsAtMs: Number.POSITIVE_INFINITY,
+    onSignature: () => {},
+  });
 }
 
 export function assembled(change: Change = {}, partner = partnerAt()): Assembled {

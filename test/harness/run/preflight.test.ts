@@ -208,7 +208,9 @@ describe('rejected credentials', () => {
 
   it('say no more than the evidence shows, and name the next step', async () => {
     const found = await diagnosed(() => false, 401, 'bad signature', { signing, apiKey });
-    expect(found?.why).toContain('Either the secret or the key differs, or the signature is computed in a way');
+    expect(found?.why).toContain(
+      'Either the secret or the key differs, or the signature is computed in an unknown way',
+    );
     expect(found?.fix).toContain('`hookproof verify body.json --signature "$COMPUTED"`');
     expect(found?.fix).not.toContain('Answer 401');
     expect((await diagnosed(() => false, 400, 'bad signature'))?.fix).toContain('Answer 401');

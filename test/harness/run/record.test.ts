@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { describeBytes, describeExchange } from '../../../harness/run/record.ts';
-import type { Change } from '../../../scenarios/index.ts';
+import { type Change, refused } from '../../../scenarios/index.ts';
 import { API_KEY, answered, assembled, partnerAt, SECRET } from './parts.ts';
 
 const partner = partnerAt();
@@ -10,9 +10,10 @@ function exchangeOf(change: Change = {}, body = '', given = partner) {
   const delivery = {
     role: 'probe',
     label: 'probe',
+    expect: refused,
     assembled: request,
     leaks: [],
-    fault: null,
+    probeFault: null,
     cutShort: false,
   } as const;
   return { request, exchange: describeExchange({ ...delivery, attempt: answered(401, body) }, given) };

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Partner } from '../../../harness/partner.ts';
 import { run } from '../../../harness/run/index.ts';
-import { ownersOf } from '../../../scenarios/index.ts';
+import { scenariosOwning } from '../../../scenarios/index.ts';
 import { urlsAndLimits } from '../../proofs/matrix/correct/urls-and-limits.ts';
 
 const SECRET = randomBytes(32).toString('base64');
@@ -41,7 +41,7 @@ describe('a receiver that looks its ids up', () => {
     expect(of('fail', 'harness-error')).toEqual([]);
     const lacking = of('inconclusive');
     expect(lacking.map(({ id }) => id).toSorted()).toEqual(
-      ownersOf('transaction')
+      scenariosOwning('transaction')
         .slice(2)
         .filter((id) => id.startsWith('delivery/'))
         .toSorted(),
@@ -49,7 +49,7 @@ describe('a receiver that looks its ids up', () => {
     expect(lacking[0]).toMatchObject({ decidedBy: 'samples-too-short' });
     expect(lacking[0]?.reason).toBe(
       `the list of samples for \`transaction\` has 3 ids; this check needs one that no other check uses, and ` +
-        `${ownersOf('transaction').length + 1} are enough for all checks`,
+        `${scenariosOwning('transaction').length + 1} are enough for all checks`,
     );
   });
 });

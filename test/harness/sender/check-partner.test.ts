@@ -186,7 +186,7 @@ describe('TLS material', () => {
     for (const faulty of [tls, { ...tls, passphrase: `${passphrase}x` }]) {
       const error = rejection({ tls: faulty });
       expect(error).toMatchObject({ code: 'PARTNER_TLS', hint: 'Give its passphrase.' });
-      expect(error.message).toContain('The client key is encrypted and cannot be opened');
+      expect(error.message).toContain('The client key is encrypted and cannot be decrypted');
       expect(`${error.message} ${error.hint}`).not.toContain(passphrase);
     }
   });
@@ -199,8 +199,8 @@ describe('TLS material', () => {
       'The client certificate is not a certificate in PEM. Give a CERTIFICATE block, then its intermediates.';
     const noCa = 'The extra CA is not a certificate in PEM. Give one or more CERTIFICATE blocks.';
     const cases: [NonNullable<Partner['tls']>, string][] = [
-      [{ clientCert: one.cert }, 'There is a client certificate and no client key. Give both.'],
-      [{ clientKey: one.key }, 'There is a client key and no client certificate. Give both.'],
+      [{ clientCert: one.cert }, 'There is a client certificate but no client key. Give both.'],
+      [{ clientKey: one.key }, 'There is a client key but no client certificate. Give both.'],
       [
         { clientCert: one.cert, clientKey: other.key },
         'The client key does not belong to the client certificate. Give the key that the certificate was issued for, ' +

@@ -1,9 +1,10 @@
 import { once } from 'node:events';
-import { describe, expect, it } from 'vitest';
+import { access } from 'node:fs';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { HeaderLine } from '../../../contract/index.ts';
 import { createSender, deliver } from '../../../harness/sender/index.ts';
 import { type BodyWriter, createConnections, exchange } from '../../../harness/transport/index.ts';
-import { httpServer, largeRequest, rawServer, replying, request } from './servers.ts';
+import { certificate, httpServer, largeRequest, rawServer, replying, request, resettingServer } from './servers.ts';
 
 describe('an answer', () => {
   it('is recorded with status, header lines as they came, body and times', async () => {
@@ -156,6 +157,63 @@ describe('an early answer', () => {
     });
     const attempt = await deliver(largeRequest(url, 5_000_000));
     expect(attempt).toMatchObject({ answer: { status: 401, body: Buffer.from('part'), truncated: true }, error: null });
+  });
+});
+
+describe.each(['TCP', 'TLS'])('an early answer over %s, unread when a write fails,', (protocol) => {
+  const TOO_LARGE = 'HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\n\r\nbig';
+  const large = { answer: { status: 413, body: Buffer.from('big') }, error: null };
+
+  async function startResetting() {
+    const root = await certificate('root', { isCa: true });
+    const isSecure = protocol === 'TLS';
+    const server = await resettingServer(isSecure ? await certificate('localhost', { ca: root }) : undefined);
+    const url = isSecure ? `https://localhost:${server.port}/` : `http://127.0.0.1:${server.port}/`;
+    return { server, url, tls: { ca: root.cert } };
+  }
+
+  it("counts in an exchange of Node's HTTP client", async () => {
+    const { server, url, tls } = await startResetting();
+    const connections = createConnections({ keepAlive: false, tls });
+    const write: BodyWriter = async (outgoing, body) => {
+      const reads = server.reads();
+      outgoing.write(body.subarray(0, 10));
+      await reads;
+      server.answerAndReset(TOO_LARGE);
+      outgoing.end(body.subarray(10));
+    };
+    const attempt = await exchange(largeRequest(url, 1_000_000), { agent: connections.agentFor(url), write });
+    expect(attempt).toMatchObject(large);
+  });
+
+  it('counts in a delivery of the sender on a kept connection', async () => {
+    const { server, url, tls } = await startResetting();
+    const sender = createSender({ tls });
+    onTestFinished(() => sender.close());
+    const reads = server.reads();
+    const first = sender.deliver(request(url));
+    await reads;
+    server.answer('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
+    expect((await first).answer?.status).toBe(200);
+    // In the same phase of the event loop, Node writes the body of a request over TLS before it reads again.
+    await new Promise<void>((resolve) => access('/', () => resolve()));
+    const second = sender.deliver(largeRequest(url, 1_000_000));
+    server.answerAndReset(TOO_LARGE);
+    expect(await second).toMatchObject(large);
+  });
+
+  it('is a reset before the whole request was read if there is none', async () => {
+    const { server, url, tls } = await startResetting();
+    const connections = createConnections({ keepAlive: false, tls });
+    const write: BodyWriter = async (outgoing, body) => {
+      const reads = server.reads();
+      outgoing.write(body.subarray(0, 10));
+      await reads;
+      server.answerAndReset('');
+      outgoing.end(body.subarray(10));
+    };
+    const attempt = await exchange(largeRequest(url, 1_000_000), { agent: connections.agentFor(url), write });
+    expect(attempt).toMatchObject({ answer: null, error: { kind: 'reset', phase: 'send' } });
   });
 });
 

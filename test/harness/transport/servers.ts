@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import http from 'node:http';
 import https from 'node:https';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { Worker } from 'node:worker_threads';
 import { generate } from 'selfsigned';
 import { onTestFinished } from 'vitest';
 import type { Partner } from '../../../harness/partner.ts';
@@ -101,4 +102,57 @@ export async function certificate(name: string, options: CertificateOptions = {}
     ],
   });
   return { cert: made.cert, key: made.private };
+}
+
+/**
+ * Runs in another thread. It reports the first bytes of each connection; told to, it answers the last one and resets
+ * it. Over TLS, the socket is below a stream, because a TLS socket cannot be reset.
+ */
+const RESETTING_PROGRAM = `
+  const { parentPort, workerData: { pair, signal } } = require('node:worker_threads');
+  const { Duplex } = require('node:stream');
+  const tls = require('node:tls');
+  let answer;
+  const server = require('node:net').createServer({ noDelay: true }, (raw) => {
+    const socket = pair === undefined ? raw : new tls.TLSSocket(Duplex.from({ readable: raw, writable: raw }), {
+      isServer: true,
+      secureContext: tls.createSecureContext(pair),
+    });
+    for (const one of [raw, socket]) one.on('error', () => {});
+    raw.on('close', () => {
+      Atomics.store(signal, 0, 1);
+      Atomics.notify(signal, 0);
+    });
+    socket.once('data', () => parentPort.postMessage('reads'));
+    answer = ({ text, resets }) => socket.write(text, () => raw.write('', () => resets && raw.resetAndDestroy()));
+  });
+  parentPort.on('message', (message) => answer(message));
+  server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));`;
+
+export interface ResettingServer {
+  readonly port: number;
+  /** Resolves when the first bytes of the next connection have been read. */
+  reads(): Promise<void>;
+  answer(text: string): void;
+  /** Answers and resets the connection, while this thread waits: nothing is read meanwhile. */
+  answerAndReset(text: string): void;
+}
+
+/** @param pair for a server over TLS */
+export async function resettingServer(pair?: Pair): Promise<ResettingServer> {
+  const signal = new Int32Array(new SharedArrayBuffer(4));
+  const worker = new Worker(RESETTING_PROGRAM, { eval: true, workerData: { pair, signal } });
+  onTestFinished(async () => void (await worker.terminate()));
+  const [port] = await once(worker, 'message');
+  return {
+    port: port as number,
+    async reads() {
+      await once(worker, 'message');
+    },
+    answer: (text) => worker.postMessage({ text, resets: false }),
+    answerAndReset(text) {
+      worker.postMessage({ text, resets: true });
+      Atomics.wait(signal, 0, 0);
+    },
+  };
 }

@@ -229,7 +229,7 @@ describe('TLS material', () => {
     for (const passphrase of [undefined, 'other']) {
       const make = () =>
         createSender({ tls: { clientCert: client.cert, clientKey, ...(passphrase && { passphrase }) } });
-      expect(make).toThrow('The client key is encrypted and cannot be opened.');
+      expect(make).toThrow('The client key is encrypted and cannot be decrypted.');
     }
   });
 

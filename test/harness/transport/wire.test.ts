@@ -76,6 +76,15 @@ describe('on the wire', () => {
     expect(sent.slice(3)).toEqual(['X-Two: 1', 'X-Two: 2', 'Connection: close']);
   });
 
+  it('sends no body, and none in chunks, where a request has neither a body nor a length', async () => {
+    const { url, received } = await recorder();
+    const prepared = request(url);
+    const headers = prepared.headers.filter(([name]) => name === 'Host');
+    await deliver({ ...prepared, headers, body: new Uint8Array() });
+    const { host } = new URL(url);
+    expect(received().toString('latin1')).toBe(`POST /hooks HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+  });
+
   it('ignores a proxy in the environment', async () => {
     const { url } = await recorder();
     for (const name of ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'ALL_PROXY']) vi.stubEnv(name, 'http://127.0.0.1:1');

@@ -19,7 +19,7 @@ interface Attempt {
   readonly bytes: string;
   /** Sent to the port for deliveries. */
   readonly toDeliveries?: true;
-  /** Of the answer. Null: the connection may also be closed without one. */
+  /** The expected statuses of the answer; null: the connection may also be closed without one. */
   readonly expected: readonly (number | null)[];
   /** With the token, so that the answer may have data. */
   readonly authorized?: true;

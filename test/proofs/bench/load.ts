@@ -180,7 +180,7 @@ function signedRequests(count: number, { secret, apiKey }: Credentials): Request
   return { count, at: (index) => slab.subarray(index * length, (index + 1) * length) };
 }
 
-/** The same lines as the sender core writes. */
+/** Writes a request with the lines of the sender core. */
 function request(number: number, secret: string, apiKey: string): string {
   const body = JSON.stringify(buyNotification(idOf(number)));
   return [

@@ -12,7 +12,7 @@ export interface Slice {
 export interface Sample {
   /** CPU time per request, in microseconds: the median of the slices. */
   readonly cpuUs: number;
-  /** The same, of the least disturbed slice. */
+  /** CPU time per request in the least disturbed slice. */
   readonly minCpuUs: number;
   /** Requests a second. */
   readonly rate: number;
@@ -69,7 +69,7 @@ export function median(values: readonly number[]): number {
 
 /** The ratio of two series that were measured alternately. */
 export interface Ratio {
-  /** Of the ratios within the rounds: the median and the extremes. */
+  /** The median and the extremes of the ratios within the rounds. */
   readonly median: number;
   readonly min: number;
   readonly max: number;

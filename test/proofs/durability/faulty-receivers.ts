@@ -39,7 +39,16 @@ export function faultyPipeline(
       store(_req, res, next) {
         const delivery = { notification: required(res, 'notification'), rawBody: required(res, 'rawBody') };
         const put = () => inbox.put({ ...delivery, receivedAt: new Date(), ...handling.plan(delivery.notification) });
-        res.once('finish', () => setTimeout(() => void put().then(handling.wake, () => {}), backgroundMs));
+        res.once('finish', () =>
+          setTimeout(
+            () =>
+              void put().then(
+                () => handling.wake(),
+                () => {},
+              ),
+            backgroundMs,
+          ),
+        );
         next();
       },
       reply: (_req, res) => answer(res, 200, { status: 'accepted' }),

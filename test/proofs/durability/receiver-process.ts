@@ -54,6 +54,8 @@ export interface ReceiverSetup {
   readonly how: 'program' | 'script';
   readonly inbox: string;
   readonly folder: Folder;
+  /** Another script to run than `receiver-script.ts`. */
+  readonly script?: string;
   readonly handlerMs?: number;
   /** Without handlers, a stored notification is settled at once. The script only. */
   readonly withHandlers?: boolean;
@@ -100,9 +102,10 @@ export async function startReceiverProcess(setup: ReceiverSetup): Promise<Receiv
     effects,
     env = {},
     commandPrefix = [],
+    script = SCRIPT,
   } = setup;
   const command =
-    how === 'program' ? [PROGRAM, 'receiver', '--port', '0', '--handlers', HANDLERS] : [await bundledScript()];
+    how === 'program' ? [PROGRAM, 'receiver', '--port', '0', '--handlers', HANDLERS] : [await bundledScript(script)];
   const [first = '', ...rest] = [...commandPrefix, process.execPath, ...command];
   const log = openSync(setup.logFile ?? join(folder.path, 'log'), 'a');
   const child = spawn(first, rest, {
@@ -153,19 +156,22 @@ export async function startReceiverProcess(setup: ReceiverSetup): Promise<Receiv
   };
 }
 
-let bundle: Promise<string> | undefined;
+const bundles = new Map<string, Promise<string>>();
 
-/** The script bundled to one JavaScript file: it starts five times as fast, and has no compiler in memory. */
-export function bundledScript(): Promise<string> {
-  bundle ??= (async () => {
-    mkdirSync(BUNDLES, { recursive: true });
-    const outfile = join(mkdtempSync(BUNDLES), 'receiver.mjs');
-    process.once('exit', () => rmSync(join(outfile, '../..'), { recursive: true, force: true }));
-    const options = { bundle: true, format: 'esm', platform: 'node', packages: 'external', target: 'node20' } as const;
-    await build({ ...options, entryPoints: [SCRIPT], outfile, external: [HANDLERS] });
-    return outfile;
-  })();
+/** A script bundled to one JavaScript file: it starts five times as fast, and has no compiler in memory. */
+export function bundledScript(script = SCRIPT): Promise<string> {
+  const bundle = bundles.get(script) ?? bundleScript(script);
+  bundles.set(script, bundle);
   return bundle;
+}
+
+async function bundleScript(script: string): Promise<string> {
+  mkdirSync(BUNDLES, { recursive: true });
+  const outfile = join(mkdtempSync(BUNDLES), 'receiver.mjs');
+  process.once('exit', () => rmSync(join(outfile, '../..'), { recursive: true, force: true }));
+  const options = { bundle: true, format: 'esm', platform: 'node', packages: 'external', target: 'node20' } as const;
+  await build({ ...options, entryPoints: [script], outfile, external: [HANDLERS] });
+  return outfile;
 }
 
 export interface Store {

@@ -5,7 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createApp, createPipeline } from '../../../receiver/create-receiver.ts';
 import type { HandlingPolicy } from '../../../receiver/handling/handlers.ts';
-import { createHandling } from '../../../receiver/handling/handling.ts';
+import { Handling } from '../../../receiver/handling/handling.ts';
 import {
   createLogger,
   effectHandlers,
@@ -75,7 +75,7 @@ const opened = await openInbox(HOOKPROOF_INBOX, { logger, meter });
 const inbox = await faultyInbox(fault, opened, HOOKPROOF_INBOX);
 const options = { signing: { secrets: [HOOKPROOF_SECRET] }, inbox, handlers, handling: policy ?? {}, meter, logger };
 const config = resolveOptions(options);
-const handling = createHandling(config);
+const handling = new Handling(config);
 const pipeline = faultyPipeline(fault, {
   correct: createPipeline(config, handling),
   inbox,
@@ -84,7 +84,12 @@ const pipeline = faultyPipeline(fault, {
   backgroundMs,
 });
 const app = createApp(pipeline, config);
-const receiver = { app, settled: () => handling.settled(), stop: (ms: number) => handling.stop(ms) };
+const receiver = {
+  app,
+  settled: () => handling.settled(),
+  stop: (ms: number) => handling.stop(ms),
+  reloadSecrets: () => {},
+};
 const server = await serve(receiver, createHttpServer(app, { logger }), { logger, port });
 const admin = await startAdminServer({ checks: [{ name: 'inbox', check: () => inbox.ping() }] });
 admin.setState('serving');

@@ -3,13 +3,15 @@
  * hold. With names of parts (kill, flushes, outages, replicas, soak) it runs only those and writes nothing. Run by
  * `npm run proofs -- durability`.
  */
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { migrations, SQLITE } from '../../../receiver/inbox/schema.ts';
 import { loadSqlite } from '../../../receiver/inbox/sqlite-database.ts';
 import { statements } from '../../../receiver/inbox/statements.ts';
+import { sectionOf } from '../../setup/markdown-section.ts';
 import { markdownTable } from '../../setup/markdown-table.ts';
 import { FAULTS } from './faulty-receivers.ts';
+import { BROKERS_HEADING, LIMITS_HEADING } from './headings.ts';
 import { brokenClaims, type Proofs, runProofs } from './proofs.ts';
 
 const PAGE = fileURLToPath(new URL('../../../docs/durability.md', import.meta.url));
@@ -220,7 +222,7 @@ yet are now marked, and released when it is their turn. The query plans of SQLit
 
 ${await sqlitePlans()}
 
-## What this does not show
+${sectionOf(readFileSync(PAGE, 'utf8'), BROKERS_HEADING)}${LIMITS_HEADING}
 
 - A power failure. Flushes are counted; whether a disk honours them depends on the disk.
 - Other file systems: the full disk is a file system in memory. Others may fail elsewhere, at a \`rename\` or when a

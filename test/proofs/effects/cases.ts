@@ -125,7 +125,7 @@ export const CASES: readonly Case[] = [
       store,
       level: 2,
       red: AFTER_KILL,
-      diagnosis: ['acknowledged-after-the-effect', 'not-known'],
+      diagnosis: ['acknowledged-after-the-effect', 'effect-and-id-apart'],
     },
   ]),
   {
@@ -135,7 +135,7 @@ export const CASES: readonly Case[] = [
     store: 'SQLite',
     level: 2,
     red: ['effects/accepted-handled'],
-    diagnosis: ['not-known'],
+    diagnosis: ['acknowledged-before-stored'],
   },
   {
     name: '*ignores keys*, with handlers that fail one time in five, before or after the effect',
@@ -144,7 +144,7 @@ export const CASES: readonly Case[] = [
     store: 'SQLite',
     level: 2,
     red: ['effects/accepted-once'],
-    diagnosis: ['not-known'],
+    diagnosis: ['copies-handled', 'effect-and-id-apart', 'copy-handled-again'],
   },
   mutant('queue-in-memory', 'lost when it is killed'),
   mutant('known-ids-in-memory', 'copies are handled again after a restart'),

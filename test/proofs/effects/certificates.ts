@@ -31,11 +31,13 @@ const STATEMENT = "effects are the receiver's own statement";
 
 interface Expected {
   readonly sources: string;
-  /** Of the flags of the run: the first 0, 2, 4 or 6. */
+  /** The number of flags of the run to use: the first 0, 2, 4 or 6. */
   readonly flags: number;
   readonly demanded: number;
   readonly code: number;
 }
+
+const ALL_SOURCES = 6;
 
 const RUNS: readonly Expected[] = [
   { sources: 'none', flags: 0, demanded: 0, code: 0 },
@@ -63,9 +65,10 @@ export async function* certifyLevels(): AsyncGenerator<Certified> {
   try {
     await certify('keygen', 'operator.pem');
     for (const [at, { sources, flags, demanded, code: expected }] of RUNS.entries()) {
-      const given = target.flags
-        .slice(0, flags)
-        .map((flag) => (sources.includes('empty') && flag === 'log' ? 'empty.log' : flag));
+      // The restarted receiver needs the variables behind the sources.
+      const given = [...target.flags.slice(0, flags), ...(flags < 4 ? [] : target.flags.slice(ALL_SOURCES))].map(
+        (flag) => (sources.includes('empty') && flag === 'log' ? 'empty.log' : flag),
+      );
       const where = [
         '--ca',
         'ca.pem',

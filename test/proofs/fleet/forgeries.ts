@@ -49,7 +49,7 @@ export function forgeries(): Readonly<Record<string, readonly [Forge, RegExp]>> 
     ],
     'fleet.json and outcome.json call a failed partner certified': [
       ({ one }) => editPartner(one, 'p003-hanging', true, certified),
-      /p003-hanging is of a certified partner, and has no certificate/,
+      /p003-hanging is of a certified partner, but has no certificate/,
     ],
     'a failed partner has the certificate of another one': [
       async ({ one, two }) => {
@@ -131,7 +131,7 @@ export function forgeries(): Readonly<Record<string, readonly [Forge, RegExp]>> 
         editPartner(one, 'p003-hanging', false, (partner) => {
           Object.assign(partner, { outcome: 'not-run', startedAt: null });
         }),
-      /p003-hanging contains a result, and fleet\.json says that there is none/,
+      /p003-hanging contains a result, but fleet\.json lists none/,
     ],
     'fleet.json has another name for a partner': [
       async ({ one }) => {

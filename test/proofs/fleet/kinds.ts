@@ -1,9 +1,9 @@
 /** The kinds of partners in a test fleet, and their expected outcomes. */
-import type { FleetDocument, Outcome } from '../../../harness/fleet.ts';
+import type { FleetDocument, PartnerOutcome } from '../../../harness/fleet.ts';
 
 export interface Kind {
   readonly name: string;
-  readonly outcome: Outcome;
+  readonly outcome: PartnerOutcome;
   /** The mutant, for a faulty one. */
   readonly fault?: string;
   /** How it behaves, if it is not a receiver. */

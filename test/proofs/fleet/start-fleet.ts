@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { makeCertificate } from '../../../certs/index.ts';
 import { makeKeyPair } from '../../../harness/certify/index.ts';
 import type { Kind } from './kinds.ts';
-import type { ToServe } from './serve-partners.ts';
+import type { AtAddress, ToServe } from './serve-partners.ts';
 
 export interface TestFleet {
   /** The folder with the files of the partners. */
@@ -15,6 +15,8 @@ export interface TestFleet {
   readonly key: string;
   readonly kindOf: ReadonlyMap<string, Kind>;
   readonly pids: readonly number[];
+  /** What the receivers have seen, by address. */
+  seen(): Promise<ReadonlyMap<string, AtAddress>>;
   close(): void;
 }
 
@@ -23,16 +25,23 @@ const SERVER = new URL('serve-partners.ts', import.meta.url).pathname;
 /** `p007-faulty`: sorted by name, the kinds keep their order. */
 const nameOf = (kind: Kind, at: number) => `p${String(at + 1).padStart(3, '0')}-${kind.name}`;
 
-export async function startFleet(folder: string, kinds: readonly Kind[], processes: number): Promise<TestFleet> {
+/** All partners are on `localhost`, or spread over `addresses` of loopback: a multiple of the number of processes. */
+export async function startFleet(
+  folder: string,
+  kinds: readonly Kind[],
+  processes: number,
+  addresses: readonly string[] = [],
+): Promise<TestFleet> {
   const ca = await makeCertificate({ subject: 'CN=CA of the test fleet', authority: true });
   const tls = await makeCertificate({
     subject: 'CN=localhost',
     issuer: ca,
-    hosts: ['localhost'],
+    hosts: ['localhost', ...addresses],
     usages: ['serverAuth'],
   });
   const members = kinds.map((kind, at) => ({
     kind,
+    host: addresses[at % addresses.length] ?? 'localhost',
     name: nameOf(kind, at),
     secret: randomBytes(32).toString('base64'),
   }));
@@ -49,12 +58,17 @@ export async function startFleet(folder: string, kinds: readonly Kind[], process
     const mine = members.filter((_, at) => at % processes === part);
     const child = fork(SERVER, { execArgv: ['--import', 'tsx'], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
     children.push(child);
-    const order: ToServe = { kinds: mine.map(({ kind }) => kind), secrets: mine.map(({ secret }) => secret), tls };
+    const order: ToServe = {
+      kinds: mine.map(({ kind }) => kind),
+      secrets: mine.map(({ secret }) => secret),
+      addresses: mine.map(({ host }) => (host === 'localhost' ? '127.0.0.1' : host)),
+      tls,
+    };
     child.send(order);
     const [ports] = (await once(child, 'message')) as [number[]];
-    for (const [at, { kind, name, secret }] of mine.entries()) {
+    for (const [at, { host, kind, name, secret }] of mine.entries()) {
       await writeFile(join(partners, 'secrets', name), secret, { mode: 0o600 });
-      const lines = [`url: https://localhost:${ports[at]}/hooks`, 'hmac:', `  secret: \${file:secrets/${name}}`];
+      const lines = [`url: https://${host}:${ports[at]}/hooks`, 'hmac:', `  secret: \${file:secrets/${name}}`];
       await writeFile(join(partners, `${name}.yaml`), `${[...lines, kind.settings ?? ''].join('\n')}\n`);
     }
   }
@@ -63,6 +77,15 @@ export async function startFleet(folder: string, kinds: readonly Kind[], process
     key,
     kindOf: new Map(members.map(({ kind, name }) => [name, kind])),
     pids: children.flatMap(({ pid }) => pid ?? []),
+    async seen() {
+      const all = new Map<string, AtAddress>();
+      for (const child of children) {
+        child.send('seen');
+        const [own] = (await once(child, 'message')) as [[string, AtAddress][]];
+        for (const [address, at] of own) all.set(address, at);
+      }
+      return all;
+    },
     close() {
       for (const child of children) child.disconnect();
     },

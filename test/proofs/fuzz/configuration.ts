@@ -6,9 +6,10 @@ import fc from 'fast-check';
 import { stringify } from 'yaml';
 import { HookproofError } from '../../../contract/index.ts';
 import { explain } from '../../../harness/cli/commands/explain.ts';
-import { setPath } from '../../../harness/cli/commands/trigger.ts';
 import { didYouMean } from '../../../harness/cli/did-you-mean.ts';
 import { moment } from '../../../harness/cli/inbox/entry-filter.ts';
+import { setPath } from '../../../harness/cli/set-fields.ts';
+import { parseBaseline, renderBaseline } from '../../../harness/config/baseline-file.ts';
 import { configTemplate } from '../../../harness/config/config-template.ts';
 import {
   collectConfig,
@@ -18,7 +19,6 @@ import {
   shardOfFlag,
 } from '../../../harness/config/index.ts';
 import { SETTINGS } from '../../../harness/config/settings.ts';
-import { parseBaseline, renderBaseline } from '../../../harness/judge/baseline-file.ts';
 import { anyCharacter } from '../../setup/any-character.ts';
 import { edited, editedJson, type FuzzTarget, fuzzTarget, must, orRefused, settled } from './target.ts';
 

@@ -43,7 +43,7 @@ async function play({ start }: FuzzTarget, seed: number, ms: number, path: strin
       interruptAfterTimeLimit: Math.max(1000, end - performance.now()),
       ...(path !== undefined && { path }),
     });
-    // Also a batch that was interrupted before its first input counts as failed.
+    // A batch that was interrupted before its first input counts as failed, too.
     const finding = details.counterexample === null ? null : describeFailure(details);
     report({ kind: 'tried', inputs: details.numRuns, finding });
     if (finding !== null || path !== undefined) break;

@@ -75,7 +75,7 @@ async function startRig(timeouts: { headersMs: number; requestMs: number; keepAl
  */
 type End = 'fin' | 'reset' | 'wait' | number;
 
-/** So many turns of the event loop without an answer, and the client stops waiting for one. */
+/** The client stops waiting for an answer after this many turns of the event loop. */
 const QUIET_TURNS = 40;
 
 /** Sends the pieces, one write each, and resolves with all that was received when the connection has ended. */

@@ -89,7 +89,7 @@ export function must(holds: boolean, what: string): void {
   if (!holds) throw new Error(what);
 }
 
-/** Of a text or bytes, at a place: what is removed, and what takes its place. */
+/** An edit of text or bytes at an offset: what is removed, and what replaces it. */
 interface Edit {
   readonly at: number;
   readonly removed: number;
@@ -197,7 +197,7 @@ export function editedJson(originals: fc.Arbitrary<unknown>): fc.Arbitrary<unkno
   });
 }
 
-/** Also a key that would be a setter, as JSON.parse does. */
+/** Sets a member as JSON.parse does, even if its key would be a setter. */
 function define(parent: Record<string, unknown>, key: string, value: unknown): void {
   Object.defineProperty(parent, key, { value, enumerable: true, writable: true, configurable: true });
 }

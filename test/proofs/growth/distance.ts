@@ -8,7 +8,7 @@ import { startCountingRelay, type Traffic } from './counting-relay.ts';
 import { type Cost, measureProgram, medianCost } from './process-cost.ts';
 import { note } from './progress.ts';
 
-/** Of a run, in milliseconds: a longer one is measured once. */
+/** The duration of a run, in milliseconds, above which it is measured only once. */
 const REPEATED_BELOW_MS = 10_000;
 
 export const SCHEMES = { http: 'HTTP', https: 'HTTPS and mutual TLS' } as const;
@@ -24,7 +24,7 @@ export interface RunAtDistance {
 
 export interface DistanceMeasured {
   readonly runs: readonly RunAtDistance[];
-  /** Of a whole run without delay. */
+  /** The traffic of a whole run without delay. */
   readonly traffic: Readonly<Record<Scheme, Traffic>>;
 }
 

@@ -14,7 +14,7 @@ export interface Cost {
 }
 
 const SAMPLE_MS = 100;
-/** Of a clock tick in /proc/PID/stat. */
+/** Milliseconds of a clock tick in /proc/PID/stat. */
 const TICK_MS = 10;
 /** The end of the output that an error shows. */
 const SHOWN_OUTPUT = 2_000;

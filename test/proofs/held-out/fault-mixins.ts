@@ -32,7 +32,7 @@ export function reads(other: (raw: Buffer, req: IncomingMessage) => Buffer | str
     };
 }
 
-/** Also tries something derived from the bytes. */
+/** Verifies the bytes, and then something derived from them. */
 export function alsoSigns(other: (raw: Buffer, req: IncomingMessage) => Buffer | string): FaultMixin {
   return (Base) =>
     class extends Base {
@@ -47,7 +47,7 @@ export function alsoSigns(other: (raw: Buffer, req: IncomingMessage) => Buffer |
     };
 }
 
-/** Also accepts another signature. `valid` is the valid one. */
+/** Accepts the valid signature, and another one. `valid` is the valid one. */
 export function alsoTakes(other: (given: string, valid: string, known: Known) => boolean): FaultMixin {
   return (Base) =>
     class extends Base {
@@ -79,7 +79,7 @@ export function skipsSignature(when: (raw: Buffer, req: IncomingMessage, given: 
     };
 }
 
-/** Also looks for the signature elsewhere. */
+/** Looks for the signature in its header, and elsewhere. */
 export function findsSignature(
   elsewhere: (req: IncomingMessage, raw: Buffer) => string | null | undefined,
 ): FaultMixin {
@@ -101,7 +101,7 @@ export function keyBy(other: (given: string, valid: string, known: Known) => boo
     };
 }
 
-/** Also looks for the API key elsewhere. */
+/** Looks for the API key in its header, and elsewhere. */
 export function findsKey(elsewhere: (req: IncomingMessage) => string | null | undefined): FaultMixin {
   return (Base) =>
     class extends Base {

@@ -142,7 +142,7 @@ async function reportsOf(document: ResultDocument, kind: (typeof KINDS)[number])
   ];
   for (const event of told.map((one) => redactEvent(one, redactor))) {
     show(event);
-    stream?.tell(event);
+    stream?.write(event);
   }
   outputs.set('event stream', events.text());
   outputs.set('progress', progress.text());
@@ -318,7 +318,7 @@ async function inspector(): Promise<void> {
       const [event = ''] = seen.split('\n\n').filter((one) => one.includes(`"id":"${id}"`));
       note('inspector: view', kind, view, [planted]);
       note('inspector: download', kind, await read(`deliveries/${id}/body`), [planted]);
-      // Of an id so many characters are shown.
+      // The number of characters of an id that are shown.
       if (planted.text.length < 200) note('inspector: event stream', kind, event, [planted]);
     }
     note('receiver: log', kind, logged.text(), PLANTED);

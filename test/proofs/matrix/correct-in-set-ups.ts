@@ -9,6 +9,9 @@ import { SET_UPS, type SetUp } from './set-ups.ts';
 /** With jitter, most of the time is waiting. */
 const AT_ONCE: Readonly<Record<SetUp, number>> = { loopback: 4, nginx: 4, proxy: 4, jitter: 10 };
 
+/** These set-ups forward HTTP. */
+const HTTP_ONLY: readonly SetUp[] = ['nginx', 'proxy'];
+
 /** They send an unrequested interim answer, which nginx mistakes for the beginning of the final one. */
 const NOT_BEHIND_NGINX = ['early-hints', 'early-continue'];
 
@@ -35,7 +38,7 @@ async function play(name: string, setUp: SetUp): Promise<Cell> {
   const missing = missingPrograms(subject);
   const cell = { receiver: name, setUp, alarms: [], seconds: 0 };
   if (missing.length > 0) return { ...cell, result: `needs ${missing.join(', ')}` };
-  if (setUp === 'nginx' && subject.overTls) return { ...cell, result: 'over TLS' };
+  if (HTTP_ONLY.includes(setUp) && subject.overTls) return { ...cell, result: 'over TLS' };
   if (setUp === 'nginx' && NOT_BEHIND_NGINX.includes(name)) return { ...cell, result: 'sends interim answers' };
   const document = await runAgainst(subject, material, [], setUp);
   const allowed = subject.kind === 'correct' ? (subject.receiver.trueWarnings ?? []) : [];

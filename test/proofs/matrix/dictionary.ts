@@ -15,7 +15,7 @@ function sorted(outcomes: Readonly<Record<string, string>>): Record<string, stri
   return Object.fromEntries(Object.entries(outcomes).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Of the mutants only; correct receivers are left out. */
+/** Returns the outcomes of the mutants only, without correct receivers. */
 export function makeOutcomes(
   played: readonly Played[],
   catalogue: string,

@@ -12,7 +12,7 @@ type Kills = ReadonlyMap<string, readonly string[]>;
 
 export interface DocumentInput {
   readonly faults: readonly Fault[];
-  /** Of the mutants. */
+  /** The outcomes of the mutants. */
   readonly outcomes: readonly Recorded[];
   readonly probes: readonly MatrixProbe[];
   readonly exempt: Readonly<Record<string, string>>;

@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { makeWorkingSet, type ServerFixtureName, serverFixture, WORKING_SET_FIXTURES } from '../../../certs/index.ts';
-import { outcomeOf } from '../../../harness/diagnose/outcome.ts';
+import { encodeOutcome } from '../../../harness/diagnose/outcome.ts';
 import type { SourceOptions } from '../../../harness/effects/index.ts';
 import type { ClientFixtures } from '../../../harness/probe/identities.ts';
 import type { ResultDocument } from '../../../harness/report/result-document.ts';
@@ -69,7 +69,7 @@ async function startWithWindow(
 type Log = (text: string) => void;
 
 function start(subject: Subject, material: Material, served: ServedCertificate, log?: Log): Promise<StartedReceiver> {
-  const { secret, apiKey, pem } = material;
+  const { secret, nextSecret, apiKey, pem } = material;
   const clientCa = pem('client-ca.pem');
   const { cert, key } = served;
   if (subject.kind === 'correct') {
@@ -87,7 +87,7 @@ function start(subject: Subject, material: Material, served: ServedCertificate, 
   };
   const fault = subject.kind === 'right' ? null : subject.fault;
   if (hasWindow(subject)) return startWithWindow(fault, options);
-  return fault === null ? startReceiver(options) : startFaultyReceiver(fault, options);
+  return fault === null ? startReceiver(options) : startFaultyReceiver(fault, { ...options, nextSecret });
 }
 
 async function certificateFor(subject: Subject, material: Material): Promise<ServedCertificate> {
@@ -101,14 +101,27 @@ function isRestarted(subject: Subject): boolean {
   return subject.kind !== 'fault' || subject.fault.needs?.includes('restart') === true;
 }
 
+/** Whether its secret is rotated; the other mutants show without. */
+function isRotated(subject: Subject): boolean {
+  return subject.kind === 'right'
+    ? subject.name === 'none'
+    : subject.kind === 'fault' && subject.fault.area === 'rotation';
+}
+
 /** What a subject shows more than its answers. */
 function windowsFor(
   subject: Subject,
-  { effectsUrl, restart }: StartedReceiver,
+  { effectsUrl, restart, reloadSecrets }: StartedReceiver,
   logs: readonly string[],
+  { secret, nextSecret }: Material,
 ): SourceOptions {
+  const secrets = { old: [secret], both: [nextSecret, secret], new: [nextSecret] };
   return {
     logs,
+    ...(isRotated(subject) &&
+      reloadSecrets !== undefined && {
+        rotation: { nextSecret, switchTo: async (step) => reloadSecrets(secrets[step]) },
+      }),
     ...(effectsUrl !== undefined && {
       effects: { url: effectsUrl, token: EFFECTS_TOKEN, deadlineMs: EFFECTS_MS[subject.kind] },
       ...(isRestarted(subject) && restart !== undefined && { restart }),
@@ -119,12 +132,14 @@ function windowsFor(
 /**
  * The suites for a subject; all if empty. For a mutant of the connection, every delivery meets the correct stages, and
  * over TLS they would take most of the time. A mutant of the effects answers correctly, and some show only in what
- * becomes of the deliveries of other suites. A mutant of the log answers correctly too, and logs what it rejects.
+ * becomes of the deliveries of other suites. A mutant of the log answers correctly too, and logs what it rejects. A
+ * mutant of the rotation is correct as long as its secret stays the same.
  */
 function suitesFor(subject: Subject): readonly string[] {
   if (subject.kind !== 'fault') return [];
   const { area, needs = [] } = subject.fault;
   if (area === 'log') return ['valid', 'signature', 'api-key', 'effects'];
+  if (area === 'rotation') return ['valid', 'rotation'];
   const needsCredentials = needs.includes('hmac') || needs.includes('api-key');
   if (needsCredentials) return [];
   if (area === 'effects') return ['valid', 'malformed', 'http', 'effects'];
@@ -160,7 +175,7 @@ export async function runAgainst(
       },
       ...(subject.overTls && { clientFixtures }),
       ...(seed !== undefined && { seed }),
-      evidenceSources: windowsFor(subject, started, file === null ? [] : [file]),
+      evidenceSources: windowsFor(subject, started, file === null ? [] : [file], material),
       selection: { suites: scenarios.length > 0 ? [] : suitesFor(subject), scenarios },
       limits: {
         ...(answersCorrectly(subject) ? LIMITS_OF_RIGHT : LIMITS),
@@ -193,7 +208,7 @@ export function playedOf(subject: Subject, document: ResultDocument): Played {
   for (const result of results) {
     if (result.verdict === 'not-applicable') continue;
     if (result.verdict === 'warn' && trueWarnings.includes(result.id)) continue;
-    const outcome = outcomeOf(result);
+    const outcome = encodeOutcome(result);
     if (outcome === undefined) {
       undecided[result.id] = result.reason;
       codes.add(result.decidedBy ?? '');
@@ -237,6 +252,7 @@ const CLIENT_NAME = 'matrix client';
 
 interface Material {
   readonly secret: string;
+  readonly nextSecret: string;
   readonly apiKey: string;
   readonly pem: (name: string) => string;
   readonly clientFixtures: ClientFixtures;
@@ -280,6 +296,7 @@ export async function makeMaterial(): Promise<Material> {
   ]);
   return {
     secret: randomLike(SECRET_SHAPE, () => randomBytes(32).toString('base64')),
+    nextSecret: randomLike(SECRET_SHAPE, () => randomBytes(32).toString('base64')),
     apiKey: randomLike(KEY_SHAPE, () => randomBytes(24).toString('base64url')),
     pem,
     clientFixtures: Object.fromEntries(fixtures),
@@ -330,6 +347,7 @@ export function isApplicable(subject: Subject, id: string): boolean {
   const suites = suitesFor(subject);
   if (suites.length > 0 && !suites.includes(id.split('/')[0] ?? '')) return false;
   if (needs.includes('log')) return hasLog(subject);
+  if (needs.includes('rotation')) return isRotated(subject);
   if (needs.includes('effects') || needs.includes('restart')) return hasWindow(subject);
   return subject.overTls || !needs.some((need) => need === 'https' || need === 'mtls');
 }

@@ -1,6 +1,6 @@
 /** The rules of the kill matrix. Pure: from what was played to a list of complaints, empty if all rules hold. */
 
-import { isMeant } from '../../../harness/diagnose/index.ts';
+import { matchesAny } from '../../../harness/diagnose/index.ts';
 import type { Uncertain } from './exceptions.ts';
 import type { Played } from './play.ts';
 
@@ -316,7 +316,7 @@ function wrongUncertain({ uncertain, faults, probes }: Matrix): readonly Complai
   const known = new Set(faults.map(({ name }) => name));
   return uncertain.flatMap(({ fault, scenarios, sure = [] }): Complaint[] => {
     if (!known.has(fault)) return [{ rule: 'wrong-exemption', message: `There is no mutant ${fault}.` }];
-    const gone = [...scenarios, ...sure].filter((pattern) => !probes.some(({ id }) => isMeant([pattern], id)));
+    const gone = [...scenarios, ...sure].filter((pattern) => !probes.some(({ id }) => matchesAny([pattern], id)));
     return gone.map((pattern) => ({ rule: 'wrong-exemption', message: `There is no scenario ${pattern}.` }));
   });
 }

@@ -1,6 +1,7 @@
 /** What is between the run and a receiver: nothing, nginx with default settings, our proxy, a network with jitter. */
 import { connect, createServer, type Socket } from 'node:net';
 import { createTap, startRelay } from '../../../harness/proxy/index.ts';
+import { reportWriteErrorsLate } from '../../../harness/transport/index.ts';
 import { runNginx } from '../tls-matrix/nginx.ts';
 import { listenOn, type StartedReceiver } from './correct/correct-receiver.ts';
 
@@ -9,7 +10,7 @@ export type SetUp = (typeof SET_UPS)[number];
 
 const MAX_DELAY_MS = 200;
 
-/** The receiver behind a set-up. nginx forwards HTTP, so a receiver over TLS cannot be behind it. */
+/** The receiver behind a set-up. nginx and the proxy forward HTTP, so a receiver over TLS cannot be behind them. */
 export async function behind(setUp: SetUp, receiver: StartedReceiver): Promise<StartedReceiver> {
   if (setUp === 'loopback') return receiver;
   const front = await STARTS[setUp](receiver.url);
@@ -67,6 +68,7 @@ function forward(from: Socket, to: Socket): void {
     last = last.then(() => time).then(act);
   };
   from.setNoDelay(true);
+  reportWriteErrorsLate(from);
   from.on('data', (piece: Buffer) => later(() => void (to.writable && to.write(piece))));
   from.on('end', () => later(() => void to.end()));
   from.on('error', () => later(() => void to.destroy()));

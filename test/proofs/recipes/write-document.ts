@@ -24,7 +24,7 @@ const API_KEY = 'key-of-the-recipes-proof';
 interface Measured {
   readonly stack: Stack;
   readonly version: string;
-  /** Of each file of the receiver. */
+  /** The lines of each file of the receiver. */
   readonly lines: readonly (readonly [file: string, lines: number])[];
   readonly checks: number;
   readonly failures: readonly string[];

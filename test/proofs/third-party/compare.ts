@@ -2,7 +2,7 @@
 import type { ResultDocument } from '../../../harness/report/result-document.ts';
 import { NOT_KNOWN } from '../../../harness/report/verdict.ts';
 import { mistakeOf } from '../../setup/mistake-of.ts';
-import { dialectOf, type Facts, familyOf, isAbout, isBypass, isPossible, stateOf } from './facts.ts';
+import { dialectOf, type Facts, isAbout, isBypass, isPossible, shapeGroupOf, stateOf } from './facts.ts';
 import { isForgery } from './prober.ts';
 
 export interface Comparison {
@@ -14,7 +14,7 @@ export interface Comparison {
   readonly unmeasured: readonly string[];
   /** Failing checks for which every measured fact is kept, with those facts. */
   readonly disagreed: readonly string[];
-  /** Accepted forgeries for whose family no check fails. */
+  /** Accepted forgeries for whose group of shapes no check fails. */
   readonly missedBypasses: readonly string[];
   /** Other broken facts without a failure or a warning. */
   readonly missed: readonly string[];
@@ -43,11 +43,8 @@ export function complaintsOf({ disagreed, aboutStatus, missedBypasses, diagnosis
 
 export function compare(facts: Facts, document: ResultDocument, acceptable: readonly string[]): Comparison {
   const failing = document.results.filter(({ verdict }) => verdict === 'fail' || verdict === 'harness-error');
-  const noticed = new Set(failing.map(({ id }) => id));
-  const reported = new Set([
-    ...noticed,
-    ...document.results.filter(({ verdict }) => verdict === 'warn').map(({ id }) => id),
-  ]);
+  const warned = document.results.filter(({ verdict }) => verdict === 'warn');
+  const reported = new Set([...failing, ...warned].map(({ id }) => id));
   const found = { aboutStatus: [] as string[], unmeasured: [] as string[], disagreed: [] as string[] };
   let agreed = 0;
   for (const { id, observed, verdict } of failing) {
@@ -66,11 +63,11 @@ export function compare(facts: Facts, document: ResultDocument, acceptable: read
   const broken = [...facts].filter(([fact, outcome]) => stateOf(fact, outcome, facts) === 'broken');
   const isMissed = (fact: string, among: ReadonlySet<string>) => ![...among].some((check) => isAbout(check, fact));
   const bypasses = broken.filter(([fact, outcome]) => isBypass(fact, outcome, facts));
-  const noticedFamilies = new Set(
-    bypasses.filter(([fact]) => !isMissed(fact, noticed)).map(([fact]) => familyOf(fact)),
+  const noticedGroups = new Set(
+    bypasses.filter(([fact]) => !isMissed(fact, reported)).map(([fact]) => shapeGroupOf(fact)),
   );
   const missedBypasses = bypasses
-    .filter(([fact]) => !noticedFamilies.has(familyOf(fact)) && !noticedFamilies.has(baseFamilyOf(fact)))
+    .filter(([fact]) => !noticedGroups.has(shapeGroupOf(fact)) && !noticedGroups.has(baseGroupOf(fact)))
     .map(([fact, { how }]) => `${fact} (${how})`);
   const missed = broken
     .filter(([fact, outcome]) => accepts && !isBypass(fact, outcome, facts) && isMissed(fact, reported))
@@ -79,8 +76,8 @@ export function compare(facts: Facts, document: ResultDocument, acceptable: read
   return { agreed, ...found, missedBypasses, missed, diagnosis };
 }
 
-/** The family of the request in the sender's usual shape: if it passes, other shapes pass for the same reason. */
-const baseFamilyOf = (fact: string) => familyOf(`${fact.slice(0, fact.indexOf('/'))}/json`);
+/** The group of the request in the sender's usual shape: if it passes, other shapes pass for the same reason. */
+const baseGroupOf = (fact: string) => shapeGroupOf(`${fact.slice(0, fact.indexOf('/'))}/json`);
 
 /** Whether the fact is kept, but with another status than 200 or 401. */
 function hasOtherStatus(fact: string, facts: Facts): boolean {

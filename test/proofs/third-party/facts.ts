@@ -107,7 +107,7 @@ const CHECKS: Readonly<Record<string, string | readonly string[]>> = {
   'bytes/escaped-letter': 'raw-body/escaped-letter raw-body/escape-lower',
   'bytes/escape-upper': 'raw-body/escape-upper',
   'bytes/accent': 'raw-body/raw-accent raw-body/charset-*',
-  'bytes/emoji': 'raw-body/raw-emoji raw-body/split-characters',
+  'bytes/emoji': 'raw-body/raw-emoji raw-body/split-characters valid/free-text-emoji',
   'bytes/escaped-emoji': 'raw-body/escaped-emoji',
   'bytes/line-separator': 'valid/free-text-invisible raw-body/line-separator raw-body/format-characters',
   'bytes/html': 'raw-body/plain-html raw-body/plain-slash',
@@ -128,7 +128,7 @@ const CHECKS: Readonly<Record<string, string | readonly string[]>> = {
   'bytes/long-decimal': 'raw-body/long-decimal',
 
   'unsigned/json': [
-    'signature/missing-at-other-paths signature/unsigned-rewrite-headers signature/missing-at-local-host',
+    'signature/missing-at-other-paths signature/unsigned-open-paths signature/missing-at-local-host',
     'leaks/known-id signature/in-* delivery/poisoned-unsigned malformed/pollution-* http/burst-mixed',
     'signature/missing combination/missing-signature-* signature/unsigned-buy http/after-refused-signature',
     'signature/status signature/after-broken signature/forged-repeat http/forged-while-others-arrive',
@@ -202,7 +202,7 @@ const CHECKS: Readonly<Record<string, string | readonly string[]>> = {
   'unsigned/by-sender': 'signature/unsigned-sender-headers',
   'unsigned/by-connection-options': 'signature/unsigned-connection-options',
   'unsigned/by-internal': 'signature/unsigned-internal-*',
-  'unsigned/by-override': 'signature/unsigned-method-override signature/unsigned-rewrite-headers',
+  'unsigned/by-override': 'signature/unsigned-method-override signature/unsigned-open-paths',
 
   'forged/json': [
     'http/burst-mixed delivery/poisoned-unsigned delivery/poisoned-other-content delivery/after-forged',
@@ -428,6 +428,7 @@ const TRUE_WITH: Readonly<Record<string, string>> = {
   'content-type-missing-throws': 'http/content-type-none',
   'content-type-other-throws': 'http/content-types',
   'cut-off-requests-end-the-process': 'http/cut-off',
+  'decompression-unguarded': 'http/gzip-that-is-plain',
   'dies-and-is-restarted': 'http/stays-up',
   'empty-body-answers-500': 'malformed/empty',
   'fails-on-bodies-above-100-kb': 'valid/1000-kb',
@@ -453,13 +454,13 @@ export function isPossible(name: string, facts: Facts): boolean {
 }
 
 /** What a bypass has in common with those that have the same cause, whatever the credential and the exact value. */
-export function familyOf(fact: string): string {
+export function shapeGroupOf(fact: string): string {
   const [, credential = '', shape = ''] = /^([^/]*)\/(.*)$/.exec(fact) ?? [];
-  const kind = FAMILIES.find(([, shapes]) => shapes.test(shape))?.[0] ?? shape;
+  const kind = SHAPE_GROUPS.find(([, shapes]) => shapes.test(shape))?.[0] ?? shape;
   return `${/key/.test(credential) ? 'keyless' : 'unsigned'} ${kind}`;
 }
 
-const FAMILIES: readonly (readonly [name: string, shapes: RegExp])[] = [
+const SHAPE_GROUPS: readonly (readonly [name: string, shapes: RegExp])[] = [
   ['other content types', /^type-/],
   ['empty bodies', /^empty-body$|^malformed-(empty|blank)$/],
   ['other methods', /^(put|patch|delete|get|get-empty|head)$/],

@@ -124,7 +124,7 @@ const NGINX_SETUPS: readonly NginxSetup[] = [
   {
     on: 'nginx',
     name: 'the receiver trusts this proxy, which forwards the header of any client',
-    accepts: ['X-SSL-Client-Verify', 'other subject'],
+    accepts: ['forged headers', 'other subject'],
     lines: `ssl_verify_client optional; set $verified $ssl_client_verify;
       if ($http_x_ssl_client_verify) { set $verified $http_x_ssl_client_verify; }
       proxy_set_header X-SSL-Client-Verify $verified;`,

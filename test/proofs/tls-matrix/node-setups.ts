@@ -48,7 +48,7 @@ const onlyIf =
 const ANY_CERTIFICATE = CERTIFICATE_CASES.filter((invalidClient) => !NO_CERTIFICATE_CASES.includes(invalidClient));
 
 /** A scenario for each kind of missing certificate; each lasts until the time limit. */
-const UNANSWERED = ['mtls/tls-1-2-no-certificate', 'mtls/tls-1-3-same-names', 'mtls/forged-x-ssl-client'];
+const UNANSWERED = ['mtls/tls-1-2-no-certificate', 'mtls/tls-1-3-same-names', 'mtls/forged-headers'];
 
 const TRIED_OF_CERTIFICATES = CERTIFICATE_CASES.flatMap((invalidClient) => SCENARIOS_OF[invalidClient]);
 
@@ -153,10 +153,10 @@ export const NODE_SETUPS: readonly NodeSetup[] = [
   node(
     'X-SSL-Client-Verify is trusted',
     'asked',
-    ['X-SSL-Client-Verify'],
+    ['forged headers'],
     onlyIf((socket, headers) => isAuthorizedByName(socket) || headers['x-ssl-client-verify'] === 'SUCCESS'),
   ),
-  node('X-Forwarded-Client-Cert is trusted', 'asked', ['X-Forwarded-Client-Cert'], ({ client }) => ({
+  node('X-Forwarded-Client-Cert is trusted', 'asked', ['forged headers'], ({ client }) => ({
     // It even compares the certificate, which is public.
     accepts: (socket, headers) =>
       isAuthorizedByName(socket) || forwardedCertificate(headers['x-forwarded-client-cert']) === client.cert.trim(),
@@ -202,7 +202,8 @@ export const NODE_SETUPS: readonly NodeSetup[] = [
       'asked',
       [],
       () => ({ accepts: isAuthorizedByName, rejection: 500 }),
-      all('warn', TRIED_OF_CERTIFICATES),
+      // A 5xx to a query that the sender does not add is recorded.
+      { ...all('warn', TRIED_OF_CERTIFICATES), 'mtls/no-certificate-with-query': 'recorded' },
     ),
   },
   node(

@@ -167,7 +167,7 @@ export async function openSServer(...options: readonly string[]): Promise<OpenSe
   throw new Error(`s_server did not start: ${output}`);
 }
 
-/** The same server with a delay in each direction. */
+/** Returns the server with a delay in each direction. */
 export async function withDelay(server: OpenServer, oneWayMs: number): Promise<OpenServer> {
   const proxy = await startDelayingProxy(Number(new URL(server.url).port), oneWayMs);
   return {

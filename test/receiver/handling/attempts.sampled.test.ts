@@ -264,7 +264,7 @@ onEveryDatabase('a dead entry', (name) => {
     expect(entries[1]?.lastError).toHaveLength(500);
   });
 
-  it('is one that cannot be parsed any more, at its first attempt', async () => {
+  it('is one that can no longer be parsed, at its first attempt', async () => {
     const { inbox, handling, events } = await rig(name, { CAAS_BUY: () => {} });
     await inbox.put({ ...received('BUY', { id: 'unreadable' }), rawBody: Buffer.from('{"id":') });
     handling.wake();

@@ -5,7 +5,7 @@ import request from 'supertest';
 import { describe, expect, it, vi } from 'vitest';
 import type { ReceivedNotification } from '../../../contract/index.ts';
 import { createApp, createPipeline } from '../../../receiver/create-receiver.ts';
-import { createHandling } from '../../../receiver/handling/handling.ts';
+import { Handling } from '../../../receiver/handling/handling.ts';
 import { createReceiver, type Inbox, memoryInbox, type Receiver } from '../../../receiver/index.ts';
 import { resolveOptions } from '../../../receiver/options.ts';
 import { buy, post, SECRET } from '../deliveries.ts';
@@ -164,7 +164,7 @@ describe('an app', () => {
 
   it('without one of its stages answers 500', async () => {
     const config = resolveOptions({ signing: { secrets: [SECRET] } });
-    const handling = createHandling(config);
+    const handling = new Handling(config);
     const pipeline = createPipeline(config, handling);
     const skip: typeof pipeline.readBody = (_req, _res, next) => next();
     for (const stage of ['readBody', 'parse', 'validate', 'store'] as const) {

@@ -2,7 +2,7 @@
 import pg from 'pg';
 import { onTestFinished, vi } from 'vitest';
 import { type HandlingPolicy, resolveHandlingPolicy } from '../../../receiver/handling/handlers.ts';
-import { createHandling, type Handling } from '../../../receiver/handling/handling.ts';
+import { Handling } from '../../../receiver/handling/handling.ts';
 import type { DurableInbox, EntryState, Handlers, Inbox } from '../../../receiver/index.ts';
 import { received, STORES, type Store, type StoreName } from '../inbox/stores.ts';
 import { collectLogs } from '../logs.ts';
@@ -60,7 +60,7 @@ async function openRig(
   const inbox = change(real);
   const { logger, lines, events } = collectLogs();
   const outcomes: string[] = [];
-  const handling = createHandling({
+  const handling = new Handling({
     handlers,
     inbox,
     logger,

@@ -1,6 +1,6 @@
 /** The rules of handling without a store: pauses, settings, superseded statuses, positions. */
 import { describe, expect, it } from 'vitest';
-import { isSuperseded } from '../../../receiver/handling/attempt.ts';
+import { isSuperseded } from '../../../receiver/handling/handle-entry.ts';
 import { resolveHandlingPolicy, retryDelayMs } from '../../../receiver/handling/handlers.ts';
 import { toInboxRow } from '../../../receiver/inbox/inbox-row.ts';
 import { received } from '../inbox/stores.ts';

@@ -177,7 +177,7 @@ describe('a damaged file', () => {
       const path = join(folder, 'damaged.db');
       const bytes = Buffer.from(intact);
       writeFileSync(path, damage(bytes) ?? bytes);
-      // Also at the second start.
+      // The second start rejects it as well.
       for (let start = 0; start < 2; start += 1) {
         await expect(openInbox(`file:${path}`)).rejects.toMatchObject({
           code: 'INBOX_DAMAGED',

@@ -28,7 +28,7 @@ describe('a forwarded delivery', () => {
     ['The receiver answered 200, as expected: the delivery is valid.', exchange(), 'accepted', undefined],
     ['The receiver answered 401 to a valid delivery.', exchange({ status: 401 }), 'refused', 'refused-although-valid'],
     [
-      'The receiver answered 401. The delivery carries no signature.',
+      'The receiver answered 401. The delivery has no signature.',
       exchange({ status: 401, headers: { 'X-Service-Signature': undefined } }),
       'refused',
       'signature-missing',

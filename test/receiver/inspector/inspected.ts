@@ -44,7 +44,7 @@ export async function inspected(options: InspectorOptions = {}): Promise<Inspect
   };
 }
 
-/** The same, closed when the test ends. */
+/** Starts a site that is closed when the test ends. */
 export async function inspectedForTest(options?: InspectorOptions): Promise<Inspected> {
   const site = await inspected(options);
   onTestFinished(() => site.close());
@@ -117,7 +117,7 @@ export async function openEvents(inspector: RunningInspector, headers: Record<st
 
 export const deliveriesIn = (events: StreamEvent[]) => events.filter(({ event }) => event === 'delivery');
 
-/** Of an exchange, unless another is given. */
+/** The values of an exchange, unless others are given. */
 export const BODY = Buffer.from(JSON.stringify(buy('id-1')));
 
 interface Changes {

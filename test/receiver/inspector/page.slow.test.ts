@@ -201,7 +201,7 @@ describe.skipIf(lacks('chromium'))('the inspector page', () => {
     expect(deleted.length).toBeGreaterThan(20);
     expect(deleted.join('').replace(/[\u00b7\u21b5\n]/g, '')).toBe('');
     expect(await page.locator('.diff ins').count()).toBe(0);
-    expect(await page.locator('.first-difference').textContent()).toContain('byte 1 (0x1)');
+    expect(await page.locator('.first-difference').textContent()).toContain('at offset 1 (hex 1)');
 
     const line = `${JSON.stringify(buy('id-line'))}\n`;
     await site.deliver(line, { 'X-Service-Signature': sign(line.trimEnd()) });

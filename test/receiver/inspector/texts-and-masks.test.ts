@@ -16,7 +16,7 @@ const signed = (...values: string[]) => ({ headers: values.flatMap((value) => ['
 
 describe('explainOutcome', () => {
   it.each([
-    ['signature-missing', {}, 'carries no signature'],
+    ['signature-missing', {}, 'has no signature'],
     ['signature-malformed', signed('a'.repeat(64)), '64 characters. The value looks like hexadecimal.'],
     ['signature-malformed', signed('a', 'b'), 'The header 2 times.'],
     ['signature-malformed', signed('A'), '1 character. The value is not standard base64.'],
@@ -30,10 +30,10 @@ describe('explainOutcome', () => {
     ['method-not-allowed', {}, 'not POST'],
     ['not-found', { url: '/other?key=1' }, '/other'],
     ['body-too-large', { headers: ['Content-Length', '99'] }, 'Content-Length: 99'],
-    ['body-not-json', { rawBody: Buffer.from('{"a":1,}') }, 'Something else at byte 7 (0x7)'],
-    ['body-not-json', { rawBody: Buffer.from('{"\u00e9":') }, 'The body ends at byte 6'],
+    ['body-not-json', { rawBody: Buffer.from('{"a":1,}') }, 'Something else at offset 7 (hex 7)'],
+    ['body-not-json', { rawBody: Buffer.from('{"\u00e9":') }, 'The body ends at offset 6'],
     ['body-not-json', { rawBody: Buffer.alloc(0) }, 'An empty body'],
-    ['body-not-utf8', { rawBody: Buffer.from([0x22, 0xef, 0xbf, 0xbd, 0xff]) }, 'Byte 0xff at 4'],
+    ['body-not-utf8', { rawBody: Buffer.from([0x22, 0xef, 0xbf, 0xbd, 0xff]) }, 'Byte 0xff at offset 4'],
     ['not-a-notification', { rawBody: Buffer.from('{"id":"a"}') }, 'type'],
     ['inbox-failed', { reason: 'inbox failed: database is down' }, 'database is down'],
     ['connection-closed', { outcome: 'aborted', status: undefined }, 'closed the connection'],

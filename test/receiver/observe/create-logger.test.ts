@@ -50,5 +50,5 @@ it('without pino, what cannot be written as JSON is left out of the line, and er
 });
 
 it('a level that does not exist is an error', () => {
-  expect(() => createLogger({ level: 'loud' })).toThrow('The log has no level "loud".');
+  expect(() => createLogger({ level: 'loud' })).toThrow('"loud" is not a log level.');
 });

@@ -1,6 +1,10 @@
 /** The stages that check credentials, on the wire: which header lines count, and what the log says. */
-import { afterAll, describe, expect, it } from 'vitest';
+import express, { type Request } from 'express';
+import request from 'supertest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { type RunningReceiver, startReceiver } from '../../../receiver/index.ts';
+import { checkHead, requireApiKey } from '../../../receiver/stages/credentials.ts';
+import type { Stage } from '../../../receiver/stages/stage.ts';
 import { API_KEY, buy, SECRET, sign } from '../deliveries.ts';
 import { collectLogs } from '../logs.ts';
 import { exchange, rawPost, receiverForTest } from '../raw-http.ts';
@@ -91,5 +95,71 @@ describe('a header that Node does not join', () => {
     ];
     expect((await exchange(port, rawPost(BODY, once))).status).toBe(200);
     expect((await exchange(port, rawPost(BODY, [...once, ['Authorization', 'other']]))).status).toBe(401);
+  });
+});
+
+/** A request and a response, as far as the checks of the head use them. */
+function headOf(headers: Record<string, string>) {
+  const req = { headers, rawHeaders: Object.entries(headers).flat() } as unknown as Request;
+  const res = { locals: {} } as unknown as Parameters<Stage>[1];
+  return { req, res };
+}
+
+describe('the check of the head alone', () => {
+  const check = checkHead({
+    apiKey: { keys: ['old', API_KEY], header: 'x-api-key' },
+    signing: { secrets: [SECRET], header: 'x-service-signature' },
+  });
+
+  it.each<[string | undefined, number | undefined, Record<string, string>]>([
+    ['api-key-missing', undefined, { 'x-service-signature': SIGNATURE }],
+    ['api-key-mismatch', undefined, { 'x-api-key': 'wrong', 'x-service-signature': SIGNATURE }],
+    ['signature-missing', 1, { 'x-api-key': API_KEY }],
+    ['signature-malformed', 1, { 'x-api-key': API_KEY, 'x-service-signature': 'wrong' }],
+    // Whether the signature matches is not known before the body.
+    [undefined, 1, { 'x-api-key': API_KEY, 'x-service-signature': sign('another body') }],
+    [undefined, 0, { 'x-api-key': 'old', 'x-service-signature': SIGNATURE }],
+  ])('finds %s, and the key %s', (reason, keyIndex, headers) => {
+    const { req, res } = headOf(headers);
+    expect(check(req, res)).toBe(reason);
+    expect(res.locals.keyIndex).toBe(keyIndex);
+  });
+
+  it('checks only what is configured', () => {
+    const { req, res } = headOf({});
+    expect(checkHead({ apiKey: undefined, signing: undefined })(req, res)).toBeUndefined();
+  });
+});
+
+describe('the API key without a check of the head', () => {
+  const stage = requireApiKey({ keys: ['old', API_KEY], header: 'x-api-key' });
+
+  it('is checked by its own stage', async () => {
+    const app = express();
+    const reasons: unknown[] = [];
+    app.use((req, res, following) => {
+      void stage(req, res as never, following);
+      reasons.push(res.locals.reason);
+    });
+    app.use((_req, res) => void res.json(res.locals.keyIndex));
+    const answer = async (...value: string[]) => {
+      const [one] = value;
+      const asked = request(app).get('/');
+      const { status, body } = await (one === undefined ? asked : asked.set('X-API-Key', one));
+      return [status, body];
+    };
+    expect(await answer(API_KEY)).toEqual([200, 1]);
+    expect(await answer('old')).toEqual([200, 0]);
+    expect(await answer('wrong')).toEqual([401, { error: 'unauthorized' }]);
+    expect(await answer()).toEqual([401, { error: 'unauthorized' }]);
+    expect(reasons).toEqual([undefined, undefined, 'api-key-mismatch', 'api-key-missing']);
+  });
+
+  it('is not checked a second time', () => {
+    const { req, res } = headOf({});
+    res.locals.keyIndex = 0;
+    const passed = vi.fn();
+    void stage(req, res, passed);
+    expect(passed).toHaveBeenCalledOnce();
   });
 });

@@ -1,4 +1,4 @@
-//! What the receiver stored, by its journal (WEBHOOK_JOURNAL). For test environments only.
+//! Prints what the receiver stored, from its journal (WEBHOOK_JOURNAL). For test environments only.
 //! `cargo run --release --bin effects notification=ID,ID` or `cargo run --release --bin effects transaction=ID`
 
 use std::error::Error;
@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let path = std::env::var("WEBHOOK_JOURNAL").unwrap_or("journal.ndjson".to_owned());
     let journal = std::fs::read(path)?;
     let mut all = Vec::new();
-    // What follows the last line is being written.
+    // An incomplete last line is still being written.
     for line in journal
         .split_inclusive(|&byte| byte == b'\n')
         .filter(|line| line.ends_with(b"\n"))
@@ -50,7 +50,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn handling(notification: &Value) -> Map<String, Value> {
     let data = &notification["data"];
-    // The first of these fields that is filled.
+    // Returns the first of these fields that is filled.
     let first = |paths: &[&str]| {
         let found = paths.iter().filter_map(|path| data.pointer(path)?.as_str());
         found
@@ -110,7 +110,7 @@ fn handling(notification: &Value) -> Map<String, Value> {
     filled.collect()
 }
 
-/// Moves the point in the text: a float would lose digits. An asset without known decimals has no amount.
+/// Moves the point in the text, because a float would lose digits. An asset without known decimals has no amount.
 fn display_amount(atomic: &str, currency: Option<&str>) -> Option<String> {
     let (_, decimals) = DECIMALS
         .into_iter()

@@ -8,6 +8,8 @@ import type { AxeResults } from 'axe-core';
 import fc from 'fast-check';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { compareRuns } from '../../../../harness/report/compare.ts';
+import { type ComparedFile, renderComparisonPage } from '../../../../harness/report/html/comparison-page.ts';
 import { renderHtml } from '../../../../harness/report/html/report-page.ts';
 import { renderFleetHtml } from '../../../../harness/report/index.ts';
 import { launchChromium } from '../../../setup/chromium.ts';
@@ -31,6 +33,14 @@ describe.skipIf(lacks('chromium'))('the HTML report and the page of many partner
     folder = await mkdtemp(join(tmpdir(), 'hookproof-'));
     await writeFile(join(folder, 'report.html'), renderHtml(document));
     await writeFile(join(folder, 'short.html'), renderHtml(shortRun()));
+    const passing = wholeRun(() => 'pass');
+    const comparison = compareRuns(passing, document);
+    const files = ['before', 'now'].map((name) => ({ name, report: `${name}/report.html` })) as [
+      ComparedFile,
+      ComparedFile,
+    ];
+    await writeFile(join(folder, 'comparison.html'), renderComparisonPage(compareRuns(document, passing), files));
+    await writeFile(join(folder, 'since.html'), renderHtml(document, comparison));
     await writeFile(join(folder, 'fleet.html'), await renderFleetHtml(largeFleet(40)));
     browser = await launchChromium();
   });
@@ -107,6 +117,15 @@ describe.skipIf(lacks('chromium'))('the HTML report and the page of many partner
     expect(complaints).toEqual([]);
   });
 
+  it('leads from the line about an earlier run to the checks that changed', async () => {
+    const page = await open({ javaScriptEnabled: false }, '', 'since.html');
+    await page.getByRole('link', { name: /since the run of/ }).click();
+    expect(await page.locator('#since h3').allTextContents()).toEqual(expect.arrayContaining(['New 39 checks']));
+    await page.locator('#since .members a').first().click();
+    expect(await page.locator('details[data-v=fail] > div:visible .exchange').count()).toBe(1);
+    expect(complaints).toEqual([]);
+  });
+
   it('copies a command with the keyboard', async () => {
     const page = await open({ permissions: ['clipboard-read', 'clipboard-write'] });
     const check = page.locator('details[data-v=fail]').first();
@@ -144,6 +163,9 @@ describe.skipIf(lacks('chromium'))('the HTML report and the page of many partner
     ['short.html', 'light', 390],
     ['short.html', 'dark', 1280],
     ['short.html', 'dark', 390],
+    ['comparison.html', 'light', 1280],
+    ['comparison.html', 'dark', 390],
+    ['since.html', 'light', 390],
     ['fleet.html', 'light', 1280],
     ['fleet.html', 'dark', 390],
   ] as const)('has no axe violation, and fits the window: %s, %s, %i pixels', async (file, colorScheme, width) => {
@@ -159,13 +181,13 @@ describe.skipIf(lacks('chromium'))('the HTML report and the page of many partner
   it('filters and sorts the partners, and lists them all without its script', async () => {
     const page = await open({}, '', 'fleet.html');
     const rows = () => page.locator('#fleet tbody tr:visible').count();
-    const failed = largeFleet(40).totals.failed;
-    await page.getByRole('button', { name: /^failed/ }).click();
+    const failed = largeFleet(40).standings.filter(({ state }) => state === 'failing').length;
+    await page.getByRole('button', { name: /^failing/ }).click();
     expect([await rows(), await page.locator('#found').textContent()]).toEqual([
       failed,
       `${failed} of 40 partners shown`,
     ]);
-    await page.getByRole('button', { name: /^failed/ }).click();
+    await page.getByRole('button', { name: /^failing/ }).click();
     await page.getByLabel('Sort by').selectOption('name');
     expect(await page.locator('#fleet tbody b').first().textContent()).toBe('acme-1');
     await page.getByLabel('Find').fill('granite');

@@ -1,10 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { compareRuns } from '../../../../harness/report/compare.ts';
+import { renderComparisonPage } from '../../../../harness/report/html/comparison-page.ts';
 import { html, textOf } from '../../../../harness/report/html/markup.ts';
 import { renderHtml } from '../../../../harness/report/html/report-page.ts';
 import { renderFleetHtml } from '../../../../harness/report/index.ts';
 import { resultDocument } from '../../../../harness/report/result-document.ts';
-import { fleetWith, partnerWith } from '../../fleet/documents.ts';
+import { standingWith, viewWith } from '../../fleet/documents.ts';
 import { documentOf, documentWith } from '../documents.ts';
 import { HOSTILE, hostileDocuments } from './hostile-documents.ts';
 import { readPage } from './strict-html.ts';
@@ -33,6 +35,19 @@ describe('the page', () => {
     );
   });
 
+  it('of a comparison contains only these as well, whatever the two documents contain', async () => {
+    const documents = await hostileDocuments();
+    fc.assert(
+      fc.property(documents, documents, (before, now) => {
+        const comparison = compareRuns(before, now);
+        readPage(renderHtml(now, comparison));
+        const files = [before, now].map(({ seed }) => ({ name: seed, report: 'a/report.html' }));
+        readPage(renderComparisonPage(comparison, [files[0]!, files[1]!]));
+      }),
+      { numRuns: 30 },
+    );
+  });
+
   it.each(HOSTILE.map((text) => [text.slice(0, 60), text]))('is not broken by %j in any place', (_, text) => {
     const tags = readPage(renderHtml(documentOf(text)));
     expect(tags.filter(({ name }) => name === 'script')).toHaveLength(1);
@@ -50,13 +65,11 @@ describe('the page', () => {
 describe('the page of many partners', () => {
   it('has the same tags and attributes whatever its texts contain', async () => {
     const withText = (text: string) => {
-      const bad = partnerWith('bad', 'failed', 1, {
-        url: `https://x.example/${text}`,
-        diagnosis: { fault: text, title: text },
-        refusals: [{ code: text, message: text, fix: text }],
-        suites: { [text]: { pass: 0, fail: 1, warn: 0, inconclusive: 0, notApplicable: 0, harnessError: 0 } },
-      });
-      return renderFleetHtml(fleetWith([bad, partnerWith('good', 'certified', 1)], { complete: false }));
+      const bad = standingWith('bad', 'failing', 1);
+      const counts = { pass: 0, fail: 1, warn: 0, inconclusive: 0, notApplicable: 0, harnessError: 0 };
+      const last = bad.last.map((one) => ({ ...one, url: `https://x.example/${text}`, suites: { [text]: counts } }));
+      const all = [{ ...bad, last, reason: text, warnings: [text] }, standingWith('good', 'certified', 1)];
+      return renderFleetHtml(viewWith(all, { caveats: [`Incomplete: ${text}`] }));
     };
     const tagsOf = (page: string) => page.match(/<[^>]*>/g)?.map((tag) => tag.replace(/"[^"]*"/g, '""'));
     const page = await withText(`"><script>alert(1)</script><!-- \x1b[2J\u202e' onload=x`);

@@ -73,7 +73,7 @@ describe('the HTML report', () => {
     const diagnosis = [diagnosisWith({ title: 'Nothing is listening on the port', evidence: [], seen: '' })];
     const text = textOf(documentWith({ results, diagnosis }));
     expect(text).toContain('No verdict');
-    expect(text).toContain('Nothing can be said about the endpoint.');
+    expect(text).toContain('No conclusion about the endpoint.');
     expect(text).toContain('Not delivered 1 check: signature/missing');
     expect(text).toContain('Down 4 checks: 4 in http');
     expect(text).toContain('Sent the first delivery: POST http://127.0.0.1:8080/hooks');

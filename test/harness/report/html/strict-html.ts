@@ -19,8 +19,8 @@ const ALLOWED: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
   },
   details: { 'data-v': new RegExp(`^${WORDS}$`), class: /^(fold|quiet|repeated)$/, id: /^requirements$/ },
   div: { id: /^(c\d+|unseen)$/, class: /^(first|lead|pair|verdicts)$/, role: /^group$/, 'aria-label': /^Verdict$/ },
-  section: { id: /^(fix|warnings|open|suites|checks|not-scored)$/, class: /^(suite|unseen)$/, 'data-s': /^\d+$/ },
-  a: { href: /^#(c\d+|q\d+|s\d+|unseen)$/ },
+  section: { id: /^(fix|warnings|open|suites|checks|not-scored|since)$/, class: /^(suite|unseen)$/, 'data-s': /^\d+$/ },
+  a: { href: /^(#(c\d+|q\d+|s\d+|unseen|since)|(\.\.\/)?[a-z]+\/report\.html(#[\w/.-]+)?)$/ },
   h3: { id: /^s\d+$/ },
   dt: { id: /^q\d+$/, class: /^screen$/ },
   dd: { class: /^screen$/ },
@@ -33,7 +33,7 @@ const ALLOWED: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
   pre: { class: /^(copy|hex)$/ },
   article: { class: /^(exchange|fault|fault open)$/ },
   // The only attribute with a string of the document: the id of a requirement.
-  b: { title: /^[^<]*$/ },
+  b: { title: /^[^<]*$/, class: new RegExp(`^v-${WORDS}$`) },
   svg: {
     class: new RegExp(`^(bar|strip|shape v-${WORDS})$`),
     viewBox: /^[0-9 -]+$/,

@@ -14,7 +14,7 @@ export interface CorrectOptions {
   readonly secret: string;
   /** Expected in `X-API-Key`. */
   readonly apiKey: string;
-  /** Of its effects window, if it has one. */
+  /** The token of its effects window, if it has one. */
   readonly token?: string;
   /** Writes to its log, if it has one. */
   readonly log?: ((text: string) => void) | undefined;
@@ -39,6 +39,8 @@ export interface StartedReceiver {
   readonly effectsUrl?: string;
   /** Ends it as a crash would, and starts it again on the same port. */
   restart?(): Promise<void>;
+  /** Replaces the list of its secrets, the newest first. */
+  reloadSecrets?(secrets: readonly string[]): void;
   /** Ends it, including connections and child processes. */
   close(): Promise<void>;
 }

@@ -75,7 +75,7 @@ export const bareNode: readonly CorrectReceiver[] = [
   },
 ];
 
-/** The same decision with different answers: everything except the status is free. */
+/** A decision has different answers: everything except the status is free. */
 
 type Reply = (res: ServerResponse, status: number, req: IncomingMessage) => void;
 

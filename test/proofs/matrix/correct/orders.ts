@@ -1,4 +1,4 @@
-/** The same checks in another order, by other means, or with other limits. */
+/** Receivers with the checks in another order, by other means, or with other limits. */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import {

@@ -1,6 +1,6 @@
 /** Receivers that serve one exact URL, answer elsewhere in their own way, limit the rate, or look ids up. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { ID_FIELDS, ownersOf, SAMPLE_KINDS, type SampleKind } from '../../../../scenarios/index.ts';
+import { ID_FIELDS, SAMPLE_KINDS, type SampleKind, scenariosOwning } from '../../../../scenarios/index.ts';
 import { runNginx } from '../../tls-matrix/nginx.ts';
 import {
   bodyOf,
@@ -73,7 +73,7 @@ function limiting(status: number, headers: Readonly<Record<string, string>>): Co
 const KNOWN: Readonly<Partial<Record<SampleKind, readonly string[]>>> = Object.fromEntries(
   SAMPLE_KINDS.map((kind) => [
     kind,
-    Array.from({ length: ownersOf(kind).length + 1 }, (_, at) => `known-${kind}-${at + 1}`),
+    Array.from({ length: scenariosOwning(kind).length + 1 }, (_, at) => `known-${kind}-${at + 1}`),
   ]),
 );
 

@@ -12,13 +12,13 @@ import java.util.regex.*;
 import java.util.stream.*;
 
 /**
- * What the receiver stored, by its journal (WEBHOOK_JOURNAL). For test environments only. Once
- * `mvn dependency:copy-dependencies`, then
+ * Prints what the receiver stored, from its journal (WEBHOOK_JOURNAL). For test environments only. Run
+ * `mvn dependency:copy-dependencies` once, then
  * `java -cp "target/dependency/*" src/main/java/com/example/Effects.java notification=ID,ID` or `transaction=ID`.
  */
 public class Effects {
     private static final Map<String, Integer> DECIMALS = Map.of("BTC", 8, "ETH", 18, "USDC", 6, "GUSD", 2, "NEO", 0);
-    /** A longer amount is left out. */
+    /** Longer amounts are omitted. */
     private static final int MAX_DIGITS = 1000;
     private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -33,7 +33,7 @@ public class Effects {
         Path path = Path.of(System.getenv().getOrDefault("WEBHOOK_JOURNAL", "journal.ndjson"));
         String journal = new String(Files.readAllBytes(path), UTF_8);
         var all = new ArrayList<Map<String, String>>();
-        // What follows the last line is being written.
+        // An incomplete last line is still being written.
         for (String line : journal.substring(0, journal.lastIndexOf('\n') + 1).lines().toList()) {
             all.add(handling(JSON.readTree(JSON.readTree(line).path("body").textValue())));
         }
@@ -65,7 +65,7 @@ public class Effects {
         return values;
     }
 
-    /** The first of these fields that is filled, or null. */
+    /** Returns the first of these fields that is filled, or null. */
     private static String first(JsonNode object, String... pointers) {
         return Stream.of(pointers).map(pointer -> object.at(pointer).textValue())
                 .filter(text -> text != null && !text.isEmpty()).findFirst().orElse(null);

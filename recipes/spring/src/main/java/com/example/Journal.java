@@ -15,11 +15,11 @@ import java.time.Instant;
 import java.util.*;
 
 /**
- * A file with one line of JSON per notification, each of them on disk before {@code store} returns. It is locked as
- * long as the process lives, because the known ids are in its memory.
+ * A file with one line of JSON per notification, which is on disk before {@code store} returns. It is locked while the
+ * process lives, because the known ids are in its memory.
  */
 final class Journal {
-    /** Enough for a body of 1 MiB, of which JSON escapes each byte with at most six. */
+    /** Enough for a body of 1 MiB in which JSON escapes each byte as at most six. */
     private static final int MAX_LINE_BYTES = 8 * 1024 * 1024;
 
     @JsonPropertyOrder({"id", "receivedAt", "body"})
@@ -43,11 +43,11 @@ final class Journal {
         file = FileChannel.open(path, APPEND);
         fileKey = attributes().fileKey();
         readLines();
-        // What follows the last line was being written when the process was killed.
+        // An incomplete last line was being written when the process was killed.
         file.truncate(size).force(true);
     }
 
-    /** Reads the ids of the lines. It changes nothing, so that a wrong path in WEBHOOK_JOURNAL does no harm. */
+    /** Reads the ids of the lines. It changes nothing, so that a wrong path in WEBHOOK_JOURNAL is harmless. */
     private void readLines() throws IOException {
         byte[] block = new byte[64 * 1024];
         var line = new ByteArrayOutputStream();
@@ -70,7 +70,7 @@ final class Journal {
 
     private String idOf(String line, int number) throws IOException {
         try {
-            String id = Receiver.JSON.readTree(line).path("id").textValue(); // null when it is not a text
+            String id = Receiver.JSON.readTree(line).path("id").textValue(); // null when it is not a string
             if (id != null) return id;
         } catch (JacksonException e) {
             // Not JSON.
@@ -82,7 +82,7 @@ final class Journal {
         return new IOException("%s line %d is not a line of a journal".formatted(path, number));
     }
 
-    /** A copy adds no line. Throws when the notification cannot be stored. */
+    /** Appends a line and flushes it to disk. A duplicate adds no line. Throws when that fails. */
     synchronized void store(String id, String body) throws IOException {
         check();
         if (ids.contains(id)) return;
@@ -101,8 +101,8 @@ final class Journal {
     }
 
     /**
-     * A file that was removed or replaced is gone at the next start. One of another size has a part of a line that
-     * could not be cut off, or lines of somebody else.
+     * A file that was removed or replaced would be missing at the next start. One of another size has part of a line
+     * that could not be cut off, or lines of another program.
      */
     private void check() throws IOException {
         BasicFileAttributes found = attributes();

@@ -14,6 +14,7 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.file.Path;
 import java.security.*;
 import java.util.*;
+import java.util.stream.Stream;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 import org.springframework.boot.SpringApplication;
@@ -26,17 +27,20 @@ import org.springframework.web.bind.annotation.RestController;
  * Receives signed notifications with Spring Boot: verifies the raw body, appends it to a journal on disk, answers 200.
  * Start it with `mvn spring-boot:run` (Java 17 or later). Environment: WEBHOOK_SECRET and WEBHOOK_API_KEY (at least one
  * of them; the other check is off), PORT (3000), HOST (127.0.0.1), WEBHOOK_JOURNAL (journal.ndjson).
- * One process only: the known ids are in memory. For several, use a database with a unique key on the id.
+ * Run one process only: the known ids are in memory. For several, use a database with a unique key on the id.
  */
 @SpringBootApplication(proxyBeanMethods = false)
 @RestController
 public class Receiver {
     private static final int MAX_BODY_BYTES = 1024 * 1024;
     private static final String SECRET = env("WEBHOOK_SECRET", ""), API_KEY = env("WEBHOOK_API_KEY", "");
+    /** During a rotation, the previous secret is also valid. */
+    private static final List<String> SECRETS =
+            Stream.of(SECRET, env("WEBHOOK_PREVIOUS_SECRET", "")).filter(one -> !one.isEmpty()).toList();
     static final ObjectMapper JSON =
             JsonMapper.builder().enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS).build();
 
-    /** Of Tomcat. A slow body takes a thread: in production, nginx reads it first (`proxy_request_buffering on`). */
+    /** Limits of Tomcat. A slow body occupies a thread: let nginx read it first (`proxy_request_buffering on`). */
     private static final Map<String, Object> LIMITS = Map.of(
             "server.max-http-request-header-size", "16KB",
             "server.tomcat.connection-timeout", "10s",
@@ -56,7 +60,7 @@ public class Receiver {
         }
         String host = env("HOST", "127.0.0.1"), port = env("PORT", "3000");
         var application = new SpringApplication(Receiver.class);
-        // Form and multipart bodies stay unread: parsing them would take the bytes that are signed.
+        // Form and multipart bodies are not parsed, because that would consume the signed bytes.
         var properties = new HashMap<>(LIMITS);
         properties.putAll(Map.of("server.address", host, "server.port", port));
         properties.put("spring.servlet.multipart.enabled", "false");
@@ -65,14 +69,14 @@ public class Receiver {
         System.out.printf("listening on http://%s:%s/hooks%n", host, port);
     }
 
-    /** Takes the request and not `@RequestBody`, which rebuilds the body of a form from its parameters. */
+    /** Takes the request instead of `@RequestBody`, which rebuilds the body of a form from its parameters. */
     @PostMapping("/hooks")
     public ResponseEntity<Void> receive(HttpServletRequest request) {
         byte[] body;
         try {
             body = request.getInputStream().readNBytes(MAX_BODY_BYTES + 1);
         } catch (IOException e) {
-            return answer(400); // The body is incomplete, or not well framed.
+            return answer(400); // The body is incomplete, or its framing is invalid.
         }
         if (body.length > MAX_BODY_BYTES) return answer(413);
         if (!isAuthentic(request, body)) return answer(401);
@@ -84,7 +88,7 @@ public class Receiver {
             return answer(400);
         } catch (IOException e) {
             System.err.println("not stored: " + e);
-            return answer(503); // The sender may deliver it again.
+            return answer(503); // The sender can deliver it again.
         }
     }
 
@@ -93,28 +97,29 @@ public class Receiver {
     }
 
     private static boolean isAuthentic(HttpServletRequest request, byte[] body) {
-        boolean isSigned = SECRET.isEmpty() || isSame(request.getHeaders("X-Service-Signature"), sign(body));
+        boolean isSigned = SECRETS.isEmpty();
+        for (String secret : SECRETS) isSigned |= isSame(request.getHeaders("X-Service-Signature"), sign(secret, body));
         return isSigned && (API_KEY.isEmpty() || isSame(request.getHeaders("X-API-Key"), API_KEY));
     }
 
-    private static String sign(byte[] body) {
+    private static String sign(String secret, byte[] body) {
         try {
             Mac mac = Mac.getInstance("HmacSHA256");
-            mac.init(new SecretKeySpec(SECRET.getBytes(UTF_8), "HmacSHA256"));
+            mac.init(new SecretKeySpec(secret.getBytes(UTF_8), "HmacSHA256"));
             return Base64.getEncoder().encodeToString(mac.doFinal(body));
         } catch (GeneralSecurityException e) {
             throw new IllegalStateException(e); // Every JDK has HmacSHA256.
         }
     }
 
-    /** Exactly one line of the header, compared in constant time. */
+    /** Requires exactly one line of the header, and compares it in constant time. */
     private static boolean isSame(Enumeration<String> lines, String expected) {
         List<String> received = Collections.list(lines);
         return received.size() == 1
                 && MessageDigest.isEqual(received.get(0).getBytes(UTF_8), expected.getBytes(UTF_8));
     }
 
-    /** The id of a notification. Throws when the text is not one; unknown types and fields are accepted. */
+    /** Returns the id. Throws when the text is not a notification; unknown types and fields are accepted. */
     private static String notificationId(String text) throws JacksonException {
         JsonNode notification = JSON.readTree(text);
         String id = notification.path("id").isTextual() ? notification.path("id").textValue() : "";

@@ -1,0 +1,25 @@
+/** The packages that only some features need. They are optional peer dependencies: npm does not install them. */
+import { HookproofError } from './hookproof-error.ts';
+
+const PACKAGES = {
+  'graphile-worker': { range: '0.16', feature: 'hookproof operate' },
+  pg: { range: '8', feature: 'PostgreSQL' },
+  'prom-client': { range: '15', feature: 'A server for health and metrics' },
+  '@photostructure/sqlite': { range: '1', feature: 'A SQLite file on Node before 22.13' },
+} as const;
+
+/** Loads a package that may not be installed. Throws `HookproofError` `PACKAGE_MISSING` when it is not installed. */
+export async function loadOptional<Module>(name: keyof typeof PACKAGES, load: () => Promise<Module>): Promise<Module> {
+  try {
+    return await load();
+  } catch (cause) {
+    const isMissing = cause instanceof Error && 'code' in cause && cause.code === 'ERR_MODULE_NOT_FOUND';
+    // The missing package may be a dependency of this one.
+    if (!isMissing || !cause.message.includes(`'${name}'`)) throw cause;
+    const { range, feature } = PACKAGES[name];
+    throw new HookproofError('PACKAGE_MISSING', `${feature} needs the package ${name}, which is not installed.`, {
+      hint: `Install it next to hookproof: npm install ${name}@${range}`,
+      cause,
+    });
+  }
+}

@@ -1,0 +1,127 @@
+/** What a certification of many partners writes to the register, and the page that is derived from it. */
+import { createPublicKey, type KeyObject } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { catalogueDigest, EVIDENCE_LEVELS } from '../../../scenarios/index.ts';
+import { keyIdOf, sha256 } from '../../certify/index.ts';
+import type { FleetDocument, FleetPartner } from '../../fleet.ts';
+import { changedSince, type Register, type RegisterRecord, recordOfPartner, signGrant } from '../../register/index.ts';
+import { version } from '../../version.ts';
+import { writePartnersPage } from '../partners/partners-page.ts';
+import { appendRecords, type RegisterFlags, readRecords, registerOf, standingsAt } from '../partners/register-input.ts';
+import { CERTIFICATE_FILES } from './certify-files.ts';
+
+/** The events of a certification, in contrast to those of a recheck or an operator. */
+const OUTCOMES: ReadonlySet<string> = new Set(['certified', 'failed', 'refused', 'inconclusive', 'harness-error']);
+
+interface About {
+  /** The output folder, with a folder for each finished partner. */
+  readonly folder: string;
+  readonly privateKey: KeyObject;
+  /** When the certification began. */
+  readonly startedAt: string;
+}
+
+export class FleetRegister {
+  readonly #register: Register;
+  readonly #privateKey: KeyObject;
+  readonly #folder: string;
+  /** Partner and start of the runs that have a record: a certification that was killed may lack the last ones. */
+  readonly #known = new Set<string>();
+  /** The last record of a certification of each partner before this one. */
+  readonly #before = new Map<string, RegisterRecord>();
+
+  private constructor(
+    register: Register,
+    { folder, privateKey, startedAt }: About,
+    records: readonly RegisterRecord[],
+  ) {
+    this.#register = register;
+    this.#privateKey = privateKey;
+    this.#folder = folder;
+    for (const record of records) {
+      const { at, event, partner, run } = record;
+      if (run !== null) this.#known.add(`${partner} ${run.startedAt}`);
+      if (at < startedAt && OUTCOMES.has(event)) this.#before.set(partner, record);
+    }
+  }
+
+  /** Opens the register and reads it. */
+  static async open(flags: RegisterFlags, about: About): Promise<FleetRegister> {
+    const register = await registerOf(flags);
+    return new FleetRegister(register, about, await readRecords(register));
+  }
+
+  /** The outcome of a partner's last certification before this one; null without one. */
+  previousOf(partner: string): FleetPartner['previous'] {
+    const last = this.#before.get(partner);
+    return last === undefined ? null : { outcome: last.event as FleetPartner['outcome'] };
+  }
+
+  /** Adds a record for each partner that has none for its run. */
+  async add(partners: readonly FleetPartner[]): Promise<void> {
+    const records: RegisterRecord[] = [];
+    for (const partner of partners) {
+      const run = `${partner.name} ${partner.startedAt}`;
+      if (partner.startedAt !== null && this.#known.has(run)) continue;
+      const record = recordOfPartner(partner, {
+        catalogue: catalogueDigest(),
+        version,
+        due: null,
+        grant: await this.#grantOf(partner),
+      });
+      if (record === null) continue;
+      this.#known.add(run);
+      records.push(record);
+    }
+    await appendRecords(this.#register, [createPublicKey(this.#privateKey)], records);
+  }
+
+  /** Writes the page from the register, with what has changed since the certification began, and closes it. */
+  async close(document: FleetDocument): Promise<void> {
+    const { records } = await this.#register.read();
+    const keys = [createPublicKey(this.#privateKey)];
+    const now = standingsAt(records, keys, new Date());
+    const before = standingsAt(records, keys, new Date(document.startedAt));
+    const changes = before.length === 0 ? null : { since: document.startedAt, changed: changedSince(now, before) };
+    const { complete, shard } = document;
+    const caveats = [
+      ...(complete
+        ? []
+        : ['The last certification is incomplete: still running, or interrupted. Continue with --resume.']),
+      ...(shard === null ? [] : [`Shard ${shard.index} of ${shard.of}: a part of the partners.`]),
+    ];
+    await writePartnersPage({ outputDir: this.#folder }, now, { changes, caveats });
+    await this.#register.close();
+  }
+
+  async #grantOf(partner: FleetPartner): Promise<string | null> {
+    if (partner.certificate === null) return null;
+    const bytes = await readFile(join(this.#folder, partner.name, CERTIFICATE_FILES.certificate));
+    return grantOf(partner, bytes, this.#privateKey);
+  }
+}
+
+/** Signs the grant of a certified partner; null for another one. */
+export function grantOf(
+  { certificate, evidenceLevel, name, outcome, profile, revision, url }: FleetPartner,
+  certificateBytes: Buffer,
+  privateKey: KeyObject,
+): string | null {
+  if (certificate === null || outcome !== 'certified') return null;
+  const level = EVIDENCE_LEVELS.find((one) => one === evidenceLevel) ?? 0;
+  return signGrant(
+    {
+      kind: 'certificate',
+      partner: name,
+      url,
+      ...certificate,
+      certificate: sha256(certificateBytes),
+      profile,
+      revision,
+      evidenceLevel: level,
+      keyId: keyIdOf(privateKey),
+    },
+    privateKey,
+  );
+}

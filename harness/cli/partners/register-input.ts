@@ -1,0 +1,104 @@
+/** Where the register is, and the keys that its records are verified with: the same flags in every command. */
+import type { KeyObject } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { HookproofError } from '../../../contract/hookproof-error.ts';
+import { CURRENT_REVISION } from '../../certify/index.ts';
+import {
+  isDatabase,
+  openRegister,
+  type Register,
+  type RegisterRecord,
+  type Standing,
+  standingsOf,
+} from '../../register/index.ts';
+import { trustedKeys } from '../certify/signing-key.ts';
+import { hasPassword } from '../command-input.ts';
+import { printAdvice } from '../terminal.ts';
+
+/** The output folder of `certify --partners`, which has the register unless `--register` names another place. */
+export const FLEET_FOLDER = 'hookproof-partners';
+
+export interface RegisterFlags {
+  readonly register?: string | undefined;
+  readonly outputDir?: string | undefined;
+}
+
+/**
+ * Opens the register of `--register`, HOOKPROOF_REGISTER or the output folder. The flag must not contain a password,
+ * because other users of the machine can read the command line.
+ *
+ * @throws HookproofError REGISTER_PASSWORD_IN_ARGUMENT, REGISTER_PLACE, REGISTER_DATABASE
+ */
+export function registerOf(flags: RegisterFlags): Promise<Register> {
+  return openRegister(registerPlace(flags));
+}
+
+/**
+ * Returns the URL of a register in PostgreSQL, from `--register` or HOOKPROOF_REGISTER.
+ *
+ * @throws HookproofError REGISTER_PASSWORD_IN_ARGUMENT, REGISTER_PLACE
+ */
+export function databaseUrl(register: string | undefined): string {
+  const place = registerPlace({ register });
+  if (isDatabase(place)) return place;
+  throw new HookproofError('REGISTER_PLACE', 'the register is not a postgres:// URL', {
+    hint: 'Several workers need a database: `--register postgres://user@localhost/database`, or HOOKPROOF_REGISTER.',
+  });
+}
+
+/**
+ * Returns the folder or the URL of the register.
+ *
+ * @throws HookproofError REGISTER_PASSWORD_IN_ARGUMENT
+ */
+function registerPlace({ register, outputDir }: RegisterFlags): string {
+  if (register !== undefined && hasPassword(register)) {
+    throw new HookproofError('REGISTER_PASSWORD_IN_ARGUMENT', 'the URL in `--register` contains a password', {
+      hint: 'Set HOOKPROOF_REGISTER to the URL, or remove the password from the URL and set PGPASSWORD.',
+    });
+  }
+  return register ?? (process.env.HOOKPROOF_REGISTER || outputDir || FLEET_FOLDER);
+}
+
+const STANDARD_KEY = 'hookproof-certify.pub.pem';
+
+/** The public keys of `--key`, or the one that `certify keygen` has written into this folder. */
+export function publicKeys(files: readonly string[] = []): Promise<KeyObject[]> {
+  if (files.length > 0) return trustedKeys(files);
+  if (existsSync(STANDARD_KEY)) return trustedKeys([STANDARD_KEY]);
+  throw new HookproofError('REGISTER_NO_KEY', 'no public key to verify the records of the register with is given', {
+    hint: `Name it with \`--key\`. \`hookproof certify keygen\` writes ${STANDARD_KEY}.`,
+  });
+}
+
+/** Reads the records. Notes about unreadable lines go to standard error. */
+export async function readRecords(register: Register): Promise<readonly RegisterRecord[]> {
+  const { records, notes } = await register.read();
+  printAdvice(notes);
+  return records;
+}
+
+/** Derives who may get traffic at a time. */
+export function standingsAt(records: readonly RegisterRecord[], keys: readonly KeyObject[], at: Date): Standing[] {
+  return standingsOf(records, { keys, at, currentRevision: CURRENT_REVISION });
+}
+
+/** Reads the register and derives who may get traffic. */
+export async function readStandings(
+  register: Register,
+  keys: readonly KeyObject[],
+  at = new Date(),
+): Promise<Standing[]> {
+  return standingsAt(await readRecords(register), keys, at);
+}
+
+/** Adds records, and derives the standings of their partners again, where these are stored. */
+export async function appendRecords(
+  register: Register,
+  keys: readonly KeyObject[],
+  records: readonly RegisterRecord[],
+): Promise<void> {
+  await register.append(records);
+  const partners = records.map(({ partner }) => partner);
+  await register.refresh(keys, { currentRevision: CURRENT_REVISION, now: new Date() }, partners);
+}

@@ -1,0 +1,42 @@
+/** Reads and renders the file of a baseline. YAML and zod are loaded on demand, for those who have a baseline. */
+
+import { HookproofError } from '../../contract/index.ts';
+import type { Baseline } from '../judge/index.ts';
+import { MAX_DOCUMENT_BYTES, readFile, utf8Text } from './read-file.ts';
+
+/**
+ * The baseline in a file, YAML or JSON; `name` is what messages and reports call it. Throws {@link HookproofError}:
+ * `BASELINE_NOT_READ` or `BASELINE_INVALID`.
+ */
+export async function readBaseline(path: string, name: string = path): Promise<Baseline> {
+  const baseline = await readBaselineIfThere(path, name);
+  if (baseline === null) throw notRead(name, 'does not exist');
+  return baseline;
+}
+
+/** Like {@link readBaseline}, but returns null when the file does not exist. */
+export async function readBaselineIfThere(path: string, name: string): Promise<Baseline | null> {
+  const content = await readFile(path, MAX_DOCUMENT_BYTES);
+  if ('reason' in content) {
+    if (content.missing) return null;
+    throw notRead(name, content.reason);
+  }
+  const text = utf8Text(content.bytes);
+  if (text === undefined) throw notRead(name, 'is not UTF-8 text');
+  const { parseBaseline } = await import('./baseline-file.ts');
+  return parseBaseline(text, name);
+}
+
+function notRead(name: string, reason: string): HookproofError {
+  return new HookproofError('BASELINE_NOT_READ', `the baseline ${name} ${reason}`, {
+    hint: 'Check the path. `hookproof baseline update FILE` writes one from a run.',
+  });
+}
+
+/** The text of a baseline file. YAML is loaded on the first call. */
+export async function renderBaseline(
+  ...given: Parameters<typeof import('./baseline-file.ts').renderBaseline>
+): Promise<string> {
+  const { renderBaseline: render } = await import('./baseline-file.ts');
+  return render(...given);
+}

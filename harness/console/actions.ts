@@ -1,0 +1,112 @@
+/** What somebody with a token may do to a partner. Each action leaves an entry in the audit, or does nothing. */
+import type { KeyObject } from 'node:crypto';
+import type { Pool, PoolClient } from 'pg';
+import type * as z from 'zod';
+import { HookproofError } from '../../contract/hookproof-error.ts';
+import { hasQueue } from '../operate/index.ts';
+import {
+  checkedReason,
+  endpointOf,
+  insertRecords,
+  inTransaction,
+  overrideOf,
+  type RegisterRecord,
+  refreshStandings,
+  revocationOf,
+  type Standing,
+} from '../register/index.ts';
+import { addAuditEntry } from './audit.ts';
+import { Problem } from './problem.ts';
+import type { ACTIONS, ActionName } from './schemas.ts';
+import type { Standings } from './standings.ts';
+
+/** Adds a run of a partner to the queue, in the transaction of its entry in the audit. */
+export interface ConsoleQueue {
+  runAt(client: PoolClient, run: { readonly partner: string; readonly host: string | null }, at: Date): Promise<void>;
+}
+
+export interface ActionsOptions {
+  readonly pool: Pool;
+  readonly keys: readonly KeyObject[];
+  readonly currentRevision: number;
+  readonly standings: Standings;
+  /** Signs overrides; undefined when they are not offered. */
+  readonly signingKey: KeyObject | undefined;
+  /** Undefined without workers, when no run can be started. */
+  readonly queue: ConsoleQueue | undefined;
+}
+
+type Given<Name extends ActionName> = z.infer<(typeof ACTIONS)[Name]>;
+export type Wanted = { [Name in ActionName]: { readonly name: Name; readonly given: Given<Name> } }[ActionName];
+
+const DAY_MS = 86_400_000;
+
+export class Actions {
+  readonly #options: ActionsOptions;
+
+  constructor(options: ActionsOptions) {
+    this.#options = options;
+  }
+
+  /** The actions that can be offered for a partner now. */
+  async offeredFor({ certificate, state }: Standing): Promise<ActionName[]> {
+    const { pool, queue, signingKey } = this.#options;
+    const isSuspended = state === 'failing' || state === 'drifted';
+    return [
+      ...(certificate !== null && state !== 'revoked' ? (['revoke'] as const) : []),
+      ...(certificate !== null && isSuspended && signingKey !== undefined ? (['override'] as const) : []),
+      ...(queue !== undefined && (await hasQueue(pool)) ? (['run-now', 'reschedule'] as const) : []),
+    ];
+  }
+
+  /**
+   * Does it, by the standing that the records say now.
+   *
+   * @throws Problem, HookproofError PARTNERS_DECISION, PARTNERS_REASON
+   */
+  async act(who: string, partner: string, wanted: Wanted): Promise<void> {
+    const { keys, currentRevision, pool, standings } = this.#options;
+    const standing = await standings.standingOf(partner);
+    if (standing === null) throw new Problem(404, 'no-partner', 'There is no such partner in the register.');
+    const reason = checkedReason(wanted.given.reason);
+    const record = this.#recordFor(standing, wanted, reason);
+    const at = wanted.name === 'reschedule' ? timeGiven(wanted.given.at) : new Date();
+    await inTransaction(pool, async (client) => {
+      if (record !== null) await insertRecords(client, [record]);
+      else await (await this.#queue()).runAt(client, { partner, host: hostOf(standing) }, at);
+      const details = record === null ? { at: at.toISOString() } : { record: record.id };
+      await addAuditEntry(client, { who, action: wanted.name, partner, reason, details });
+    });
+    if (record !== null) await refreshStandings(pool, keys, { currentRevision, now: new Date() }, [partner]);
+  }
+
+  #recordFor(standing: Standing, wanted: Wanted, reason: string): RegisterRecord | null {
+    if (wanted.name === 'revoke') return revocationOf(standing, reason);
+    if (wanted.name !== 'override') return null;
+    const { signingKey: privateKey } = this.#options;
+    if (privateKey === undefined) {
+      const hint = 'Start the console with `--signing-key`, or use `hookproof override`.';
+      throw new Problem(409, 'no-signing-key', 'The console has no private key to sign an override with.', hint);
+    }
+    const { days } = wanted.given;
+    return overrideOf(standing, { reason, privateKey, ms: days === undefined ? undefined : days * DAY_MS });
+  }
+
+  async #queue(): Promise<ConsoleQueue> {
+    const { pool, queue } = this.#options;
+    if (queue !== undefined && (await hasQueue(pool))) return queue;
+    throw new Problem(409, 'no-queue', 'No worker has made a queue in this database.', 'Start `hookproof operate`.');
+  }
+}
+
+function hostOf(standing: Standing): string | null {
+  const url = endpointOf(standing);
+  return url === null ? null : new URL(url).hostname;
+}
+
+function timeGiven(text: string): Date {
+  // A field of a form has no zone: the page says that it is UTC.
+  const time = new Date(/(?:Z|[+-]\d\d:\d\d)$/.test(text) ? text : `${text}Z`);
+  if (time.getTime() > Date.now() - DAY_MS) return time;
+  throw new HookproofError('CONSOLE_TIME', 'the time is in the past', { hint: 'Give a time that is yet to come.' });
+}

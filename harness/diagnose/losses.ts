@@ -1,0 +1,79 @@
+/**
+ * Finds what the accepted but unhandled notifications have in common. If a receiver deduplicates by the wrong field, it
+ * handles only the first notification with each value of that field. Pure.
+ */
+import type { EffectsAudit } from '../../scenarios/index.ts';
+import { groupBy } from '../report/index.ts';
+import { type Finding, findingOf } from './finding.ts';
+
+type Notifications = EffectsAudit['notifications'];
+
+/** Minimum number of losses; fewer may be chance. */
+const MIN_LOST = 3;
+/**
+ * Minimum share of losses that a field must explain. Kinds that the receiver does not know have no effect in any case.
+ */
+const EXPLAINED = 0.9;
+/** Maximum number of fields with equal values that the finding names. */
+const MAX_NAMED = 3;
+/** Minimum number of changes between handled and lost controls for an intermittent loss. */
+const MIN_CHANGES = 4;
+
+/**
+ * Returns the finding about the losses of a run. Null without losses or without an answer from the effects window, and
+ * if nothing but their kind is known to decide.
+ */
+export function lossOf({ notifications, problem }: EffectsAudit): Finding | null {
+  if (problem !== null) return null;
+  const accepted = notifications.filter(({ outcome }) => outcome === 'accepted');
+  const lost = accepted.filter(isLost);
+  if (lost.length < MIN_LOST || lost.length === accepted.length) return null;
+  // A notification without a clear answer may still have been the first one.
+  const known = notifications.filter(
+    ({ fields, ...one }) => 'id' in fields && (one.outcome === 'accepted' || one.times > 0),
+  );
+  const keys = sharedKeys(known, lost.length);
+  if (keys.length > 0) {
+    const names = keys.map((path) => `\`${path}\``).join(' or ');
+    const title = `Handles only the first notification with each value of ${names}`;
+    const note = `${lost.length} of ${accepted.length} accepted notifications were treated as copies.`;
+    return findingOf('copies-by-content', title, 'copies-by-content', note);
+  }
+  const plain = accepted.filter(({ isControl }) => isControl);
+  const changes = plain.filter((one, at) => at > 0 && isLost(one) !== isLost(plain[at - 1] ?? one)).length;
+  if (changes < MIN_CHANGES) return null;
+  const share = `${plain.filter(isLost).length} of ${plain.length}`;
+  const title = `Loses ${share} notifications of one kind and handles the others`;
+  return findingOf('acknowledged-before-stored', title, 'acknowledged-before-stored');
+}
+
+const isLost = ({ times }: Notifications[number]) => times === 0;
+
+/**
+ * Returns the fields for which only the first notification with each value was handled, and that explain most losses.
+ */
+function sharedKeys(notifications: Notifications, lost: number): string[] {
+  const paths = [...new Set(notifications.flatMap(({ fields }) => Object.keys(fields)))];
+  const explained = paths.map((path) => {
+    const groups = groupBy(notifications, ({ fields }) => fields[path] ?? ABSENT).map(([value, members]) => {
+      const copies = members.filter(isLost).length;
+      const handled = members.length - copies;
+      const isKey = handled <= 1 || (value === ABSENT && (copies === 0 || handled <= MAX_ABSENT));
+      return { isKey, explained: handled === 0 ? 0 : copies, isPresent: value !== ABSENT };
+    });
+    const isShown = sumOf(groups.filter(({ isPresent }) => isPresent)) >= MIN_LOST;
+    return { path, share: isShown && groups.every(({ isKey }) => isKey) ? sumOf(groups) / lost : 0 };
+  });
+  const best = Math.max(EXPLAINED, ...explained.map(({ share }) => share));
+  return explained.flatMap(({ path, share }) => (share === best ? [path] : [])).slice(0, MAX_NAMED);
+}
+
+const sumOf = (groups: readonly { readonly explained: number }[]) =>
+  groups.reduce((sum, { explained }) => sum + explained, 0);
+
+/**
+ * Stands for an absent field. A receiver may read it as one or several values, such as null for a notification without
+ * data.
+ */
+const ABSENT = '';
+const MAX_ABSENT = 2;

@@ -1,0 +1,197 @@
+/** What a run delivered, and what the effects window says became of it, by the id of the notification. */
+import type { EffectsAnswer, Handled } from '../../contract/effects.ts';
+import { leavesOf } from '../../contract/index.ts';
+import type { EffectsAudit } from '../../scenarios/index.ts';
+import { WindowProblem } from './window.ts';
+
+/** A delivery as the run saw it. */
+export interface TrackedDelivery {
+  readonly scenario: string;
+  /** The bytes that were sent as the body. */
+  readonly body: Uint8Array;
+  /** Whether the credentials are valid and the request is well-formed. */
+  readonly isValid: boolean;
+  /** Whether it is the plain valid delivery. */
+  readonly isControl: boolean;
+  /** `unknown`: no answer, or neither of the two. */
+  readonly outcome: 'accepted' | 'rejected' | 'unknown';
+  /** Whether no client would send these bytes, which may be read in several ways. */
+  readonly isRaw?: boolean;
+  /** Whether the connection was closed before the end of the body. */
+  readonly isCutOff?: boolean;
+}
+
+/** What the window has shown of one notification. */
+export interface SeenEffects {
+  readonly handled: readonly Handled[];
+  /** Maximum time from the answer until the window showed the effect, in milliseconds; null when it did not. */
+  readonly tookMs: number | null;
+}
+
+/** An id that is never sent. */
+export const NOT_SENT_ID = '00000000-0000-4000-8000-000000000000';
+
+interface SentNotification {
+  readonly scenarios: Set<string>;
+  readonly outcomes: Set<TrackedDelivery['outcome']>;
+  isControl: boolean;
+  /** The body of its first delivery. */
+  readonly body: Uint8Array;
+  /** Whether each delivery was rejected or not complete, so that none can have been handled under another id. */
+  isRejected: boolean;
+  answeredAt: number;
+  /** When the window first showed it, if it must be handled. */
+  seenAt: number | null;
+  handled: readonly Handled[];
+}
+
+export class EffectsLedger {
+  readonly #notifications = new Map<string, SentNotification>();
+  /** Ids by their lower case. Databases may change the case of ids; ids that were sent in two cases are kept apart. */
+  readonly #spellings = new Map<string, Set<string>>();
+  /** Ids of the notifications that must be handled. */
+  readonly #awaited = new Set<string>();
+  /** Number of deliveries whose effect cannot be found by an id. */
+  #untraceable = 0;
+  readonly #totalBefore: number;
+  #total: number;
+  readonly #now: () => number;
+
+  /** `total` is the number of handlings before the run, `now` a clock in milliseconds. */
+  constructor(total: number, now: () => number) {
+    this.#totalBefore = total;
+    this.#total = total;
+    this.#now = now;
+  }
+
+  /** Number of handlings that the window has shown, including those before the run. */
+  get total(): number {
+    return this.#total;
+  }
+
+  /** Ids of all notifications; another one, for a query about the total alone, when there are none. */
+  get idsToQuery(): string[] {
+    return this.#notifications.size === 0 ? [NOT_SENT_ID] : [...this.#notifications.keys()];
+  }
+
+  /** Ids of the notifications that must be handled and were not seen yet. */
+  get open(): string[] {
+    return [...this.#awaited].filter((id) => this.isOpen(id));
+  }
+
+  /** Whether a delivered notification was not seen yet. */
+  isOpen(id: string): boolean {
+    return this.#notifications.get(id)?.seenAt === null;
+  }
+
+  /** Declares that a notification must be handled. */
+  await(id: string): void {
+    this.#awaited.add(id);
+  }
+
+  record({ scenario, body, isValid, isControl, outcome, isRaw, isCutOff }: TrackedDelivery): void {
+    const ids = idsIn(body);
+    if (outcome !== 'rejected' && ids.length !== 1) this.#untraceable += 1;
+    // Which of several ids a receiver takes is not known, and an accepted forgery is reported by its answer.
+    const isUnclear = isRaw === true || ids.length > 1 || (outcome === 'accepted' && !isValid);
+    for (const id of ids) {
+      const one = this.#notifications.get(id) ?? this.#add(id, body);
+      one.scenarios.add(scenario);
+      one.outcomes.add(isUnclear ? 'unknown' : outcome);
+      one.isRejected &&= outcome === 'rejected' || isCutOff === true;
+      one.isControl ||= isControl;
+      one.answeredAt = this.#now();
+      if (isControl && outcome === 'accepted') this.await(id);
+    }
+  }
+
+  #add(id: string, body: Uint8Array): SentNotification {
+    const common = { isControl: false, isRejected: true, answeredAt: 0, seenAt: null, handled: [] };
+    const one: SentNotification = { ...common, body, scenarios: new Set(), outcomes: new Set() };
+    this.#notifications.set(id, one);
+    const folded = id.toLowerCase();
+    this.#spellings.set(folded, (this.#spellings.get(folded) ?? new Set()).add(id));
+    return one;
+  }
+
+  /**
+   * Takes over what the window answered to a query for these ids. `reported` is the {@link total} before the query.
+   *
+   * @throws WindowProblem when the window shows less than before
+   */
+  update(ids: readonly string[], { handled, total }: EffectsAnswer, reported: number): void {
+    if (total < reported) throw forgotten(`${total} in all, after ${reported}`);
+    this.#total = Math.max(this.#total, total);
+    const byId = new Map<string, Handled[]>(ids.map((id) => [id, []]));
+    for (const one of handled) byId.get(this.#asSent(one.notification))?.push(one);
+    for (const [id, found] of byId) {
+      const one = this.#notifications.get(id);
+      if (one === undefined) continue;
+      // An error even if the total has grown since. It drops the older of two answers that overtake each other.
+      if (found.length < one.handled.length) throw forgotten(`${found.length} of ${id}, after ${one.handled.length}`);
+      if (found.length === 0) continue;
+      if (this.#awaited.has(id)) one.seenAt ??= this.#now();
+      one.handled = found;
+    }
+  }
+
+  /** Returns an id in the letter case in which it was sent. */
+  #asSent(id: string): string {
+    const [spelling = id, ...others] = this.#spellings.get(id.toLowerCase()) ?? [];
+    return this.#notifications.has(id) || others.length > 0 ? id : spelling;
+  }
+
+  /** Returns what the window has shown of a notification. Its time counts from `since`, if that is later. */
+  effectsOf(id: string, since = 0): SeenEffects {
+    const { handled = [], answeredAt = 0, seenAt = null } = this.#notifications.get(id) ?? {};
+    return { handled, tookMs: seenAt === null ? null : Math.max(0, seenAt - Math.max(answeredAt, since)) };
+  }
+
+  audit(problem: WindowProblem | null): EffectsAudit {
+    const all = [...this.#notifications];
+    const explained = all.reduce((sum, [, { handled }]) => sum + handled.length, 0);
+    // A receiver may keep an id in another spelling, and handle what it accepts without one.
+    const elsewhere = all.filter(([, { isRejected, handled }]) => !isRejected && handled.length === 0);
+    const unexplained = this.#total - this.#totalBefore - explained - elsewhere.length - this.#untraceable;
+    return {
+      notifications: all.map(([id, { scenarios, outcomes, isControl, handled, body }]) => ({
+        id,
+        scenarios: [...scenarios],
+        isControl,
+        outcome: outcomes.has('unknown') ? 'unknown' : outcomes.has('accepted') ? 'accepted' : 'rejected',
+        times: handled.length,
+        fields: fieldsIn(body),
+      })),
+      unexplained: Math.max(0, unexplained),
+      problem: problem?.message ?? null,
+    };
+  }
+}
+
+function forgotten(what: string): WindowProblem {
+  const hint = 'Its record must survive what the receiver survives: keep it in a file or a database.';
+  return new WindowProblem(`the effects window forgot handlings: ${what}`, hint);
+}
+
+/** The sender has no larger bodies, and no deeper values. */
+const MAX_BODY_BYTES = 16_384;
+const MAX_DEPTH = 8;
+
+/** Returns the values of a notification other than objects, as JSON, by their paths. */
+function fieldsIn(body: Uint8Array): Record<string, string> {
+  if (body.length > MAX_BODY_BYTES) return {};
+  try {
+    const leaves = leavesOf(JSON.parse(Buffer.from(body).toString()), MAX_DEPTH);
+    const values = leaves.filter(([, leaf]) => leaf === null || typeof leaf !== 'object');
+    return Object.fromEntries(values.map(([path, leaf]) => [path, JSON.stringify(leaf)]));
+  } catch {
+    return {};
+  }
+}
+
+/** Returns every member `id` of the body that is a text, even if the body is not JSON or has two. */
+function idsIn(body: Uint8Array): string[] {
+  const text = Buffer.from(body).toString('utf8');
+  const ids = [...text.matchAll(/"id"\s*:\s*"([^"\\]{1,200})"/g)].map(([, id = '']) => id);
+  return [...new Set(ids)].filter((id) => !/[\p{Cc}\uFFFD]/u.test(id));
+}

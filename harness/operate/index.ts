@@ -1,0 +1,32 @@
+/** The operation of many partners: when each is run, the queue of the runs, and the notices that arise. */
+
+export { listWorkers, type WorkerRow } from './lease.ts';
+export { type DeliverNoticeOptions, deliverNotice, dueNotices, planNotices } from './notice-table.ts';
+export { type OperatorOptions, openQueue, operate, type Session } from './operator.ts';
+export { dueSlots, kindOf, type PlannedPartner, queueOf, quietUntil, type RunKind, type Slot, slotAt } from './plan.ts';
+export {
+  addJobs,
+  countJobs,
+  type DeadLetter,
+  deadLetters,
+  hasQueue,
+  type Job,
+  type ListedJob,
+  listJobs,
+  type NewJob,
+  type QueueCounts,
+  replaceJob,
+  retryDeadLetter,
+} from './queue.ts';
+export {
+  type CertificateFiles,
+  certificateBySha,
+  hasResult,
+  type Judging,
+  newestCertificate,
+  noticeJob,
+  plannedPartners,
+  type Result,
+  standingNow,
+  storeResult,
+} from './results.ts';

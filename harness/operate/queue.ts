@@ -1,0 +1,260 @@
+/**
+ * The queue in PostgreSQL. This is the only module that knows the engine, graphile-worker, and its schema.
+ *
+ * A job is identified by its key. What is in the queue under a key is not added again, also not after it has failed for
+ * good. Jobs of one `queue` run one after the other, over all workers.
+ */
+import { EventEmitter } from 'node:events';
+import type { Pool, PoolClient } from 'pg';
+import { loadOptional } from '../../contract/optional-package.ts';
+
+const SCHEMA = 'hookproof_queue';
+/** How often a job is started when nothing is wrong with it but that its workers are killed. */
+const MAX_STARTS = 25;
+/** How often a job that throws is started. The engine waits 3, 7, 20 and 55 s in between. */
+const MAX_ERRORS = 5;
+/** A job is announced, so that polling is for those that have waited for a time or for their queue. */
+const POLL_MS = 1000;
+
+export interface NewJob {
+  readonly task: string;
+  readonly key: string;
+  readonly payload: Readonly<Record<string, unknown>>;
+  readonly queue?: string | undefined;
+  readonly runAt?: Date;
+}
+
+export interface Job {
+  readonly id: string;
+  readonly task: string;
+  readonly key: string | null;
+  readonly queue: string | null;
+  /** How often it has been started, including this time. */
+  readonly attempts: number;
+  /** The id of the worker that runs it. */
+  readonly worker: string;
+  readonly payload: unknown;
+}
+
+/** A job that has failed for good, and waits for the operator. */
+export interface DeadLetter {
+  readonly id: string;
+  readonly task: string;
+  readonly key: string;
+  readonly error: string | null;
+  readonly attempts: number;
+  readonly since: Date;
+}
+
+export interface QueueCounts {
+  readonly running: number;
+  readonly waiting: number;
+  /** Jobs that wait for their time. */
+  readonly later: number;
+  readonly dead: number;
+}
+
+export interface RunningWorkers {
+  /** The ids under which they hold jobs. */
+  readonly ids: readonly string[];
+  /** Resolves when they have ended, or one of them has. Never rejects. */
+  readonly ended: Promise<void>;
+  /** Takes no further job, and resolves when the running ones have ended. */
+  stop(): Promise<void>;
+}
+
+type Tasks = Readonly<Record<string, (job: Job) => Promise<void>>>;
+
+const ADD = `
+SELECT count(${SCHEMA}.add_job(task, payload => payload, queue_name => queue, run_at => "runAt", max_attempts => $2,
+  job_key => key, job_key_mode => $3))
+FROM json_to_recordset($1) AS job (task text, key text, payload json, queue text, "runAt" timestamptz)`;
+
+const engine = () => loadOptional('graphile-worker', () => import('graphile-worker'));
+
+/** Creates the schema of the queue, or brings it up to date. */
+export async function migrateQueue(pool: Pool): Promise<void> {
+  const { runMigrations, Logger } = await engine();
+  await runMigrations({ pgPool: pool, schema: SCHEMA, logger: new Logger(() => () => {}) });
+}
+
+/** Adds jobs, unless their keys are in the queue. With the client of a transaction, they are added with the rest. */
+export async function addJobs(client: Pool | PoolClient, jobs: readonly NewJob[]): Promise<void> {
+  if (jobs.length === 0) return;
+  // What is there is left out, because the engine would write its row again.
+  const select = `SELECT key FROM ${SCHEMA}._private_jobs WHERE key = ANY ($1)`;
+  const { rows } = await client.query<{ key: string }>(select, [jobs.map(({ key }) => key)]);
+  const known = new Set(rows.map(({ key }) => key));
+  const fresh = jobs.filter(({ key }) => !known.has(key));
+  await client.query(ADD, [JSON.stringify(fresh), MAX_STARTS, 'unsafe_dedupe']);
+}
+
+/** Adds a job, and replaces the one with its key. A job that is running does not run again. */
+export async function replaceJob(client: Pool | PoolClient, job: NewJob): Promise<void> {
+  await client.query(ADD, [JSON.stringify([job]), MAX_STARTS, 'replace']);
+}
+
+/** Starts workers. `everyMinute` names the task that one of all workers runs each minute. */
+export async function startWorkers(
+  pool: Pool,
+  tasks: Tasks,
+  { concurrency, everyMinute }: { readonly concurrency: number; readonly everyMinute: string },
+): Promise<RunningWorkers> {
+  const { Logger, parseCronItems, run } = await engine();
+  const events = new EventEmitter();
+  const ids: string[] = [];
+  const oneEnded = new Promise<void>((resolve) => events.once('worker:stop', () => resolve()));
+  events.on('worker:create', ({ worker }: { worker: { workerId: string } }) => ids.push(worker.workerId));
+  const options = {
+    jobKey: everyMinute,
+    jobKeyMode: 'replace' as const,
+    maxAttempts: 1,
+    queueName: everyMinute,
+    backfillPeriod: 0,
+  };
+  const runner = await run(
+    {
+      pgPool: pool,
+      schema: SCHEMA,
+      concurrency,
+      pollInterval: POLL_MS,
+      noHandleSignals: true,
+      // Results and errors are in the tables; the engine's own lines would show payloads and stacks.
+      logger: new Logger(() => () => {}),
+      events,
+      taskList: Object.fromEntries(
+        Object.entries(tasks).map(([name, task]) => [
+          name,
+          async (payload, { job }) => {
+            const { attempts, id, job_queue_id: queueId, key, locked_by: worker } = job;
+            const queue = queueId === null ? null : await queueName(pool, queueId);
+            await task({ id, task: name, key, queue, attempts, worker: worker ?? '', payload });
+          },
+        ]),
+      ),
+    },
+    undefined,
+    parseCronItems([{ task: everyMinute, match: '* * * * *', identifier: everyMinute, options }]),
+  );
+  const all = runner.promise.then(
+    () => {},
+    () => {},
+  );
+  return {
+    ids,
+    ended: Promise.race([all, oneEnded]),
+    stop: () => runner.stop().catch(() => {}),
+  };
+}
+
+async function queueName(pool: Pool, id: number): Promise<string | null> {
+  const select = `SELECT queue_name FROM ${SCHEMA}._private_job_queues WHERE id = $1`;
+  return (await pool.query<{ queue_name: string }>(select, [id])).rows[0]?.queue_name ?? null;
+}
+
+/** Gives the jobs of workers back. They run again at once, because nobody runs them. */
+export async function unlockJobs(client: Pool | PoolClient, workers: readonly string[]): Promise<void> {
+  await client.query(`SELECT ${SCHEMA}.force_unlock_workers($1)`, [workers]);
+}
+
+/** Gives a running job back, as if it had not been started. Its task must throw then. */
+export async function giveBack(client: PoolClient, { attempts, id, worker }: Job): Promise<void> {
+  await unlockJobs(client, [worker]);
+  await client.query(`SELECT ${SCHEMA}.reschedule_jobs($1, run_at => now(), attempts => $2)`, [[id], attempts - 1]);
+}
+
+/** Notes that the task of a job has thrown: after the first time, it is started only a few times more. */
+export async function noteError(pool: Pool, { id, worker }: Job): Promise<void> {
+  const update = `
+UPDATE ${SCHEMA}._private_jobs SET max_attempts = least(max_attempts, attempts + $3) WHERE id = $1 AND locked_by = $2`;
+  await pool.query(update, [id, worker, MAX_ERRORS - 1]);
+}
+
+/**
+ * Whether a worker still holds a job. The row stays locked until the end of the transaction, so that nobody takes it
+ * in between.
+ */
+export async function holdsJob(client: PoolClient, { id, worker }: Job): Promise<boolean> {
+  const select = `SELECT FROM ${SCHEMA}._private_jobs WHERE id = $1 AND locked_by = $2 FOR UPDATE`;
+  return (await client.query(select, [id, worker])).rowCount === 1;
+}
+
+/** Returns the workers that have held a job for a while and are not in the given table of workers. */
+export async function orphanedWorkers(client: PoolClient, known: string, olderMs: number): Promise<string[]> {
+  const select = `
+SELECT DISTINCT locked_by FROM (
+  SELECT locked_by, locked_at FROM ${SCHEMA}._private_jobs
+  UNION ALL SELECT locked_by, locked_at FROM ${SCHEMA}._private_job_queues
+) AS held
+WHERE locked_at < clock_timestamp() - make_interval(secs => $1)
+AND NOT EXISTS (SELECT FROM ${known} WHERE held.locked_by = ANY (queue_workers))`;
+  const { rows } = await client.query<{ locked_by: string }>(select, [olderMs / 1000]);
+  return rows.map(({ locked_by: id }) => id);
+}
+
+/** Removes jobs that were replaced while they ran, and whose worker ended before it could remove them. */
+export async function removeReplaced(client: PoolClient): Promise<void> {
+  await client.query(`
+SELECT ${SCHEMA}.complete_jobs(array_agg(id)) FROM ${SCHEMA}._private_jobs
+WHERE key IS NULL AND locked_at IS NULL AND attempts >= max_attempts HAVING count(*) > 0`);
+}
+
+/** A job as the queue lists it. */
+export interface ListedJob {
+  readonly task: string;
+  readonly key: string | null;
+  readonly runAt: Date;
+  readonly attempts: number;
+  readonly maxAttempts: number;
+  readonly isRunning: boolean;
+  readonly error: string | null;
+}
+
+/** Returns the first jobs: those that run, those that are due next, and then those that have failed for good. */
+export async function listJobs(pool: Pool, limit: number): Promise<ListedJob[]> {
+  const { rows } = await pool.query<ListedJob>(
+    `
+SELECT tasks.identifier AS task, jobs.key, run_at AS "runAt", attempts, max_attempts AS "maxAttempts",
+  locked_at IS NOT NULL AS "isRunning", last_error AS error
+FROM ${SCHEMA}._private_jobs AS jobs JOIN ${SCHEMA}._private_tasks AS tasks ON tasks.id = task_id
+ORDER BY locked_at IS NULL, attempts >= max_attempts, run_at LIMIT $1`,
+    [limit],
+  );
+  return rows;
+}
+
+/** Whether workers have used this database. */
+export async function hasQueue(pool: Pool): Promise<boolean> {
+  const select = `SELECT to_regclass('${SCHEMA}._private_jobs') IS NOT NULL AS found`;
+  return (await pool.query<{ found: boolean }>(select)).rows[0]?.found === true;
+}
+
+export async function countJobs(pool: Pool): Promise<QueueCounts> {
+  const { rows } = await pool.query<{ [Name in keyof QueueCounts]: string }>(`
+SELECT count(*) FILTER (WHERE locked_at IS NOT NULL) AS running,
+  count(*) FILTER (WHERE locked_at IS NULL AND attempts < max_attempts AND run_at <= now()) AS waiting,
+  count(*) FILTER (WHERE locked_at IS NULL AND attempts < max_attempts AND run_at > now()) AS later,
+  count(*) FILTER (WHERE locked_at IS NULL AND attempts >= max_attempts AND key IS NOT NULL) AS dead
+FROM ${SCHEMA}._private_jobs`);
+  const of = (name: keyof QueueCounts) => Number(rows[0]?.[name] ?? 0);
+  return { running: of('running'), waiting: of('waiting'), later: of('later'), dead: of('dead') };
+}
+
+export async function deadLetters(pool: Pool): Promise<DeadLetter[]> {
+  const { rows } = await pool.query<DeadLetter>(`
+SELECT jobs.id, tasks.identifier AS task, jobs.key, last_error AS error, attempts, updated_at AS since
+FROM ${SCHEMA}._private_jobs AS jobs JOIN ${SCHEMA}._private_tasks AS tasks ON tasks.id = task_id
+WHERE locked_at IS NULL AND attempts >= max_attempts AND key IS NOT NULL ORDER BY jobs.id`);
+  return rows;
+}
+
+/** Puts a job that has failed for good back. Returns whether there was one. */
+export async function retryDeadLetter(pool: Pool, id: string): Promise<boolean> {
+  if (!(await deadLetters(pool)).some((one) => one.id === id)) return false;
+  await pool.query(`SELECT ${SCHEMA}.reschedule_jobs($1, run_at => now(), attempts => 0, max_attempts => $2)`, [
+    [id],
+    MAX_STARTS,
+  ]);
+  // The engine announces jobs that are added only.
+  return true;
+}

@@ -1,0 +1,143 @@
+/** What a run leaves in the database: its record, its certificate and its notices, together or not at all. */
+import type { KeyObject } from 'node:crypto';
+import type { Pool, PoolClient } from 'pg';
+import { sha256 } from '../certify/index.ts';
+import {
+  insertRecords,
+  inTransaction,
+  type RegisterRecord,
+  recordsOf,
+  type Standing,
+  standingsOf,
+} from '../register/index.ts';
+import { addNotices } from './notice-table.ts';
+import { noticesFor } from './notices.ts';
+import type { PlannedPartner } from './plan.ts';
+import { addJobs, holdsJob, type Job } from './queue.ts';
+
+export const CERTIFICATE_TABLE = `
+CREATE TABLE IF NOT EXISTS hookproof_certificate (
+  partner text NOT NULL,
+  record uuid PRIMARY KEY,
+  due timestamptz,
+  envelope text NOT NULL,
+  configuration text NOT NULL,
+  sha256 text NOT NULL
+);
+CREATE INDEX IF NOT EXISTS hookproof_certificate_partner ON hookproof_certificate (partner, sha256);`;
+
+/** The files of a certificate. */
+export interface CertificateFiles {
+  readonly envelope: string;
+  readonly configuration: string;
+}
+
+export interface Result {
+  readonly record: RegisterRecord;
+  readonly certificate: CertificateFiles | null;
+}
+
+export interface Judging {
+  /** The public keys that grants are verified with. */
+  readonly keys: readonly KeyObject[];
+  readonly currentRevision: number;
+  readonly now: Date;
+}
+
+/**
+ * Stores the result of a slot, unless it has one, or the job belongs to another worker by now. Returns whether it was
+ * stored.
+ */
+export async function storeResult(pool: Pool, job: Job, { certificate, record }: Result, judging: Judging) {
+  return inTransaction(pool, async (client) => {
+    if (!(await holdsJob(client, job))) return false;
+    const { due, id, partner } = record;
+    const before = await recordsOf(client, partner);
+    if ((await insertRecords(client, [record])) === 0) return false;
+    if (certificate !== null) {
+      const { configuration, envelope } = certificate;
+      const values = [partner, id, due, envelope, configuration, sha256(Buffer.from(envelope))];
+      await client.query('INSERT INTO hookproof_certificate VALUES ($1, $2, $3, $4, $5, $6)', values);
+    }
+    await addNoticesAbout(client, before, record, judging);
+    return true;
+  });
+}
+
+/** Adds the notices that a record causes, and a job for each. */
+async function addNoticesAbout(
+  client: PoolClient,
+  records: readonly RegisterRecord[],
+  record: RegisterRecord,
+  { currentRevision, keys, now }: Judging,
+): Promise<void> {
+  const [after] = standingsOf([...records, record], { keys, at: now, currentRevision });
+  if (after === undefined) return;
+  // As it was when the last record was added, so that an expiry since then is a change.
+  const last = records.at(-1);
+  const at = last === undefined ? now : new Date(last.at);
+  const before = standingsOf(records, { keys, at, currentRevision })[0] ?? null;
+  const notices = noticesFor({ before, after, record, at: now, currentRevision });
+  await addNotices(
+    client,
+    notices.map((notice) => ({ notice, standing: after })),
+    now,
+  );
+  const { rows } = await client.query<{ id: string }>('SELECT id FROM hookproof_notice WHERE record = $1', [record.id]);
+  await addJobs(client, rows.map(noticeJob));
+}
+
+/** The job that sends a notice. */
+export function noticeJob({ id }: { readonly id: string }) {
+  return { task: 'notice', key: `notice ${id}`, payload: { id } };
+}
+
+/** What the register says about a partner; null without records. */
+export async function standingNow(
+  pool: Pool,
+  partner: string,
+  { currentRevision, keys, now }: Judging,
+): Promise<Standing | null> {
+  return standingsOf(await recordsOf(pool, partner), { keys, at: now, currentRevision })[0] ?? null;
+}
+
+export function hasResult(records: readonly RegisterRecord[], due: string): boolean {
+  return records.some((record) => record.due === due);
+}
+
+/** Returns a certificate by its digest; null if this database does not have it. */
+export async function certificateBySha(pool: Pool, partner: string, digest: string): Promise<Buffer | null> {
+  const select = 'SELECT envelope FROM hookproof_certificate WHERE partner = $1 AND sha256 = $2';
+  const { rows } = await pool.query<{ envelope: string }>(select, [partner, digest]);
+  return rows[0] === undefined ? null : Buffer.from(rows[0].envelope);
+}
+
+/** Returns the newest certificate of a partner, with the slot that it was issued in. */
+export async function newestCertificate(
+  pool: Pool,
+  partner: string,
+): Promise<(CertificateFiles & { readonly due: Date; readonly sha256: string }) | null> {
+  const { rows } = await pool.query<CertificateFiles & { due: Date; sha256: string }>(
+    `SELECT envelope, configuration, due, sha256 FROM hookproof_certificate
+    WHERE partner = $1 ORDER BY due DESC NULLS LAST LIMIT 1`,
+    [partner],
+  );
+  return rows[0] ?? null;
+}
+
+/** The last slot with a record is read from the index of (partner, due). */
+const PLANNED = `
+SELECT name AS partner, state, until, revision, host,
+  CASE WHEN state = 'drifted'
+    THEN jsonb_path_query_first(standing, '$.last[*] ? (@.event == "drifted").drift') #>> '{}' END AS drift,
+  (SELECT max(due) FROM hookproof_register WHERE partner = name AND due IS NOT NULL) AS "lastDue"
+FROM unnest($1::text[]) AS name LEFT JOIN hookproof_standing ON partner = name`;
+
+/** What the planner needs to know about each of the named partners. `host` has its port. */
+export async function plannedPartners(
+  pool: Pool,
+  names: readonly string[],
+): Promise<(PlannedPartner & { readonly host: string | null })[]> {
+  const { rows } = await pool.query<PlannedPartner & { host: string | null }>(PLANNED, [names]);
+  return rows;
+}

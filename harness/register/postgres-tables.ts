@@ -1,0 +1,153 @@
+/** The tables of the operator in PostgreSQL, and the connections to them. */
+import type { Pool, PoolClient } from 'pg';
+import { HookproofError } from '../../contract/hookproof-error.ts';
+import { loadOptional } from '../../contract/optional-package.ts';
+
+/** Each can be executed again at any time. */
+const TABLES: readonly string[] = [
+  `CREATE TABLE IF NOT EXISTS hookproof_register (
+  id uuid PRIMARY KEY,
+  partner text NOT NULL,
+  event text NOT NULL,
+  at timestamptz NOT NULL,
+  due timestamptz,
+  record jsonb NOT NULL,
+  added bigint GENERATED ALWAYS AS IDENTITY
+)`,
+  'CREATE INDEX IF NOT EXISTS hookproof_register_partner ON hookproof_register (partner, at)',
+  `CREATE UNIQUE INDEX IF NOT EXISTS hookproof_register_due ON hookproof_register (partner, due)
+  WHERE due IS NOT NULL`,
+  'CREATE INDEX IF NOT EXISTS hookproof_register_added ON hookproof_register (partner, added DESC)',
+  // The cause and the week as columns: the trends read an index, in its order, instead of millions of documents.
+  `DO $$ BEGIN
+  IF NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'hookproof_register'::regclass AND attname = 'cause') THEN
+    ALTER TABLE hookproof_register
+      ADD cause text GENERATED ALWAYS AS (record #>> '{cause,title}') STORED,
+      ADD week date GENERATED ALWAYS AS (date_trunc('week', at AT TIME ZONE 'UTC')::date) STORED;
+  END IF;
+END $$`,
+  `CREATE INDEX IF NOT EXISTS hookproof_register_cause ON hookproof_register (week, cause, partner)
+  WHERE cause IS NOT NULL`,
+  // A cache: see standing-table.ts. "basis" identifies the keys and the revision that a row was derived with.
+  `CREATE TABLE IF NOT EXISTS hookproof_standing (
+  partner text PRIMARY KEY,
+  state text NOT NULL,
+  since timestamptz,
+  until timestamptz,
+  url text,
+  host text,
+  cause text,
+  reason text,
+  warnings jsonb NOT NULL,
+  last_event text,
+  last_at timestamptz,
+  judged_at timestamptz,
+  certified_at timestamptz,
+  revision integer,
+  profile text,
+  added bigint NOT NULL,
+  basis text NOT NULL,
+  "grant" text,
+  standing jsonb NOT NULL
+)`,
+  `CREATE TABLE IF NOT EXISTS hookproof_notice (
+  id uuid PRIMARY KEY,
+  partner text NOT NULL,
+  kind text NOT NULL,
+  subject text NOT NULL,
+  recipient text NOT NULL,
+  record uuid,
+  at timestamptz NOT NULL,
+  body jsonb NOT NULL,
+  sent_at timestamptz,
+  attempts integer NOT NULL DEFAULT 0,
+  last_error text,
+  next_at timestamptz,
+  UNIQUE (partner, kind, subject, recipient)
+)`,
+  'CREATE INDEX IF NOT EXISTS hookproof_notice_next ON hookproof_notice (next_at) WHERE next_at IS NOT NULL',
+  `CREATE TABLE IF NOT EXISTS hookproof_audit (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  at timestamptz NOT NULL DEFAULT now(),
+  who text NOT NULL,
+  action text NOT NULL,
+  partner text,
+  reason text,
+  details jsonb NOT NULL DEFAULT '{}'
+)`,
+];
+
+/** Any number that is the same everywhere: writers that start together create the tables one after the other. */
+const TABLES_LOCK = 7_355_609;
+
+export interface DatabaseOptions {
+  /** Connections at the same time. */
+  readonly max: number;
+  readonly name: string;
+  /** Statements that create further tables; each can be executed again at any time. */
+  readonly tables?: readonly string[];
+  /** Time limit of a statement at this side, in milliseconds, also when the connection is dead. Default: none. */
+  readonly queryMs?: number;
+  /** Time limit of a statement on the server, in milliseconds. Default: none. */
+  readonly statementMs?: number;
+}
+
+/**
+ * Connects to a database, and creates the tables that it does not have.
+ *
+ * @throws HookproofError REGISTER_DATABASE, PACKAGE_MISSING
+ */
+export async function openDatabase(
+  url: string,
+  { max, name, queryMs, statementMs, tables = [] }: DatabaseOptions,
+): Promise<Pool> {
+  const { Pool } = (await loadOptional('pg', () => import('pg'))).default;
+  const pool = new Pool({
+    connectionString: url,
+    max,
+    connectionTimeoutMillis: 5000,
+    application_name: name,
+    ...(queryMs !== undefined && { query_timeout: queryMs }),
+    ...(statementMs !== undefined && { statement_timeout: statementMs }),
+  });
+  // A connection that breaks while idle is replaced; a statement on it rejects anyway.
+  pool.on('error', () => {});
+  try {
+    await inTransaction(pool, async (client) => {
+      // An index over millions of records takes longer than a page may.
+      await client.query('SET LOCAL statement_timeout = 0');
+      await client.query('SELECT pg_advisory_xact_lock($1)', [TABLES_LOCK]);
+      for (const statement of [...TABLES, ...tables]) await client.query(statement);
+    });
+  } catch (cause) {
+    await pool.end().catch(() => {});
+    throw databaseError('cannot be opened', cause);
+  }
+  return pool;
+}
+
+/** Does work in one transaction: all of it is stored, or nothing. */
+export async function inTransaction<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  try {
+    await client.query('BEGIN');
+    const result = await work(client);
+    await client.query('COMMIT');
+    client.release();
+    return result;
+  } catch (cause) {
+    // The connection, whose state is unknown, is closed.
+    client.release(true);
+    throw cause;
+  }
+}
+
+export function databaseError(what: string, cause: unknown): HookproofError {
+  const { message } = cause as Error;
+  return new HookproofError('REGISTER_DATABASE', `the register in PostgreSQL ${what} (${message})`, {
+    hint:
+      'Check that the server is running, that the database exists, and that this user may create tables. The ' +
+      'password can be in PGPASSWORD.',
+    cause,
+  });
+}

@@ -1,0 +1,213 @@
+/** Resolves outages: waits for the receiver, and finds the delivery that stops it. */
+import { performance } from 'node:perf_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
+import { isAccepted } from '../judge/index.ts';
+import type { RunContext } from './context.ts';
+import type { Stop } from './facts.ts';
+import type { Lane } from './lane.ts';
+import { failureGroupOf, OUTAGE_MS_EVERYWHERE } from './pace.ts';
+import { rateWindowMs } from './repetition.ts';
+import { type OutageSign, sendControl } from './send.ts';
+import type { RateLimit } from './throttling.ts';
+import { otherAddressFor, recordRetry, type Trial, tryScenario } from './trial.ts';
+
+/** After an outage of this length, a delivery that was alone in flight is not repeated. */
+const LONG_OUTAGE_MS = 5000;
+
+/** A receiver that accepts connections but does not answer may be busy, and gets this many times as long to recover. */
+const PATIENCE_WITH_BUSY = 3;
+
+/**
+ * Resolves an outage. When the receiver is back, each suspect is repeated alone: the one that stops the receiver again
+ * is the cause. When it does not come back, a single suspect is the cause; of several none can be named, and the run
+ * stops.
+ *
+ * @returns the final trial of every suspect; after an interruption, those that were resolved before it
+ */
+export async function resolveOutage(
+  context: RunContext,
+  lane: Lane,
+  suspects: readonly Trial[],
+  wasAlone: boolean,
+): Promise<readonly Trial[]> {
+  const { facts, pacing, signal } = context;
+  const startMs = Math.min(...suspects.map((suspect) => suspect.startMs));
+  const inFlight = idsInFlight(suspects);
+  const outage = suspects.find((suspect) => suspect.outage !== null)?.outage ?? { sign: 'no answer', looksDead: false };
+  const { isSerial: wasSerial } = pacing;
+  pacing.continueSerially();
+  if (pacing.failureGroups.stoppedMs >= OUTAGE_MS_EVERYWHERE) {
+    // The verdict is certain, and another outage of this length would add nothing to it.
+    const reason = `the receiver stopped answering again (${outage.sign})`;
+    facts.recordOutage({ inFlight, culprit: null, recovered: null, ...outage }, { code: 'receiver-down', reason });
+    return suspects;
+  }
+  const isRefusing = suspects.some((suspect) => suspect.outage !== null && statusAfter(suspect) === 503);
+  const maxMs = isRefusing ? rateWindowMs(context) : recoveryMs(context, outage);
+  reportWait(context, outage, inFlight, maxMs);
+  const hasRecovered = await waitForRecovery(context, lane, outage, maxMs);
+  if (signal.aborted) return [];
+  if (!hasRecovered && isRefusing) {
+    recordRefusal(context, 503, inFlight);
+    return suspects;
+  }
+  const downMs = performance.now() - startMs;
+  const [only] = suspects;
+  const single = suspects.length === 1 && only !== undefined ? only : null;
+  if (!hasRecovered) {
+    const culprit = single === null ? null : (inFlight[0] ?? '');
+    facts.recordOutage({ inFlight, culprit, recovered: false, ...outage }, stopSince(inFlight, outage.sign));
+    return single !== null && hasProbe(single) ? [killedBy(single, outage)] : suspects;
+  }
+  if (wasAlone && single !== null && downMs >= LONG_OUTAGE_MS && hasProbe(single)) {
+    recordCulprit(context, single, downMs);
+    pacing.resumeConcurrency(wasSerial);
+    facts.recordOutage({ inFlight, culprit: idOf(single), recovered: true, ...outage });
+    return [killedBy(single, outage)];
+  }
+  const { settled, culprit, stop, isInterrupted } = await repeatSuspects(context, lane, suspects);
+  if (isInterrupted) return settled;
+  // An endpoint that leaves some deliveries unanswered looks like an outage when it does so twice in a row.
+  if (culprit === null && pacing.pace.isUnreliable()) pacing.resumeConcurrency(wasSerial);
+  else facts.recordOutage({ inFlight, culprit, recovered: stop === null, ...outage }, stop);
+  return settled;
+}
+
+/** Repeats each suspect alone, until the receiver does not come back. */
+async function repeatSuspects(context: RunContext, lane: Lane, suspects: readonly Trial[]) {
+  const settled: Trial[] = [];
+  let culprit: string | null = null;
+  let stop: Stop | null = null;
+  for (const suspect of suspects) {
+    if (stop !== null) {
+      settled.push(suspect);
+      continue;
+    }
+    recordRetry(context, suspect);
+    const again = await tryScenario(context, lane, suspect.planned, null, true);
+    if (context.signal.aborted) return { settled, culprit, stop, isInterrupted: true };
+    if (again.outage === null || !hasProbe(again)) {
+      settled.push(again);
+      continue;
+    }
+    culprit = idOf(suspect);
+    settled.push(killedBy(again, again.outage));
+    context.emit({ type: 'notice', message: `${culprit} stops the receiver: confirmed by repeating it alone` });
+    const isUp = await waitForRecovery(context, lane, again.outage);
+    recordCulprit(context, again, performance.now() - again.startMs);
+    if (!isUp) stop = stopSince([culprit], again.outage.sign);
+  }
+  return { settled, culprit, stop, isInterrupted: false };
+}
+
+/** The suspects that may have reached the receiver; all of them when none may have. */
+function idsInFlight(suspects: readonly Trial[]): string[] {
+  const reached = suspects.filter(mayHaveReached);
+  return (reached.length > 0 ? reached : suspects).map(idOf);
+}
+
+function reportWait({ emit }: RunContext, { sign }: OutageSign, inFlight: readonly string[], maxMs: number): void {
+  const during = inFlight.slice(0, 3).join(', ') + (inFlight.length > 3 ? ' and others' : '');
+  const limit = `up to ${Math.round(maxMs / 1000)} s for it to come back`;
+  emit({ type: 'notice', message: `the receiver stopped answering (${sign}) during ${during}; waiting ${limit}` });
+}
+
+function recordCulprit({ pacing }: RunContext, { planned: { suite, scenario } }: Trial, downMs: number): void {
+  pacing.failureGroups.recordStop(scenario.id, suite, failureGroupOf(scenario), downMs);
+}
+
+function idOf({ planned }: Trial): string {
+  return planned.scenario.id;
+}
+
+function stopSince(inFlight: readonly string[], sign: string): Stop {
+  const [first = ''] = inFlight;
+  const since = inFlight.length === 1 ? ` since ${first}` : `: one of ${inFlight.length} deliveries in flight ended it`;
+  return { code: 'receiver-down', reason: `the receiver is down${since} (${sign})` };
+}
+
+function killedBy(trial: Trial, { sign }: OutageSign): Trial {
+  return { ...trial, outage: null, killed: sign };
+}
+
+/** Whether a delivery of a trial may have reached the receiver: a closed connection is replaced by a refused one. */
+function mayHaveReached({ probes }: Trial): boolean {
+  return probes.some(({ attempt }) => attempt.error?.kind !== 'refused' || attempt.sentAgain === true);
+}
+
+function hasProbe({ probes }: Trial): boolean {
+  return probes.length > 0;
+}
+
+/** The status of the last plain valid delivery of a trial. */
+function statusAfter({ before, after }: Trial): number | undefined {
+  return (after ?? before).answer?.status;
+}
+
+/**
+ * Whether an endpoint that answers 429 accepts no valid delivery for as long as a rate limit may last. It may have
+ * locked out this address because of the forgeries, so a second address must get 429 too; without a second address, the
+ * answer is false.
+ */
+export async function isRefusedForGood(
+  context: RunContext,
+  lane: Lane,
+  { stated, waitedMs }: RateLimit,
+): Promise<boolean> {
+  const localAddress = otherAddressFor(context.partner);
+  if (localAddress === undefined || (stated.endsInMs ?? 0) > rateWindowMs(context)) return false;
+  const isLimitedThere = async () => {
+    const options = { localAddress, once: true };
+    const { attempt } = await sendControl(context, lane, 'control from another address', options);
+    return attempt.answer?.status === 429;
+  };
+  if (!(await isLimitedThere())) return false;
+  context.emit({
+    type: 'notice',
+    message: 'the endpoint answers 429 to valid deliveries; waiting for its limit to end',
+  });
+  if (await waitForRecovery(context, lane, null, Math.max(0, rateWindowMs(context) - waitedMs))) return false;
+  return !context.signal.aborted && (await isLimitedThere());
+}
+
+/** Records that an endpoint is up but no longer accepts valid deliveries, and stops the run. */
+export function recordRefusal(context: RunContext, status: 429 | 503, inFlight: readonly string[]): void {
+  const seconds = Math.round(rateWindowMs(context) / 1000);
+  const sign = `every plain valid delivery got ${status} for ${seconds} s`;
+  const reason = `the endpoint no longer accepts valid deliveries: ${sign}`;
+  context.facts.recordOutage(
+    { inFlight, culprit: null, recovered: false, sign, looksDead: true, outcome: `${status}` },
+    { code: 'receiver-down', reason },
+  );
+}
+
+const MIN_POLL_MS = 50;
+const MAX_POLL_MS = 500;
+
+function recoveryMs({ limits }: RunContext, outage: OutageSign | null): number {
+  return limits.recoveryMs * (outage?.outcome === 'silence' ? PATIENCE_WITH_BUSY : 1);
+}
+
+/** Waits until the plain valid delivery is accepted again, by default at most for the recovery time. */
+async function waitForRecovery(
+  context: RunContext,
+  lane: Lane,
+  outage: OutageSign | null,
+  maxMs: number = recoveryMs(context, outage),
+): Promise<boolean> {
+  const deadline = performance.now() + maxMs;
+  const maxPauseMs = Math.max(MAX_POLL_MS, maxMs / 20);
+  for (let pause = MIN_POLL_MS; !context.signal.aborted; pause = Math.min(pause * 2, maxPauseMs)) {
+    const left = deadline - performance.now();
+    if (left <= 0) return false;
+    const timeoutMs = Math.max(1, Math.min(context.limits.timeoutMs, left));
+    const control = await sendControl(context, lane, 'recovery check', {
+      fresh: true,
+      timeoutMs,
+      once: outage === null,
+    });
+    if (isAccepted(control.attempt)) return true;
+    await delay(Math.min(pause, Math.max(0, deadline - performance.now())));
+  }
+  return false;
+}

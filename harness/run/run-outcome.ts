@@ -1,0 +1,146 @@
+/** What a run has come to, for its result document. */
+
+import { performance } from 'node:perf_hooks';
+import { maskUrl } from '../../contract/masked-url.ts';
+import { catalogueDigest, type Feature } from '../../scenarios/index.ts';
+import { loggedIn, lossOf } from '../diagnose/index.ts';
+import type { PartialReason, ResultDocument, ScenarioResult } from '../report/result-document.ts';
+import type { Pin } from '../transport/index.ts';
+import { version } from '../version.ts';
+import type { RunContext } from './context.ts';
+import type { Deadline } from './deadline.ts';
+import type { OpenedEndpoint } from './deliver-checks.ts';
+import { CATALOGUE_IDS, type RunOutcome } from './document.ts';
+import type { FindingWithChecks, RunFacts } from './facts.ts';
+import type { RunOptions } from './run-options.ts';
+import type { RunResults, Undecided } from './run-results.ts';
+import { describeTls, type TlsPreparation } from './tls-checks.ts';
+
+/** What the phases of a run have returned. */
+interface Ended {
+  readonly context: RunContext;
+  readonly deadline: Deadline;
+  readonly features: readonly Feature[];
+  readonly pin: Pin;
+  readonly startedMs: number;
+  readonly tls: TlsPreparation | null;
+  readonly opened: OpenedEndpoint | null;
+}
+
+/** Reports the checks without a result, and describes the run. */
+export function concludeRun(results: RunResults, options: RunOptions, ended: Ended): RunOutcome {
+  const { context, deadline, opened, pin, tls } = ended;
+  const { facts, flags } = context;
+  const isCutOff = results.open().length > 0;
+  results.reportUndecided(undecidedBecause(facts, deadline));
+  const inOrder = results.inOrder();
+  const { throttling, rotation, seen } = facts;
+  const { turnedAway } = throttling;
+  return {
+    tool: { name: 'hookproof', version },
+    digest: catalogueDigest(),
+    target: {
+      url: maskUrl(context.partner.url),
+      features: [...ended.features],
+      tls: tls === null ? null : describeTls(tls.inspection),
+    },
+    profile: options.profile ?? null,
+    rotation: rotation?.rotation ?? null,
+    ...(flags !== '' && { flags }),
+    scoring: scoringOf(options.revision, inOrder),
+    retried: retriedIn(facts),
+    seed: context.seed,
+    shard: options.selection?.shard ?? null,
+    ...shardRecordOf(facts, opened, options),
+    startedAt: context.now.toISOString(),
+    durationMs: performance.now() - ended.startedMs,
+    partialReasons: partialReasonsOf(facts, results, options, deadline, isCutOff),
+    strict: options.strict ?? false,
+    interrupted: deadline.isInterrupted,
+    planned: results.plan.length,
+    requests: facts.requests,
+    ...(turnedAway[429] + turnedAway[503] > 0 && { turnedAway }),
+    advice: [...(options.advice ?? []), ...adviceAboutAddresses(pin), ...(rotation?.advice ?? [])],
+    plan: results.plan,
+    results: inOrder,
+    outages: seen.outages,
+    preflight: opened?.accepted === false ? opened.finding : null,
+    causes: [...facts.causes, ...causesSeen(seen, inOrder)],
+    stack: options.stack ?? null,
+    baseline: options.baseline ?? null,
+  };
+}
+
+function undecidedBecause({ stopped }: RunFacts, deadline: Deadline): Undecided {
+  if (deadline.isInterrupted) return { code: 'interrupted', reason: 'the run was interrupted' };
+  if (stopped !== null) return stopped;
+  if (!deadline.isOver) return { code: 'not-run', reason: 'not run' };
+  return { code: 'time-limit', reason: `the run reached its time limit of ${Math.round(deadline.boundMs / 1000)} s` };
+}
+
+function partialReasonsOf(
+  { stopped }: RunFacts,
+  { plan }: RunResults,
+  { selection }: RunOptions,
+  deadline: Deadline,
+  isCutOff: boolean,
+): PartialReason[] {
+  const reasons: PartialReason[] = [];
+  if (selection?.shard != null) reasons.push('shard');
+  else if (plan.length < CATALOGUE_IDS.length) reasons.push('selection');
+  if (deadline.isInterrupted) reasons.push('interruption');
+  else if (isCutOff && stopped?.code === 'bail') reasons.push('bail');
+  else if (isCutOff && stopped === null && deadline.isOver) reasons.push('time-limit');
+  return reasons;
+}
+
+/** What the log and the effects window say about the causes of the checks that use them. */
+function causesSeen({ log, effects }: RunFacts['seen'], results: readonly ScenarioResult[]): FindingWithChecks[] {
+  const logged = loggedIn(log ?? []);
+  const lost = effects === undefined ? null : lossOf(effects);
+  const checks = results.flatMap(({ id, outcome }) => (outcome === 'not-handled' ? [id] : []));
+  return [logged, lost && { finding: lost, checks }].filter((cause) => cause !== null);
+}
+
+function scoringOf(revision: RunOptions['revision'], results: readonly ScenarioResult[]): ResultDocument['scoring'] {
+  if (revision == null) return undefined;
+  const { number, digest, scored } = revision;
+  return { revision: number, digest, notScored: results.map(({ id }) => id).filter((id) => !scored.has(id)) };
+}
+
+function retriedIn({ retried, seen }: RunFacts): ReadonlySet<string> {
+  return new Set([
+    ...retried,
+    ...seen.failedControls.filter(({ recovered }) => recovered).map(({ scenario }) => scenario),
+  ]);
+}
+
+function shardRecordOf(
+  { seen, causes }: RunFacts,
+  opened: OpenedEndpoint | null,
+  options: RunOptions,
+): Pick<ResultDocument, 'shardRecord'> {
+  if (options.selection?.shard == null) return {};
+  const shardRecord = {
+    preflight: opened && {
+      accepted: opened.accepted,
+      finding: opened.accepted ? (causes[0]?.finding ?? null) : opened.finding,
+    },
+    stackGiven: options.stack ?? null,
+    entries: options.baseline?.entries.map((entry) => ({ ...entry })) ?? null,
+    seen: {
+      answerTimesMs: [...seen.answerTimesMs],
+      leaks: seen.leaks.map(({ leak, scenario }) => ({ leak, scenario })),
+      outages: seen.outages.map((one) => ({ ...one, inFlight: [...one.inFlight] })),
+      failedControls: seen.failedControls.map((one) => ({ ...one })),
+      rejections: seen.rejections.map((one) => ({ ...one })),
+    },
+  };
+  return { shardRecord };
+}
+
+function adviceAboutAddresses({ host, address, refused }: Pin): string[] {
+  if (refused.length === 0) return [];
+  const shown = refused.slice(0, 3).join(', ');
+  return [`${host} also has addresses that deliveries are not allowed to go to (${shown}); the run used ${address}.`];
+}

@@ -1,0 +1,86 @@
+/**
+ * A matcher for Vitest. Package export `hookproof/vitest`: import it in a test or a set-up file, and write
+ * `await expect(app).toBeConformant({ secret })`. The message of a failure is the short report of the run.
+ */
+import { expect } from 'vitest';
+import type { Stack } from '../../contract/index.ts';
+import { type App, refuseUnknown, run } from '../library.ts';
+import { createRedactor, redactDocument, renderHuman } from '../report/index.ts';
+import type { ResultDocument } from '../report/result-document.ts';
+import { exitCodeOf } from '../report/verdict.ts';
+
+/** What the app is configured with, and what is checked. */
+export interface ConformantOptions {
+  /** The HMAC secret that the app verifies with. Without it, signatures are not checked. */
+  readonly secret?: string;
+  /** Name of the signature header. Default: X-Service-Signature. */
+  readonly signatureHeader?: string;
+  /** The API key that the app expects. Without it, the key is not checked. */
+  readonly apiKey?: string;
+  /** Name of the header of the API key. Default: X-API-Key. */
+  readonly apiKeyHeader?: string;
+  /** Custom headers of every delivery. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Path and query of the endpoint. Default: `/`. */
+  readonly path?: string;
+  /** Only these suites, by their names in `hookproof list --what suites`. Default: all. */
+  readonly suites?: readonly string[];
+  /** Only these checks, by id. Default: all. */
+  readonly scenarios?: readonly string[];
+  /** The stack that fixes are written for. Default: guessed from the answers. */
+  readonly stack?: Stack;
+  /** Whether warnings fail. Default: false. */
+  readonly strict?: boolean;
+  /** Repeats the values of an earlier run. Default: random. */
+  readonly seed?: string;
+  /** Time limit of one delivery, in milliseconds. Default: 10000. */
+  readonly timeoutMs?: number;
+}
+
+const KNOWN: Readonly<Record<keyof ConformantOptions, true>> = {
+  ...{ secret: true, signatureHeader: true, apiKey: true, apiKeyHeader: true, headers: true, path: true },
+  ...{ suites: true, scenarios: true, stack: true, strict: true, seed: true, timeoutMs: true },
+};
+
+declare module 'vitest' {
+  // The type parameter has to be the one that Vitest declares.
+  // biome-ignore lint/suspicious/noExplicitAny: see above
+  interface Matchers<T = any> {
+    /** Runs the suites against an app of this process, and fails when the run does not end with exit code 0. */
+    toBeConformant(options?: ConformantOptions): Promise<T extends never ? never : void>;
+  }
+}
+
+/** Runs the suites against an app. Credentials are removed from the document. */
+async function judged(app: App, options: ConformantOptions): Promise<ResultDocument> {
+  refuseUnknown('', options, KNOWN);
+  const { apiKey, apiKeyHeader, headers, path, scenarios, secret, seed, signatureHeader, suites } = options;
+  const { stack, strict, timeoutMs } = options;
+  const values = [secret, apiKey].flatMap((value) => (value === undefined ? [] : [{ name: 'secret', value }]));
+  const redactor = createRedactor({ values });
+  const document = await run({
+    app,
+    partner: {
+      ...(secret !== undefined && { signing: { secret, ...(signatureHeader && { header: signatureHeader }) } }),
+      ...(apiKey !== undefined && { apiKey: { value: apiKey, ...(apiKeyHeader && { header: apiKeyHeader }) } }),
+      ...(headers && { headers: Object.entries(headers) }),
+    },
+    ...(path !== undefined && { path }),
+    selection: { ...(suites && { suites }), ...(scenarios && { scenarios }) },
+    ...(timeoutMs !== undefined && { limits: { timeoutMs } }),
+    ...(stack && { stack }),
+    ...(strict !== undefined && { strict }),
+    ...(seed !== undefined && { seed }),
+    onSignature: (signature) => redactor.addSignature(signature),
+  });
+  return redactDocument(document, redactor);
+}
+
+/** The matcher, for an `expect` of one's own. Importing this module adds it to that of Vitest. */
+export async function toBeConformant(app: App, options: ConformantOptions = {}) {
+  const document = await judged(app, options);
+  const report = renderHuman(document, { columns: 100, color: false, unicode: true });
+  return { pass: exitCodeOf(document) === 0, message: () => report };
+}
+
+expect.extend({ toBeConformant });

@@ -1,0 +1,52 @@
+/** A sink for RabbitMQ. Needs the package `amqplib`, version 2. */
+import { type ChannelModel, type ConfirmChannel, connect } from 'amqplib';
+import type { NotificationSink } from '../index.ts';
+
+/**
+ * Stores notifications in a quorum queue, and creates the queue when it is missing. Rejects when RabbitMQ cannot be
+ * reached, or the queue has other properties. RabbitMQ confirms a persistent message when most members of the queue
+ * have flushed it. It detects no duplicates, so `put` resolves with `unknown`: consumers compare the message ids.
+ */
+export async function rabbitmqSink(url: string, queue: string): Promise<NotificationSink & { close(): Promise<void> }> {
+  let channel: ConfirmChannel | undefined;
+  let isBlocked = false;
+  let puts = 0;
+  /** Messages that found no queue. RabbitMQ confirms them too, after it has returned them. */
+  const returned = new Set<string>();
+  const setup = async (model: ChannelModel) => {
+    const opened = await model.createConfirmChannel();
+    opened.on('return', ({ properties }) => returned.add(properties.correlationId));
+    opened.on('error', () => {}); // Followed by "close".
+    opened.on('close', () => {
+      channel = undefined;
+      // A channel can end alone. Without its connection, both are opened again.
+      model.close().catch(() => {});
+    });
+    await opened.assertQueue(queue, { durable: true, arguments: { 'x-queue-type': 'quorum' } });
+    [channel, isBlocked] = [opened, false];
+  };
+  const connection = await connect(url, { timeout: 5000, recovery: { maxDelay: 1000, initialMaxRetries: 0, setup } });
+  connection.on('error', () => {}); // Followed by "close".
+  connection.on('blocked', () => {
+    isBlocked = true;
+  });
+  connection.on('unblocked', () => {
+    isBlocked = false;
+  });
+  return {
+    async put({ idempotencyKey, rawBody }) {
+      const open = channel;
+      // While RabbitMQ lacks memory or disk, it reads nothing, and messages would fill the memory of this process.
+      if (open === undefined || isBlocked) throw new Error('RabbitMQ is not connected, or accepts no messages');
+      puts += 1;
+      const correlationId = String(puts);
+      const message = { persistent: true, mandatory: true, messageId: idempotencyKey, correlationId };
+      await new Promise<void>((resolve, reject) => {
+        open.sendToQueue(queue, rawBody, message, (error) => (error ? reject(error) : resolve()));
+      });
+      if (returned.delete(correlationId)) throw new Error(`there is no queue ${queue}`);
+      return 'unknown';
+    },
+    close: () => connection.close(),
+  };
+}

@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { lossOf } from '../../../harness/diagnose/losses.ts';
+import type { EffectsAudit } from '../../../scenarios/index.ts';
+
+type Notification = EffectsAudit['notifications'][number];
+
+/** An accepted notification of a run with these fields. */
+function notification(at: number, times: number, fields: Record<string, unknown>, more: Partial<Notification> = {}) {
+  const texts = Object.entries({ id: `n${at}`, ...fields }).map(([path, value]) => [path, JSON.stringify(value)]);
+  const common = { id: `n${at}`, scenarios: ['controls'], isControl: true, outcome: 'accepted' } as const;
+  return { ...common, times, fields: Object.fromEntries(texts), ...more };
+}
+
+/** What the losses of a receiver share that handles these of twenty notifications. */
+function lossWith(
+  isHandled: (fields: Record<string, unknown>, at: number) => boolean,
+  more: readonly Notification[] = [],
+) {
+  const notifications = Array.from({ length: 20 }, (_, at) => {
+    const fields = { type: at % 2 === 0 ? 'CAAS' : 'WALLET', 'data.providerId': 'P', 'data.transactionId': `t${at}` };
+    return notification(at, isHandled(fields, at) ? 1 : 0, fields);
+  });
+  return lossOf({ notifications: [...more, ...notifications], unexplained: 0, problem: null });
+}
+
+/** Handles the first of each value of a field. */
+function firstOf(path: string) {
+  const known = new Set<unknown>();
+  return (fields: Record<string, unknown>) => !known.has(fields[path]) && known.add(fields[path]) !== undefined;
+}
+
+describe('what the lost notifications of a run share', () => {
+  it.each(['type', 'data.providerId'])('is the field of which the first of each value was handled: %s', (path) => {
+    const found = lossWith(firstOf(path));
+    expect(found).toMatchObject({ mistake: 'copies-by-content' });
+    expect(found?.title).toBe(`Handles only the first notification with each value of \`${path}\``);
+  });
+
+  it('is that field, too, when the first of a value got no clear answer', () => {
+    const first = notification(99, 1, { type: 'CAAS' }, { outcome: 'unknown' });
+    expect(lossWith((_, at) => at === 1, [first])?.title).toContain('`type`');
+  });
+
+  it('is no field that most notifications do not have', () => {
+    const rare = [90, 91, 92, 93].map((at) => notification(at, at === 90 ? 1 : 0, { 'data.reference': 'r' }));
+    expect(lossWith(() => true, rare)?.title).toContain('`data.reference`');
+    expect(lossWith((_, at) => at < 3, rare)).toBeNull();
+  });
+
+  it('is nothing when some of one kind are lost and others are handled', () => {
+    const found = lossWith((_, at) => at % 5 !== 0);
+    expect(found).toMatchObject({ mistake: 'acknowledged-before-stored' });
+    expect(found?.title).toBe('Loses 4 of 20 notifications of one kind and handles the others');
+  });
+
+  it('is not said where the effects window gave no answer', () => {
+    const notifications = Array.from({ length: 20 }, (_, at) => notification(at, at % 5 === 0 ? 0 : 1, {}));
+    expect(lossOf({ notifications, unexplained: 0, problem: null })).not.toBeNull();
+    expect(lossOf({ notifications, unexplained: 0, problem: 'no answer' })).toBeNull();
+  });
+
+  it.each<[string, (fields: Record<string, unknown>, at: number) => boolean]>([
+    ['nothing is lost', () => true],
+    ['all are', () => false],
+    ['handling ends', (_, at) => at < 10],
+    ['few are', (_, at) => at !== 7 && at !== 9],
+  ])('is not said where %s', (_, isHandled) => {
+    expect(lossWith(isHandled)).toBeNull();
+  });
+});

@@ -1,0 +1,123 @@
+/** NATS and RabbitMQ in temporary folders, for tests and measurements. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { freePort } from '../endpoints/listen.ts';
+import { pathOf } from './programs.ts';
+
+export interface BrokerServer {
+  readonly url: string;
+  /** Ends it with SIGKILL, and resolves when it is gone. */
+  kill(): Promise<void>;
+  /** Starts it again on the same port and data. */
+  start(): Promise<void>;
+  /** Ends it and removes its folder. */
+  remove(): Promise<void>;
+}
+
+/** Starts NATS with JetStream. */
+export async function startNats(): Promise<BrokerServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'hookproof-nats-'));
+  const port = await freePort();
+  const command = [pathOf('nats-server') ?? '', '-a', '127.0.0.1', '-p', String(port), '-js', '-sd', folder];
+  return startBroker(`nats://127.0.0.1:${port}`, folder, [{ command, port }]);
+}
+
+/** Debian's program on the PATH changes the user and the folder. This one runs as any user in any folder. */
+const DEBIAN_RABBITMQ = '/usr/lib/rabbitmq/bin/rabbitmq-server';
+
+/** Starts RabbitMQ without plugins, and the name server that Erlang needs. */
+export async function startRabbitmq(): Promise<BrokerServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'hookproof-rabbitmq-'));
+  const [port, namesPort, peersPort] = [await freePort(), await freePort(), await freePort()];
+  const file = (name: string, text: string) => {
+    writeFileSync(join(folder, name), text);
+    return join(folder, name);
+  };
+  const env = {
+    PATH: process.env.PATH,
+    // For the cookie of Erlang.
+    HOME: folder,
+    ERL_EPMD_ADDRESS: '127.0.0.1',
+    ERL_EPMD_PORT: String(namesPort),
+    // Replaces the shell script by the server, so that a signal reaches the server.
+    RABBITMQ_ALLOW_INPUT: '1',
+    RABBITMQ_CONFIG_FILE: file('rabbitmq.conf', `listeners.tcp.1 = 127.0.0.1:${port}\n`),
+    RABBITMQ_CONF_ENV_FILE: '/dev/null',
+    RABBITMQ_DIST_PORT: String(peersPort),
+    RABBITMQ_ENABLED_PLUGINS_FILE: file('enabled_plugins', '[].'),
+    RABBITMQ_LOGS: '-',
+    RABBITMQ_MNESIA_BASE: folder,
+    RABBITMQ_NODENAME: 'hookproof@localhost',
+    RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: '-kernel inet_dist_use_interface {127,0,0,1}',
+  };
+  const program = existsSync(DEBIAN_RABBITMQ) ? DEBIAN_RABBITMQ : (pathOf('rabbitmq-server') ?? '');
+  return startBroker(`amqp://guest:guest@127.0.0.1:${port}`, folder, [
+    { command: ['epmd', '-port', String(namesPort), '-address', '127.0.0.1'], port: namesPort },
+    { command: [program, '-noinput'], port, env },
+  ]);
+}
+
+interface Server {
+  readonly command: readonly string[];
+  /** It is ready when it accepts connections here. */
+  readonly port: number;
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+/** Starts the servers one after the other. */
+async function startBroker(url: string, folder: string, servers: readonly Server[]): Promise<BrokerServer> {
+  let running: { kill(): Promise<void> }[] = [];
+  const kill = async () => {
+    await Promise.all(running.map((server) => server.kill()));
+    running = [];
+  };
+  const start = async () => {
+    for (const server of servers) running.push(await startServer(server, folder));
+  };
+  const remove = async () => {
+    await kill();
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  };
+  await start().catch(async (error) => {
+    await remove();
+    throw error;
+  });
+  return { url, kill, start, remove };
+}
+
+async function startServer({ command, port, env = process.env }: Server, folder: string) {
+  const [program = '', ...args] = command;
+  const child = spawn(program, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const output: string[] = [];
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes) => output.push(String(bytes)));
+  const ended = once(child, 'exit');
+  // Ends the process even when a test is aborted.
+  const onExit = () => child.kill('SIGKILL');
+  process.on('exit', onExit);
+  void ended.finally(() => process.off('exit', onExit)).catch(() => {});
+  const kill = async () => {
+    child.kill('SIGKILL');
+    await ended;
+  };
+  const deadline = performance.now() + 60_000;
+  while (!(await accepts(port))) {
+    if (child.exitCode !== null || performance.now() > deadline) {
+      await kill();
+      throw new Error(`${program} does not start: ${output.join('')}`);
+    }
+    await pause(50);
+  }
+  return { kill };
+}
+
+function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => resolve(true)).on('error', () => resolve(false));
+    socket.once('connect', () => socket.destroy());
+  });
+}

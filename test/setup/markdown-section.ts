@@ -1,0 +1,17 @@
+/** Sections of a Markdown page that several programs write. */
+
+/** A section from its heading (`## Title`) up to the next heading of that level; empty when there is none. */
+export function sectionOf(page: string, heading: string): string {
+  const from = page.indexOf(`${heading}\n`);
+  if (from < 0) return '';
+  const to = page.indexOf('\n## ', from);
+  return to < 0 ? page.slice(from) : page.slice(from, to + 1);
+}
+
+/** The page with this section instead of the one with the same heading, or before the section `before`. */
+export function withSection(page: string, heading: string, text: string, before: string): string {
+  const old = sectionOf(page, heading);
+  const section = `${heading}\n\n${text}\n\n`;
+  // Functions, because a replacement text may have `$`.
+  return old === '' ? page.replace(`${before}\n`, (match) => section + match) : page.replace(old, () => section);
+}
