@@ -110,8 +110,11 @@ export async function openDatabase(
     ...(queryMs !== undefined && { query_timeout: queryMs }),
     ...(statementMs !== undefined && { statement_timeout: statementMs }),
   });
-  // A connection that breaks while idle is replaced; a statement on it rejects anyway.
-  pool.on('error', () => {});
+  // A connection that breaks is replaced, and its next statement rejects. Without these listeners, one that breaks
+  // while it is idle, or between two statements of a transaction, would end the process.
+  const ignored = () => {};
+  pool.on('error', ignored);
+  pool.on('connect', (client) => client.on('error', ignored));
   try {
     await inTransaction(pool, async (client) => {
       // An index over millions of records takes longer than a page may.

@@ -1,7 +1,13 @@
 /** The register in PostgreSQL: writers beside each other, records that are added twice, and a server that is away. */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
-import { makeRecord, openRegister, type Register } from '../../../harness/register/index.ts';
+import {
+  inTransaction,
+  makeRecord,
+  openDatabase,
+  openRegister,
+  type Register,
+} from '../../../harness/register/index.ts';
 import { freePort } from '../../endpoints/listen.ts';
 import { newDatabase } from '../../setup/postgres.ts';
 
@@ -69,3 +75,24 @@ it.skipIf(server === null)('is an error without the password when the server is 
   expect(error).toMatchObject({ code: 'REGISTER_DATABASE', kind: 'usage' });
   expect(String(error)).not.toContain(new URL(url).password);
 });
+
+it.skipIf(server === null)('fails only the work whose connection breaks between two statements', async () => {
+  const pool = await openDatabase(url, { max: 1, name: 'breaks' });
+  const work = inTransaction(pool, async (client) => {
+    const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+    const ended = new Promise((resolve) => client.once('end', resolve));
+    await endBackend(rows[0]?.pid ?? 0);
+    await ended;
+    await client.query('SELECT 1');
+  });
+  await expect(work).rejects.toThrow(/not queryable|terminat/i);
+  expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
+  await pool.end();
+});
+
+async function endBackend(pid: number): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query('SELECT pg_terminate_backend($1)', [pid]);
+  await client.end();
+}
