@@ -1,7 +1,7 @@
 /** The operation of many partners: when each is run, the queue of the runs, and the notices that arise. */
 
 export { listWorkers, type WorkerRow } from './lease.ts';
-export { type DeliverNoticeOptions, deliverNotice, dueNotices, planNotices } from './notice-table.ts';
+export { type DeliverNoticeOptions, deliverNotice, dueNotices, noticeJob, planNotices } from './notice-table.ts';
 export { type OperatorOptions, openQueue, operate, type Session } from './operator.ts';
 export { dueSlots, kindOf, type PlannedPartner, queueOf, quietUntil, type RunKind, type Slot, slotAt } from './plan.ts';
 export {
@@ -22,11 +22,8 @@ export {
   type CertificateFiles,
   certificateBySha,
   hasResult,
-  type Judging,
   newestCertificate,
-  noticeJob,
   plannedPartners,
   type Result,
-  standingNow,
   storeResult,
 } from './results.ts';

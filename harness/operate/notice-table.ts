@@ -1,6 +1,6 @@
 /** The notices in PostgreSQL: one row for each notice and recipient, and when to try it again. */
 import { type KeyObject, randomUUID } from 'node:crypto';
-import type { Pool, PoolClient } from 'pg';
+import type { Pool } from 'pg';
 import type { JsonObject } from '../../contract/index.ts';
 import type { NoticeDestination } from '../config/index.ts';
 import { type RegisterRecord, recordsOf, type Standing, standingsOf } from '../register/index.ts';
@@ -80,8 +80,8 @@ function arisen(
 }
 
 /** Stores notices, each once, for the operator and for the partner. */
-export async function addNotices(
-  pool: Pool | PoolClient,
+async function addNotices(
+  pool: Pool,
   notices: readonly { readonly notice: Notice; readonly standing: Standing }[],
   at: Date,
 ): Promise<void> {
@@ -105,6 +105,11 @@ export async function addNotices(
 export async function dueNotices(pool: Pool, at: Date): Promise<string[]> {
   const due = 'SELECT id FROM hookproof_notice WHERE next_at <= $1 ORDER BY next_at LIMIT 1000';
   return (await pool.query<{ id: string }>(due, [at.toISOString()])).rows.map(({ id }) => id);
+}
+
+/** The job that sends a notice. */
+export function noticeJob({ id }: { readonly id: string }) {
+  return { task: 'notice', key: `notice ${id}`, payload: { id } };
 }
 
 interface NoticeRow {

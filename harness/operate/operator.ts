@@ -59,7 +59,7 @@ export async function operate(options: OperatorOptions): Promise<void> {
       try {
         await runSession(pool, options);
       } finally {
-        await Promise.race([pool.end(), sleep(RECONNECT_MS)]).catch(() => {});
+        await atMost(RECONNECT_MS, pool.end());
       }
     } catch (error) {
       if (isFirst) throw error;
@@ -85,6 +85,8 @@ async function runSession(pool: Pool, options: OperatorOptions): Promise<void> {
     const run = (job: Job) => {
       const result = (ending.signal.aborted ? Promise.reject(new Error()) : task(job)).catch(async (error) => {
         if (!ending.signal.aborted) {
+          const message = error instanceof Error ? error.message : String(error);
+          log(`${job.key ?? name}: attempt ${job.attempts} failed (${message})`);
           await noteError(pool, job);
           throw error;
         }
@@ -115,16 +117,23 @@ async function runSession(pool: Pool, options: OperatorOptions): Promise<void> {
       stopped,
     ]);
     const stopping = workers.stop();
-    if (reason === '') await Promise.race([stopping, sleep(stopMs)]);
+    if (reason === '') await atMost(stopMs, stopping);
     else log(`stops its ${running.size} jobs, and begins again: ${reason}`);
     ending.abort();
     kill();
-    await Promise.race([Promise.all([...running.values()].map(({ ended }) => ended)), sleep(STOP_MS)]);
-    await Promise.race([stopping, sleep(RECONNECT_MS)]);
+    await atMost(STOP_MS, Promise.all([...running.values()].map(({ ended }) => ended)));
+    await atMost(RECONNECT_MS, stopping);
   } finally {
     ending.abort();
     kill();
     await lease.end();
-    await Promise.race([leasePool.end(), sleep(RECONNECT_MS)]).catch(() => {});
+    await atMost(RECONNECT_MS, leasePool.end());
   }
+}
+
+/** Waits until a promise settles, for a limited time. No timer is left that would delay the end of the process. */
+async function atMost(ms: number, promise: Promise<unknown>): Promise<void> {
+  const over = new AbortController();
+  await Promise.race([promise, sleep(ms, undefined, { signal: over.signal })]).catch(() => {});
+  over.abort();
 }

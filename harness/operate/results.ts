@@ -1,19 +1,8 @@
-/** What a run leaves in the database: its record, its certificate and its notices, together or not at all. */
-import type { KeyObject } from 'node:crypto';
-import type { Pool, PoolClient } from 'pg';
+import type { Pool } from 'pg';
 import { sha256 } from '../certify/index.ts';
-import {
-  insertRecords,
-  inTransaction,
-  type RegisterRecord,
-  recordsOf,
-  type Standing,
-  standingsOf,
-} from '../register/index.ts';
-import { addNotices } from './notice-table.ts';
-import { noticesFor } from './notices.ts';
+import { insertRecords, inTransaction, type RegisterRecord } from '../register/index.ts';
 import type { PlannedPartner } from './plan.ts';
-import { addJobs, holdsJob, type Job } from './queue.ts';
+import { holdsJob, type Job } from './queue.ts';
 
 export const CERTIFICATE_TABLE = `
 CREATE TABLE IF NOT EXISTS hookproof_certificate (
@@ -37,68 +26,22 @@ export interface Result {
   readonly certificate: CertificateFiles | null;
 }
 
-export interface Judging {
-  /** The public keys that grants are verified with. */
-  readonly keys: readonly KeyObject[];
-  readonly currentRevision: number;
-  readonly now: Date;
-}
-
 /**
  * Stores the result of a slot, unless it has one, or the job belongs to another worker by now. Returns whether it was
  * stored.
  */
-export async function storeResult(pool: Pool, job: Job, { certificate, record }: Result, judging: Judging) {
+export async function storeResult(pool: Pool, job: Job, { certificate, record }: Result): Promise<boolean> {
   return inTransaction(pool, async (client) => {
     if (!(await holdsJob(client, job))) return false;
     const { due, id, partner } = record;
-    const before = await recordsOf(client, partner);
     if ((await insertRecords(client, [record])) === 0) return false;
     if (certificate !== null) {
       const { configuration, envelope } = certificate;
       const values = [partner, id, due, envelope, configuration, sha256(Buffer.from(envelope))];
       await client.query('INSERT INTO hookproof_certificate VALUES ($1, $2, $3, $4, $5, $6)', values);
     }
-    await addNoticesAbout(client, before, record, judging);
     return true;
   });
-}
-
-/** Adds the notices that a record causes, and a job for each. */
-async function addNoticesAbout(
-  client: PoolClient,
-  records: readonly RegisterRecord[],
-  record: RegisterRecord,
-  { currentRevision, keys, now }: Judging,
-): Promise<void> {
-  const [after] = standingsOf([...records, record], { keys, at: now, currentRevision });
-  if (after === undefined) return;
-  // As it was when the last record was added, so that an expiry since then is a change.
-  const last = records.at(-1);
-  const at = last === undefined ? now : new Date(last.at);
-  const before = standingsOf(records, { keys, at, currentRevision })[0] ?? null;
-  const notices = noticesFor({ before, after, record, at: now, currentRevision });
-  await addNotices(
-    client,
-    notices.map((notice) => ({ notice, standing: after })),
-    now,
-  );
-  const { rows } = await client.query<{ id: string }>('SELECT id FROM hookproof_notice WHERE record = $1', [record.id]);
-  await addJobs(client, rows.map(noticeJob));
-}
-
-/** The job that sends a notice. */
-export function noticeJob({ id }: { readonly id: string }) {
-  return { task: 'notice', key: `notice ${id}`, payload: { id } };
-}
-
-/** What the register says about a partner; null without records. */
-export async function standingNow(
-  pool: Pool,
-  partner: string,
-  { currentRevision, keys, now }: Judging,
-): Promise<Standing | null> {
-  return standingsOf(await recordsOf(pool, partner), { keys, at: now, currentRevision })[0] ?? null;
 }
 
 export function hasResult(records: readonly RegisterRecord[], due: string): boolean {

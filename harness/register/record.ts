@@ -144,7 +144,7 @@ export function recordOfPartner(
     ...about,
     partner: named,
     event,
-    url: endpoint,
+    url: endpoint === '' ? null : endpoint,
     run: startedAt === null ? null : { startedAt },
     suites: counts,
     cause,

@@ -167,7 +167,8 @@ export function judgedBy({ last }: Pick<Standing, 'last'>): RegisterRecord | und
 
 /** Returns origin and path of the endpoint; null when no record has them. */
 export function endpointOf({ certificate, last }: Pick<Standing, 'certificate' | 'last'>): string | null {
-  return last.find(({ url }) => url !== null)?.url ?? certificate?.url ?? null;
+  const urls = [...last.map(({ url }) => url), certificate?.url ?? null];
+  return urls.find((url) => url !== null && URL.canParse(url)) ?? null;
 }
 
 /** The partners whose certificate counts now and ends within a time. */

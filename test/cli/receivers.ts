@@ -1,4 +1,4 @@
-/** `hookproof receiver` or `hookproof proxy` in a separate process, for as long as a test needs it. */
+/** Commands that run until they are stopped, each in a process of its own, for as long as a test needs it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect } from 'vitest';
@@ -11,14 +11,26 @@ export function endReceivers(): void {
   for (const child of children) child.kill('SIGKILL');
 }
 
-/** Starts one on a free port. `says` waits until standard error matches, after what matched before. */
+interface Surroundings {
+  readonly env?: NodeJS.ProcessEnv;
+  readonly cwd: string;
+}
+
+/** Starts a receiver or a proxy on a free port. */
 export async function startedReceiver(
   args: readonly string[],
-  { env, cwd }: { env: NodeJS.ProcessEnv; cwd: string },
+  surroundings: Surroundings,
   command: 'receiver' | 'proxy' = 'receiver',
 ) {
+  const started = startedCommand([command, '--port', '0', ...args], surroundings);
+  const url = await started.says(/listening at (\S+)/);
+  return { ...started, url, port: Number(new URL(url).port) };
+}
+
+/** Starts a command. `says` waits until standard error matches, after what matched before. */
+export function startedCommand(args: readonly string[], { env, cwd }: Surroundings) {
   const { PATH, HOME } = process.env;
-  const child = spawn(process.execPath, [MAIN, command, '--port', '0', ...args], {
+  const child = spawn(process.execPath, [MAIN, ...args], {
     env: { PATH, HOME, ...env },
     cwd,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -47,12 +59,11 @@ export async function startedReceiver(
       });
     }
   };
-  const url = await says(/listening at (\S+)/);
   /** Ends it, and expects exit code 0. All its output has been read then. */
   const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
     const exited = once(child, 'close');
     child.kill(signal);
     expect(await exited).toEqual([0, null]);
   };
-  return { child, url, port: Number(new URL(url).port), says, stop, output: () => ({ stdout, stderr }) };
+  return { child, says, stop, output: () => ({ stdout, stderr }) };
 }

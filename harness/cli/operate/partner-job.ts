@@ -115,6 +115,7 @@ export async function runPartnerJob(job: Job, context: JobContext): Promise<void
       record: recordOf(refusedPartner(broken[0] ?? { name: partner, problems: [] }), due, null, context),
     };
     await store(job, { ...result, certificate: null }, context);
+    context.log(`${partner}: refused`);
     return;
   }
   const wait = schedule.retryAfterMs[payload.attempt];
@@ -225,7 +226,7 @@ async function store(job: Job, result: Result, context: JobContext): Promise<boo
   const { pool, signal } = context;
   const { due, partner } = result.record;
   const about = judging(context, context.now());
-  const isStored = await whileConnecting(() => storeResult(pool, job, result, about), signal);
+  const isStored = await whileConnecting(() => storeResult(pool, job, result), signal);
   if (!isStored && !hasResult(await recordsOf(pool, partner), due ?? '')) {
     throw new Error('another worker has taken the job over');
   }

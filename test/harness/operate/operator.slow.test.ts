@@ -3,7 +3,6 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { Pool } from 'pg';
 import { afterEach, expect, inject, it } from 'vitest';
-import { makeKeyPair, readPublicKey } from '../../../harness/certify/keys.ts';
 import {
   addJobs,
   countJobs,
@@ -73,11 +72,9 @@ it.skipIf(server === null)('holds one job for each slot, and stores one record, 
   const slots = Array.from({ length: 50 }, (_, at) => jobOf(`partner-${at} 2027-01-01T00:00:00.000Z`));
   await Promise.all([...pools, ...pools].map((pool) => addJobs(pool, slots)));
   expect(await countJobs(pools[0])).toEqual({ running: 0, waiting: 50, later: 0, dead: 0 });
-  const keys = [readPublicKey(makeKeyPair().publicPem, 'key')];
   const stored: boolean[] = [];
   const all = signalled();
   work(url, async (job, { pool }) => {
-    const about = { keys, now: new Date(), currentRevision: 2 };
     // All of them have the same slot.
     const record = makeRecord({
       partner: 'acme',
@@ -86,7 +83,7 @@ it.skipIf(server === null)('holds one job for each slot, and stores one record, 
       catalogue: '',
       version: '',
     });
-    stored.push(await storeResult(pool, job, { record, certificate: null }, about));
+    stored.push(await storeResult(pool, job, { record, certificate: null }));
     if (stored.length === 50) all.done();
   });
   await all.promise;

@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 import { keyIdOf } from '../../../harness/certify/keys.ts';
 import {
   changedSince,
+  endpointOf,
   expiringWithin,
   type Grant,
   makeRecord,
@@ -194,4 +195,21 @@ it('answers for a time in the past, who expires, and who has changed', () => {
     ['acme', 'certified', 'failing'],
     ['globex', null, 'certified'],
   ]);
+});
+
+it.each<[string, readonly RegisterRecord[], string | null]>([
+  [
+    'is that of the newest record',
+    [on(1, 'failed'), on(2, 'failed', { url: 'https://b.example/' })],
+    'https://b.example/',
+  ],
+  ['is not taken from a record without one', [on(1, 'failed'), on(2, 'refused', { url: null })], ABOUT.url],
+  [
+    'is not taken from a record whose text is no URL',
+    [on(1, 'failed'), on(2, 'refused', { url: 'nowhere' })],
+    ABOUT.url,
+  ],
+  ['is unknown when no record has one', [on(2, 'refused', { url: '' })], null],
+])('the address of an endpoint %s', (_what, records, url) => {
+  expect(standings(records, 4).map(endpointOf)).toEqual([url]);
 });
