@@ -345,10 +345,10 @@ it('has a page with the lines of every window', () => {
   expect(page).toContain(windowTable());
 });
 
-describe('the command of the guide, for receivers with PostgreSQL', () => {
+describe('the command of the page about effects, for receivers with PostgreSQL', () => {
   it.skipIf(lacks('postgres', 'psql'))('answers from a table of handlings', async () => {
-    const guide = readFileSync(new URL('../../docs/guide.md', import.meta.url), 'utf8');
-    const script = /^#!\/bin\/sh\n# effects\.sh[\s\S]*?(?=^```)/m.exec(guide)?.[0] ?? '';
+    const page = readFileSync(new URL('../../docs/effects-window.md', import.meta.url), 'utf8');
+    const script = /^#!\/bin\/sh\n# effects\.sh[\s\S]*?(?=^```)/m.exec(page)?.[0] ?? '';
     const folder = mkdtempSync(join(tmpdir(), 'effects-command-'));
     writeFileSync(join(folder, 'effects.sh'), script);
     const server = await startPostgres();
