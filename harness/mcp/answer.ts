@@ -5,7 +5,7 @@ import * as z from 'zod';
 import { HookproofError, type JsonObject, type JsonValue } from '../../contract/index.ts';
 import { visible } from '../../contract/visible.ts';
 
-/** Size of a whole answer as JSON in bytes, text and structured content together. */
+/** Size of the text and of the structured content, each as JSON in bytes: a client gives one of them to its model. */
 const DEFAULT_BYTES = 4_000;
 const [MIN_BYTES, MAX_BYTES] = [2_000, 65_536];
 
@@ -16,7 +16,7 @@ export const sizeInput = {
     .min(MIN_BYTES)
     .max(MAX_BYTES)
     .default(DEFAULT_BYTES)
-    .describe(`size of the whole answer in bytes, at most (default: ${DEFAULT_BYTES})`),
+    .describe(`size of the answer in bytes, at most (default: ${DEFAULT_BYTES})`),
 };
 
 /** The arguments of tools that can be called again without sending anything. */
@@ -109,7 +109,8 @@ interface Page {
 }
 
 /**
- * Renders one page of the contents. As JSON it has at most `maxBytes` bytes, unless the head alone is longer.
+ * Renders one page of the contents. Its text and its structured content have at most `maxBytes` bytes each as JSON,
+ * unless the head alone is longer.
  *
  * @throws HookproofError MCP_PAGE for a page after the last one
  */
@@ -131,7 +132,11 @@ export function answerOf(given: Contents, { maxBytes, page, marker, redact }: An
 function paginate(contents: Contents, marker: Marker, maxBytes: number): Page[] {
   // The largest numbers that the last line can have, so that the final page is not longer than this one.
   const most = { page: 999, pages: 999, later: contents.entries.length };
-  const sizeOf = (page: Page) => Buffer.byteLength(JSON.stringify(render(contents, marker, page, most)));
+  const bytesOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
+  const sizeOf = (page: Page) => {
+    const { content, structuredContent } = render(contents, marker, page, most);
+    return Math.max(bytesOf(content), bytesOf(structuredContent));
+  };
   const pages: Page[] = [];
   let current: Page = { entries: [], tooLarge: [] };
   for (const entry of contents.entries) {
@@ -163,7 +168,7 @@ function render(
   shown: Page,
   { page, pages, later }: { readonly page: number; readonly pages: number; readonly later: number },
 ): CallToolResult {
-  const notice = marker.noticeFor(shown.entries.map(({ text }) => text).join('\n'));
+  const notice = marker.noticeFor([...head, ...shown.entries.map(({ text }) => text)].join('\n'));
   const lines = [
     ...head,
     ...(notice === null ? [] : [notice]),

@@ -26,7 +26,7 @@ import {
   verification,
   verifySchema,
 } from './look-ups.ts';
-import { causeOf, checkOf, detailsSchema, failedIn, summaryOf, summarySchema } from './run-answers.ts';
+import { causeOf, checkOf, detailsSchema, summaryOf, summarySchema } from './run-answers.ts';
 import { type CallOptions, Session, type SessionOptions } from './session.ts';
 
 export type { McpCommands } from './session.ts';
@@ -110,15 +110,15 @@ function registerRunTools(server: McpServer, session: Session): void {
     'run_failed',
     {
       description:
-        'Repeats what failed in the last run, against the same endpoint. A partial run: it gives no verdict.',
+        'Repeats what failed in the last run of the endpoint, also before this server started. A partial run: it gives ' +
+        'no verdict.',
       inputSchema: z.strictObject(sizeInput),
       outputSchema: summarySchema,
       annotations: SENDING,
     },
     (size, extra) =>
       answer(session, size, extra, async (call) => {
-        const { document, id, request } = session.pastRun();
-        const scenarios = failedIn(document);
+        const { id, request, scenarios } = await session.failedChecks();
         if (scenarios.length > 0) {
           const again = { ...request, suites: [], greps: [], scenarios };
           return summaryOf(await session.run(again, call), call.marker);
@@ -134,7 +134,7 @@ function registerRunTools(server: McpServer, session: Session): void {
     {
       description:
         'More about a run of this server; sends nothing. With `check`: what was sent and answered, a curl script. ' +
-        'With `cause`: all its checks. With neither: the causes, for their next page.',
+        'With `cause`: its fix and all its checks. With neither: the causes again.',
       inputSchema: z.strictObject({
         run: z.string().max(20).optional().describe('id of the run; default: the last one'),
         check: z.string().max(200).optional().describe('id of a check'),
@@ -147,9 +147,9 @@ function registerRunTools(server: McpServer, session: Session): void {
     ({ run, check, cause, ...size }, extra) =>
       answer(session, size, extra, async ({ marker }) => {
         const past = session.pastRun(run);
-        // So that an exchange fits on a page twice, as text and as data.
-        if (check !== undefined) return checkOf(past, check, marker, Math.floor(size.maxBytes / 14));
-        return cause === undefined ? summaryOf(past, marker) : causeOf(past, cause);
+        // A body of the usual size is whole, and the exchange fits on a page.
+        if (check !== undefined) return checkOf(past, check, marker, Math.floor(size.maxBytes / 4));
+        return cause === undefined ? summaryOf(past, marker) : causeOf(past, cause, marker);
       }),
   );
 }

@@ -155,7 +155,7 @@ export async function summaryOf(past: PastRun, marker: Marker): Promise<Contents
       caveats: notes,
     },
     list: 'causes',
-    entries: groups.map((group, at) => causeEntry(group, at + 1, own)),
+    entries: groups.map((group, at) => (at === 0 ? causeEntry : namedCause)(group, at + 1, own)),
     again: `details with run "${id}" and`,
     tail: [
       ...(first === undefined
@@ -203,6 +203,18 @@ function causeEntry(group: Group, number: number, own: OwnTexts): Entry {
   };
 }
 
+/** A cause that is not the first: its title alone, so that all of them fit into one answer. */
+function namedCause(group: Group, number: number, own: OwnTexts): Entry {
+  const { diagnosis, kind, members } = group;
+  const title = diagnosis === null ? ourTitle(group) : own.of(diagnosis.fault, diagnosis.title);
+  const { fault = null, mistake = null } = diagnosis ?? {};
+  return {
+    name: `cause ${number}`,
+    text: `${number}. ${kind}: ${asText(title)} (${counted(members.length, 'check')})`,
+    data: { cause: number, kind, title: asData(title), fault, mistake, checks: [], moreChecks: members.length },
+  };
+}
+
 function ourTitle({ kind, members: [first, ...others] }: Group): string {
   if (first === undefined) return kind;
   if (kind === 'inconclusive' || kind === 'harness-error')
@@ -227,8 +239,8 @@ function gotOf({ answered, observed, outcome = '', verdict }: ScenarioResult): s
   return outcome !== 'seen' && /^[\w -]{1,40}$/.test(outcome) ? outcome : verdict;
 }
 
-/** Renders all checks of one cause. */
-export function causeOf(past: PastRun, number: number): Contents {
+/** Renders one cause: why, how to fix it, and all its checks. */
+export async function causeOf(past: PastRun, number: number, marker: Marker): Promise<Contents> {
   const { id } = past;
   const groups = groupsOf(past);
   const group = groups[number - 1];
@@ -237,9 +249,24 @@ export function causeOf(past: PastRun, number: number): Contents {
       hint: '`details` without `cause` lists them.',
     });
   }
+  const { diagnosis, kind, members } = group;
+  const own = await createOwnTexts(past.document, marker);
+  const of = (text: string) => (diagnosis === null ? text : own.of(diagnosis.fault, text));
+  const facts: Readonly<Record<string, Text>> = {
+    title: of(diagnosis?.title ?? ourTitle(group)),
+    why: of(diagnosis?.why ?? ''),
+    fix: fixOf(group, own),
+  };
+  const filled = Object.entries(facts).filter(([, text]) => text !== '');
   return {
-    head: [`Cause ${number} of run ${id}, ${group.kind}: ${counted(group.members.length, 'check')}`],
-    data: { run: id, cause: number, kind: group.kind, count: group.members.length },
+    head: [
+      `Cause ${number} of run ${id}, ${kind}: ${counted(members.length, 'check')}`,
+      ...filled.map(([label, text]) => `${label}: ${asText(text)}`),
+    ],
+    data: {
+      ...{ run: id, cause: number, kind, count: members.length },
+      ...Object.fromEntries(filled.map(([label, text]) => [label, asData(text)])),
+    },
     list: 'checks',
     entries: group.members.map((member) => {
       const fields = checkFields(member);
@@ -279,13 +306,14 @@ export async function checkOf({ id, document }: PastRun, wanted: string, marker:
     head: [`${result.id}: ${verdict} (${level}), run ${id}: ${result.defect ?? result.title}`],
     data: { run: id, check: result.id, verdict, level, title: result.defect ?? result.title },
     list: 'parts',
+    // The exchange comes first, so that it is on the first page.
     entries: [
+      ...sorted.slice(0, 1).map((one) => exchangeEntry(result, one, marker, maxBody)),
       {
         name: 'the facts',
         text: filled.map(([label, text]) => `${label}: ${asText(text)}`).join('\n'),
         data: { part: 'facts', ...Object.fromEntries(filled.map(([label, text]) => [label, asData(text)])) },
       },
-      ...sorted.slice(0, 1).map((one) => exchangeEntry(result, one, marker, maxBody)),
       ...(curl === null ? [] : [curlEntry(curl)]),
       ...sorted.slice(1).map((one) => exchangeEntry(result, one, marker, maxBody)),
     ],
@@ -307,12 +335,13 @@ function exchangeEntry(result: ScenarioResult, exchange: Exchange, marker: Marke
   const line = `${request.method} ${visible(request.target)}`;
   const headers = request.headers.map(([name, value]) => visible(`${name}: ${value}`));
   const body = describeBytes(request.body, maxBody);
+  const maxAnswer = Math.floor(maxBody / 2);
   const changed = visible(changesInWords(result, exchange).join('; ')) || 'nothing';
   const failure = error === null ? '' : `${error.message} (${error.code})`;
   const answer = response && {
     status: response.status,
     headers: response.headers.map(([name, value]) => `${name}: ${value}`).join('\n'),
-    body: describeBytes(response.body, maxBody),
+    body: describeBytes(response.body, maxAnswer),
   };
   return {
     name: `exchange "${visible(label)}"`,
@@ -323,7 +352,7 @@ function exchangeEntry(result: ScenarioResult, exchange: Exchange, marker: Marke
       body,
       ...(answer === null
         ? []
-        : [`answer ${answer.status}: ${marker.text(answer.headers, maxBody)}`, marker.text(answer.body, maxBody * 2)]),
+        : [`answer ${answer.status}: ${marker.text(answer.headers, maxAnswer)}`, marker.text(answer.body, maxBody)]),
       ...(error === null ? [] : [`no answer: ${error.phase === 'connect' ? failure : marker.text(failure)}`]),
     ].join('\n'),
     data: {
@@ -334,8 +363,8 @@ function exchangeEntry(result: ScenarioResult, exchange: Exchange, marker: Marke
       ...(answer !== null && {
         response: {
           status: answer.status,
-          headers: marker.data(answer.headers, maxBody),
-          body: marker.data(answer.body, maxBody * 2),
+          headers: marker.data(answer.headers, maxAnswer),
+          body: marker.data(answer.body, maxBody),
         },
       }),
       ...(error !== null && { error: error.phase === 'connect' ? failure : marker.data(failure) }),

@@ -9,7 +9,7 @@ import type { Redactor } from '../report/index.ts';
 import type { ResultDocument, RunListener } from '../report/result-document.ts';
 import { type AddressPolicy, pinEndpoint } from '../transport/index.ts';
 import type { Row } from './look-ups.ts';
-import type { PastRun } from './run-answers.ts';
+import { failedIn, type PastRun } from './run-answers.ts';
 
 /** The commands of the program that have a tool of the same name. */
 export interface McpCommands {
@@ -18,6 +18,10 @@ export interface McpCommands {
     config: ResolvedConfig,
     options: { readonly signal: AbortSignal; readonly addresses: AddressPolicy; readonly listener: RunListener },
   ) => Promise<ResultDocument>;
+  /** What earlier runs of the endpoint have left: the failed checks, and the last full run without its exchanges. */
+  readonly lastRun: (
+    url: string,
+  ) => Promise<{ readonly failed: readonly string[]; readonly full: ResultDocument | null }>;
   readonly createRedactor: (secrets: readonly string[]) => Redactor;
   readonly testNotification: () => Notification;
   readonly explain: (id: string, stack?: string) => Promise<string>;
@@ -62,6 +66,10 @@ export interface CallOptions {
 const DEFAULT_MAX_MS = 120_000;
 /** How many runs are remembered. */
 const MAX_RUNS = 5;
+
+/** The id of the last full run before the server started. */
+const EARLIER = 'r0';
+const WHOLE: RunRequest = { url: undefined, open: false, suites: [], scenarios: [], greps: [] };
 
 type RememberedRun = PastRun & { readonly request: RunRequest };
 
@@ -117,6 +125,20 @@ export class Session {
     throw new HookproofError('MCP_UNKNOWN_RUN', message, {
       hint: known === '' ? 'Call `run` first.' : `This server remembers ${known}.`,
     });
+  }
+
+  /** Finds what failed in the last run, or in the last one of the configured endpoint before the server started. */
+  async failedChecks(): Promise<{ id: string; request: RunRequest; scenarios: readonly string[] }> {
+    const last = this.#runs.at(-1);
+    if (last !== undefined) return { ...last, scenarios: failedIn(last.document) };
+    const { url } = (await collectConfig(await this.#sourcesFor(undefined))).values;
+    const { failed, full } = url === undefined ? { failed: [], full: null } : await this.commands.lastRun(url);
+    if (full !== null) {
+      const past = { id: EARLIER, document: full, request: WHOLE };
+      this.#runs.push(past);
+      this.#fullRunByUrl.set(full.target.url, past);
+    } else if (failed.length === 0) this.pastRun();
+    return { id: EARLIER, request: WHOLE, scenarios: failed };
   }
 
   /** Returns the document of the last examination; null before the first. */

@@ -13,7 +13,7 @@ export interface ToolAnswer {
   /** Null for an error. */
   readonly data: Readonly<Record<string, unknown>> | null;
   readonly isError: boolean;
-  /** Bytes of the whole answer as JSON. */
+  /** Bytes of the text or of the structured content as JSON, whichever is longer: a client gives one to its model. */
   readonly bytes: number;
   readonly json: string;
 }
@@ -37,11 +37,11 @@ export async function startedMcp({
 } = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'hookproof-'));
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text, { mode: 0o600 });
-  const { PATH = '', HOME = '' } = process.env;
+  const { PATH = '', HOME = '', XDG_STATE_HOME = '' } = process.env;
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [MAIN, 'mcp', ...args],
-    env: { PATH, HOME, ...env },
+    env: { PATH, HOME, XDG_STATE_HOME, ...env },
     cwd: folder,
     stderr: 'pipe',
   });
@@ -60,7 +60,9 @@ export async function startedMcp({
     });
     const [content] = result.content as { type: string; text: string }[];
     const json = JSON.stringify(result);
-    const bytes = Buffer.byteLength(json);
+    const bytes = Math.max(
+      ...[result.content, result.structuredContent ?? null].map((part) => Buffer.byteLength(JSON.stringify(part))),
+    );
     if (!('maxBytes' in given)) expect(bytes).toBeLessThanOrEqual(MAX_DEFAULT_BYTES);
     const answer = {
       text: content?.text ?? '',

@@ -108,32 +108,32 @@ describe('a faulty receiver', () => {
     const { data, text } = await call('details', { run: 'r1', check: 'raw-body/spaces', maxBytes: 30_000 });
     expect(data).toMatchObject({ check: 'raw-body/spaces', verdict: 'fail', pages: 1, leftOut: 0 });
     const parts = data!.parts as { part: string; response?: object }[];
-    expect(parts.map(({ part }) => part)).toEqual(['facts', 'probe', 'curl', 'control', 'control']);
-    expect(parts[1]).toMatchObject({ response: { status: 401, body: { untrusted: '2 bytes: {}' } } });
+    expect(parts.map(({ part }) => part)).toEqual(['probe', 'facts', 'curl', 'control', 'control']);
+    expect(parts[0]).toMatchObject({ response: { status: 401, body: { untrusted: '2 bytes: {}' } } });
     expect(text).toContain('$HOOKPROOF_SECRET');
     const first = await call('details', { check: 'raw-body/spaces' });
     expect(first.data).toMatchObject({ page: 1 });
     expect(first.data!.pages).toBeGreaterThan(1);
   });
 
-  it('names the size that an entry needs when it is larger than the answer', async () => {
-    const large: { name: string; maxBytes: number }[] = [];
-    for (let page = 1, pages = 1; page <= pages; page++) {
-      const { bytes, data, text } = await call('details', { check: 'raw-body/spaces', maxBytes: 2_000, page });
-      expect(bytes).toBeLessThanOrEqual(2_000);
-      pages = data!.pages as number;
-      for (const one of (data!.tooLarge ?? []) as typeof large) {
-        expect(text).toContain(`${one.name}: does not fit; ask again with maxBytes ${one.maxBytes}`);
-        large.push(one);
-      }
-    }
-    expect(large.map(({ name }) => name)).toContain('the curl script');
-    const { maxBytes } = large.find(({ name }) => name === 'the curl script')!;
-    const texts: string[] = [];
-    for (const page of [1, 2, 3]) {
-      texts.push((await call('details', { check: 'raw-body/spaces', maxBytes, page })).text);
-    }
-    expect(texts.join()).toContain('curl -i');
+  it('shows on the first page what was sent, whole, and the answer', async () => {
+    const { data } = await call('details', { check: 'raw-body/spaces' });
+    const [exchange] = data!.parts as { request: { body: string }; response: { status: number } }[];
+    expect(exchange!.response.status).toBe(401);
+    const [, length = '', body = ''] = /^(\d+) bytes: ([\s\S]*)$/.exec(exchange!.request.body) ?? [];
+    expect(Buffer.byteLength(body)).toBe(Number(length));
+    expect(JSON.parse(body)).toMatchObject({ data: {} });
+  });
+
+  it('is known to a server that was started later', async () => {
+    const other = await startedMcp({ env: { HOOKPROOF_SECRET: SECRET, HOOKPROOF_URL: receiver.url } });
+    const { data, text } = await other.call('run_failed');
+    const [main] = causesOf(await call('details', { run: 'r1' }));
+    expect(data).toMatchObject({ run: 'r1', partial: true });
+    expect(text).toMatch(/^1\. failure: .*, as in run r0 \(verifies-reserialised-json, matches/m);
+    expect((data!.counts as { fail: number }).fail).toBeGreaterThan(10);
+    expect(causesOf(await other.call('details', { run: 'r0' }))[0]).toMatchObject({ fault: main!.fault });
+    await other.close();
   });
 
   it('is corrected: run_failed repeats what failed, as a partial run without a verdict', async () => {

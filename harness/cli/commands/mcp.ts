@@ -4,6 +4,7 @@ import { type McpCommands, serveMcp } from '../../mcp/index.ts';
 import { createRedactor, redactDocument } from '../../report/index.ts';
 import { run } from '../../run/index.ts';
 import { namedSecrets, prepareRun } from '../conduct.ts';
+import { keepComparedRun, narrowedTo, readComparedRun, readLastRun, rememberRun } from '../last-run.ts';
 import { testNotification } from '../sample-events.ts';
 import { firstStopSignal } from '../stop-signals.ts';
 import { explanationOf, stackNamed } from './explain.ts';
@@ -25,7 +26,14 @@ const COMMANDS: McpCommands = {
         listener(event);
       },
     });
+    const { url } = config.partner;
+    await rememberRun(document, url);
+    await keepComparedRun(document, url, redactor);
     return redactDocument(document, redactor);
+  },
+  async lastRun(url) {
+    const { failed = [] } = (await readLastRun(url)) ?? {};
+    return { failed: narrowedTo(failed, []), full: await readComparedRun(url) };
   },
   createRedactor: (secrets) => createRedactor({ values: namedSecrets(secrets) }),
   testNotification,
