@@ -110,8 +110,8 @@ function registerRunTools(server: McpServer, session: Session): void {
     'run_failed',
     {
       description:
-        'Repeats what failed in the last run of the endpoint, also before this server started. A partial run: it gives ' +
-        'no verdict.',
+        'Repeats what failed in the last run of the endpoint, even if that was before this server started. ' +
+        'A partial run: it gives no verdict.',
       inputSchema: z.strictObject(sizeInput),
       outputSchema: summarySchema,
       annotations: SENDING,

@@ -8,6 +8,7 @@ import { findScenario } from '../../scenarios/index.ts';
 import { loadDictionary } from '../diagnose/index.ts';
 import {
   type Cause,
+  causesIn,
   causesOf,
   caveats,
   changesInWords,
@@ -18,7 +19,7 @@ import {
   headline,
   judgedLine,
   numbers,
-  withFindings,
+  titleOf,
 } from '../report/index.ts';
 import type { Exchange, ResultDocument, ScenarioResult } from '../report/result-document.ts';
 import { failsTheRun } from '../report/verdict.ts';
@@ -75,27 +76,24 @@ interface Group extends Cause {
   readonly kind: z.infer<typeof summarySchema>['causes'][number]['kind'];
 }
 
-/** Lists the groups with failures first; a cause of both failures and warnings is a failure. */
+/** Lists the groups: first the causes, with the numbers of the other reports. */
 function groupsOf({ document, full }: PastRun): Group[] {
   const { results } = document;
   const diagnosis = full === undefined ? document.diagnosis : carriedOver(document, full);
   const having = (verdict: string, known = false) =>
     results.filter((result) => result.verdict === verdict && (result.known !== null) === known);
-  const found = causesOf([...having('fail'), ...having('warn')], diagnosis);
-  const causes = withFindings(found, diagnosis).map((cause): Group => {
+  const shown = causesIn({ ...document, diagnosis });
+  const causes = [...shown.causes, ...shown.warnings].map((cause): Group => {
     // Without a failed check, as when nothing is listening on the port, it is why there is no conclusion.
     if (cause.members.length === 0) return { ...cause, kind: 'inconclusive' };
     const fails = cause.members.some(({ verdict }) => verdict === 'fail');
     return { ...cause, kind: fails ? 'failure' : 'warning' };
   });
-  const findings = causes.filter(({ members }) => members.length === 0);
   const group = (kind: Group['kind'], members: readonly ScenarioResult[]) =>
     causesOf(members, []).map((cause): Group => ({ ...cause, kind }));
   return [
-    ...findings,
+    ...causes,
     ...group('harness-error', having('harness-error')),
-    ...causes.filter(({ kind }) => kind === 'failure'),
-    ...causes.filter(({ kind }) => kind === 'warning'),
     ...group('inconclusive', having('inconclusive')),
     ...group('known failure', [...having('fail', true), ...having('warn', true)]),
   ];
@@ -169,11 +167,13 @@ export async function summaryOf(past: PastRun, marker: Marker): Promise<Contents
 
 function causeEntry(group: Group, number: number, own: OwnTexts): Entry {
   const { diagnosis, kind, members } = group;
-  const [first] = members;
-  const title = diagnosis === null ? ourTitle(group) : own.of(diagnosis.fault, diagnosis.title);
+  const title = titleIn(group, own);
   const fix = fixOf(group, own);
+  const [first] = members;
   const seen =
-    diagnosis === null && first !== undefined ? own.sent(first.cause ?? (first.reason || first.observed)) : '';
+    diagnosis === null && first !== undefined && title === ourTitle(group)
+      ? own.sent(first.cause ?? (first.reason || first.observed))
+      : '';
   const shown = members.slice(0, MAX_CHECKS).map(checkFields);
   const more = members.length - shown.length;
   const fault = diagnosis?.fault ?? null;
@@ -206,7 +206,7 @@ function causeEntry(group: Group, number: number, own: OwnTexts): Entry {
 /** A cause that is not the first: its title alone, so that all of them fit into one answer. */
 function namedCause(group: Group, number: number, own: OwnTexts): Entry {
   const { diagnosis, kind, members } = group;
-  const title = diagnosis === null ? ourTitle(group) : own.of(diagnosis.fault, diagnosis.title);
+  const title = titleIn(group, own);
   const { fault = null, mistake = null } = diagnosis ?? {};
   return {
     name: `cause ${number}`,
@@ -215,12 +215,18 @@ function namedCause(group: Group, number: number, own: OwnTexts): Entry {
   };
 }
 
-function ourTitle({ kind, members: [first, ...others] }: Group): string {
-  if (first === undefined) return kind;
-  if (kind === 'inconclusive' || kind === 'harness-error')
-    return `${counted(others.length + 1, 'check')} without verdict`;
-  const title = first.defect ?? first.title;
-  return others.length === 0 ? title : `${title}, and ${others.length} like it`;
+function titleIn(group: Group, own: OwnTexts): Text {
+  const { diagnosis, kind, members } = group;
+  if (diagnosis !== null) return own.of(diagnosis.fault, diagnosis.title);
+  // The title of several checks may quote the endpoint.
+  return members.length > 1 && (kind === 'failure' || kind === 'warning') ? own.sent(titleOf(group)) : ourTitle(group);
+}
+
+function ourTitle(group: Group): string {
+  const { kind, members } = group;
+  if (members.length === 0) return kind;
+  if (kind === 'inconclusive' || kind === 'harness-error') return `${counted(members.length, 'check')} without verdict`;
+  return titleOf(group);
 }
 
 function fixOf({ diagnosis, kind, members: [first] }: Group, own: OwnTexts): Text {
@@ -253,7 +259,7 @@ export async function causeOf(past: PastRun, number: number, marker: Marker): Pr
   const own = await createOwnTexts(past.document, marker);
   const of = (text: string) => (diagnosis === null ? text : own.of(diagnosis.fault, text));
   const facts: Readonly<Record<string, Text>> = {
-    title: of(diagnosis?.title ?? ourTitle(group)),
+    title: titleIn(group, own),
     why: of(diagnosis?.why ?? ''),
     fix: fixOf(group, own),
   };

@@ -1,10 +1,11 @@
 /** The terminal report: the verdict, the causes of the failures, what to do, and what decided the exit code. */
 import { quotedUrl } from '../../contract/masked-url.ts';
-import { type Cause, causesOf, defectIn, groupBy, isCause, titleOf, withFindings } from './causes.ts';
+import { type Cause, defectIn, groupBy, titleOf } from './causes.ts';
 import { changesSince } from './comparison-wording.ts';
 import { renderDetails, renderGroups } from './human-details.ts';
 import { counted, createLayout, displayWidth, formatDuration, type Layout, type ReportOptions } from './layout.ts';
 import type { ResultDocument, ScenarioResult } from './result-document.ts';
+import { causesIn, decidingChecks, examplesOf, runCommandOf } from './shown-causes.ts';
 import { decisionOf, failsTheRun, isScored, withVerdict } from './verdict.ts';
 import {
   answerInWords,
@@ -38,10 +39,7 @@ import {
 export function renderHuman(document: ResultDocument, options: ReportOptions): string {
   const layout = createLayout(options);
   const scored = document.results.filter((result) => isScored(document, result));
-  const found = scored.filter(({ known, verdict }) => known === null && (verdict === 'fail' || verdict === 'warn'));
-  const groups = withFindings(causesOf(found, document.diagnosis), document.diagnosis);
-  const causes = groups.filter(isCause);
-  const warnings = groups.filter((one) => !isCause(one));
+  const { causes, warnings } = causesIn(document);
   const lists = renderGroups(layout);
   const sections = [
     renderHeadline(document, options, layout),
@@ -159,17 +157,6 @@ function renderCause(cause: Cause, number: number, maxMembers: number, layout: L
   ];
 }
 
-const rank = ({ verdict }: ScenarioResult): number => (verdict === 'fail' ? 0 : 1);
-
-/** Returns up to `max` checks, failures first: one for each kind of answer, then the others in order. */
-function examplesOf(members: readonly ScenarioResult[], max: number): readonly ScenarioResult[] {
-  const firsts = groupBy(members, (member) => `${member.verdict} ${answerInWords(member)}`).flatMap(
-    ([, [first]]) => first ?? [],
-  );
-  const chosen = new Set([...new Set([...firsts, ...members])].slice(0, max));
-  return members.filter((member) => chosen.has(member)).toSorted((one, other) => rank(one) - rank(other));
-}
-
 /** Renders what the short report counts but does not list. */
 function renderOmitted(document: ResultDocument, scored: readonly ScenarioResult[], layout: Layout): string[] {
   const { baseline, notVerified, results, scoring } = document;
@@ -199,17 +186,13 @@ function renderOmitted(document: ResultDocument, scored: readonly ScenarioResult
   ];
 }
 
-/** Maximum number of checks in the command of a cause. */
-const MAX_IN_COMMAND = 3;
-
 /** Renders the causes again, each with its fix and the command that checks it. */
 function renderToDo(document: ResultDocument, causes: readonly Cause[], layout: Layout): string[] {
-  const flags = document.flags === undefined ? '' : ` ${layout.safe(document.flags)}`;
   if (document.inProcess === true) return renderToDoInTest(causes, layout);
-  const run = `hookproof run ${layout.safe(quotedUrl(document.target.url))}${flags}`;
+  const run = runCommandOf(document);
   if (causes.length === 0) {
     const isGreen = document.partial && document.counts.pass > 0 && document.counts.inconclusive === 0;
-    return isGreen ? [layout.paint('Next', 'bold'), `  all       ${run}`] : [];
+    return isGreen ? [layout.paint('Next', 'bold'), ...layout.command('  all       ', [run])] : [];
   }
   const shown = causes.slice(0, MAX_CAUSES);
   const stack = shown.find(({ diagnosis }) => diagnosis?.stack != null)?.diagnosis?.stack;
@@ -222,14 +205,14 @@ function renderToDo(document: ResultDocument, causes: readonly Cause[], layout: 
     ...shown.flatMap((cause, at) => {
       const { diagnosis, members } = cause;
       const fix = diagnosis?.fix ?? members[0]?.fix ?? '';
-      const ids = examplesOf(members, MAX_IN_COMMAND).map(({ id }) => ` --scenario ${layout.safe(id)}`);
+      const ids = decidingChecks(cause).map((id) => `--scenario ${id}`);
       return [
         ...layout.paragraph(`  ${at + 1}. `, titleOf(cause), 'bold'),
         ...(fix === '' ? [] : layout.paragraph('     fix    ', fix, 'cyan')),
-        `     check  ${run}${ids.join('')}`,
+        ...layout.command('     check  ', [run, ...ids]),
       ];
     }),
-    ...(failing < 2 ? [] : [`  all       ${run} --failed`]),
+    ...(failing < 2 ? [] : layout.command('  all       ', [run, '--failed'])),
     // Only faults of the dictionary have more text.
     ...(explained === undefined ? [] : [`  more      hookproof explain ${layout.safe(explained)}`]),
   ];
@@ -243,7 +226,7 @@ function renderToDoInTest(causes: readonly Cause[], layout: Layout): string[] {
     ...causes.slice(0, MAX_CAUSES).flatMap((cause, at) => {
       const { diagnosis, members } = cause;
       const fix = diagnosis?.fix ?? members[0]?.fix ?? '';
-      const ids = examplesOf(members, MAX_IN_COMMAND).map(({ id }) => `'${layout.safe(id)}'`);
+      const ids = decidingChecks(cause).map((id) => `'${layout.safe(id)}'`);
       return [
         ...layout.paragraph(`  ${at + 1}. `, titleOf(cause), 'bold'),
         ...(fix === '' ? [] : layout.paragraph('     fix    ', fix, 'cyan')),

@@ -7,7 +7,7 @@ import type { ResultDocument } from './result-document.ts';
 
 export { renderBadge } from './badge.ts';
 export { bodyChangeInWords, bodyComparison, changesInWords, visibleBytes } from './body-changes.ts';
-export { type Cause, causesOf, decisiveProbe, groupBy, withDiagnosisOf, withFindings } from './causes.ts';
+export { type Cause, causesOf, decisiveProbe, groupBy, titleOf, withDiagnosisOf } from './causes.ts';
 export { changedBytes } from './changed-bytes.ts';
 export { compareRuns } from './compare.ts';
 export { comparisonSchema } from './comparison-document.ts';
@@ -34,6 +34,7 @@ export { createRedactor, type NamedSecret, type Redactor } from './redactor.ts';
 export type { Reporter } from './reporters.ts';
 export { eventSchema, resultSchema } from './result-document.ts';
 export { renderRound } from './round.ts';
+export { causesIn } from './shown-causes.ts';
 export { certificateInWords, EVENT_SIGNS, STATE_SIGNS, trafficInWords } from './standing-wording.ts';
 export { describeBytes } from './visible.ts';
 export { caveats, closeness, headline, judgedLine, numbers } from './wording.ts';

@@ -1,16 +1,17 @@
 /**
  * Renders the document as JUnit XML: one testsuite per suite, one testcase per check.
  *
- * The diagnosis is in the properties of every suite. A failure is a `failure`, or skipped if it is known. A stale
+ * The causes are in the properties of every suite. A failure is a `failure`, or skipped if it is known. A stale
  * baseline entry is a separate failure. Inconclusive results and harness errors are errors, and checks that do not
  * apply are skipped. A warning passes with a `system-out`, but fails in a strict run.
  */
 
 import { escapeCharacter } from '../../contract/visible.ts';
-import { groupBy } from './causes.ts';
+import { groupBy, titleOf } from './causes.ts';
 import { details, incompleteness, message, type TestOutcome, testOutcomeOf, whySkipped } from './outcome.ts';
 import type { ResultDocument, ScenarioResult } from './result-document.ts';
-import { closeness, NOTHING_FITS, namesOf, notExplained, verifiableIn } from './wording.ts';
+import { aboutCause, causesIn } from './shown-causes.ts';
+import { closeness, namesOf, verifiableIn } from './wording.ts';
 
 /**
  * Renders JUnit XML, ending with a newline; it is well-formed whatever bytes the endpoint sent. Times are in seconds.
@@ -71,27 +72,28 @@ function propertiesOf(document: ResultDocument): string {
     ['seed', seed],
     ['catalogue.digest', catalogue.digest],
     ['hookproof.version', tool.version],
-    ...diagnosisProperties(document),
+    ...causeProperties(document),
   ];
   return element('properties', {}, { children: values.map(([name, value]) => element('property', { name, value })) });
 }
 
-/** Renders the diagnosis as properties: "diagnosis" for the first fault, "diagnosis.2" for the next. */
-function diagnosisProperties(document: ResultDocument): Property[] {
-  const { diagnosis, counts } = document;
-  if (diagnosis.length === 0) return counts.fail < 2 ? [] : [['diagnosis', NOTHING_FITS]];
-  const found = diagnosis.flatMap((fault, at): Property[] => {
-    const name = at === 0 ? 'diagnosis' : `diagnosis.${at + 1}`;
+/** Renders the causes as properties: how many, then "cause.1" and what belongs to it, "cause.2" and so on. */
+function causeProperties(document: ResultDocument): Property[] {
+  const { causes } = causesIn(document);
+  const found = causes.flatMap((cause, at): Property[] => {
+    const name = `cause.${at + 1}`;
+    const { diagnosis, members } = cause;
+    const { fix, why } = aboutCause(cause);
     return [
-      [name, `${fault.title} (${closeness(fault)})`],
-      [`${name}.mistake`, fault.mistake ?? ''],
-      [`${name}.evidence`, namesOf(fault.evidence)],
-      [`${name}.seen`, fault.seen],
-      [`${name}.why`, fault.why],
-      [`${name}.fix`, fault.stack === null ? fault.fix : `${fault.fix} (for ${fault.stack.name})`],
+      [name, `${titleOf(cause)}${diagnosis === null ? '' : ` (${closeness(diagnosis)})`}`],
+      [`${name}.mistake`, diagnosis?.mistake ?? ''],
+      [`${name}.checks`, namesOf(members.map(({ id }) => id))],
+      [`${name}.seen`, diagnosis?.seen ?? ''],
+      [`${name}.why`, why],
+      [`${name}.fix`, diagnosis?.stack == null ? fix : `${fix} (for ${diagnosis.stack.name})`],
     ];
   });
-  return [...found, ['diagnosis.unexplained', notExplained(document)] as const].filter(hasValue);
+  return [['causes', String(causes.length)], ...found.filter(hasValue)];
 }
 
 function testcase(result: ScenarioResult, document: ResultDocument): string {

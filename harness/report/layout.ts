@@ -48,6 +48,9 @@ function withoutCommand(line: string): string {
   });
 }
 
+/** The end of a line of a command that continues on the next line. */
+const CONTINUED = ' \\';
+
 export interface Layout {
   /** The usable width, in columns. */
   readonly width: number;
@@ -64,6 +67,8 @@ export interface Layout {
    * in the text starts a new line.
    */
   paragraph(lead: string, text: string, ...styles: Style[]): string[];
+  /** Renders a command from untrusted parts. A part that does not fit begins a new line, after a backslash. */
+  command(lead: string, parts: readonly string[]): string[];
 }
 
 export function createLayout(options: TerminalOptions): Layout {
@@ -84,6 +89,18 @@ export function createLayout(options: TerminalOptions): Layout {
         const own = index === 0 ? lead : ' '.repeat(indent);
         return own + paint(own.trim() === '' ? withoutCommand(line) : line, ...styles);
       });
+    },
+    command(lead, parts) {
+      const [first = '', ...rest] = parts.map(safe);
+      const lines = [lead + first];
+      for (const part of rest) {
+        const longer = `${lines.at(-1)} ${part}`;
+        // The shells of Windows do not join lines.
+        if (displayWidth(longer) + CONTINUED.length <= width || process.platform === 'win32')
+          lines.splice(-1, 1, longer);
+        else lines.push(`${' '.repeat(displayWidth(lead) + 2)}${part}`);
+      }
+      return lines.map((line, at) => (at === lines.length - 1 ? line : line + CONTINUED));
     },
   };
 }

@@ -3,11 +3,10 @@
  * are folded.
  */
 import { requirement } from '../../../scenarios/index.ts';
-import { groupBy } from '../causes.ts';
 import type { ScenarioResult, Verdict } from '../result-document.ts';
 import { milliseconds, type ShownExchanges } from './exchanges.ts';
 import { capital, field, html, joined, type Markup, prose, script } from './markup.ts';
-import { countOf, FACES, type Face, faceOf, suiteTitle } from './verdict-shapes.ts';
+import { bySuite, countOf, FACES, type Face, faceOf, suiteTitle } from './verdict-shapes.ts';
 
 /** The anchors of the page. They are numbers, so that no string of a document becomes an id. */
 export interface Anchors {
@@ -45,7 +44,7 @@ export function checks(
   evidence: ReadonlyMap<ScenarioResult, ShownExchanges>,
   anchors: Anchors,
 ): Markup {
-  const suites = groupBy(results, ({ suite }) => suite);
+  const suites = bySuite(results);
   const foldsInconclusive = countOf(results, 'inconclusive') > MAX_INCONCLUSIVE;
   const isQuiet = (verdict: Verdict) => QUIET.has(verdict) || (verdict === 'inconclusive' && foldsInconclusive);
   const line = (result: ScenarioResult) => check(result, evidence.get(result), anchors);

@@ -1,64 +1,49 @@
-/** Renders what to fix: the diagnosis, and the failures and warnings by cause, however many checks a cause fails. */
+/** Renders what to fix: the failures and warnings by cause, however many checks a cause fails. */
 import { requirement } from '../../../scenarios/index.ts';
-import { answeredStatus, type Cause, causesOf } from '../causes.ts';
+import { answeredStatus, type Cause, causesOf, titleOf } from '../causes.ts';
 import { counted } from '../layout.ts';
 import type { Diagnosis, ResultDocument, ScenarioResult } from '../result-document.ts';
+import { causesIn, checkCommandOf } from '../shown-causes.ts';
 import { isScored } from '../verdict.ts';
-import { closeness, failuresIn, NOTHING_FITS, namesOf, notExplained, suitesOf } from '../wording.ts';
+import { closeness, failuresIn, NOTHING_FITS, namesOf, suitesOf } from '../wording.ts';
 import { type Anchors, checkLink, checkLinks } from './checks.ts';
-import { capital, field, html, type Markup, prose, script } from './markup.ts';
-
-/** Renders the faults that explain the results, with the fix for the stack. Empty if there is nothing to explain. */
-export function diagnosis(document: ResultDocument): Markup | '' {
-  const { counts, diagnosis: faults } = document;
-  const rest = notExplained(document);
-  if (faults.length === 0 && counts.fail < 2) return '';
-  return html`<section><h2>Diagnosis</h2>${faults.length === 0 && html`<p>${NOTHING_FITS}</p>`}${faults.map(
-    (fault, at) => faultInFull(fault, at, counts.fail > 0),
-  )}${rest !== '' && html`<p>${prose(rest)}</p>`}</section>`;
-}
-
-function faultInFull(fault: Diagnosis, at: number, failed: boolean): Markup {
-  const { alike, fix, seen, stack, title, why } = fault;
-  return html`<article class="fault${!failed && ' open'}">${at > 0 && html`<p class="label">in addition</p>`}
-<h3>${prose(title)}</h3><p class="close">${closeness(fault)}</p><dl>${[
-    field('Fix', fix === '' ? '' : prose(fix)),
-    field('For', stack === null ? '' : `${stack.name} (${stack.source})`),
-    field('Why', why === '' ? '' : prose(why)),
-    field('Seen in', seen === '' ? '' : prose(seen)),
-    field('Same as', alike.length === 0 ? '' : `${namesOf(alike)}: this run cannot distinguish them`),
-    // Without a mistake, there is nothing more to explain.
-    field('More', seen === '' ? '' : script(`hookproof explain ${fault.fault}`)),
-  ]}</dl></article>`;
-}
+import { field, html, type Markup, prose, script } from './markup.ts';
 
 /**
- * Renders unknown failures with the warnings of the same cause, then other warnings, and separately the checks that are
- * not scored.
+ * Renders the causes, numbered as in every report, then the warnings without a cause, and separately the checks that
+ * are not scored.
  */
 export function causes(document: ResultDocument, anchors: Anchors): Markup {
-  const { results, strict } = document;
-  const isOpen = ({ known, verdict }: ScenarioResult) => known === null && (verdict === 'fail' || verdict === 'warn');
-  const open = (wanted: boolean) => results.filter((one) => isOpen(one) && isScored(document, one) === wanted);
-  const [scored, notScored] = [causesOf(open(true), document.diagnosis), causesOf(open(false), [])];
-  const fails = ({ members }: Cause) => strict || members.some(({ verdict }) => verdict === 'fail');
-  const warns = (cause: Cause) => !fails(cause);
+  const { results } = document;
+  const shown = causesIn(document);
+  const notScored = results.filter(
+    (one) => one.known === null && (one.verdict === 'fail' || one.verdict === 'warn') && !isScored(document, one),
+  );
+  const isUnknown = document.diagnosis.length === 0 && document.counts.fail > 1;
   return html`${[
-    list('What to fix', 'fix', scored.filter(fails), anchors),
-    list('What should be fixed', 'warnings', scored.filter(warns), anchors),
-    list('Not scored: newer than the catalogue revision', 'not-scored', notScored, anchors),
+    list('What to fix', 'fix', shown.causes, document, anchors, isUnknown && html`<p>${NOTHING_FITS}</p>`),
+    list('What should be fixed', 'warnings', shown.warnings, document, anchors),
+    list('Not scored: newer than the catalogue revision', 'not-scored', causesOf(notScored, []), document, anchors),
   ]}`;
 }
 
 /** Maximum number of causes shown; the others are folded. */
 const MAX_SHOWN = 8;
 
-function list(title: string, id: string, all: readonly Cause[], anchors: Anchors): Markup | '' {
+function list(
+  title: string,
+  id: string,
+  all: readonly Cause[],
+  document: ResultDocument,
+  anchors: Anchors,
+  intro: Markup | false = false,
+): Markup | '' {
   if (all.length === 0) return '';
   const checksIn = (some: readonly Cause[]) => counted(some.flatMap(({ members }) => members).length, 'check');
-  const item = (cause: Cause) => html`<li>${causeOf(cause, anchors)}</li>`;
+  const item = (cause: Cause) => html`<li>${causeOf(cause, document, anchors)}</li>`;
   const rest = all.slice(MAX_SHOWN);
-  return html`<section id="${id}"><h2>${title} <span>${checksIn(all)}, ${counted(all.length, 'cause')}</span></h2>
+  const numbers = `${checksIn(all)}, ${counted(all.length, 'cause')}`;
+  return html`<section id="${id}"><h2>${title} <span>${numbers}</span></h2>${intro}
 <ol class="causes">${all.slice(0, MAX_SHOWN).map(item)}</ol>${
     rest.length > 0 &&
     html`<details class="fold"><summary>${counted(rest.length, 'more cause')} with ${checksIn(rest)}</summary>
@@ -66,25 +51,42 @@ function list(title: string, id: string, all: readonly Cause[], anchors: Anchors
   }</section>`;
 }
 
-function causeOf({ diagnosis: fault, members, title }: Cause, anchors: Anchors): Markup {
+function causeOf(cause: Cause, document: ResultDocument, anchors: Anchors): Markup {
+  const { diagnosis, members } = cause;
+  const fields = diagnosis === null ? groupFields(cause, anchors) : faultFields(diagnosis);
   const [first] = members;
-  if (first === undefined) return html``;
-  const close = (text: string) => html`<p class="close">${failuresIn(members)}: ${text}</p>`;
-  if (fault !== null) {
-    const place = `${suitesOf(members)}. See the fix above.`;
-    return html`<h3>${prose(title)}</h3>${close(place)}${linksTo(members, anchors)}`;
-  }
-  if (members.length === 1) {
-    const { defect, expected, fix, observed, title: name } = first;
-    return html`<h3>${defect ?? name}</h3>${close(`expected ${expected}, observed ${observed || 'nothing'}`)}
-<dl>${brokenRequirements(members)}${field('Fix', prose(fix))}</dl>${linksTo(members, anchors)}`;
-  }
-  const shared = sharedFix(first);
-  const fix =
-    shared ??
-    html`${prose(first.fix)} <span class="close">for ${checkLink(first.id, anchors)}; each check has its own</span>`;
-  return html`<h3>${capital(title)}</h3>${close(suitesOf(members))}
-<dl>${brokenRequirements(members)}${field('Fix', fix)}</dl>${linksTo(members, anchors)}`;
+  const about =
+    diagnosis !== null
+      ? closeness(diagnosis)
+      : members.length === 1 && first !== undefined
+        ? `expected ${first.expected}, observed ${first.observed || 'nothing'}`
+        : suitesOf(members);
+  const size = members.length === 0 ? '' : `${failuresIn(members)}: `;
+  return html`<h3>${prose(titleOf(cause))}</h3><p class="close">${size}${about}</p><dl>${fields}${field(
+    'Check',
+    members.length === 0 || document.inProcess === true ? '' : script(checkCommandOf(cause, document)),
+  )}</dl>${members.length > 0 && linksTo(members, anchors)}`;
+}
+
+function faultFields({ alike, fault, fix, seen, stack, why }: Diagnosis): Markup[] {
+  return [
+    field('Fix', fix === '' ? '' : prose(fix)),
+    field('For', stack === null ? '' : `${stack.name} (${stack.source})`),
+    field('Why', why === '' ? '' : prose(why)),
+    field('Seen in', seen === '' ? '' : prose(seen)),
+    field('Same as', alike.length === 0 ? '' : `${namesOf(alike)}: this run cannot distinguish them`),
+    // Without a mistake, there is nothing more to explain.
+    field('More', seen === '' ? '' : script(`hookproof explain ${fault}`)),
+  ].filter((one) => one !== '');
+}
+
+function groupFields({ members }: Cause, anchors: Anchors): Markup[] {
+  const [first] = members;
+  if (first === undefined) return [];
+  const whose = html`<span class="close">for ${checkLink(first.id, anchors)}; each check has its own</span>`;
+  const each = html`${prose(first.fix)} ${whose}`;
+  const fix = members.length === 1 ? prose(first.fix) : (sharedFix(first) ?? each);
+  return [...brokenRequirements(members), field('Fix', fix)].filter((one) => one !== '');
 }
 
 /** Renders the requirements that all of the checks have in common. */

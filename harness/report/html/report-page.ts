@@ -6,6 +6,7 @@ import type { Comparison } from '../comparison-document.ts';
 import { changesSince } from '../comparison-wording.ts';
 import { counted, formatDuration } from '../layout.ts';
 import type { ResultDocument } from '../result-document.ts';
+import { agentText, causesIn } from '../shown-causes.ts';
 import {
   caveats,
   connectionOf,
@@ -23,8 +24,8 @@ import {
 import { type Anchors, anchorsOf, checkLink, checks, requirementList } from './checks.ts';
 import { comparisonSection } from './comparison-page.ts';
 import { evidenceOf } from './exchanges.ts';
-import { causes, diagnosis } from './findings.ts';
-import { capital, field, html, type Markup } from './markup.ts';
+import { causes } from './findings.ts';
+import { capital, field, html, type Markup, script } from './markup.ts';
 import { renderPage } from './page.ts';
 import { harnessErrors, inconclusive, known, lines, notes, notVerified, stale } from './run-notes.ts';
 import { barOf, countOf, FACES, faceOf, shape, suiteTable } from './verdict-shapes.ts';
@@ -64,10 +65,10 @@ function main(document: ResultDocument, anchors: Anchors, comparison?: Compariso
   // Without findings, the list of unverified requirements is in the middle of the page, otherwise at the side.
   const hasFindings = document.verdict !== 'conformant' || document.counts.warn > 0 || document.partial;
   return html`<main><div class="first"><div class="lead">${[
-    diagnosis(document),
     stale(baseline, anchors),
     harnessErrors(results, anchors),
     causes(document, anchors),
+    forAgents(document),
     hasFindings ? '' : NOTHING_TO_FIX,
     comparison === undefined ? '' : comparisonSection(comparison, ({ id }) => checkLink(id, anchors)),
     known(results, baseline, anchors),
@@ -91,6 +92,13 @@ ${
 const NOTHING_TO_FIX = html`<section><h2>What to fix</h2>
 <p>Nothing: every check that applies was run, and none failed.
 <a href="#unseen">Not verified</a> lists what this run does not show.</p></section>`;
+
+/** Renders the causes as a text to copy; a run in a test has no endpoint that an agent could check again. */
+function forAgents(document: ResultDocument): Markup | '' {
+  if (document.inProcess === true || causesIn(document).causes.length === 0) return '';
+  return html`<section><details class="fold"><summary>The same for a coding agent, to copy</summary>
+${script(agentText(document))}</details></section>`;
+}
 
 /** Renders the configuration, the program and the catalogue: enough to repeat the run. */
 function facts(document: ResultDocument): Markup {

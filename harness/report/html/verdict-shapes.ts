@@ -68,6 +68,13 @@ export function suiteTitle(name: string): string {
   return CATALOGUE.find((suite) => suite.name === name)?.title ?? '';
 }
 
+/** Groups checks by suite: those with failures first, then those with warnings, otherwise in the order of the run. */
+export function bySuite(results: readonly ScenarioResult[]): [suite: string, members: ScenarioResult[]][] {
+  const rank = ([, members]: [string, ScenarioResult[]]) =>
+    countOf(members, 'fail') > 0 ? 0 : countOf(members, 'warn') > 0 ? 1 : 2;
+  return groupBy(results, ({ suite }) => suite).toSorted((one, other) => rank(one) - rank(other));
+}
+
 /**
  * Renders the suites as a table: a small shape for each check, and the numbers. Columns without a number are omitted.
  */
@@ -78,7 +85,7 @@ export function suiteTable(results: readonly ScenarioResult[]): Markup {
       const number = countOf(members, verdict);
       return html`<td class="number ${number === 0 ? 'zero' : `v-${verdict}`}" data-w="${word}">${number}</td>`;
     });
-  const rows = groupBy(results, ({ suite }) => suite).map(
+  const rows = bySuite(results).map(
     ([suite, members], at) => html`<tr>
 <th scope="row"><a href="#s${at}">${suite}</a><span>${suiteTitle(suite)}</span></th>
 <td class="cells">${shapesOf(members)}</td>${numbers(members)}</tr>`,

@@ -115,7 +115,8 @@ describe('the terminal report', () => {
         'To do, with fixes for express (X-Powered-By: Express)',
         '  1. Checks a signature only when there is one',
         '     fix    Answer 401 when the header is absent.',
-        "     check  hookproof run 'http://127.0.0.1:8080/hooks' --scenario signature/missing",
+        "     check  hookproof run 'http://127.0.0.1:8080/hooks' \\",
+        '              --scenario signature/missing',
         '  more      hookproof explain skips-missing-signature',
         '',
         'html report: /reports/report.html',
@@ -155,7 +156,7 @@ describe('the terminal report', () => {
     const flags = "--config 'partner one.yaml' --secret-file secret.txt";
     const failed = renderHuman(documentWith({ results: [resultWith({ verdict: 'fail' })], flags }), PLAIN);
     expect(failed).toContain(
-      `check  hookproof run 'http://127.0.0.1:8080/hooks' ${flags} --scenario signature/missing\n`,
+      `check  hookproof run 'http://127.0.0.1:8080/hooks' ${flags} \\\n              --scenario signature/missing\n`,
     );
     const green = documentWith({ partial: true, partialReasons: ['selection'], flags });
     expect(renderHuman(green, PLAIN)).toContain(
@@ -370,7 +371,7 @@ describe('the verbose report', () => {
 
   it('keeps to every width from 40 to 120 columns', () => {
     const copied = new Set(CURL.split('\n').map((line) => line.trim()));
-    const isCommand = (line: string) => /^(?:rerun|check|more|all) +hookproof /.test(line.trim());
+    const isCommand = (line: string) => /^(?:(?:rerun|check|more|all) +hookproof |--scenario )/.test(line.trim());
     for (const columns of [40, 60, 80, 120, 200]) {
       for (const line of renderHuman(eventful, { ...VERBOSE, columns })
         .trimEnd()

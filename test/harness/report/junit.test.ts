@@ -17,25 +17,27 @@ const oneOfEach = documentWith({
 });
 
 describe('the JUnit report', () => {
-  it('has the diagnosis in its properties', () => {
+  it('has the causes in its properties', () => {
     const stack = { name: 'flask', source: 'Server: Werkzeug' };
     const diagnosis = [diagnosisWith({ stack }), diagnosisWith({ relation: 'also', fault: 'other', title: 'Other' })];
     const [suite] = parseXml(renderJunit(documentWith({ diagnosis }))).children;
     const properties = suite?.children[0]?.children.map(({ attributes }) => [attributes.name, attributes.value]);
     expect(Object.fromEntries(properties ?? [])).toMatchObject({
-      diagnosis: 'A missing signature is accepted (missing-signature-accepted, shown by one check)',
-      'diagnosis.mistake': 'absent-signature-passes',
-      'diagnosis.evidence': 'signature/missing',
-      'diagnosis.why': 'A sender that omits the header is accepted.',
-      'diagnosis.fix': 'Treat a missing header like an invalid one. (for flask)',
-      'diagnosis.2': 'Other (other, shown by one check)',
+      causes: '2',
+      'cause.1': 'A missing signature is accepted (missing-signature-accepted, shown by one check)',
+      'cause.1.mistake': 'absent-signature-passes',
+      'cause.1.why': 'A sender that omits the header is accepted.',
+      'cause.1.fix': 'Treat a missing header like an invalid one. (for flask)',
+      'cause.2': 'Other (other, shown by one check)',
     });
   });
 
   it('reports unexplained failures', () => {
     const failed = ['a', 'b'].map((id) => resultWith({ id: `signature/${id}`, verdict: 'fail' }));
-    expect(renderJunit(documentWith({ results: failed }))).toContain('No known fault explains these failures');
-    expect(renderJunit(documentWith())).not.toContain('name="diagnosis"');
+    const report = renderJunit(documentWith({ results: failed }));
+    expect(report).toContain('<property name="causes" value="1"/>');
+    expect(report).toContain('<property name="cause.1.checks" value="signature/a, signature/b"/>');
+    expect(renderJunit(documentWith())).toContain('<property name="causes" value="0"/>');
   });
 
   it('skips a known failure with its reason, and fails for a stale entry', () => {
@@ -88,7 +90,8 @@ describe('the JUnit report', () => {
     const counts = { tests: '6', failures: '1', errors: '2', skipped: '1', timestamp: '2026-11-21T10:00:00.000Z' };
     expect(root.attributes).toEqual({ name: 'hookproof', time: '0.840', ...counts });
     expect(root.children[0]?.attributes).toEqual({ name: 'signature', time: '0.075', ...counts });
-    expect(root.children[0]?.children[0]?.children.map((property) => Object.values(property.attributes))).toEqual([
+    const properties = root.children[0]?.children[0]?.children.map((property) => Object.values(property.attributes));
+    expect(properties?.filter(([name]) => !name?.startsWith('cause.'))).toEqual([
       ['url', 'http://127.0.0.1:8080/hooks'],
       ['features', 'hmac, api-key'],
       ['verdict', 'harness-error'],
@@ -96,6 +99,7 @@ describe('the JUnit report', () => {
       ['seed', '7f3a'],
       ['catalogue.digest', 'sha256:0123456789abcdef'],
       ['hookproof.version', '0.1.0'],
+      ['causes', '1'],
     ]);
   });
 

@@ -84,8 +84,11 @@ describe('the number of causes', () => {
     const [, toFix = ''] = html.split('id="fix"');
     expect(places.filter((place) => !toFix.includes(`<h3>${titleOf(place)}</h3>`))).toEqual([]);
     const junit = renderJunit(document);
-    const properties = new Set([...junit.matchAll(/name="(diagnosis(?:\.\d+)?)"/g)].map(([, name]) => name));
-    expect([...properties]).toEqual(places.map((place) => (place === 1 ? 'diagnosis' : `diagnosis.${place}`)));
+    const properties = new Set(
+      [...junit.matchAll(/name="cause\.(\d+)" value="(Defect \d)/g)].map(([, , title]) => title),
+    );
+    expect([...properties]).toEqual(places.map(titleOf));
+    expect(junit).toContain('<property name="causes" value="7"/>');
     const { entries } = await mcpSummary(document);
     const numbered = entries.flatMap(({ text }) => /^\d+\. failure: Defect \d/.exec(text)?.[0] ?? []);
     expect(numbered).toEqual(places.map((place) => `${place}. failure: ${titleOf(place)}`));

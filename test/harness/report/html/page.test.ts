@@ -33,14 +33,15 @@ describe('the HTML report', () => {
     expect(text).toContain('Compared in constant time It cannot be seen.');
   });
 
-  it('begins with the diagnosis, groups the failures that it explains, and lists the others separately', () => {
+  it('groups the failures that the diagnosis explains, with fix and command, and lists the others separately', () => {
     const text = textOf(diagnosedRun());
     const order = [
       'Not conformant',
-      'Diagnosis The signature is verified over re-serialised JSON',
       'What to fix',
-      'See the fix above.',
+      'The signature is verified over re-serialised JSON',
+      "Check hookproof run 'http",
       'What should be fixed 1 check, 1 cause',
+      'The same for a coding agent, to copy',
       'Advice',
       'Not verified',
       'Suites',

@@ -1,0 +1,86 @@
+/** The causes of a run, in the order and number of every report, and what a reader does about each. */
+import { quotedUrl } from '../../contract/masked-url.ts';
+import { visible } from '../../contract/visible.ts';
+import { type Cause, causesOf, groupBy, isCause, titleOf, withFindings } from './causes.ts';
+import type { ResultDocument, ScenarioResult } from './result-document.ts';
+import { isScored } from './verdict.ts';
+import { answerInWords, failuresIn } from './wording.ts';
+
+/**
+ * Returns the causes of a run in the order in which every report numbers them, and the groups of warnings without a
+ * cause. In a strict run, every warning has a cause. Known failures, and checks newer than the revision, are in neither.
+ */
+export function causesIn(document: Pick<ResultDocument, 'diagnosis' | 'results' | 'scoring' | 'strict'>): {
+  readonly causes: readonly Cause[];
+  readonly warnings: readonly Cause[];
+} {
+  const found = document.results.filter(
+    (one) => one.known === null && (one.verdict === 'fail' || one.verdict === 'warn') && isScored(document, one),
+  );
+  const groups = withFindings(causesOf(found, document.diagnosis), document.diagnosis);
+  const fails = (one: Cause) => document.strict || isCause(one);
+  return { causes: groups.filter(fails), warnings: groups.filter((one) => !fails(one)) };
+}
+
+/** Maximum number of checks in the command of a cause. */
+const MAX_IN_COMMAND = 3;
+
+/** The command that runs the endpoint's checks again, with the flags of the run. */
+export function runCommandOf({ flags, target }: Pick<ResultDocument, 'flags' | 'target'>): string {
+  return `hookproof run ${quotedUrl(target.url)}${flags === undefined ? '' : ` ${flags}`}`;
+}
+
+/** The ids of the checks that show whether a cause is gone: one for each kind of answer, failures first. */
+export function decidingChecks({ members }: Cause): string[] {
+  return examplesOf(members, MAX_IN_COMMAND).map(({ id }) => id);
+}
+
+/** The command that checks a cause. */
+export function checkCommandOf(cause: Cause, document: ResultDocument): string {
+  return [runCommandOf(document), ...decidingChecks(cause).map((id) => `--scenario ${id}`)].join(' ');
+}
+
+/** What explains a cause: the diagnosis, or, without one, the text of its first check. */
+export function aboutCause({ diagnosis, members }: Cause): { fix: string; why: string; members: Cause['members'] } {
+  const { fix = '', why = '' } = diagnosis ?? members[0] ?? {};
+  return { fix, why, members };
+}
+
+/**
+ * Renders the causes as a task for a coding agent, without terminal control characters. Answers of the endpoint are
+ * named by status or type of failure.
+ */
+export function agentText(document: ResultDocument): string {
+  const { causes } = causesIn(document);
+  return [
+    `The webhook receiver at ${document.target.url} fails conformance checks. Correct the receiver, not the checks.`,
+    ...causes.flatMap((cause, at) => {
+      const { fix, members, why } = aboutCause(cause);
+      return [
+        '',
+        `${at + 1}. ${titleOf(cause)} (${failuresIn(members)})`,
+        ...(why === '' ? [] : [`Why: ${why}`]),
+        ...(fix === '' ? [] : [`Fix: ${fix}`]),
+        ...examplesOf(members, MAX_FOR_AGENTS).map((member) => `- ${member.id}: ${answerInWords(member)}`),
+        `Check: ${checkCommandOf(cause, document)}`,
+      ];
+    }),
+    '',
+    `At the end: ${runCommandOf(document)}. Only a run of the whole catalogue gives a verdict.`,
+  ]
+    .map(visible)
+    .join('\n');
+}
+
+const MAX_FOR_AGENTS = 5;
+
+const rank = ({ verdict }: ScenarioResult): number => (verdict === 'fail' ? 0 : 1);
+
+/** Returns up to `max` checks, failures first: one for each kind of answer, then the others in order. */
+export function examplesOf(members: readonly ScenarioResult[], max: number): readonly ScenarioResult[] {
+  const firsts = groupBy(members, (member) => `${member.verdict} ${answerInWords(member)}`).flatMap(
+    ([, [first]]) => first ?? [],
+  );
+  const chosen = new Set([...new Set([...firsts, ...members])].slice(0, max));
+  return members.filter((member) => chosen.has(member)).toSorted((one, other) => rank(one) - rank(other));
+}
