@@ -1,13 +1,13 @@
 /**
- * Converts amounts between atomic units and display units. It uses BigInt, because a Number loses digits above 2^53 and
- * one coin with eighteen decimals already exceeds that. Specification: CAAS_BLOCKCHAIN, data.metadata.asset.amount.
+ * Converts amounts between atomic units and display units. Uses BigInt, because a Number is exact only up to 2^53, and
+ * a single coin with 18 decimals exceeds that. Specification: CAAS_BLOCKCHAIN, data.metadata.asset.amount.
  */
 import { HookproofError } from './hookproof-error.ts';
 
 /** Decimals of the assets whose amounts the effects checks use, unless the configuration overrides them. */
 export const EFFECT_DECIMALS: Readonly<Record<string, number>> = { NEO: 0, GUSD: 2, USDC: 6, BTC: 8, ETH: 18 };
 
-/** No asset has more decimals than this. */
+/** Maximum number of decimals of an asset. */
 const MAX_PRECISION = 255;
 
 const ATOMIC = /^-?[0-9]+$/;

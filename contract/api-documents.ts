@@ -1,16 +1,17 @@
 /**
- * The delivery endpoint as an OpenAPI 3.1 and as an AsyncAPI 3 document, made from the schemas that validate at run
- * time. They describe what a receiver should accept. Specification: Delivery endpoint; Authentication.
+ * The delivery endpoint as an OpenAPI 3.1 document and as an AsyncAPI 3 document. Both are generated from the schemas
+ * that validate at run time, and describe what a receiver should accept. Specification: Delivery endpoint;
+ * Authentication.
  */
 import { CONTENT_TYPE, DEFAULT_API_KEY_HEADER, DEFAULT_SIGNATURE_HEADER, LIMITS } from './delivery.ts';
 import { type JsonObject, type JsonValue, jsonSchemas } from './json.ts';
 import { NOTIFICATION_KINDS, type NotificationKind } from './kinds.ts';
 
-/** A notification of each kind as the service sends it, with a sentence about it. */
+/** One example of each kind of notification as the service sends it, with a one-sentence summary. */
 export type NotificationExamples = Readonly<Record<NotificationKind, { summary: string; value: JsonObject }>>;
 
 interface About {
-  /** Version of hookproof, which the documents have as theirs. */
+  /** Version of hookproof, which is also the version of the documents. */
   readonly version: string;
   readonly examples: NotificationExamples;
 }
@@ -42,7 +43,7 @@ const CLIENT_CERTIFICATE = `The service presents its client certificate (${LIMIT
 const ACCEPTED = 'The notification is accepted: it is stored, and a copy of it will change nothing.';
 const REJECTED = 'The signature or the API key is invalid, or is missing although it is required.';
 
-/** The schemas of the received side, by the names of components. */
+/** Returns the schemas of received notifications, by component name. */
 function components(): Record<string, JsonValue> {
   const { received } = jsonSchemas();
   return Object.fromEntries(
@@ -56,8 +57,8 @@ function components(): Record<string, JsonValue> {
 const refs = (kind: NotificationKind) => ({ $ref: `#/components/schemas/${NAMES[kind]}` });
 
 /**
- * Returns the OpenAPI 3.1 document. The operation is a webhook; the path `/hooks`, which stands for the partner's own,
- * has it as well, for tools that know paths only. Both are whole, because generators do not follow references to them.
+ * Returns the OpenAPI 3.1 document. The operation is listed twice: as a webhook, and under the example path `/hooks`
+ * for tools that support only paths. Each copy is complete, because generators do not follow references between them.
  */
 export function openApiDocument({ examples, version }: About): JsonObject {
   const named = NOTIFICATION_KINDS.map((kind) => [NAMES[kind], examples[kind]]);
@@ -75,7 +76,7 @@ export function openApiDocument({ examples, version }: About): JsonObject {
     openapi: '3.1.1',
     info: { ...INFO, version },
     servers: [{ url: 'https://partner.example', description: "The partner's own." }],
-    // Any combination can be enabled, also none.
+    // A partner can enable any of these combinations, including none.
     security: [
       {},
       { signature: [] },

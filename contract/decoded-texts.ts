@@ -1,9 +1,8 @@
 /**
- * Decodes a text: removes escapes, and reads the bytes behind base64, base32, hexadecimal and lists of numbers, several
- * levels deep. Each decoded text knows which part of the original it was read from.
+ * Decodes a text: removes escapes, and decodes base64, base32, hexadecimal and lists of numbers, several levels deep.
+ * Each decoded text can map its positions back to the original.
  *
- * The time is linear in the length of the text: the depth is limited, and a step reads each character a few times at
- * most.
+ * The time is linear in the length of the text: the depth is limited, and each step reads a character only a few times.
  */
 import { constants, gunzipSync } from 'node:zlib';
 
@@ -15,20 +14,20 @@ export interface Span {
 
 export interface DecodedText {
   readonly text: string;
-  /** How many times bytes were decoded: 0 for the original text, with or without its escapes. */
+  /** Number of times that bytes were decoded: 0 for the original text, with or without its escapes. */
   readonly depth: number;
-  /** True for the last text of its depth, which has neither escapes nor broken lines. */
+  /** True for the last text at its depth, in which escapes are removed and broken lines joined. */
   readonly isFinal: boolean;
-  /** Returns the part of the original text that a part of this one was read from. */
+  /** Returns the part of the original text from which a part of this text was decoded. */
   originOf(span: Span): Span;
 }
 
-/** Levels of bytes that are decoded. Callers look for encoded spellings in each, which finds one more level. */
+/** Maximum depth. Callers search each decoded text for encoded spellings too, which adds one level. */
 const MAX_DEPTH = 2;
-/** Escapes of escapes (`%2561`) that are removed at one level. */
+/** Maximum number of times that escapes are removed at one depth, for escaped escapes such as `%2561`. */
 const MAX_PASSES = 4;
 
-/** Returns the text itself and everything that can be decoded from it. */
+/** Returns the text itself and every text that can be decoded from it. */
 export function decodeText(text: string): DecodedText[] {
   const decoded: DecodedText[] = [];
   let source: MappedText | undefined = { text, originOf: (span) => span };
@@ -56,11 +55,11 @@ function removeAllEscapes(source: MappedText): MappedText[] {
 
 type MappedText = Pick<DecodedText, 'text' | 'originOf'>;
 
-/** Puts a text together from parts of another one, and remembers where each part came from. */
+/** Composes a text from parts of another text, and records where each part came from. */
 class TextComposer {
   readonly #source: MappedText;
   readonly #texts: string[] = [];
-  /** Four numbers for each part: its position, its length, the position it came from, and the length there. */
+  /** Four numbers for each part: its position and length here, and its position and length in the source. */
   readonly #parts: number[] = [];
   #length = 0;
 
@@ -76,8 +75,8 @@ class TextComposer {
   }
 
   /**
-   * Adds bytes, one character each, and what they are without gzip. `scale` is the number of encoded characters for a
-   * byte.
+   * Adds bytes as one character each and, if they are gzip, the decompressed bytes as well. `scale` is the number of
+   * encoded characters per byte.
    */
   addBytes(bytes: Buffer, from: number, scale: number): void {
     const length = bytes.length * scale;
@@ -88,7 +87,7 @@ class TextComposer {
     }
   }
 
-  /** Returns the composed text; undefined when it is empty. */
+  /** Returns the composed text, or undefined when it is empty. */
   finish(): MappedText | undefined {
     if (this.#length === 0) return undefined;
     return {
@@ -127,7 +126,7 @@ const MAY_ESCAPE = /[%\\&]/;
 
 const LETTERS: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', f: '\f' };
 
-/** The HTML entities of ASCII characters, and of characters that browsers do not show. */
+/** The HTML entities of ASCII characters and of characters that browsers do not display. */
 const ENTITIES: Readonly<Record<string, string>> = {
   ...{ amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: '\u00a0', shy: '\u00ad', zwj: '\u200d', zwnj: '\u200c' },
   ...{ tab: '\t', newline: '\n', excl: '!', num: '#', dollar: '$', percnt: '%', lpar: '(', rpar: ')', ast: '*' },
@@ -147,18 +146,18 @@ function decodeEscape(written: string): string | undefined {
   return LETTERS[folded.slice(1)] ?? folded.slice(1);
 }
 
-/** Returns undefined above the last code point. */
+/** Returns undefined for a number above the last code point. */
 function characterOf(digits: string, base: number): string | undefined {
   const code = Number.parseInt(digits, base);
   return code <= 0x10ffff ? String.fromCodePoint(code) : undefined;
 }
 
-/** Removes the escapes of URLs, strings and HTML once. Returns undefined when there are none. */
+/** Decodes the escapes of URLs, string literals and HTML once. Returns undefined when there are none. */
 function removeEscapes(source: MappedText): MappedText | undefined {
   return MAY_ESCAPE.test(source.text) ? replaceMatches(source, ESCAPE, decodeEscape) : undefined;
 }
 
-/** Base64 is often broken into lines. */
+/** A line break within base64, and the indentation after it. */
 const LINE_BREAK = /\r?\n(?<=[A-Za-z0-9+/_-]{16}\r?\n)[ \t]*(?=[A-Za-z0-9+/_-])/g;
 
 function joinBrokenLines(source: MappedText): MappedText | undefined {
@@ -186,14 +185,14 @@ function replaceMatches(
   return composer.finish();
 }
 
-/** Minimum length of an encoded text. A shorter one contains nothing that is not found as a spelling. */
+/** Minimum length of an encoded text. A secret in a shorter one is found by its encoded spelling. */
 const MIN_RUN = 16;
-/** The alphabets of base64 and base64url. */
+/** 1 for each character of the base64 and base64url alphabets. */
 const IN_RUN = Uint8Array.from({ length: 128 }, (_, code) => Number(/[\w+/-]/.test(String.fromCharCode(code))));
 const BASE32 = /[A-Z2-7]{16,}|[a-z2-7]{16,}/g;
 const HEX = /[0-9a-f]{20,}/gi;
 const HEX_LIST = /[0-9a-f]{2}(?:[\s:.,;_=-]{1,3}(?:0x)?[0-9a-f]{2}){9,}/gi;
-/** Java prints signed bytes. */
+/** Numbers can be negative, because Java's bytes are signed. */
 const DECIMAL_LIST = /-?[0-9]{1,3}(?:[\s,;]{1,12}-?[0-9]{1,3}){9,}/g;
 
 const HEX_ITEM = /(?:0x)?([0-9a-f]{2})/gi;
@@ -203,16 +202,18 @@ const HEX_ONLY = /^[0-9a-f]+$/i;
 /** A row of `hexdump -C`, `xxd` and similar programs: an offset, up to 16 bytes, and their letters. */
 const DUMP_ROW = /([0-9a-f]{4,8})[:|]? {1,2}([0-9a-f]{2}(?: {0,2}[0-9a-f]{2}){0,15})/gi;
 const ROW_BYTES = 16;
-/** A row of fewer bytes counts only after the row before it. */
+/** Minimum number of bytes in the first row of a dump. Later rows may be shorter. */
 const MIN_FIRST_ROW = 8;
 
-/** Separates two decoded pieces. It is written like a cut, so that the beginning of a secret before it counts. */
+/**
+ * Separates two decoded pieces. It is an ellipsis, so a secret that is cut off before it is recognised as truncated.
+ */
 const BETWEEN = '...';
 
-/** Decodes everything in the text that looks encoded, one character for a byte; undefined when nothing does. */
+/** Decodes everything in the text that looks encoded, to one character per byte. Returns undefined if nothing does. */
 function decodeBytes(source: MappedText): MappedText | undefined {
   const composer = new TextComposer(source);
-  // First, so that no row of a dump, which also is a list, comes between an earlier and a later part of it.
+  // Dumps come first. Their rows also match as lists, which would otherwise separate consecutive rows.
   addDumps(source.text, composer);
   addRuns(source.text, composer);
   addList(source.text, composer, HEX_LIST, HEX_ITEM, 16);
@@ -220,7 +221,7 @@ function decodeBytes(source: MappedText): MappedText | undefined {
   return composer.finish();
 }
 
-/** Adds the bytes of hexadecimal dumps, whose rows have an offset before them and letters after them. */
+/** Adds the bytes of hexadecimal dumps, in which each row has an offset before the bytes and characters after them. */
 function addDumps(text: string, composer: TextComposer): void {
   let expected: number | undefined;
   for (const { 0: row, 1: offset = '', 2: written = '', index } of text.matchAll(DUMP_ROW)) {
@@ -234,10 +235,10 @@ function addDumps(text: string, composer: TextComposer): void {
   }
 }
 
-/** Adds the bytes behind base64, base32 and hexadecimal. */
+/** Adds the bytes that base64, base32 and hexadecimal encode. */
 function addRuns(text: string, composer: TextComposer): void {
   for (const [index, run] of runsIn(text)) {
-    // What precedes an encoded value may be of the same alphabet, so that it may begin at any character.
+    // The preceding text may use the same alphabet, so the encoded value can begin at any character.
     const skips = HEX_ONLY.test(run) ? 0 : 4;
     for (let skip = 0; skip < skips; skip += 1) {
       composer.addBytes(Buffer.from(run.slice(skip), 'base64'), index + skip, 4 / 3);
@@ -255,7 +256,7 @@ function addRuns(text: string, composer: TextComposer): void {
   }
 }
 
-/** Adds the bytes of lists of numbers in this base. */
+/** Adds the bytes of lists whose numbers are written in this base. */
 function addList(text: string, composer: TextComposer, lists: RegExp, items: RegExp, base: number): void {
   for (const { 0: list, index: at } of text.matchAll(lists)) {
     for (const { 0: written, 1: digits = '', index } of list.matchAll(items)) {
@@ -266,10 +267,10 @@ function addList(text: string, composer: TextComposer, lists: RegExp, items: Reg
   }
 }
 
-/** Maximum ratio of compression, so that the time stays linear. JSON becomes about a tenth. */
+/** Maximum compression ratio, which keeps the time linear. JSON usually shrinks to about a tenth. */
 const MAX_RATIO = 16;
 
-/** Decompresses gzip, even if its end is missing. Returns undefined for other bytes. */
+/** Decompresses gzip data, even if it is truncated. Returns undefined for other bytes. */
 function inflate(bytes: Buffer): Buffer | undefined {
   if (bytes.length < MIN_RUN || bytes[0] !== 0x1f || bytes[1] !== 0x8b) return undefined;
   try {
@@ -279,7 +280,7 @@ function inflate(bytes: Buffer): Buffer | undefined {
   }
 }
 
-/** Finds the longest parts in the alphabets of base64 and base64url, with their positions. */
+/** Finds the longest runs of base64 or base64url characters, with their positions. */
 function runsIn(text: string): [index: number, run: string][] {
   const runs: [number, string][] = [];
   let start = 0;
@@ -292,14 +293,14 @@ function runsIn(text: string): [index: number, run: string][] {
   return runs;
 }
 
-/** Maximum distance over which the beginning of an encoded text is looked for. */
+/** Maximum number of characters to look back for the beginning of an encoded text. */
 const MAX_RUN = 65_536;
 
-/** Returns where the encoded text around a position begins. */
+/** Returns the position at which the encoded text around `position` begins. */
 export function startOfRun(text: string, position: number): number {
   const first = Math.max(0, position - MAX_RUN);
   let start = position;
-  // Not a regular expression for the end of the text, which would be tried at each of its characters.
+  // A regular expression anchored at the end of the text would be tried at each character.
   while (start > first && IN_RUN[text.charCodeAt(start - 1)] === 1) start -= 1;
   return start;
 }
@@ -309,7 +310,7 @@ function decodeBase32(text: string): Buffer {
   let [held, bits, length] = [0, 0, 0];
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
-    // The letters of either case are 0 to 25, the digits 2 to 7 the rest.
+    // The letters A to Z, in either case, are 0 to 25; the digits 2 to 7 are 26 to 31.
     held = ((held << 5) | (code < 0x40 ? code - 0x32 + 26 : (code & 0x1f) - 1)) & 0xfff;
     bits += 5;
     if (bits < 8) continue;

@@ -7,7 +7,8 @@ export type HeaderLine = readonly [name: string, value: string];
 export const DEFAULT_SIGNATURE_HEADER = 'X-Service-Signature';
 
 /**
- * Default name of the header that carries the API key. This is a ruling: the specification shows it only in an example.
+ * Default name of the header that carries the API key. The specification shows this name only in an example; hookproof
+ * adopts it.
  */
 export const DEFAULT_API_KEY_HEADER = 'X-API-Key';
 
@@ -44,7 +45,7 @@ export function headerValues(lines: readonly HeaderLine[], name: string): string
   return lines.filter(([other]) => sameHeaderName(other, name)).map(([, value]) => value);
 }
 
-/** Limits of a delivery. The response times are rulings: the specification does not state any. */
+/** Limits of a delivery. The specification states no response times; hookproof defines them. */
 export const LIMITS = {
   /** Recommended minimum length of the HMAC secret, in characters. */
   recommendedSecretLength: 32,
@@ -52,8 +53,8 @@ export const LIMITS = {
   minimumRsaBits: 2048,
   /** Lowest accepted TLS version, by its node:tls name. */
   minimumTlsVersion: 'TLSv1.2',
-  /** Milliseconds after which an answer counts as missing (ruling). */
+  /** Time without an answer, in milliseconds, after which the answer counts as missing. Defined by hookproof. */
   answerTimeoutMs: 10_000,
-  /** Milliseconds after which an answer counts as slow (ruling). */
+  /** Time in milliseconds after which an answer counts as slow. Defined by hookproof. */
   slowAnswerMs: 5_000,
 } as const;

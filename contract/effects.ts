@@ -6,15 +6,16 @@
  *     GET URL?transaction=ID
  *     Authorization: Bearer TOKEN
  *
- * It answers 200 with {@link effectsAnswer}, 401 without the token, and 400 for any other query. An unknown id is not
- * an error: it has no handling. A command receives the same query as its last argument, `notification=ID,ID` or
- * `transaction=ID`, and writes the same JSON to standard output.
+ * The endpoint answers 200 with {@link effectsAnswer}, 401 without the token, and 400 for any other query. An unknown
+ * id is not an error; the answer lists nothing for it. A command receives the same query as its last argument,
+ * `notification=ID,ID` or `transaction=ID`, and writes the same JSON to standard output.
  */
 import * as z from 'zod';
 import type { JsonObject } from './json.ts';
 
 /**
- * A value that a receiver can report. Values that it does not store are omitted; null means a field without a value.
+ * A value that a receiver can report. It is omitted if the receiver does not store it, and null if the field has no
+ * value.
  */
 const value = z.string().nullable().optional();
 
@@ -67,15 +68,15 @@ export function effectsQueryText(query: EffectsQuery): string {
 }
 
 /**
- * Encodes more characters than `encodeURIComponent` does, because a command can run over ssh, whose shell would
- * interpret the rest.
+ * Percent-encodes the characters that `encodeURIComponent` leaves, because a command can run over ssh, where a remote
+ * shell would interpret them.
  */
 function encoded(id: string): string {
   const hex = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
   return encodeURIComponent(id).replaceAll(/[!'()*~]/g, hex);
 }
 
-/** Parses a query string. Returns undefined when it has neither of the two forms, or too many ids. */
+/** Parses a query string. Returns undefined when it has neither of the two forms or too many ids. */
 export function readEffectsQuery(text: string): EffectsQuery | undefined {
   const [, name, given = ''] = /^(notification|transaction)=([^&=]+)$/.exec(text) ?? [];
   if (name === undefined) return undefined;

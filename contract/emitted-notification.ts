@@ -1,4 +1,4 @@
-/** Strict schemas of what the sender emits. Specification: Resources and their fields. */
+/** Strict schemas of the notifications that the sender emits. Specification: Resources and their fields. */
 import * as z from 'zod';
 import { findKind, type NotificationKind } from './kinds.ts';
 import { SHAPES } from './shapes.ts';
@@ -41,8 +41,8 @@ export type Notification =
   | DepositNotification;
 
 /**
- * The strict schema: no unknown fields, exact lists, a UUID, `at` in the form of its type, and the rules between fields
- * (errorData only on a failure, the hash only on a successful refund, errorCode only on DECLINED).
+ * The strict schema: no unknown fields, only listed values, a UUID as `id`, `at` in the form of the type, and the rules
+ * between fields (errorData only on a failure, the hash only on a successful refund, errorCode only on DECLINED).
  */
 export const emittedNotification: z.ZodType<Notification> = anyNotification as z.ZodType<Notification>;
 

@@ -18,13 +18,13 @@ const ISO = 'Time of the notification, as an ISO 8601 timestamp in UTC.';
 /** Control characters are rejected because they corrupt logs and stores. */
 const NO_CONTROL_CHARACTERS = /^[^\u0000-\u001f\u007f-\u009f]*$/;
 
-/** The sender generates UUIDs; a receiver accepts any identifier that it can store. */
+/** The sender generates UUIDs; a receiver accepts any identifier of 1 to 200 characters without control characters. */
 const notificationId = {
   emitted: z.uuid().describe(ID),
   received: z.string().min(1).max(200).regex(NO_CONTROL_CHARACTERS, 'must not have control characters').describe(ID),
 };
 
-/** The envelope alone, which is all that is checked of a notification of an unknown kind. */
+/** The only fields that are checked in a notification of an unknown kind. */
 export const receivedEnvelope = z.looseObject({
   id: notificationId.received,
   type: z.string().min(1),
@@ -43,7 +43,7 @@ const READABLE_TIME = new RegExp(`^(?:[0-9]{1,13}(?:\\.[0-9]+)?|${DATE}(?:[Tt ]$
 
 const DATE_AND_TIME = /^(.{10}).([0-9:]+)(?:[.,]([0-9]+))?(?:[Zz]|([+-][0-9]{2}):?([0-9]{2}))?$/;
 
-/** A receiver reads the time as a Date, whichever of the two forms is sent. */
+/** A receiver accepts both forms of the time and reads them as a Date. */
 const receivedTime = z
   .union([
     z.number().min(0).max(MAX_SECONDS),
@@ -79,7 +79,7 @@ export function readTime(at: unknown): Date | null {
   return dateOf(Date.parse(`${date}T${time}${fraction && `.${fraction}`}${hours}:${minutes}`));
 }
 
-/** Returns null for a time before 1970 or beyond what a Date can hold. */
+/** Returns null for a time before 1970 or outside the range of a Date. */
 function dateOf(milliseconds: number): Date | null {
   return milliseconds >= 0 && milliseconds <= MAX_SECONDS * 1000 ? new Date(milliseconds) : null;
 }

@@ -90,22 +90,24 @@ const MEANINGS: Readonly<Record<ErrorCodeGroup, Readonly<Record<string, string>>
   },
 };
 
-/** Every listed code, group by group. Receivers may get others. */
+/** Every listed code, sorted by group. Receivers may get others. */
 export const ERROR_CODES: readonly ErrorCode[] = (Object.keys(ERROR_CODE_GROUPS) as ErrorCodeGroup[]).flatMap((group) =>
   Object.entries(MEANINGS[group]).map(([code, meaning]) => ({ code, group, meaning })),
 );
 
 const BY_CODE: ReadonlyMap<string, ErrorCode> = new Map(ERROR_CODES.map((entry) => [entry.code, entry]));
 
-/** Finds a listed code. A code that is not listed may still be valid. */
+/** Finds a listed code. Returns undefined for other codes, which may still be valid. */
 export function findErrorCode(code: string): ErrorCode | undefined {
   return BY_CODE.get(code);
 }
 
-/** Form of an error code: three groups joined by hyphens. The middle one has three digits, in one listed code two. */
+/**
+ * Form of an error code: three groups joined by hyphens. The middle group has three digits, or two in one listed code.
+ */
 export const ERROR_CODE_FORM = /^[0-9]{3}-[0-9]{2,3}-[A-Z][0-9]$/;
 
-/** Returns true for text in the form of an error code, listed or not. */
+/** Returns true for text that has the form of an error code, listed or not. */
 export function isErrorCodeShaped(text: string): boolean {
   return ERROR_CODE_FORM.test(text);
 }

@@ -1,12 +1,12 @@
 /**
- * Defines each field of a notification once and builds two shapes from it:
+ * Defines each field of a notification once and builds two schemas from it:
  *
- * - `emitted` is what the sender sends: exact lists, exact forms, no unknown fields;
- * - `received` is what a receiver reads: unknown fields are kept, lists are open, and optional data may be missing,
- *   null or empty, all of which read as null.
+ * - `emitted` describes what the sender sends: only listed values, exact forms, no unknown fields;
+ * - `received` describes what a receiver reads: unknown fields are kept, unlisted values are accepted, and optional
+ *   data may be missing, null or empty, all of which read as null.
  *
- * A {@link Field} is such a pair, and a {@link group} of fields is itself a field. Both shapes of a whole notification
- * therefore come from one definition (see ./shapes.ts) and cannot drift apart.
+ * A {@link Field} is such a pair, and a {@link group} of fields is itself a field. Both schemas of a whole notification
+ * therefore come from one definition (see ./shapes.ts) and cannot diverge.
  */
 import * as z from 'zod';
 
@@ -19,21 +19,21 @@ export type Fields = Readonly<Record<string, Field>>;
 type EmittedShape<F extends Fields> = { -readonly [K in keyof F]: F[K]['emitted'] };
 type ReceivedShape<F extends Fields> = { -readonly [K in keyof F]: F[K]['received'] };
 
-/** The value that a receiver has after reading these fields. */
+/** The type of an object after a receiver has read these fields. */
 export type ReceivedOfFields<F extends Fields> = z.output<z.ZodObject<ReceivedShape<F>, z.core.$strip>>;
 
 /**
- * A listed value or any other text, because receivers must expect new values. Editors still complete the listed ones.
+ * A listed value or any other text, because receivers must accept new values. Editors still suggest the listed values.
  */
 type Open<T extends string> = T | (string & Record<never, never>);
 
-/** Received text that may be absent: missing, null and empty all read as null. */
+/** Text that a receiver does not require: missing, null and empty all read as null. */
 const absentText = z
   .string()
   .nullish()
   .transform((value) => value || null);
 
-/** Required text, without which the notification is meaningless. `form` restricts what the sender may send. */
+/** Text without which the notification is meaningless. `form` restricts what the sender may send. */
 export function requiredText(description: string, form: z.ZodString = z.string().min(1)) {
   return { emitted: form.describe(description), received: z.string().min(1).describe(description) };
 }
@@ -43,12 +43,12 @@ export function text(description: string, form: z.ZodString = z.string().min(1))
   return { emitted: form.describe(description), received: absentText.describe(description) };
 }
 
-/** Text that the sender sends only sometimes. Otherwise the field is missing or empty. A receiver also reads null. */
+/** Text that the sender sends only in some cases, otherwise leaving it out or empty. A receiver also accepts null. */
 export function sometimesText(description: string, form: z.ZodString = z.string()) {
   return { emitted: form.optional().describe(description), received: absentText.describe(description) };
 }
 
-/** A required value: one of a list for the sender, any text for the receiver, because lists grow. */
+/** A required value. The sender sends a listed value; a receiver accepts any text, because lists grow. */
 export function requiredOneOf<const T extends readonly string[]>(values: T, description: string) {
   return {
     emitted: z.enum(values).describe(description),
@@ -56,7 +56,7 @@ export function requiredOneOf<const T extends readonly string[]>(values: T, desc
   };
 }
 
-/** An optional value: one of a list for the sender; any text, or none, for the receiver. */
+/** An optional value. The sender sends a listed value; a receiver accepts any text, or none. */
 export function oneOf<const T extends readonly string[]>(values: T, description: string) {
   return {
     emitted: z.enum(values).describe(description),
@@ -64,7 +64,7 @@ export function oneOf<const T extends readonly string[]>(values: T, description:
   };
 }
 
-/** The value that distinguishes a shape from the others. It is the same for sender and receiver. */
+/** The value that distinguishes one shape from the others. It is the same for sender and receiver. */
 export function discriminator<const T extends string>(value: T, description: string) {
   return { emitted: z.literal(value).describe(description), received: z.literal(value).describe(description) };
 }
@@ -75,8 +75,8 @@ export function alwaysNull<R extends z.ZodType>(field: Field<z.ZodType, R>) {
 }
 
 /**
- * An object of required fields. A received object keeps unlisted fields, but its type does not name them, so that a
- * misspelt property remains a type error.
+ * An object of required fields. A received object keeps unlisted fields at run time, but its type omits them, so a
+ * misspelt property is a type error.
  */
 export function group<F extends Fields>(fields: F, description: string) {
   const emitted = z.strictObject(side(fields, 'emitted') as EmittedShape<F>).describe(description);
@@ -84,7 +84,7 @@ export function group<F extends Fields>(fields: F, description: string) {
   return { emitted, received: received.describe(description) };
 }
 
-/** Makes an object optional for the receiver: missing and null read as null. */
+/** Makes an object optional for a receiver: missing and null both read as null. */
 export function optionalInReading<E extends z.ZodType, R extends z.ZodType>(field: Field<E, R>) {
   return { emitted: field.emitted, received: field.received.nullish().transform((value) => value ?? null) };
 }
@@ -97,9 +97,9 @@ const CORRECT = 'blockchainTransactionId';
 const MISSPELT = 'blockchainTransctionId';
 
 /**
- * A group of fields with the hash of a blockchain transaction, for which receivers see two spellings: the sender uses
- * the correct one, and the misspelt `blockchainTransctionId` is read as well. The correct one wins, and the parsed
- * object has only the correct key; the raw notification is unchanged. Specification: CAAS_BLOCKCHAIN.
+ * A group of fields with the hash of a blockchain transaction. The sender uses the key `blockchainTransactionId`; a
+ * receiver also accepts the misspelt `blockchainTransctionId`. If both are filled, the correct key takes precedence.
+ * The parsed object has only the correct key; the raw notification is unchanged. Specification: CAAS_BLOCKCHAIN.
  */
 export function groupWithHash<F extends Fields>(fields: F, description: string, hashDescription: string) {
   const hash = sometimesText(hashDescription);
@@ -113,7 +113,7 @@ export function groupWithHash<F extends Fields>(fields: F, description: string, 
     description,
   );
   type WithHash = ReceivedOfFields<F> & { [CORRECT]: string | null };
-  // The other keys depend on F and do not matter here.
+  // The type of the other keys depends on F and is not needed here.
   const read = (received as unknown as z.ZodType<Record<string, unknown>>).transform((reading) => {
     const { [MISSPELT]: misspelt, ...rest } = reading;
     return { ...rest, [CORRECT]: rest[CORRECT] ?? misspelt };
@@ -122,8 +122,8 @@ export function groupWithHash<F extends Fields>(fields: F, description: string, 
 }
 
 /**
- * States that `field` is filled exactly when the value at `when` equals `is`, and is otherwise absent, null or empty.
- * Paths are keys joined by points, relative to `data`.
+ * States that `field` has a value exactly when the value at `when` equals `is`, and is otherwise absent, null or empty.
+ * Paths are keys joined by dots, relative to `data`.
  */
 export interface FilledExactlyWhen {
   readonly field: string;
@@ -166,7 +166,7 @@ function asJsonSchema({ field, when, is }: FilledExactlyWhen): object {
   };
 }
 
-/** Builds a schema for the value at a path; `required` makes the value mandatory. */
+/** Builds a JSON Schema that applies `leaf` to the value at a path. With `required`, the value must exist. */
 function nested(path: string, leaf: object, required: boolean): object {
   return path
     .split('.')

@@ -2,45 +2,45 @@
 import { type DecodedText, decodeText, type Span } from './decoded-texts.ts';
 import { digestSpellings, secretParts, secretSpellings } from './secret-spellings.ts';
 
-/** A part of a text that must not be shown. */
+/** A part of a text that must be masked, with the name of the secret in it. */
 export interface NamedSpan extends Span {
   readonly name: string;
 }
 
-/** Minimum length of a secret. Shorter values occur in any text by chance. */
+/** Minimum length of a secret. Shorter values occur in many texts by chance. */
 export const MIN_ANYWHERE = 4;
-/** Minimum length of a secret that is looked for in decoded bytes. Shorter values occur there by chance. */
+/** Minimum length of a secret to search for in decoded bytes. Shorter values occur there by chance. */
 const MIN_DECODED = 8;
-/** Values of this length or more are not ordinary words. */
+/** Minimum length of a value that cannot be an ordinary word. */
 const MIN_STRONG = 16;
 /** Minimum length for which a secret is also found when separators are inserted between its characters. */
 const MIN_SQUEEZED = 10;
-/** Maximum length of such a separator. */
+/** Maximum length of such a separator, in characters. */
 const MAX_GAP = 32;
-/** A truncated secret counts from this many leading characters. */
+/** Minimum number of leading characters for which a truncated secret is found. */
 const MIN_HEAD = 8;
-/** A truncated signature counts from this many leading characters. */
+/** Minimum number of leading characters for which a truncated signature is found. */
 const MIN_SIGNATURE_HEAD = 12;
-/** Node prints this many bytes of a Buffer, which are most of a secret. */
+/** Number of bytes that Node prints of a Buffer. They can be most of a secret. */
 const INSPECTED_BYTES = 50;
 
 /** A spelling of a secret, with its ASCII letters in lower case. */
 interface Form {
   readonly text: string;
   readonly name: string;
-  /** True for a value that may be an ordinary word: it is not looked for in hookproof's own wording. */
+  /** True for a value that may be an ordinary word. Such a value is not searched for in hookproof's own wording. */
   readonly isWeak: boolean;
-  /** Whether it is looked for in decoded bytes too. */
+  /** True when the form is also searched for in decoded bytes. */
   readonly isDecodable: boolean;
-  /** This many leading characters are enough, anywhere in a text. */
+  /** Number of leading characters that make a match, anywhere in a text. */
   readonly minLength: number;
-  /** Its first four characters: see {@link firstFour}. */
+  /** The first four characters as a number: see {@link firstFour}. */
   readonly head: number;
-  /** Its letters and digits in the letter cases that count; undefined when any does. */
+  /** Letters and digits of the spellings whose letter case must match; undefined when letter case is ignored. */
   readonly exactLetters?: readonly string[];
 }
 
-/** ASCII letters in lower case; everything else as it is, so that positions stay the same. */
+/** Lower-case code of each ASCII character. Folding changes only ASCII letters, so positions stay the same. */
 const FOLDED = Uint8Array.from({ length: 128 }, (_, code) => String.fromCharCode(code).toLowerCase().charCodeAt(0));
 const ALPHANUMERIC = Uint8Array.from({ length: 128 }, (_, code) => Number(/[a-z0-9]/i.test(String.fromCharCode(code))));
 
@@ -58,11 +58,11 @@ export function lettersOf(text: string): string {
   return text.replace(/[^A-Za-z0-9]+/g, '');
 }
 
-/** Forms are looked up by their first four characters. */
+/** Number of leading characters by which forms are looked up. */
 const HEAD = 4;
 const HASH_BITS = 18;
 
-/** Appends a character to the last four, each of which is one byte of the number. */
+/** Appends a character code to a number that holds the last four, one byte each. */
 function nextFour(four: number, code: number): number {
   return (four << 8) | (code & 0xff);
 }
@@ -77,10 +77,10 @@ function firstFour(text: string): number {
   return four;
 }
 
-/** Forms by their first four characters, so that one pass over a text looks for all of them. */
+/** Indexes forms by their first four characters, so that one pass over a text searches for all of them. */
 class FormIndex {
   readonly #forms = new Map<number, Form[]>();
-  /** 1 for the hash of each head: at most positions of a text, it saves the look-up in the map. */
+  /** 1 for the hash of each indexed head. At most positions of a text, this saves a map look-up. */
   readonly #used = new Uint8Array(1 << HASH_BITS);
 
   add(form: Form): void {
@@ -96,15 +96,15 @@ class FormIndex {
 }
 
 /**
- * A spelling of a signature. A run makes thousands of signatures and few texts contain one, so the spelling is computed
- * only where a text has its first characters.
+ * Creates the form of a signature's spelling. A run creates thousands of signatures, and few texts contain one, so the
+ * full spelling is computed only when a text has its first characters.
  */
 function signatureForm(name: string, digest: Buffer, encoding: 'base64' | 'base64url' | 'hex'): Form {
   let spelling: string | undefined;
   const padding = encoding === 'base64url' ? '='.repeat((3 - (digest.length % 3)) % 3) : '';
   return {
     ...{ name, isWeak: false, isDecodable: true, minLength: MIN_SIGNATURE_HEAD },
-    // Three bytes are the first four characters of base64, two those of hexadecimal.
+    // The first four characters encode three bytes in base64, and two in hexadecimal.
     head: firstFour(digest.toString(encoding, 0, encoding === 'hex' ? 2 : 3)),
     get text() {
       spelling ??= foldCase(digest.toString(encoding)) + padding;
@@ -116,20 +116,20 @@ function signatureForm(name: string, digest: Buffer, encoding: 'base64' | 'base6
 /** Looks for secrets in every spelling, and behind encodings that are nested several levels deep. */
 export class SecretFinder {
   readonly #isExact: boolean;
-  /** What was added, so that nothing is added twice. */
+  /** Keys of everything that was added, which prevents duplicates. */
   readonly #known = new Set<string>();
   /** Every spelling of the secrets, in lower case. */
   readonly #spellings: string[] = [];
   readonly #forms = new FormIndex();
-  /** Forms of letters and digits alone: separators between them, such as line breaks and colons, do not matter. */
+  /** Forms reduced to letters and digits. A match ignores separators, such as line breaks and colons. */
   readonly #squeezed = new FormIndex();
 
-  /** With `exact`, neither a part of a value counts, nor a value or its base64 in another letter case. */
+  /** With `exact`, only complete spellings match, and the value and its base64 must match in letter case. */
   constructor({ exact = false }: { readonly exact?: boolean } = {}) {
     this.#isExact = exact;
   }
 
-  /** Looks for a secret from now on. A value that is too short is ignored. */
+  /** Adds a secret to search for. Parts of fewer than 4 characters are ignored. */
   addSecret(name: string, value: string): void {
     const bytes = Buffer.from(value);
     const printed = this.#isExact ? [value, bytes.toString('base64')] : [];
@@ -143,16 +143,16 @@ export class SecretFinder {
     if (isInspectedInPart) this.addSpelling(name, bytes.toString('hex', 0, INSPECTED_BYTES));
   }
 
-  /** Looks for a text in this spelling only. */
+  /** Adds a text to search for in this spelling only. */
   addSpelling(name: string, spelling: string): void {
     this.#addSpelling(name, spelling, spelling.length);
   }
 
-  /** Looks for a signature, by the base64 of its digest. */
+  /** Adds a signature to search for, given the base64 of its digest. */
   addSignature(name: string, base64: string): void {
     if (!this.#addNew(`signature ${name} ${base64}`)) return;
     const digest = Buffer.from(base64, 'base64');
-    // Shorter digests are not signatures, and would match by chance.
+    // Shorter digests are not signatures and would match by chance.
     if (digest.length < MIN_SIGNATURE_HEAD) return;
     if (this.#isExact) {
       const spellings = digestSpellings(base64);
@@ -165,15 +165,15 @@ export class SecretFinder {
   }
 
   /**
-   * Finds the secrets in a text. A part counts too when it shows most of the secret: its first three quarters (a key
-   * with one character changed), or eight characters where the text was cut. The time is linear in the length of the
-   * text. A caller that has already decoded the text gives the result as `decoded`.
+   * Finds the secrets in a text. A part of a secret also matches if it is the first three quarters (a key with its last
+   * characters changed), or at least 8 leading characters at a position where the text is cut off. The time is linear
+   * in the length of the text. Pass `decoded` if the text has already been decoded.
    */
   find(text: string, decoded?: readonly DecodedText[]): NamedSpan[] {
     return this.#findIn(text, false, decoded);
   }
 
-  /** Finds the secrets in a text of hookproof, except for values that may be ordinary words. */
+  /** Finds the secrets in a text that hookproof wrote, except for values that may be ordinary words. */
   findInWording(text: string): NamedSpan[] {
     return this.#findIn(text, true);
   }
@@ -185,13 +185,13 @@ export class SecretFinder {
     );
   }
 
-  /** Whether the text contains a spelling of a secret, without being decoded. */
+  /** Returns true when the text, without decoding, contains a spelling of a secret. Ignores letter case. */
   containsSecret(text: string): boolean {
     const folded = foldCase(text);
     return this.#spellings.some((spelling) => folded.includes(spelling));
   }
 
-  /** Finds the secrets in one decoded text. Positions are those of this text, not of the original. */
+  /** Finds the secrets in one decoded text. Positions refer to this text, not to the original. */
   findInDecoded({ text, depth, isFinal }: DecodedText, isWording = false): NamedSpan[] {
     const spans: NamedSpan[] = [];
     const collect = (form: Form, start: number, { length, end }: Match) => {
@@ -221,7 +221,7 @@ export class SecretFinder {
     return spans;
   }
 
-  /** `length` is that of the value, and `printed` are the spellings of it whose letter case counts. */
+  /** `length` is the length of the value; `printed` lists its spellings whose letter case must match. */
   #addSpelling(name: string, spelling: string, length: number, printed: readonly string[] = []): void {
     const text = foldCase(spelling);
     if (text.length < HEAD) return;
@@ -239,7 +239,7 @@ export class SecretFinder {
     index.add({ ...common, text, head: firstFour(text), minLength });
   }
 
-  /** Whether an id was not added before. It is added. */
+  /** Adds a key. Returns false when it was already known. */
   #addNew(id: string): boolean {
     const isNew = !this.#known.has(id);
     this.#known.add(id);
@@ -248,9 +248,9 @@ export class SecretFinder {
 }
 
 interface Match {
-  /** Number of characters of the form, from its beginning. */
+  /** Number of leading characters of the form that match. */
   readonly length: number;
-  /** The end of the match in the text. */
+  /** Position in the text after the last matching character. */
   readonly end: number;
 }
 
@@ -268,7 +268,10 @@ function isAlphanumeric(text: string, at: number): boolean {
   return code < 128 && ALPHANUMERIC[code] === 1;
 }
 
-/** Returns where the last four letters and digits begin; undefined when a separator between them is too long. */
+/**
+ * Returns the position of the first of the last four letters and digits. Returns undefined when a separator between
+ * them is too long.
+ */
 function startOfLetters(text: string, end: number): number | undefined {
   let at = end;
   for (let letters = 1; letters < HEAD; letters += 1) {
@@ -280,7 +283,7 @@ function startOfLetters(text: string, end: number): number | undefined {
   return at;
 }
 
-/** Like {@link matchForm}, but skips what is between letters and digits. */
+/** Like {@link matchForm}, but skips separators between letters and digits. */
 function matchLetters(text: string, from: number, form: string): Match {
   let [at, end, length] = [from, from, 0];
   while (length < form.length && at < text.length && at - end <= MAX_GAP) {
@@ -294,7 +297,10 @@ function matchLetters(text: string, from: number, form: string): Match {
   return { length, end };
 }
 
-/** Finds the parts of a value in a text that have at least `length` characters; each is as long as possible. */
+/**
+ * Finds every part of a value that occurs in the text with at least `length` characters. Each part is as long as
+ * possible.
+ */
 export function partsIn(text: string, value: string, length: number): Span[] {
   const parts: Span[] = [];
   for (let from = 0; from + length <= value.length; from += 1) {
@@ -309,14 +315,12 @@ export function partsIn(text: string, value: string, length: number): Span[] {
   return parts;
 }
 
-/** Whether the text ends at this position, or is cut off there with an ellipsis. */
+/** Returns true when the text ends at this position or continues with an ellipsis. */
 function isCut(text: string, at: number): boolean {
   return at === text.length || text[at] === '…' || text.startsWith('...', at);
 }
 
-/**
- * Replaces every span with the marker for its name. Overlapping spans become one, named after the longest.
- */
+/** Replaces every span with the marker for its name. Overlapping spans are merged and named after the longest one. */
 export function replaceSpans(text: string, spans: readonly NamedSpan[], markerFor: (name: string) => string): string {
   let result = '';
   let from = 0;
@@ -330,8 +334,8 @@ export function replaceSpans(text: string, spans: readonly NamedSpan[], markerFo
 }
 
 /**
- * Joins spans that overlap. The spans must be sorted by their start. `choose` decides which of two overlapping spans
- * provides the other fields.
+ * Merges overlapping spans, which must be sorted by start. `choose` decides which of two overlapping spans provides the
+ * other fields.
  */
 export function mergeOverlapping<S extends Span>(sorted: readonly S[], choose: (one: S, other: S) => S): S[] {
   const merged: S[] = [];

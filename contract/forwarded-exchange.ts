@@ -1,4 +1,4 @@
-/** A request to a receiver and its answer, as recorded by a proxy or inspector between sender and receiver. */
+/** A request to a receiver and the answer to it, as recorded by a proxy or inspector between sender and receiver. */
 import type { HeaderLine } from './delivery.ts';
 
 export interface ForwardedExchange {
@@ -8,22 +8,22 @@ export interface ForwardedExchange {
   /** IP address of the sender. */
   readonly remoteAddress: string;
   readonly request: {
-    /** Empty, like `target` and `httpVersion`, when the first line is not an HTTP request line. */
+    /** `method`, `target` and `httpVersion` are empty when the first line is not an HTTP request line. */
     readonly method: string;
     /** Path and query, as received. */
     readonly target: string;
     readonly httpVersion: string;
     /** Header lines in their original order and letter case. */
     readonly headers: readonly HeaderLine[];
-    /** Every byte of the request; undefined when not all of them were kept. */
+    /** Every byte of the request. Undefined when some bytes were not kept. */
     readonly raw: Buffer | undefined;
-    /** The body without chunked framing; undefined when it did not arrive completely or was not kept completely. */
+    /** The body without chunked framing. Undefined when it did not arrive or was not kept completely. */
     readonly body: Buffer | undefined;
     /** Number of body bytes that arrived. */
     readonly bodyLength: number;
     readonly complete: boolean;
   };
-  /** Undefined when the receiver did not respond. */
+  /** Undefined when the receiver sent no answer. */
   readonly answer: ForwardedAnswer | undefined;
   /** Id of the exchange that this one replays. */
   readonly replayOf?: string;

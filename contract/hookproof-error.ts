@@ -5,12 +5,12 @@
 export type ErrorKind = 'usage' | 'internal' | 'no-verdict';
 
 /**
- * The only error class: every error that a person has to read is thrown as a HookproofError.
+ * The only error class: every error that is shown to users is thrown as a HookproofError.
  *
- * - `code` is stable and greppable, for example `CONFIG_UNKNOWN_KEY`;
+ * - `code` is stable and searchable, for example `CONFIG_UNKNOWN_KEY`;
  * - `message` states what is wrong and where;
  * - `hint` states how to fix it;
- * - `kind` decides the exit code: `usage` is 2, `internal` is 4, `no-verdict` is 3.
+ * - `kind` decides the exit code: 2 for `usage`, 3 for `no-verdict`, 4 for `internal`.
  *
  * The message never contains a secret. It names the source of a value (a flag, a file, a variable) instead.
  */

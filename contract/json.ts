@@ -10,9 +10,9 @@ export interface JsonObject {
 }
 
 /**
- * Lists the strings, numbers, booleans and nulls inside a value with their paths (`data.transactionId`). An object
- * nested more deeply than `maxDepth` is returned whole, because recursion over thousands of levels would overflow the
- * stack.
+ * Lists the strings, numbers, booleans and nulls inside a value with their paths (`data.transactionId`). An object or
+ * list nested deeper than `maxDepth` is returned as a leaf, because recursion over thousands of levels would overflow
+ * the stack.
  */
 export function leavesOf(value: JsonValue, maxDepth: number, path = ''): [path: string, leaf: JsonValue][] {
   if (value === null || typeof value !== 'object' || maxDepth === 0) return [[path, value]];
@@ -32,9 +32,9 @@ export interface JsonSchemas {
 }
 
 /**
- * Returns the JSON Schemas of every kind, generated from the schemas that validate at run time. They cannot express two
- * rules: that a date exists (only its form is checked), and that the misspelt hash is read when the correct one is
- * empty.
+ * Returns the JSON Schemas of every kind, generated from the schemas that validate at run time. JSON Schema cannot
+ * express two of the rules: that a date exists (only its form is checked), and that the misspelt hash is read when the
+ * correct one is empty.
  */
 export function jsonSchemas(): JsonSchemas {
   return { emitted: schemasOf('emitted'), received: schemasOf('received') };

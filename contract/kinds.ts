@@ -1,8 +1,8 @@
 /**
  * Types, kinds and statuses of notifications. Specification: Notification envelope; Events; States and transitions.
  *
- * `type` is a field of the envelope. A *kind* is `type`, and for CAAS also `data.type`, so that each kind has one fixed
- * shape of `data`.
+ * `type` is a field of the envelope. A *kind* is the `type`, combined with `data.type` for CAAS, so each kind has one
+ * fixed shape of `data`.
  */
 
 /** Every value of `type`. */
@@ -33,7 +33,7 @@ const KIND_BY_CAAS_TYPE: ReadonlyMap<unknown, NotificationKind> = new Map([
   ['ORDER_TRACKING', 'CAAS_ORDER_TRACKING'],
 ]);
 
-/** Finds the kind for a `type` and a `data.type` (used for CAAS only). Returns undefined when there is none. */
+/** Finds the kind for a `type` and a `data.type` (only CAAS uses it). Returns undefined for unlisted values. */
 export function findKind(type: string, dataType: unknown): NotificationKind | undefined {
   return type === 'CAAS' ? KIND_BY_CAAS_TYPE.get(dataType) : KIND_BY_TYPE.get(type);
 }
@@ -79,7 +79,7 @@ export const TRACKING_STATUS_MEANINGS: Meanings<TrackingStatus> = {
   EXPIRED: 'The user was too late, and the provider let the transaction expire.',
 };
 
-/** Every status of a payment method. Most of them are never notified. */
+/** Every status of a payment method. The service sends notifications for some of them only. */
 export const PAYMENT_METHOD_STATUSES = ['CREATED', 'STAGED', 'VERIFIED', 'DECLINED', 'DELETED'] as const;
 export type PaymentMethodStatus = (typeof PAYMENT_METHOD_STATUSES)[number];
 
@@ -91,14 +91,14 @@ export const PAYMENT_METHOD_STATUS_MEANINGS: Meanings<PaymentMethodStatus> = {
   DELETED: 'The payment method has been removed. Not notified.',
 };
 
-/** The statuses of a payment method that are notified: `data.status` of PAYMENT_METHOD. */
+/** The statuses of a payment method for which notifications are sent: `data.status` of PAYMENT_METHOD. */
 export const NOTIFIED_PAYMENT_METHOD_STATUSES = [
   'DECLINED',
   'STAGED',
 ] as const satisfies readonly PaymentMethodStatus[];
 export type NotifiedPaymentMethodStatus = (typeof NOTIFIED_PAYMENT_METHOD_STATUSES)[number];
 
-/** `data.status` of CAAS_BLOCKCHAIN: the only value in the specification. Receivers must accept other values too. */
+/** `data.status` of CAAS_BLOCKCHAIN. The specification lists only this value; receivers must accept others too. */
 export const DEPOSIT_STATUSES = ['COMPLETED'] as const;
 export type DepositStatus = (typeof DEPOSIT_STATUSES)[number];
 

@@ -1,4 +1,4 @@
-/** The packages that only some features need. They are optional peer dependencies: npm does not install them. */
+/** Packages that only some features need. They are optional peer dependencies, which npm does not install. */
 import { HookproofError } from './hookproof-error.ts';
 
 const PACKAGES = {
@@ -8,13 +8,13 @@ const PACKAGES = {
   '@photostructure/sqlite': { range: '1', feature: 'A SQLite file on Node before 22.13' },
 } as const;
 
-/** Loads a package that may not be installed. Throws `HookproofError` `PACKAGE_MISSING` when it is not installed. */
+/** Loads an optional package. Throws `HookproofError` `PACKAGE_MISSING` when it is not installed. */
 export async function loadOptional<Module>(name: keyof typeof PACKAGES, load: () => Promise<Module>): Promise<Module> {
   try {
     return await load();
   } catch (cause) {
     const isMissing = cause instanceof Error && 'code' in cause && cause.code === 'ERR_MODULE_NOT_FOUND';
-    // The missing package may be a dependency of this one.
+    // The missing package may instead be a dependency of this one, which is a different error.
     if (!isMissing || !cause.message.includes(`'${name}'`)) throw cause;
     const { range, feature } = PACKAGES[name];
     throw new HookproofError('PACKAGE_MISSING', `${feature} needs the package ${name}, which is not installed.`, {

@@ -1,9 +1,9 @@
-/** Parses untrusted JSON, without keys that reach prototypes and with a nesting limit. */
+/** Parses untrusted JSON without the keys that can change prototypes, and checks how deeply it is nested. */
 import { parse } from 'secure-json-parse';
 
 /**
- * Parses JSON and rejects the keys `__proto__` and `constructor.prototype`. Throws what `JSON.parse` throws; skips a
- * leading byte order mark.
+ * Parses JSON and removes the keys `__proto__` and `constructor.prototype`. Throws SyntaxError, as `JSON.parse` does.
+ * Skips a leading byte order mark.
  */
 export function parseSafely(text: string): unknown {
   return parse(text, undefined, { protoAction: 'remove', constructorAction: 'remove' });
@@ -40,7 +40,7 @@ export function isNestedDeeper(text: string, limit: number): boolean {
   return false;
 }
 
-/** Counts a character in a text; stops counting beyond `limit`. */
+/** Counts occurrences of a character. Stops as soon as the count exceeds `limit`. */
 function countUpTo(limit: number, text: string, character: string): number {
   let count = 0;
   for (let at = text.indexOf(character); at !== -1 && count <= limit; at = text.indexOf(character, at + 1)) count += 1;

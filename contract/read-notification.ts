@@ -1,22 +1,22 @@
-/** Reads a notification as a receiver should: strictly where it matters, tolerantly everywhere else. */
+/** Reads a notification as a receiver should: strict only where it matters. */
 import * as z from 'zod';
 import { readTime, receivedEnvelope } from './envelope.ts';
 import type { JsonObject } from './json.ts';
 import { findKind, type NotificationKind } from './kinds.ts';
 import { SHAPES } from './shapes.ts';
 
-/** A notification, or the problems found in it. Issues name fields and never quote values. */
+/** A notification, or the issues found in it. Issues name fields and never quote values. */
 export type Reading =
   | { readonly ok: true; readonly notification: ReceivedNotification }
   | { readonly ok: false; readonly issues: string[] };
 
 /**
- * Reads a parsed JSON value as a notification. It never throws.
+ * Reads a parsed JSON value as a notification. Never throws.
  *
- * Required are the envelope (`id` of 1 to 200 characters without control characters, `type`, `at`, `data`) and the
- * fields that identify the object and its state (the transaction and its status, the wallet and its customer, ...).
- * Every other field may be missing, null or empty; unknown fields are kept, and lists of values are open. An unlisted
- * `type` or CAAS `data.type` reads as the kind UNKNOWN, for which only the envelope is checked.
+ * A notification must have the envelope (`id` of 1 to 200 characters without control characters, `type`, `at`, `data`)
+ * and the fields that identify the object and its state (the transaction and its status, the wallet and its customer,
+ * ...). Every other field may be missing, null or empty; unknown fields are kept, and unlisted values are accepted. An
+ * unlisted `type` or CAAS `data.type` reads as the kind UNKNOWN, of which only `id`, `type` and `data` are checked.
  *
  * Specification: Resources and their fields; Delivery endpoint (malformed payloads).
  */
@@ -32,8 +32,8 @@ export function readNotification(value: unknown): Reading {
 const compiled = new Map<z.ZodType, z.ZodType>();
 
 /**
- * Compiles the schema into one function, which reads three times as fast. Compilation takes a millisecond or two, so it
- * happens on first use.
+ * Compiles the schema into one function, which reads three times as fast. Compiling takes a millisecond or two, and is
+ * deferred until first use.
  */
 function compile<S extends z.ZodType>(schema: S): S {
   const known = compiled.get(schema) ?? z.compile(schema);
@@ -64,7 +64,7 @@ function read(value: unknown): Reading {
   const inner = compile(SHAPES[kind].received).safeParse(value);
   if (!inner.success) return refusal(inner.error);
   const { at, data: reading } = inner.data;
-  // The schema was chosen by kind, but TypeScript cannot follow that through the table.
+  // The schema was chosen by kind, which TypeScript cannot infer from the table.
   return { ok: true, notification: { kind, id, type, at, data: reading, raw } as ReceivedNotification };
 }
 
@@ -75,12 +75,12 @@ function refusal(error: z.ZodError): Reading {
   };
 }
 
-/** Any listed kind, or UNKNOWN for an unlisted `type` (or CAAS `data.type`), because the service may add kinds. */
+/** Any listed kind, or UNKNOWN for an unlisted `type` or CAAS `data.type`, because the service may add kinds. */
 export type ReceivedKind = NotificationKind | 'UNKNOWN';
 
 /**
- * A notification of a listed kind after reading: `id`, `type`, `at` as a Date, and `data` in which absent, null and
- * empty are all null.
+ * A notification of a listed kind after reading: `id`, `type`, `at` as a Date, and `data`, in which absent, null and
+ * empty values all become null.
  */
 type Envelope<K extends NotificationKind> = z.output<(typeof SHAPES)[K]['received']>;
 

@@ -1,13 +1,15 @@
 /**
  * Lists the spellings of a secret: the secret itself, and every encoding that a receiver, a sender or a log is likely
- * to use. Redaction, the leak scan and the inspector search for all of them, both in a text and in its decoded forms
- * (decoded-texts.ts).
+ * to use. Redaction, the leak scan and the inspector search texts and their decoded forms (decoded-texts.ts) for all of
+ * them.
  */
 
-/** Minimum length for reversed spellings. A shorter word may be another word when reversed. */
+/**
+ * Minimum length of a value whose reversed spelling is searched for. A shorter word may be another word when reversed.
+ */
 const MIN_REVERSED = 8;
 
-/** Returns every spelling of a value, the value itself first, without duplicates. Searches ignore letter case. */
+/** Returns every spelling of a value, the value itself first, without duplicates. Compare them case-insensitively. */
 export function secretSpellings(value: string): string[] {
   const backwards = value.length < MIN_REVERSED ? [] : reversedSpellings(value);
   return [...new Set([...forwardSpellings(value), ...backwards])];
@@ -36,12 +38,12 @@ function forwardSpellings(value: string): string[] {
     bitsOf(Buffer.from(value), ' '),
     ...splitInMiddle(value),
   ];
-  // UTF-8 that was decoded as Latin-1, as Node decodes header values.
+  // UTF-8 misread as Latin-1, which is how Node decodes header values.
   const misread = spelt.map((spelling) => Buffer.from(spelling).toString('latin1'));
   return [...spelt, ...misread];
 }
 
-/** Returns the value and its parts that are secret on their own: trimmed, and line by line (PEM material). */
+/** Returns the value, the trimmed value, and its lines (for PEM material). Each of them is a secret by itself. */
 export function secretParts(value: string): string[] {
   const lines = value.split(/\r?\n/).map((line) => line.trim());
   const long = lines.filter((line) => line.length >= 16 && !line.startsWith('-----'));
@@ -49,7 +51,8 @@ export function secretParts(value: string): string[] {
 }
 
 /**
- * Returns the spellings of a signature's digest and of its base64 and hexadecimal text, each enough to sign the body.
+ * Returns the spellings of a signature's digest, and of its base64 and hexadecimal text. Any of them reveals the
+ * signature.
  */
 export function signatureSpellings(base64: string): string[] {
   return [...new Set(signatureBytes(base64).flatMap((bytes) => [...printed(bytes), ...asBytes(bytes)]))];
@@ -62,7 +65,7 @@ export function digestSpellings(base64: string): [base64: string, base64url: str
   return [unpadded, base64url, digest.toString('hex'), digest.toString('latin1')];
 }
 
-/** Returns the spellings of a signature that have no separators, as a header value can contain them. */
+/** Returns the spellings of a signature that a header value can contain: those without separators. */
 export function printedSignatures(base64: string): string[] {
   return signatureBytes(base64).flatMap((bytes) => [...printed(bytes), bytes.toString('hex')]);
 }
@@ -90,7 +93,7 @@ function inJson(value: string): string[] {
   const slashes = plain.replaceAll('/', '\\/');
   const html = escapeAll(plain, /[<>&'+=]/g);
   const htmlFew = escapeAll(plain, /[<>&]/g);
-  // A JSON text inside a JSON string.
+  // JSON text inside a JSON string.
   const nested = JSON.stringify(plain).slice(1, -1);
   const slashesAlone = value.replaceAll('/', '\\/');
   return [plain, ascii, slashes, ascii.replaceAll('/', '\\/'), slashesAlone, html, htmlFew, nested];
@@ -101,7 +104,7 @@ function inUrl(value: string): string[] {
   const component = encodeURIComponent(wellFormed);
   const form = new URLSearchParams([['', wellFormed]]).toString().slice(1);
   const every = Array.from(Buffer.from(value), (byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
-  // The last one is a value that was form-decoded although it was never encoded.
+  // The last spelling is a value that was form-decoded although it was never encoded.
   return [component, encodeURI(wellFormed), form, form.replaceAll('+', '%20'), every, value.replaceAll('+', ' ')];
 }
 
@@ -112,8 +115,8 @@ function inMarkup(value: string): string[] {
 }
 
 /**
- * Returns the base64 of the value, and the part of any longer base64 text that only this value can produce, for each of
- * the three alignments to groups of three bytes (as in `Basic` credentials).
+ * Returns the base64 of the value and, for each of the three alignments to groups of three bytes, the part of a longer
+ * base64 text that only this value can produce (as in `Basic` credentials).
  */
 function inBase64(value: string): string[] {
   const bytes = Buffer.from(value);
@@ -150,13 +153,13 @@ function inBase32(bytes: Uint8Array): string[] {
   });
 }
 
-/** Returns the forms in which programs print bytes into JSON or a log. */
+/** Returns the forms in which programs print bytes in JSON or a log. */
 function asBytes(bytes: Buffer): string[] {
   const hex = bytes.toString('hex');
   return [hex, hex.replace(/..(?=.)/g, '$& '), bytes.join(','), bytes.join(', ')];
 }
 
-/** Inserts a space in the middle: one scenario sends the API key like this, and both halves are readable. */
+/** Inserts a space in the middle: one check sends the API key in this form, and both halves are readable. */
 function splitInMiddle(value: string): string[] {
   const middle = Math.floor(value.length / 2);
   return [' ', '%20', '+'].map((blank) => `${value.slice(0, middle)}${blank}${value.slice(middle)}`);

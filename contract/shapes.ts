@@ -1,5 +1,5 @@
 /**
- * Defines the seven shapes of notifications. Each field is defined once, for the sender and for a receiver (see
+ * Defines the seven shapes of notifications. Each field is defined once, for both sender and receiver (see
  * ./fields.ts). Specification: Resources and their fields.
  */
 import * as z from 'zod';
@@ -33,7 +33,7 @@ const transactionId = requiredText(
   "The transaction, by the partner's own identifier from the request that created it.",
 );
 
-/** Error details, which the sender fills only on a failure. Every part of them is optional for a receiver. */
+/** Error details, which the sender fills in only on a failure. All of them are optional for a receiver. */
 function errorData(description: string) {
   const { emitted, received } = optionalInReading(
     group(
@@ -141,7 +141,9 @@ function refund() {
   return notification('REFUND', epochSeconds, { emitted: withRules(emitted, rules), received });
 }
 
-/** The sender may also omit errorData on a successful refund: the specification does not call it nullable here. */
+/**
+ * The sender may also omit errorData on a successful refund, because the specification does not call it nullable there.
+ */
 function errorDataOfRefund() {
   const { emitted, received } = errorData('Why the refund did not work.');
   return { emitted: emitted.optional(), received };
@@ -209,7 +211,7 @@ const deposit = notification(
   ),
 );
 
-/** Both shapes of every kind. */
+/** The schemas of every kind, for the sender and for a receiver. */
 export const SHAPES = {
   CAAS_BUY: order('BUY'),
   CAAS_SELL: order('SELL'),

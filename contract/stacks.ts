@@ -1,35 +1,43 @@
-/** The table of stacks in which receivers are written. Fixes, recipes and guesses from answers derive from it. */
+/**
+ * The stacks in which receivers are written. Fixes, recipes and the stack guessed from answers derive from this table.
+ */
 
 interface StackFacts {
   readonly title: string;
   readonly language: string;
-  /** Stacks whose fixes also apply here. Where this stack has no fix, the first of them that has one is used. */
+  /**
+   * Stacks whose fixes also apply to this one. Where this stack has no fix, the first of these that has one provides
+   * it.
+   */
   readonly fixesOf: readonly string[];
   /** The receiver to copy, in `recipes/<stack>/`, or the name of the stack whose recipe this one shares. */
   readonly recipe: string | Recipe;
 }
 
 export interface Recipe {
-  /** The first file is the receiver; the others are what its framework needs to run it. */
+  /** The first file is the receiver; the others are those that its framework needs to run it. */
   readonly files: readonly string[];
-  /** What a person has to install. */
+  /** What must be installed before `install` and `run`, in words. */
   readonly needs: string;
-  /** A command that succeeds when everything that `run` needs is installed, except what `install` installs. */
+  /** A command that succeeds when everything that `run` needs is installed, except what `install` provides. */
   readonly check: string;
-  /** Command to run once in the recipe's folder before the first start. `run` starts the receiver. */
+  /** Command to run once in the recipe's folder before the first `run`. */
   readonly install?: string;
   readonly run: string;
-  /** Command that answers effects queries from the receiver's journal. The query is appended (contract/effects.ts). */
+  /**
+   * Command that answers effects queries from the receiver's journal. The query is appended as the last argument
+   * (contract/effects.ts).
+   */
   readonly effects: string;
   /** Command to run once before the first `effects`. */
   readonly effectsBuild?: string;
-  /** Files in `recipes/` itself that recipes share. */
+  /** Files in `recipes/` itself that several recipes share. */
   readonly shared: readonly string[];
   /** Reason why no test runs this recipe. */
   readonly notRun?: string;
 }
 
-/** Serves any command over HTTP as an effects window. */
+/** The file that serves any command over HTTP as an effects window. */
 const NODE_SERVER = 'effects-server.mjs';
 const PYTHON_SERVER = 'effects-server.py';
 
@@ -41,7 +49,7 @@ const PYTHON_SHARED = {
   effects: 'python3 effects.py',
   shared: ['journal.py', 'effects.py', PYTHON_SERVER],
 } as const;
-/** Flask and Django run on waitress. */
+/** Flask and Django run on the waitress server. */
 const WSGI_SHARED = { ...PYTHON_SHARED, shared: ['waitress_server.py', ...PYTHON_SHARED.shared] } as const;
 const PHP_EFFECTS = {
   effects: 'php effects.php',
@@ -58,10 +66,10 @@ const nodeRecipe = (packageName: string): Recipe => ({
   ...NODE_SHARED,
 });
 
-/** Uses a virtual environment, because a system's Python often allows no other packages. */
+/** Uses a virtual environment, because the system's Python often forbids installing other packages. */
 const PIP_INSTALL = 'python3 -m venv .venv && . .venv/bin/activate && pip install -r requirements.txt';
 
-/** Sorted by language, which is the order in which stacks are listed. */
+/** The stacks, sorted by language. Lists of stacks are printed in this order. */
 const TABLE = {
   node: { title: 'node:http', language: 'JavaScript', fixesOf: [], recipe: 'express' },
   express: {
@@ -281,7 +289,7 @@ export function titleOfStack(stack: Stack): { readonly title: string; readonly l
   return TABLE[stack];
 }
 
-/** Lists the files of a recipe as paths in `recipes/` and in the folder to which they are copied. */
+/** Lists the files of a recipe, each with its path in `recipes/` and its path in the folder to which it is copied. */
 export function filesOf({
   stack,
   files,
@@ -296,7 +304,7 @@ export function effectsServerOf({ effects, shared }: Recipe): string {
   return `${server} ${effects}`;
 }
 
-/** Returns the stack itself, then those whose fixes also apply to it. */
+/** Returns the stack itself, then the stacks whose fixes also apply to it. */
 export function fixSources(stack: Stack): readonly Stack[] {
   return [stack, ...TABLE[stack].fixesOf];
 }

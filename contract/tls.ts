@@ -1,6 +1,6 @@
-/** TLS terms that sender and receiver share. Specification: TLS. */
+/** TLS terms shared by sender and receiver. Specification: TLS. */
 
-/** TLS versions by their node:tls names, plus SSLv3, which node:tls does not name. */
+/** TLS versions by their node:tls names, and SSLv3, for which node:tls has no name. */
 export type TlsVersion = 'SSLv3' | 'TLSv1' | 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3';
 
 /** TLS versions that a sender offers. */
@@ -45,5 +45,5 @@ export const CHAIN_FAULTS = {
 
 export type ChainFaultCode = keyof typeof CHAIN_FAULTS;
 
-/** A certificate that expires within this many days causes a warning. */
+/** Number of days before expiry from which a certificate causes a warning. */
 export const EXPIRY_WARNING_DAYS = 30;

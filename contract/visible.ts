@@ -1,17 +1,17 @@
 /**
- * Escapes characters that control a display instead of showing something, because untrusted text from endpoints ends up
- * in terminals, XML and logs.
+ * Escapes characters that control a display instead of being displayed, because untrusted text from endpoints reaches
+ * terminals, XML and logs.
  */
 
 /**
- * Control characters, formatting characters (bidirectional overrides, zero-width characters), lone surrogates, line and
- * paragraph separators.
+ * Control characters, formatting characters (bidirectional overrides, zero-width characters), lone surrogates, and line
+ * and paragraph separators.
  */
 export const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
 const NAMED: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
-/** Escapes one character. */
+/** Returns the escape of one character, such as `\x1b` or `\u202e`. */
 export function escapeCharacter(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   const named = NAMED[character];
@@ -21,8 +21,8 @@ export function escapeCharacter(character: string): string {
 }
 
 /**
- * Replaces every control and invisible character with its escape (`\x1b`, `\n`, `\u202e`). The result is one line and
- * cannot control the terminal.
+ * Escapes every control character and invisible character (`\x1b`, `\n`, `\u202e`). The result is a single line and
+ * cannot control a terminal.
  */
 export function visible(text: string): string {
   return text.replace(UNSEEN, escapeCharacter);

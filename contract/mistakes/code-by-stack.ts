@@ -1,6 +1,9 @@
-/** Code that fixes several mistakes, by stack. A stack without an entry uses the code of its language, or the rule. */
+/**
+ * Code that fixes several mistakes, by stack. A stack without an entry uses the code of its language or, if there is
+ * none, the rule in words.
+ */
 
-/** Parses a body into an object, and answers everything else with `answer`. */
+/** Returns JavaScript code that parses a body and runs the statement `answer` unless the result is an object. */
 const parsedBefore = (answer: string) =>
   '`let payload; try { payload = JSON.parse(String(body)) } catch {}`, and then `if (!(payload instanceof Object) || ' +
   `Array.isArray(payload)) ${answer}\``;
@@ -39,7 +42,7 @@ export const GUARDED_PARSING = {
   rust: 'Call `serde_json::from_slice::<Map<String, Value>>(&body)`, and answer 400 to its error.',
 } as const;
 
-/** How to read the received bytes of the body, and to parse them after verification. */
+/** How to read the received bytes of the body and parse them only after verification. */
 export const RAW_BYTES = {
   express:
     'Use `express.raw({ type: () => true, inflate: false })` on this route, in front of any `express.json()`. ' +
@@ -86,7 +89,7 @@ export const RAW_BYTES = {
   rust: `Take the body as \`Bytes\` instead of \`Json<T>\`, and verify it. ${GUARDED_PARSING.rust}`,
 } as const;
 
-/** How to check whether something in front of the receiver changes the body. */
+/** How to check whether a proxy, gateway or middleware in front of the receiver changes the body. */
 export const IN_FRONT =
   'If the receiver does this already, a gateway or forwarder in front of it changes the bytes: run hookproof against ' +
   "the receiver's own port to find out.";
@@ -153,7 +156,7 @@ export const INSERTED_ONCE = {
   dotnet: 'Catch `DbUpdateException` for the unique key, and return `Ok()`.',
 } as const;
 
-/** How to read a value of an open set. */
+/** How to read values that may be unlisted. */
 export const OPEN_VALUES = {
   node: 'Use `z.string()` instead of `z.enum([...])`, and end each `switch` with a default that answers 200.',
   python: 'Declare the field as `str`, not as `Enum` or `Literal`, and look it up with `dict.get`.',
@@ -173,7 +176,7 @@ export const AMOUNTS_IN_DJANGO =
 export const NO_SLASH_IN_DJANGO =
   'Set `APPEND_SLASH = False`: with DEBUG, it raises for a POST without the final slash.';
 
-/** How to read a time that is either a number of seconds or text. */
+/** How to read a time that is either a number of seconds or an ISO 8601 timestamp. */
 export const TIME_OF_BOTH_TYPES = {
   node:
     "Write `const time = new Date(typeof at === 'number' ? at * 1000 : at)`, and answer 400 when " +

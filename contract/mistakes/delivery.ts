@@ -1,7 +1,7 @@
 import { INSERTED_ONCE } from './code-by-stack.ts';
 import { ids, mistakes } from './mistake.ts';
 
-/** Mistakes with duplicates, order, load, concurrency, and state that outlives a delivery. */
+/** Mistakes with duplicates, order, load, concurrency, and state that is kept between deliveries. */
 export const DELIVERY_MISTAKES = mistakes({
   'copy-rejected': {
     title: 'Rejects a copy of a notification that it already has',

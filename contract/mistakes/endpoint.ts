@@ -1,7 +1,7 @@
 import { UNSIGNED } from './consequences.ts';
 import { ids, mistakes } from './mistake.ts';
 
-/** Mistakes in the deployment of an endpoint, and mistakes that only a whole run shows. */
+/** Mistakes in the deployment of an endpoint, and mistakes that show only in a whole run. */
 export const ENDPOINT_MISTAKES = mistakes({
   'host-name-not-published': {
     title: 'Is registered with a host name that does not resolve',

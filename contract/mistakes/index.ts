@@ -1,6 +1,6 @@
 /**
- * The library of mistakes describes each thing that a receiver can do wrong once, with its consequence and its fix.
- * Reports, `explain`, `verify`, the inspector and MCP take their texts from it.
+ * The library of mistakes: each thing that a receiver can do wrong is described once, with its consequence and its fix.
+ * Reports, `explain`, `verify`, the inspector and MCP print these texts.
  */
 import { fixSources, type Stack } from '../stacks.ts';
 import { API_KEY_MISTAKES } from './api-key.ts';
@@ -45,32 +45,38 @@ export type MistakeId = keyof typeof TABLE;
 /** Every mistake by its id. */
 export const MISTAKES: Readonly<Record<MistakeId, Mistake>> = TABLE;
 
-/** Mistakes in reading the content of a notification. A receiver that makes one has already accepted the signature. */
+/** Mistakes in reading the content of a notification. A receiver that makes one has already verified the signature. */
 export const PAYLOAD_MISTAKES: ReadonlySet<string> = new Set(
   [VALID_MISTAKES, MALFORMED_MISTAKES].flatMap((table) => Object.keys(table)),
 );
 
-/** Mistakes in which bytes are signed. A receiver that makes one rejects as if the signature were invalid. */
+/**
+ * Mistakes in which bytes are verified. A receiver that makes one rejects valid deliveries as if their signatures were
+ * invalid.
+ */
 export const BODY_MISTAKES: ReadonlySet<string> = new Set(Object.keys(RAW_BODY_MISTAKES));
 
-/** How a check, a mutant or a finding refers to a mistake, with at most one sentence about this case. */
+/** How a check, a mutant or a finding refers to a mistake: its id, and at most one sentence about the specific case. */
 export interface MistakeReference {
   readonly mistake: MistakeId;
   readonly note?: string;
 }
 
-/** Returns the texts that are printed for a finding: the note about the case, the consequence, and the rule. */
+/** Returns the texts that are printed for a finding. `why` is the note and the consequence, `fix` is the rule. */
 export function explainMistake({ mistake, note }: MistakeReference): { readonly why: string; readonly fix: string } {
   const { why, fix } = MISTAKES[mistake];
   return { why: note === undefined ? why : `${note} ${why}`, fix: fix.rule };
 }
 
-/** Returns the code with which a stack, or else its language, fixes a mistake. Undefined where the rule is enough. */
+/**
+ * Returns the code with which a stack, or else its language, fixes a mistake. Returns undefined where the rule
+ * suffices.
+ */
 export function codeFor(fix: FixByStack, stack: Stack): string | undefined {
   return fixSources(stack).flatMap((source) => fix[source] ?? [])[0];
 }
 
-/** Finds a mistake by id. Returns undefined for an unknown id, and for null (a finding without a mistake). */
+/** Finds a mistake by id. Returns undefined for an unknown id and for null, which stands for no mistake. */
 export function findMistake(id: string | null): Mistake | undefined {
   return id !== null && Object.hasOwn(MISTAKES, id) ? MISTAKES[id as MistakeId] : undefined;
 }

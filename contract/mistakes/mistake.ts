@@ -2,21 +2,21 @@ import type { Stack } from '../stacks.ts';
 
 /**
  * One thing that a receiver does wrong. Checks, mutants and findings refer to it by its id. A sender can make signing
- * mistakes too, so their texts apply to both sides.
+ * mistakes as well, so their texts apply to both sides.
  */
 export interface Mistake {
-  /** The defect as behaviour of the receiver, without a full stop: "Compares only a part of the signature". */
+  /** The behaviour of the receiver, without a full stop: "Compares only a part of the signature". */
   readonly title: string;
   /** Where this occurs in real code, or which symptom shows it. */
   readonly seen: string;
   /** The consequence in production. */
   readonly why: string;
-  /** The rule for every stack, and code for the stacks where it differs. */
+  /** The rule for every stack, and code for the stacks that have their own. */
   readonly fix: FixByStack;
   readonly severity: Severity;
   /** CWE number (Common Weakness Enumeration). */
   readonly cwe: number;
-  /** Ids of all other mistakes whose checks a receiver with this mistake also fails. */
+  /** Ids of all other mistakes that the checks also find at a receiver with this mistake. */
   readonly implies?: readonly string[];
 }
 
@@ -24,8 +24,8 @@ export type FixByStack = { readonly rule: string } & Readonly<Partial<Record<Sta
 
 type Severity = 'critical' | 'high' | 'medium' | 'low';
 
-/** Declares a table of mistakes by id. Its type keeps the ids, so that a reference to a missing one is a type error. */
+/** Declares a table of mistakes by id. Its type keeps the ids, so a reference to a missing id is a type error. */
 export const mistakes = <Id extends string>(table: Readonly<Record<Id, Mistake>>) => table;
 
-/** Splits lines of several ids into a list. */
+/** Splits lines of space-separated ids into a list. */
 export const ids = (...lines: readonly string[]): readonly string[] => lines.flatMap((line) => line.split(' '));

@@ -1,7 +1,7 @@
 import { UNSIGNED } from './consequences.ts';
 import { ids, mistakes } from './mistake.ts';
 
-/** Mistakes in how an endpoint with mutual TLS requires, verifies and uses client certificates. */
+/** Mistakes in how an endpoint with mutual TLS requests, verifies and uses client certificates. */
 export const MTLS_MISTAKES = mistakes({
   'client-without-certificate-accepted': {
     title: 'Does not require a client certificate',

@@ -21,7 +21,7 @@ const BOTH_SECRETS = {
   rust: 'Call `verify_slice` of a new `Hmac` for each secret that is not empty, and combine the results with `|`.',
 } as const;
 
-/** Mistakes of receivers whose secret is rotated. */
+/** Mistakes of receivers during the rotation of a secret. */
 export const ROTATION_MISTAKES = mistakes({
   'second-secret-ignored': {
     title: 'Accepts only one of two valid secrets',

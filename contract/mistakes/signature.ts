@@ -8,7 +8,7 @@ const COMPARED_IN_PYTHON =
   'Call `hmac.compare_digest(received.encode("utf-8", "replace"), expected.encode())`: it raises TypeError for text ' +
   'outside ASCII.';
 
-/** Mistakes in how a signature is computed, compared and rejected. */
+/** Mistakes in how a receiver computes and compares signatures, and rejects invalid ones. */
 export const SIGNATURE_MISTAKES = mistakes({
   'no-signature-verification': {
     title: 'Does not verify the signature',

@@ -278,7 +278,7 @@ export const TLS_MISTAKES = mistakes({
   },
 });
 
-/** The mistake that each fault of a certificate chain indicates. */
+/** The mistake to which each fault of a certificate chain points. */
 export const CHAIN_MISTAKES = {
   unreadable: 'untidy-chain-file',
   expired: 'certificate-not-renewed',

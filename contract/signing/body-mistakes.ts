@@ -1,4 +1,7 @@
-/** Signing mistakes that sign bytes other than the body. Specification: HMAC signature (the exact request body). */
+/**
+ * Signing mistakes that sign bytes other than those of the body. Specification: HMAC signature (the exact request
+ * body).
+ */
 import { createHash } from 'node:crypto';
 import type { MistakeId } from '../mistakes/index.ts';
 import { JSON_MISTAKES } from './json-mistakes.ts';
@@ -13,7 +16,7 @@ function over(mistake: MistakeId, rows: BodyRows, more?: { readonly note: string
   return rowsOf(mistake, 'computes the HMAC over', rows, more);
 }
 
-/** Maximum size in bytes of a body that is printed: its bytes as numbers take five times as much. */
+/** Maximum size in bytes of a body that is printed. Its bytes written as numbers take five times as much memory. */
 const MAX_PRINTED = 256 * 1024;
 
 function overPrinted(rows: BodyRows): BodyMistake[] {
@@ -109,7 +112,7 @@ const TEXT_MISTAKES = over('decoded-body', {
   'utf16-body': { what: 'the body encoded in UTF-16', bytes: text((all) => Buffer.from(all, 'utf16le')) },
 });
 
-/** Mistakes that sign the bytes of the body as a language prints them. */
+/** Mistakes that sign the bytes of the body in the form in which a language prints them. */
 const PRINTED_BYTES = overPrinted({
   ...Object.fromEntries(
     Object.entries<BytePrinter>(BYTE_PRINTERS).map(([name, { what, print, form }]) => [
@@ -210,7 +213,7 @@ const INPUT_MISTAKES = over('signed-part-of-body', {
   },
 });
 
-/** Mistakes that sign what remains of a body that was not read or was already consumed. */
+/** Mistakes that sign a placeholder or an empty text, because the body was not read or was already consumed. */
 const UNREAD_MISTAKES = over('unread-body-verified', {
   'empty-body': { what: 'an empty body', common: true, bytes: () => new Uint8Array(0) },
   'empty-object-body': { what: 'the text {} instead of the body', common: true, bytes: constant('{}') },
@@ -247,7 +250,7 @@ const UNREAD_MISTAKES = over('unread-body-verified', {
   ),
 });
 
-/** Sorted by likelihood: where two mistakes give the same bytes, the first one is reported. */
+/** Sorted by likelihood. Where two mistakes sign the same bytes, the first one is reported. */
 export const BODY_MISTAKES: readonly BodyMistake[] = [
   ...TEXT_MISTAKES,
   ...JSON_MISTAKES,
@@ -265,7 +268,9 @@ export const BODY_MISTAKES: readonly BodyMistake[] = [
   ...overPrinted(PRINTED_VALUES),
 ];
 
-/** Finds the printed form that a body consists of instead of a notification. Undefined for any other body. */
+/**
+ * Returns the printed form in which the body was sent instead of as a notification. Returns undefined for other bodies.
+ */
 export function printedForm(body: Uint8Array): BodyMistake | undefined {
   const all = Buffer.from(body).toString('utf8').trim();
   return BODY_MISTAKES.find(({ form }) => form?.test(all));
@@ -290,13 +295,13 @@ function constant(word: string): BodyMistake['bytes'] {
   return () => Buffer.from(word);
 }
 
-/** A word that is also JSON gets no `form`, because it may be a body that was sent. */
+/** Signs a fixed word. A word that is also JSON has no `form`, because a body can consist of it. */
 function placeholder(word: string): Pick<BodyMistake, 'bytes' | 'form'> {
   const isJson = /^(?:null|false|\[\]|"")$/.test(word);
   return { bytes: constant(word), ...(!isJson && { form: new RegExp(`^${word.replace(/\W/g, '\\$&')}$`) }) };
 }
 
-/** Removes JSON whitespace at both ends. A regular expression would be retried at every space. */
+/** Removes JSON whitespace at both ends. Uses loops, because a regular expression would be retried at every space. */
 function trimmed(all: string): string {
   const isBlank = (at: number) => ' \t\r\n'.includes(all.charAt(at));
   let [start, end] = [0, all.length];
@@ -329,12 +334,12 @@ function timeOf(body: ReadBody): unknown {
   return body.field('at');
 }
 
-/** Joins the parts; undefined when one is missing. */
+/** Joins the parts. Returns undefined when one of them is missing. */
 function joined(separator: string, ...parts: readonly (string | undefined)[]): string | undefined {
   return parts.includes(undefined) ? undefined : parts.join(separator);
 }
 
-/** Returns path and query of the URL. */
+/** Returns the path and query of the URL. */
 function pathOf({ url }: ReadBody): string | undefined {
   if (url === undefined || !URL.canParse(url)) return undefined;
   const { pathname, search } = new URL(url);

@@ -1,11 +1,12 @@
 /**
- * Signing mistakes that use a function other than HMAC-SHA256, or an encoding of its digest other than standard base64.
+ * Signing mistakes that use a function other than HMAC-SHA256, or that encode its digest in another way than standard
+ * base64.
  */
 import { createHash } from 'node:crypto';
 import { type AlgorithmMistake, type EncodingMistake, type Row, rowsOf } from './mistake.ts';
 import { hmac, toBase64 } from './sign.ts';
 
-/** Sorted by likelihood: where two mistakes give the same digest, the first one is reported. */
+/** Sorted by likelihood. Where two mistakes give the same digest, the first one is reported. */
 export const ALGORITHM_MISTAKES: readonly AlgorithmMistake[] = [
   ...rowsOf<Row<AlgorithmMistake>>('other-hmac-hash', 'makes the HMAC with', {
     'hmac-sha1': { what: 'SHA-1', common: true, digest: hmacWith('sha1') },
@@ -54,7 +55,7 @@ export const ALGORITHM_MISTAKES: readonly AlgorithmMistake[] = [
   },
 ];
 
-/** Sorted by likelihood: where two encodings of a digest are the same text, the first one is reported. */
+/** Sorted by likelihood. Where two encodings give the same text, the first one is reported. */
 export const ENCODING_MISTAKES: readonly EncodingMistake[] = [
   {
     name: 'hex',

@@ -9,13 +9,13 @@ import { hmac, signingKey, toBase64 } from './sign.ts';
 export interface SignatureReport {
   /** True when the header value is the correct signature. Leading and trailing whitespace is ignored, as in HTTP. */
   readonly matches: boolean;
-  /** What is unusual about the shape of the header, regardless of the signature in it. */
+  /** Unusual properties of the header's shape, whether or not the signature in it is correct. */
   readonly header: readonly MistakeText[];
-  /** The most likely cause of this value. Null when it matches, or when no known mistake explains it. */
+  /** The most likely cause of this value. Null when the value is correct or no known mistake explains it. */
   readonly explanation: MistakeExplanation | null;
   /**
-   * Set when the body is not a notification but a language's printed form of one. The signature may still match: then
-   * it was computed over that text.
+   * Set when the body is not a notification but one as a language prints it. The signature can still match, if it was
+   * computed over the printed text.
    */
   readonly printed: MistakeExplanation | null;
   /** Number of signatures that were compared. */
@@ -26,11 +26,11 @@ const PAIRS_UP_TO = 256 * 1024;
 const ALL_UP_TO = 1024 * 1024;
 
 /**
- * Explains a signature header: tries the known mistakes, alone and in sensible pairs, until one gives the same value.
+ * Explains a signature header: tries the known mistakes, alone and in likely pairs, until one gives the same value.
  * Specification: Authentication, HMAC signature (Common faults).
  *
- * Pure and offline. `apiKey` and `url` only add mistakes that can be recognised. The report never contains the correct
- * signature, the secret, or any part of the header.
+ * Pure and offline. Without `apiKey` or `url`, the mistakes that sign or use them are not recognised. The report never
+ * contains the correct signature, the secret, or any part of the header.
  *
  * Show the report only to someone who holds the secret: it also recognises nearly correct values, which would help a
  * forger.
@@ -81,14 +81,15 @@ interface NearMiss extends MistakeText {
   readonly fits: (comparison: Comparison) => boolean;
 }
 
-/** Minimum length of a matching piece. Shorter pieces match by chance. */
+/** Minimum length of a truncated signature. Shorter ones match by chance. */
 const MIN_PIECE = 8;
 /**
- * Maximum number of altered characters. A changed digest byte alters up to two; a typing error rarely more than four.
+ * Maximum number of altered characters. A changed byte of the digest alters up to two; a typing error rarely more than
+ * four.
  */
 const MAX_ALTERED = 4;
 
-/** Values that are nearly the correct signature, or that were sent instead of one. */
+/** Values that are nearly the correct signature, or that are another credential. */
 const NEAR_MISSES: readonly NearMiss[] = [
   {
     name: 'truncated-signature',
@@ -138,10 +139,10 @@ const NEAR_MISSES: readonly NearMiss[] = [
   },
 ];
 
-/** Every text about a signature value in addition to the signing mistakes. */
+/** Explanations of a signature value that are not signing mistakes. */
 export const VALUE_MISTAKES: readonly MistakeText[] = [...NEAR_MISSES, ...HEADER_FINDINGS];
 
-/** Finds a near miss among the values. */
+/** Returns the explanation of the first value that is a near miss, or undefined when none is. */
 function nearMiss(values: readonly string[], input: SigningInput): MistakeText[] | undefined {
   const digest = hmac(input.body, signingKey(input.secret));
   const [truncated] = NEAR_MISSES;

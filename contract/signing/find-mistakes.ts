@@ -1,6 +1,6 @@
 /**
- * Searches for the mistakes that produce a signature: each alone, then the common ones in pairs, until one gives the
- * received value.
+ * Finds the mistakes that produced a signature: tries each alone, then the common ones in pairs, until the result
+ * equals the received value.
  */
 import { BODY_MISTAKES } from './body-mistakes.ts';
 import { ALGORITHM_MISTAKES, ENCODING_MISTAKES } from './digest-mistakes.ts';
@@ -10,18 +10,21 @@ import { type EncodingMistake, type MistakeText, type ReadBody, readBody, type S
 import { listMistakes, type Mistakes } from './mistakes.ts';
 import { hmac, signingKey, toBase64 } from './sign.ts';
 
-/** The inputs and limits of a search: a body with the secrets, API keys and URLs that may have been used to sign it. */
+/**
+ * The inputs and limits of a search. Each input is the body with a secret, an API key and a URL that may have been used
+ * to sign it.
+ */
 export interface MistakeSearch {
   readonly inputs: readonly [SigningInput, ...SigningInput[]];
   /** Maximum body size, in bytes, for trying two mistakes at once. */
   readonly pairsUpTo: number;
-  /** Maximum body size, in bytes, for trying all mistakes. Larger bodies are tried with the common ones only. */
+  /** Maximum body size, in bytes, for trying all mistakes. For larger bodies, only the common mistakes are tried. */
   readonly allUpTo: number;
 }
 
 export interface FoundMistakes {
   readonly mistakes: Mistakes;
-  /** What surrounds the signature in the header. */
+  /** What was removed from around the signature in the header. Undefined when the whole value matched. */
   readonly around: MistakeText | undefined;
   /** The bytes that were signed. */
   readonly signed: Uint8Array;
@@ -30,19 +33,18 @@ export interface FoundMistakes {
 /** One step of the search. */
 export interface SearchStep {
   readonly hashedBytes: number;
-  /** Number of signatures that were compared. */
+  /** Number of signatures that were computed and compared. */
   readonly compared: number;
 }
 
 /**
- * Yields after each unsuccessful comparison, so that a caller can let other work run. The first comparison is with the
- * correct signature. Returns undefined when no known mistake gives the value; an empty result means that the value is
- * correct.
+ * Searches for mistakes. Yields after each unsuccessful comparison, so that the caller can let other work run. The
+ * first comparison is with the correct signature. Returns the mistakes, an empty set if the value is correct, or
+ * undefined if no known mistake gives the value.
  *
- * Only values that contain a whole digest are recognised: confirming that a guess is nearly correct would help a
- * forger.
+ * Recognises only values that contain a whole digest: confirming that a guess is nearly correct would help a forger.
  *
- * Only for callers that hold the secret: comparisons are not in constant time, as a receiver's must be.
+ * Only for callers that hold the secret. Comparisons are not in constant time, as they must be in a receiver.
  */
 export function* findMistakes(
   { candidates }: HeaderShape,
@@ -72,7 +74,7 @@ export function* findMistakes(
 const isCommon = ({ common }: { readonly common?: true }): boolean => common === true;
 const COMMON_ENCODINGS = ENCODING_MISTAKES.filter(isCommon);
 
-/** Yields the correct way, then each mistake alone, then pairs of common mistakes of different kinds. */
+/** Yields no mistake first, then each mistake alone, then pairs of common mistakes of different kinds. */
 function* combinations(size: number, pairsUpTo: number, allUpTo: number): Generator<Mistakes> {
   yield {};
   for (const body of commonFirst(BODY_MISTAKES, size > allUpTo)) yield { body };
@@ -87,7 +89,7 @@ function* combinations(size: number, pairsUpTo: number, allUpTo: number): Genera
   for (const key of keys) for (const algorithm of algorithms) yield { key, algorithm };
 }
 
-/** Sorts the likelier mistakes first: where two give the same bytes, the first one is reported. */
+/** Returns the common mistakes, followed by the others unless `onlyCommon` is set. */
 function commonFirst<M extends { readonly common?: true }>(mistakes: readonly M[], onlyCommon: boolean): M[] {
   return [...mistakes.filter(isCommon), ...(onlyCommon ? [] : mistakes.filter((mistake) => !isCommon(mistake)))];
 }
@@ -95,9 +97,9 @@ function commonFirst<M extends { readonly common?: true }>(mistakes: readonly M[
 type BytesOf = (mistakes: Mistakes) => { readonly body: Uint8Array; readonly key: Uint8Array } | undefined;
 
 /**
- * Returns a function that makes body and key for a combination of mistakes and caches both. It returns undefined where
- * a mistake does not apply or changes nothing. For an input whose secret was tried before, only mistakes that use its
- * different API key or URL are tried.
+ * Returns a function that computes the signed bytes and the key for a combination of mistakes, and caches both. It
+ * returns undefined where a mistake does not apply or changes nothing. For an input with the same secret as an earlier
+ * one, it applies only mistakes that use an API key or URL that no earlier input had.
  */
 function prepare(input: SigningInput, earlier: readonly SigningInput[]): BytesOf {
   const read: ReadBody = readBody(input);
@@ -130,7 +132,10 @@ interface Match {
   readonly around: MistakeText | undefined;
 }
 
-/** Finds the encoding in which the digest equals one of the values. A match of the whole header wins over a part. */
+/**
+ * Finds the encoding in which the digest equals one of the values. A match with the whole header takes precedence over
+ * a match with a part of it.
+ */
 function recognise(
   digest: Buffer,
   encodings: readonly EncodingMistake[],
@@ -147,7 +152,7 @@ function recognise(
   return part;
 }
 
-/** Returns the mistakes in the order of signing, then what surrounds the signature. */
+/** Lists the explanations: the mistakes in the order of signing, then what surrounds the signature. */
 export function foundTexts({ mistakes, around }: FoundMistakes): MistakeText[] {
   return [...listMistakes(mistakes), ...(around === undefined ? [] : [around])];
 }

@@ -1,8 +1,11 @@
-/** Examines the shape of a signature header before any key is used: validity of its form, and what surrounds it. */
+/**
+ * Examines the shape of a signature header before any key is used: whether its form is valid, and what surrounds the
+ * value.
+ */
 
 import type { MistakeText } from './mistake.ts';
 
-/** A value to compare with the signature, and what was removed from the header to get it. */
+/** A value to compare with the signature. `removed` describes what was removed from the header to get it. */
 export interface HeaderCandidate {
   readonly value: string;
   readonly removed: MistakeText | undefined;
@@ -10,11 +13,11 @@ export interface HeaderCandidate {
 
 export interface HeaderShape {
   readonly findings: readonly MistakeText[];
-  /** The whole value first, then the value without each thing that seems to surround it. */
+  /** The whole value first, then the values that remain when a label, quotes or other surrounding text is removed. */
   readonly candidates: readonly HeaderCandidate[];
 }
 
-/** Maximum number of parts that are compared in a header with several values. */
+/** Maximum number of values in one header that are compared. */
 const MAX_PARTS = 100;
 
 const FINDING = {
@@ -91,7 +94,9 @@ const FINDING = {
 /** Every finding about the shape of a header. */
 export const HEADER_FINDINGS: readonly MistakeText[] = Object.values(FINDING);
 
-/** Describes a signature header. Pure, and needs no secret. Join several lines of the header with ", ". */
+/**
+ * Examines a signature header. Pure, and needs no secret. If the header occurs several times, join its lines with ", ".
+ */
 export function headerShape(header: string): HeaderShape {
   const value = header.trim();
   const findings: MistakeText[] = [];
@@ -113,7 +118,7 @@ interface Part {
   readonly values: readonly string[];
 }
 
-/** Removes one surrounding thing at a time, and returns what remains of the header value for each. */
+/** Finds everything that seems to surround the signature, and returns for each what remains of the value without it. */
 function partsOf(value: string): Part[] {
   const parts: Part[] = [];
   const name = /^(?:[\w-]+:\s|(?=[A-Za-z]\w*-[\w-])[\w-]+:)(.*)$/s.exec(value);
@@ -139,7 +144,7 @@ function withoutQuotes(value: string): string {
   return value.replace(/^(["'])(.*)\1$/s, '$2');
 }
 
-/** Removes a label before the value, which is joined by one of `,=: `. Base64 contains neither commas nor spaces. */
+/** Removes a label such as `v1,` or `sha256=` before the value. */
 function withoutLabel(value: string): string {
   return value.replace(/^(?:v\d+[,=]|(?:sha-?\d+|hmac-?sha-?\d+|hmac|signature|sig|s|bearer)[=: ]\s*)/i, '');
 }

@@ -1,6 +1,6 @@
 /**
- * How a delivery is signed, and how it can be signed incorrectly. This is a separate module because a receiver that
- * only verifies signatures does not need it.
+ * How a delivery is signed, and how it can be signed incorrectly. This is a separate entry point, because a receiver
+ * that only verifies signatures does not need it.
  */
 export { explainSignature, type SignatureReport, VALUE_MISTAKES } from './explain-signature.ts';
 export { findMistakes, foundTexts } from './find-mistakes.ts';

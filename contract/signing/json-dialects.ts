@@ -1,23 +1,26 @@
 /**
  * Describes how common platforms write JSON: spacing, escapes, numbers and the order of keys. A body that is parsed and
- * re-serialised comes out in the dialect of the platform, so that a signature over it does not match the bytes that
- * were sent.
+ * re-serialised is written in the JSON dialect of the platform, so a signature over the result does not match the bytes
+ * that were sent.
  *
- * `JSON.parse` loses the spelling of a number (`1.0`, integers of 20 digits), so numbers keep their source text here.
+ * `JSON.parse` loses the spelling of a number (`1.0`, integers of 20 digits). Here, numbers keep their source text.
  */
 
 export interface JsonDialect {
-  /** Separators between two members or items, and after a key. */
+  /** Separators between two members or items, and between a key and its value. */
   readonly separators: readonly [item: string, key: string];
   /** Sorts keys by code point, as Python, Go and Ruby do. */
   readonly sortKeys?: boolean;
-  /** Braces around the members of an object; `{` and `}` by default. */
+  /** Opening and closing text of an object. Default: `{` and `}`. */
   readonly braces?: readonly [open: string, close: string];
-  /** Spellings of null, true and false where they differ from JSON. */
+  /** Spellings of null, true and false that differ from JSON. */
   readonly literals?: Readonly<Record<string, string>>;
-  /** `{}` by default. PHP's associative arrays cannot distinguish an empty object from an empty list. */
+  /**
+   * Spelling of an empty object. Default: `{}`. PHP's associative arrays cannot distinguish an empty object from an
+   * empty list.
+   */
   readonly emptyObject?: string;
-  /** Writes a number from its source text. Throws RangeError when the platform cannot write it. */
+  /** Writes a number, given its source text. Throws RangeError when the platform cannot write it. */
   readonly number: (source: string) => string;
   /** Writes a string with its quotes. Throws RangeError when the platform cannot write it. */
   readonly string: (value: string) => string;
@@ -43,7 +46,7 @@ const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*|true|false|null|[{}[\],:]
 
 /** Parses JSON text. Throws SyntaxError when it is not JSON, RangeError when it is nested deeper than `maxDepth`. */
 export function parseJson(text: string, maxDepth = Number.POSITIVE_INFINITY): JsonNode {
-  JSON.parse(text); // The walk over the tokens relies on this check.
+  JSON.parse(text); // Checks the syntax. The code below relies on valid JSON.
   const tokens = text.match(TOKEN) ?? [];
   let at = 0;
 
@@ -106,7 +109,7 @@ function byCodePoint([a]: readonly [string, JsonNode], [b]: readonly [string, Js
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
-/** Replaces every match with `\uXXXX`. */
+/** Replaces every match of `which` with `\uXXXX`. */
 export function escapeUnicode(json: string, which: RegExp, upperCase = false): string {
   return json.replace(which, (unit) => {
     const digits = unit.charCodeAt(0).toString(16).padStart(4, '0');
@@ -125,7 +128,7 @@ export function requireEncodable(text: string): string {
 
 export const isInteger = (source: string): boolean => /^-?\d+$/.test(source);
 
-/** Splits a finite number into its shortest digits and its power of ten. */
+/** Splits a finite number into its shortest decimal digits and its power of ten. */
 export function scientific(value: number): [digits: string, power: number] {
   const [digits = '', power = '0'] = value.toExponential().split('e');
   return [digits, Number(power)];
@@ -143,10 +146,13 @@ function finite(source: string): number {
 
 const javascriptNumber = (source: string): string => JSON.stringify(Number(source));
 
-/** JSON has one spelling of each integer except 0. Converting a million digits would take a quarter of a second. */
+/**
+ * Normalises an integer. Only 0 has a second spelling in JSON, `-0`; parsing a million digits would take a quarter of a
+ * second.
+ */
 const integerText = (source: string): string => (source === '-0' ? '0' : source);
 
-/** Length of the longest 64-bit integer, in characters. */
+/** Maximum length of a 64-bit integer, in characters. */
 const INT64_LENGTH = 20;
 
 /** Keeps integers of any size. A float is written in its shortest form, always with a point or an exponent. */
@@ -157,7 +163,7 @@ function pythonNumber(source: string): string {
   if (Object.is(value, -0)) return '-0.0';
   const [digits, power] = scientific(value);
   if (value !== 0 && (power < -4 || power >= 16)) return `${digits}${exponent(power)}`;
-  // In this range JavaScript writes no exponent.
+  // JavaScript writes no exponent in this range.
   return Number.isInteger(value) ? `${value}.0` : String(value);
 }
 
@@ -170,7 +176,7 @@ function rubyNumber(source: string): string {
   return `${digits.includes('.') ? digits : `${digits}.0`}${exponent(power)}`;
 }
 
-/** Keeps 64-bit integers and turns larger ones into floats. A float loses a trailing `.0`. Infinity is an error. */
+/** Keeps 64-bit integers and converts larger ones to floats. A float loses a trailing `.0`. Infinity is an error. */
 function phpNumber(source: string): string {
   if (isInteger(source) && source.length <= INT64_LENGTH && BigInt.asIntN(64, BigInt(source)) === BigInt(source))
     return integerText(source);
@@ -212,7 +218,7 @@ export const PHP: JsonDialect = {
 /** `json_encode` with JSON_UNESCAPED_SLASHES and JSON_UNESCAPED_UNICODE. */
 export const PHP_UNESCAPED: JsonDialect = { ...PHP, string: (text) => escapeUnicode(unicode(text), /[\u2028\u2029]/g) };
 
-/** `json.Marshal` of a map. */
+/** `json.Marshal` of a map, which sorts the keys. */
 export const GO_MAP: JsonDialect = {
   separators: COMPACT,
   sortKeys: true,

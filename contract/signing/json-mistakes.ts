@@ -1,6 +1,6 @@
 /**
- * Signing mistakes that parse the body and sign the JSON text that a platform writes: the most frequent mistake of
- * webhook receivers.
+ * Signing mistakes that parse the body and sign the JSON text that a platform writes. They are the most frequent
+ * mistakes of webhook receivers.
  */
 import {
   GO_MAP,
@@ -88,13 +88,16 @@ const REWRITTEN: Readonly<Record<string, Row<BodyMistake>>> = {
     what: 'the body re-serialised with an indent of two spaces and Windows line ends',
     bytes(body) {
       const value = body.value();
-      // A line feed inside a string is escaped, so each one ends a line.
+      // A line feed inside a string is escaped, so every line feed here is a line break.
       return value === undefined ? undefined : Buffer.from(JSON.stringify(value, null, 2).replaceAll('\n', '\r\n'));
     },
   },
 };
 
-/** Changes that frameworks and helpers make to the fields of a parsed body. Undefined removes a field. */
+/**
+ * Changes that frameworks and helpers make to the fields of a parsed body. `change` returns undefined to remove a
+ * field.
+ */
 const CHANGES: Readonly<Record<string, readonly [what: string, change: (node: JsonNode) => JsonNode | undefined]>> = {
   'nulls-removed': ['without the fields that are null', (node) => (isNull(node) ? undefined : node)],
   'empty-as-null': ['with null instead of empty texts', emptyAsNull],
@@ -153,7 +156,10 @@ function emptyAsNull(node: JsonNode): JsonNode {
   return node.kind === 'string' && node.value === '' ? { kind: 'literal', source: 'null' } : node;
 }
 
-/** Applies a change to each field and item at every level. Items of a list are never removed, as positions count. */
+/**
+ * Applies a change to each field and item at every level. Items of a list are never removed, because that would change
+ * the positions of the others.
+ */
 function withFields(node: JsonNode, change: (node: JsonNode) => JsonNode | undefined): JsonNode | undefined {
   if (node.kind === 'array')
     return { kind: 'array', items: node.items.map((item) => withFields(item, change) ?? item) };

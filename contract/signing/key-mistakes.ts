@@ -1,4 +1,4 @@
-/** Signing mistakes that use another key than the secret. Specification: HMAC signature (the secret as UTF-8). */
+/** Signing mistakes that use a key other than the secret. Specification: HMAC signature (the secret as UTF-8). */
 import { createHash } from 'node:crypto';
 import { GO_MAP, PHP, PYTHON } from './json-dialects.ts';
 import { type KeyMistake, type Row, rowsOf } from './mistake.ts';
@@ -8,22 +8,22 @@ import { signingKey } from './sign.ts';
 
 type KeyRows = Readonly<Record<string, Row<KeyMistake>>>;
 
-/** Makes rows that differ only in one value. */
+/** Creates one row for each value. The rows differ only in this value. */
 function rowsForEach<T>(values: Readonly<Record<string, T>>, row: (value: T) => Row<KeyMistake>): KeyRows {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, row(value)]));
 }
 
 type Convert = (secret: string) => string | undefined;
 
-/** Makes rows for ways to convert a secret that share one reason. */
+/** Creates one row for each way to convert a secret. All rows have the same note. */
 function rowsWithNote(note: string, rows: Readonly<Record<string, readonly [how: string, convert: Convert]>>): KeyRows {
   return rowsForEach(rows, ([how, convert]) => ({ what: `the secret ${how}`, note, key: text(convert) }));
 }
 
-/** Meanings of escape sequences whose character does not stand for itself. */
+/** Characters for which escape sequences stand when the character after the backslash does not stand for itself. */
 const MEANINGS: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', 0: '\0' };
 
-/** Characters that tools add to the ends of a secret, or remove from them. */
+/** Characters that tools add to either end of a secret, or remove from it. */
 const EXTRA_CHARACTERS: KeyRows = {
   'secret-newline': {
     what: 'the secret with a line feed at its end',
@@ -294,7 +294,7 @@ const UNSET: KeyRows = {
   ),
 };
 
-/** Sorted by likelihood: where two mistakes give the same key, the first one is reported. */
+/** Sorted by likelihood. Where two mistakes give the same key, the first one is reported. */
 export const KEY_MISTAKES: readonly KeyMistake[] = [
   ...rowsOf('secret-with-extra-characters', 'uses', EXTRA_CHARACTERS),
   ...rowsOf('converted-secret', 'uses', CONVERTED),
@@ -310,7 +310,10 @@ export const KEY_MISTAKES: readonly KeyMistake[] = [
   ...rowsOf('unset-secret', 'uses', UNSET, FORGEABLE),
 ];
 
-/** Returns undefined also where the conversion throws: for a lone "%", or an unpaired surrogate. */
+/**
+ * Converts a secret to text. Returns undefined if the conversion throws, as it does for a lone "%" or an unpaired
+ * surrogate.
+ */
 function text(convert: Convert): KeyMistake['key'] {
   return ({ secret }) => {
     try {
@@ -331,7 +334,7 @@ function unescapeHtml(secret: string): string {
   return quotes.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
 }
 
-/** Returns what `write` puts between the two quotes. */
+/** Returns what `write` puts between its outer quotes. */
 function inner(write: (secret: string) => string): Convert {
   return (secret) => write(secret).slice(1, -1);
 }

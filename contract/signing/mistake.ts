@@ -1,53 +1,61 @@
-/** Types of signing mistakes and of their inputs. */
+/** Types of signing mistakes and their inputs. */
 import type { MistakeId, MistakeReference } from '../mistakes/index.ts';
 import { type JsonNode, parseJson } from './json-dialects.ts';
 
-/** The text that explains a mistake. It names neither sender nor receiver, because both can make it. */
+/** The text that explains a mistake. It names neither sender nor receiver, because both can make the mistake. */
 export interface MistakeText extends MistakeReference {
   /** Stable name in kebab-case, used in reports, in the vectors and by `hookproof sign --as`. */
   readonly name: string;
-  /** What the signing or verifying side does, without a subject and a full stop: "uses an empty secret". */
+  /** What the signing or verifying side does, without a subject or full stop: "uses an empty secret". */
   readonly title: string;
 }
 
 interface MistakeParts extends MistakeText {
-  /** Likely enough to be tried together with mistakes of other kinds, and on very large bodies. */
+  /**
+   * Set when the mistake is likely enough to be tried on very large bodies, and together with mistakes of other kinds.
+   */
   readonly common?: true;
-  /** The input that this mistake needs in addition to body and secret. Without it the mistake does not apply. */
+  /**
+   * Input that this mistake needs in addition to the body and the secret. Without this input, the mistake does not
+   * apply.
+   */
   readonly needs?: 'apiKey' | 'url';
 }
 
-/** Signs other bytes than those of the body. `bytes` returns undefined where the mistake does not apply to the body. */
+/** Signs bytes other than those of the body. `bytes` returns undefined where the mistake does not apply to the body. */
 export interface BodyMistake extends MistakeParts {
   /** What is signed, as a noun phrase. */
   readonly what: string;
   readonly bytes: (body: ReadBody) => Uint8Array | undefined;
-  /** Pattern that only these bytes match, if there is one: a file that matches contains no notification. */
+  /**
+   * A pattern that matches only the bytes of this mistake, if there is one. A file that matches it contains no
+   * notification.
+   */
   readonly form?: RegExp;
 }
 
-/** Uses another key than the UTF-8 bytes of the secret. `key` returns undefined where the mistake does not apply. */
+/** Uses a key other than the UTF-8 bytes of the secret. `key` returns undefined where the mistake does not apply. */
 export interface KeyMistake extends MistakeParts {
   readonly key: (input: SigningInput) => Uint8Array | undefined;
 }
 
-/** Uses another function than HMAC-SHA256. */
+/** Uses a function other than HMAC-SHA256. */
 export interface AlgorithmMistake extends MistakeParts {
   readonly digest: (body: Uint8Array, key: Uint8Array) => Buffer;
 }
 
-/** Writes the digest in another encoding than standard base64. */
+/** Writes the digest in an encoding other than standard base64. */
 export interface EncodingMistake extends MistakeParts {
   readonly encode: (digest: Buffer) => string;
 }
 
-/** A row without its name. Its title is a beginning shared by the rows of a table, followed by `what`. */
+/** A row without its name. Its title is the beginning that all rows of a table share, followed by `what`. */
 export type Row<M extends MistakeParts> = Omit<M, keyof MistakeText> & {
   readonly what: string;
   readonly note?: string;
 };
 
-/** Makes the rows of one mistake in the library. `more` holds the fields that all of them share. */
+/** Creates the rows of one mistake in the library. `more` holds the fields that all of them share. */
 export function rowsOf<R extends { readonly what: string }>(
   mistake: MistakeId,
   beginning: string,
@@ -63,7 +71,7 @@ export function rowsOf<R extends { readonly what: string }>(
   }));
 }
 
-/** The body and everything else that may be signed by mistake. */
+/** The body and everything else that can be signed by mistake. */
 export interface SigningInput {
   /** The exact bytes of the body. */
   readonly body: Uint8Array;
@@ -82,11 +90,13 @@ export interface ReadBody extends SigningInput {
   readonly value: () => unknown;
   /** Like `value`, but keeps each number's original spelling. */
   readonly tree: () => JsonNode | undefined;
-  /** A top-level field; undefined unless the body is an object that has it. */
+  /**
+   * Returns a top-level field of the parsed body. Returns undefined unless the body is an object that has the field.
+   */
   readonly field: (name: string) => unknown;
 }
 
-/** Maximum nesting: deeper than any notification, and far from a stack overflow. */
+/** Maximum nesting, in levels: more than any notification has, and far too few to overflow the stack. */
 const MAX_DEPTH = 200;
 
 export function readBody(input: SigningInput): ReadBody {
@@ -105,7 +115,7 @@ export function readBody(input: SigningInput): ReadBody {
       return undefined;
     }
   });
-  // Goes through the tree, which is undefined for a value that is nested too deeply to be re-serialised.
+  // Depends on the tree, which is undefined when the value is nested too deeply to be re-serialised.
   const value = once((): unknown => (tree() === undefined ? undefined : JSON.parse(json())));
   const field = (name: string): unknown => {
     const object = value();
@@ -115,7 +125,7 @@ export function readBody(input: SigningInput): ReadBody {
   return { ...input, text, value, tree, field };
 }
 
-/** Prints a parsed value as text. `print` returns undefined when the platform cannot write it. */
+/** Signs the parsed value as text. `print` returns undefined when the platform cannot write the value. */
 export function fromTree(print: (tree: JsonNode) => string | undefined): BodyMistake['bytes'] {
   return (body) => {
     const tree = body.tree();

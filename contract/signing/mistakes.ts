@@ -1,5 +1,5 @@
 /**
- * The table of signing mistakes: every known way to get a signature wrong, each under one name. There are four kinds,
+ * The table of signing mistakes: every known way to get a signature wrong, each with one name. There are four kinds,
  * one for each step of signing: the signed bytes, the key, the function, and the encoding of the digest.
  *
  * `verify`, `sign --as`, the inspector and the diagnosis of a rejected valid delivery use this table.
@@ -21,7 +21,7 @@ import {
 } from './mistake.ts';
 import { hmac, signingKey, toBase64 } from './sign.ts';
 
-/** Mistakes made together, at most one of each kind. An absent step is done correctly. */
+/** Mistakes that are made together, at most one of each kind. Steps without a mistake are done correctly. */
 export interface Mistakes {
   readonly body?: BodyMistake;
   readonly key?: KeyMistake;
@@ -34,12 +34,13 @@ export interface SigningMistake extends MistakeText {
   readonly kind: keyof Mistakes;
   readonly common: boolean;
   /**
-   * Returns undefined where the mistake does not apply to this body or secret. The result may be a correct signature.
+   * Returns the value of the signature header, which may happen to be the correct one. Returns undefined when the
+   * mistake does not apply to this body or secret.
    */
   readonly sign: (input: SigningInput) => string | undefined;
 }
 
-/** Every signing mistake, by kind and then by likelihood. */
+/** Every signing mistake, sorted by kind and then by likelihood. */
 export const SIGNING_MISTAKES: readonly SigningMistake[] = [
   ...ENCODING_MISTAKES.map((encoding) => row('encoding', encoding, { encoding })),
   ...KEY_MISTAKES.map((key) => row('key', key, { key })),
@@ -53,12 +54,12 @@ function row(kind: keyof Mistakes, text: MistakeText & { readonly common?: true 
   return { name, kind, title, mistake, common, ...(note !== undefined && { note }), sign };
 }
 
-/** The explanation of one or several mistakes. It never contains a value that was used to find them. */
+/** The explanation of one or several mistakes. It contains none of the inputs with which they were found. */
 export interface MistakeExplanation {
   /** Names of the mistakes, joined by "+": `hex` or `reserialised-json+hex`. */
   readonly fault: string;
   readonly title: string;
-  /** Id in the library of mistakes; for several, that of the first in the order of signing. */
+  /** Id in the library of mistakes. For several mistakes, the id of the first in the order of signing. */
   readonly mistake: MistakeId;
   readonly why: string;
   readonly fix: string;
@@ -69,7 +70,7 @@ export function listMistakes({ body, key, algorithm, encoding }: Mistakes): Mist
   return [body, key, algorithm, encoding].filter((mistake) => mistake !== undefined);
 }
 
-/** Combines the texts of several mistakes. Repeated advice appears once. */
+/** Combines the texts of several mistakes. Repeated advice is kept only once. */
 export function explainMistakes([first, ...others]: readonly [MistakeText, ...MistakeText[]]): MistakeExplanation {
   const all = [first, ...others];
   const combined = (texts: string[]): string => [...new Set(texts.map(sentence))].join(' ');
@@ -89,8 +90,8 @@ export function sentence(clause: string): string {
 }
 
 /**
- * Parses names of mistakes of different kinds, joined by "+". Returns undefined when a name is unknown or a kind occurs
- * twice. Empty text means no mistakes.
+ * Parses names of mistakes of different kinds, joined by "+". An empty text means no mistakes. Returns undefined when a
+ * name is unknown or a kind occurs twice.
  */
 export function mistakesNamed(names: string): Mistakes | undefined {
   let mistakes: Mistakes = {};
@@ -116,7 +117,7 @@ function mistakeNamed(name: string): Mistakes | undefined {
 
 /**
  * Signs with these mistakes. Returns undefined where one of them does not apply to this body or secret. Pass a
- * `ReadBody` to sign one body with many mistakes.
+ * `ReadBody` to sign the same body with many mistakes.
  */
 export function signMistakenly(mistakes: Mistakes, input: SigningInput | ReadBody): string | undefined {
   const { body, key, algorithm, encoding } = mistakes;
@@ -130,11 +131,12 @@ export function signMistakenly(mistakes: Mistakes, input: SigningInput | ReadBod
 /**
  * Returns the value of the signature header for a body. Specification: Authentication, HMAC signature.
  *
- * `as` is `base64`, the only correct way. For debugging, it is one of {@link SIGNING_MISTAKES}, or several of different
- * kinds joined by "+" (`reserialised-json+hex`). `more` holds the inputs that some mistakes need.
+ * `as` is `base64`, the only correct encoding. For debugging, it can be the name of one of {@link SIGNING_MISTAKES}, or
+ * the names of several of different kinds joined by "+" (`reserialised-json+hex`). `more` holds the inputs that some
+ * mistakes need.
  *
- * Throws HookproofError `SECRET_EMPTY`, `SIGN_VARIANT_UNKNOWN`, or `SIGN_VARIANT_INAPPLICABLE` when the mistake does
- * not apply (the body is not JSON, there is no API key).
+ * Throws HookproofError `SECRET_EMPTY`, `SIGN_VARIANT_UNKNOWN`, or, when the mistake does not apply (for example, the
+ * body is not JSON or there is no API key), `SIGN_VARIANT_INAPPLICABLE`.
  */
 export function signBody(
   body: Uint8Array,

@@ -1,16 +1,16 @@
 /**
  * Prints bytes as languages do when bytes are used as text: `JSON.stringify(buffer)` in JavaScript, `b'...'` in Python,
- * `[123 34]` in Go. A function for text that receives a body or a secret as bytes signs one of these forms.
+ * `[123 34]` in Go. If code passes the body or secret as bytes where text is expected, it signs one of these forms.
  */
 import { inspect } from 'node:util';
 import { formEncode, percentEncode, pythonQuoted, rubyQuoted } from './quoted-text.ts';
 
 export interface BytePrinter {
-  /** Describes what is printed; `noun` is "the body" or "the secret". */
+  /** Describes the printed form; `noun` is "the body" or "the secret". */
   readonly what: (noun: string) => string;
   /** Returns undefined where the language cannot print these bytes. */
   readonly print: (bytes: Buffer) => string | undefined;
-  /** Pattern that only a printed JSON object matches, if there is one. */
+  /** A pattern that matches only a JSON object printed in this way, if there is one. */
   readonly form?: RegExp;
 }
 
@@ -35,7 +35,7 @@ function ofText(print: (text: string) => string): BytePrinter['print'] {
 
 const pythonBytes = (bytes: Buffer): string => `b${pythonQuoted(bytes.toString('latin1'), /['"\\\0-\x1f\x7f-\xff]/g)}`;
 
-/** Printed forms, by the names of the mistakes without their last part. In `form`, 123 and 7b are an opening brace. */
+/** Printed forms, by the first part of the names of the mistakes. In `form`, 123 and 7b stand for an opening brace. */
 export const BYTE_PRINTERS = {
   'json-buffer': {
     what: (noun) => `JSON.stringify() of the Buffer of ${noun}`,

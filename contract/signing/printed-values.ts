@@ -1,6 +1,6 @@
 /**
- * Prints a parsed value as languages do when it is used as text: `str(dict)` in Python, `inspect` in Ruby, `fmt.Sprint`
- * in Go, `toString` in Java, `var_export` in PHP, a query string.
+ * Prints a parsed value as languages do when a value is used as text: `str(dict)` in Python, `inspect` in Ruby,
+ * `fmt.Sprint` in Go, `toString` in Java, `var_export` in PHP, or a query string.
  */
 import { stringify } from 'node:querystring';
 import { inspect } from 'node:util';
@@ -84,13 +84,13 @@ function phpText(source: string): string {
 
 type PhpArray = readonly (readonly [key: string, value: JsonNode])[];
 
-/** Returns the entries of an array; undefined for any other value. */
+/** Returns the entries of an object or list as a PHP array. Returns undefined for any other value. */
 function phpArray(node: JsonNode): PhpArray | undefined {
   if (node.kind === 'array') return node.items.map((item, at) => [String(at), item]);
   return node.kind === 'object' ? [...node.entries] : undefined;
 }
 
-/** Writes a key without quotes when it is an integer. */
+/** Writes a key, without quotes if it is an integer. */
 function phpKey(key: string, write: (key: JsonNode) => string): string {
   const isNumber = /^(?:0|-?[1-9]\d*)$/.test(key) && isPhpInteger(key);
   return write(isNumber ? { kind: 'number', source: key } : { kind: 'string', value: key });
@@ -153,7 +153,7 @@ function phpQuery(node: JsonNode, name = ''): string[] {
   });
 }
 
-/** `urlencode(value)`, which prints nested values as `str` does. */
+/** `urlencode(value)`, which writes nested values as `str` does. */
 function pythonQuery(node: JsonNode): string | undefined {
   if (node.kind !== 'object') return undefined;
   const text = (value: JsonNode) => (value.kind === 'string' ? value.value : writeJson(value, PYTHON_DICT));
@@ -165,7 +165,7 @@ function inDialect(dialect: JsonDialect): BodyMistake['bytes'] {
   return fromTree((tree) => writeJson(tree, dialect));
 }
 
-/** Prints the value as a JavaScript object. */
+/** Prints the parsed value with `print`, as a JavaScript object. */
 function fromObject(print: (value: Readonly<Record<string, unknown>>) => string): BodyMistake['bytes'] {
   return (body) => {
     const value = body.value();

@@ -1,11 +1,11 @@
 /**
  * Signature schemes of other services. A receiver that uses a library for one of them rejects deliveries of this
- * service, whose own scheme is described in the specification: Authentication, HMAC signature.
+ * service, whose own scheme is described in the specification (Authentication, HMAC signature).
  */
 import type { HeaderLine } from '../delivery.ts';
 import { hmac } from './sign.ts';
 
-/** The inputs of a signature scheme. */
+/** The inputs of a signature. */
 interface SchemeInput {
   readonly body: Uint8Array;
   readonly secret: string;
@@ -17,25 +17,30 @@ interface SchemeInput {
 }
 
 export interface PublishedScheme {
-  /** Stable part of the name of a finding. */
+  /** Stable part of the name of a finding about this scheme. */
   readonly slug: string;
   readonly name: string;
-  /** Headers that a receiver reads. */
+  /** Names of the headers that a receiver reads. */
   readonly headers: readonly string[];
   /** Describes what is signed and how the value is written. */
   readonly description: string;
-  /** Returns the headers of one delivery, one list for each way in which receivers decode the secret. */
+  /** Signs one delivery. Returns one list of headers for each way in which receivers decode the secret. */
   readonly sign: (input: SchemeInput) => readonly (readonly HeaderLine[])[];
 }
 
 const joined = (prefix: string, body: Uint8Array) => Buffer.concat([Buffer.from(prefix), body]);
 
-/** Returns the secret decoded from base64 without its usual prefix, and the secret as text. */
+/**
+ * Returns both keys that receivers use: the secret decoded from base64 without its usual prefix, and the secret as
+ * text.
+ */
 function keysOf(secret: string): readonly (string | Uint8Array)[] {
   return [Buffer.from(secret.replace(/^whsec_/, ''), 'base64'), secret];
 }
 
-/** Standard Webhooks, and Svix, on which it is based: the same signature under different header names. */
+/**
+ * The scheme of Standard Webhooks and of Svix, from which Standard Webhooks derives. They differ only in header names.
+ */
 function standardWebhooks(slug: string, name: string, prefix: string): PublishedScheme {
   return {
     slug,
@@ -51,7 +56,7 @@ function standardWebhooks(slug: string, name: string, prefix: string): Published
   };
 }
 
-/** Defines a scheme that puts one value into one header. */
+/** Defines a scheme that sends a single header. */
 function oneHeader(
   slug: string,
   name: string,

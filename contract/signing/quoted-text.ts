@@ -1,4 +1,4 @@
-/** Quotes text inside other text as languages and platforms do, or escapes it for HTML or a URL. */
+/** Quotes text as languages and platforms do, or escapes it for HTML or a URL. */
 import { requireEncodable } from './json-dialects.ts';
 
 const LONG_ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
@@ -40,10 +40,10 @@ export function percentEncode(text: string, safe: string): string {
   return safe.includes('/') ? encoded.replaceAll('%2F', '/') : encoded;
 }
 
-/** Encodes for a form, where a space becomes "+". */
+/** Encodes text for a form, where a space becomes "+". */
 export const formEncode = (text: string, safe = '-_.'): string => percentEncode(text, safe).replaceAll('%20', '+');
 
-/** Escapes for HTML. Quotes are escaped only where their escapes are given, since platforms differ. */
+/** Escapes for HTML. Platforms write quotes differently, so `quote` and `apostrophe` give their escapes. */
 export function escapeHtml(text: string, quote = '"', apostrophe = "'"): string {
   const basic = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
   return basic.replaceAll('"', quote).replaceAll("'", apostrophe);

@@ -18,6 +18,6 @@ export function toBase64(digest: Buffer): string {
 
 /** Returns the value of the signature header for the exact bytes of a body. */
 export function signatureOf(body: Uint8Array, secret: string): string {
-  // Node encodes a text key as UTF-8, like signingKey. This is a single call because a sender signs every delivery.
+  // Node encodes a text key as UTF-8, as signingKey does. One call is faster, and a sender signs every delivery.
   return createHmac('sha256', secret).update(body).digest('base64');
 }
