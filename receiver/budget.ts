@@ -1,7 +1,8 @@
 /**
- * Limits on what all clients together can consume before they are authenticated. Everything that grows with the input
- * of an unauthenticated client has a limit in this table. server/connections.ts enforces the limits on connections and
- * requests; {@link createBudget} enforces those on bodies, also when the app is mounted in another server.
+ * Limits on the resources that all clients together can consume before they are authenticated. Everything that grows
+ * with the input of an unauthenticated client has a limit in this table. server/connections.ts enforces the limits on
+ * connections and requests; {@link createBudget} enforces the limits on bodies, even when the app is mounted in another
+ * server.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -10,7 +11,7 @@ import { HookproofError } from '../contract/index.ts';
 export interface ServerLimits {
   /**
    * Maximum number of open connections. Default: 1,000. When another one arrives, the connection that has waited
-   * longest for a complete request is closed. The process needs slightly more file descriptors than this.
+   * longest for a complete request is closed. The process needs slightly more file descriptors than this number.
    */
   readonly maxConnections?: number;
   /** Maximum size of the request line and all headers, in bytes. Default: 16,384. Larger ones are answered 431. */
@@ -18,24 +19,25 @@ export interface ServerLimits {
   /** Maximum number of header lines per request. Default: 200. Requests with more are answered 431. */
   readonly maxHeaders?: number;
   /**
-   * Maximum number of requests on all connections whose answers are not completely sent. Default: 2,000. When it is
-   * exceeded, the connection with the most of them is closed.
+   * Maximum number of requests, on all connections together, whose answers are not completely sent. Default: 2,000.
+   * When it is exceeded, the connection with the most such requests is closed.
    */
   readonly maxRequests?: number;
   /**
-   * Maximum number of such requests on one connection, sent without waiting for answers. Default: 64. When it is
+   * Maximum number of requests on one connection whose answers are not completely sent. Default: 64. When it is
    * exceeded, the connection is closed.
    */
   readonly maxPipelined?: number;
   /**
-   * Maximum number of bytes of the bodies that are still arriving, on all connections. Default: 32 MiB, or `bodyLimit`
-   * if that is larger. When it is exceeded, the slowest upload is closed. A body whose head is already rejected is not
-   * kept.
+   * Maximum memory, in bytes, for the bodies that are still arriving on all connections. Default: 32 MiB, or
+   * `bodyLimit` if that is larger. When it is exceeded, the slowest upload is closed. The body of a request that is
+   * already rejected because of its headers is not kept in memory.
    */
   readonly maxUploadBytes?: number;
   /**
-   * Maximum number of small chunks (below 256 bytes) per connection, not counting accepted deliveries. A small chunk
-   * costs as much time as kilobytes in one piece. Default: 10,000. When it is exceeded, the connection is closed.
+   * Maximum number of small chunks (below 256 bytes) per connection, not counting those of accepted deliveries.
+   * Processing a small chunk takes as long as processing kilobytes in one piece. Default: 10,000. When it is exceeded,
+   * the connection is closed.
    */
   readonly maxSmallChunks?: number;
 }
@@ -53,8 +55,8 @@ const DEFAULTS: ResolvedLimits = {
 };
 
 /**
- * Fills in the defaults. Throws {@link HookproofError} `RECEIVER_LIMIT`. `bodyLimit` is the size of the largest body,
- * in bytes; a single body always fits.
+ * Fills in the defaults. `bodyLimit` is the maximum size of a body, in bytes. Throws {@link HookproofError}
+ * `RECEIVER_LIMIT` for an invalid limit, or when `maxUploadBytes` is smaller than `bodyLimit`.
  */
 export function resolveLimits(limits: ServerLimits = {}, bodyLimit = 0): ResolvedLimits {
   const unitOf = (name: string) => (/Bytes$/.test(name) ? 'bytes' : name.slice(3).toLowerCase());
@@ -72,8 +74,8 @@ export function resolveLimits(limits: ServerLimits = {}, bodyLimit = 0): Resolve
 export const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * Returns the numbers given for the options in `defaults`: whole, above 0 and at most `max`. The defaults are the
- * examples in messages about invalid ones. Throws {@link HookproofError} `RECEIVER_LIMIT`.
+ * Returns the given values of the options in `defaults`. Each must be a whole number from 1 to `max`. Error messages
+ * show the default as an example. Throws {@link HookproofError} `RECEIVER_LIMIT`.
  */
 export function givenNumbers<Numbers extends object>(
   option: string,
@@ -93,7 +95,10 @@ export function givenNumbers<Numbers extends object>(
   return numbers;
 }
 
-/** Rejects zero, which would disable a limit or reject everything. */
+/**
+ * Throws {@link HookproofError} with this code unless the value is a whole number above 0. Zero would disable a limit
+ * or reject everything.
+ */
 export function requirePositive(code: string, option: string, unit: string, value: number, example: number): void {
   if (Number.isSafeInteger(value) && value >= 1) return;
   throw new HookproofError(code, `${option} is not a whole number of ${unit} above 0.`, {
@@ -105,13 +110,13 @@ export function requirePositive(code: string, option: string, unit: string, valu
  * The limit at which a connection was closed:
  *
  * - `waiting`: there were too many connections, and this one had waited longest for a request;
- * - `full`: there were too many connections, this one was new, and none of the others was waiting;
- * - `slow-upload`: there were too many bytes of bodies, and this upload was the slowest;
- * - `small-chunks`: it sent too many small chunks;
- * - `endless-body`: it sent too much of a body after its request had been rejected;
- * - `pipelined`: it had too many requests;
- * - `requests`: all connections together had too many requests, and this one had the most;
- * - `unread`: the client does not read its answers.
+ * - `full`: there were too many connections, this one was new, and none of the others was waiting for a request;
+ * - `slow-upload`: the arriving bodies took too much memory, and this upload was the slowest;
+ * - `small-chunks`: the client sent too many small chunks;
+ * - `endless-body`: the client sent too much of a body after its request had been rejected;
+ * - `pipelined`: the connection had too many unanswered requests;
+ * - `requests`: all connections together had too many unanswered requests, and this one had the most;
+ * - `unread`: the client did not read its answers.
  */
 export const DROP_REASONS = [
   'waiting',
@@ -125,24 +130,24 @@ export const DROP_REASONS = [
 ] as const;
 export type DropReason = (typeof DROP_REASONS)[number];
 
-/** Receives events about connections, and about requests that are answered before the first stage. For metrics. */
+/** Receives events about connections, and about requests that are answered before the first stage. Used for metrics. */
 export interface ConnectionObserver {
   opened(): void;
   closed(): void;
-  /** Called when a connection is closed at a limit. `closed` follows if the connection was `opened`. */
+  /** Called when a connection is closed at a limit. `closed` is called as well, but only if `opened` was. */
   dropped(why: DropReason): void;
-  /** Called when a request is answered before the first stage, with this status and error code. */
+  /** Called when a request is answered before the first stage. `error` is the error code in the answer. */
   refused(status: number, error: string): void;
-  /** Called when the number of bytes of arriving bodies changes. */
+  /** Called when the memory for arriving bodies changes, with its size in bytes. */
   uploading?(bytes: number): void;
 }
 
 export const silentConnectionObserver: ConnectionObserver = { opened() {}, closed() {}, dropped() {}, refused() {} };
 
-/** Size in bytes below which receiving a chunk costs more than its bytes. */
+/** Size in bytes below which a chunk counts as small: its overhead exceeds the cost of its bytes. */
 const SMALL_CHUNK = 256;
 
-/** The part of a body that a request has sent so far. */
+/** A body that is being received. */
 export interface Upload {
   readonly req: IncomingMessage;
   readonly startedAt: number;
@@ -151,19 +156,22 @@ export interface Upload {
   /** Memory that the body occupies, in bytes. */
   held: number;
   smallChunks: number;
-  /** The limit at which its connection was closed. */
+  /** The limit at which the connection of the upload was closed, if it was. */
   dropped: DropReason | undefined;
 }
 
 export interface Budget {
   begin(req: IncomingMessage): Upload;
-  /** Counts a chunk after the first one. Closes the connection when there are too many small chunks. */
+  /**
+   * Counts a received chunk. Closes the connection when it has sent too many small ones. The first never counts as
+   * small.
+   */
   receive(upload: Upload, bytes: number): void;
-  /** Reserves memory for a body, in bytes. Above the limit, closes the slowest upload, which can be this one. */
+  /** Reserves memory, in bytes, for a body. Above the limit, closes the slowest uploads, which may include this one. */
   hold(upload: Upload, bytes: number): void;
   /** Frees the memory when the body is complete or is no longer kept. */
   release(upload: Upload): void;
-  /** Marks the delivery as not accepted: its small chunks count for as long as its connection lasts. */
+  /** Marks the delivery as not accepted. Its small chunks then count towards the limit of its connection. */
   reject(upload: Upload): void;
   /** Closes the connection of an upload. */
   drop(upload: Upload, why: DropReason): void;
@@ -175,10 +183,13 @@ export function createBudget(
 ): Budget {
   const uploads = new Set<Upload>();
   let total = 0;
-  /** Small chunks of deliveries that were not accepted, by connection. */
+  /** Number of small chunks of deliveries that were not accepted, by connection. */
   const smallChunks = new WeakMap<Socket, number>();
 
-  /** Returns the upload with the lowest rate since it began. One that has just begun is not slow. */
+  /**
+   * Returns the upload with the lowest average rate in bytes per millisecond. An upload that has just begun has a high
+   * rate.
+   */
   function slowest(): Upload | undefined {
     const now = performance.now();
     const rate = ({ received, startedAt }: Upload) => received / (now - startedAt);
@@ -199,7 +210,7 @@ export function createBudget(
     upload.dropped = why;
     take(upload, 0);
     observer.dropped(why);
-    // There is no answer, because the rest of the body would arrive while it is sent.
+    // Sends no answer, because the rest of the body would keep arriving in the meantime.
     upload.req.destroy();
   }
 

@@ -1,15 +1,14 @@
 /** Checks the API key as a pure function. Specification: API key header. */
 import { hash, timingSafeEqual } from 'node:crypto';
 
-/** The index of the key that matched, or why the delivery is rejected: for the log, never for the answer. */
+/** The index of the key that matched, or the reason to reject the delivery. Log the reason, but never send it. */
 export type ApiKeyCheck =
   | { readonly ok: true; readonly keyIndex: number }
   | { readonly ok: false; readonly reason: 'missing' | 'malformed' | 'mismatch' };
 
 /**
- * Compares the API key header completely and exactly with every key that is valid now (two during a rotation). A
- * repeated header (an array) is rejected. An empty key never matches, because an empty header counts as missing. Never
- * throws.
+ * Compares the whole API key header exactly with every valid key (two during a rotation). A repeated header (an array)
+ * is rejected. An empty key never matches, because an empty header counts as missing. Never throws.
  */
 export function checkApiKey(input: {
   readonly header: string | readonly string[] | undefined;

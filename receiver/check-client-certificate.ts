@@ -1,8 +1,11 @@
-/** Checks client certificates: on the connection, or as reported by a declared proxy. Specification: Mutual TLS. */
+/**
+ * Checks the client's certificate, either on the connection or as reported by a configured proxy. Specification: Mutual
+ * TLS.
+ */
 import { type BlockList, isIP } from 'node:net';
 import type { PeerCertificate } from 'node:tls';
 
-/** Acceptance, or why the delivery is rejected: for the log, never for the answer. `detail` adds specifics. */
+/** Acceptance, or the reason to reject the delivery. Log the reason and `detail`, but never send them. */
 export type ClientCertificateCheck =
   | { readonly ok: true }
   | {
@@ -11,10 +14,16 @@ export type ClientCertificateCheck =
       readonly detail?: string;
     };
 
-/** The client as `node:tls` reports it. A `TLSSocket` of a server that requests certificates has these properties. */
+/**
+ * The connection to the client as `node:tls` reports it. A `TLSSocket` of a server that requests certificates has these
+ * properties.
+ */
 export interface ClientConnection {
   readonly authorized: boolean;
-  /** The result of `socket.getPeerCertificate()`: an empty object when there is none, contrary to its type. */
+  /**
+   * The result of `socket.getPeerCertificate()`. It is an empty object when there is no certificate, although its type
+   * says otherwise.
+   */
   readonly certificate: Partial<Pick<PeerCertificate, 'raw' | 'subject' | 'subjectaltname'>>;
 }
 
@@ -22,17 +31,16 @@ export interface ClientConnection {
 const MAX_NAMES_LENGTH = 200;
 
 /**
- * Checks the client of a connection. `connection` is undefined for a connection without TLS, which never passes. With
- * `allowed`, a common name, host name or IP address of the certificate must be in that list, spelt exactly as in the
- * certificate. Never throws.
+ * Checks the client of a connection. A connection without TLS (`connection` is undefined) never passes. With `allowed`,
+ * the certificate must have a common name, host name or IP address in that list, spelt exactly as in the certificate.
+ * Never throws.
  */
 export function checkClientCertificate(input: {
   readonly connection: ClientConnection | undefined;
   readonly allowed?: readonly string[] | undefined;
 }): ClientCertificateCheck {
   const { connection, allowed } = input;
-  // `authorized` alone is not enough: Node sets it for a TLS 1.3 connection that resumes a session without a
-  // certificate.
+  // `authorized` is not enough: Node also sets it for a resumed TLS 1.3 session without a certificate.
   if (connection?.certificate.raw === undefined) return { ok: false, reason: 'missing' };
   if (connection.authorized !== true) return { ok: false, reason: 'untrusted' };
   if (allowed === undefined) return { ok: true };
@@ -42,21 +50,22 @@ export function checkClientCertificate(input: {
 }
 
 /**
- * Checks what a proxy in front of the receiver reports about the client. The header counts only when the TCP connection
- * comes from a declared proxy, because any other client can send it too. A repeated header (an array) is rejected,
- * because one of the copies may come from the client. Never throws.
+ * Checks what a proxy in front of the receiver reports about the client. The header counts only on a TCP connection
+ * from a configured proxy, because any other client could send it too. A repeated header (an array) is rejected,
+ * because one of the lines may come from the client. Never throws.
  */
 export function checkForwardedCertificate(input: {
   /** Remote address of the TCP connection. */
   readonly peer: string | undefined;
   readonly proxies: BlockList;
   readonly header: string | readonly string[] | undefined;
-  /** Value that the proxy sends after it has verified a certificate. */
+  /** Header value that the proxy sends after it has verified a certificate. */
   readonly value: string;
 }): ClientCertificateCheck {
   const { peer = '', proxies, header, value } = input;
   const family = isIP(peer);
-  // The list treats ::ffff:192.0.2.1, which a server on :: sees, as 192.0.2.1. It ignores zones (fe80::1%eth0).
+  // The list treats ::ffff:192.0.2.1, as a server that listens on :: sees the address, as 192.0.2.1. It ignores zones
+  // (fe80::1%eth0), so addresses with a zone are rejected here.
   if (family === 0 || peer.includes('%') || !proxies.check(peer, family === 4 ? 'ipv4' : 'ipv6')) {
     return { ok: false, reason: 'not-from-proxy', detail: peer };
   }
@@ -65,20 +74,26 @@ export function checkForwardedCertificate(input: {
   return header === value ? { ok: true } : { ok: false, reason: 'mismatch' };
 }
 
-/** Returns the common names, and the host names and IP addresses of the subject alternative name, without types. */
+/**
+ * Returns the common names of a certificate, and the host names and IP addresses of its subject alternative name,
+ * without the types of the names.
+ */
 function certificateNames({ subject, subjectaltname }: ClientConnection['certificate']): string[] {
-  // It is an array when the subject has several common names, although its type does not say so.
+  // An array when the subject has several common names, although the type of `CN` does not say so.
   const commonNames: string | string[] | undefined = subject?.CN;
   return [...(commonNames === undefined ? [] : [commonNames].flat()), ...alternativeNames(subjectaltname ?? '')];
 }
 
 /**
  * Types of names that are compared. Other types (URI, email, directory name, ...) are not, because a CA may verify them
- * by different rules.
+ * by other rules.
  */
 const COMPARED: readonly (string | undefined)[] = ['DNS', 'IP Address'];
 
-/** Parses `DNS:a.example, URI:"..."`. Node quotes ambiguous names as JSON, so that one name cannot pose as several. */
+/**
+ * Parses text such as `DNS:a.example, URI:"..."`. Node quotes ambiguous names as JSON, so one name cannot pose as
+ * several.
+ */
 function alternativeNames(text: string): string[] {
   const names: string[] = [];
   for (const [, form, quoted, plain] of text.matchAll(/(?:^|, )([^:",]+):(?:("(?:[^"\\]|\\.)*")|([^,]*))(?=, |$)/g)) {
@@ -88,7 +103,10 @@ function alternativeNames(text: string): string[] {
   return names;
 }
 
-/** Descriptions of node:tls codes (those of OpenSSL): faults of the client's certificate, then of the handshake. */
+/**
+ * Descriptions of node:tls error codes, which are those of OpenSSL: first faults of the client's certificate, then of
+ * the handshake.
+ */
 const TLS_ERRORS: Readonly<Record<string, string>> = {
   ERR_SSL_PEER_DID_NOT_RETURN_A_CERTIFICATE: 'no client certificate',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'client certificate from an unknown CA',
@@ -116,8 +134,8 @@ const TLS_ERRORS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Describes a node:tls error code for the log, or returns an unlisted code as it is. `socket.authorizationError` is
- * such a code, not an Error as its type says.
+ * Describes a node:tls error code for the log, or returns an unlisted code unchanged. `socket.authorizationError` is
+ * such a code, although its type says Error.
  */
 export function describeTlsError(code: unknown): string {
   return TLS_ERRORS[String(code)] ?? String(code);

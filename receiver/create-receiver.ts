@@ -1,4 +1,7 @@
-/** Assembles the stages in their order, the mirror image of compose, serialise, sign, address, connect, transmit. */
+/**
+ * Assembles the stages of a receiver. They reverse the stages of the sender: compose, serialise, sign, address,
+ * connect, transmit.
+ */
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import { type DeliveryObserver, type DeliveryReport, logDelivery, warnAboutOldCredentials } from './delivery-report.ts';
 import { Handling } from './handling/handling.ts';
@@ -15,20 +18,20 @@ export interface Receiver {
   /** The Express app. Mount it in your own app before any body parser, or serve it. */
   readonly app: Express;
   /**
-   * Replaces the accepted secrets from the next check on, for a rotation without a restart. Throws `HookproofError`
+   * Replaces the accepted secrets, for a rotation without a restart. The next check uses them. Throws `HookproofError`
    * (`RECEIVER_SECRET_MISSING`) when one is empty; the old secrets then stay valid. An inspector keeps the secrets with
-   * which it was started: restart it.
+   * which it was started, so restart it as well.
    */
   reloadSecrets(secrets: readonly string[]): void;
-  /** Resolves when no handler is running or due. */
+  /** Resolves when no handler is running and no notification is due. */
   settled(): Promise<void>;
-  /** Starts no more handlers, and waits at most `timeoutMs` milliseconds for the running ones. */
+  /** Starts no more handlers, and resolves when the running ones have ended or after `timeoutMs` milliseconds. */
   stop(timeoutMs: number): Promise<void>;
 }
 
 /**
- * Creates a receiver. Throws `HookproofError` (`RECEIVER_*`) when the configuration is incomplete: a missing or empty
- * secret does not disable its check. Specification: Delivery endpoint; Authentication.
+ * Creates a receiver. Throws `HookproofError` (`RECEIVER_*`) when the configuration is incomplete: a check with a
+ * missing or empty secret is an error, not disabled. Specification: Delivery endpoint; Authentication.
  *
  * @example
  * const receiver = createReceiver({ signing: { secrets: [secret] }, handlers: { CAAS_BUY: recordPurchase } });
@@ -89,16 +92,16 @@ export function createApp(
 ): Express {
   const app = express();
   app.disable('x-powered-by');
-  // This is explicit because an enclosing application could change the default: anyone can send X-Forwarded-* headers.
+  // Set explicitly, because the app may be mounted in one with another setting. Anyone can send X-Forwarded-* headers.
   app.set('trust proxy', false);
-  // Without a logger or an observer there is nothing to report to.
+  // Without a logger, the observers that write log lines are omitted.
   const loggers = logger === silentLogger ? [] : [logDelivery(logger), warnAboutOldCredentials(logger)];
   const everyObserver = [...loggers, ...observers];
   if (everyObserver.length > 0) app.use(reportDeliveries(everyObserver));
-  // Stages that always pass are omitted, because each layer of the router costs time even when it does nothing.
+  // Stages that always pass are omitted, because every layer of the router takes time.
   for (const name of RECEIVING_STAGES) if (pipeline[name] !== pass) app.use(pipeline[name]);
 
-  // Handles our own errors as a last resort. Express's default error page would show a stack trace.
+  // A last resort for internal errors. The default error page of Express would show a stack trace.
   app.use((error: unknown, _req: Request, res: Response<unknown, DeliveryState>, _next: NextFunction) => {
     logger.error({ event: 'internal-error', error: errorFields(error) }, 'internal error');
     setReason(res, 'internal-error');
@@ -108,7 +111,7 @@ export function createApp(
   return app;
 }
 
-/** Creates the middleware in front of the stages. It calls every observer when the delivery has ended. */
+/** Creates the middleware that runs before the stages, and calls every observer when the delivery has ended. */
 function reportDeliveries(observers: readonly DeliveryObserver[]): Stage {
   return (req, res, next) => {
     const startedAt = performance.now();
@@ -134,14 +137,16 @@ function reportDeliveries(observers: readonly DeliveryObserver[]): Stage {
         rawBody,
       };
       for (const observe of observers) observe(report);
-      // The connection keeps its last answer while it is open, and the answer would keep the body.
+      // An open connection keeps its last answer in memory, and `locals` would keep the body.
       if (res.writableFinished) res.locals = {};
     });
     next();
   };
 }
 
-/** Returns the reason as one line. Two codes are written without their hyphen, because log queries rely on that. */
+/**
+ * Returns the reason as one line. Two codes have no hyphen in the log, because existing log queries rely on this form.
+ */
 function reasonText(code: string, detail: string | undefined): string {
   if (code === 'connection-closed') return 'connection closed';
   if (code === 'inbox-failed') return `inbox failed: ${detail}`;

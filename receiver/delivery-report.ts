@@ -1,4 +1,4 @@
-/** Reports the result of each delivery when it has ended: to the log, to metrics, to the inspector. */
+/** Reports the result of each delivery, after it has ended, to the log, the metrics and the inspector. */
 import type { IncomingMessage } from 'node:http';
 import type { ReceivedNotification } from '../contract/index.ts';
 import type { ReceiverLogger } from './logger.ts';
@@ -6,18 +6,22 @@ import type { ReceiverLogger } from './logger.ts';
 export interface DeliveryReport {
   /** `aborted` means that the connection ended before an answer was sent. */
   readonly outcome: 'accepted' | 'refused' | 'aborted';
-  /** Status of the answer. Undefined when there was none. */
+  /** Status of the answer. Undefined when no answer was sent. */
   readonly status: number | undefined;
-  /** Why it was not accepted, as text for the log: the code and the detail. Undefined when it was accepted. */
+  /**
+   * Why the delivery was not accepted, as text for the log: the code and the detail. Undefined when it was accepted.
+   */
   readonly reason: string | undefined;
-  /** The code of the reason: `signature-mismatch`, `client-certificate-untrusted`, `inbox-failed`. */
+  /** The code of the reason, such as `signature-mismatch`, `client-certificate-untrusted` or `inbox-failed`. */
   readonly reasonCode: string | undefined;
   /** Details in addition to the code, such as the message of an error. */
   readonly reasonDetail: string | undefined;
   readonly duplicate: boolean;
-  /** Set only after the credentials were verified and the payload was understood. */
+  /** Set only after the credentials were verified and the payload was validated. */
   readonly notification: ReceivedNotification | undefined;
-  /** Index of the secret and the API key that matched, from 0. Undefined when none matched or none is required. */
+  /**
+   * Index, from 0, of the secret and of the API key that matched. Undefined when none matched or none is configured.
+   */
   readonly secretIndex: number | undefined;
   readonly keyIndex: number | undefined;
   readonly receivedAt: Date;
@@ -26,18 +30,18 @@ export interface DeliveryReport {
   /** The request as received. Its headers contain credentials. */
   readonly request: IncomingMessage;
   /**
-   * The body as received. Undefined when it was not read completely, or not kept: the head showed that the credentials
-   * are invalid, and no observer has `needsRejectedBodies`.
+   * The body as received. Undefined when it was not read completely, or was not kept. A body is not kept if the headers
+   * already showed that the credentials are invalid and no observer has `needsRejectedBodies`.
    */
   readonly rawBody: Buffer | undefined;
 }
 
 export interface DeliveryObserver {
-  /** Called after the answer has been sent. Must not throw. */
+  /** Called when the delivery has ended. Must not throw. */
   (report: DeliveryReport): void;
   /**
-   * Keeps the bodies of deliveries whose head already shows that they will be rejected (no API key, or a malformed
-   * signature). For debugging.
+   * Keeps the bodies of deliveries that are already rejected because of their headers (no valid API key, or a missing
+   * or malformed signature). For debugging.
    */
   readonly needsRejectedBodies?: true;
 }
@@ -46,8 +50,8 @@ export interface DeliveryObserver {
 const MAX_ID_LENGTH = 100;
 
 /**
- * Writes one log line per delivery: outcome, reason, notification and duration in milliseconds. It contains no header
- * and no body, and an id only after the credentials were verified and the payload was understood.
+ * Writes one log line per delivery: outcome, reason, notification, and duration in milliseconds. The line contains no
+ * header and no body, and an id only after the credentials were verified and the payload was validated.
  */
 export function logDelivery(logger: ReceiverLogger): DeliveryObserver {
   return ({ outcome, status, reason, duplicate, notification, secretIndex, keyIndex, durationMs }) => {
@@ -59,7 +63,7 @@ export function logDelivery(logger: ReceiverLogger): DeliveryObserver {
       duplicate: duplicate ? true : undefined,
       id: notification?.id.slice(0, MAX_ID_LENGTH),
       kind: notification?.kind,
-      // Logged only during a rotation: the position in the list, never the secret or the key.
+      // Logged only for an old credential during a rotation: its position in the list, never the secret or the key.
       secretIndex: secretIndex === 0 ? undefined : secretIndex,
       keyIndex: keyIndex === 0 ? undefined : keyIndex,
       durationMs: Math.round(durationMs * 1000) / 1000,
@@ -74,8 +78,9 @@ const WARNING_INTERVAL_MS = 60_000;
 
 /**
  * Warns when a delivery used a secret or an API key that is not the first in its list: the rotation is not complete,
- * and the old credential cannot be removed yet. There is at most one warning a minute per credential, with the number
- * of deliveries since the previous one. It contains the position (1 for the second in the list), never the value.
+ * and the old credential cannot be removed yet. Each credential causes at most one warning per minute, which states the
+ * number of deliveries since the previous one. It contains the index of the credential (1 for the second in the list),
+ * never its value.
  */
 export function warnAboutOldCredentials(
   logger: ReceiverLogger,

@@ -1,6 +1,6 @@
-/** The logger interface that the receiver uses. `createLogger` in observe/ creates one. */
+/** The logger interface of the receiver. `createLogger` in observe/ creates a logger. */
 
-/** A pino logger implements this interface. */
+/** A subset of the interface of a pino logger. */
 export interface ReceiverLogger {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
@@ -10,8 +10,8 @@ export interface ReceiverLogger {
 export const silentLogger: ReceiverLogger = { info() {}, warn() {}, error() {} };
 
 /**
- * Converts an error to log fields. The error object itself is not logged, because HTTP clients attach the whole request
- * to theirs, including the credentials.
+ * Converts an error to log fields. The error object itself is not logged, because the errors of HTTP clients contain
+ * the whole request, including its credentials.
  */
 export function errorFields(error: unknown): object {
   if (!(error instanceof Error)) return { name: typeof error };

@@ -1,4 +1,7 @@
-/** The configuration of a receiver, checked at start-up: a missing credential is an error, never an open receiver. */
+/**
+ * The configuration of a receiver. It is checked at start-up: a missing credential is an error, and never disables a
+ * check.
+ */
 import { BlockList, isIP } from 'node:net';
 import {
   DEFAULT_API_KEY_HEADER,
@@ -27,44 +30,49 @@ import { type ReceiverLogger, silentLogger } from './logger.ts';
 
 export interface ReceiverOptions {
   /**
-   * Requires the HMAC signature. During a rotation several secrets are valid: the first is the current one, and using
-   * another one is logged as a warning. `header` defaults to X-Service-Signature.
+   * Requires the HMAC signature. During a rotation, several secrets are valid: the first is the current one, and a
+   * delivery with any other is logged as a warning. `header` defaults to X-Service-Signature.
    */
   readonly signing?: { readonly secrets: readonly string[]; readonly header?: string };
   /**
-   * Requires the API key. During a rotation several keys are valid, the current one first. `header` defaults to
+   * Requires the API key. During a rotation, several keys are valid, the current one first. `header` defaults to
    * X-API-Key.
    */
   readonly apiKey?: { readonly keys: readonly string[]; readonly header?: string };
-  /** Requires a client certificate (mutual TLS). `startReceiver` sets it when `tls.clientCertificate` is given. */
+  /**
+   * Requires a client certificate (mutual TLS). `startReceiver` adds this option when `tls.clientCertificate` is given.
+   */
   readonly clientCertificate?: ClientCertificateOption;
-  /** Must be set to run without any of them. Anyone who knows the URL can then deliver anything. */
+  /**
+   * Must be set when neither `signing` nor `apiKey` nor `clientCertificate` is. Anyone who knows the URL can then
+   * deliver anything.
+   */
   readonly open?: true;
-  /** Path of the registered URL, for example `/webhooks`. Default: any path. */
+  /** Path of the URL to which the sender delivers, for example `/webhooks`. Default: any path is accepted. */
   readonly path?: string;
   /** Maximum size of an accepted body, in bytes. Default: 1 MiB. The specification states no maximum. */
   readonly bodyLimit?: number;
-  /** Limits on what all clients can consume together. Those on connections and requests need `startReceiver`. */
+  /** Limits on what all clients together can consume. The limits on connections and requests need `startReceiver`. */
   readonly limits?: ServerLimits;
-  /** Maximum nesting of a body, in levels. Default: 64; notifications have 4. Deeper ones are answered 400. */
+  /** Maximum nesting of a body, in levels. Default: 64; notifications have 4. Bodies with more are answered 400. */
   readonly maxDepth?: number;
-  /** Your code, by kind of notification. */
+  /** Your handlers, by kind of notification. */
   readonly handlers?: Handlers;
   /** Concurrency, time limits and retries of handlers. */
   readonly handling?: Partial<HandlingPolicy>;
   /**
    * Where accepted notifications are stored. Default: in memory. `openInbox` opens an inbox that survives the process.
-   * The receiver does not close it.
+   * The receiver does not close the inbox.
    */
   readonly inbox?: Inbox;
   /**
-   * Stores accepted notifications instead of an inbox: a message broker, from which other programs take them. Cannot be
-   * combined with `inbox` or `handlers`. The receiver does not close it.
+   * Stores accepted notifications instead of an inbox, usually in a message broker, from which other programs receive
+   * them. Cannot be combined with `inbox` or `handlers`. The receiver does not close the sink.
    */
   readonly sink?: NotificationSink;
-  /** How long a delivery waits for the sink, in milliseconds; then it is answered 503. 5 s by default. */
+  /** Maximum time that a delivery waits for the sink, in milliseconds, before it is answered 503. Default: 5,000. */
   readonly sinkTimeLimitMs?: number;
-  /** Receives the storage and handling durations. */
+  /** Receives the durations of storing and of handling. */
   readonly meter?: InboxMeter;
   /** A pino logger, or a compatible one. Default: no logging. */
   readonly logger?: ReceiverLogger;
@@ -75,20 +83,22 @@ export interface ReceiverOptions {
 }
 
 /**
- * How the client's certificate is attested: by the connection itself, or by a proxy in front that terminates TLS.
+ * How the client's certificate is checked: on the connection itself, or by a proxy in front that terminates TLS.
  * Specification: Mutual TLS.
  *
  * Headers about certificates (`X-SSL-Client-Verify`, `X-Forwarded-Client-Cert` and the like) are trusted only with
- * `from: 'proxy'`, on a TCP connection from one of `proxies`, when the declared header occurs once and has exactly the
- * declared value. The proxy must replace the header on every request, or a client could send its own.
+ * `from: 'proxy'`, on a TCP connection from one of `proxies`, when the configured header occurs exactly once and has
+ * exactly the configured value. The proxy must replace the header on every request; otherwise a client could send its
+ * own.
  */
 export type ClientCertificateOption =
   | {
       readonly from: 'connection';
       /**
        * Names of the certificates that may deliver: common names, or host names or IP addresses of the subject
-       * alternative name, exactly as in the certificate. Other types of names, such as URIs, are never compared. Use
-       * this for a CA that also issues certificates to others. Default: every certificate of the CA may deliver.
+       * alternative name, spelt exactly as in the certificate. Other types of names, such as URIs, are never compared.
+       * Use this when the CA also issues certificates to other clients. Default: every certificate of the CA may
+       * deliver.
        */
       readonly allowed?: readonly string[];
     }
@@ -98,43 +108,43 @@ export type ClientCertificateOption =
       readonly proxies: readonly string[];
       /** Name of the header, for example `X-SSL-Client-Verify`. */
       readonly header: string;
-      /** Value of the header, for example `SUCCESS`. */
+      /** Value that the proxy sends after it has verified a certificate, for example `SUCCESS`. */
       readonly value: string;
     };
 
-/** The option in the form that the stage needs. The header name is in lower case. */
+/** The option in the form that the stage uses. The header name is in lower case. */
 export type ClientCertificateConfig =
   | { readonly from: 'connection'; readonly allowed: readonly string[] | undefined }
   | { readonly from: 'proxy'; readonly proxies: BlockList; readonly header: string; readonly value: string };
 
 /** The options with all defaults filled in. Header names are in lower case. */
 export interface ReceiverConfig {
-  /** `secrets` is replaced when the secrets are reloaded, so read it for each delivery. */
+  /** Read `secrets` for each delivery, because reloading replaces the list. */
   readonly signing: { secrets: readonly string[]; readonly header: string } | undefined;
   readonly apiKey: { readonly keys: readonly string[]; readonly header: string } | undefined;
   readonly clientCertificate: ClientCertificateConfig | undefined;
   readonly path: string | undefined;
   readonly bodyLimit: number;
   readonly budget: Budget;
-  /** Keeps bodies although the head of the request shows that they will be rejected. */
+  /** Keeps bodies of requests that are already rejected because of their headers. */
   readonly keepsRejectedBodies: boolean;
   readonly maxDepth: number;
   readonly handlers: Handlers;
   readonly handling: HandlingPolicy;
   readonly meter: InboxMeter;
-  /** Stays empty when there is a sink. */
+  /** Stays empty when a sink is configured. */
   readonly inbox: Inbox;
   readonly sink: NotificationSink | undefined;
   readonly sinkTimeLimitMs: number;
   readonly logger: ReceiverLogger;
   readonly observers: readonly DeliveryObserver[];
-  /** Warnings for the log about allowed but inadvisable options. */
+  /** Warnings for the log about options that are allowed but not advisable. */
   readonly warnings: readonly string[];
 }
 
 const DEFAULT_BODY_LIMIT = 1024 * 1024;
 export const DEFAULT_MAX_DEPTH = 64;
-/** Within this time an inbox answers, too. */
+/** An inbox also answers within this time. */
 const DEFAULT_SINK_TIME_LIMIT_MS = 5000;
 
 /** Checks the options. Throws {@link HookproofError} (`RECEIVER_*`), which never contains the value of a secret. */
@@ -197,7 +207,7 @@ export function resolveOptions(options: ReceiverOptions): ReceiverConfig {
   };
 }
 
-/** Replaces the valid secrets at once. Throws as {@link resolveOptions} does; the old secrets then stay valid. */
+/** Replaces the valid secrets. Throws as {@link resolveOptions} does; the old secrets then stay valid. */
 export function replaceSecrets({ signing }: Pick<ReceiverConfig, 'signing'>, secrets: readonly string[]): void {
   if (signing === undefined) {
     throw new HookproofError('RECEIVER_SECRET_MISSING', 'The receiver was started without an HMAC secret.', {
@@ -227,7 +237,7 @@ function checkProtection({ signing, apiKey, clientCertificate, open }: ReceiverO
   }
 }
 
-/** A sink has no claims, which handlers need. */
+/** Rejects a sink together with an inbox or with handlers, which need the claims of an inbox. */
 function checkSink({ sink, inbox, handlers = {} }: ReceiverOptions): void {
   if (sink === undefined) return;
   if (typeof sink?.put !== 'function') {
@@ -264,7 +274,7 @@ function warningsAbout({ signing, open }: ReceiverOptions): string[] {
   return warnings;
 }
 
-/** Texts into which templates and shells turn an unset variable. */
+/** Texts that templates and shells produce from an unset variable. */
 const PLACEHOLDERS = new Set(['undefined', 'null', '[object Object]']);
 
 function requireValues(values: readonly unknown[], option: string): void {

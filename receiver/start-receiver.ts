@@ -13,11 +13,11 @@ import { resolveTimeouts } from './server/timeouts.ts';
 import { type ServerTls, secureContextOptions, verifySecureContext } from './server/tls.ts';
 
 export interface ServerOptions extends HttpServerOptions {
-  /** Address to listen on. Default: 127.0.0.1, so that exposing the receiver to a network is an explicit decision. */
+  /** Address to listen on. Default: 127.0.0.1, so that the receiver is exposed to a network only on purpose. */
   readonly host?: string;
   /** Port to listen on. Default: 0, which picks a free port. */
   readonly port?: number;
-  /** Path in `url`. */
+  /** Path of `url`, for example `/webhooks`. */
   readonly path?: string;
 }
 
@@ -26,22 +26,22 @@ export interface RunningReceiver {
   /** URL for deliveries, including the path. */
   readonly url: string;
   readonly port: number;
-  /** Resolves when no handler is running or due. */
+  /** Resolves when no handler is running and no notification is due. */
   settled(): Promise<void>;
   /**
-   * Uses new certificates for every handshake from now on; open connections keep the old ones. Throws `HookproofError`
-   * (`RECEIVER_TLS`) when the material cannot be used, and keeps the old. Whether clients need a certificate cannot be
-   * changed. Earlier TLS sessions cannot be resumed, so a CA that was removed from `ca` is no longer trusted, except on
-   * connections that are already open.
+   * Uses new certificates for every handshake from now on. Open connections keep the old ones, but TLS sessions cannot
+   * be resumed, so a CA that was removed from `ca` is no longer trusted on new connections. Throws `HookproofError`
+   * (`RECEIVER_TLS`) and keeps the old certificates when the new ones cannot be used. Whether clients need a
+   * certificate cannot be changed.
    */
   reloadTls(tls: ServerTls): void;
-  /** Verifies with these secrets from now on. See {@link Receiver.reloadSecrets}. */
+  /** Uses these secrets from now on. See {@link Receiver.reloadSecrets}. */
   reloadSecrets(secrets: readonly string[]): void;
-  /** Accepts no more connections, finishes requests and handlers, and resolves at the latest after the time limit. */
+  /** Accepts no more connections, waits for open requests, and then for handlers: each at most `timeouts.closeMs`. */
   close(): Promise<void>;
 }
 
-/** Number of connections that Node queues by default before it accepts them. */
+/** Default number of connections that Node queues before it accepts them. */
 const NODE_BACKLOG = 511;
 
 /**
@@ -67,7 +67,7 @@ export async function serve(receiver: Receiver, server: Server, options: ServerO
   const { closeMs } = resolveTimeouts(options.timeouts);
   const { maxConnections } = resolveLimits(options.limits);
   const closeServer = gracefulClose(server, closeMs);
-  // As many connections may queue as may be open. Beyond that, the kernel does not answer a client for a second.
+  // As many connections may queue as may be open. When the queue is full, a client has to wait a second for its retry.
   const backlog = Math.max(NODE_BACKLOG, maxConnections);
   await listen(server, { host, port, backlog }, { code: 'RECEIVER_LISTEN' });
   server.on('error', (error) => logger.error({ event: 'server-error', error: errorFields(error) }, 'server error'));
@@ -105,16 +105,16 @@ function reloadTls(server: Server, current: ServerTls | undefined, next: ServerT
   }
   const options = secureContextOptions(next);
   verifySecureContext(options);
-  // The new context has new keys for session tickets, so that no session that the old one trusted can be resumed.
+  // The new context has new keys for session tickets, so sessions of the old one cannot be resumed.
   (server as TlsServer).setSecureContext(options);
 }
 
-/** Adds the check of client certificates that `tls` implies. Throws `RECEIVER_CLIENT_CERTIFICATE`. */
+/** Adds the check of client certificates that `tls` implies. Throws `HookproofError` `RECEIVER_CLIENT_CERTIFICATE`. */
 export function withClientCertificateCheck<Options extends ReceiverOptions & ServerOptions>(options: Options): Options {
   return { ...options, ...impliedClientCertificate(options) };
 }
 
-/** Rejects combinations that would reject every client or accept any. */
+/** Throws for combinations that would reject every client or accept any client. */
 function impliedClientCertificate({ tls, clientCertificate }: ReceiverOptions & ServerOptions): {
   clientCertificate?: ClientCertificateOption;
 } {

@@ -1,4 +1,7 @@
-/** Settles like `work`, or like `onTimeout` when `work` takes longer than `ms` milliseconds. The work continues. */
+/**
+ * Settles as `work` does, or with the result of `onTimeout` when `work` takes longer than `ms` milliseconds. The work
+ * is not cancelled.
+ */
 export async function withTimeout<T>(work: () => Promise<T>, ms: number, onTimeout: () => T): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<void>((resolve) => {

@@ -1,4 +1,4 @@
-/** Converts a notification to the values that the effects window reports, and provides handlers that record them. */
+/** Converts a notification to the values that the effects window reports, and creates handlers that record them. */
 import type { EffectValues } from '../../contract/effects.ts';
 import {
   EFFECT_DECIMALS,
@@ -13,14 +13,17 @@ import type { Handler, HandlerContext, Handlers } from '../handling/handlers.ts'
 import { orderStep } from '../inbox/inbox-row.ts';
 import type { Effect, EffectsRecord } from './effects-record.ts';
 
-/** Decimals of assets by symbol, as whole numbers from 0 to 255. */
+/** Number of decimals of each asset, by symbol: whole numbers from 0 to 255. */
 export type Decimals = Readonly<Record<string, number>>;
 
-/** Maximum number of digits, far more than any amount has. Longer ones would take too long to convert. */
+/**
+ * Maximum number of digits of an amount. Real amounts are far shorter, and longer ones would take too long to convert.
+ */
 const MAX_DIGITS = 1000;
 
 /**
- * Returns the values that handling a notification records. An amount of an asset without known decimals is omitted.
+ * Returns the effect that handling a notification records. An amount is omitted when the decimals of its asset are
+ * unknown.
  *
  * @throws HookproofError PRECISION_INVALID
  */
@@ -89,7 +92,10 @@ function displayAmount(atomic: string, currency: string, decimals: Decimals): { 
   return { amount: toDisplayAmount(atomic, precision) };
 }
 
-/** Reads the values of a notification of an unknown type from the usual fields. The units of an amount are unknown. */
+/**
+ * Reads the values of a notification of an unknown type from the fields where other types have them. Amounts are
+ * omitted, because their units are unknown.
+ */
 function unknownValues(type: string, data: JsonObject): EffectValues {
   const metadata = objectAt(data, 'metadata');
   const chain = objectAt(metadata, 'blockchainData');
@@ -122,15 +128,14 @@ const HANDLED = [...NOTIFICATION_KINDS, 'UNKNOWN', 'SUPERSEDED'] as const;
 
 type AnyHandler = (notification: ReceivedNotification, context: HandlerContext) => Promise<void> | void;
 
-/** Creates a handler for every kind, and for statuses that arrive too late. */
+/** Creates a handler for every kind, and for order statuses that arrive too late. */
 export function handlersOfEveryKind(handlerFor: (kind: (typeof HANDLED)[number]) => AnyHandler): Handlers {
   return Object.fromEntries(HANDLED.map((kind) => [kind, handlerFor(kind)]));
 }
 
 /**
- * Creates handlers for every kind that record what they handle. A handler in `handlers` runs before its handling is
- * recorded. Recording an id twice has no effect, so that a notification that is handled again after a crash counts
- * once.
+ * Creates handlers for every kind that record each handling. A handler in `handlers` runs before the recording. An id
+ * that is recorded twice counts once, for example when a notification is handled again after a crash.
  *
  * @throws HookproofError PRECISION_INVALID
  */

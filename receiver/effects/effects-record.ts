@@ -1,6 +1,6 @@
 /**
- * Records what was done with each notification, in memory or in a file. For test environments only: everything is kept,
- * and nothing is ever removed.
+ * Records what was done with each notification, in memory or in a file. For test environments only, because nothing is
+ * ever removed.
  */
 import { closeSync, constants, openSync, realpathSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
@@ -14,7 +14,7 @@ import type { OrderProgress } from '../inbox/inbox.ts';
 import { FINAL_RANK } from '../inbox/inbox-row.ts';
 import type { SqliteDatabase } from '../inbox/sqlite-database.ts';
 
-/** One handling, and its position in the order of its transaction. */
+/** The handling of a notification, and the progress that the notification reports for its order. */
 export interface Effect {
   readonly handled: Handled;
   readonly place: OrderProgress;
@@ -23,11 +23,11 @@ export interface Effect {
 /** Answers the queries of the effects window. */
 export interface EffectsRecord {
   /**
-   * Records a handling unless one with this key exists, and resolves with true when it was recorded. A durable record
-   * resolves when it is on disk.
+   * Records a handling unless one with this key exists. Resolves with true when it was recorded. A durable record
+   * resolves when the handling is on disk.
    */
   apply(effect: Effect, key: string): Promise<boolean>;
-  /** Answers with everything that is recorded at one moment, without anything that could still be lost. */
+  /** Answers a query from everything that is recorded. A durable record includes only what is on disk. */
   answer(query: EffectsQuery): Promise<EffectsAnswer>;
   close(): Promise<void>;
 }
@@ -46,10 +46,10 @@ export function memoryEffects(): EffectsRecord {
   };
 }
 
-/** Maximum number of waiting handlings that are written together. */
+/** Maximum number of handlings that are written together. */
 const MAX_BATCH = 1000;
 
-/** Every line begins with this text. */
+/** The text with which every line begins. */
 const LINE_START = '{"key":"';
 
 const lineShape = z.object({
@@ -59,9 +59,9 @@ const lineShape = z.object({
 });
 
 /**
- * Opens a record in a file with one JSON object per line, which survives a crash of the process or the machine. It is
- * read completely at the start, and a truncated last line is removed. Only one process can open it at a time: the file
- * FILE.lock next to it is locked meanwhile, and remains afterwards.
+ * Opens a record in a file with one JSON object per line, which survives a crash of the process or the machine. The
+ * file is read completely at the start, and a truncated last line is removed. Only one process can open it at a time:
+ * the file FILE.lock next to it is locked while the record is open, and is not removed afterwards.
  *
  * @throws HookproofError EFFECTS_FILE, EFFECTS_FILE_IN_USE
  */
@@ -99,7 +99,7 @@ function openRecord(file: FileHandle, initialSize: number, index: Index, lock: S
     sizeOf: () => 0,
     async write(items) {
       const bytes = Buffer.from(items.map((item) => `${JSON.stringify(item)}\n`).join(''));
-      // Removes what an earlier failed write has left.
+      // Removes what an earlier failed write may have left.
       if (isCut) await file.truncate(size);
       isCut = true;
       const { bytesWritten } = await file.write(bytes, 0, bytes.length, size);
@@ -129,7 +129,7 @@ function openRecord(file: FileHandle, initialSize: number, index: Index, lock: S
   };
 }
 
-/** Creates a lock that ends with the process, however it ends. Node has no such lock for plain files. */
+/** Creates a lock that ends with the process, even after a crash. Node provides no such lock for plain files. */
 async function lockFile(name: string): Promise<SqliteDatabase> {
   const { isBusy, loadSqlite } = await import('../inbox/sqlite-database.ts');
   const { DatabaseSync } = await loadSqlite();
@@ -150,7 +150,9 @@ async function lockFile(name: string): Promise<SqliteDatabase> {
   }
 }
 
-/** Ensures that a new file still exists after a power failure. Windows cannot open folders, and needs no such call. */
+/**
+ * Ensures that a new file still exists after a power failure. Windows cannot open folders, and does not need this step.
+ */
 async function syncFolder(name: string): Promise<void> {
   const folder = await open(dirname(name), 'r').catch(() => null);
   await folder?.sync().catch(() => {});
@@ -172,7 +174,7 @@ async function readLines(name: string, file: FileHandle) {
     }
   });
   if (size < bytes.length) {
-    // Only an incomplete line of this format is removed. Any other content belongs to another program.
+    // Only an incomplete line of a record is removed. Other content belongs to another program.
     if (
       !bytes
         .subarray(size)
@@ -190,7 +192,7 @@ async function readLines(name: string, file: FileHandle) {
 
 type Index = ReturnType<typeof createIndex>;
 
-/** Indexes the handlings in memory by notification and transaction. */
+/** Creates an index of the handlings in memory, by notification and by transaction. */
 function createIndex() {
   const keys = new Set<string>();
   const byNotification = new Map<string, Numbered[]>();
@@ -209,7 +211,7 @@ function createIndex() {
       transaction.handled.push(handled);
       const kind = handled.kind ?? '';
       const before = transaction.states.get(kind);
-      // Moved to the end, because the last entry is the kind that was handled last.
+      // Moved to the end, because the last entry must be the kind that was handled last.
       transaction.states.delete(kind);
       transaction.states.set(kind, nextState(before, handled, place));
     },
@@ -227,7 +229,7 @@ function createIndex() {
 
 interface Transaction {
   readonly handled: Handled[];
-  /** States by kind of notification. */
+  /** Latest state of the transaction for each kind of notification. */
   readonly states: Map<string, State>;
 }
 
@@ -236,7 +238,7 @@ interface Numbered {
   readonly handled: Handled;
 }
 
-/** The status and the hash that one kind of notification has given to a transaction. */
+/** The status and the hash that notifications of one kind have given to a transaction. */
 interface State {
   readonly status: string | null;
   readonly hash: string | null;
@@ -244,8 +246,8 @@ interface State {
 }
 
 /**
- * Returns the state after a handling. An earlier status does not overwrite a later one, and an unknown one does not
- * overwrite a final one. A known hash is kept.
+ * Returns the state after a handling. An earlier status does not overwrite a later one, and an unlisted status does not
+ * overwrite a final one. A known hash is never removed.
  */
 function nextState(before: State | undefined, { status = null, hash = null }: Handled, place: OrderProgress): State {
   if (before === undefined) return { status, hash, place };
@@ -259,7 +261,8 @@ function nextState(before: State | undefined, { status = null, hash = null }: Ha
 }
 
 /**
- * Returns the state of the order, even when it was refunded or has steps at a physical site; otherwise the last one.
+ * Returns the state of the buy or sell order if there is one, even after a refund. Otherwise returns the state of the
+ * kind that was handled last.
  */
 function currentOf(states: ReadonlyMap<string, State>): EffectsAnswer['current'] {
   const last = [...states].reverse();

@@ -31,14 +31,14 @@ export interface EffectsWindow {
 }
 
 const PATH = '/effects';
-/** Maximum length of a URL: 50 ids of 200 characters, each of them percent-encoded UTF-8. */
+/** Maximum length of a URL. It allows 50 ids of 200 characters in percent-encoded UTF-8. */
 const MAX_URL_LENGTH = 100_000;
 const MAX_CONNECTIONS = 100;
 const MAX_MS = 5000;
 
 /**
- * Serves `GET /effects` as described in `contract/effects.ts`. Throws `HookproofError` `EFFECTS_TOKEN`,
- * `EFFECTS_LISTEN`.
+ * Serves `GET /effects` as described in `contract/effects.ts`. Throws `HookproofError` (`EFFECTS_TOKEN`,
+ * `EFFECTS_LISTEN`).
  *
  * @example
  * const record = memoryEffects();
@@ -75,7 +75,7 @@ export async function startEffectsWindow(options: EffectsWindowOptions): Promise
       maxHeaderSize: MAX_URL_LENGTH + 16_384,
     },
     (req, res) => {
-      // A body is useless here, and must not be read as the next request.
+      // A request body has no meaning here, and must not be parsed as the next request.
       if (req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) !== 0) {
         res.shouldKeepAlive = false;
       }
@@ -108,7 +108,7 @@ export async function startEffectsWindow(options: EffectsWindowOptions): Promise
   };
 }
 
-/** Requires exactly one `Authorization: Bearer TOKEN`. The name of the scheme is not case-sensitive. */
+/** Requires exactly one header line `Authorization: Bearer TOKEN`. The name of the scheme is not case-sensitive. */
 function isAuthorized(req: IncomingMessage, token: string): boolean {
   const header = requestHeader(req, 'authorization');
   if (typeof header !== 'string' || !/^bearer /i.test(header)) return false;

@@ -3,16 +3,19 @@ import { DiscardPolicy, jetstream, jetstreamManager, StorageType } from '@nats-i
 import { connect, nanos } from '@nats-io/transport-node';
 import type { NotificationSink } from '../index.ts';
 
-/** How long the stream remembers ids. Later copies are new to it: use more than the time in which senders repeat. */
+/**
+ * How long the stream remembers ids. It stores a later copy as a new notification, so use a longer time than senders
+ * retry for.
+ */
 const DUPLICATE_WINDOW_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Stores notifications in a stream with files, and creates the stream when it is missing. Rejects when the stream has
- * another configuration.
+ * Stores notifications in a file-based stream. Creates the stream when it is missing, and rejects when it has another
+ * configuration.
  *
- * A server acknowledges before it flushes its files (`sync_interval`, two minutes by default): what it acknowledged
- * survives the end of its process, and not always a power failure. Use three replicas on machines that do not fail
- * together, or `sync_interval: always` (NATS 2.10), which is slower.
+ * A server acknowledges a message before it flushes its files (`sync_interval`, two minutes by default). Acknowledged
+ * messages survive the end of the server process, but not always a power failure. To prevent a loss, use three replicas
+ * on machines that do not fail together, or `sync_interval: always` (NATS 2.10), which is slower.
  */
 export async function natsSink(options: {
   readonly servers: string | string[];
@@ -28,14 +31,15 @@ export async function natsSink(options: {
     subjects: [subject],
     storage: StorageType.File,
     num_replicas: replicas,
-    // At a limit that is set later, it rejects new notifications instead of dropping old ones.
+    // If a limit is set later, the stream rejects new notifications at the limit instead of dropping old ones.
     discard: DiscardPolicy.New,
     duplicate_window: nanos(DUPLICATE_WINDOW_MS),
   });
   const client = jetstream(connection);
   return {
     async put({ idempotencyKey, rawBody }) {
-      // Sent as Nats-Msg-Id, by which the stream detects duplicates. Rejects without an acknowledgement within 5 s.
+      // The stream detects duplicates by this id (Nats-Msg-Id). `publish` rejects when there is no acknowledgement
+      // within 5 s.
       const { duplicate } = await client.publish(subject, rawBody, { msgID: idempotencyKey });
       return duplicate ? 'duplicate' : 'new';
     },

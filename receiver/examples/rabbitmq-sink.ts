@@ -3,15 +3,15 @@ import { type ChannelModel, type ConfirmChannel, connect } from 'amqplib';
 import type { NotificationSink } from '../index.ts';
 
 /**
- * Stores notifications in a quorum queue, and creates the queue when it is missing. Rejects when RabbitMQ cannot be
- * reached, or the queue has other properties. RabbitMQ confirms a persistent message when most members of the queue
- * have flushed it. It detects no duplicates, so `put` resolves with `unknown`: consumers compare the message ids.
+ * Stores notifications in a quorum queue. Creates the queue when it is missing, and rejects when RabbitMQ cannot be
+ * reached or the queue has other properties. RabbitMQ confirms a persistent message when most members of the queue have
+ * flushed it. It does not detect duplicates, so `put` resolves with `unknown`, and consumers must compare message ids.
  */
 export async function rabbitmqSink(url: string, queue: string): Promise<NotificationSink & { close(): Promise<void> }> {
   let channel: ConfirmChannel | undefined;
   let isBlocked = false;
   let puts = 0;
-  /** Messages that found no queue. RabbitMQ confirms them too, after it has returned them. */
+  /** Messages that RabbitMQ could not route to a queue. It confirms these as well, after returning them. */
   const returned = new Set<string>();
   const setup = async (model: ChannelModel) => {
     const opened = await model.createConfirmChannel();
@@ -19,7 +19,8 @@ export async function rabbitmqSink(url: string, queue: string): Promise<Notifica
     opened.on('error', () => {}); // Followed by "close".
     opened.on('close', () => {
       channel = undefined;
-      // A channel can end alone. Without its connection, both are opened again.
+      // A channel can end while its connection stays open. Closing the connection as well makes the client library open
+      // both again.
       model.close().catch(() => {});
     });
     await opened.assertQueue(queue, { durable: true, arguments: { 'x-queue-type': 'quorum' } });
@@ -36,7 +37,7 @@ export async function rabbitmqSink(url: string, queue: string): Promise<Notifica
   return {
     async put({ idempotencyKey, rawBody }) {
       const open = channel;
-      // While RabbitMQ lacks memory or disk, it reads nothing, and messages would fill the memory of this process.
+      // Without memory or disk, RabbitMQ stops reading, and unsent messages would fill the memory of this process.
       if (open === undefined || isBlocked) throw new Error('RabbitMQ is not connected, or accepts no messages');
       puts += 1;
       const correlationId = String(puts);

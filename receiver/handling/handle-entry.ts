@@ -1,4 +1,4 @@
-/** Makes one attempt to handle a claimed entry, and returns the settlement to write. */
+/** Handles a claimed entry once, and returns the settlement to write. */
 import { type ReceivedNotification, readNotification } from '../../contract/index.ts';
 import { parseSafely } from '../../contract/parse-json.ts';
 import type { ClaimedEntry, OrderProgress, Settlement } from '../inbox/inbox.ts';
@@ -16,12 +16,12 @@ interface HandlingParts {
 
 interface HandlingResult {
   readonly kind: string;
-  /** `interrupted`: the handler gave up because the receiver is stopping. That is not a failure and is not counted. */
+  /** `interrupted` means that the handler gave up because the receiver is stopping. The attempt is not counted. */
   readonly outcome: 'done' | 'failed' | 'dead' | 'superseded' | 'interrupted';
   readonly settlement: Settlement;
 }
 
-/** Runs the handler. Resolves with a settlement whatever the handler does. */
+/** Runs the handler. Resolves with a settlement even when the handler fails. */
 export async function handleEntry(claim: ClaimedEntry, parts: HandlingParts): Promise<HandlingResult> {
   const { handlers, policy, logger, signal } = parts;
   const notification = readStored(claim.rawBody);
@@ -46,8 +46,7 @@ export async function handleEntry(claim: ClaimedEntry, parts: HandlingParts): Pr
     logger.warn({ event: 'refund-without-sell', id, kind }, 'the failed SELL of this REFUND was not handled');
   }
   try {
-    // The receiver that stored the entry had a handler: it ran another version, or this receiver's configuration has
-    // changed.
+    // When the entry was stored, there was a handler for its kind: in another version or configuration of the receiver.
     if (handler === undefined) throw new Error(`this receiver has no handler for ${kind}`);
     const context = { logger, idempotencyKey: id, attempt: claim.attempt, sellMissing };
     await withTimeLimit(policy.timeLimitMs, signal, (limited) =>
@@ -72,7 +71,7 @@ export async function handleEntry(claim: ClaimedEntry, parts: HandlingParts): Pr
   }
 }
 
-/** Reads the stored body as the stages `parse` and `validate` did on arrival. */
+/** Reads the stored body with the same steps as the stages `parse` and `validate`. */
 function readStored(rawBody: Buffer): ReceivedNotification | null {
   try {
     const reading = readNotification(parseSafely(rawBody.toString('utf8')));
@@ -83,7 +82,7 @@ function readStored(rawBody: Buffer): ReceivedNotification | null {
 }
 
 /**
- * Returns true when a status arrives too late because the order has already progressed further. Handling it would move
+ * Returns true when a status arrives too late, because the order has already progressed further. Handling it would move
  * the order backwards. An unlisted status has rank 0 and is never late, because its position is unknown. Specification:
  * Order status.
  */
@@ -93,8 +92,8 @@ export function isSuperseded(step: OrderProgress | null, progress: OrderProgress
 }
 
 /**
- * Runs a handler with a signal that is aborted after `timeLimitMs` milliseconds, or together with `stopping`. Rejects
- * when the handler rejects, or when the time is over: a handler cannot be stopped, only asked to stop.
+ * Runs a handler with a signal that is aborted after `timeLimitMs` milliseconds, or when `stopping` is. Rejects when
+ * the handler rejects or the time is over. The handler may continue to run, because it can only be asked to stop.
  */
 async function withTimeLimit(
   timeLimitMs: number,
@@ -102,8 +101,7 @@ async function withTimeLimit(
   run: (signal: AbortSignal) => Promise<void> | void,
 ): Promise<void> {
   const limited = new AbortController();
-  // AbortSignal.any is not used, because Node 20 never releases what it attaches to a signal that lives as long as the
-  // receiver.
+  // AbortSignal.any is not used: Node 20 would keep the combined signals in memory as long as the receiver runs.
   const stop = () => limited.abort(stopping.reason);
   if (stopping.aborted) stop();
   stopping.addEventListener('abort', stop, { once: true });
@@ -111,11 +109,11 @@ async function withTimeLimit(
   const overdue = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => {
       const error = new Error(`the handler took longer than ${timeLimitMs} ms`);
-      // Rejects first, so that this error is reported and not that of a handler that rejects because of the signal.
+      // Rejects before aborting, so that this error is reported instead of the one that the aborted handler may throw.
       reject(error);
       limited.abort(error);
     }, timeLimitMs);
-    // A handler that hangs must not keep the process alive when everything else has ended.
+    // A handler that never ends must not keep the process alive.
     timer.unref();
   });
   try {
@@ -126,12 +124,12 @@ async function withTimeLimit(
   }
 }
 
-/** Maximum length of an error that is stored with the entry, in characters. */
+/** Maximum length of the error text that is stored with an entry, in characters. */
 const MAX_ERROR_LENGTH = 500;
 
 /**
- * Describes for the inbox what a handler threw. It can be anything: a text, nothing, an error whose fields throw when
- * they are read. NUL is removed, because PostgreSQL cannot store it.
+ * Describes for the inbox what a handler threw, which can be anything: text, undefined, or an error whose getters
+ * throw. Removes NUL, because PostgreSQL cannot store it.
  */
 export function describeThrown(thrown: unknown): string {
   const text = tryToRead(() =>

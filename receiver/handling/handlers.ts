@@ -1,4 +1,4 @@
-/** What an application provides: a handler for each kind of notification, and the policy for their retries. */
+/** What an application provides: a handler for each kind of notification, and the policy for retries. */
 import { HookproofError, type ReceivedKind, type ReceivedOf } from '../../contract/index.ts';
 import { MAX_TIMER_MS } from '../budget.ts';
 import type { ReceiverLogger } from '../logger.ts';
@@ -6,58 +6,63 @@ import type { ReceiverLogger } from '../logger.ts';
 export interface HandlerContext {
   readonly logger: ReceiverLogger;
   /**
-   * Id of the notification, at most 200 characters. It is the same in every attempt and different for every other
-   * notification. Pass it to every service that you call (a payment, a ledger), so that a second attempt has no second
-   * effect: after a crash, a handler can run again although it had finished.
+   * Id of the notification, at most 200 characters. It is the same in every attempt, and different for every other
+   * notification. Pass it to every service that you call (a payment service, a ledger), so that a second attempt has no
+   * second effect: after a crash, a handler can run again although it had finished.
    */
   readonly idempotencyKey: string;
   /** Number of this attempt, starting at 1. */
   readonly attempt: number;
   /**
-   * Aborted when the handler's time limit is over, or when the receiver stops. A handler that continues after that runs
-   * concurrently with the next attempt.
+   * Aborted when the handler's time limit is over, or when the receiver stops. A handler that continues after that can
+   * run concurrently with the next attempt.
    */
   readonly signal: AbortSignal;
   /**
-   * For a REFUND: true when the failed SELL that precedes it did not arrive in time, or its handler has failed for the
-   * last time. Specification: Refund status.
+   * For a REFUND: true when the failed SELL that precedes it did not arrive in time, or when the last attempt to handle
+   * that SELL failed. Specification: Refund status.
    */
   readonly sellMissing: boolean;
 }
 
 /**
- * Your code for one kind of notification. It runs after the 200 was sent, at least once, one at a time per transaction
- * and in the order of the transaction. When it throws, it is retried later. After the last attempt the notification is
- * dead.
+ * Your code for one kind of notification. It runs after the answer was sent, at least once. Notifications of one
+ * transaction are handled one at a time, in their order. A handler that throws is retried later; after the last
+ * attempt, the notification is dead.
  */
 export type Handler<K extends ReceivedKind> = (
   notification: ReceivedOf<K>,
   context: HandlerContext,
 ) => Promise<void> | void;
 
-/** One handler per kind. A notification without a handler is accepted and stored as done. Specification: Events. */
+/**
+ * At most one handler per kind. A notification without a handler is accepted and stored as done. Specification: Events.
+ */
 export type Handlers = { readonly [K in ReceivedKind]?: Handler<K> } & {
-  /** Called with an order status that arrives too late, to record it. The handler of its kind does not see it. */
+  /**
+   * Called with an order status that arrives too late, so that you can record it. The handler of its kind is not
+   * called.
+   */
   readonly SUPERSEDED?: Handler<'CAAS_BUY' | 'CAAS_SELL'>;
 };
 
-/** Times are in milliseconds. */
+/** Limits and delays of handling. Times are in milliseconds. */
 export interface HandlingPolicy {
   /** Maximum number of handlers that run at the same time. Default: 16. */
   readonly concurrency: number;
   /** Number of attempts before a notification is dead. Default: 10. */
   readonly attempts: number;
-  /** Delay after the first failed attempt. It doubles each time. Default: 1 s. */
+  /** Delay after the first failed attempt. It doubles after each further one. Default: 1,000. */
   readonly firstDelayMs: number;
-  /** Maximum delay between attempts. Default: 1 hour. */
+  /** Maximum delay between attempts. Default: 3,600,000 (1 hour). */
   readonly maxDelayMs: number;
-  /** Time limit of a handler. Default: 60 s. */
+  /** Time limit of a handler. Default: 60,000. */
   readonly timeLimitMs: number;
-  /** How long a REFUND waits for the failed SELL that precedes it. Default: 10 minutes. */
+  /** How long a REFUND waits for the failed SELL that precedes it. Default: 600,000 (10 minutes). */
   readonly refundWaitMs: number;
-  /** How long a claim outlives a receiver that no longer renews it. Default: 15 s. */
+  /** How long a claim stays valid when its receiver no longer renews it. Default: 15,000. */
   readonly leaseMs: number;
-  /** Interval at which the inbox is polled for entries of other receivers. Default: 1 s. */
+  /** Interval at which the inbox is checked for entries that other receivers stored. Default: 1,000. */
   readonly pollMs: number;
 }
 
@@ -95,8 +100,8 @@ export function resolveHandlingPolicy(given: Partial<HandlingPolicy> = {}): Hand
 }
 
 /**
- * Returns the delay after failed attempt number `attempt`, starting at 1. It varies at random between half and all of
- * the nominal delay, so that handlers that failed together are not retried together.
+ * Returns the delay after failed attempt number `attempt`, counted from 1, in milliseconds. A random value between half
+ * of the nominal delay and all of it, so that handlers that failed together are not retried together.
  */
 export function retryDelayMs(
   { firstDelayMs, maxDelayMs }: HandlingPolicy,

@@ -1,6 +1,6 @@
 /**
- * Runs the handlers: claims due entries from the inbox, a limited number at a time, and writes their results. An error
- * of a handler never ends the process, and entries under way when the process dies are claimed again.
+ * Runs the handlers: claims due entries from the inbox, a limited number at a time, and writes the results. An error in
+ * a handler never ends the process. Entries that were being handled when the process died are claimed again.
  */
 import { setMaxListeners } from 'node:events';
 import type { ReceivedNotification } from '../../contract/index.ts';
@@ -20,43 +20,52 @@ interface HandlingConfig {
 export class Handling {
   readonly #config: HandlingConfig;
   readonly #outages: OutageLog;
-  /** The claimed entries whose handlers run, each with its end. */
+  /** The claimed entries that are being handled, each with a promise that resolves at its end. */
   readonly #running = new Map<ClaimedEntry, Promise<void>>();
-  /** The signal of every handler. */
+  /** Provides the signal of every handler. */
   readonly #stopping = new AbortController();
-  /** Renews the leases, where the inbox has any. */
+  /** Renews the leases, if the inbox is durable. */
   readonly #leaseTimer: NodeJS.Timeout | undefined;
   #isRenewing = false;
   #isStopped: boolean;
-  /** True from {@link wake} until a claim begins. */
+  /** True from a call of {@link wake} until the next claim begins. */
   #wasWoken = false;
   #isClaimScheduled = false;
   #claiming: Promise<void> | undefined;
   #nextClaim: NodeJS.Timeout | undefined;
   #onSettled: (() => void)[] = [];
 
-  /** Starts at once with the entries of receivers that are gone. Without handlers, it never claims anything. */
+  /**
+   * With a durable inbox, recovers the entries of receivers that are gone, and begins to claim. Without handlers, it
+   * never claims anything.
+   */
   constructor(config: HandlingConfig) {
     const { handlers, inbox, logger, handling: policy } = config;
     this.#config = config;
     this.#outages = new OutageLog(logger);
     this.#isStopped = Object.keys(handlers).length === 0;
-    // One listener for each running handler.
+    // Every running handler adds a listener.
     setMaxListeners(0, this.#stopping.signal);
     if (this.#isStopped || !inbox.durable) return;
     this.#leaseTimer = setInterval(() => this.#renewLeases(), Math.ceil(policy.leaseMs / 3)).unref();
     void this.#renewLeases().then(() => this.wake());
   }
 
-  /** Decides how to store a notification: whether it has a handler, and how long it may wait for another one. */
+  /**
+   * Decides how a notification is stored: whether it must be handled, and how long it may wait for another
+   * notification.
+   */
   plan({ kind }: ReceivedNotification): { readonly handle: boolean; readonly waitMs?: number } {
     const { handlers, handling: policy } = this.#config;
-    // The progress of a failed SELL is needed for its REFUND, even without a handler for CAAS_SELL.
+    // A SELL is processed even without a handler for CAAS_SELL, because a REFUND depends on the progress of a failed
+    // SELL.
     const handle = handlers[kind] !== undefined || (kind === 'CAAS_SELL' && handlers.REFUND !== undefined);
     return kind === 'REFUND' && handle ? { handle, waitMs: policy.refundWaitMs } : { handle };
   }
 
-  /** Call it after a notification was stored. All calls in one turn of the event loop lead to one claim. */
+  /**
+   * Schedules a claim. Call this after storing a notification. All calls in one turn of the event loop cause one claim.
+   */
   wake(): void {
     this.#wasWoken = true;
     if (this.#isClaimScheduled || this.#isStopped || this.#claiming !== undefined) return;
@@ -65,15 +74,15 @@ export class Handling {
       this.#isClaimScheduled = false;
       this.#claiming = this.#claimEntries().then((hasMore) => {
         this.#claiming = undefined;
-        // A call in the meantime may concern an entry that this claim did not see. When all slots are taken, the end of
-        // a handler calls again.
+        // A notification may have been stored after the claim read the inbox. When all slots are taken, the end of a
+        // handler calls `wake` again.
         const mayClaim = !this.#outages.includes('inbox-failed') && this.#freeSlots > 0;
         if (hasMore || (this.#wasWoken && mayClaim)) this.wake();
       });
     });
   }
 
-  /** Resolves when nothing is due and no handler runs. */
+  /** Resolves when no entry is due and no handler is running. */
   settled(): Promise<void> {
     if (this.#isStopped) return this.#waitForHandlers();
     return new Promise((resolve) => {
@@ -83,9 +92,9 @@ export class Handling {
   }
 
   /**
-   * Claims no more entries, and resolves when the running handlers have ended, at the latest after `timeoutMs`. Shortly
-   * before, the signal of the remaining ones is aborted. A durable inbox keeps the entries that wait; those in memory
-   * would be lost, so due ones are still handled.
+   * Claims no more entries, and resolves when the running handlers have ended, or after `timeoutMs` milliseconds.
+   * Shortly before that, the signals of the remaining handlers are aborted. A durable inbox keeps its waiting entries.
+   * Entries in memory would be lost, so those that are due are still handled.
    */
   async stop(timeoutMs: number): Promise<void> {
     const { durable } = this.#config.inbox;
@@ -95,8 +104,8 @@ export class Handling {
     this.#isStopped = true;
     clearTimeout(this.#nextClaim);
     await waitAtMost(deadline - performance.now(), this.#waitForHandlers());
-    // The remaining handlers get a moment to give up. Entries whose handlers continue are claimed again when their
-    // leases expire.
+    // The remaining handlers get a moment to give up. If they continue, their entries are claimed again when the leases
+    // expire.
     this.#stopping.abort(new Error('the receiver stops'));
     await waitAtMost(graceMs, this.#waitForHandlers());
     clearInterval(this.#leaseTimer);
@@ -108,7 +117,10 @@ export class Handling {
     return this.#config.handling.concurrency - this.#running.size;
   }
 
-  /** Claims due entries and runs their handlers. Resolves with whether to claim again at once. Never rejects. */
+  /**
+   * Claims due entries and starts their handlers. Resolves with true when another claim should follow at once. Never
+   * rejects.
+   */
   async #claimEntries(): Promise<boolean> {
     const { inbox, handling: policy } = this.#config;
     const free = this.#freeSlots;
@@ -117,7 +129,7 @@ export class Handling {
     clearTimeout(this.#nextClaim);
     try {
       const claims = await inbox.claim(free, policy.leaseMs);
-      // Claiming nothing writes nothing, which also succeeds on a full disk.
+      // A claim without entries writes nothing, so it succeeds even on a full disk.
       if (claims.length === 0 && this.#outages.includes('inbox-failed')) await inbox.ping();
       this.#outages.end('inbox-failed');
       for (const claimed of claims) {
@@ -138,7 +150,7 @@ export class Handling {
   #scheduleClaim(ms: number): void {
     clearTimeout(this.#nextClaim);
     if (this.#isStopped) return;
-    // At least a few milliseconds, because the clock of a database and that of the timer may differ.
+    // At least 5 ms, because the clocks of the database and the timer may differ.
     this.#nextClaim = setTimeout(() => this.wake(), Math.max(5, ms)).unref();
   }
 
@@ -154,7 +166,7 @@ export class Handling {
         meter.handled(result.kind, result.outcome, (performance.now() - startedAt) / 1000);
       }
     } catch (error) {
-      // Thrown by the logger or the meter: no reason to lose the entry or to end the process.
+      // The logger or the meter has thrown. The entry must not be lost, and the process must not end.
       process.emitWarning(`The receiver's own code failed: ${describeThrown(error)}`);
     }
     await this.#writeSettlement(settlement);
@@ -162,13 +174,13 @@ export class Handling {
     this.wake();
   }
 
-  /** Returns an entry to the inbox that was claimed while the receiver began to stop. */
+  /** Returns an entry to the inbox that was claimed while the receiver was stopping. */
   async #releaseClaim(claimed: ClaimedEntry): Promise<void> {
     await this.#writeSettlement({ claim: claimed, state: 'pending', delayMs: 0, error: null, uncounted: true });
     this.#running.delete(claimed);
   }
 
-  /** Retries until it is written or the receiver stops: otherwise the handler would have to run again. */
+  /** Retries until the settlement is written or the receiver stops. Otherwise the handler would run again. */
   async #writeSettlement(settlement: Settlement): Promise<void> {
     const { inbox, logger, handling: policy } = this.#config;
     let isRetry = false;
@@ -176,7 +188,7 @@ export class Handling {
       try {
         const isOurs = await inbox.settle(settlement);
         this.#outages.end('settle-failed');
-        // A previous try may have been written, and only its answer was lost.
+        // After a failed try, the settlement may already be written: only the response may have been lost.
         if (isOurs || isRetry) return;
         logger.warn({ event: 'lease-lost', id: settlement.claim.id }, 'another receiver has taken this entry over');
         return;
@@ -189,7 +201,7 @@ export class Handling {
     }
   }
 
-  /** Renews the leases of our claims, and takes over the entries of receivers that are gone. */
+  /** Renews the leases of this receiver's claims, and ends the expired claims of receivers that are gone. */
   async #renewLeases(): Promise<void> {
     if (this.#isRenewing) return;
     const { inbox, logger, handling: policy } = this.#config;
@@ -202,7 +214,7 @@ export class Handling {
         this.wake();
       }
     } catch {
-      // The next claim fails too, and logs it.
+      // The next claim fails as well, and logs the error.
     } finally {
       this.#isRenewing = false;
     }
@@ -227,7 +239,7 @@ export class Handling {
   }
 }
 
-/** Resolves when the promise does, or after `ms` milliseconds. */
+/** Resolves when the promise resolves, or after `ms` milliseconds. */
 async function waitAtMost(ms: number, promise: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<void>((resolve) => {
@@ -239,7 +251,7 @@ async function waitAtMost(ms: number, promise: Promise<void>): Promise<void> {
 
 type HandlingOutage = 'inbox-failed' | 'settle-failed';
 
-/** Logs one line when an outage begins, instead of one for every attempt, and one when all are over. */
+/** Logs one line when an outage begins, and one when all outages are over, instead of one line per attempt. */
 class OutageLog {
   readonly #logger: ReceiverLogger;
   readonly #current = new Set<HandlingOutage>();

@@ -1,4 +1,4 @@
-/** Lists, counts, replays and prunes stored entries, for a receiver and for `hookproof inbox`, on both databases. */
+/** Lists, counts, replays and prunes stored entries on both databases. Used by receivers and by `hookproof inbox`. */
 import type { EntryFilter, EntryPage, EntryState, EntrySummary, InboxEntry } from './inbox.ts';
 import { storableKey } from './inbox-row.ts';
 import type { SqlDialect } from './schema.ts';
@@ -14,7 +14,8 @@ export interface EntryDatabase {
 }
 
 /**
- * An inbox that is opened while receivers use it. Methods work in pages of entries, so that no receiver waits for long.
+ * Access to a stored inbox that receivers may be using. All methods process pages of entries, so that no receiver waits
+ * for long.
  */
 export interface InboxArchive {
   /** Returns the number of entries in each state. */
@@ -22,21 +23,24 @@ export interface InboxArchive {
   summaries(filter: EntryFilter, page: EntryPage): Promise<EntrySummary[]>;
   entries(filter: EntryFilter, page: EntryPage): Promise<InboxEntry[]>;
   /**
-   * Yields every entry that exists at the time of the call once, in the order of arrival. Each entry is in the state in
-   * which its page was read.
+   * Yields every entry that exists when the method is called, once, in the order of arrival. Each entry is in the state
+   * in which its page was read.
    */
   everything(filter: EntryFilter): AsyncGenerator<InboxEntry, void, undefined>;
-  /** Makes entries due again with all their attempts, except running ones. Resolves with the number of entries. */
+  /**
+   * Makes entries due again with all their attempts, except running entries. Resolves with the number of changed
+   * entries.
+   */
   replay(filter: EntryFilter): Promise<number>;
   /**
-   * Deletes entries that were done or superseded before a time, and the progress of their orders. Resolves with the
-   * number of entries.
+   * Deletes entries that were done or superseded before this time, and the progress of their orders. Resolves with the
+   * number of deleted entries.
    */
   prune(before: Date): Promise<number>;
   close(): Promise<void>;
 }
 
-/** Entries per page with their bodies, each of which can be as large as the receiver's body limit. */
+/** Number of entries per page. Each contains a body, which can be as large as the receiver's body limit. */
 const ENTRIES_PER_PAGE = 50;
 /** Number of rows that are changed in one transaction. */
 const CHANGES_PER_PAGE = 200;
@@ -65,10 +69,10 @@ export function inboxArchive(database: EntryDatabase & { close(): Promise<void> 
   const idPages = (filter: EntryFilter) => pages(listSummaries, filter, CHANGES_PER_PAGE);
   const parameters = (values: readonly string[]) => values.map((_, at) => dialect.parameter(at + 1)).join(', ');
 
-  /** Deletes the progress of orders that have no entries any more. */
+  /** Deletes the progress of orders that no longer have entries. */
   async function pruneOrders(before: Date): Promise<void> {
     while (true) {
-      // Selected without a lock, then deleted in a second step.
+      // The rows are selected without a lock, and deleted by another statement.
       const rows = await read(
         `SELECT order_key FROM hookproof_orders WHERE at < ${dialect.parameter(1)} AND
           SUBSTR(order_key, CASE WHEN order_key LIKE 'CAAS_BUY %' THEN 10 ELSE 11 END)
@@ -99,7 +103,7 @@ export function inboxArchive(database: EntryDatabase & { close(): Promise<void> 
       let pruned = 0;
       for await (const page of idPages({ states: ['done', 'superseded'], settledBefore: before })) {
         const ids = page.map(({ id }) => id);
-        // The condition is repeated, because an entry may have been replayed in the meantime.
+        // The condition is repeated, because an entry may have been replayed since it was selected.
         const sql = `DELETE FROM hookproof_inbox WHERE id IN (${parameters(ids)}) AND state IN ('done', 'superseded')`;
         pruned += (await write(sql, ids)).changes;
       }
@@ -113,7 +117,7 @@ export function inboxArchive(database: EntryDatabase & { close(): Promise<void> 
 const COLUMNS = `seq, id, kind, type, transaction_id, status, at, received_at, state, attempts, due_at, last_error,
   settled_at, LENGTH(body) AS body_bytes`;
 
-/** Lists entries with their bodies, in the order of arrival. */
+/** Lists one page of entries with their bodies, in the order of arrival. */
 export async function listEntries(
   database: EntryDatabase,
   filter: EntryFilter,
@@ -125,7 +129,7 @@ export async function listEntries(
   }));
 }
 
-/** Lists entries without their bodies, which make up most of the stored data. */
+/** Lists one page of entries without their bodies, which take most of the space. */
 async function listSummaries(database: EntryDatabase, filter: EntryFilter, page: EntryPage): Promise<EntrySummary[]> {
   return (await selectPage(database, COLUMNS, filter, page)).map(readSummary);
 }
@@ -159,7 +163,9 @@ async function countEntries(
   return new Map(rows.map(({ state, entries }) => [state as EntryState, Number(entries)]));
 }
 
-/** Makes entries due again with all their attempts, except running ones. Resolves with the number of entries. */
+/**
+ * Makes entries due again with all their attempts, except running entries. Resolves with the number of changed entries.
+ */
 export async function replayEntries({ dialect, write }: EntryDatabase, filter: EntryFilter): Promise<number> {
   const { where, values } = conditions(filter, dialect);
   const { changes } = await write(
@@ -190,13 +196,13 @@ function conditions(filter: EntryFilter, { parameter }: SqlDialect): { where: st
   return { where: ['1 = 1', ...parts.filter((part) => part !== undefined)].join(' AND '), values };
 }
 
-/** Returns a key as it is in the notification, and as it is stored and shown. */
+/** Returns both spellings of a key: as it is in the notification, and as it is stored and shown. */
 function possibleKeys(key: string): string[] {
   return [...new Set([key, storableKey(key)])];
 }
 
 function startsWith(column: string, prefix: string, add: (value: SqlValue) => string): string {
-  // LIKE is not used, because it ignores case in SQLite.
+  // LIKE is not used, because it ignores letter case in SQLite.
   return `SUBSTR(${column}, 1, ${add(Array.from(prefix).length)}) = ${add(prefix)}`;
 }
 
@@ -227,7 +233,7 @@ function toTime(value: unknown): Date | null {
   return value == null ? null : new Date(Number(value));
 }
 
-/** Converts without a copy. SQLite returns a Uint8Array. */
+/** Converts a value from a database to a Buffer without copying it. SQLite returns a Uint8Array. */
 export function toBuffer(value: unknown): Buffer {
   const bytes = value as Uint8Array;
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -1,12 +1,12 @@
-/** Batches items that arrive while the database is busy into one write. No item waits while the database is idle. */
+/** Groups items that arrive while the database is busy into one write. No item waits while the database is idle. */
 import { withTimeout } from '../with-timeout.ts';
 
 /**
- * Returns the function that writes one item. `options.write` receives a batch and resolves with one result per item, in
- * their order, or rejects for all of them. `parallel` limits the number of concurrent writes; `maxItems` and `maxSize`
- * (in units of `sizeOf`) limit a batch. When a batch is rejected with an error that one of its items may have caused
- * (`isCausedByOneItem`), its halves are written one after the other, so that only that item is rejected. An item that
- * takes longer than `timeoutMs` milliseconds, including its wait, is rejected, but may still be written.
+ * Returns a function that writes one item. `options.write` receives a batch, and resolves with one result per item in
+ * the same order, or rejects for the whole batch. `parallel` limits the number of concurrent writes; `maxItems` and
+ * `maxSize` (in the unit of `sizeOf`) limit a batch. When a batch is rejected with an error that a single item may have
+ * caused (`isCausedByOneItem`), its halves are written one after the other, so that only that item is rejected. An item
+ * that takes longer than `timeoutMs` milliseconds, including its wait, is rejected but may still be written.
  */
 export function groupCommit<Item, Result>(options: {
   readonly write: (items: readonly Item[]) => Promise<readonly Result[]>;
@@ -59,7 +59,7 @@ export function groupCommit<Item, Result>(options: {
           if (at >= 0) waiting.splice(at, 1);
         };
         if (scheduled || underWay.size >= parallel) return;
-        // The batch includes everything else that arrives in this turn of the event loop.
+        // The batch will include everything that arrives in this turn of the event loop.
         scheduled = true;
         setImmediate(start);
       });
@@ -82,7 +82,7 @@ export function groupCommit<Item, Result>(options: {
   };
 }
 
-/** Counts the items at the beginning that fit into one batch: at least one. */
+/** Counts how many of the first items fit into one batch. At least one always does. */
 function countFitting<Item>(
   waiting: readonly { readonly item: Item }[],
   { maxItems, maxSize, sizeOf }: { maxItems: number; maxSize: number; sizeOf: (item: Item) => number },

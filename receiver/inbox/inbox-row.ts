@@ -1,4 +1,4 @@
-/** Defines how a notification is stored: the keys by which it is found, and its position in its transaction. */
+/** Defines how a notification is stored: its keys, and its position in its transaction. */
 import { createHash } from 'node:crypto';
 import type { ReceivedNotification } from '../../contract/index.ts';
 import type { AcceptedDelivery, OrderStep } from './inbox.ts';
@@ -12,17 +12,17 @@ export interface InboxRow {
   readonly status: string | null;
   readonly at: number | null;
   readonly receivedAt: number;
-  /** Position among the notifications of a transaction: smaller ones are handled first. */
+  /** Position among the notifications of a transaction. Lower positions are handled first. */
   readonly position: number;
   readonly state: 'pending' | 'done';
   readonly waitMs: number;
   readonly rawBody: Buffer;
 }
 
-/** Rank of the statuses after which an order no longer changes. */
+/** Rank of the statuses that are final: the order no longer changes. */
 export const FINAL_RANK = 4;
 
-/** Ranks of the statuses of an order. Specification: Order status. */
+/** Ranks of the statuses of an order, in the order in which they occur. Specification: Order status. */
 const RANKS: ReadonlyMap<string, number> = new Map([
   ['CREATED', 1],
   ['PENDING', 2],
@@ -32,10 +32,13 @@ const RANKS: ReadonlyMap<string, number> = new Map([
   ['FAILED', FINAL_RANK],
 ]);
 
-/** Added to the position of a REFUND, which comes after everything else in its transaction, whatever its time. */
+/** Added to the position of a REFUND, which follows everything else in its transaction, whatever its time. */
 const REFUND_OFFSET = 8e15;
 const RANKS_PER_MS = 8;
-/** Times from the year 5138 on share one position, because the position of a REFUND must remain a safe integer. */
+/**
+ * Maximum position without the offset. Times from the year 5138 on share it, so that the position of a REFUND remains a
+ * safe integer.
+ */
 const MAX_POSITION = 8e14;
 const MAX_KEY_LENGTH = 200;
 
@@ -60,7 +63,7 @@ export function toInboxRow({ notification, rawBody, receivedAt, handle, waitMs =
   };
 }
 
-/** Returns the progress of an order that a notification reports; null when it reports none. */
+/** Returns the progress of an order that a notification reports, or null when it reports none. */
 export function orderStep(notification: ReceivedNotification): OrderStep | null {
   if (notification.kind !== 'CAAS_BUY' && notification.kind !== 'CAAS_SELL') return null;
   const { transactionId, metadata, errorData } = notification.data;
@@ -77,15 +80,15 @@ export function orderStep(notification: ReceivedNotification): OrderStep | null 
 
 /**
  * Returns the key of an order. A buy and a sell are two orders, even when a partner uses the same id for both.
- * `transactionId` is the stored one.
+ * `transactionId` is the id as stored.
  */
 function orderKey(kind: 'CAAS_BUY' | 'CAAS_SELL', transactionId: string): string {
   return `${kind} ${transactionId}`;
 }
 
 /**
- * Converts a text to one that every database can index: PostgreSQL accepts neither NUL, nor lone surrogates, nor long
- * keys. Different texts have different keys. The body contains the original.
+ * Converts a text to a key that every database can index: PostgreSQL accepts neither NUL nor lone surrogates nor long
+ * keys. Different texts have different keys. The original is in the stored body.
  */
 export function storableKey(text: string): string {
   const plain = text.length <= MAX_KEY_LENGTH && !/[\0\p{Surrogate}]/u.test(text);

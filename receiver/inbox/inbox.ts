@@ -1,4 +1,4 @@
-/** The inbox interface. An inbox stores accepted notifications until they are handled, and detects duplicates. */
+/** The interface of an inbox, which stores accepted notifications until they are handled, and detects duplicates. */
 import type { ReceivedNotification } from '../../contract/index.ts';
 
 /** A notification that passed every check. */
@@ -7,23 +7,23 @@ export interface AcceptedDelivery {
   /** The body as received. */
   readonly rawBody: Buffer;
   readonly receivedAt: Date;
-  /** True when there is a handler for it. Otherwise it is stored as done. */
+  /** True when the receiver must handle the notification. Otherwise it is stored as done. */
   readonly handle: boolean;
   /** Maximum time to wait for another notification that must be handled first, in milliseconds. */
   readonly waitMs?: number | undefined;
 }
 
 /**
- * - `pending`: waits for its handler, or (after a failed attempt) for the next attempt
- * - `running`: a receiver has claimed it
- * - `done`: its handler succeeded, or there was none for it
- * - `superseded`: an order status that arrived too late; no handler saw it
- * - `dead`: its last attempt failed; an operator must examine it
+ * - `pending`: waiting for its handler or, after a failed attempt, for the next attempt
+ * - `running`: claimed by a receiver
+ * - `done`: handled, or stored without a handler
+ * - `superseded`: an order status that arrived too late; the handler of its kind was not called
+ * - `dead`: the last attempt failed; an operator must examine the entry
  */
 export const ENTRY_STATES = ['pending', 'running', 'done', 'superseded', 'dead'] as const;
 export type EntryState = (typeof ENTRY_STATES)[number];
 
-/** The progress of an order according to the handled notifications. Compared by rank, then by time. */
+/** How far an order has progressed. Compared by rank, then by time. */
 export interface OrderProgress {
   readonly rank: number;
   readonly at: number;
@@ -34,62 +34,68 @@ export interface ClaimedEntry {
   readonly id: string;
   readonly rawBody: Buffer;
   readonly receivedAt: Date;
-  /** Number of attempts, including this one. Together with `owner` it identifies this claim. */
+  /** Number of attempts, including this one. Together with `owner`, it identifies this claim. */
   readonly attempt: number;
   readonly owner: string;
-  /** Progress of its order before this entry. Null when no notification of the order has been handled yet. */
+  /** Progress of the order before this entry. Null when no notification of the order has been handled yet. */
   readonly progress: OrderProgress | null;
   /** For a REFUND: true when the failed SELL that precedes it was handled. Null for every other kind. */
   readonly failedSellSeen: boolean | null;
 }
 
-/** What a notification reports about its order. A failed status is remembered for the REFUND, whatever follows. */
+/**
+ * The progress of an order that a notification reports. `failed` is true for a failed status, which the inbox keeps for
+ * the REFUND even if another status follows.
+ */
 export type OrderStep = OrderProgress & { readonly key: string; readonly failed: boolean };
 
-/** The result of a claim. */
+/** The result of handling a claimed entry. */
 export type Settlement = { readonly claim: ClaimedEntry } & (
   | { readonly state: 'done' | 'superseded'; readonly order: OrderStep | null }
   | { readonly state: 'dead'; readonly error: string }
-  /** The entry is retried after `delayMs`. With `uncounted`, the attempt does not count. */
+  /** The entry is retried after `delayMs` milliseconds. With `uncounted`, the attempt is not counted. */
   | { readonly state: 'pending'; readonly delayMs: number; readonly error: string | null; readonly uncounted?: true }
 );
 
 /**
- * A store of accepted notifications, indexed by id. Every method rejects while the store is unreachable, and works
- * again afterwards.
+ * Stores accepted notifications by id. Every method rejects while the store is unreachable, and works again afterwards.
  */
 export interface Inbox {
-  /** True when the store survives the process and can be shared by receivers. */
+  /** True when the store survives the process. Claims then have leases, which must be extended. */
   readonly durable: boolean;
   /**
-   * Stores a delivery unless its id is known, and resolves when the result is durable. Must decide atomically (with a
-   * unique key, not a query followed by an insert), because copies of a notification can arrive at the same time. When
-   * it rejects, the sender gets 503 and delivers again.
+   * Stores a delivery unless its id is known, and resolves when the result is durable. An implementation must decide
+   * atomically (with a unique key, not with a query followed by an insert), because copies of a notification can arrive
+   * at the same time. When `put` rejects, the sender gets 503 and delivers again.
    */
   put(delivery: AcceptedDelivery): Promise<'stored' | 'duplicate'>;
   /**
-   * Claims up to `limit` due entries for `leaseMs` milliseconds: one per transaction at a time, in the order of the
-   * transaction. No entry is claimed by two receivers.
+   * Claims up to `limit` due entries for `leaseMs` milliseconds: at most one per transaction at a time, in the order of
+   * the transaction. No entry is claimed by two receivers at the same time.
    */
   claim(limit: number, leaseMs: number): Promise<readonly ClaimedEntry[]>;
   /**
-   * Ends a claim. Resolves with false, and writes nothing, when another receiver has the entry after a lease expired.
+   * Ends a claim. Resolves with false, and writes nothing, when the lease has expired and another receiver has claimed
+   * the entry.
    */
   settle(settlement: Settlement): Promise<boolean>;
-  /** Extends the leases of this receiver's claims. */
+  /** Extends the leases of these claims of this receiver to `leaseMs` milliseconds from now. */
   extend(claims: readonly ClaimedEntry[], leaseMs: number): Promise<void>;
   /**
-   * Ends claims whose lease has expired because their receiver is gone. Their entries are pending again, or dead after
-   * `maxAttempts` attempts. Call it regularly. Resolves with the number of entries.
+   * Ends claims whose leases have expired because their receivers are gone. The entries become pending, or dead after
+   * `maxAttempts` attempts. Call this regularly. Resolves with the number of entries.
    */
   recover(maxAttempts: number): Promise<number>;
-  /** Resolves with the milliseconds until the next entry can be claimed: 0 when one is due, null when none waits. */
+  /**
+   * Resolves with the number of milliseconds until the next entry can be claimed: 0 when one is due, null when none
+   * waits.
+   */
   nextDueMs(): Promise<number | null>;
-  /** Returns the number of entries in each state that needs work. */
+  /** Resolves with the number of entries in each state that needs work. */
   depths(): Promise<Readonly<Record<'pending' | 'running' | 'dead', number>>>;
   /**
-   * Rejects when the store cannot store deliveries. After a failed delivery it tries a write, so that the store becomes
-   * ready again even without traffic.
+   * Rejects when the store cannot store deliveries. After a failed `put`, it tries a write, so that the store becomes
+   * ready again even when no deliveries arrive.
    */
   ping(): Promise<void>;
   /** Finishes writes in progress, and closes the store. */
@@ -98,7 +104,7 @@ export interface Inbox {
 
 /** A stored notification without its body, and its state. */
 export interface EntrySummary {
-  /** Sequence number, which increases in the order of arrival. */
+  /** Sequence number in the order of arrival. */
   readonly seq: number;
   readonly id: string;
   readonly kind: string;
@@ -138,8 +144,8 @@ export interface EntryFilter {
 }
 
 /**
- * Selects at most `limit` entries after `afterSeq`, in the order of arrival. With `newestFirst`, selects those before
- * `afterSeq` in reverse order.
+ * Selects at most `limit` entries after `afterSeq`, in the order of arrival. With `newestFirst`, selects entries before
+ * `afterSeq`, in reverse order.
  */
 export interface EntryPage {
   readonly limit: number;
@@ -150,20 +156,23 @@ export interface EntryPage {
 /** An inbox that survives the process, and whose entries can be listed. */
 export interface DurableInbox extends Inbox {
   list(filter: EntryFilter, page: EntryPage): Promise<InboxEntry[]>;
-  /** Makes entries due again with all their attempts, except running ones. Resolves with the number of entries. */
+  /**
+   * Makes entries due again with all their attempts, except running entries. Resolves with the number of changed
+   * entries.
+   */
   replay(filter: EntryFilter): Promise<number>;
 }
 
-/** Called with warnings about the store. They contain no part of its URL, which can include a password. */
+/** Called with warnings about the store. They never contain the URL of the store, which can include a password. */
 export type InboxWarning = (event: string, message: string, cause?: unknown) => void;
 
-/** Receives the storage and handling durations, in seconds. For metrics. */
+/** Receives durations of storing and handling, in seconds. Used for metrics. */
 export interface InboxMeter {
-  /** Called when a delivery was stored or was already known. */
+  /** Called when a delivery was stored or found to be a duplicate. */
   stored(seconds: number): void;
   /** Called after a transaction with this number of writes. */
   committed(writes: number, seconds: number): void;
-  /** Called when a handler has ended, or an entry was superseded. */
+  /** Called when a handler has ended or an entry was superseded. */
   handled(kind: string, outcome: 'done' | 'failed' | 'dead' | 'superseded', seconds: number): void;
 }
 

@@ -11,13 +11,13 @@ interface Waiting extends InboxRow {
 const OWNER = 'memory';
 
 /**
- * An inbox in memory, for tests and demos. It is lost with the process. It remembers the last `maxIds` ids and orders
- * (100,000 by default): a duplicate of an older one counts as new. While `maxWaiting` notifications wait for their
- * handlers (10,000 by default), it accepts no others.
+ * An inbox in memory, for tests and demos. Its contents are lost with the process. It remembers the last `maxIds` ids
+ * and orders (default: 100,000), so a duplicate of an older notification counts as new. It rejects notifications while
+ * `maxWaiting` others (default: 10,000) wait for their handlers.
  */
 export function memoryInbox(options: { maxIds?: number; maxWaiting?: number } = {}): Inbox {
   const { maxIds = 100_000, maxWaiting = 10_000 } = options;
-  // A Set keeps the order of insertion, so the first one is the oldest.
+  // A Set iterates in insertion order, so its first id is the oldest.
   const known = new Set<string>();
   const waiting = new WaitingEntries(maxIds);
 
@@ -27,7 +27,7 @@ export function memoryInbox(options: { maxIds?: number; maxWaiting?: number } = 
 
   return {
     durable: false,
-    // No await between the lookup and the insert: no other delivery can interleave.
+    // There is no await between the lookup and the insert, so no other delivery can be stored in between.
     async put(delivery) {
       const row = toInboxRow(delivery);
       if (known.has(row.id)) return 'duplicate';
@@ -39,7 +39,7 @@ export function memoryInbox(options: { maxIds?: number; maxWaiting?: number } = 
     },
     claim: async (limit) => waiting.claim(limit),
     settle: async (settlement) => waiting.settle(settlement),
-    // Claims end with the process.
+    // Claims in memory need no lease, because they end with the process.
     async extend() {},
     async recover() {
       return 0;
@@ -56,9 +56,9 @@ export function memoryInbox(options: { maxIds?: number; maxWaiting?: number } = 
 /** The entries that wait for their handlers, and the progress of the last `maxOrders` orders. */
 class WaitingEntries {
   readonly #maxOrders: number;
-  /** By kind and transaction. */
+  /** Orders by kind and transaction. */
   readonly #orders = new Map<string, OrderProgress & { readonly failed: boolean }>();
-  /** In the order of arrival. */
+  /** Waiting entries by id, in the order of arrival. */
   readonly #byId = new Map<string, Waiting>();
   readonly #byTransaction = new Map<string, Set<Waiting>>();
   #seq = 0;
@@ -147,7 +147,7 @@ class WaitingEntries {
     dropOldest(this.#orders, this.#maxOrders);
   }
 
-  /** Whether no other entry of its transaction is claimed or comes first. */
+  /** Returns true when no other entry of the transaction is claimed or must be handled first. */
   #isHead(entry: Waiting): boolean {
     for (const other of this.#byTransaction.get(entry.transactionId ?? '') ?? []) {
       if (other !== entry && (other.claimed || isBefore(other, entry))) return false;

@@ -1,6 +1,5 @@
 /**
- * Opens inboxes by URL: `file:./inbox.db` is a SQLite file; `postgres://user@host/database` is a database that
- * receivers share.
+ * Opens inboxes by URL: `file:./inbox.db` names a SQLite file, `postgres://user@host/database` a PostgreSQL database.
  */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -12,8 +11,8 @@ import type { DurableInbox, InboxMeter, InboxWarning } from './inbox.ts';
 
 /**
  * Opens a durable inbox for a receiver, and creates missing tables. A SQLite file serves one receiver, a PostgreSQL
- * database several. Throws {@link HookproofError} `INBOX_URL`, `INBOX_OPEN`, `INBOX_SCHEMA`, `INBOX_DAMAGED`,
- * `INBOX_NOT_DURABLE`, `INBOX_ENCODING`, `PACKAGE_MISSING`.
+ * database several. Throws {@link HookproofError} (`INBOX_URL`, `INBOX_OPEN`, `INBOX_SCHEMA`, `INBOX_DAMAGED`,
+ * `INBOX_NOT_DURABLE`, `INBOX_ENCODING`, `PACKAGE_MISSING`).
  *
  * @example
  * const inbox = await openInbox('file:./inbox.db', { logger });
@@ -34,8 +33,9 @@ export async function openInbox(
 }
 
 /**
- * Opens an existing inbox while receivers use it, and creates nothing. With `readOnly`, it cannot change anything.
- * Throws {@link HookproofError} `INBOX_URL`, `INBOX_MISSING`, `INBOX_OPEN`, `INBOX_SCHEMA`, `PACKAGE_MISSING`.
+ * Opens an existing inbox that receivers may be using, and creates nothing. With `readOnly`, the inbox cannot be
+ * changed. Throws {@link HookproofError} (`INBOX_URL`, `INBOX_MISSING`, `INBOX_OPEN`, `INBOX_SCHEMA`,
+ * `PACKAGE_MISSING`).
  */
 export async function openArchive(url: string, options: { readOnly: boolean }): Promise<InboxArchive> {
   const file = inboxFile(url);
@@ -44,23 +44,23 @@ export async function openArchive(url: string, options: { readOnly: boolean }): 
     : (await import('./sqlite-database.ts')).sqliteArchive(file, options);
 }
 
-/** Returns the file of an inbox; null for PostgreSQL. Throws {@link HookproofError} `INBOX_URL`. */
+/** Returns the path of a SQLite file, or null for a PostgreSQL URL. Throws {@link HookproofError} `INBOX_URL`. */
 function inboxFile(url: string): string | null {
   if (url.startsWith('file:')) return filePath(url);
   if (/^postgres(?:ql)?:\/\//.test(url)) return null;
-  // The message omits the value, which may contain a password.
+  // The message does not contain the URL, which may include a password.
   throw new HookproofError('INBOX_URL', 'The inbox is neither a file: nor a postgres: URL.', {
     hint: 'Use file:./inbox.db, for example, or postgres://user@localhost/database with the password in PGPASSWORD.',
   });
 }
 
-/** Parses `file:inbox.db`, `file:./inbox.db` and `file:///var/lib/inbox.db`. */
+/** Returns the path of a file URL: `file:inbox.db`, `file:./inbox.db` or `file:///var/lib/inbox.db`. */
 function filePath(url: string): string {
   try {
     const path = url.startsWith('file://') ? fileURLToPath(url) : decodeURIComponent(url.slice('file:'.length));
     if (path !== '' && !path.endsWith('/')) return path;
   } catch {
-    // The URL does not name a file either.
+    // The URL is invalid as a file URL, too.
   }
   throw new HookproofError('INBOX_URL', 'The file: URL of the inbox does not name a file.', {
     hint: 'For example file:./inbox.db.',

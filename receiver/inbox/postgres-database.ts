@@ -1,4 +1,4 @@
-/** Opens a PostgreSQL database with the current schema, as the pool of a receiver or as an archive. */
+/** Opens a PostgreSQL database with the current schema, for a receiver (as a pool) or as an archive. */
 import type { Pool, PoolClient } from 'pg';
 import { HookproofError } from '../../contract/index.ts';
 import { loadOptional } from '../../contract/optional-package.ts';
@@ -8,18 +8,21 @@ import { migrations, POSTGRES } from './schema.ts';
 
 const CONNECTIONS = 6;
 /**
- * Timeouts in milliseconds. The server aborts a statement that takes longer. When the server does not respond at all,
- * the client closes the connection a little later.
+ * Timeouts of a receiver, in milliseconds. The server aborts a statement after `statement_timeout`. If the server does
+ * not respond at all, the client closes the connection slightly later, after `query_timeout`.
  */
 const POOL_TIMEOUTS = { connectionTimeoutMillis: 2500, statement_timeout: 4000, query_timeout: 4500 };
-/** Timeouts of an archive, in milliseconds: a person is waiting, and counting millions of entries may take a while. */
+/** Timeouts of an archive, in milliseconds. They are longer, because counting millions of entries may take a while. */
 const ARCHIVE_TIMEOUTS = { connectionTimeoutMillis: 5000, statement_timeout: 60_000 };
-/** An arbitrary fixed number. With this lock, receivers that start together migrate the schema one after the other. */
+/**
+ * Id of the advisory lock: an arbitrary fixed number. Receivers that start together migrate the schema one after the
+ * other.
+ */
 const MIGRATION_LOCK = 7_355_608;
 
 /**
- * Connects a receiver, and replaces broken connections. Throws {@link HookproofError} `INBOX_OPEN`, `INBOX_SCHEMA`,
- * `INBOX_NOT_DURABLE`, `INBOX_ENCODING`.
+ * Connects a receiver. The pool replaces broken connections. Throws {@link HookproofError} (`INBOX_OPEN`,
+ * `INBOX_SCHEMA`, `INBOX_NOT_DURABLE`, `INBOX_ENCODING`).
  */
 export async function openPool(url: string, onWarning: InboxWarning): Promise<Pool> {
   const { Pool } = (await loadOptional('pg', () => import('pg'))).default;
@@ -30,8 +33,8 @@ export async function openPool(url: string, onWarning: InboxWarning): Promise<Po
     keepAlive: true,
     application_name: 'hookproof-receiver',
   });
-  // Without a listener, a connection that breaks while idle would end the process. All of them break at the same time,
-  // so only one line is logged.
+  // Without a listener, an idle connection that breaks would end the process. Connections usually break at the same
+  // time, so only one line is logged.
   let lost = false;
   pool.on('error', (error) => {
     if (!lost) onWarning('inbox-connection', 'connections to the inbox were lost', error);
@@ -42,7 +45,7 @@ export async function openPool(url: string, onWarning: InboxWarning): Promise<Po
   });
   try {
     const client = await pool.connect();
-    // A connection that breaks is reported twice, because the statement also rejects.
+    // The statement on a broken connection rejects as well, so the error event can be ignored.
     const onError = () => {};
     client.on('error', onError);
     try {
@@ -118,13 +121,13 @@ async function schemaVersion(client: Pick<PoolClient, 'query'>): Promise<number>
 }
 
 /**
- * Opens an inbox that receivers are using. Creates no table. Throws `HookproofError` `INBOX_MISSING`, `INBOX_OPEN`,
- * `INBOX_SCHEMA`.
+ * Opens an inbox that receivers may be using. Creates no table. Throws `HookproofError` (`INBOX_MISSING`, `INBOX_OPEN`,
+ * `INBOX_SCHEMA`).
  */
 export async function postgresArchive(url: string, { readOnly }: { readOnly: boolean }): Promise<InboxArchive> {
   const { Client } = (await loadOptional('pg', () => import('pg'))).default;
   const client = new Client({ connectionString: url, ...ARCHIVE_TIMEOUTS, application_name: 'hookproof-inbox' });
-  // The running statement also rejects, with more details.
+  // The running statement rejects as well, with more details.
   client.on('error', () => {});
   const query = (text: string, values: readonly unknown[] = []) => client.query(text, [...values]);
   try {

@@ -1,4 +1,4 @@
-/** An inbox for several receivers that handle the entries of one PostgreSQL database together. */
+/** An inbox in a PostgreSQL database, which several receivers can share. */
 import type { DatabaseError, Pool } from 'pg';
 import type { SqlRow, SqlValue } from './entries.ts';
 import { groupCommit } from './group-commit.ts';
@@ -9,17 +9,23 @@ import { POSTGRES } from './schema.ts';
 import { orderValues, rowValues, type SqlDatabase, settlementValues, sqlInbox, transactionsOf } from './sql-inbox.ts';
 import { ADVANCE_ORDER, releaseHeads, sellFailed, statements } from './statements.ts';
 
-/** Number of concurrent writes: one is collected while the other is in progress. More would only be smaller. */
+/**
+ * Number of concurrent writes: one batch is collected while another is written. More writes would only make the batches
+ * smaller.
+ */
 const PARALLEL_WRITES = 2;
 const DEADLOCK = '40P01';
 const MAX_ROWS = 512;
 const MAX_BYTES = 8 * 1024 * 1024;
-/** How long a delivery waits to be stored before it is answered 503, in milliseconds. A sender's timeout is 10 s. */
+/**
+ * Maximum time, in milliseconds, for a delivery to be stored; then it is answered 503. The time limit of senders is 10
+ * s.
+ */
 const TIMEOUT_MS = 5000;
 
 /**
- * Connects to the database. Throws `HookproofError` `INBOX_OPEN`, `INBOX_SCHEMA`, `INBOX_NOT_DURABLE`,
- * `INBOX_ENCODING`. `owner` identifies this receiver.
+ * Connects to the database. `owner` identifies this receiver. Throws `HookproofError` (`INBOX_OPEN`, `INBOX_SCHEMA`,
+ * `INBOX_NOT_DURABLE`, `INBOX_ENCODING`).
  */
 export async function postgresInbox(
   url: string,
@@ -46,8 +52,8 @@ export async function postgresInbox(
   const settlements = groupCommit<Settlement, boolean>({
     write: async (given) => {
       const rows = await measured(meter, given.length, () => settleMany(pool, given));
-      // Repeated after the commit, because only now are the entries visible that another receiver has inserted and
-      // deferred in the meantime. When this fails, the next release includes them.
+      // Repeated after the commit, because entries that other receivers have inserted and deferred in the meantime are
+      // only visible now. If this fails, the next release includes them.
       await release(transactionsOf(rows)).catch(() => {});
       const settled = new Set(rows.map((row) => claimKey(String(row.id), Number(row.attempt))));
       return given.map(({ claim }) => settled.has(claimKey(claim.id, claim.attempt)));
@@ -69,8 +75,8 @@ export async function postgresInbox(
         const { rows, rowCount } = await pool.query(text, [...values]);
         return { rows, changes: rowCount ?? 0 };
       } catch (error) {
-        // Another receiver has just claimed an entry of the same transaction that arrived later but must be handled
-        // earlier, so this claim has changed nothing. When two receivers do that to each other, PostgreSQL reports a
+        // This claim has changed nothing: another receiver has just claimed an entry of the same transaction that
+        // arrived later but must be handled earlier. When two receivers do this to each other, PostgreSQL reports a
         // deadlock.
         const { constraint, code } = error as DatabaseError;
         if (constraint === 'hookproof_inbox_one_at_a_time' || code === DEADLOCK) return { rows: [], changes: 0 };
@@ -89,7 +95,7 @@ export async function postgresInbox(
 }
 
 /**
- * Returns true when a single row can be the cause of a statement's error: a value, a constraint, a limit, a trigger, a
+ * Returns true when a single row may have caused the error of a statement: a value, a constraint, a limit, a trigger, a
  * damaged index page. https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
 function isCausedByOneRow(error: unknown): boolean {
@@ -106,11 +112,11 @@ async function measured<T>(meter: InboxMeter, writes: number, write: () => Promi
 async function putMany(pool: Pool, given: readonly InboxRow[]): Promise<('stored' | 'duplicate')[]> {
   const { rows } = await pool.query({ name: 'put-many', text: PUT_MANY, values: columns(given.map(rowValues), 11) });
   const fresh = new Set(rows.map(({ id }) => String(id)));
-  // Of duplicates in one batch, the first is the one that was stored.
+  // When a batch contains duplicates, the first one was stored.
   return given.map(({ id }) => (fresh.delete(id) ? 'stored' : 'duplicate'));
 }
 
-/** Writes settlements, and returns those whose claims still belonged to this receiver. */
+/** Writes settlements. Returns the rows whose claims still belonged to this receiver. */
 async function settleMany(pool: Pool, settlements: readonly Settlement[]): Promise<readonly SqlRow[]> {
   const steps = settlements.flatMap((each) =>
     'order' in each && each.order !== null ? [[each.claim.id, each.claim.attempt, ...orderValues(each.order)]] : [],
@@ -119,12 +125,12 @@ async function settleMany(pool: Pool, settlements: readonly Settlement[]): Promi
   return (await pool.query({ name: 'settle-many', text: SETTLE_MANY, values })).rows;
 }
 
-/** Distinguishes two claims of one entry in a batch: the one before its lease expired, and the current one. */
+/** Distinguishes two claims of one entry in a batch: one whose lease expired, and the current one. */
 function claimKey(id: string, attempt: number): string {
   return `${attempt} ${id}`;
 }
 
-/** Transposes rows, because PostgreSQL receives one array per column. */
+/** Transposes rows to columns, because PostgreSQL receives one array per column. */
 function columns(rows: readonly (readonly SqlValue[])[], width: number): SqlValue[][] {
   return Array.from({ length: width }, (_, column) => rows.map((row) => row[column] ?? null));
 }
@@ -132,10 +138,10 @@ function columns(rows: readonly (readonly SqlValue[])[], width: number): SqlValu
 const { now } = POSTGRES;
 
 /**
- * Parameters: arrays of ids, kinds, types, transactions, statuses, times, times of receipt, positions, states, waits,
- * bodies.
+ * Inserts many rows. Parameters: arrays of ids, kinds, types, transactions, statuses, times, times of receipt,
+ * positions, states, waits, bodies.
  *
- * Rows are numbered in the order of arrival and inserted in the order of their ids, so that two receivers that insert
+ * Rows are numbered in the order of arrival but inserted in the order of their ids, so that two receivers that insert
  * the same ids cannot deadlock.
  */
 export const PUT_MANY = `
@@ -156,7 +162,10 @@ export const PUT_MANY = `
   ON CONFLICT (id) DO NOTHING
   RETURNING id`;
 
-/** Locks rows in the order of the entries, so that two receivers that release the same ones cannot deadlock. */
+/**
+ * Returns a statement that releases the heads of transactions. It locks rows in the order of the entries, so that two
+ * receivers that release the same heads cannot deadlock.
+ */
 function releaseHeadsOf(transactions: string): string {
   return releaseHeads(
     now,
@@ -172,8 +181,8 @@ function releaseHeadsOf(transactions: string): string {
 }
 
 /**
- * Parameters: arrays of ids, owners, attempts, states, delays, errors, uncounted; then, for the orders: ids and
- * attempts of their entries, keys, ranks, times, failed.
+ * Writes many settlements. Parameters: arrays of ids, owners, attempts, states, delays, errors, uncounted. For the
+ * orders, arrays of the ids and attempts of their entries, keys, ranks, times, failed.
  */
 export const SETTLE_MANY = `
   WITH settled AS (
@@ -199,5 +208,5 @@ export const SETTLE_MANY = `
   , released AS (${releaseHeadsOf('SELECT DISTINCT transaction_id FROM settled')})
   SELECT id, attempt, transaction_id FROM settled`;
 
-/** Parameters: an array of transactions. */
+/** Releases the heads of many transactions. Parameter: an array of transactions. */
 export const RELEASE_MANY = releaseHeadsOf('SELECT DISTINCT unnest($1::text[]) AS transaction_id');

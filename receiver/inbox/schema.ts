@@ -1,20 +1,25 @@
-/** The tables of an inbox, and the few expressions that differ between the databases. All other SQL works on both. */
+/**
+ * The tables of an inbox, and the expressions in which the SQL dialects differ. All other SQL works on both databases.
+ */
 
 export interface SqlDialect {
   readonly bytes: 'BLOB' | 'BYTEA';
-  /** A key that increases and is never reused. */
+  /** Type of a key that increases and is never reused. */
   readonly counter: string;
   readonly integer: 'INTEGER' | 'BIGINT';
-  /** Time in milliseconds since 1970 by the clock of the database, because the clocks of receivers may differ. */
+  /**
+   * Time in milliseconds since 1970. It comes from the clock of the database, because the clocks of receivers may
+   * differ.
+   */
   readonly now: string;
-  /** Skips rows that another receiver is claiming at this moment. */
+  /** Clause that skips rows which another receiver is claiming. */
   readonly skipLocked: string;
   /**
-   * Joined to `entry` where it is locked. Skips rows that another receiver has changed since this statement began,
-   * because what the statement has read about them is outdated.
+   * Joined to `entry`, which the statement locks. Skips rows that another receiver has changed since the statement
+   * began, because what the statement has read about them is outdated.
    */
   readonly unchanged: string;
-  /** True when statements of several receivers can overlap. */
+  /** True when the statements of several receivers can run at the same time. */
   readonly shared: boolean;
   /** Returns the placeholder of the n-th parameter, starting at 1. */
   readonly parameter: (n: number) => string;
@@ -35,17 +40,17 @@ export const POSTGRES: SqlDialect = {
   bytes: 'BYTEA',
   counter: 'BIGSERIAL PRIMARY KEY',
   integer: 'BIGINT',
-  // clock_timestamp() is not used, because an index cannot be searched for a value that changes during the search.
+  // clock_timestamp() is not used, because its value changes during a search, which prevents the use of an index.
   now: 'CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS BIGINT)',
   skipLocked: 'FOR UPDATE OF entry SKIP LOCKED',
-  // When PostgreSQL gets the lock of a changed row, it rereads that row but not the rows that are not locked: `seen` is
-  // still the old version.
+  // When PostgreSQL gets the lock of a changed row, it rereads that row, but not rows that are not locked. `seen` is
+  // therefore still the old version.
   unchanged: 'JOIN hookproof_inbox AS seen ON seen.seq = entry.seq AND seen.xmin = entry.xmin',
   shared: true,
   parameter: (n) => `$${n}`,
 };
 
-/** Every step from an empty database to the current schema. Never change a step; add another one. */
+/** The steps from an empty database to the current schema. Never change a step; append another one. */
 export function migrations({ bytes, counter, integer }: SqlDialect): readonly (readonly string[])[] {
   return [
     [
@@ -69,8 +74,7 @@ export function migrations({ bytes, counter, integer }: SqlDialect): readonly (r
         settled_at ${integer},
         body ${bytes} NOT NULL
       )`,
-      // There is one index per query, restricted to the rows that the query can return. Entries that are done are in
-      // none of them.
+      // One index per query, restricted to the rows that the query can return. No index contains entries that are done.
       `CREATE INDEX hookproof_inbox_due ON hookproof_inbox (due_at, seq) WHERE state = 'pending' AND behind = 0`,
       `CREATE INDEX hookproof_inbox_behind ON hookproof_inbox (transaction_id) WHERE state = 'pending' AND behind = 1`,
       `CREATE INDEX hookproof_inbox_in_order ON hookproof_inbox (transaction_id, position, seq)
@@ -79,7 +83,7 @@ export function migrations({ bytes, counter, integer }: SqlDialect): readonly (r
       `CREATE INDEX hookproof_inbox_waiting ON hookproof_inbox (transaction_id)
         WHERE state = 'pending' AND kind = 'REFUND'`,
       `CREATE INDEX hookproof_inbox_dead ON hookproof_inbox (seq) WHERE state = 'dead'`,
-      // Makes the database itself guarantee that no two receivers handle one transaction at the same time.
+      // The database itself guarantees that no two receivers handle one transaction at the same time.
       `CREATE UNIQUE INDEX hookproof_inbox_one_at_a_time ON hookproof_inbox (transaction_id) WHERE state = 'running'`,
       `CREATE TABLE hookproof_orders (
         order_key TEXT PRIMARY KEY,

@@ -1,4 +1,7 @@
-/** An inbox on a database: the part that SQLite and PostgreSQL share. Each writes many rows at once in its own way. */
+/**
+ * An inbox in a database. This part is common to SQLite and PostgreSQL; each has its own way to write many rows at
+ * once.
+ */
 import {
   type EntryDatabase,
   listEntries,
@@ -12,15 +15,19 @@ import type { ClaimedEntry, DurableInbox, EntryState, OrderStep, Settlement } fr
 import { type InboxRow, toInboxRow } from './inbox-row.ts';
 import { statements } from './statements.ts';
 
-/** The operations that a database provides. Methods reject when the database fails, and the next call tries again. */
+/** The operations that a database provides. A method rejects when the database fails; the next call tries again. */
 export interface SqlDatabase extends EntryDatabase {
   /** Inserts a row unless its id exists. Concurrent calls are batched. Resolves when the row is durable. */
   put(row: InboxRow): Promise<'stored' | 'duplicate'>;
-  /** Ends a claim. Concurrent calls are batched. Resolves with false when another receiver has the claim now. */
+  /**
+   * Ends a claim. Concurrent calls are batched. Resolves with false when another receiver has claimed the entry since.
+   */
   settle(settlement: Settlement): Promise<boolean>;
   /** Makes the first pending entry of each transaction claimable. */
   release(transactions: readonly string[]): Promise<void>;
-  /** Runs a statement that changes rows, and returns those of its RETURNING clause. Resolves when it is durable. */
+  /**
+   * Runs a statement that changes rows, and resolves with the rows of its RETURNING clause when the change is durable.
+   */
   write(
     sql: string,
     values?: readonly SqlValue[],
@@ -30,23 +37,20 @@ export interface SqlDatabase extends EntryDatabase {
   close(): Promise<void>;
 }
 
-/** Error of an entry whose receiver disappeared during an attempt. */
+/** Stored as the error of an entry whose receiver disappeared during an attempt. */
 const LEASE_EXPIRED = 'the receiver that handled it ended, or lost its lease';
 
 /**
- * Number of due entries that a claim inspects per step when the first ones cannot run yet, and number of steps after
- * which it stops.
+ * Number of due entries that a claim inspects in each step after the first, and number of steps after which it stops
+ * once it has claimed an entry.
  */
 const ENTRIES_PER_STEP = 256;
 const MAX_STEPS = 8;
-/**
- * Interval at which lost releases are repaired, in milliseconds. A release is lost only when a crash happens at exactly
- * the wrong moment.
- */
+/** Interval between repairs of lost releases, in milliseconds. Releases are lost only in rare failures and crashes. */
 const REPAIR_INTERVAL_MS = 60_000;
 const CLOCK_TOLERANCE_MS = 1000;
 
-/** Creates an inbox. `owner` distinguishes this receiver from all others on the same database. */
+/** Creates an inbox. `owner` distinguishes this receiver from others that use the same database. */
 export function sqlInbox(database: SqlDatabase, owner: string): DurableInbox {
   const { dialect } = database;
   const sql = statements(dialect);
@@ -72,7 +76,7 @@ export function sqlInbox(database: SqlDatabase, owner: string): DurableInbox {
       for (let step = 1; claimed.length === 0 || step <= MAX_STEPS; step += 1) {
         const { rows } = await database.write(sql.claim, [limit - claimed.length, owner, leaseMs, inspect]);
         claimed.push(...rows.filter(({ state }) => state === 'running'));
-        // Every due entry was inspected, or enough entries are claimed.
+        // Every due entry was inspected, or enough entries were claimed.
         if (rows.length < inspect || claimed.length >= limit) break;
         inspect = ENTRIES_PER_STEP;
       }
@@ -93,8 +97,8 @@ export function sqlInbox(database: SqlDatabase, owner: string): DurableInbox {
         await database.write(sql.releaseMissed);
         await database.write(sql.releaseRefunds);
       }
-      // Runs at the start, and when the clock of this machine was set while the receiver was running. A database on
-      // another machine has its own clock.
+      // Runs at the start, and after the clock of this machine was set. A database on another machine has its own
+      // clock.
       const offset = Date.now() - performance.now();
       if (repairs || !(Math.abs(offset - clockOffset) < CLOCK_TOLERANCE_MS)) await database.write(sql.clockSetBack);
       clockOffset = offset;
@@ -110,7 +114,7 @@ export function sqlInbox(database: SqlDatabase, owner: string): DurableInbox {
       return { pending: of('pending'), running: of('running'), dead: of('dead') };
     },
     ping() {
-      // All callers share one probe, so that they cannot use up the connections to a database that does not respond.
+      // All callers share one probe. Otherwise they could use up the connections to a database that does not respond.
       probing ??= database.probe(lastPutFailed).finally(() => {
         probing = undefined;
       });
@@ -122,7 +126,7 @@ export function sqlInbox(database: SqlDatabase, owner: string): DurableInbox {
   };
 }
 
-/** Returns the distinct transactions of some rows. */
+/** Returns the distinct transactions of these rows. */
 export function transactionsOf(rows: readonly SqlRow[]): string[] {
   return [...new Set(rows.map((row) => toText(row.transaction_id)))].filter((each) => each !== null);
 }
@@ -139,13 +143,13 @@ function readClaim(row: SqlRow): ClaimedEntry {
   };
 }
 
-/** Returns the parameters of the statement `put`, in its order. */
+/** Returns the parameters of the statement `put`, in order. */
 export function rowValues(row: InboxRow): SqlValue[] {
   const { id, kind, type, transactionId, status, at, receivedAt, position, state, waitMs, rawBody } = row;
   return [id, kind, type, transactionId, status, at, receivedAt, position, state, waitMs, rawBody];
 }
 
-/** Returns the parameters of the statement `settle`, in its order. */
+/** Returns the parameters of the statement `settle`, in order. */
 export function settlementValues(settlement: Settlement): SqlValue[] {
   const { claim, state } = settlement;
   const again = state === 'pending';
@@ -160,7 +164,7 @@ export function settlementValues(settlement: Settlement): SqlValue[] {
   ];
 }
 
-/** Returns the parameters of the statement `advance`, in its order. */
+/** Returns the parameters of the statement `advance`, in order. */
 export function orderValues(order: OrderStep): SqlValue[] {
   return [order.key, order.rank, order.at, order.failed ? 1 : 0];
 }

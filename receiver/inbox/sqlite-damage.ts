@@ -1,21 +1,23 @@
 /**
- * Detects damage to a SQLite file at the start. SQLite itself notices most damage only when it reads the page, and
- * never notices a damaged log: its recovery ends there, and later commits are lost.
+ * Detects damage to a SQLite file at the start. SQLite itself detects most damage only when it reads the page, and
+ * never detects a damaged log: recovery stops at the damage, and later commits are lost.
  */
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { HookproofError } from '../../contract/index.ts';
 
 /**
- * Up to the first size a file is checked completely, including indexes against entries (about 5 s for 1 GiB). Up to the
- * second size it is checked page by page (about 1 s for 1 GiB). Larger files are not checked, because a start must not
- * take minutes.
+ * Maximum file sizes for the two checks. Up to the first size, a file is checked completely, including indexes against
+ * entries (about 5 s per GiB). Up to the second size, it is checked page by page (about 1 s per GiB). Larger files are
+ * not checked, because the start must not take minutes.
  */
 const COMPLETE_CHECK_BYTES = 512 * 1024 ** 2;
 const PAGE_CHECK_BYTES = 4 * 1024 ** 3;
 
 const CORRUPT = 11;
 
-/** Returns the primary result code of a SQLite error, without the details in the upper bits; 0 for other errors. */
+/**
+ * Returns the primary result code of a SQLite error, without the details in the upper bits. Returns 0 for other errors.
+ */
 export function sqliteCode(error: unknown): number {
   return Number((error as { errcode?: unknown }).errcode) & 0xff;
 }
@@ -34,7 +36,10 @@ export function damagedFile(file: string, found: string): HookproofError {
   });
 }
 
-/** Reads the whole file. Throws `HookproofError` `INBOX_DAMAGED`. Returns false when it is too large to be checked. */
+/**
+ * Checks the whole file. Throws `HookproofError` `INBOX_DAMAGED`. Returns false, without a check, if the file is too
+ * large.
+ */
 export function checkPages(database: { prepare(sql: string): { all(): unknown[] } }, file: string): boolean {
   const { size } = statSync(file);
   if (size > PAGE_CHECK_BYTES) return false;
@@ -46,8 +51,8 @@ export function checkPages(database: { prepare(sql: string): { all(): unknown[] 
 }
 
 /**
- * Checks the log. Call this before SQLite opens the file, because opening can remove the log. Throws `HookproofError`
- * `INBOX_DAMAGED` when the log contains acknowledged entries that SQLite would not read.
+ * Checks the write-ahead log. Call this before SQLite opens the file, because opening can remove the log. Throws
+ * `HookproofError` `INBOX_DAMAGED` when the log contains acknowledged entries that SQLite would not read.
  */
 export function checkLog(file: string): void {
   const log = `${file}-wal`;
@@ -57,7 +62,7 @@ export function checkLog(file: string): void {
       hint: 'Put the file back. To start with an empty inbox and lose the entries in the log, move the log away.',
     });
   }
-  // Checks twice, because another receiver may be writing to the log.
+  // Checked twice, because another receiver may be writing to the log.
   if (bytes === 0 || !losesCommits(log) || !losesCommits(log)) return;
   throw new HookproofError('INBOX_DAMAGED', `The log ${log} is damaged: the last stored notifications would be lost.`, {
     hint:
@@ -74,8 +79,8 @@ type Checksum = readonly [number, number];
 
 /**
  * Returns true when a frame that SQLite will not read is followed by a complete transaction and by a frame of the next
- * one. The next one began when the previous transaction was on disk, so this is damage. Damage to the last transaction
- * looks like an interruption by a crash. https://www.sqlite.org/fileformat2.html#walformat
+ * one. A transaction begins only after the previous one is on disk, so this is damage. Damage to the last transaction
+ * cannot be distinguished from a crash. https://www.sqlite.org/fileformat2.html#walformat
  */
 function losesCommits(log: string): boolean {
   const file = openSync(log, 'r');
@@ -99,7 +104,7 @@ function losesCommits(log: string): boolean {
         isOfThisLog && isEqual(sum(frame.subarray(FRAME_HEADER_BYTES), sum(frame.subarray(0, 8), previous)), stored);
       if (continues && !intact && ended) return true;
       intact &&= continues;
-      // Only the last frame of a transaction contains the size of the database after it.
+      // Only the last frame of a transaction contains the size of the database.
       ended = isOfThisLog && frame.readUInt32BE(4) > 0;
       previous = stored;
     }

@@ -1,6 +1,4 @@
-/**
- * Opens a SQLite file with the current schema, in which every commit reaches the disk, for a receiver or an archive.
- */
+/** Opens a SQLite file with the current schema, for a receiver or as an archive. Every commit reaches the disk. */
 import { accessSync, closeSync, constants, openSync, realpathSync, statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
@@ -10,7 +8,7 @@ import { type InboxArchive, inboxArchive, type SqlRow, type SqlValue } from './e
 import { migrations, SQLITE } from './schema.ts';
 import { checkLog, checkPages, damagedFile, isDamage, sqliteCode } from './sqlite-damage.ts';
 
-/** The part of node:sqlite that is used. Node 20 has no types for it. */
+/** The part of node:sqlite that is used here. The type definitions of Node 20 lack this module. */
 export interface SqliteDatabase {
   exec(sql: string): void;
   prepare(sql: string): SqliteStatement;
@@ -22,48 +20,48 @@ export interface SqliteStatement {
 }
 
 /**
- * How long a statement waits for the lock of another process, in milliseconds: at the start, later (when waiting blocks
- * the event loop), and in an archive, which blocks no receiver.
+ * Maximum time, in milliseconds, that a statement waits for the lock of another process: while opening; later, when
+ * waiting blocks the event loop; and in an archive, which blocks no receiver.
  */
 const OPENING_BUSY_MS = 3000;
 const BUSY_MS = 20;
 const ARCHIVE_BUSY_MS = 5000;
 /**
- * Size of the log at which its pages are written to the file: 16 MiB. Ids are random, so most pages of their index
- * change again soon. Four times SQLite's default writes each of them less often.
+ * Size of the write-ahead log, in pages, at which SQLite copies it into the file: 16 MiB. Ids are random, so most pages
+ * of their index change again soon. With four times SQLite's default, each page is written less often.
  */
 const CHECKPOINT_PAGES = 4000;
 
-/** An open database, and what its receiver needs to know about its file. */
+/** An open database, and what its receiver needs to know about the file. */
 interface OpenSqlite {
   readonly database: SqliteDatabase;
-  /** Throws when the path no longer names the open file, because everything written to that file would be lost. */
+  /** Throws when the path no longer refers to the open file: everything that is written to that file would be lost. */
   readonly checkFiles: () => void;
-  /** False when the file is too large to be checked for damage at every start. */
+  /** False when the file is too large to be checked for damage at the start. */
   readonly checked: boolean;
 }
 
 /**
- * Opens or creates the inbox of a receiver. Throws {@link HookproofError} `INBOX_OPEN`, `INBOX_SCHEMA`,
- * `INBOX_DAMAGED`.
+ * Opens or creates the inbox of a receiver. Throws {@link HookproofError} (`INBOX_OPEN`, `INBOX_SCHEMA`,
+ * `INBOX_DAMAGED`).
  */
 export async function openSqlite(given: string): Promise<OpenSqlite> {
   const { DatabaseSync } = await loadSqlite();
   const file = resolve(given);
   let database: SqliteDatabase | undefined;
   try {
-    // Notifications are personal data, and SQLite itself would create a file that every user of the machine can read.
+    // Notifications are personal data, and SQLite would create a file that every user of the machine can read.
     closeSync(openSync(file, 'a', 0o600));
-    // The log is next to the file to which a link points.
+    // If the path is a symbolic link, the log is next to the target.
     const path = realpathSync(file);
-    // SQLite creates its log in the folder, but would not name the folder in its error.
+    // SQLite creates its log in this folder, but its error message would not name the folder.
     accessSync(dirname(path), constants.W_OK);
     checkLog(path);
     database = new DatabaseSync(path);
     database.exec(`PRAGMA busy_timeout = ${OPENING_BUSY_MS}`);
     const checked = checkPages(database, path);
     database.exec('PRAGMA journal_mode = WAL');
-    // With NORMAL, acknowledged notifications are lost in a power failure.
+    // With NORMAL, a power failure would lose acknowledged notifications.
     database.exec('PRAGMA synchronous = FULL');
     database.exec('PRAGMA fullfsync = ON');
     database.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
@@ -86,12 +84,12 @@ export async function openSqlite(given: string): Promise<OpenSqlite> {
 }
 
 /**
- * Ends the leases of receivers that are gone, which on a file means all others. This needs no clock, which may have
- * been set back. It runs only when no other process has the file open, because that could be a receiver too; otherwise
- * leases end when they expire.
+ * Ends all leases when no other process has the file open, because their receivers are then gone. This needs no clock,
+ * which may have been set back. If another process has the file open, it could be a receiver, so leases end only when
+ * they expire.
  */
 function endLeases(database: SqliteDatabase): void {
-  // In this mode, a write needs a lock that excludes every other connection.
+  // In this mode, a write takes a lock that excludes every other connection.
   database.exec('PRAGMA busy_timeout = 0; PRAGMA locking_mode = EXCLUSIVE');
   try {
     database.exec('BEGIN IMMEDIATE');
@@ -100,17 +98,17 @@ function endLeases(database: SqliteDatabase): void {
     if (!isBusy(error)) throw error;
   }
   database.exec('PRAGMA locking_mode = NORMAL');
-  // The lock ends with the next transaction.
+  // SQLite releases the lock at the next access to the file.
   schemaVersion(database);
 }
 
-/** Returns true when another process holds the lock. */
+/** Returns true when SQLite reports that another process holds the lock. */
 export function isBusy(error: unknown): boolean {
   const BUSY = 5;
   return sqliteCode(error) === BUSY;
 }
 
-/** Remembers which files these paths name, and returns a function that throws when that has changed. */
+/** Records to which files these paths refer, and returns a function that throws when that has changed. */
 function watchFiles(paths: readonly string[]): () => void {
   const files = paths.map((path) => {
     const { ino, dev } = statSync(path);
@@ -141,7 +139,7 @@ function migrate(database: SqliteDatabase, file: string): void {
   database.exec('COMMIT');
 }
 
-/** Reads the version from the header of the file. */
+/** Reads the version of the schema from the header of the file. */
 function schemaVersion(database: SqliteDatabase): number {
   const [row] = database.prepare('PRAGMA user_version').all() as { user_version: number }[];
   return Number(row?.user_version);
@@ -149,7 +147,7 @@ function schemaVersion(database: SqliteDatabase): number {
 
 /**
  * Opens an inbox that a receiver may be using. Creates neither a file nor a table. Throws `HookproofError`
- * `INBOX_MISSING`, `INBOX_OPEN`, `INBOX_SCHEMA`.
+ * (`INBOX_MISSING`, `INBOX_OPEN`, `INBOX_SCHEMA`).
  */
 export async function sqliteArchive(file: string, { readOnly }: { readOnly: boolean }): Promise<InboxArchive> {
   const found = await stat(file).catch(() => null);
@@ -173,7 +171,7 @@ async function openExisting(file: string, readOnly: boolean): Promise<SqliteData
   try {
     database = new DatabaseSync(file, { readOnly });
     database.exec(`PRAGMA busy_timeout = ${ARCHIVE_BUSY_MS}`);
-    // Notifications are personal data, so deleted data is overwritten.
+    // Overwrites deleted data, because notifications are personal data.
     if (!readOnly) database.exec('PRAGMA secure_delete = ON');
     checkSchema(database, file);
     return database;
@@ -200,7 +198,7 @@ function checkSchema(database: SqliteDatabase, file: string): void {
   });
 }
 
-/** Loads Node's own SQLite where Node has it, otherwise a package with the same interface. */
+/** Loads node:sqlite if this version of Node has it, otherwise a package with the same interface. */
 export async function loadSqlite(): Promise<{
   DatabaseSync: {
     new (file: string, options?: { readOnly: boolean }): SqliteDatabase;
@@ -209,12 +207,12 @@ export async function loadSqlite(): Promise<{
 }> {
   const { emitWarning } = process;
   try {
-    // Node 22 warns once that its module is experimental. Users of the receiver can do nothing about that.
+    // Node 22 warns once that the module is experimental, about which users of the receiver can do nothing.
     process.emitWarning = (warning: string | Error, ...rest: unknown[]) => {
       const isAboutSqlite = rest[0] === 'ExperimentalWarning' && String(warning).startsWith('SQLite');
       if (!isAboutSqlite) Reflect.apply(emitWarning, process, [warning, ...rest]);
     };
-    // The name is in a variable so that no compiler resolves a module that Node 20 lacks.
+    // The name is in a variable, so that the compiler does not resolve a module that Node 20 lacks.
     const builtIn = 'node:sqlite';
     return await import(builtIn);
   } catch {

@@ -1,6 +1,6 @@
 /**
- * The embedded inbox: one SQLite file for one receiver process. Concurrent writes are committed together, so that a
- * disk that takes 2 ms to flush does not limit the receiver to 500 deliveries per second.
+ * The embedded inbox: one SQLite file for one receiver process. Concurrent writes are committed together. Otherwise, a
+ * disk that takes 2 ms to flush would limit the receiver to 500 deliveries per second.
  */
 import type { SqlRow, SqlValue } from './entries.ts';
 import { type DurableInbox, type InboxMeter, type InboxWarning, type Settlement, silentMeter } from './inbox.ts';
@@ -13,15 +13,15 @@ import { statements } from './statements.ts';
 /** Maximum number of rows in one transaction, because a transaction blocks the event loop. */
 const MAX_BATCH = 512;
 /**
- * How long a write waits while another process writes (`hookproof inbox replay`, a backup), and the interval of its
- * retries, in milliseconds.
+ * Maximum time for which a write is retried while another process writes (`hookproof inbox replay`, a backup), and the
+ * interval between two tries, in milliseconds.
  */
 const BUSY_MS = 3000;
 const RETRY_MS = 30;
 
 /**
- * Opens or creates the file. Throws {@link HookproofError} `INBOX_OPEN`, `INBOX_SCHEMA`, `INBOX_DAMAGED`. `owner`
- * identifies this receiver.
+ * Opens or creates the file. `owner` identifies this receiver. Throws {@link HookproofError} (`INBOX_OPEN`,
+ * `INBOX_SCHEMA`, `INBOX_DAMAGED`).
  */
 export async function sqliteInbox(
   file: string,
@@ -62,7 +62,7 @@ export async function sqliteInbox(
     },
     write: (text, values = []) =>
       queue.write(() => {
-        // A statement that returns rows must be read to its end, and does not report changes.
+        // A statement that returns rows must be read completely, and does not report the number of changes.
         if (!/\bRETURNING\b/.test(text)) return { rows: [], changes: run(text, values) };
         const rows = prepare(text).all(...values) as SqlRow[];
         return { rows, changes: rows.length };
@@ -72,8 +72,8 @@ export async function sqliteInbox(
       if (byWriting) await queue.write(() => database.exec(sql.probe));
     },
     async close() {
-      // Waits for the last write in the queue: earlier ones are on disk, or were rejected because another process
-      // writes.
+      // Waits for the last write in the queue. Earlier writes are on disk, or were rejected because another process was
+      // writing.
       await queue.write(() => {}).catch(() => {});
       prepared.clear();
       database.close();
@@ -90,8 +90,8 @@ interface Write {
 }
 
 /**
- * Commits all writes of one turn of the event loop in one transaction. They resolve when it is on disk. `checkFiles`
- * throws when the next receiver will open a different file.
+ * Returns a queue that commits all writes of one turn of the event loop in one transaction. The writes resolve when the
+ * transaction is on disk. `checkFiles` throws when the path no longer refers to the open file.
  */
 function writeQueue(database: SqliteDatabase, checkFiles: () => void, meter: InboxMeter) {
   const waiting: Write[] = [];
@@ -108,11 +108,11 @@ function writeQueue(database: SqliteDatabase, checkFiles: () => void, meter: Inb
     if (waiting.length === 0) return;
     const startedAt = performance.now();
     try {
-      // Stops writing to a file that is gone, because claims without handlers would use up attempts.
+      // Stops writing to a file that is gone. Otherwise, claims whose handlers never run would use up attempts.
       if (filesChanged) checkFiles();
       database.exec('BEGIN IMMEDIATE');
     } catch (error) {
-      // Nothing is written yet, so the write can be retried without blocking the event loop in the meantime.
+      // Nothing has been written yet, so the writes can be retried later without blocking the event loop.
       const isLate = ({ since }: Write) => !isBusy(error) || startedAt - since >= BUSY_MS;
       for (const { reject } of waiting.splice(0, waiting.filter(isLate).length)) reject(error);
       scheduled = waiting.length > 0;
@@ -155,7 +155,8 @@ function writeQueue(database: SqliteDatabase, checkFiles: () => void, meter: Inb
 }
 
 /**
- * Runs the writes in the open transaction. Returns those that succeeded; one that fails does not affect the others.
+ * Runs the writes in the open transaction. Returns the writes that succeeded; a write that fails does not affect the
+ * others.
  */
 function runAll(database: SqliteDatabase, batch: Write[]): Write[] {
   try {
@@ -164,7 +165,7 @@ function runAll(database: SqliteDatabase, batch: Write[]): Write[] {
   } catch (error) {
     if (batch.length === 1) throw error;
   }
-  // Repeats the writes so that each can be undone separately, which is slower.
+  // Repeats the writes in a slower way, in which each can be undone separately.
   rollBack(database);
   database.exec('BEGIN IMMEDIATE');
   return batch.filter(({ run, reject }) => {
@@ -181,7 +182,7 @@ function runAll(database: SqliteDatabase, batch: Write[]): Write[] {
   });
 }
 
-/** Throws the error of the write when it has ended the transaction, as a full disk does. */
+/** Undoes one write. Throws its error when it has ended the whole transaction, as a full disk does. */
 function undoOne(database: SqliteDatabase, error: unknown): void {
   try {
     database.exec('ROLLBACK TO one; RELEASE one');
@@ -194,6 +195,6 @@ function rollBack(database: SqliteDatabase): void {
   try {
     database.exec('ROLLBACK');
   } catch {
-    // Some errors, for example a full disk, have already rolled it back.
+    // Some errors, such as a full disk, have already rolled the transaction back.
   }
 }

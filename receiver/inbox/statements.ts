@@ -1,47 +1,51 @@
 /**
- * The SQL statements of an inbox. Each is atomic, so that several receivers can run them at the same time. Those that
- * change several rows skip the rows that another receiver is changing, so that no two receivers wait for each other.
+ * The SQL statements of an inbox. Each is atomic, so that several receivers can run them at the same time. Statements
+ * that change several rows skip the rows that another receiver is changing, so that no two receivers wait for each
+ * other.
  *
- * The first pending entry of a transaction is its head, and the only one that may run. A claim inspects the due entries
- * and defers those that are not heads (`behind = 1`), so that the next claim need not inspect them again. Otherwise a
- * transaction of thousands of entries, or thousands of transactions that wait for another attempt, would slow down
- * every claim. Ending a claim releases the head of its transaction, so that no head stays deferred.
+ * The first pending entry of a transaction is its head, and the only one that may run. A claim inspects due entries,
+ * and defers those that are not heads (`behind = 1`), so that later claims need not inspect them again. Otherwise every
+ * claim would be slowed down by a transaction with thousands of entries, or by thousands of transactions that wait for
+ * another attempt. When a claim ends, the head of its transaction is released, so that no head stays deferred.
  */
 import type { SqlDialect } from './schema.ts';
 
-/** Advances a known order: its progress becomes the later of the two, and a failure is never forgotten. */
+/** Updates the progress of a known order: the later progress is kept, and a failure is never removed. */
 export const ADVANCE_ORDER = `ON CONFLICT (order_key) DO UPDATE SET
   rank = CASE WHEN (excluded.rank, excluded.at) > (known.rank, known.at) THEN excluded.rank ELSE known.rank END,
   at = CASE WHEN (excluded.rank, excluded.at) > (known.rank, known.at) THEN excluded.at ELSE known.at END,
   failed = CASE WHEN excluded.failed = 1 THEN 1 ELSE known.failed END`;
 
 export interface Statements {
-  /** Parameters: `rowValues`. Inserts one row. SQLite only. */
+  /** Inserts one row. Parameters: `rowValues`. SQLite only. */
   readonly put: string;
-  /** Parameters: `settlementValues`. Updates one row, and returns the transaction. SQLite only. */
+  /** Updates one claimed row, and returns its transaction. Parameters: `settlementValues`. SQLite only. */
   readonly settle: string;
-  /** Parameters: `orderValues`. */
+  /** Updates the progress of an order. Parameters: `orderValues`. */
   readonly advance: string;
   /**
-   * Parameters: limit, owner, lease in milliseconds, number of entries to inspect. Returns the inspected entries; those
-   * in the state `running` are claimed.
+   * Inspects due entries, and claims heads. Parameters: limit, owner, lease in milliseconds, number of entries to
+   * inspect. Returns the inspected entries; those in the state `running` were claimed.
    */
   readonly claim: string;
-  /** Parameter: a transaction. */
+  /** Releases the head of a transaction. Parameter: the transaction. */
   readonly release: string;
-  /** Releases every head that stayed deferred because its release failed. */
+  /** Releases every head that stayed deferred because a release failed. */
   readonly releaseMissed: string;
-  /** Makes every REFUND due whose failed SELL has been handled in the meantime. */
+  /** Makes every REFUND due whose failed SELL has been handled. */
   readonly releaseRefunds: string;
-  /** Parameters: owner, lease in milliseconds, then the ids. */
+  /**
+   * Returns a statement that extends leases. Parameters: owner, lease in milliseconds, then the ids, of which there are
+   * `ids`.
+   */
   readonly extend: (ids: number) => string;
-  /** Parameters: maximum number of attempts, error to record. Returns the transactions. */
+  /** Ends expired claims, and returns their transactions. Parameters: maximum number of attempts, error to record. */
   readonly reclaim: string;
-  /** Makes entries due that should be handled at once but have a later time because the clock was set back. */
+  /** Makes new entries due that have a later time only because the clock was set back. */
   readonly clockSetBack: string;
   readonly nextDue: string;
   readonly depths: string;
-  /** Two statements without parameters that store an entry and delete it. Run them in one transaction. */
+  /** Two statements without parameters that store an entry and delete it. Run both in one transaction. */
   readonly probe: string;
 }
 
@@ -133,14 +137,14 @@ export function statements({ now, bytes, skipLocked, unchanged, parameter: p }: 
   };
 }
 
-/** Returns an expression that is true when a SELL of the transaction has failed and was handled. */
+/** Returns an SQL expression that is true when a failed SELL of the transaction was handled. */
 export function sellFailed(transactionId: string): string {
   return `EXISTS (SELECT 1 FROM hookproof_orders WHERE order_key = 'CAAS_SELL ' || ${transactionId} AND failed = 1)`;
 }
 
 /**
- * Makes heads claimable, and a REFUND immediately when its SELL has failed. Heads are written whether they were
- * deferred or not: an earlier claim that found them deferred detects in this way that it is outdated.
+ * Returns a statement that makes heads claimable, and a REFUND due at once when its SELL has failed. It also writes
+ * heads that are not deferred, so that a concurrent claim which found them deferred notices that its data is outdated.
  */
 export function releaseHeads(now: string, which: string): string {
   return `UPDATE hookproof_inbox AS head SET behind = 0,

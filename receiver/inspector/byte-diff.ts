@@ -1,26 +1,29 @@
 /**
- * Compares two bodies byte by byte. This is our own code because it runs in the process that answers deliveries: it
- * takes linear time, whereas computing the shortest difference takes seconds when thousands of bytes differ.
+ * Compares two bodies byte by byte in linear time. No library is used, because this runs in the process that answers
+ * deliveries, and computing the shortest difference takes seconds when thousands of bytes differ.
  */
 
-/** A run of bytes that is in both bodies, only in the received one, or only in the signed one. */
+/**
+ * A run of bytes that occurs in both bodies, only in the received one, or only in the signed one, with its length in
+ * bytes.
+ */
 export type DiffRun = readonly [side: 'both' | 'received' | 'signed', length: number];
 
 /**
- * Matches whitespace, words (including everything outside ASCII, so that no character is split), and single characters.
- * The text has one character for each byte.
+ * Matches whitespace, words (with every non-ASCII byte, so that no character is split) and single characters. Each
+ * character of the text stands for one byte.
  */
 const PIECES = /[ \t\r\n]+|[\w.\x80-\xff-]+|[\s\S]/g;
-/** Maximum number of pieces ahead in which the next position where both bodies agree is searched. */
+/** Maximum number of pieces to look ahead for a position at which both bodies agree again. */
 const REACH = 24;
-/** Number of pieces that must agree at that position, ignoring whitespace. */
+/** Number of consecutive pieces that must agree at such a position, ignoring whitespace. */
 const AGREEMENT = 3;
-/** After this many differences, the rest counts as one. */
+/** Maximum number of differences. After these, the rest of the bodies is one difference. */
 const MAX_DIFFERENCES = 4000;
 
 /**
- * Returns the runs that lead from one body to the other. The result is close to the shortest difference: after each
- * difference, the nearest position at which both agree again is used.
+ * Returns the runs that describe the difference between two bodies. The result is close to the shortest difference:
+ * each difference ends at the nearest position at which both bodies agree again.
  */
 export function diffBytes(received: Buffer, signed: Buffer): DiffRun[] {
   const a = received.toString('latin1').match(PIECES) ?? [];
@@ -67,14 +70,14 @@ function agree(a: readonly string[], x: number, b: readonly string[], y: number)
   for (let count = 1; count < AGREEMENT; count++) {
     i = nextWord(a, i);
     j = nextWord(b, j);
-    // The ends of both bodies agree as well.
+    // Both pieces can be undefined: two ends agree as well.
     if (a[i] !== b[j]) return false;
     if (a[i] === undefined) return true;
   }
   return true;
 }
 
-/** Returns true for whitespace, which differs most often. */
+/** Returns true for whitespace, which often differs. */
 function isBlank(piece: string | undefined): boolean {
   return piece !== undefined && /^[ \t\r\n]/.test(piece);
 }
@@ -83,7 +86,10 @@ function nextWord(pieces: readonly string[], at: number): number {
   return isBlank(pieces[at + 1]) ? at + 2 : at + 1;
 }
 
-/** Removes the common beginning and end of two differing parts. Only ASCII is removed, to split no character. */
+/**
+ * Adds a difference without its common beginning and end. Only ASCII characters are separated, so that no character is
+ * split.
+ */
 function addDifference(a: string, b: string, add: (side: DiffRun[0], length: number) => void): void {
   const same = (i: number, j: number) => a[i] === b[j] && a.charCodeAt(i) < 0x80;
   const most = Math.min(a.length, b.length);

@@ -1,6 +1,6 @@
 /**
- * Explains why the credentials of a delivery do not match, and decides whether the received signature may be shown. A
- * correct signature is never shown.
+ * Explains why the credentials of a delivery do not match, and decides whether the page may show the received
+ * signature. It never shows a correct signature.
  */
 import { setImmediate } from 'node:timers/promises';
 import { type HeaderLine, headerValues, sameHeaderName } from '../../contract/index.ts';
@@ -27,13 +27,16 @@ export interface SigningConfig {
 }
 
 export interface SignatureFinding {
-  /** Mistakes that explain the signature. Empty when it is correct, and when no known mistake explains it. */
+  /** The mistakes that explain the signature. Empty when the signature is correct or no known mistake explains it. */
   readonly mistakes: readonly ShownMistake[];
-  /** The signed bytes, when they are not the received body. */
+  /** The bytes that were signed. Undefined when they are the received body or are not known. */
   readonly signed: Buffer | undefined;
-  /** Why the value is not shown. Undefined when it may be shown. */
+  /** Why the page does not show the received value. Undefined when it may be shown. */
   readonly withheld: string | undefined;
-  /** Every spelling of a signature that is correct for these bytes or for the signed bytes. Mask them everywhere. */
+  /**
+   * Every spelling of the signatures that are correct for the received or the signed bytes. They must be masked
+   * everywhere.
+   */
   readonly correct: readonly string[];
 }
 
@@ -82,21 +85,24 @@ export interface MismatchInput {
 }
 
 interface Mismatch {
-  /** Mistakes in the body, the key, the algorithm, the encoding or the header; at least one. */
+  /** Mistakes in the signed bytes, the key, the algorithm, the encoding or the header. Never empty. */
   readonly mistakes: readonly ShownMistake[];
   readonly signed: Buffer | undefined;
-  /** True when the key was the secret itself: the value is a correct signature of this body or of `signed`. */
+  /**
+   * True when the secret was used correctly as the key. The value is then a correct signature of the body, or of
+   * `signed`.
+   */
   readonly underTheSecret: boolean;
 }
 
-/** Maximum size of bodies that are also tried with two mistakes at once, in bytes. */
+/** Maximum size, in bytes, of bodies for which pairs of mistakes are tried as well. */
 const PAIRS_UP_TO = 64 * 1024;
-/** Number of bytes that are hashed before deliveries are processed again. */
+/** Number of bytes to hash before pausing to let the receiver process deliveries. */
 const TURN = 256 * 1024;
 
 /**
- * Finds the signing mistakes that lead to the received signature. Returns null when none are known, and for a correct
- * signature. Specification: HMAC signature (Common faults).
+ * Finds the signing mistakes that produce the received signature. Returns null when the signature is correct or no
+ * known mistake explains it. Specification: HMAC signature (Common faults).
  *
  * The result contains neither a secret nor a signature.
  */
@@ -129,7 +135,10 @@ export async function explainMismatch(input: MismatchInput): Promise<Mismatch | 
   }
 }
 
-/** Combines every secret with the first API key and URL, then the first secret with each of the others. */
+/**
+ * Combines every secret with every API key and URL, without trying all pairs: the n-th key is used with the n-th URL.
+ * The last item of a shorter list is repeated.
+ */
 function inputsOf({ rawBody, secrets, apiKeys = [], urls = [] }: MismatchInput): SigningInput[] {
   const count = Math.max(1, apiKeys.length, urls.length);
   return secrets.flatMap((secret) =>
@@ -146,7 +155,7 @@ function inputsOf({ rawBody, secrets, apiKeys = [], urls = [] }: MismatchInput):
   );
 }
 
-/** A value that has this many characters in common with a correct one was derived from it by truncation or changes. */
+/** Number of characters in common with a correct signature from which a value counts as derived from it. */
 const COMMON_BASE64 = 12;
 const COMMON_HEX = 24;
 
@@ -166,8 +175,8 @@ function hasCommonRun(value: string, correct: string, length: number): boolean {
 }
 
 /**
- * Describes in a sentence what the sender did with the correct API key; null when the correct key is nowhere in the
- * request. Only the whole key is recognised, so that a guess reveals nothing.
+ * Describes in one sentence what the sender did with the correct API key. Returns null when the correct key is nowhere
+ * in the request, or is correctly in its header. Recognises only the whole key, so a guess reveals nothing.
  */
 export function explainKeyMismatch(input: {
   readonly headers: readonly HeaderLine[];

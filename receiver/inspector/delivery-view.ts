@@ -1,4 +1,4 @@
-/** Assembles everything that the page shows of one delivery. */
+/** Assembles everything that the page shows about one delivery. */
 import type { ForwardedAnswer } from '../../contract/index.ts';
 import { type DiffRun, diffBytes } from './byte-diff.ts';
 import { explainKeyMismatch, findSignature, type ShownMistake, type SigningConfig } from './credential-findings.ts';
@@ -7,15 +7,15 @@ import { type Masker, maskHeaders, maskTarget, type ShownHeader } from './maskin
 import type { RecordedDelivery } from './recorder.ts';
 import type { DeliverySummary } from './summary.ts';
 
-/** Maximum number of body bytes that are shown. All of them can be downloaded. */
+/** Maximum number of body bytes that the page shows. A download contains all of them. */
 const SHOWN_BYTES = 64 * 1024;
 
 interface ShownBody {
   readonly size: number;
   readonly base64: string;
-  /** True when only the first part is included. */
+  /** True when only the beginning of the body is included. */
   readonly cut: boolean;
-  /** True when a credential in it was masked, so that these are not exactly the received bytes. */
+  /** True when a credential was masked, so the text differs from the received bytes. */
   readonly masked: boolean;
 }
 
@@ -24,19 +24,21 @@ export interface DeliveryView extends DeliverySummary {
   readonly remoteAddress: string;
   readonly explanation: OutcomeExplanation;
   readonly mistakes: readonly ShownMistake[];
-  /** Difference from the signed bytes, when those are not the received body. */
+  /**
+   * The difference between the received body and the bytes that were signed. Absent when they are equal or not known.
+   */
   readonly diff?: { readonly signed: ShownBody; readonly runs: readonly DiffRun[] };
   /** True when the signature does not match and no known mistake explains it. */
   readonly unexplained: boolean;
   readonly headers: readonly ShownHeader[];
   readonly body?: ShownBody;
-  /** Why there is no body. */
+  /** Why there is no body to show. */
   readonly noBody?: string;
-  /** During a rotation: states that an older secret or key was used. */
+  /** States that an older secret or key was used, during a rotation. */
   readonly rotation: readonly string[];
-  /** Response of another receiver to which the delivery was forwarded. */
+  /** The answer of the other receiver, if the delivery was forwarded to one. */
   readonly answer?: ShownAnswer;
-  /** True when all bytes of the request are kept, so that it can be replayed. */
+  /** True when all bytes of the request were kept, so the delivery can be replayed. */
   readonly replayable: boolean;
   /** Id of the delivery that this one replays. */
   readonly replayOf?: string;
@@ -49,12 +51,12 @@ interface ShownAnswer {
   readonly body: ShownBody;
 }
 
-/** The parts of the configuration that the page uses, and those that it must never show. */
+/** The parts of the configuration that the page uses, including values that it must never show. */
 export interface ViewConfig {
   readonly signing: SigningConfig | undefined;
   readonly apiKey: { readonly keys: readonly string[]; readonly header: string };
   readonly names: { readonly signature: string; readonly apiKey: string };
-  /** Masks the credentials for the list, the download and the search. */
+  /** Masks the credentials in the list, the download and the search. */
   readonly masker: Masker;
 }
 
@@ -96,7 +98,7 @@ export async function viewDelivery(
   };
 }
 
-/** A receiver can echo credentials, so they are masked as in the request. */
+/** Masks credentials in the answer as in the request, because a receiver can echo them. */
 async function shownAnswer(answer: ForwardedAnswer, { names }: ViewConfig, masker: Masker): Promise<ShownAnswer> {
   const { status, reasonPhrase, headers, body, bodyLength } = answer;
   const { shown } = await shownPart(body, masker);
@@ -115,7 +117,7 @@ interface ShownPart {
   readonly shown: ShownBody;
 }
 
-/** Masks only the part that is shown, because a body can be large. */
+/** Masks only the part of the body that is shown, because masking a large body takes time. */
 async function shownPart(raw: Buffer, masker: Masker): Promise<ShownPart> {
   const part = raw.subarray(0, SHOWN_BYTES);
   const masked = await masker.bytes(raw, part.length);

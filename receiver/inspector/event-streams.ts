@@ -1,6 +1,6 @@
 /**
- * Server-sent events for open pages. The recorder is the queue of every stream, so a slow stream uses no memory and
- * delays no other.
+ * Server-sent events for open pages. Every stream reads from the recorder instead of a queue of its own, so a slow
+ * stream uses no memory and delays no other.
  */
 import type { ServerResponse } from 'node:http';
 import type { Recorder } from './recorder.ts';
@@ -8,8 +8,8 @@ import type { Summarise } from './summary.ts';
 
 export interface EventStreams {
   /**
-   * Sends the deliveries after the one with the id `after`, and then every new one. Without `after`, or when it belongs
-   * to an earlier process, all kept deliveries are sent. Returns false when there are too many streams.
+   * Sends the deliveries after the one with the id `after`, and then every new one. If `after` is missing or belongs to
+   * an earlier process, all kept deliveries are sent. Returns false when too many streams are open.
    */
   open(res: ServerResponse, after: string | undefined): boolean;
   close(): void;
@@ -19,23 +19,23 @@ interface Stream {
   readonly res: ServerResponse;
   /** Number of the next delivery to send. */
   next: number;
-  /** When the page stopped reading, in milliseconds; undefined while it is reading. */
+  /** Time at which the page stopped reading, in milliseconds. Undefined while it reads. */
   fullSince: number | undefined;
 }
 
 export interface StreamOptions {
   readonly maxStreams?: number;
-  /** Interval between two rounds of sending, in milliseconds. */
+  /** Interval between two rounds in which new events are sent, in milliseconds. */
   readonly paceMs?: number;
-  /** Interval between two pings, in milliseconds. */
+  /** Interval between two pings to keep a connection open, in milliseconds. */
   readonly pingMs?: number;
-  /** A stream that has not been read for this many milliseconds is ended. */
+  /** Time after which a stream that the page does not read is closed, in milliseconds. */
   readonly stalledMs?: number;
   /** Returns the fields of the first event. */
   readonly hello?: () => object;
 }
 
-/** Maximum number of events to one stream in one round. */
+/** Maximum number of events that are sent to one stream in a round. */
 const MAX_AT_ONCE = 200;
 
 export function createEventStreams(
@@ -61,7 +61,7 @@ export function createEventStreams(
     for (let sent = 0; sent < MAX_AT_ONCE && stream.fullSince === undefined; sent++) {
       if (stream.next > recorder.newest()) return;
       if (stream.next < recorder.oldest()) {
-        // They were dropped before this stream could send them.
+        // The recorder removed deliveries before this stream could send them.
         write(stream, event('gap', { lost: recorder.oldest() - stream.next }));
         stream.next = recorder.oldest();
         continue;

@@ -1,4 +1,6 @@
-/** Explains the outcome of a delivery: what was expected and what was received. Never contains a credential. */
+/**
+ * Explains the outcome of a delivery: what was expected and what was received. The texts never contain a credential.
+ */
 import { CONTENT_TYPE, headerValues, readNotification } from '../../contract/index.ts';
 import { headerShape } from '../../contract/signing/index.ts';
 import { acceptedInWords } from './forwarded.ts';
@@ -12,11 +14,11 @@ export interface OutcomeExplanation {
   /** What was received. */
   readonly received?: string;
   readonly fix?: string;
-  /** A list of the individual faults. */
+  /** The individual faults. */
   readonly points?: readonly string[];
 }
 
-/** Names of headers as configured. */
+/** Configured names of the headers. */
 export interface HeaderNames {
   readonly signature: string;
   readonly apiKey: string;
@@ -25,7 +27,7 @@ export interface HeaderNames {
 type Explain = (delivery: RecordedDelivery, names: HeaderNames) => OutcomeExplanation;
 
 const SIGNATURE_SHAPE = 'the HMAC-SHA256 of the raw body in standard base64: 44 characters that end in "="';
-/** Maximum size of bodies that are searched for the position of a JSON error, in bytes. */
+/** Maximum size, in bytes, of bodies that are searched for the position of a JSON error. */
 const SEARCH_UP_TO = 256 * 1024;
 
 const BY_REASON: Readonly<Record<string, Explain>> = {
@@ -161,7 +163,7 @@ export function explainOutcome(delivery: RecordedDelivery, names: HeaderNames): 
   return { title: `Not accepted: ${delivery.reason ?? 'no reason was given'}.` };
 }
 
-/** Explains the answer of another receiver, and then what is wrong with the delivery. */
+/** Explains the answer of the other receiver, and then the faults of the delivery. */
 function explainForwarded(delivery: RecordedDelivery, names: HeaderNames): OutcomeExplanation {
   const { status, reasonCode = '', outcome, forwarded } = delivery;
   const finding = Object.hasOwn(BY_REASON, reasonCode) ? BY_REASON[reasonCode]?.(delivery, names) : undefined;
@@ -234,7 +236,7 @@ function brokenJson(body: Buffer): Partial<OutcomeExplanation> {
   return { expected: WORDS[fault.expected], received };
 }
 
-/** Returns the position of the first byte that is not UTF-8. A genuine U+FFFD in the text does not count. */
+/** Returns the position of the first byte that is not valid UTF-8. A U+FFFD that the sender encoded is valid. */
 function firstInvalidByte(body: Buffer): number | undefined {
   const text = body.toString('utf8');
   for (let at = text.indexOf('\ufffd'); at !== -1; at = text.indexOf('\ufffd', at + 1)) {
@@ -259,7 +261,7 @@ const NUMBER = String.raw`-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?`;
 const TOKEN = new RegExp(`${STRING}|${NUMBER}|true|false|null|[{}[\\],:]`, 'y');
 const SPACE = /[ \t\r\n]*/y;
 
-/** What JSON allows at a position. */
+/** What JSON allows at a position in the text. */
 type Expected = 'value' | 'value-or-end' | 'key' | 'key-or-end' | 'colon' | 'comma-or-end' | 'nothing';
 
 const WORDS: Readonly<Record<Expected, string>> = {
@@ -272,7 +274,10 @@ const WORDS: Readonly<Record<Expected, string>> = {
   nothing: 'Nothing more.',
 };
 
-/** Finds where a text stops being JSON, and what was expected. `at` counts UTF-16 units. Undefined for valid JSON. */
+/**
+ * Finds where a text stops being JSON, and what was expected there. `at` counts UTF-16 code units. Returns undefined
+ * for valid JSON.
+ */
 export function jsonFault(text: string): { readonly at: number; readonly expected: Expected } | undefined {
   const stack: ('[' | '{')[] = [];
   let expected: Expected = 'value';

@@ -1,6 +1,6 @@
 /**
- * Records deliveries that a proxy forwards to another receiver: the other receiver's answer, and what the reference
- * receiver would have answered.
+ * Records deliveries that a proxy forwards to another receiver, with the answer of that receiver and the outcome that
+ * the reference receiver would have had.
  */
 import {
   type ForwardedExchange,
@@ -15,14 +15,14 @@ import { verifySignature } from '../verify-signature.ts';
 import type { SigningConfig } from './credential-findings.ts';
 import { type AnswerVerdict, type RecordedDelivery, textIn, weightOf } from './recorder.ts';
 
-/** The credentials that the proxy can check. Those that are not configured are not checked. */
+/** The credentials that the proxy can check. Credentials that are not configured are not checked. */
 export interface CheckedBy {
   readonly signing: SigningConfig | undefined;
   readonly apiKey: { readonly keys: readonly string[]; readonly header: string };
   readonly names: { readonly signature: string; readonly apiKey: string };
 }
 
-/** Descriptions of invalid credentials, to follow "accepted a delivery". */
+/** Descriptions of invalid credentials by reason code. They follow "accepted a delivery". */
 const NOT_VALID: Readonly<Record<string, string>> = {
   'api-key-missing': 'without an API key',
   'api-key-malformed': 'whose API key was sent more than once',
@@ -32,12 +32,18 @@ const NOT_VALID: Readonly<Record<string, string>> = {
   'signature-mismatch': 'whose signature does not match',
 };
 
-/** Returns "accepted a delivery whose signature does not match", to follow the name of the receiver. */
+/**
+ * Describes the acceptance of an invalid delivery: "accepted a delivery whose signature does not match". The text
+ * follows the name of the receiver.
+ */
 export function acceptedInWords(reasonCode: string | undefined): string {
   return `accepted a delivery ${NOT_VALID[reasonCode ?? ''] ?? 'that must be rejected'}`;
 }
 
-/** Returns undefined without an answer, and where the configured checks do not determine the expected one. */
+/**
+ * Judges the answer of the other receiver. Returns undefined when there is none, or when the configured checks do not
+ * determine which answer is expected.
+ */
 function judgeAnswer(
   { request, answer }: ForwardedExchange,
   reasonCode: string | undefined,
@@ -46,14 +52,14 @@ function judgeAnswer(
   if (answer === undefined) return undefined;
   const { status } = answer;
   if (reasonCode !== undefined) {
-    // A receiver may accept a signed payload that is malformed.
+    // Other reasons do not require a rejection: a receiver may accept a signed payload that is malformed.
     if (!Object.hasOwn(NOT_VALID, reasonCode)) return undefined;
     if (status >= 200 && status <= 299) return 'unsafe';
     return status >= 400 && status <= 499 ? 'correct' : 'incorrect';
   }
   const isUnchecked = (header: string) => headerValues(request.headers, header).length > 0;
   const checksNothing = signing === undefined && apiKey.keys.length === 0;
-  // A credential without a configured value may be invalid.
+  // A credential that is sent but not configured here may be invalid.
   if (checksNothing || (signing === undefined && isUnchecked(names.signature))) return undefined;
   if (apiKey.keys.length === 0 && isUnchecked(names.apiKey)) return undefined;
   return status === 200 ? 'correct' : 'incorrect';
@@ -66,7 +72,10 @@ interface ReferenceOutcome {
   readonly keyIndex?: number | undefined;
 }
 
-/** Returns the reason with which the reference receiver would reject the request, in the order of its stages. */
+/**
+ * Returns the reason for which the reference receiver would reject the request. Applies the checks in the order of its
+ * stages.
+ */
 function findingOf({ request }: ForwardedExchange, { signing, apiKey }: CheckedBy): ReferenceOutcome {
   const { method, headers, body } = request;
   const header = (name: string) => {
@@ -105,7 +114,7 @@ export function recordForwarded(
   const answered = judgeAnswer(exchange, reasonCode, checkedBy);
   const checked = checkedBy.signing !== undefined || checkedBy.apiKey.keys.length > 0;
   const outcome = answer === undefined ? 'aborted' : answer.status === 200 ? 'accepted' : 'refused';
-  // Unless credentials were checked, the ids are only claims.
+  // If no credentials were checked, the sender of the ids is not verified.
   const known = checked ? notification : undefined;
   const size = (request.raw?.length ?? 0) + (body?.length ?? 0) + (answer?.body.length ?? 0);
   const fits = size <= maxBytes;
@@ -136,7 +145,7 @@ export function recordForwarded(
   };
 }
 
-/** Returns the reason for the list. An unexpected answer comes first. */
+/** Returns the reason that the list shows. An unexpected answer takes precedence. */
 function reasonFor(
   outcome: RecordedDelivery['outcome'],
   code: string | undefined,

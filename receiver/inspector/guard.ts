@@ -1,4 +1,4 @@
-/** Access control: only the inspector's own page may read from it, in a browser that was given its address. */
+/** Controls access to the inspector: only its own page may read from it. */
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { hostname } from 'node:os';
@@ -11,12 +11,15 @@ interface Refusal {
 }
 
 export interface Guard {
-  /** Path of the page: `/`, or with a token `/<token>/`. */
+  /** Path of the page: `/`, or `/<token>/` when a token is required. */
   readonly base: string;
-  /** Token that a page sends in X-Hookproof-Action to change something. Undefined when the inspector is read-only. */
+  /**
+   * Token that the page sends in X-Hookproof-Action to perform an action. Undefined when the inspector is read-only.
+   */
   readonly actionToken: string | undefined;
   /**
-   * Returns the path below `base`, or why the request is rejected. `isAction`: a POST with the token, from the page.
+   * Returns the path below `base`, or the reason to reject the request. `isAction` is true for a POST from the page
+   * with the action token.
    */
   check(
     req: IncomingMessage,
@@ -46,11 +49,11 @@ export function createGuard(host: string, options: { readonly allowsActions?: bo
         return { status: 404, text: 'Not found. Use the complete address that was printed at the start.' };
       }
       const inner = path.slice(base.length);
-      // Other sites may link to the page, but may not read from it.
+      // Other sites may link to the page, but may not read its content.
       const isVisit = inner === '' && isNavigation(req.headers);
       if (!isVisit && isForeignRequest(req.headers, origin))
         return { status: 403, text: 'Only the page of the inspector may request this.' };
-      // A form or a fetch of another site can set neither this origin nor this header, and cannot read the token.
+      // Another site can set neither this origin nor this header, and cannot read the token.
       const isOwnPage = req.headers.origin === origin;
       if (isAction && !(isOwnPage && isSameText(String(req.headers['x-hookproof-action']), actionToken))) {
         return { status: 403, text: 'Only the page of the inspector may do this.' };

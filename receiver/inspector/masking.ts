@@ -1,4 +1,4 @@
-/** Masks credentials: by value wherever a sender has put them, and by the name of the header. */
+/** Masks credentials: their values wherever they occur, and headers whose names indicate a credential. */
 import { setImmediate } from 'node:timers/promises';
 import { decodeText } from '../../contract/decoded-texts.ts';
 import { type NamedSpan, replaceSpans, SecretFinder } from '../../contract/find-secrets.ts';
@@ -8,25 +8,27 @@ import { secretParts, secretSpellings } from '../../contract/secret-spellings.ts
 
 const MASK = '[***]';
 
-/** Number of bytes that are masked before deliveries are processed again. */
+/** Number of bytes to mask before pausing to let the receiver process deliveries. */
 const TURN = 16 * 1024;
-/** Number of bytes of the next part that are read with each part, because a credential can lie across both. */
+/** Number of bytes by which consecutive parts overlap, because a credential can cross their boundary. */
 const OVERLAP = 4 * 1024;
 
 export interface Masker {
   text(input: string): string;
   /**
-   * Masks the first bytes (by default all). Returns the same buffer when there was nothing to mask and all bytes are
-   * wanted. It works in parts, between which the receiver answers deliveries.
+   * Masks the first `length` bytes (default: all). Returns the same buffer when all bytes are wanted and none is
+   * masked. Works in parts, between which the receiver can answer deliveries.
    */
   bytes(input: Buffer, length?: number): Promise<Buffer>;
   /** Masks every string in a JSON-compatible value, at any depth. */
   value<T>(input: T): T;
-  /** Returns a masker that also masks these signatures, which are given in every spelling. */
+  /** Returns a masker that also masks `signatures`, which must contain every spelling of each signature. */
   with(signatures: readonly string[]): Masker;
 }
 
-/** Masks credentials in every spelling. Short credentials are masked only where they are the whole text. */
+/**
+ * Creates a masker for credentials in every spelling. Short credentials are masked only where they are the whole text.
+ */
 export function createMasker(credentials: readonly string[]): Masker {
   const finder = new SecretFinder();
   for (const credential of credentials) finder.addSecret(MASK, credential);
@@ -54,11 +56,11 @@ function maskerWith(whole: ReadonlySet<string>, finders: readonly SecretFinder[]
       const spans: NamedSpan[] = [];
       for (let from = 0; from < read.length; from += TURN) {
         if (from > 0) await setImmediate();
-        // Each byte is one character, so that nothing else changes.
+        // Each byte is read as one character, so bytes that are not masked stay unchanged.
         const part = read.toString('latin1', from, from + TURN + OVERLAP);
         const isLast = from + part.length === read.length;
         for (const { start, end, name } of spansIn(part)) {
-          // A credential that begins in the overlap is found whole with the next part.
+          // A credential that begins in the overlap is found again, complete, in the next part.
           if (isLast || start < TURN) spans.push({ start: start + from, end: end + from, name });
         }
         if (isLast) break;
@@ -79,18 +81,21 @@ function maskerWith(whole: ReadonlySet<string>, finders: readonly SecretFinder[]
 
 export interface ShownHeader {
   readonly name: string;
-  /** Null when the value is masked: neither its length nor its characters are shown. */
+  /** Null when the value is masked. Neither its length nor its characters are shown. */
   readonly value: string | null;
-  /** Why it is masked. */
+  /** The reason why the value is masked. */
   readonly note?: string;
 }
 
 const CREDENTIALS = new Set(['authorization', 'proxy-authorization', 'cookie', 'set-cookie']);
 
-/** Common names of headers that carry credentials. */
+/** Common names of headers that contain credentials. */
 const CREDENTIAL_NAME = /(?:^|[-_])(?:token|secret|password|passwd|api[-_]?key|access[-_]?key|auth)$/i;
 
-/** Masks the headers and keeps their order. `signatureWithheld` states why the signature is not shown. */
+/**
+ * Masks the values of headers, and keeps their order. `signatureWithheld` states why the signature is not shown;
+ * undefined if it may be.
+ */
 export function maskHeaders(
   lines: readonly HeaderLine[],
   names: { readonly apiKey: string; readonly signature: string },
@@ -108,7 +113,7 @@ export function maskHeaders(
   });
 }
 
-/** Returns path and query with the query values masked, because some senders put credentials there. */
+/** Returns the path and query with masked query values, because some senders put credentials there. */
 export function maskTarget(target: string): string {
   return maskUrl(target, MASK);
 }

@@ -20,39 +20,40 @@ import { createSummariser, type DeliverySummary } from './summary.ts';
 
 export interface InspectorOptions {
   /**
-   * Address to listen on. Default: 127.0.0.1. On other than loopback addresses, the page requires the token in its URL.
+   * Address to listen on. Default: 127.0.0.1. On an address that is not a loopback address, the URL of the page
+   * contains a token, without which nothing is served.
    */
   readonly host?: string;
   /** Port to listen on. Default: 0, which picks a free port. */
   readonly port?: number;
-  /** The signing options of the receiver: they explain signatures and mask secrets. They are kept in memory. */
+  /** The signing options of the receiver, which are used to explain signatures and to mask secrets. */
   readonly signing?: ReceiverOptions['signing'];
   /** The API key options of the receiver. */
   readonly apiKey?: ReceiverOptions['apiKey'];
-  /** Maximum number of deliveries that are kept. Default: 500. The oldest are removed first. */
+  /** Maximum number of deliveries that are kept. The oldest are removed first. Default: 500. */
   readonly maxDeliveries?: number;
-  /** Maximum memory that they occupy, in bytes. Default: 32 MiB. The oldest are removed first. */
+  /** Maximum memory for the kept deliveries, in bytes. The oldest are removed first. Default: 32 MiB. */
   readonly maxBytes?: number;
-  /** Where to send deliveries, shown on a page that has none yet. */
+  /** Returns the URL to which senders must deliver. The page shows it as long as there are no deliveries. */
   readonly receiverUrl?: () => string | undefined;
-  /** For a proxy in front of another receiver: the actions of the page. Without it, the page is read-only. */
+  /** Actions of the page, for a proxy in front of another receiver. Without them, the page is read-only. */
   readonly forwarding?: Forwarding & {
-    /** URL of that receiver, shown on the page. */
+    /** URL of the other receiver, which the page shows. */
     readonly upstream: string;
-    /** Folder in which deliveries are stored, shown on the page; undefined when they are in memory only. */
+    /** Folder in which deliveries are stored, which the page shows. Undefined when they are kept only in memory. */
     readonly storedIn?: string | undefined;
   };
 }
 
 export interface RunningInspector {
-  /** Address of the page, with the token when one is required. */
+  /** URL of the page, including the token if one is required. */
   readonly url: string;
   readonly port: number;
-  /** Records the outcome of a delivery. Fast, and never throws. */
+  /** Records the outcome of a delivery. Returns quickly, and never throws. */
   readonly observe: DeliveryObserver;
-  /** Records an exchange with another receiver, and returns its line in the list, masked. */
+  /** Records an exchange with another receiver. Returns its line in the list, with masked credentials. */
   record(exchange: ForwardedExchange): DeliverySummary;
-  /** Ends every stream, and stops listening. */
+  /** Closes every stream, and stops listening. */
   close(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** Keeps the last deliveries in memory, limited in number and in bytes. The oldest are removed first. */
+/** Keeps the latest deliveries in memory, limited in number and in bytes. The oldest are removed first. */
 import { randomBytes } from 'node:crypto';
 import type { ForwardedAnswer, HeaderLine } from '../../contract/index.ts';
 import type { DeliveryObserver, DeliveryReport } from '../delivery-report.ts';
@@ -7,20 +7,20 @@ export interface Recorder {
   readonly observe: DeliveryObserver;
   /** Adds a delivery that did not come from the receiver of this process. */
   add(make: (number: number, maxBytes: number) => RecordedDelivery): RecordedDelivery;
-  /** Distinguishes this process from earlier ones. The ids of its deliveries begin with it. */
+  /** Prefix of the ids of deliveries. It distinguishes this process from earlier ones. */
   readonly instance: string;
   readonly maxDeliveries: number;
   /**
-   * Numbers of the oldest and the newest delivery that are kept. They are 1 and 0 when there are none, so that the next
-   * number is always `newest() + 1`.
+   * Returns the number of the oldest delivery that is kept: 1 before the first delivery. The newest is then 0, because
+   * the next number is always `newest() + 1`.
    */
   oldest(): number;
   newest(): number;
   get(number: number): RecordedDelivery | undefined;
-  /** Returns the deliveries in the order of arrival. */
+  /** Returns the kept deliveries in the order of arrival. */
   all(): Iterable<RecordedDelivery>;
   idOf(delivery: RecordedDelivery): string;
-  /** Returns the number in an id of this process; undefined for any other text. */
+  /** Returns the number in an id of this process. Returns undefined for any other text. */
   numberOf(id: string): number | undefined;
   /** Calls the listener after each recorded delivery. */
   onRecorded(listener: () => void): void;
@@ -40,7 +40,7 @@ export function createRecorder(limits: { maxDeliveries?: number; maxBytes?: numb
     const delivery = make(newest, maxBytes);
     kept.set(newest, delivery);
     weight += delivery.weight;
-    // The newest is kept, whatever its size.
+    // The newest delivery is kept, whatever its size.
     while (kept.size > 1 && (kept.size > maxDeliveries || weight > maxBytes)) {
       weight -= kept.get(oldest)?.weight ?? 0;
       kept.delete(oldest);
@@ -89,7 +89,7 @@ export interface RecordedDelivery
     | 'receivedAt'
     | 'durationMs'
   > {
-  /** Counts from 1 in each process. */
+  /** Number of the delivery in this process, counted from 1. */
   readonly number: number;
   readonly method: string;
   /** Path and query, as received. */
@@ -98,11 +98,11 @@ export interface RecordedDelivery
   readonly remoteAddress: string;
   /** Header lines in their original order and letter case. */
   readonly headers: readonly HeaderLine[];
-  /** Undefined when the body was not read to its end, or is too large to be kept. */
+  /** Undefined when the body was not read completely or is too large to be kept. */
   readonly rawBody: Buffer | undefined;
   /** Length of the body that was read, in bytes. */
   readonly bodyLength: number | undefined;
-  /** Kind of a notification that passed every check. */
+  /** Kind of the notification. Undefined unless the delivery passed every check. */
   readonly kind: string | undefined;
   readonly notificationId: string | undefined;
   readonly transactionId: string | undefined;
@@ -113,31 +113,31 @@ export interface RecordedDelivery
 }
 
 /**
- * Whether another receiver answered as the specification requires: 200 to a valid delivery, 4xx to one with invalid
- * credentials. `unsafe` means 2xx to invalid credentials.
+ * Whether another receiver answered as the specification requires: 200 to a valid delivery, 4xx to a delivery with
+ * invalid credentials. `unsafe` means that it answered 2xx to invalid credentials.
  */
 export type AnswerVerdict = 'correct' | 'incorrect' | 'unsafe';
 
-/** The part of an exchange that is kept in addition to the delivery. */
+/** The parts of an exchange that are kept in addition to those of a delivery. */
 interface Forwarded {
   readonly answer: ForwardedAnswer | undefined;
-  /** Every byte of the request, so that it can be replayed. */
+  /** Every byte of the request, for a replay. Undefined when some were not kept. */
   readonly raw: Buffer | undefined;
   readonly replayOf: string | undefined;
-  /** True when a secret or a key is configured here, so that a request without a finding is a valid delivery. */
+  /** True when a secret or an API key is configured here, so that credentials are checked. */
   readonly checked: boolean;
-  /** Whether the answer is the expected one; undefined when that is not known. */
+  /** Verdict on the answer. Undefined when it is not known which answer is expected. */
   readonly answered: AnswerVerdict | undefined;
 }
 
-/** Size of the object itself, in addition to headers and body, in bytes. */
+/** Memory for the object itself, in addition to its headers and body, in bytes. */
 const OBJECT_WEIGHT = 1000;
 
 export function recordDelivery(report: DeliveryReport, number: number, maxBodyLength: number): RecordedDelivery {
   const { request, rawBody, notification, outcome, status, reason, reasonCode, reasonDetail, duplicate } = report;
   const { secretIndex, keyIndex, receivedAt, durationMs } = report;
   const headers = headerLines(request.rawHeaders);
-  // Express removes the mount point from `url`.
+  // `url` lacks the path at which the app is mounted. Express keeps the complete URL in `originalUrl`.
   const { originalUrl, url = '' }: typeof request & { originalUrl?: string } = request;
   const target = originalUrl ?? url;
   const kept = rawBody !== undefined && rawBody.length <= maxBodyLength ? rawBody : undefined;
@@ -167,7 +167,7 @@ export function recordDelivery(report: DeliveryReport, number: number, maxBodyLe
   };
 }
 
-/** Returns the size of a delivery without its body, in bytes. */
+/** Returns the approximate memory for a delivery without its body, in bytes. */
 export function weightOf(target: string, headers: readonly HeaderLine[]): number {
   return headers.reduce((sum, [name, value]) => sum + name.length + value.length, OBJECT_WEIGHT + target.length);
 }
@@ -178,7 +178,7 @@ function headerLines(raw: readonly string[]): HeaderLine[] {
   return lines;
 }
 
-/** Returns a field of an object when it is a string. */
+/** Returns the value of a property if it is a string. Returns undefined otherwise. */
 export function textIn(value: unknown, name: string): string | undefined {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
   const field = (value as Record<string, unknown>)[name];

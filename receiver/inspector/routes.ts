@@ -1,4 +1,4 @@
-/** The HTTP routes of the inspector: read-only, never cached, and not readable by other pages. */
+/** The HTTP routes of the inspector. Responses are never cached, and other pages cannot read them. */
 
 import { readdir, readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -20,12 +20,12 @@ const HEADERS = {
   ...PAGE_HEADERS,
 } as const;
 
-/** How many views are kept. Each holds copies of a body. */
+/** Maximum number of cached views. Each contains copies of a body. */
 const KEPT_VIEWS = 20;
-/** Bytes that are searched before deliveries get their turn. */
+/** Number of bytes to search before pausing to let the receiver process deliveries. */
 const BYTES_PER_TURN = 256 * 1024;
 const NOT_KEPT = 'The bytes of this delivery are not kept.';
-/** Further characters of a search are ignored. */
+/** Maximum length of a search text. Further characters are ignored. */
 const MAX_QUERY = 200;
 
 interface RouteParts {
@@ -38,14 +38,17 @@ interface RouteParts {
   readonly forwarding: Forwarding | undefined;
 }
 
-/** What a proxy lets the page do with the deliveries that it has forwarded. */
+/** Actions that a proxy offers for the deliveries that it has forwarded. */
 export interface Forwarding {
-  /** Sends the bytes again, newly signed on demand, and returns the exchange; never rejects. */
+  /** Sends the bytes again, with a new signature if `sign` is set, and resolves with the exchange. Never rejects. */
   readonly replay: (
     raw: Buffer,
     options: { readonly id: string; readonly sign: boolean },
   ) => Promise<ForwardedExchange>;
-  /** A shell script with curl, without credentials; null when curl cannot send the request. */
+  /**
+   * Returns a shell script that sends the request with curl, without credentials. Returns null when curl cannot send
+   * it.
+   */
   readonly curl: (raw: Buffer) => string | null;
 }
 
@@ -53,7 +56,7 @@ export class InspectorRoutes {
   readonly #parts: RouteParts;
   readonly #views = new Map<RecordedDelivery, Promise<DeliveryView>>();
   readonly #bodies = new WeakMap<RecordedDelivery, Promise<Buffer>>();
-  /** The end of the work that was started last. */
+  /** Resolves when the most recently queued work has ended. */
   #lastWork: Promise<unknown> = Promise.resolve();
 
   constructor(parts: RouteParts) {
@@ -85,7 +88,7 @@ export class InspectorRoutes {
     return this.#sendBody(res, delivery, id);
   }
 
-  /** Sends a delivery again, which is the only action. */
+  /** Replays a delivery, which is the only action. */
   async #replayDelivery(res: ServerResponse, path: string, query: URLSearchParams): Promise<void> {
     const { recorder, config, forwarding } = this.#parts;
     const id = /^deliveries\/([\w-]+)\/replay$/.exec(path)?.[1] ?? '';
@@ -108,7 +111,7 @@ export class InspectorRoutes {
     const after = req.headers['last-event-id'] ?? query.get('after') ?? undefined;
     res.writeHead(200, { ...HEADERS, 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' });
     if (this.#parts.streams.open(res, typeof after === 'string' ? after : undefined)) return;
-    // As an event, and not as a status: a page cannot read the status of a stream.
+    // Sent as an event, because a page cannot read the status of an event stream.
     res.end('retry: 10000\nevent: full\ndata: {}\n\n');
   }
 
@@ -119,8 +122,8 @@ export class InspectorRoutes {
   }
 
   /**
-   * Finds the ids of deliveries after number `after` whose body contains `wanted`, ignoring the letter case.
-   * Credentials are masked first, so that they cannot be found by trying. Ends early once `isOver`.
+   * Returns the ids of deliveries after number `after` whose bodies contain `wanted`. Ignores letter case. Credentials
+   * are masked before the search, so that they cannot be guessed by searching. Ends early when `isOver` returns true.
    */
   async #searchBodies(wanted: string, after: number, isOver: () => boolean): Promise<string[]> {
     const { recorder } = this.#parts;
@@ -149,7 +152,7 @@ export class InspectorRoutes {
     send(res, 200, 'application/octet-stream', body);
   }
 
-  /** The view is made once, because explaining a signature may take a while. */
+  /** Returns the cached view of a delivery, or creates it. Explaining a signature may take a while. */
   #viewOf(delivery: RecordedDelivery): Promise<DeliveryView> {
     const { summarise, config } = this.#parts;
     const views = this.#views;
@@ -159,14 +162,17 @@ export class InspectorRoutes {
     return view;
   }
 
-  /** Masks a body once, for every search and download. Resolves with the same buffer when nothing was masked. */
+  /** Returns the cached masked body, or creates it. It is the same buffer when nothing was masked. */
   #maskedBody(delivery: RecordedDelivery, rawBody: Buffer): Promise<Buffer> {
     const body = this.#bodies.get(delivery) ?? this.#inTurn(() => this.#parts.config.masker.bytes(rawBody));
     this.#bodies.set(delivery, body);
     return body;
   }
 
-  /** Works one after the other: each stops often to let deliveries in, and many at once would stop together. */
+  /**
+   * Runs work one after the other. Each piece of work yields to deliveries often; several at once would block them
+   * together.
+   */
   #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
     const result = this.#lastWork.then(work);
     this.#lastWork = result.catch(() => {});
@@ -200,7 +206,9 @@ const TYPES: Readonly<Record<string, string>> = {
   svg: 'image/svg+xml',
 };
 
-/** The files of the page by name, read once at the start. Throws `HookproofError` (`INSPECTOR_PAGE`). */
+/**
+ * Returns the files of the page by name. They are read once, at the start. Throws `HookproofError` (`INSPECTOR_PAGE`).
+ */
 export async function readPageFiles(): Promise<ReadonlyMap<string, PageFile>> {
   const folder = packageFile('receiver/inspector/page/');
   if (folder === null) {

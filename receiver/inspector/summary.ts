@@ -16,20 +16,20 @@ export interface DeliverySummary {
   readonly kind?: string | undefined;
   readonly notificationId?: string | undefined;
   readonly transactionId?: string | undefined;
-  /** True when the ids are only claims: the delivery was not verified, or its content was not understood. */
+  /** True when the ids come from a delivery that was rejected or not checked. */
   readonly claimed: boolean;
   /** Length of the body, in bytes. */
   readonly size?: number | undefined;
   readonly durationMs: number;
 }
 
-/** Maximum length of bodies from which the ids of a rejected delivery are read, in bytes. */
+/** Maximum size, in bytes, of an unverified body from which the ids are read. */
 const CLAIMS_UP_TO = 8 * 1024;
 const MAX_TEXT = 200;
 
 export type Summarise = (delivery: RecordedDelivery) => DeliverySummary;
 
-/** Creates each summary once, on first use. */
+/** Returns a function that creates the summary of a delivery on first use, and caches it. */
 export function createSummariser(recorder: Recorder, masker: Masker): Summarise {
   const made = new WeakMap<RecordedDelivery, DeliverySummary>();
   return (delivery) => {

@@ -1,4 +1,4 @@
-/** Serves health, readiness and metrics on a separate port, because the port for deliveries is public. */
+/** Serves health, readiness and metrics on a separate port, because the port for deliveries may be public. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { isOwnHost } from '../../contract/hosts.ts';
@@ -9,7 +9,7 @@ import { withTimeout } from '../with-timeout.ts';
 import type { ReceiverMetrics } from './metrics.ts';
 
 export interface AdminOptions {
-  /** Address to listen on. Default: 127.0.0.1, because anyone who reaches it can read the metrics. */
+  /** Address to listen on. Default: 127.0.0.1, because anyone who can reach the port can read the metrics. */
   readonly host?: string;
   /** Port to listen on. Default: 0, which picks a free port. */
   readonly port?: number;
@@ -17,25 +17,25 @@ export interface AdminOptions {
   readonly checks?: readonly ReadinessCheck[];
   /** Time limit of each check, in milliseconds. Default: 1,000. */
   readonly checkMs?: number;
-  /** Source of the metrics. Without it there is no /metrics. */
+  /** Source of the metrics. Without it, /metrics is not served. */
   readonly metrics?: Pick<ReceiverMetrics, 'scrape'>;
   readonly logger?: ReceiverLogger;
 }
 
-/** `starting` and `draining` make /readyz answer 503; /healthz answers 200 in every state. */
+/** With `starting` and `draining`, /readyz answers 503. /healthz answers 200 in every state. */
 type ReceiverState = 'starting' | 'serving' | 'draining';
 
 export interface AdminServer {
   readonly url: string;
   readonly port: number;
-  /** Sets the state, which is `starting` at first. */
+  /** Sets the state. The initial state is `starting`. */
   setState(state: ReceiverState): void;
   close(): Promise<void>;
 }
 
 /**
- * Serves `GET /healthz` (the process responds), `GET /readyz` (it accepts deliveries) and `GET /metrics` (Prometheus).
- * Throws `HookproofError` `RECEIVER_ADMIN_LISTEN`.
+ * Serves `GET /healthz` (the process responds), `GET /readyz` (the receiver accepts deliveries) and `GET /metrics`
+ * (Prometheus format). Throws `HookproofError` `RECEIVER_ADMIN_LISTEN`.
  */
 export async function startAdminServer(options: AdminOptions = {}): Promise<AdminServer> {
   const { host = '127.0.0.1', port = 0, checks = [], checkMs = 1000, metrics, logger = silentLogger } = options;
@@ -46,7 +46,7 @@ export async function startAdminServer(options: AdminOptions = {}): Promise<Admi
     if (state !== 'serving') return answer(res, 503, { status: state });
     const failed = await failedChecks();
     if (failed.length > 0) return answer(res, 503, { status: 'not-ready', failed });
-    // A check can take long enough for the state to change.
+    // The state is read again, because it may have changed during the checks.
     answer(res, state === 'serving' ? 200 : 503, { status: state === 'serving' ? 'ready' : state });
   };
   const pages = new Map<string, (res: ServerResponse) => Promise<void> | void>([
@@ -100,15 +100,18 @@ export async function startAdminServer(options: AdminOptions = {}): Promise<Admi
 
 /** A check of a resource that the receiver needs in order to accept deliveries. */
 export interface ReadinessCheck {
-  /** A short fixed word, which is part of the answer. */
+  /** A short fixed word, which is included in the answer. */
   readonly name: string;
-  /** Rejects when the resource is unavailable. The reason is only logged: it can name a database and its user. */
+  /**
+   * Rejects when the resource is unavailable. The reason is only logged, because it can contain the name of a database
+   * and its user.
+   */
   readonly check: () => Promise<void>;
 }
 
 /**
- * Runs all checks concurrently, each for at most `limitMs` milliseconds, and resolves with the names of those that
- * failed. A failure is logged when it begins and when it ends, not at every probe.
+ * Creates a function that runs all checks concurrently, each for at most `limitMs` milliseconds, and resolves with the
+ * names of the checks that failed. A failure is logged when it begins and when it ends, not at every run.
  */
 function createReadiness(
   checks: readonly ReadinessCheck[],

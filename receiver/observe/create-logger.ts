@@ -1,5 +1,6 @@
 /**
- * Logs JSON lines, with pino when it is installed. Fields are chosen explicitly; redaction is a second line of defence.
+ * Writes JSON log lines, with pino when it is installed. The callers choose every field explicitly; redaction is a
+ * second line of defence.
  */
 import { createRequire } from 'node:module';
 import { hostname } from 'node:os';
@@ -7,7 +8,9 @@ import sonic from 'sonic-boom';
 import { HookproofError } from '../../contract/hookproof-error.ts';
 import { errorFields, type ReceiverLogger } from '../logger.ts';
 
-/** Fields that no log line may contain, at its top level or one below: credentials and bodies (personal data). */
+/**
+ * Fields that are removed from log lines, at the top level or one level below: credentials and bodies (personal data).
+ */
 const REDACTED = [
   'headers',
   'rawHeaders',
@@ -31,7 +34,7 @@ const NAME = 'receiver';
 const LEVELS = { trace: 10, debug: 20, info: 30, warn: 40, error: 50, fatal: 60, silent: Number.POSITIVE_INFINITY };
 type LogLevel = keyof typeof LEVELS;
 
-/** Maximum number of characters of log lines that wait to be written. Lines beyond it are dropped. */
+/** Maximum number of characters that wait to be written. Further lines are dropped. */
 const MAX_BUFFERED = 1024 * 1024;
 
 interface Destination {
@@ -39,8 +42,8 @@ interface Destination {
 }
 
 /**
- * Creates a logger that writes one JSON object per line to standard output or to `destination`. `level` is one of
- * pino's (default: `info`). It is a pino logger when pino is installed. Throws {@link HookproofError}
+ * Creates a logger that writes one JSON object per line to `destination` (default: standard output). `level` is a level
+ * of pino (default: `info`). The logger is a pino logger if pino is installed. Throws {@link HookproofError}
  * `RECEIVER_LOG_LEVEL`. Specification: HMAC signature (secrets are kept out of logs).
  */
 export function createLogger(options: { level?: string; destination?: Destination } = {}): ReceiverLogger {
@@ -74,7 +77,7 @@ function installedPino(): typeof import('pino').pino | null {
   }
 }
 
-/** Writes the same lines as pino, without it. Redacts at every depth. */
+/** Writes the same lines as pino does, but redacts at every depth. */
 export function plainLogger(level: LogLevel, destination: Destination): ReceiverLogger {
   const origin = { pid: process.pid, hostname: hostname(), name: NAME };
   const redacted = new Set(REDACTED);
@@ -90,7 +93,7 @@ export function plainLogger(level: LogLevel, destination: Destination): Receiver
     try {
       line = JSON.stringify({ ...head, ...fields, msg: message }, show);
     } catch (error) {
-      // The value is circular or contains a BigInt. Logging must not make a handler fail.
+      // The fields are circular or contain a BigInt. Logging must not make a handler fail.
       line = JSON.stringify({ ...head, notLogged: errorFields(error), msg: message });
     }
     destination.write(`${line}\n`);
@@ -101,14 +104,14 @@ export function plainLogger(level: LogLevel, destination: Destination): Receiver
 let opened: Destination | undefined;
 
 /**
- * Writes to standard output. A log that cannot be written must not end the receiver, because the log may be the only
- * thing on a full disk.
+ * Writes to standard output. A write error must not end the receiver: a full disk, for example, may affect only the
+ * log.
  */
 function standardOutput(): Destination {
   if (opened !== undefined) return opened;
   const stream = new sonic.SonicBoom({ fd: 1, sync: false, maxLength: MAX_BUFFERED });
   let failing = false;
-  // Without a listener, the stream throws. It retries the same lines with the next one.
+  // Without a listener, an error would be thrown. The stream retries the same lines with the next write.
   stream.on('error', () => {
     failing = true;
   });
@@ -116,7 +119,7 @@ function standardOutput(): Destination {
     failing = false;
   });
   process.on('exit', () => {
-    // The stream would retry forever.
+    // While writing fails, flushing would retry forever.
     if (!failing) stream.flushSync();
   });
   opened = stream;

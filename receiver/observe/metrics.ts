@@ -1,4 +1,4 @@
-/** Metrics in the format of Prometheus, by prom-client, which is loaded only for those who ask for metrics. */
+/** Metrics in the Prometheus format. Uses prom-client, which is loaded only when metrics are created. */
 import type { Registry } from 'prom-client';
 import { NOTIFICATION_KINDS } from '../../contract/index.ts';
 import { loadOptional } from '../../contract/optional-package.ts';
@@ -7,14 +7,17 @@ import type { DeliveryObserver } from '../delivery-report.ts';
 import type { InboxMeter } from '../inbox/inbox.ts';
 import { withTimeout } from '../with-timeout.ts';
 
-/** Upper bounds of buckets in seconds: fine below 10 ms, and up to the sender's time limit of 10 s. */
+/** Upper bounds of the histogram buckets, in seconds: fine below 10 ms, up to the sender's time limit of 10 s. */
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const ROWS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 
-/** How long a scrape waits for the queue to be counted, in milliseconds. */
+/** Maximum time that a scrape waits for the queue depths, in milliseconds. */
 const DEPTHS_MS = 1000;
 
-/** The number of notifications in each state: `{ pending: 3, dead: 1 }`. Called at every scrape, with a time limit. */
+/**
+ * Returns the number of notifications in each state: `{ pending: 3, dead: 1 }`. Called at every scrape, with a time
+ * limit.
+ */
 export type QueueDepths = () => Promise<Readonly<Record<string, number>>>;
 
 export interface ReceiverMetrics {
@@ -22,11 +25,11 @@ export interface ReceiverMetrics {
   readonly deliveries: DeliveryObserver;
   /** Counts connections. Set it as `ServerOptions.connectionObserver`. */
   readonly connections: ConnectionObserver;
-  /** Measures the inbox and the handling. Set it as `ReceiverOptions.meter`. */
+  /** Measures storing and handling. Set it as `ReceiverOptions.meter`. */
   readonly inbox: InboxMeter;
-  /** Calls `depths` at every scrape from now on. */
+  /** Calls `depths` at every scrape from now on, instead of an earlier function. */
   watchQueue(depths: QueueDepths): void;
-  /** Renders all metrics as text with its content type. Never rejects because of the queue. */
+  /** Returns all metrics as text, with its content type. Does not reject when `depths` does. */
   scrape(): Promise<{ readonly contentType: string; readonly text: string }>;
 }
 
@@ -35,7 +38,7 @@ export async function createMetrics(): Promise<ReceiverMetrics> {
   const prometheus = await loadOptional('prom-client', () => import('prom-client'));
   const registry = new prometheus.Registry();
   const describe = describeIn(registry);
-  // These have the names that every dashboard knows: process_..., nodejs_...
+  // Metrics of the process and of Node, under their usual names: process_..., nodejs_...
   prometheus.collectDefaultMetrics({ register: registry });
   return {
     deliveries: countDeliveries(prometheus, describe),
@@ -44,7 +47,7 @@ export async function createMetrics(): Promise<ReceiverMetrics> {
     watchQueue: measureQueue(prometheus, describe),
     scrape: async () => ({
       contentType: registry.contentType,
-      // prom-client writes Nan (for an event loop without samples), which only some readers accept as NaN.
+      // prom-client writes Nan when there are no samples of the event loop, and some parsers accept only NaN.
       text: (await registry.metrics()).replaceAll(/ Nan$/gm, ' NaN'),
     }),
   };
@@ -53,7 +56,7 @@ export async function createMetrics(): Promise<ReceiverMetrics> {
 type Prometheus = typeof import('prom-client');
 type Describe = ReturnType<typeof describeIn>;
 
-/** Returns the function that describes a metric of the registry, for the constructors of prom-client. */
+/** Returns a function that creates the options for the constructors of prom-client. */
 function describeIn(registry: Registry) {
   return <Label extends string>(name: string, help: string, ...labelNames: Label[]) => ({
     name: `hookproof_receiver_${name}`,
@@ -98,7 +101,7 @@ function countConnections({ Counter, Gauge }: Prometheus, describe: Describe): C
       'why',
     ),
   );
-  // Each starts at 0, or an alert on the rate would miss the first ones.
+  // The counter starts at 0 for every reason. Otherwise an alert on its rate would miss the first drop.
   for (const why of DROP_REASONS) dropped.inc({ why }, 0);
   const uploading = new Gauge(describe('upload_bytes', 'Memory of the bodies that are still arriving.'));
   const refused = new Counter(
@@ -145,13 +148,13 @@ function measureInbox({ Histogram }: Prometheus, describe: Describe): InboxMeter
   };
 }
 
-/** Counts the queue at every scrape, with the function that was set last. */
+/** Creates the gauge of the queue depths, which calls the most recently set function at every scrape. */
 function measureQueue({ Gauge }: Prometheus, describe: Describe): ReceiverMetrics['watchQueue'] {
   let countQueue: QueueDepths | undefined;
   new Gauge({
     ...describe('queue_depth', 'Notifications in the inbox, by state.', 'state'),
     async collect() {
-      // A queue that cannot be counted has no value: an old one would look current.
+      // Without a new count, the gauge has no value, because the old one would look current.
       this.reset();
       if (countQueue === undefined) return;
       const none = (): Awaited<ReturnType<QueueDepths>> => ({});
@@ -164,11 +167,11 @@ function measureQueue({ Gauge }: Prometheus, describe: Describe): ReceiverMetric
   };
 }
 
-// Label values are from closed sets: a value from a request must not create a time series.
+// Label values come from fixed sets: a value from a request must never create a time series.
 
 const CREDENTIAL_REASONS = ['missing', 'malformed', 'mismatch'];
 
-/** Every reason with which a stage rejects a delivery. */
+/** Reasons for which stages reject deliveries. Each of them is a label value. */
 const REASONS: ReadonlySet<string> = new Set([
   ...CREDENTIAL_REASONS.map((reason) => `api-key-${reason}`),
   ...CREDENTIAL_REASONS.map((reason) => `signature-${reason}`),
@@ -196,7 +199,9 @@ const REASONS: ReadonlySet<string> = new Set([
 
 const KINDS: ReadonlySet<string> = new Set([...NOTIFICATION_KINDS, 'UNKNOWN']);
 
-/** Returns the label of a delivery's reason: `none` when it was accepted, `other` for one that is not listed here. */
+/**
+ * Returns the label for the reason of a delivery: `none` when it was accepted, `other` when the reason is not listed.
+ */
 function reasonLabel(code: string | undefined): string {
   if (code === undefined) return 'none';
   return REASONS.has(code) ? code : 'other';
@@ -206,7 +211,7 @@ function kindLabel(kind: string): string {
   return KINDS.has(kind) ? kind : 'other';
 }
 
-/** Returns the label of a state, which comes from the inbox. */
+/** Returns the label for a state that the inbox reports. */
 function stateLabel(state: string): string {
   return /^[a-z][a-z-]{0,29}$/.test(state) ? state : 'other';
 }

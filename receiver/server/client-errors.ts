@@ -5,15 +5,15 @@ import type { ConnectionObserver } from '../budget.ts';
 import { answer } from '../stages/stage.ts';
 import type { OpenExchange } from './connections.ts';
 
-/** How long the client may take to read our last answer before the connection is destroyed, in milliseconds. */
+/** Maximum time, in milliseconds, for the client to read the last answer before its connection is destroyed. */
 const LINGER_MS = 1000;
 
 /**
- * Answers what Node reports as `clientError` (and CONNECT, on which Node would disconnect) with 400, 408, 413 or 431, a
- * JSON body and `Connection: close`. Never throws.
+ * Answers the requests that Node reports as `clientError` with 400, 408, 413 or 431, and CONNECT requests with 405.
+ * Each answer has a JSON body and `Connection: close`. Never throws.
  *
- * Complete requests before the broken one on the same connection are answered first. Otherwise a sender that pipelines
- * would read our 400 as the answer to an accepted delivery. `openExchanges` lists them.
+ * Complete requests that precede the broken one on the same connection are answered first. Otherwise a sender that
+ * pipelines would read the 400 as the answer to an accepted delivery. `openExchanges` lists these requests.
  */
 export function answerClientErrors(
   server: Server,
@@ -23,7 +23,7 @@ export function answerClientErrors(
   const broken = new WeakSet<Duplex>();
 
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    // Node reports everything that arrives after the first error again, for as long as the connection lingers.
+    // While the connection lingers, Node reports another error for everything that arrives.
     if (broken.has(socket)) return;
     broken.add(socket);
     if (!socket.writable || error.code === 'ECONNRESET') {
@@ -34,7 +34,7 @@ export function answerClientErrors(
     const faulty = open.find(({ req }) => !req.complete);
     const lastComplete = open.findLast(({ req, res }) => req.complete && !res.writableFinished);
     const finish = () => {
-      // The broken request itself may already have been answered: a 405 does not wait for the body.
+      // The broken request may already have been answered: a 405, for example, does not wait for the body.
       if (faulty?.res.headersSent) {
         socket.end();
         return;
@@ -48,7 +48,7 @@ export function answerClientErrors(
   });
 
   server.on('connect', (_req: IncomingMessage, socket: Duplex) => {
-    // Node hands over the socket, including its error event.
+    // After `connect`, Node no longer handles errors of the socket.
     socket.on('error', () => socket.destroy());
     observer.refused(405, 'method-not-allowed');
     endWith(socket, 405, 'method-not-allowed', 'Allow: POST\r\n');
@@ -62,11 +62,11 @@ export function rejectTooManyHeaders(
   observer: ConnectionObserver,
 ): RequestListener {
   return (req, res) => {
-    // The connection was closed at a limit, but the parser still delivers what it has read.
+    // The connection was closed at a limit, but the parser continues with bytes that it has already read.
     if (req.socket.destroyed) return;
     if (req.rawHeaders.length <= 2 * maxHeaders) return listener(req, res);
     observer.refused(431, 'headers-too-many');
-    // Read and discard the body. Otherwise the connection would be reset, and the answer would be lost.
+    // Reads and discards the body. Otherwise the connection would be reset, and the answer would be lost.
     req.resume();
     answer(res, 431, { error: 'headers-too-many' }, { Connection: 'close' });
   };

@@ -1,4 +1,4 @@
-/** Limits how many connections may be open and what each may leave unread, and closes them at the end. */
+/** Limits the number of open connections and of unread answers, and closes the connections at shutdown. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ConnectionObserver, DropReason, ResolvedLimits } from '../budget.ts';
@@ -10,51 +10,55 @@ export interface OpenExchange {
 }
 
 interface Connection {
-  /** With HTTPS, the decrypted socket as soon as there is one. */
+  /** The decrypted socket with HTTPS, once the handshake is complete. */
   socket: Socket;
-  /** The exchanges that were not over when the latest began. */
+  /** Requests that were still open when the latest one began, followed by the latest one. */
   exchanges: OpenExchange[];
-  /** The answer that was being sent at the last check for unread answers, and since when. */
+  /**
+   * The answer that was waiting for the client at the last check for unread answers, and when it was first seen.
+   * `since` is in milliseconds.
+   */
   sending: { readonly res: ServerResponse; readonly since: number } | undefined;
 }
 
 type ConnectionLimits = Pick<ResolvedLimits, 'maxConnections' | 'maxRequests' | 'maxPipelined'> & {
-  /** How long a client may take to read an answer, in milliseconds. */
+  /** Maximum time for a client to read an answer, in milliseconds. */
   readonly writeMs: number;
 };
 
-/** An exchange is open until the whole request has arrived, and the client has taken the whole answer. */
+/** An exchange is open until the whole request has arrived and the client has received the whole answer. */
 function isOpen({ req, res }: OpenExchange): boolean {
   return !res.writableFinished || !req.complete;
 }
 
-/** Interval of the check for unread answers, in milliseconds. */
+/** Interval between two checks for unread answers, in milliseconds. */
 const CHECKING_MS = 500;
 
 /**
- * Limits what the connections use without locking out valid senders. When one more arrives than `maxConnections`, the
- * connection that has been waiting longest for a complete request is closed: half-open and idle ones, those that send
- * their header or body drop by drop, and those that do not read their answers. A connection with a complete request
- * that is not answered is never closed for another; when all have one, the new connection is closed.
+ * Limits what connections consume, without locking out valid senders. When `maxConnections` is exceeded, the connection
+ * that has waited longest for a complete request is closed. Half-open and idle connections are waiting, as are those
+ * that send their headers or body very slowly or do not read their answers. A connection with a complete request that
+ * is not answered yet is never closed for another one. If all connections have one, the new connection is closed.
  *
- * A sender that sends at once needs milliseconds. To displace it, a flood of half-open connections has to open
- * `maxConnections` others in that time.
+ * A sender that sends its request immediately waits for milliseconds only. To displace it, an attacker has to open
+ * `maxConnections` other connections within that time.
  *
- * A connection that does not read its answers is closed when it has sent more than `maxPipelined` requests, when it has
- * the most of more than `maxRequests` on all connections, or `writeMs` milliseconds after an answer.
+ * A connection that does not read its answers is closed in one of three cases: it has more than `maxPipelined` open
+ * requests, all connections have more than `maxRequests` and this one has the most, or an answer was not read for
+ * `writeMs` milliseconds.
  */
 export class ConnectionLimiter {
   readonly #limits: ConnectionLimits;
   readonly #observer: ConnectionObserver;
-  /** Ordered by the last sign of a request: the opening, or the head of one. */
+  /** Sorted by the time at which the connection was opened or the head of its latest request arrived. */
   readonly #connections = new Set<Connection>();
   readonly #bySocket = new WeakMap<object, Connection>();
-  /** Connections whose TLS handshake is not complete, by their endpoints. */
+  /** Connections by their addresses and ports, to find the connection of a decrypted socket. */
   readonly #handshakes = new Map<string, Connection>();
-  /** The exchanges of all connections. Those that have ended are counted until {@link #forgetEnded} removes them. */
+  /** Number of exchanges on all connections. Ended exchanges count until {@link #forgetEnded} removes them. */
   #requests = 0;
 
-  /** Limits the connections of `server` from now on. */
+  /** Attaches the limits to `server`. */
   constructor(server: Server, limits: ConnectionLimits, observer: ConnectionObserver) {
     this.#limits = limits;
     this.#observer = observer;
@@ -71,7 +75,7 @@ export class ConnectionLimiter {
     server.once('close', () => clearInterval(checking));
   }
 
-  /** The exchanges on a connection that are not over. */
+  /** Returns the exchanges on a connection that are still open. */
   openExchanges(socket: object): readonly OpenExchange[] {
     return this.#bySocket.get(socket)?.exchanges.filter(isOpen) ?? [];
   }
@@ -97,7 +101,7 @@ export class ConnectionLimiter {
   #addExchange(exchange: OpenExchange): void {
     const { maxPipelined, maxRequests } = this.#limits;
     const connection = this.#bySocket.get(exchange.req.socket);
-    // A connection that was closed at a limit may still deliver requests that were read before.
+    // A connection that was closed at a limit may still emit requests that had already been read.
     if (connection === undefined || !this.#connections.delete(connection)) return;
     this.#connections.add(connection);
     this.#forgetEnded(connection);
@@ -114,7 +118,7 @@ export class ConnectionLimiter {
     this.#requests -= before - connection.exchanges.length;
   }
 
-  /** Does nothing for a connection that was closed at a limit, and is forgotten already. */
+  /** Does nothing for a connection that was closed at a limit, because it is no longer in the list. */
   #forget(connection: Connection): void {
     if (!this.#connections.delete(connection)) return;
     this.#requests -= connection.exchanges.length;
@@ -128,7 +132,7 @@ export class ConnectionLimiter {
     connection.socket.destroy();
   }
 
-  /** Returns false when every connection has a complete request that is not answered. */
+  /** Returns false when no connection can be closed, because each has a complete request that is not answered. */
   #closeLongestWaiting(): boolean {
     for (const connection of this.#connections) {
       if (connection.exchanges.some(({ req, res }) => req.complete && !res.writableEnded)) continue;
@@ -151,7 +155,7 @@ export class ConnectionLimiter {
     const now = performance.now();
     for (const connection of this.#connections) {
       this.#forgetEnded(connection);
-      // Answers are sent in order: the others wait for the first.
+      // Answers are sent in order, so only the first can be in progress.
       const res = connection.exchanges[0]?.res;
       if (res === undefined || !res.writableEnded || res.writableFinished) connection.sending = undefined;
       else if (connection.sending?.res !== res) connection.sending = { res, since: now };
@@ -160,18 +164,18 @@ export class ConnectionLimiter {
   }
 }
 
-/** A text that identifies a connection among those of one server. */
+/** Returns a text that identifies a connection of this server. */
 function endpointsOf({ remoteAddress, remotePort, localAddress }: Socket): string {
   return `${remoteAddress} ${remotePort} ${localAddress}`;
 }
 
 /**
- * Prepares a server for a graceful shutdown and returns the function that performs it: no new connections, requests
- * under way are answered with `Connection: close`, idle connections are closed. What is open after `timeoutMs` is
- * destroyed. Calling the function again returns the same promise.
+ * Prepares a server for a graceful shutdown, and returns the function that performs it. The function accepts no new
+ * connections, answers open requests with `Connection: close`, and closes idle connections. Connections that are still
+ * open after `timeoutMs` milliseconds are destroyed. Calling the function again returns the same promise.
  */
 export function gracefulClose(server: Server, timeoutMs: number): () => Promise<void> {
-  /** Each connection with its last answer. Tracking every answer by itself costs a microsecond per delivery. */
+  /** Each connection with its last answer. A listener for every answer would cost a microsecond per delivery. */
   const connections = new Map<Socket, ServerResponse | null>();
   let closed: Promise<void> | undefined;
 
@@ -179,7 +183,7 @@ export function gracefulClose(server: Server, timeoutMs: number): () => Promise<
     connections.set(socket, null);
     socket.once('close', () => connections.delete(socket));
   };
-  // With HTTPS a connection has two sockets, and before the handshake only the first exists.
+  // With HTTPS, a connection has two sockets, and only the first exists before the handshake.
   server.on('connection', track).on('secureConnection', track);
   server.prependListener('request', (req, res) => {
     if (connections.has(req.socket)) connections.set(req.socket, res);
@@ -198,7 +202,7 @@ export function gracefulClose(server: Server, timeoutMs: number): () => Promise<
       });
       for (const [socket, res] of connections) {
         if (res !== null && !res.headersSent) res.setHeader('Connection', 'close');
-        // Node closes connections that are idle after a request, but not those that have not had one yet.
+        // Node closes connections that are idle after a request, but not those without any request.
         if (socket.bytesRead === 0) socket.destroy();
       }
     });

@@ -13,7 +13,7 @@ import { resolveTimeouts, type ServerTimeouts } from './timeouts.ts';
 import { logFailedHandshakes, type ServerTls, secureContextOptions, verifySecureContext } from './tls.ts';
 
 export interface HttpServerOptions {
-  /** Serves HTTPS. Without it, the server speaks plain HTTP, for local tests and behind a TLS terminator. */
+  /** Serves HTTPS. Without this option, the server speaks plain HTTP, for local tests or behind a TLS terminator. */
   readonly tls?: ServerTls;
   readonly limits?: ServerLimits;
   readonly timeouts?: ServerTimeouts;
@@ -23,10 +23,11 @@ export interface HttpServerOptions {
 }
 
 /**
- * Creates the server for an app, which is not listening yet. Throws {@link HookproofError} (`RECEIVER_TLS`,
+ * Creates a server for an app. The server is not listening yet. Throws {@link HookproofError} (`RECEIVER_TLS`,
  * `RECEIVER_LIMIT`).
  *
- * The three functions that it calls can also be used separately, for a server with other options.
+ * For a server with other options, call {@link httpsOptions}, {@link requestListener} and {@link protectServer}
+ * separately.
  */
 export function createHttpServer(app: Express, options: HttpServerOptions = {}): Server {
   const { tls } = options;
@@ -44,8 +45,8 @@ function httpOptions(app: Express, options: HttpServerOptions) {
     headersTimeout: timeouts.headersMs,
     requestTimeout: timeouts.requestMs,
     keepAliveTimeout: timeouts.keepAliveMs,
-    // Interval at which Node checks the first two limits. With its default of 30 s, they could be exceeded by that
-    // much.
+    // Interval at which Node checks `headersTimeout` and `requestTimeout`, in milliseconds. With the default of 30 s,
+    // requests could exceed them by that much.
     connectionsCheckingInterval: 500,
     maxHeaderSize: resolveLimits(options.limits).maxHeaderBytes,
   };
@@ -62,17 +63,17 @@ export function httpsOptions(app: Express, tls: ServerTls, options: HttpServerOp
   };
 }
 
-/** Returns the listener that runs the app behind the limit on header lines. */
+/** Returns the request listener, which limits the number of header lines and then runs the app. */
 export function requestListener(app: Express, options: HttpServerOptions): RequestListener {
   const { maxHeaders } = resolveLimits(options.limits);
   return rejectTooManyHeaders(maxHeaders, app, options.connectionObserver ?? silentConnectionObserver);
 }
 
-/** Adds to a server what its options cannot express: answers to broken requests, the limit on connections, logs. */
+/** Adds to a server what its options cannot express: answers to broken requests, limits on connections, and logging. */
 export function protectServer<S extends Server>(server: S, options: HttpServerOptions): S {
   const { tls, logger = silentLogger, connectionObserver: observer = silentConnectionObserver } = options;
   const limits = { ...resolveLimits(options.limits), ...resolveTimeouts(options.timeouts) };
-  // Node would silently drop header lines beyond its own limit of 2,000. A check must not miss a header.
+  // Beyond its own limit of 2,000, Node would silently drop header lines, and a check could miss one.
   server.maxHeadersCount = 0;
   if (tls !== undefined) logFailedHandshakes(server, logger);
   const limiter = new ConnectionLimiter(server, limits, observer);
@@ -80,7 +81,7 @@ export function protectServer<S extends Server>(server: S, options: HttpServerOp
   return server;
 }
 
-/** Resolves when the server is listening. Rejects with a {@link HookproofError} of the given code. */
+/** Resolves when the server is listening. Rejects with a {@link HookproofError} that has this code. */
 export function listen(
   server: Server,
   { host, port, backlog }: { host: string; port: number; backlog?: number },
@@ -103,7 +104,10 @@ export function listen(
   });
 }
 
-/** Has no properties of `Object`, like the `res.locals` of Express, but avoids the hash table that V8 makes of that. */
+/**
+ * An object without the properties of `Object`, like the `res.locals` of Express. V8 stores that one as a hash table,
+ * which is slower.
+ */
 class Locals {
   [name: string]: unknown;
 }
@@ -111,18 +115,17 @@ Object.setPrototypeOf(Locals.prototype, null);
 Reflect.deleteProperty(Locals.prototype, 'constructor');
 
 /**
- * Makes Express fast on Node 20 and 22. Express replaces the prototype of every request and response, and an object
- * whose prototype was replaced is slow from then on. The returned classes create objects that have the prototype of the
- * app from the start, and setting the prototype that an object already has costs nothing. A delivery then takes a third
- * of the processor time.
+ * Makes Express fast on Node 20 and 22. Express replaces the prototype of every request and response, which makes the
+ * objects slow. The classes that this function returns create objects with the prototype of the app from the start;
+ * setting the prototype that an object already has costs nothing. A delivery then takes a third of the processor time.
  *
- * Returns no classes where Node does not allow it. The receiver then works the same, only slower.
+ * Returns no classes where Node does not allow it. The receiver then works the same, but more slowly.
  */
 export function matchedClasses(
   app: Express,
 ): Pick<NonNullable<Parameters<typeof createServer>[0]>, 'IncomingMessage' | 'ServerResponse'> {
-  // These are functions and not classes, because the prototype of a class cannot be replaced and Node's own
-  // constructors can be called.
+  // Functions instead of classes: the prototype of a class cannot be replaced, and Node's own constructors can be
+  // called without `new`.
   function MatchedRequest(this: IncomingMessage, socket: Socket) {
     callable(IncomingMessage).call(this, socket);
   }
@@ -133,8 +136,8 @@ export function matchedClasses(
   MatchedRequest.prototype = app.request;
   skipAfterClose(app.request);
   MatchedResponse.prototype = app.response;
-  // Does what `extends` does. It lets V8 predict how many fields the objects will have. Without it they outgrow their
-  // first allocation and become hash tables, and a delivery takes 50% longer.
+  // Does the same as `extends`, and lets V8 predict the number of fields. Without it, the objects outgrow their first
+  // allocation and become hash tables, and a delivery takes 50% longer.
   Object.setPrototypeOf(MatchedRequest, IncomingMessage);
   Object.setPrototypeOf(MatchedResponse, ServerResponse);
   const classes = {
@@ -150,9 +153,10 @@ export function matchedClasses(
 }
 
 /**
- * Lets the parser skip what it has read from a connection that was closed at a limit. One read can contain thousands of
- * requests, and Node would create the objects of each, and an error with a stack. The parser stops only at a request
- * for an upgrade, to which nothing here listens, so requests look like that once their connection is closed.
+ * Makes the parser skip what it has already read from a connection that was closed at a limit. One read can contain
+ * thousands of requests, and Node would create several objects and an error with a stack for each of them. The parser
+ * stops only at an upgrade request, so on a closed connection every request reports that it is one. Nothing listens for
+ * upgrades here.
  */
 function skipAfterClose(prototype: object): void {
   const ASKED = Symbol('upgrade');
@@ -167,7 +171,7 @@ function skipAfterClose(prototype: object): void {
   });
 }
 
-/** Node's constructors are functions, although their types do not say so. */
+/** Node's constructors are functions that can be called, although their types do not say so. */
 function callable(nodeClass: object): (this: object, ...args: unknown[]) => void {
   return nodeClass as (this: object, ...args: unknown[]) => void;
 }

@@ -1,4 +1,4 @@
-/** Time limits for one client. Checked at start-up. */
+/** Time limits for each client, checked at start-up. */
 import { HookproofError } from '../../contract/index.ts';
 import { givenNumbers, MAX_TIMER_MS } from '../budget.ts';
 
@@ -7,17 +7,17 @@ export interface ServerTimeouts {
   /** Time for the TLS handshake. Default: 10,000. */
   readonly handshakeMs?: number;
   /**
-   * Time for all headers, from the opening of the connection or the first byte of the request. Later ones are answered
-   * 408. Default: 10,000, or `requestMs` if that is less.
+   * Time for all headers, from the opening of the connection or the first byte of the request. A request that exceeds
+   * it is answered 408. Default: 10,000, or `requestMs` if that is less.
    */
   readonly headersMs?: number;
-  /** Time for the complete request. Later ones are answered 408. Default: 30,000. */
+  /** Time for the complete request. A request that exceeds it is answered 408. Default: 30,000. */
   readonly requestMs?: number;
-  /** Time for the client to read an answer. The connection is closed after it. Default: 10,000. */
+  /** Time for the client to read an answer, after which the connection is closed. Default: 10,000. */
   readonly writeMs?: number;
-  /** Time until the next request on a connection. The connection is closed after it. Default: 65,000. */
+  /** Time until the next request on a connection, after which it is closed. Default: 65,000. */
   readonly keepAliveMs?: number;
-  /** Time for running requests and handlers when the receiver is closed. Default: 10,000. */
+  /** Time for open requests to finish when the receiver is closed, and then again for handlers. Default: 10,000. */
   readonly closeMs?: number;
 }
 

@@ -7,32 +7,32 @@ import { HookproofError, LIMITS } from '../../contract/index.ts';
 import { describeTlsError } from '../check-client-certificate.ts';
 import type { ReceiverLogger } from '../logger.ts';
 
-/** PEM material for HTTPS. Specification: TLS; Mutual TLS. */
+/** Certificates and keys for HTTPS, as PEM. Specification: TLS; Mutual TLS. */
 export interface ServerTls {
-  /** The server's certificate, followed by its intermediates, and its key. */
+  /** The server's certificate, followed by the intermediates. `key` is its private key. */
   readonly cert: string;
   readonly key: string;
-  /** Passphrase of an encrypted key. */
+  /** Passphrase of `key`, if it is encrypted. */
   readonly passphrase?: string;
   /** CAs that issue client certificates. Required with `clientCertificate`. */
   readonly ca?: string;
   /**
-   * Enables mutual TLS. `required` rejects clients without a certificate from `ca` in the handshake. `optional`
-   * completes every handshake, answers 401 to those clients and logs the reason. Default: no client certificate is
+   * Enables mutual TLS. `required` rejects clients without a certificate from `ca` during the handshake. `optional`
+   * completes the handshake, answers 401 to such clients and logs the reason. Default: no client certificate is
    * requested.
    */
   readonly clientCertificate?: 'required' | 'optional';
 }
 
-/** Node's cipher suites without those for which a stolen RSA key decrypts recorded traffic. */
+/** Cipher suites with forward secrecy: recorded traffic cannot be decrypted with a stolen RSA key. */
 const FORWARD_SECRECY = [
   ...['TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256', 'TLS_AES_128_GCM_SHA256'],
   ...['ECDHE+AESGCM', 'ECDHE+CHACHA20'],
 ].join(':');
 
 /**
- * Checks the material and returns it in the form that node:tls takes. Throws {@link HookproofError} `RECEIVER_TLS`,
- * which contains no part of the key.
+ * Checks the certificates and keys, and returns them as options of node:tls. Throws {@link HookproofError}
+ * `RECEIVER_TLS`, which contains no part of the key.
  */
 export function secureContextOptions(tls: ServerTls): SecureContextOptions {
   checkAuthorities(tls);
@@ -42,14 +42,17 @@ export function secureContextOptions(tls: ServerTls): SecureContextOptions {
     key: tls.key,
     minVersion: LIMITS.minimumTlsVersion,
     ciphers: FORWARD_SECRECY,
-    // A client that renegotiates could change its certificate after the check.
+    // Renegotiation would allow a client to change its certificate after the check.
     secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
     ...(tls.passphrase === undefined ? {} : { passphrase: tls.passphrase }),
     ...(tls.ca === undefined ? {} : { ca: tls.ca }),
   };
 }
 
-/** Makes OpenSSL load the material, which fails for weak keys. Throws {@link HookproofError} `RECEIVER_TLS`. */
+/**
+ * Makes OpenSSL load the certificates and keys, which fails for weak keys. Throws {@link HookproofError}
+ * `RECEIVER_TLS`.
+ */
 export function verifySecureContext(options: SecureContextOptions): void {
   try {
     createSecureContext(options);
@@ -65,7 +68,7 @@ export function verifySecureContext(options: SecureContextOptions): void {
 function checkAuthorities({ ca, clientCertificate }: ServerTls): void {
   if (clientCertificate === undefined) {
     if (ca === undefined) return;
-    // A CA is only useful for checking client certificates.
+    // A CA is only used to check client certificates.
     throw unusable(
       'tls.ca is set, but tls.clientCertificate is not.',
       "Set tls.clientCertificate to 'required' or 'optional', or leave out tls.ca.",
@@ -78,14 +81,14 @@ function checkAuthorities({ ca, clientCertificate }: ServerTls): void {
     );
   }
   if (ca === undefined) {
-    // Without our own list, Node would trust client certificates from every public CA.
+    // Without a list of CAs, Node would trust client certificates from every public CA.
     throw unusable(
       'tls.clientCertificate is set, but tls.ca is not.',
       'Set tls.ca to the certificate of the CA that issues the client certificates.',
     );
   }
   try {
-    // Node treats an empty text as "not given", and skips everything that is not a certificate.
+    // Node treats an empty text as "not given", and ignores everything that is not a certificate.
     const blocks = ca.split(/(?=-----BEGIN )/).filter((block) => block.startsWith('-----BEGIN '));
     for (const block of blocks.length === 0 ? [ca] : blocks) new X509Certificate(block);
   } catch (cause) {
@@ -109,8 +112,8 @@ function checkPair({ cert, key, passphrase }: ServerTls): void {
     throw unusable('The private key for HTTPS cannot be read.', hint, cause);
   }
   if (belongs) return;
-  // Node rejects a mismatch of the same key type, but not an RSA key with an elliptic-curve certificate. Every
-  // handshake would then fail.
+  // Node detects a mismatch of keys of the same type, but not an RSA key with an elliptic-curve certificate. Then every
+  // handshake would fail.
   throw unusable(
     'The private key for HTTPS does not belong to the certificate.',
     "The server's own certificate comes first, followed by its intermediates.",
@@ -126,14 +129,14 @@ function unusable(message: string, hint: string, cause?: unknown): HookproofErro
 }
 
 /**
- * Logs the reason and the address of every handshake that fails. They are not logged as errors, because anyone who
- * reaches the port can cause them.
+ * Logs the reason and the client's address for every failed handshake. Not logged as an error, because anyone who
+ * reaches the port can cause one.
  */
 export function logFailedHandshakes(server: Server, logger: ReceiverLogger): void {
-  // Node knows the address after a connection has ended only if it was read before.
+  // Node keeps the address of a closed connection only if it was read before.
   server.on('connection', (socket: Socket) => void socket.remoteAddress);
   server.on('tlsClientError', (error: NodeJS.ErrnoException, socket: TLSSocket) => {
-    // A certificate that does not verify is not a handshake error: Node just ends the connection.
+    // An untrusted certificate is not a handshake error: Node just closes the connection.
     const code = String(socket.authorizationError ?? error.code);
     const fields = { event: 'tls-refused', code, reason: describeTlsError(code), remoteAddress: addressOf(socket) };
     logger.info(fields, 'TLS handshake refused');
@@ -141,8 +144,8 @@ export function logFailedHandshakes(server: Server, logger: ReceiverLogger): voi
 }
 
 /**
- * Returns the address from the TCP socket under the TLS socket, which keeps it longer. That socket has no public name;
- * without it no address is logged.
+ * Returns the address from the TCP socket under the TLS socket, which keeps it longer. That socket has no public
+ * property; where Node does not have it, no address is logged.
  */
 function addressOf(socket: TLSSocket): string | undefined {
   return socket.remoteAddress ?? (socket as { _parent?: Socket })._parent?.remoteAddress;

@@ -1,5 +1,6 @@
 /**
- * The three stages that check who sent a delivery. Each rejects with the same 401. Separate files have the pure checks.
+ * The three stages that check the credentials of a delivery. Each rejects with the same 401. The checks themselves are
+ * pure functions in separate files.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -19,8 +20,8 @@ import { refuseUnauthorized, requestHeader, required, type Stage } from './stage
 
 /**
  * Stage 2: requires the client's certificate before the body is read. Specification: Mutual TLS. With
- * `clientCertificate: 'optional'` every handshake succeeds and this is the only check; with `'required'` it is the
- * second one.
+ * `clientCertificate: 'optional'`, every handshake succeeds and this is the only check; with `'required'`, it repeats
+ * the check of the handshake.
  */
 export function requireClientCertificate(config: ClientCertificateConfig, budget: Budget): Stage {
   const check = config.from === 'proxy' ? checkByProxy(config) : checkByConnection(config);
@@ -33,9 +34,9 @@ export function requireClientCertificate(config: ClientCertificateConfig, budget
 }
 
 /**
- * Checks the credentials as far as the head of a request shows them: the API key, and the form of the signature. A body
- * is then kept only for a sender that can know the credentials. The answer comes after the body, and is the same as
- * that of the next two stages.
+ * Checks the credentials as far as the headers show them: the API key, and the form of the signature. Only the bodies
+ * of requests that pass are kept in memory. Requests that fail are answered after the body has arrived, with the same
+ * 401 that the next two stages send.
  */
 export function checkHead({ apiKey, signing }: Pick<ReceiverConfig, 'apiKey' | 'signing'>): HeadCheck {
   return (req, { locals }) => {
@@ -52,11 +53,11 @@ export function checkHead({ apiKey, signing }: Pick<ReceiverConfig, 'apiKey' | '
 
 /**
  * Stage 4: requires the API key. Specification: API key header. The key is read only from its header, because a query
- * parameter would end up in access logs. `header` is in lower case.
+ * parameter would appear in access logs. `header` is in lower case.
  */
 export function requireApiKey(config: { readonly keys: readonly string[]; readonly header: string }): Stage {
   return (req, res, next) => {
-    // Set by `checkHead` when the key is valid.
+    // `checkHead` has already verified the key.
     if (res.locals.keyIndex !== undefined) return next();
     const result = checkApiKey({ header: requestHeader(req, config.header), keys: config.keys });
     if (!result.ok) return refuseUnauthorized(res, `api-key-${result.reason}`);
@@ -82,7 +83,8 @@ export function requireSignature(config: { readonly secrets: readonly string[]; 
 type Check = (req: IncomingMessage) => ClientCertificateCheck;
 
 function checkByConnection(config: { readonly allowed: readonly string[] | undefined }): Check {
-  // A connection keeps its certificate (renegotiation is off), and reading it takes longer than everything else here.
+  // The result is cached per connection, because a connection keeps its certificate (renegotiation is off), and reading
+  // the certificate takes most of the time.
   const known = new WeakMap<Socket, ClientCertificateCheck>();
   return ({ socket }) => {
     const before = known.get(socket);
@@ -95,8 +97,8 @@ function checkByConnection(config: { readonly allowed: readonly string[] | undef
 
 function checkSocket(socket: Socket, allowed: readonly string[] | undefined): ClientCertificateCheck {
   if (!(socket instanceof TLSSocket)) return { ok: false, reason: 'missing', detail: 'no TLS connection' };
-  // getPeerX509Certificate is not used, because in Node 20 getPeerCertificate returns nothing after it. The result is
-  // null when the connection has ended.
+  // getPeerX509Certificate is not used: on Node 20, getPeerCertificate returns nothing after it. The result is null
+  // when the connection has ended.
   const certificate = socket.getPeerCertificate() ?? {};
   const result = checkClientCertificate({ connection: { authorized: socket.authorized, certificate }, allowed });
   if (result.ok || result.reason !== 'untrusted') return result;
@@ -109,7 +111,7 @@ function checkByProxy(config: Extract<ClientCertificateConfig, { from: 'proxy' }
       proxies: config.proxies,
       value: config.value,
       header: requestHeader(req, config.header),
-      // The address comes from the socket, because Express can take `req.ip` from a header.
+      // The address comes from the socket. Express may take `req.ip` from a header.
       peer: req.socket.remoteAddress,
     });
 }

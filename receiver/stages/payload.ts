@@ -1,4 +1,4 @@
-/** The stages that turn verified bytes into a notification. */
+/** The stages that convert verified bytes to a notification. */
 import { readNotification } from '../../contract/index.ts';
 import { isNestedDeeper, parseSafely } from '../../contract/parse-json.ts';
 import { refuse, required, type Stage } from './stage.ts';
@@ -8,8 +8,8 @@ const JSON_TYPE = /^application\/(?:json|[^\s;/]+\+json)$/;
 /**
  * Stage 6: accepts only JSON that is not compressed. Specification: Delivery endpoint (request headers).
  *
- * It runs after the credentials were checked, so that an attacker learns nothing from it. Parameters are allowed and
- * ignored, because JSON is UTF-8 whatever the charset says.
+ * This stage runs after the checks of credentials, so its answers reveal nothing to attackers. Parameters of the
+ * content type are ignored, because JSON is always UTF-8.
  */
 export const checkContentType: Stage = (req, res, next) => {
   const fault = contentTypeFault(req.headers['content-type'], req.headers['content-encoding']);
@@ -17,7 +17,7 @@ export const checkContentType: Stage = (req, res, next) => {
   next();
 };
 
-/** Returns the reason to reject these headers, as a pure function. */
+/** Returns the reason to reject these headers, or undefined. A pure function. */
 export function contentTypeFault(type = '', encoding = 'identity'): string | undefined {
   const mediaType = type.split(';', 1)[0] ?? '';
   if (!JSON_TYPE.test(mediaType.trim().toLowerCase())) return 'content-type-not-json';
@@ -25,20 +25,20 @@ export function contentTypeFault(type = '', encoding = 'identity'): string | und
 }
 
 /**
- * Decodes strictly: invalid UTF-8 is an error instead of a replacement character, and a byte order mark stays in the
- * text, where JSON does not allow it. (For this decoder, `ignoreBOM: true` means "do not strip it".)
+ * Decodes strictly: invalid UTF-8 is an error, and a byte order mark stays in the text, where JSON does not allow it.
+ * (`ignoreBOM: true` means "do not strip the byte order mark".)
  */
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 const BYTE_ORDER_MARK = '\uFEFF';
 
 /**
- * Stage 7: parses the bytes as JSON. It answers everything else with 400, without the parser's message, which quotes
- * the input.
+ * Stage 7: parses the bytes as JSON. Everything else is answered 400, without the parser's message, which quotes the
+ * input.
  *
- * A body nested deeper than `maxDepth` levels is rejected before it is parsed, because later code may traverse the
- * value recursively. The keys `__proto__` and `constructor.prototype` are removed from the value, because later code
- * may copy it key by key and would then change the prototype of its own objects. The raw bytes keep both.
+ * A body nested deeper than `maxDepth` levels is rejected before parsing, because later code may traverse the value
+ * recursively. The keys `__proto__` and `constructor.prototype` are removed from the value, because code that copies it
+ * key by key would change the prototype of the copy. The raw bytes are unchanged.
  */
 export function parse(maxDepth: number): Stage {
   return (_req, res, next) => {
@@ -49,7 +49,7 @@ export function parse(maxDepth: number): Stage {
   };
 }
 
-/** Returns the JSON value, or the reason to reject the body, as a pure function. */
+/** Returns the JSON value, or the reason to reject the body. A pure function. */
 export function parseBody(
   rawBody: Uint8Array,
   maxDepth: number,
@@ -60,7 +60,7 @@ export function parseBody(
   } catch {
     return { fault: 'body-not-utf8' };
   }
-  // The parser below would skip it.
+  // `parseSafely` would skip the byte order mark.
   if (text.startsWith(BYTE_ORDER_MARK)) return { fault: 'body-not-json' };
   if (isNestedDeeper(text, maxDepth)) return { fault: 'body-too-deep' };
   try {
@@ -70,12 +70,12 @@ export function parseBody(
   }
 }
 
-/** Maximum number of issues in an answer. They name known fields and quote no value, so each of them is short. */
+/** Maximum number of issues in an answer. Each issue is short, because issues name known fields and quote no values. */
 const MAX_ISSUES = 10;
 
 /**
  * Stage 8: reads the JSON value as a notification. Specification: Resources and their fields. Unknown types, statuses,
- * fields and error codes are accepted. Only what cannot be understood is rejected with 400.
+ * fields and error codes are accepted. Only a value that is not a notification is rejected, with 400.
  */
 export const validate: Stage = (_req, res, next) => {
   const reading = readNotification(required(res, 'payload'));

@@ -1,4 +1,4 @@
-/** The first stages, which check the kind of the request and read the bytes of its body. */
+/** The first stages: they check the method, path and framing of the request, and read the bytes of its body. */
 import type { IncomingMessage } from 'node:http';
 import type { Response } from 'express';
 import { HookproofError } from '../../contract/index.ts';
@@ -6,17 +6,17 @@ import type { Budget, Upload } from '../budget.ts';
 import { type DeliveryState, refuse, refuseUnauthorized, type Stage, setReason } from './stage.ts';
 
 /**
- * Stage 1: accepts only POST at the registered path. Specification: Delivery endpoint.
+ * Stage 1: accepts only POST at the configured path. Specification: Delivery endpoint.
  *
- * `path` is compared exactly, without the query, which is never read. When it is undefined, any path is accepted. An
- * HTTP version or a transfer coding that Node's parser passes on without understanding it is rejected.
+ * `path` is compared exactly, without the query, which is ignored. When `path` is undefined, any path is accepted.
+ * Requests with an HTTP version or a transfer coding that Node's parser accepts but does not implement are rejected.
  */
 export function accept(path: string | undefined, budget: Budget): Stage {
   return (req, res, next) => {
     const { 'transfer-encoding': coding } = req.headers;
     let status: 404 | 405 | 501 | 505;
     if (req.httpVersionMajor !== 1) status = 505;
-    // A body with another coding would be verified and stored in its transferred form.
+    // With any other transfer coding, the encoded body would be verified and stored.
     else if (coding !== undefined && coding.toLowerCase() !== 'chunked') status = 501;
     else if (path !== undefined && req.path !== path) status = 404;
     else if (req.method !== 'POST') status = 405;
@@ -35,20 +35,22 @@ const NOT_ACCEPTED = {
   505: ['http-version-not-supported', CLOSE],
 } as const;
 
-/** Returns why the head of a request already shows that the delivery is rejected, as a code; undefined otherwise. */
+/**
+ * Returns a code when the headers of a request already show that the delivery must be rejected, otherwise undefined.
+ */
 export type HeadCheck = (req: IncomingMessage, res: Response<unknown, DeliveryState>) => string | undefined;
 
 /**
  * Stage 3: reads up to `limit` bytes of the body. Nothing is decoded or decompressed, whatever the Content-Type,
  * because the signature covers exactly these bytes.
  *
- * A body that `checkHead` rejects is read to its end but not kept, and then answered 401.
+ * The body of a request that `checkHead` rejects is read to its end, but not kept; then the answer is 401.
  */
 export function readBody(limit: number, budget: Budget, checkHead?: HeadCheck): Stage {
   return (req, res, next) => {
     const rejected = checkHead?.(req, res);
     readBytes(req, { limit, budget, keeps: rejected === undefined }, (reading, upload) => {
-      // The small chunks of accepted deliveries do not count.
+      // Small chunks of accepted deliveries do not count.
       if (upload !== undefined && upload.smallChunks > 0) {
         res.once('close', () => res.statusCode === 200 || budget.reject(upload));
       }
@@ -58,7 +60,7 @@ export function readBody(limit: number, budget: Budget, checkHead?: HeadCheck): 
         return next();
       }
       if (reading.reason === 'aborted') {
-        // The connection is closed, so nothing can be answered.
+        // The connection is closed, so no answer can be sent.
         if (upload?.dropped !== undefined) setReason(res, upload.dropped);
         return;
       }
@@ -70,19 +72,18 @@ export function readBody(limit: number, budget: Budget, checkHead?: HeadCheck): 
 type BodyReading =
   | { readonly ok: true; readonly body: Buffer }
   | { readonly ok: false; readonly reason: 'aborted' }
-  /** `drained` means that the rest was read and discarded, so that the connection can be reused. */
+  /** `drained` means that the rest of the body was read and discarded, so the connection can be reused. */
   | { readonly ok: false; readonly reason: 'too-large'; readonly drained: boolean };
 
 /**
- * Number of bytes beyond the limit that are still read and discarded. Closing a connection while the sender is still
- * sending resets it, and the sender would never see the 413.
+ * Number of bytes beyond the limit that are read and discarded. Closing the connection while the sender is still
+ * sending would reset it, and the sender would never see the 413.
  */
 const DRAIN_LIMIT = 16 * 1024 * 1024;
 
 /**
- * Reads the body and calls `done` once. It takes a callback because a promise, and the router's wait for it, would cost
- * each delivery a microsecond. A body that arrives in one chunk has no upload: it never waits, and does not count
- * towards the budget.
+ * Reads the body and calls `done` once. A callback saves a microsecond per delivery compared with a promise. A body
+ * that arrives in one chunk needs no upload: it is complete at once, and does not count towards the budget.
  */
 function readBytes(
   req: IncomingMessage,
@@ -90,7 +91,7 @@ function readBytes(
   done: (reading: BodyReading, upload: Upload | undefined) => void,
 ): void {
   if (req.readableDidRead || req.readableEnded) {
-    // A body parser ran first, and waiting for bytes that have already been read would hang.
+    // A body parser ran earlier. Waiting for bytes that have already been read would never end.
     throw new HookproofError('RECEIVER_BODY_CONSUMED', 'The body was read before the receiver saw it.', {
       hint: 'Mount the receiver before express.json() and any other body parser.',
       kind: 'internal',
@@ -98,7 +99,7 @@ function readBytes(
   }
   const declared = Number(req.headers['content-length'] ?? 0);
   let received = 0;
-  /** The only chunk of most bodies, which is used without a copy; otherwise the complete body. */
+  /** The only chunk of most bodies, which is used without a copy. Otherwise the complete body. */
   let whole: Buffer | undefined;
   let chunks: Chunks | undefined;
   let upload: Upload | undefined;
@@ -112,7 +113,7 @@ function readBytes(
     done(reading, upload);
   };
   const onData = (chunk: Buffer) => {
-    // Read and discarded for as long as it takes to send the answer and close the connection.
+    // Chunks still arrive, and are discarded, until the answer is sent and the connection is closed.
     if (over) return;
     received += chunk.length;
     if (upload !== undefined || received !== declared) {
@@ -144,8 +145,8 @@ function readBytes(
 }
 
 /**
- * Reads and discards the body of a request that is rejected by its head. It starts at once, because chunks that no code
- * reads occupy memory until the answer is sent, and it stops at a limit.
+ * Reads and discards the body of a request that is rejected because of its headers, up to a limit. Call this at once,
+ * because unread chunks occupy memory until the answer is sent.
  */
 export function discardBody(req: IncomingMessage, budget: Budget): void {
   const upload = budget.begin(req);
@@ -160,11 +161,11 @@ const EMPTY = Buffer.alloc(0);
 const BLOCK_BYTES = 4096;
 
 /**
- * The chunks of a body. Those smaller than a block are copied into blocks, because chunks of one byte as separate
- * objects would take several hundred times their size.
+ * Collects the chunks of a body. Small chunks are copied into blocks, because each chunk object takes several hundred
+ * bytes of memory.
  */
 class Chunks {
-  /** Memory of all chunks, in bytes. */
+  /** Memory that the chunks occupy, in bytes. */
   held = 0;
   readonly #list: Buffer[] = [];
   #block = EMPTY;

@@ -1,14 +1,14 @@
-/** What the stages share: the state of a delivery, reading a header, and answering. */
+/** Shared by the stages: the state of a delivery, reading a header, and answering. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { NextFunction, Request, Response } from 'express';
 import { HookproofError, type ReceivedNotification } from '../../contract/index.ts';
 import type { SinkResult } from '../inbox/notification-sink.ts';
 
-/** What the stages know about a delivery so far. It is stored in `res.locals`. */
+/** What the stages have learnt about a delivery so far, stored in `res.locals`. */
 export interface DeliveryState {
   /** Set by `readBody`: the bytes of the body as received. */
   rawBody?: Buffer;
-  /** Set by `requireSignature`: index of the secret that matched. Shows the progress of a rotation. */
+  /** Set by `requireSignature`: index of the secret that matched. */
   secretIndex?: number;
   /** Set by `requireApiKey`: index of the key that matched. */
   keyIndex?: number;
@@ -16,7 +16,7 @@ export interface DeliveryState {
   payload?: unknown;
   /** Set by `validate`. */
   notification?: ReceivedNotification;
-  /** Set by `store`: what the inbox or the sink said. */
+  /** Set by `store`: the result of the inbox or the sink. */
   stored?: 'stored' | SinkResult;
   /** Why the delivery was not accepted, as a code. */
   reason?: string;
@@ -24,33 +24,33 @@ export interface DeliveryState {
   reasonDetail?: string;
 }
 
-/** A stage is an Express middleware: it answers, or calls `next` to pass the delivery to the next stage. */
+/** A stage is an Express middleware: it either answers, or calls `next` to pass the delivery to the next stage. */
 export type Stage = (req: Request, res: Response<unknown, DeliveryState>, next: NextFunction) => void | Promise<void>;
 
 /**
- * Returns a header as sent: undefined when absent, an array when repeated. `req.headers` hides the difference, because
- * it joins the lines of some headers with a comma and drops all but the first line of others. `name` is in lower case.
+ * Returns a header as sent: undefined when absent, an array when repeated. `req.headers` hides repetitions, because it
+ * joins the lines of some headers with a comma and drops all but the first line of others. `name` is in lower case.
  */
 export function requestHeader(req: IncomingMessage, name: string): string | string[] | undefined {
   const values: string[] = [];
   for (let index = 0; index + 1 < req.rawHeaders.length; index += 2) {
     const line = req.rawHeaders[index] ?? '';
-    // The length is compared first, so that few names must be converted to lower case.
+    // Comparing the length first avoids converting most names to lower case.
     if (line.length === name.length && line.toLowerCase() === name) values.push(req.rawHeaders[index + 1] ?? '');
   }
   return values.length > 1 ? values : values[0];
 }
 
-/** Answers with JSON. `body` must contain nothing from the request and no secret. */
+/** Answers with JSON. `body` must contain no secret and nothing from the request. */
 export function answer(res: ServerResponse, status: number, body: object, headers: Record<string, string> = {}): void {
-  // Node sends head and body together when the body is a string, but not when it is a Buffer.
+  // Node sends head and body in one packet only when the body is a string, not a Buffer.
   const text = JSON.stringify(body);
   res.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text), ...headers });
   res.end(text);
 }
 
 /**
- * Rejects a delivery. The answer contains `error`, a fixed code, and `detail`. `reason`, also a code, and
+ * Rejects a delivery. The answer contains `error`, a fixed code, and `detail`. `reason`, which is also a code, and
  * `reasonDetail` are only logged.
  */
 export function refuse(
@@ -68,7 +68,7 @@ export function refuse(
   answer(res, status, { error, ...options.detail }, options.headers);
 }
 
-/** Sends the same answer to all invalid credentials, so that an attacker cannot find out which one is invalid. */
+/** Sends the same answer for all invalid credentials, so that an attacker cannot find out which of them is invalid. */
 export function refuseUnauthorized(
   res: Response<unknown, DeliveryState>,
   reason: string,
@@ -77,7 +77,7 @@ export function refuseUnauthorized(
   refuse(res, 401, 'unauthorized', { reason, reasonDetail });
 }
 
-/** Sets why the delivery is not accepted. */
+/** Records why the delivery is not accepted. */
 export function setReason({ locals }: Response<unknown, DeliveryState>, reason: string, detail?: string): void {
   locals.reason = reason;
   if (detail === undefined) delete locals.reasonDetail;
@@ -85,7 +85,8 @@ export function setReason({ locals }: Response<unknown, DeliveryState>, reason: 
 }
 
 /**
- * Returns a field that an earlier stage has set. Throws when it is missing: a pipeline in the wrong order fails closed.
+ * Returns a field that an earlier stage has set. Throws when it is missing, so that a pipeline in the wrong order
+ * rejects all deliveries.
  */
 export function required<K extends keyof DeliveryState>(
   res: Response<unknown, DeliveryState>,

@@ -1,4 +1,4 @@
-/** The last stages: store the notification durably, answer, and wake the handlers. */
+/** The last stages: they store the notification durably, answer, and wake the handlers. */
 import type { Handling } from '../handling/handling.ts';
 import type { AcceptedDelivery, Inbox, InboxMeter } from '../inbox/inbox.ts';
 import { type NotificationSink, SINK_RESULTS, sinkKey } from '../inbox/notification-sink.ts';
@@ -6,8 +6,8 @@ import { withTimeout } from '../with-timeout.ts';
 import { answer, type DeliveryState, refuse, required, type Stage } from './stage.ts';
 
 /**
- * Stage 9: puts the notification into the inbox, which detects duplicates by id. It runs after every check, so that a
- * forged or malformed delivery cannot use up the id of a valid one.
+ * Stage 9: puts the notification into the inbox, which detects duplicates by id. This stage runs after all checks, so
+ * that a forged or malformed delivery cannot use up the id of a valid one.
  *
  * A delivery that cannot be stored is answered 503, so that the sender delivers it again.
  */
@@ -16,7 +16,7 @@ export function store(inbox: Inbox, handling: Handling, meter: InboxMeter): Stag
   return storeWith(put, 'inbox-failed', meter);
 }
 
-/** Stage 9 with a sink instead of an inbox. It waits at most `timeLimitMs` milliseconds for the acknowledgement. */
+/** Stage 9 with a sink instead of an inbox. Waits at most `timeLimitMs` milliseconds for the acknowledgement. */
 export function storeInSink(sink: NotificationSink, timeLimitMs: number, meter: InboxMeter): Stage {
   const onTimeout = () => {
     throw new Error(`no acknowledgement within ${timeLimitMs} ms`);
@@ -24,7 +24,7 @@ export function storeInSink(sink: NotificationSink, timeLimitMs: number, meter: 
   const put = async (delivery: Verified) => {
     const idempotencyKey = sinkKey(delivery.notification.id);
     const result = await withTimeout(() => sink.put({ ...delivery, idempotencyKey }), timeLimitMs, onTimeout);
-    // One that returns nothing has probably not waited for its broker.
+    // A sink that returns nothing has probably not waited for its broker.
     if (!SINK_RESULTS.includes(result)) throw new Error(`put resolved with none of ${SINK_RESULTS.join(', ')}`);
     return result;
   };
@@ -56,8 +56,8 @@ function storeWith(
 
 /**
  * Stage 10: answers 200, and then starts the handlers. Specification: Delivery endpoint (response). The sender does not
- * wait for them, because they may take longer than its timeout. A duplicate is also answered 200, and not handled
- * again.
+ * wait for handlers, because they may take longer than its time limit. A duplicate is also answered 200, but not
+ * handled again.
  */
 export function reply(handling: Handling): Stage {
   return (_req, res) => {
