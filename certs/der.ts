@@ -1,12 +1,12 @@
 /**
- * Reads and writes the part of DER (ITU-T X.690) that certificates need: elements with one tag byte and a definite
- * length.
+ * Reads and writes the subset of DER (ITU-T X.690) that certificates need: elements with a tag of one byte and a
+ * definite length.
  *
  * Node 20 does not expose the signature algorithm, path length and key usage of a certificate, and loading an X.509
- * library takes a tenth of a second. Tests compare this reader with that library.
+ * library takes a tenth of a second. Tests compare this reader with such a library.
  *
  * The input is untrusted. Nothing recurses, lengths have at most four bytes, and a list has at most {@link MAX_PARTS}
- * parts.
+ * elements.
  */
 
 /** DER tags (X.690) that occur in certificates, keys and their containers. */
@@ -27,36 +27,36 @@ export const TAG = {
   bmpString: 0x1e,
   sequence: 0x30,
   set: 0x31,
-  /** The tags `[0]` and `[3]`, whose meaning depends on the context. */
+  /** The tags `[0]` and `[3]`, whose meaning depends on where they occur. */
   context0: 0xa0,
   context3: 0xa3,
 } as const;
 
-/** An element. `bytes` includes tag and length, `content` does not. Both are views, not copies. */
+/** A DER element. `bytes` includes the tag and the length, `content` does not. Both are views, not copies. */
 export interface DerElement {
   readonly tag: number;
   readonly content: Uint8Array;
   readonly bytes: Uint8Array;
 }
 
-/** The header of an element. */
+/** The tag and length of an element. */
 interface DerHead {
   readonly tag: number;
   /** Offset of the content. */
   readonly start: number;
-  /** Length of the content; null for BER's indefinite length. */
+  /** Length of the content. Null for the indefinite length of BER. */
   readonly length: number | null;
 }
 
-/** Maximum number of parts: more than the longest list of names in a real certificate. */
+/** Maximum number of elements in a list: more than the longest list of names in a real certificate. */
 const MAX_PARTS = 65_536;
 
-/** Creates the error for invalid DER. Callers turn it into a message about the certificate. */
+/** Creates the error for invalid DER. Callers add to which certificate it applies. */
 function invalidDer(what: string): TypeError {
   return new TypeError(what);
 }
 
-/** Reads the header of the first element, which may be truncated. */
+/** Reads the tag and length of the first element, whose content may be truncated. */
 function readHead(bytes: Uint8Array): DerHead {
   const [tag, first] = bytes;
   if (tag === undefined || first === undefined) throw invalidDer('it ends too early');
@@ -91,19 +91,19 @@ export function readElements(content: Uint8Array): DerElement[] {
   return elements;
 }
 
-/** Requires an element with this tag, and returns it. */
+/** Returns the element if it has this tag. Otherwise throws; `what` names the element in the message. */
 function expectElement(element: DerElement | undefined, tag: number, what: string): DerElement {
   if (element === undefined) throw invalidDer(`${what} is missing`);
   if (element.tag !== tag) throw invalidDer(`${what} has an unexpected type (tag ${element.tag})`);
   return element;
 }
 
-/** Reads the parts of a SEQUENCE or SET. */
+/** Reads the elements inside a SEQUENCE or SET. */
 export function readParts(element: DerElement | undefined, tag: number, what: string): DerElement[] {
   return readElements(expectElement(element, tag, what).content);
 }
 
-/** Reads an object identifier in dotted form. */
+/** Reads an object identifier, and returns it in dotted form. */
 export function readObjectId(element: DerElement | undefined, what: string): string {
   const { content } = expectElement(element, TAG.objectId, what);
   const arcs: bigint[] = [];
@@ -120,7 +120,7 @@ export function readObjectId(element: DerElement | undefined, what: string): str
   return [root, head - root * 40n, ...rest].join('.');
 }
 
-/** Reads a small non-negative integer. Larger values yield 2^31 - 1. */
+/** Reads a small non-negative integer. Returns 2^31 - 1 for larger values. */
 export function readSmallInteger(element: DerElement | undefined, what: string): number {
   const { content } = expectElement(element, TAG.integer, what);
   if (content.length === 0 || (content[0] ?? 0) >= 0x80) throw invalidDer(`${what} is not a non-negative integer`);
@@ -129,7 +129,7 @@ export function readSmallInteger(element: DerElement | undefined, what: string):
   return value;
 }
 
-/** Reads UTCTime or GeneralizedTime in the form that RFC 5280 (4.1.2.5) requires. */
+/** Reads a UTCTime or GeneralizedTime in the form that RFC 5280 (4.1.2.5) requires. */
 export function readTime(element: DerElement | undefined, what: string): Date {
   const text = Buffer.from(element?.content ?? []).toString('latin1');
   const short = element?.tag === TAG.utcTime;

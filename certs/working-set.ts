@@ -1,6 +1,6 @@
 /**
  * Creates a set of certificates for testing HTTPS and mutual TLS on one machine: two CAs, a server, a client, and
- * client certificates that a receiver must reject. Never for production. Specification: TLS, mutual TLS.
+ * client certificates that a receiver must reject. Not for production. Specification: TLS, mutual TLS.
  */
 import { randomBytes } from 'node:crypto';
 import { isIP, isIPv6 } from 'node:net';
@@ -11,21 +11,21 @@ import { inDays } from './factory/fixture-parts.ts';
 import { makeCertificate } from './factory/make-certificate.ts';
 
 export interface WorkingSetOptions {
-  /** Absolute path of the folder for the files, used in the commands of the README. */
+  /** Absolute path of the folder for the files. The commands of the README contain it. */
   readonly directory: string;
   /** Host names and IP addresses of the server certificate; at least one. */
   readonly hosts: readonly string[];
-  /** Validity in days from now. */
+  /** Validity in days, from now. */
   readonly days: number;
   readonly key: 'p256' | 'rsa2048';
   /** Common name of the client certificate, at most 64 characters. */
   readonly clientName: string;
-  /** Includes the CA keys, which can issue more certificates. */
+  /** Includes the keys of the CAs, which can issue more certificates. */
   readonly keepCaKeys: boolean;
 }
 
 export interface WorkingSetFile {
-  /** Path relative to the folder, with `/`. */
+  /** Path relative to the folder, with `/` as the separator. */
   readonly name: string;
   readonly text: string;
   /** True for a private key, which only its owner may read. */
@@ -34,12 +34,12 @@ export interface WorkingSetFile {
 
 export interface WorkingSet {
   readonly files: readonly WorkingSetFile[];
-  /** Commands of the README. */
+  /** The commands of the README, section by section. */
   readonly guide: readonly GuideSection[];
   readonly validUntil: Date;
 }
 
-/** Client certificates that a receiver must reject, by their names in `mtls.fixtures`. */
+/** Client certificates that a receiver must reject. Their names are those of `mtls.fixtures` in the configuration. */
 export const WORKING_SET_FIXTURES = ['expired', 'not-yet-valid', 'wrong-purpose', 'other-subject'] as const;
 
 /** Every file of a working set, including the CA keys. */
@@ -56,14 +56,14 @@ export const WORKING_SET_FILES: readonly string[] = [
   'client-ca-key.pem',
 ];
 
-/** Age of the expired fixture. Its CA is older. */
+/** Age of the expired certificate, in days. Its CA is one day older. */
 const EXPIRED_SINCE_DAYS = 60;
 
-/** Creates new certificates in memory. P-256 takes half a second, RSA a few seconds. */
+/** Creates new certificates in memory. Takes half a second with P-256 keys, and a few seconds with RSA keys. */
 export async function makeWorkingSet(options: WorkingSetOptions): Promise<WorkingSet> {
   const { hosts, days, clientName, keepCaKeys } = options;
   const validUntil = inDays(days);
-  // CA names differ between sets, so that the files of a set can be recognised.
+  // The names of the CAs contain a random tag, so that files of different sets can be told apart.
   const tag = randomBytes(3).toString('hex');
   const make = (given: CertificateOptions) => makeCertificate({ key: options.key, notAfter: validUntil, ...given });
   const client = (name: string, ca: IssuedCertificate, change: Partial<CertificateOptions> = {}) =>
@@ -86,7 +86,7 @@ export async function makeWorkingSet(options: WorkingSetOptions): Promise<Workin
   });
   const faulty: Record<(typeof WORKING_SET_FIXTURES)[number], Promise<IssuedCertificate>> = {
     expired: client(clientName, clientCa, { notBefore: inDays(-EXPIRED_SINCE_DAYS), notAfter: inDays(-1) }),
-    // Not valid until after the last day of the set.
+    // The validity begins after the end of the set's validity.
     'not-yet-valid': client(clientName, clientCa, { notBefore: inDays(days + 1), notAfter: inDays(2 * days + 1) }),
     'wrong-purpose': client(clientName, clientCa, { usages: ['serverAuth'] }),
     'other-subject': client(otherClientName(clientName), clientCa),
@@ -120,7 +120,10 @@ export async function makeWorkingSet(options: WorkingSetOptions): Promise<Workin
   };
 }
 
-/** Contains the client's name when it fits, to detect a server that searches the subject for it. */
+/**
+ * Returns a name that contains the client's name, if it is short enough. It detects a server that searches the subject
+ * for the client's name.
+ */
 function otherClientName(clientName: string): string {
   const name = `${clientName}-not-${clientName}`;
   return name.length <= 64 ? name : 'someone-else';
@@ -134,7 +137,7 @@ function secret(name: string, text: string): WorkingSetFile {
   return { name, text, secret: true };
 }
 
-/** A step of the README: its purpose, and lines to copy. */
+/** A section of the README: its purpose, and lines to copy. */
 export interface GuideSection {
   readonly title: string;
   readonly text: string;
@@ -149,7 +152,7 @@ interface GuideOptions {
   readonly fixtures: readonly string[];
 }
 
-/** Returns the commands for receiver, run, fixtures, nginx and curl, with quoted paths in this folder. */
+/** Returns the sections for the receiver, a run, the fixtures, nginx and curl. The paths in the commands are quoted. */
 function guideSections({ directory, hosts, clientName, fixtures }: GuideOptions): GuideSection[] {
   const path = (name: string) => join(directory, name);
   const shell = (name: string) => shellWord(path(name));
@@ -247,7 +250,7 @@ function nginxLines(path: (name: string) => string, hosts: readonly string[], cl
     `    ssl_certificate_key ${file('server-key.pem')};`,
     `    ssl_client_certificate ${file('client-ca.pem')};`,
     '    ssl_verify_client on;',
-    // A name with other characters would be escaped differently, so the line is omitted. Every client of the CA is then
+    // A name with other characters would need escapes, so this line is omitted. Every client of the CA is then
     // accepted.
     ...(/^\w[\w.-]*(?: [\w.-]+)*$/.test(clientName)
       ? [`    if ($ssl_client_s_dn != "CN=${clientName}") { return 403; }`]
@@ -259,7 +262,7 @@ function nginxLines(path: (name: string) => string, hosts: readonly string[], cl
   ];
 }
 
-/** Returns the first host without a wildcard, or a host that the wildcard matches. */
+/** Returns the first host without a wildcard, or else a host that the first wildcard matches. */
 function urlHost(hosts: readonly string[]): string {
   const host = hosts.find((one) => !one.startsWith('*.')) ?? hosts[0]?.replace('*', 'hooks') ?? 'localhost';
   return isIPv6(host) ? `[${host}]` : host;
@@ -278,7 +281,7 @@ interface ReadmeOptions {
   readonly guide: readonly GuideSection[];
 }
 
-/** Renders the README of the folder, in Markdown. */
+/** Returns the README of the folder, in Markdown. */
 function readmeText({ hosts, clientName, keepCaKeys, validUntil, guide }: ReadmeOptions): string {
   const files = [
     ['ca.pem', 'The root of the server certificate, which a client must trust.'],

@@ -25,7 +25,7 @@ import { hostFaults } from './host-faults.ts';
 import { reconcile } from './oracle.ts';
 import { trustFaults } from './trust-faults.ts';
 
-/** Analyses a chain. Never throws for any input: a certificate that cannot be read yields the fault `unreadable`. */
+/** Analyses a chain. Never throws: a certificate that cannot be read yields the fault `unreadable`. */
 export function analyseChain(input: ChainInput): ChainAnalysis {
   const { sent, exact, host, trusted, now, oracle } = input;
   const faults: ChainFault[] = [];
@@ -57,7 +57,7 @@ export function analyseChain(input: ChainInput): ChainAnalysis {
   };
 }
 
-/** Facts for a certificate that cannot be read. */
+/** Returns the facts for a certificate that cannot be read. */
 function noFacts(der: Uint8Array): CertificateFacts {
   return {
     subject: '(unreadable)',
@@ -96,7 +96,8 @@ function roleOf(link: Link | undefined, leaf: Link | undefined, related: Readonl
 }
 
 /**
- * Faults of the list itself: order, duplicates, unrelated certificates. `related`: all links on any path from the leaf.
+ * Returns the faults of the list itself: order, duplicates, unnecessary and unrelated certificates. `related` contains
+ * all links on any path from the leaf.
  */
 function orderFaults(
   read: readonly (ReadCertificate | undefined)[],

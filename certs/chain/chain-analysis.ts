@@ -1,4 +1,4 @@
-/** Input and result of a chain analysis, and the names of certificates in messages. Specification: TLS. */
+/** Input and result of a chain analysis, and how messages name certificates. Specification: TLS. */
 
 import type { ChainFaultCode } from '../../contract/index.ts';
 import type { CertificateFacts } from '../facts/certificate-facts.ts';
@@ -7,33 +7,33 @@ import { visibleText } from '../facts/wording.ts';
 import type { Link, TrustedCertificates } from './chain-path.ts';
 
 export interface ChainInput {
-  /** The certificates in DER, in the order in which the server sent them. */
+  /** The certificates as DER, in the order in which the server sent them. */
   readonly sent: readonly Uint8Array[];
   /**
-   * True when `sent` is exactly the list on the wire. When false, as for a list from a TLS library, order, duplicates
-   * and extra certificates are not judged.
+   * True when `sent` is exactly the list on the wire. Otherwise, for example for a list from a TLS library, order,
+   * duplicates and extra certificates are not checked.
    */
   readonly exact: boolean;
-  /** The host of the URL: a name, or an address with or without brackets. */
+  /** The host of the URL: a name, or an IP address with or without brackets. */
   readonly host: string;
-  /** The trusted certificates. Pass the same array each time, because its index is cached. */
+  /** The trusted certificates. Pass the same array each time, because its index is cached by the array. */
   readonly trusted: TrustedCertificates;
   readonly now: Date;
-  /** The error code of Node for the chain; null if Node trusts it, undefined if unknown. */
+  /** Node's error code for the chain. Null if Node trusts it, undefined if Node's verdict is not known. */
   readonly oracle: string | null | undefined;
 }
 
 export interface ChainFault {
   readonly code: ChainFaultCode;
-  /** The certificate's index in `sent`; null when the fault does not concern a sent certificate. */
+  /** Index of the certificate in `sent`. Null when the fault does not concern a certificate that was sent. */
   readonly at: number | null;
-  /** One sentence that names the certificate and the dates, sizes or names concerned. */
+  /** One sentence that names the certificate and its relevant dates, sizes or names. */
   readonly text: string;
 }
 
 /**
- * `extra` does not belong to the chain, is a duplicate, or cannot be read (its facts are then empty). An `intermediate`
- * or `root` outside the path belongs to another path from the same leaf.
+ * `extra` means that the certificate does not belong to the chain, is a duplicate, or cannot be read (its facts are
+ * then empty). An `intermediate` or `root` that is not in `path` belongs to another path from the same leaf.
  */
 export type ChainRole = 'leaf' | 'intermediate' | 'root' | 'extra';
 
@@ -42,18 +42,20 @@ export interface ChainCertificate extends CertificateFacts {
 }
 
 export interface ChainAnalysis {
-  /** The certificates in the order sent. */
+  /** The certificates in the order in which they were sent. */
   readonly certificates: readonly ChainCertificate[];
-  /** The path from the leaf upwards, as indexes into `certificates`. Empty when the leaf cannot be read. */
+  /** The path from the leaf upwards, as indexes into `certificates`. Empty when there is no readable leaf. */
   readonly path: readonly number[];
-  /** Subject of the trusted root that ends the path, whether the server sent it or not. */
+  /** Subject of the trusted root at the end of the path, whether or not the server sent it. Null if there is none. */
   readonly anchor: string | null;
   readonly exact: boolean;
-  /** Faults, with each code at most once per certificate. */
+  /** The faults, each code at most once per certificate. */
   readonly faults: readonly ChainFault[];
-  /** Days until the first certificate of the path (trusted root included) expires; negative when one has expired. */
+  /**
+   * Days until the first certificate of the path expires, including the trusted root. Negative when one has expired.
+   */
   readonly daysLeft: number | null;
-  /** Time of the analysis, in ISO 8601. */
+  /** Time of the analysis, as ISO 8601. */
   readonly checkedAt: string;
 }
 
@@ -66,13 +68,13 @@ export function nameOf({ subject }: ReadCertificate): string {
   return subject.text === '' ? 'a certificate without a name' : visibleText(subject.text, NAME_CHARACTERS);
 }
 
-/** Returns the issuer's name, formatted like {@link nameOf}. */
+/** Returns the name of the issuer, formatted as by {@link nameOf}. */
 export function issuerNameOf({ issuer }: ReadCertificate): string {
   if (issuer.commonName !== null) return `CN=${visibleText(issuer.commonName, NAME_CHARACTERS)}`;
   return issuer.text === '' ? 'a CA without a name' : visibleText(issuer.text, NAME_CHARACTERS);
 }
 
-/** Returns the position and name of a certificate: `the leaf CN=hooks.example`. */
+/** Returns the role and name of a certificate: `the leaf CN=hooks.example`. */
 export function titleOf(link: Link, leaf: Link | undefined): string {
   if (link === leaf) return `the leaf ${nameOf(link.certificate)}`;
   if (link.at === null) return `the trusted ${link.selfSigned ? 'root' : 'CA'} ${nameOf(link.certificate)}`;
@@ -88,12 +90,12 @@ export function days(count: number): string {
   return count === 1 ? '1 day' : `${count} days`;
 }
 
-/** Returns `first`, `second` or `4th` for a 0-based index. */
+/** Returns the ordinal of an index that starts at 0: `first`, `second`, `third`, `4th`. */
 export function ordinalOf(at: number): string {
   return ['first', 'second', 'third'][at] ?? `${at + 1}th`;
 }
 
-/** Joins items and shortens the list: `a, b, c, d, e and 3 more`. */
+/** Joins items, and shortens a long list: `a, b, c, d, e and 3 more`. */
 export function listOf(items: readonly string[]): string {
   const shown = items.slice(0, MAX_LISTED).map((item) => visibleText(item, NAME_CHARACTERS));
   if (items.length > MAX_LISTED) return `${shown.join(', ')} and ${items.length - MAX_LISTED} more`;

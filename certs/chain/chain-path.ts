@@ -7,7 +7,10 @@ import { isKnownSignature } from '../facts/key-facts.ts';
 import { isSignedBy, type ReadCertificate, readCertificate, readSubject } from '../facts/read-certificate.ts';
 import { certificateBlocks } from '../loader/pem.ts';
 
-/** A certificate in the chain. `at` is its index among those sent, or null when only the trust list contains it. */
+/**
+ * A certificate in the chain. `at` is its index in the list that was sent, or null when only the trust list contains
+ * it.
+ */
 export interface Link {
   readonly certificate: ReadCertificate;
   readonly at: number | null;
@@ -18,25 +21,28 @@ export interface Link {
 }
 
 export interface Links {
-  /** The certificates sent, by index; undefined for unreadable certificates and duplicates. */
+  /** The certificates that were sent, by index. Undefined for unreadable certificates and duplicates. */
   readonly sent: readonly (Link | undefined)[];
-  /** Maps the index of each duplicate to the index where the certificate was sent first. */
+  /** Maps the index of each duplicate to the index at which the certificate was sent first. */
   readonly repeats: ReadonlyMap<number, number>;
-  /** Returns the certificates, sent or trusted, whose subject is this one's issuer. */
+  /** Returns the other certificates, sent or trusted, whose subject is the issuer of this one. */
   namesakes(link: Link): readonly Link[];
-  /** Returns the namesakes that signed it. */
+  /** Returns those namesakes whose key signed this certificate. */
   issuers(link: Link): readonly Link[];
 }
 
-/** The trusted certificates, indexed by subject. Indexing reads only names; a root is parsed when a chain names it. */
+/**
+ * The trusted certificates, indexed by subject. Indexing reads only names; a certificate is parsed when a chain refers
+ * to it.
+ */
 export interface TrustList {
-  /** Returns the certificates with this subject ({@link DistinguishedName.key}). */
+  /** Returns the certificates with this subject. `key` is a {@link DistinguishedName.key}. */
   bySubject(key: string): readonly ReadCertificate[];
-  /** {@link DistinguishedName.organisation} of every subject. */
+  /** {@link DistinguishedName.organisation} of all subjects. */
   readonly organisations: ReadonlySet<string>;
 }
 
-/** PEM texts that contain one or more certificates, or parsed certificates. */
+/** PEM texts with one or more certificates each, or parsed certificates. */
 export type TrustedCertificates = readonly (string | X509Certificate)[];
 
 /**
@@ -45,12 +51,12 @@ export type TrustedCertificates = readonly (string | X509Certificate)[];
  */
 const MAX_VERIFICATIONS = 500;
 const MAX_DEPTH = 20;
-/** Maximum number of steps, because a hostile server can send certificates that certify each other in every order. */
+/** Maximum number of steps, because a hostile server can send certificates that certify each other in any order. */
 const MAX_STEPS = 500;
 
 /**
- * Returns true also for a signature with an unknown algorithm, so that the path continues. A fault reports that the
- * signature was not verified.
+ * Returns true when the issuer signed the certificate. Also returns true when the signature algorithm is unknown, so
+ * that the path continues; a fault then reports that the signature was not verified.
  */
 function mayHaveSigned(issuer: ReadCertificate, certificate: ReadCertificate): boolean {
   return isSignedBy(certificate.x509, issuer.x509) || !isKnownSignature(certificate.signature);
@@ -61,9 +67,9 @@ function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
 }
 
 /**
- * Indexes the certificates sent and the trust list.
+ * Indexes the certificates that were sent and the trust list.
  *
- * @param read the certificates sent; undefined for those that cannot be read
+ * @param read the certificates that were sent; undefined for those that cannot be read
  */
 export function linksOf(read: readonly (ReadCertificate | undefined)[], trust: TrustList): Links {
   let left = MAX_VERIFICATIONS;
@@ -129,7 +135,7 @@ export function isAnchored(path: readonly Link[]): boolean {
   return top?.selfSigned === true && top.trusted;
 }
 
-/** Returns all paths from the leaf upwards, each followed until no issuer is found. */
+/** Returns all paths from the leaf upwards. Each path ends where no issuer is found. */
 function pathsFrom(leaf: Link, links: Links): Link[][] {
   const paths: Link[][] = [];
   let steps = MAX_STEPS;
@@ -144,7 +150,7 @@ function pathsFrom(leaf: Link, links: Links): Link[][] {
 
 type Coded = { readonly code: string };
 
-/** Returns a rank that is compared from the left. Lower is better. */
+/** Returns a rank. Ranks are compared number by number from the left; the lower one is better. */
 function rank(path: readonly Link[], faults: readonly Coded[]): number[] {
   const warnings = faults.filter(({ code }) => code === 'expires-soon').length;
   const anchored = isAnchored(path);
@@ -158,7 +164,8 @@ function rank(path: readonly Link[], faults: readonly Coded[]): number[] {
 }
 
 /**
- * Counts issuers that OpenSSL rejects despite a valid signature: key identifiers differ, or the issuer may not sign.
+ * Counts the issuers that OpenSSL rejects despite a valid signature, because key identifiers differ or the issuer may
+ * not sign certificates.
  */
 export function countMismatches(path: readonly Link[]): number {
   return path.filter(({ certificate }, index) => {
@@ -172,7 +179,7 @@ function better(a: readonly number[], b: readonly number[]): boolean {
   return index >= 0 && (a[index] ?? 0) < (b[index] ?? 0);
 }
 
-/** Finds the best path from the leaf upwards, as a client would choose it. */
+/** Returns the path from the leaf upwards that a client would choose. */
 export function findPath(leaf: Link, links: Links, faultsOf: (path: readonly Link[]) => readonly Coded[]): Link[] {
   let best: { path: Link[]; ranks: number[] } | undefined;
   for (const path of pathsFrom(leaf, links)) {
@@ -182,7 +189,7 @@ export function findPath(leaf: Link, links: Links, faultsOf: (path: readonly Lin
   return best?.path ?? [leaf];
 }
 
-/** Returns all links that can be reached upwards from the path. */
+/** Returns all links on the path, and all that can be reached from them upwards. */
 export function reachable(path: readonly Link[], upwards: (link: Link) => readonly Link[]): Set<Link> {
   const found = new Set(path);
   // The loop also visits the links that it adds.
@@ -191,8 +198,8 @@ export function reachable(path: readonly Link[], upwards: (link: Link) => readon
 }
 
 /**
- * Finds the server's own certificate: the first one, as TLS requires. If the first one is a CA and a later certificate
- * leads up to it, the order is wrong, and the later one is the leaf.
+ * Returns the server's own certificate. This is the first one, as TLS requires. If the first one is a CA that issued a
+ * later certificate, directly or not, the order is wrong, and the later one is the leaf.
  */
 export function findLeaf(links: Links): Link | undefined {
   const [first] = links.sent;
@@ -249,7 +256,7 @@ function readEntry({ der, known }: Entry): ReadCertificate[] {
 
 const LISTS = new WeakMap<TrustedCertificates, { readonly length: number; readonly list: TrustList }>();
 
-/** Returns the index of the list, cached until the length of the array changes. */
+/** Returns the index of the trusted certificates. It is cached as long as the length of the array stays the same. */
 export function trustListOf(trusted: TrustedCertificates): TrustList {
   const cached = LISTS.get(trusted);
   if (cached?.length === trusted.length) return cached.list;

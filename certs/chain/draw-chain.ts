@@ -5,7 +5,7 @@ import type { KeyFacts } from '../facts/key-facts.ts';
 import { type ChainAnalysis, days, ordinalOf } from './chain-analysis.ts';
 
 export interface ChainLine {
-  /** The indentation and the branch characters. */
+  /** Indentation and branch characters before the text of the line. */
   readonly lead: string;
   readonly text: string;
   /** True when the line ends with fault codes. */
@@ -14,7 +14,7 @@ export interface ChainLine {
 
 /**
  * Returns the lines of the tree: names, keys, signatures, dates, and fault codes in brackets. Certificates outside the
- * path follow. `ascii` draws the branches without box characters.
+ * path follow the tree. With `ascii`, the branches are drawn without box-drawing characters.
  */
 export function chainLines(analysis: ChainAnalysis, { ascii = false }: { readonly ascii?: boolean } = {}): ChainLine[] {
   const { certificates, path, anchor, faults, exact } = analysis;

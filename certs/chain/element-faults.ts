@@ -1,5 +1,6 @@
 /**
- * Finds the faults of each certificate in a path, alone and as issuer of the certificate below it. Specification: TLS.
+ * Finds the faults of each certificate in a path, including its faults as the issuer of the certificate below it.
+ * Specification: TLS.
  */
 
 import { LIMITS } from '../../contract/index.ts';
@@ -54,7 +55,7 @@ function dates({ link, now, title }: Element): FaultText {
   }
 }
 
-/** Finds keys that are too weak. Keys of an unknown type are left to OpenSSL. */
+/** Reports keys that are too weak. Keys of an unknown type are left to OpenSSL. */
 function key({ link, title }: Element): FaultText {
   const facts = keyFactsOf(publicKeyOf(link.certificate.x509));
   if (keyStrength(facts) !== 'weak') return null;
@@ -69,7 +70,9 @@ function weakKeyText({ kind, bits, curve }: KeyFacts): string {
     : `a key on the curve ${curve} of ${bits} bits; the minimum is ${MINIMUM_CURVE_BITS}`;
 }
 
-/** Reports a signature that cannot be verified here. OpenSSL's verdict overrides this fault. */
+/**
+ * Reports a signature algorithm that this analysis cannot verify. OpenSSL's verdict takes precedence over this fault.
+ */
 function algorithm({ link, index, path, title }: Element): FaultText {
   const { certificate } = link;
   const issuer = path[index + 1];
@@ -79,7 +82,7 @@ function algorithm({ link, index, path, title }: Element): FaultText {
   return ['unexplained', text];
 }
 
-/** Ignores self-signed certificates, whose signature does not matter. */
+/** Reports weak signatures, except those of self-signed certificates, which do not matter. */
 function signature({ link, title }: Element): FaultText {
   const hash = weakHashOf(link.certificate.signature);
   if (hash === null || link.selfSigned) return null;
@@ -105,7 +108,10 @@ function pathLength({ link, index, path, title }: Element): FaultText {
   return ['path-too-long', text];
 }
 
-/** Requires serverAuth in every certificate with an extended key usage, as OpenSSL and public CAs do. */
+/**
+ * Reports an extended key usage without serverAuth, which OpenSSL and public CAs require at every level, and a key
+ * usage of the leaf that does not suit a TLS server.
+ */
 function purpose({ link, index, title }: Element): FaultText {
   const { extensions } = link.certificate;
   const fault = purposeFault('server', extensions);

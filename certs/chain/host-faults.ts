@@ -1,5 +1,6 @@
 /**
- * Checks the host of a certificate. Only the subject alternative name counts (RFC 9110, 4.3.4; RFC 6125, 6.4).
+ * Checks whether a certificate is for the host. Only the subject alternative name counts (RFC 9110, 4.3.4; RFC 6125,
+ * 6.4).
  */
 
 import { hostsOf } from '../facts/certificate-facts.ts';
@@ -38,7 +39,7 @@ export function hostFaults(leaf: Link, host: string): ChainFault[] {
   return [mismatch(`${name} is for ${listOf(hostsOf(certificate))}, not for ${asked}.`)];
 }
 
-/** Returns true when one of the names matches the host: a DNS name, or an IP address in any spelling. */
+/** Returns true when one of the names matches the host, which is a DNS name, or an IP address in any spelling. */
 export function matchesHost(names: readonly AlternativeName[], host: string): boolean {
   const address = canonicalIp(host);
   if (address !== null) return names.some(({ kind, name }) => kind === 'ip' && name === address);
@@ -50,7 +51,7 @@ function normalise(name: string): string {
   return name.toLowerCase().replace(/\.$/, '');
 }
 
-/** Returns true when the pattern matches the DNS name. An asterisk matches exactly one label, the left-most. */
+/** Returns true when the pattern matches the DNS name. An asterisk matches exactly one label, and only the first. */
 function matchesName(pattern: string, host: string): boolean {
   const [wanted, given] = [normalise(host), normalise(pattern)];
   if (wanted === '' || given === '') return false;

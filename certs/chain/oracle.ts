@@ -1,4 +1,4 @@
-/** Compares the faults that the analysis found with OpenSSL's verdict. If they disagree, both are reported. */
+/** Compares the faults that the analysis found with OpenSSL's verdict. If the two disagree, both are reported. */
 
 import type { ChainFaultCode } from '../../contract/index.ts';
 import { keyFactsOf, keyInWords, keyStrength, publicKeyOf } from '../facts/key-facts.ts';
@@ -14,7 +14,7 @@ const NO_ISSUER: readonly ChainFaultCode[] = [
   'issuer-not-authority',
 ];
 
-/** Faults that explain a Node error code. `UNSPECIFIED` stands for errors without a name. */
+/** Faults that explain an error code of Node. Node uses `UNSPECIFIED` for errors without a code. */
 const EXPLAINED_BY: Readonly<Record<string, readonly ChainFaultCode[]>> = {
   UNABLE_TO_GET_ISSUER_CERT: NO_ISSUER,
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: NO_ISSUER,
@@ -35,13 +35,19 @@ const EXPLAINED_BY: Readonly<Record<string, readonly ChainFaultCode[]>> = {
   UNSPECIFIED: ['issuer-not-authority', 'weak-signature', 'weak-key', 'path-too-long', 'wrong-purpose'],
 };
 
-/** Faults that make the handshake fail with varying codes. */
+/** Faults that make the handshake fail with various codes. */
 const SELF_EVIDENT: readonly ChainFaultCode[] = ['unreadable', 'unexplained'];
 
-/** Faults about which OpenSSL is at least as strict: if it trusts the chain, one of the two verdicts is wrong. */
+/**
+ * Faults for which OpenSSL is at least as strict as the analysis. If OpenSSL trusts the chain, one of the verdicts is
+ * wrong.
+ */
 const STRICT_CODES: readonly ChainFaultCode[] = [...NO_ISSUER, 'path-too-long', 'wrong-purpose'];
 
-/** Returns the faults after the comparison. `anchored` states that the path ends at a trusted root. */
+/**
+ * Compares the faults with OpenSSL's verdict, and returns the faults to report. `anchored` is true when the path ends
+ * at a trusted root.
+ */
 export function reconcile(
   faults: readonly ChainFault[],
   path: readonly Link[],
@@ -57,7 +63,8 @@ export function reconcile(
 }
 
 function withTrust(faults: readonly ChainFault[], anchored: boolean): ChainFault[] {
-  // A chain that is complete only with the trust list is both trusted and incomplete. The verdicts agree.
+  // A chain can be trusted although the server omits an intermediate that the trust list contains. This is no
+  // contradiction.
   const contradicted = faults.filter(
     ({ code }) => STRICT_CODES.includes(code) && !(anchored && code === 'missing-intermediate'),
   );
@@ -89,7 +96,10 @@ const GUESSES: Readonly<Record<string, string>> = {
     'critical extension is unknown to OpenSSL',
 };
 
-/** Returns a known reason for OpenSSL to reject a chain with valid names and signatures. */
+/**
+ * Returns a likely reason for OpenSSL to reject a chain in which the analysis found no such fault. Returns '' if there
+ * is none.
+ */
 function guess(path: readonly Link[], oracle: string): string {
   const [leaf] = path;
   if (Object.hasOwn(GUESSES, oracle)) return `: ${GUESSES[oracle]}`;

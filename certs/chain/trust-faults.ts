@@ -1,4 +1,6 @@
-/** Explains why a path does not end at a trusted root. OpenSSL's five codes for this do not distinguish the cases. */
+/**
+ * Explains why a path does not end at a trusted root. OpenSSL's five error codes for this do not distinguish the cases.
+ */
 
 import { visibleText } from '../facts/wording.ts';
 import { type ChainFault, issuerNameOf, nameOf } from './chain-analysis.ts';
@@ -30,7 +32,9 @@ export function trustFaults(path: readonly Link[], links: Links, trust: TrustLis
   return [issuerAbsent(top, leaf, issuer, links, trust)];
 }
 
-/** Reports a chain that is trusted only because the trust list contains an intermediate that the server should send. */
+/**
+ * Reports an intermediate that the server should send. The chain is trusted only because the trust list contains it.
+ */
 function missingButTrusted(path: readonly Link[]): ChainFault[] {
   const index = path.findIndex(({ at, selfSigned }) => at === null && !selfSigned);
   const [below, missing] = [path[index - 1], path[index]];
@@ -41,7 +45,7 @@ function missingButTrusted(path: readonly Link[]): ChainFault[] {
   return [{ code: 'missing-intermediate', at: below.at, text }];
 }
 
-/** Finds a certificate that has the name of the issuer but another key. */
+/** Describes a certificate that has the name of the issuer but another key. Returns null if there is none. */
 function forgedIssuer(top: Link, links: Links, trust: TrustList): string | null {
   const name = nameOf(top.certificate);
   const issuer = issuerNameOf(top.certificate);
@@ -55,9 +59,9 @@ function forgedIssuer(top: Link, links: Links, trust: TrustList): string | null 
 }
 
 /**
- * Handles an issuer that is neither sent nor trusted. Either an intermediate is missing or the CA is unknown, and this
- * cannot be decided with certainty. Public CAs put the URL of the issuer into a leaf. An intermediate of a private CA
- * often has such a URL too, so only its organisation counts.
+ * Reports an issuer that is neither sent nor trusted. Whether an intermediate is missing or the CA is unknown cannot be
+ * decided with certainty. A trusted root of the same organisation, or the URL of the issuer in a leaf, indicates a
+ * missing intermediate. The URL in an intermediate is ignored, because private CAs often include one as well.
  */
 function issuerAbsent(top: Link, leaf: Link, issuer: string, links: Links, trust: TrustList): ChainFault {
   const { certificate, at } = top;
@@ -87,8 +91,8 @@ function issuerAbsent(top: Link, leaf: Link, issuer: string, links: Links, trust
 }
 
 /**
- * Returns true when the server sends another certificate's chain: a CA that leads to a trusted root but not to the
- * leaf.
+ * Returns true when the server sends the chain of another certificate: a CA that leads to a trusted root, but did not
+ * issue this one.
  */
 function hasUnlinked(top: Link, links: Links): boolean {
   return links.sent.some((link) => {

@@ -3,31 +3,31 @@
 export type ExtendedKeyUsage = 'serverAuth' | 'clientAuth';
 
 export interface CertificateOptions {
-  /** Distinguished name, for example `CN=localhost, O=Example`, or the DER of a name to copy exactly. */
+  /** Subject: a distinguished name such as `CN=localhost, O=Example`, or the DER of a name, which is copied exactly. */
   readonly subject: string | Uint8Array;
-  /** Issuer of the certificate. Default: self-signed. */
+  /** Issuer of the certificate. Default: the certificate is self-signed. */
   readonly issuer?: IssuedCertificate;
   /** Type of the key. Default: P-256. */
   readonly key?: KeyKind;
   /** Reuses the key pair of another certificate. */
   readonly keyOf?: IssuedCertificate;
-  /** Makes the certificate a CA. `pathLength` is the number of CAs allowed below it. */
+  /** Makes the certificate a CA. `pathLength` is the maximum number of CAs below it. */
   readonly authority?: boolean;
   readonly pathLength?: number;
-  /** Host names and IP addresses of the subject alternative name. Default: no such extension. */
+  /** Host names and IP addresses of the subject alternative name. Default: without this extension. */
   readonly hosts?: readonly string[];
-  /** Extended key usages. Default: no such extension. */
+  /** Extended key usages. Default: without this extension. */
   readonly usages?: readonly ExtendedKeyUsage[];
-  /** Start of the validity. Default: valid for one year from yesterday. */
+  /** Start of the validity. Default: yesterday; the certificate is valid for one year. */
   readonly notBefore?: Date;
   readonly notAfter?: Date;
   /** Hash of the signature. Default: SHA-256. */
   readonly hash?: Hash;
-  /** URL of the issuer's certificate (authority information access, caIssuers). */
+  /** URL of the issuer's certificate (caIssuers in the authority information access). */
   readonly issuerUrl?: string;
 }
 
-/** A certificate and its private key, both as PEM; `der` is the certificate as DER. */
+/** A certificate and its private key. `cert` and `key` are PEM, `der` is the certificate as DER. */
 export interface IssuedCertificate {
   readonly cert: string;
   /** The private key as PKCS#8. */

@@ -1,6 +1,6 @@
 /**
- * Assembles certificates from the parts of another one, byte by byte. The X.509 library would re-encode names, which
- * may change their bytes or fail.
+ * Assembles certificates from the parts of another certificate, byte by byte. An X.509 library would re-encode names,
+ * which can change their bytes or fail.
  */
 import {
   createHash,
@@ -16,13 +16,13 @@ import { bodyOf, EXTENSION_IDS, listExtensions } from '../facts/read-certificate
 import { pemOf } from '../loader/pem.ts';
 
 const { sequence } = TAG;
-/** Supported signature algorithms by key type. */
+/** Signature algorithms that are supported, by key type. */
 const SIGNATURES: Readonly<Record<string, { readonly algorithm: Uint8Array; readonly hash: string | null }>> = {
   ec: { algorithm: der(sequence, derObjectIdentifier('1.2.840.10045.4.3.2')), hash: 'sha256' },
   rsa: { algorithm: der(sequence, derObjectIdentifier('1.2.840.113549.1.1.11'), der(0x05)), hash: 'sha256' },
   ed25519: { algorithm: der(sequence, derObjectIdentifier('1.3.101.112')), hash: null },
 };
-/** Version 3, encoded as 2. */
+/** Version 3 of X.509, which is encoded as 2. */
 const VERSION_3 = der(TAG.context0, der(TAG.integer, Uint8Array.of(2)));
 const HOUR_MS = 3_600_000;
 const VALID_DAYS = 7;
@@ -32,7 +32,7 @@ export interface CertificateParts {
   readonly serial: Uint8Array;
   readonly issuer: Uint8Array;
   readonly subject: Uint8Array;
-  /** Complete extensions by object identifier. */
+  /** The extensions, each with all its bytes, by object identifier. */
   readonly extensions: ReadonlyMap<string, Uint8Array>;
 }
 
@@ -65,12 +65,15 @@ function keyId(pair: KeyPair): Uint8Array {
   return createHash('sha1').update(pair.publicDer).digest();
 }
 
-/** Returns the subject key identifier of a key (RFC 5280, 4.2.1.2). */
+/** Returns the identifier of a key (RFC 5280, 4.2.1.2). */
 export function subjectKeyId(pair: KeyPair): Uint8Array {
   return extension(EXTENSION_IDS.subjectKeyIdentifier, der(TAG.octetString, keyId(pair)));
 }
 
-/** Returns the authority key identifier for a self-signed issuer: key, name and serial number (RFC 5280, 4.2.1.1). */
+/**
+ * Returns the value of the authority key identifier for a self-signed issuer: key, name and serial number (RFC 5280,
+ * 4.2.1.1).
+ */
 export function authorityKeyId(pair: KeyPair, { subject, serial }: CertificateParts): Uint8Array {
   const value = der(
     sequence,
@@ -81,14 +84,16 @@ export function authorityKeyId(pair: KeyPair, { subject, serial }: CertificatePa
   return extension(EXTENSION_IDS.authorityKeyIdentifier, value);
 }
 
-/** A key pair. `publicDer` is the SubjectPublicKeyInfo, `pem` the private key in PKCS#8. */
+/** A key pair. `publicDer` is the SubjectPublicKeyInfo as DER, `pem` the private key as PKCS#8. */
 export interface KeyPair {
   readonly privateKey: KeyObject;
   readonly publicDer: Uint8Array;
   readonly pem: string;
 }
 
-/** Generates a pair of the same type as another key if that is supported, otherwise P-256. RSA keys have 2048 bits. */
+/**
+ * Generates a key pair of the same type as `like` if that type is supported, otherwise P-256. RSA keys have 2048 bits.
+ */
 export function newKeyPair(like?: KeyObject): KeyPair {
   return keyPairOf(newKeys(like).privateKey);
 }
@@ -119,7 +124,7 @@ function newKeys(like: KeyObject | undefined): { privateKey: KeyObject; publicKe
   }
 }
 
-/** Returns a new serial number, positive as RFC 5280 (4.1.2.2) requires. */
+/** Returns a new serial number. It is positive, as RFC 5280 (4.1.2.2) requires. */
 export function positiveSerial(): Buffer {
   const bytes = randomBytes(16);
   bytes[0] = ((bytes[0] ?? 0) & 0x7f) | 0x01;
@@ -137,7 +142,10 @@ function signatureOf({ privateKey }: KeyPair) {
   return signature;
 }
 
-/** Assembles a certificate (PEM) from these parts for the key of `pair`, signed by `signer`, valid for a week. */
+/**
+ * Assembles a certificate from these parts, for the key of `pair`, signed by `signer` and valid for a week. Returns
+ * PEM.
+ */
 export function assembleCertificate(parts: CertificateParts, pair: KeyPair, signer: KeyPair): string {
   const now = Date.now();
   const extensions = [...parts.extensions.values()];
@@ -153,7 +161,7 @@ export function assembleCertificate(parts: CertificateParts, pair: KeyPair, sign
     pair.publicDer,
     ...(extensions.length === 0 ? [] : [der(TAG.context3, der(sequence, ...extensions))]),
   );
-  // The zero byte states that the last byte has no unused bits.
+  // The zero byte states that all bits of the last byte are used.
   const signature = der(TAG.bitString, Uint8Array.of(0), sign(hash, body, signer.privateKey));
   return pemOf('CERTIFICATE', der(sequence, body, algorithm, signature));
 }

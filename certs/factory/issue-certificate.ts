@@ -1,4 +1,7 @@
-/** Issues certificates with @peculiar/x509. Import this module lazily: the library loads in a fifth of a second. */
+/**
+ * Issues certificates with @peculiar/x509. Import this module lazily, because loading the library takes a fifth of a
+ * second.
+ */
 import 'reflect-metadata';
 import { webcrypto } from 'node:crypto';
 import { isIP } from 'node:net';
@@ -17,7 +20,7 @@ import { positiveSerial } from './forge-certificate.ts';
 
 x509.cryptoProvider.set(webcrypto);
 
-/** Objects that the library needs for signing, by certificate. */
+/** The objects of the library that are needed for signing, by certificate. */
 const PAIRS = new WeakMap<IssuedCertificate, { keys: webcrypto.CryptoKeyPair; certificate: x509.X509Certificate }>();
 
 function pairOf(issued: IssuedCertificate) {
@@ -80,7 +83,7 @@ export async function issueCertificate(options: CertificateOptions): Promise<Iss
     issuer: signer?.certificate.subjectName ?? subject,
     notBefore: notBefore ?? new Date(now - DAY_MS),
     notAfter: notAfter ?? new Date(now + 365 * DAY_MS),
-    // The algorithm depends on the issuer's key, so that an RSA CA can sign an elliptic curve leaf.
+    // The algorithm is that of the issuer's key. An RSA CA can sign a leaf with an elliptic-curve key.
     signingAlgorithm: signingAlgorithm(issuer?.keyKind ?? keyKind, hash),
     publicKey: keys.publicKey,
     signingKey: signer?.keys.privateKey ?? keys.privateKey,

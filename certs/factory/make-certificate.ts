@@ -1,11 +1,11 @@
-/** Creates certificates at run time for tests, demos and probes, never for production. Specification: TLS. */
+/** Creates certificates at run time for tests, demos and probes. Not for production. Specification: TLS. */
 
 import { randomBytes } from 'node:crypto';
 import type { CertificateOptions, IssuedCertificate } from './certificate-options.ts';
 
 /**
- * Creates a certificate, valid or faulty according to the options, and a key unless one is given. An elliptic curve key
- * takes a few milliseconds, an RSA key a tenth of a second or more.
+ * Creates a certificate, valid or faulty depending on the options, and a key unless one is given. Generating an
+ * elliptic-curve key takes a few milliseconds, an RSA key a tenth of a second or more.
  */
 export async function makeCertificate(options: CertificateOptions): Promise<IssuedCertificate> {
   // Loading the library takes a fifth of a second.
@@ -13,7 +13,7 @@ export async function makeCertificate(options: CertificateOptions): Promise<Issu
   return issueCertificate(options);
 }
 
-/** A certificate and its private key, both PEM. */
+/** A certificate and its private key, both as PEM. */
 export interface KeyedCertificate {
   readonly cert: string;
   readonly key: string;
@@ -21,7 +21,7 @@ export interface KeyedCertificate {
 
 /** A server certificate for localhost, 127.0.0.1 and ::1, and the CA that issued it. */
 export interface QuickStartCertificate extends KeyedCertificate {
-  /** Clients must trust `cert`. `key` can issue more certificates. */
+  /** The CA. Clients must trust `cert`; `key` can issue more certificates. */
   readonly ca: KeyedCertificate;
 }
 
@@ -29,9 +29,9 @@ const VALID_MS = 7 * 24 * 3_600_000;
 const HOUR_MS = 3_600_000;
 
 /**
- * Creates a new certificate and CA in memory at each call: P-256 keys, SHA-256 signatures, valid for a week from an
- * hour ago because clocks differ. Each CA has its own name and key identifier, so that a client can trust several.
- * Takes 10 to 50 milliseconds.
+ * Creates a new certificate and a new CA in memory. Keys are P-256, signatures use SHA-256, and the validity is one
+ * week, starting an hour ago because clocks differ. Each CA has its own name and key identifier, so that a client can
+ * trust several. Takes 10 to 50 milliseconds.
  */
 export async function quickStartCertificate(): Promise<QuickStartCertificate> {
   const validity = { notBefore: new Date(Date.now() - HOUR_MS), notAfter: new Date(Date.now() + VALID_MS) };

@@ -1,4 +1,4 @@
-/** Contents of a certificate as plain data: names, dates, purposes. Specification: TLS. */
+/** The contents of a certificate as plain data: names, dates, purposes. Specification: TLS. */
 
 import { createHash, type X509Certificate } from 'node:crypto';
 import { rootCertificates } from 'node:tls';
@@ -8,7 +8,9 @@ import { type KeyFacts, keyFactsOf, publicKeyOf } from './key-facts.ts';
 import { type CertificateExtensions, type ReadCertificate, readCertificate, readingOf } from './read-certificate.ts';
 import { visibleText } from './wording.ts';
 
-/** Facts about a certificate. All texts are safe to print: control characters are escaped and long texts truncated. */
+/**
+ * Facts about a certificate. All texts are safe to print: control characters are escaped, and long texts are truncated.
+ */
 export interface CertificateFacts {
   /** Subject on one line, in the order of the certificate: `C=US, O=Example, CN=hooks.example`. */
   readonly subject: string;
@@ -16,7 +18,7 @@ export interface CertificateFacts {
   /** DNS names and IP addresses of the subject alternative name. */
   readonly hosts: readonly string[];
   readonly commonName: string | null;
-  /** Start and end of the validity, in ISO 8601. */
+  /** Start and end of the validity, as ISO 8601. */
   readonly notBefore: string;
   readonly notAfter: string;
   readonly key: KeyFacts;
@@ -24,7 +26,7 @@ export interface CertificateFacts {
   readonly signature: string;
   /** True when the basic constraints contain CA:TRUE. */
   readonly authority: boolean;
-  /** Number of CAs allowed below it; null for no limit. */
+  /** Maximum number of CAs between this certificate and a leaf. Null for no limit. */
   readonly pathLength: number | null;
   /** Extended key usages by name, or by object identifier; null if the extension is absent, which allows all. */
   readonly usages: readonly string[] | null;
@@ -34,14 +36,14 @@ export interface CertificateFacts {
   readonly keyFingerprint: string;
   /** URL of the issuer's certificate. */
   readonly issuerUrl: string | null;
-  /** True when subject and issuer have the same name, which does not imply self-signed. */
+  /** True when subject and issuer have the same name. The certificate need not be self-signed. */
   readonly selfIssued: boolean;
   /** True when the server must staple an OCSP response (RFC 7633). */
   readonly mustStaple: boolean;
 }
 
 const TEXT_CHARACTERS = 255;
-/** Maximum number of names and usages in the facts. The host check uses all names. */
+/** Maximum number of names and of usages in the facts. The check of the host uses all names. */
 const MAX_ENTRIES = 1000;
 
 export function sha256(bytes: Uint8Array): string {
@@ -77,7 +79,7 @@ export function factsOf(read: ReadCertificate): CertificateFacts {
 }
 
 /**
- * Reads one certificate as DER.
+ * Reads the facts of one certificate, given as DER.
  *
  * @throws HookproofError CERTIFICATE_UNREADABLE
  */
@@ -93,7 +95,7 @@ export function certificateFacts(der: Uint8Array): CertificateFacts {
   }
 }
 
-/** Explains why {@link readCertificate} rejected the bytes, as the end of a sentence. */
+/** Explains why {@link readCertificate} rejected the bytes. The text continues a sentence. */
 export function whyUnreadable(der: Uint8Array, error: unknown): string {
   if (der.length === 0) return 'it is empty';
   if (Buffer.from(der.subarray(0, 11)).toString('latin1') === '-----BEGIN ') return 'it is PEM, expected DER';
@@ -102,7 +104,7 @@ export function whyUnreadable(der: Uint8Array, error: unknown): string {
 
 interface Validity {
   readonly notBefore: Date;
-  /** Last moment at which it is valid. */
+  /** Last moment at which the certificate is valid. */
   readonly notAfter: Date;
 }
 
@@ -110,7 +112,7 @@ export const DAY_MS = 86_400_000;
 
 type ValidityState = 'expired' | 'not-yet-valid' | 'expires-soon' | 'valid';
 
-/** Returns the validity as parsed by Node, which works for every certificate that Node can load. */
+/** Returns the validity as Node parses it, which works for every certificate that Node can load. */
 export function validityOf({ validFrom, validTo }: X509Certificate): Validity {
   return { notBefore: new Date(validFrom), notAfter: new Date(validTo) };
 }
@@ -121,28 +123,28 @@ export function validityAt({ notBefore, notAfter }: Validity, now: Date): Validi
   return daysBetween(now, notAfter) < EXPIRY_WARNING_DAYS ? 'expires-soon' : 'valid';
 }
 
-/** Returns true when the certificate is valid at that time. */
+/** Returns true when the certificate is valid at this time. */
 export function isInForce(certificate: X509Certificate, now: Date): boolean {
   const state = validityAt(validityOf(certificate), now);
   return state === 'valid' || state === 'expires-soon';
 }
 
-/** Returns the number of days, rounded down; negative when `to` is earlier. */
+/** Returns the number of days from one time to another, rounded down. Negative when `to` is earlier. */
 export function daysBetween(from: Date, to: Date): number {
   return Math.floor((to.getTime() - from.getTime()) / DAY_MS);
 }
 
 export type Purpose = 'client' | 'server';
 
-/** Extended key usage that each purpose requires (RFC 5280, 4.2.1.12), and a description of its users. */
+/** The extended key usage that each purpose requires (RFC 5280, 4.2.1.12), and a word for its users. */
 export const PURPOSES = {
   client: { usage: 'clientAuth', users: 'clients' },
   server: { usage: 'serverAuth', users: 'servers' },
 } as const;
 
 /**
- * Explains why OpenSSL rejects the purpose; null when it accepts it. A certificate without the extensions is valid for
- * every purpose.
+ * Returns why OpenSSL rejects the certificate for this purpose, or null when it accepts it. A certificate without these
+ * extensions is valid for every purpose.
  *
  * - `other-purpose`: the extended key usage does not include the purpose.
  * - `any-purpose`: the extended key usage is "any", which OpenSSL and public CAs do not accept for clients or servers.
@@ -160,12 +162,12 @@ export function purposeFault(
 
 let publicRoots: readonly Buffer[] | undefined;
 
-/** Minimum size of a name, because an empty one has two bytes that occur anywhere. */
+/** Minimum size of a name in bytes. An empty name has two bytes, which occur everywhere. */
 const MIN_NAME_BYTES = 3;
 
 /**
- * Returns true when a name (DER, with tag and length) belongs to one of Node's built-in roots. Searching the roots for
- * the bytes of the name avoids parsing them. They are decoded on first use.
+ * Returns true when a name (DER, including tag and length) belongs to one of Node's built-in roots. To avoid parsing
+ * the roots, the bytes of the name are searched in them. The roots are decoded on first use.
  */
 export function isPublicAuthority(name: Uint8Array): boolean {
   if (name.length < MIN_NAME_BYTES) return false;
@@ -181,12 +183,12 @@ function nameText(name: DistinguishedName | undefined): string {
   return name.text === '' ? 'without a name' : visibleText(name.text, NAME_CHARACTERS);
 }
 
-/** Returns the subject on one line, safe to print and truncated for messages. */
+/** Returns the subject on one line, truncated and safe to print. */
 export function subjectInWords(certificate: X509Certificate): string {
   return nameText(readingOf(certificate)?.subject);
 }
 
-/** Returns the issuer, formatted like {@link subjectInWords}. */
+/** Returns the issuer on one line, truncated and safe to print. */
 export function issuerInWords(certificate: X509Certificate): string {
   return nameText(readingOf(certificate)?.issuer);
 }

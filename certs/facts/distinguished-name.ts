@@ -4,13 +4,15 @@ import { type DerElement, readElement, readObjectId, readParts, TAG } from '../d
 import { visibleText } from './wording.ts';
 
 export interface DistinguishedName {
-  /** `C=US, O=Example, CN=R1`, in the order of the certificate. Safe to print and truncated. */
+  /** The name on one line, in the order of the certificate: `C=US, O=Example, CN=R1`. Truncated and safe to print. */
   readonly text: string;
-  /** Comparison key, equal for names that OpenSSL considers equal: it ignores letter case, spacing and string type. */
+  /**
+   * Key for comparisons, equal for names that OpenSSL considers equal. It ignores letter case, spacing and string type.
+   */
   readonly key: string;
-  /** The common name as written. Not safe to print. */
+  /** The common name as in the certificate. Not safe to print. */
   readonly commonName: string | null;
-  /** The organisation, normalised like {@link key}. */
+  /** The organisation, normalised in the same way as {@link key}. */
   readonly organisation: string | null;
 }
 
@@ -43,7 +45,7 @@ const NAME_CHARACTERS = 400;
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Returns the text of a string type; null for anything else. */
+/** Returns the text of a string type. Returns null for any other type. */
 function decode({ tag, content }: DerElement): string | null {
   const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
   switch (tag) {
@@ -55,7 +57,7 @@ function decode({ tag, content }: DerElement): string | null {
       }
     case TAG.numericString:
     case TAG.printableString:
-    case TAG.teletexString: // in practice Latin 1
+    case TAG.teletexString: // Latin 1 in practice.
     case TAG.ia5String:
     case TAG.visibleString:
       return bytes.toString('latin1');
@@ -66,7 +68,7 @@ function decode({ tag, content }: DerElement): string | null {
   }
 }
 
-/** Returns the form that OpenSSL compares: ASCII letters in lower case, spaces collapsed and trimmed. */
+/** Normalises text as OpenSSL does for comparisons: ASCII letters in lower case, spaces trimmed and collapsed. */
 function canonical(text: string): string {
   return text
     .replace(/[ \t-\r]+/g, ' ')
@@ -75,7 +77,7 @@ function canonical(text: string): string {
 }
 
 /**
- * Reads a name, which messages call `what`.
+ * Reads a name. Error messages call it `what`.
  *
  * @throws TypeError with the reason
  */
@@ -106,12 +108,15 @@ export function readName(element: DerElement | undefined, what: string): Disting
   return { text: visibleText(shown.join(', '), NAME_CHARACTERS), key: JSON.stringify(keys), commonName, organisation };
 }
 
-/** Escapes a value as RFC 4514 requires. */
+/** Makes a value safe to print, and escapes it as RFC 4514 requires. */
 function readable(text: string): string {
   return visibleText(text.slice(0, VALUE_CHARACTERS * 2 + 2).replace(/[\\,+]/g, '\\$&'), VALUE_CHARACTERS);
 }
 
-/** Formats a name in DER as {@link DistinguishedName.text}, or states that it is empty or unreadable. Never throws. */
+/**
+ * Formats a name, given as DER, like {@link DistinguishedName.text}. Describes an empty or unreadable name. Never
+ * throws.
+ */
 export function distinguishedName(der: Uint8Array): string {
   try {
     const element = readElement(der);

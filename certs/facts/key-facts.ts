@@ -1,6 +1,6 @@
 /**
- * Reads public keys and signature algorithms: type, size, strength for TLS, names of object identifiers. Specification:
- * TLS.
+ * Reads public keys and signature algorithms: type, size, and strength for TLS. Translates object identifiers to names.
+ * Specification: TLS.
  */
 
 import type { KeyObject, X509Certificate } from 'node:crypto';
@@ -9,19 +9,20 @@ import { type DerElement, readElements, readObjectId, readParts, TAG } from '../
 
 export interface KeyFacts {
   readonly kind: 'rsa' | 'ec' | 'ed25519' | 'ed448' | 'dsa' | 'other';
-  /** Size of the modulus or the curve; null when unknown. */
+  /** Size of the modulus or of the curve, in bits. Null when unknown. */
   readonly bits: number | null;
-  /** `P-256`, or the OpenSSL name (`secp256k1`); null for other key types. */
+  /** Name of the curve: `P-256`, or the OpenSSL name (`secp256k1`). Null for other key types. */
   readonly curve: string | null;
 }
 
 /**
- * `weak` is below the minimum of the specification, `unusual` is strong but rarely supported, `unknown` is not in TLS.
+ * `weak` is below the minimum of the specification, `unusual` is strong but rarely supported, `unknown` is not used in
+ * TLS.
  */
 type KeyStrength = 'good' | 'unusual' | 'weak' | 'unknown';
 
 const CURVES: Readonly<Record<string, string>> = { prime256v1: 'P-256', secp384r1: 'P-384', secp521r1: 'P-521' };
-/** Curves for certificates in TLS 1.3 (RFC 8446, 4.2.3). */
+/** Curves that TLS 1.3 supports in certificates (RFC 8446, 4.2.3). */
 const TLS_CURVES: readonly (string | null)[] = Object.values(CURVES);
 
 const KINDS: Readonly<Record<string, KeyFacts['kind']>> = {
@@ -35,12 +36,12 @@ const KINDS: Readonly<Record<string, KeyFacts['kind']>> = {
 const UNKNOWN: KeyFacts = { kind: 'other', bits: null, curve: null };
 
 /**
- * Minimum size of an elliptic curve. 224 bits match RSA with 2048 (NIST SP 800-57, part 1, table 2), but TLS 1.3 has no
- * such curve and no client offers one over TLS 1.2.
+ * Minimum size of an elliptic curve, in bits. A curve of 224 bits is as strong as RSA with 2048 bits (NIST SP 800-57,
+ * part 1, table 2), but TLS 1.3 has no such curve, and no client offers one in TLS 1.2.
  */
 export const MINIMUM_CURVE_BITS = 224;
 
-/** Returns the key of a certificate; undefined when OpenSSL does not support it or it is damaged. */
+/** Returns the key of a certificate. Returns undefined when OpenSSL does not support the key or the key is damaged. */
 export function publicKeyOf(certificate: X509Certificate): KeyObject | undefined {
   try {
     return certificate.publicKey;
@@ -49,7 +50,7 @@ export function publicKeyOf(certificate: X509Certificate): KeyObject | undefined
   }
 }
 
-/** Returns the type and size of a key. An undefined key has the type `other`. */
+/** Returns the type and size of a key. If the key is undefined, the type is `other`. */
 export function keyFactsOf(key: KeyObject | undefined): KeyFacts {
   if (key === undefined) return UNKNOWN;
   const kind = KINDS[key.asymmetricKeyType ?? ''] ?? 'other';
@@ -123,13 +124,14 @@ const SIGNATURES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads a signature algorithm: `ecdsa-sha256`, `rsa-sha1`, `rsa-pss-sha256`, `ed25519`, or an unknown one's identifier.
+ * Returns the name of a signature algorithm, such as `ecdsa-sha256`, `rsa-sha1`, `rsa-pss-sha256` or `ed25519`. Returns
+ * the object identifier of an unknown one.
  */
 export function readSignatureAlgorithm(element: DerElement | undefined): string {
   const [id, parameters] = readParts(element, TAG.sequence, 'its signature algorithm');
   const algorithm = readObjectId(id, 'its signature algorithm');
   if (algorithm !== RSA_PSS) return SIGNATURES[algorithm] ?? algorithm;
-  // The hash is the parameter [0]; without it the hash is SHA-1. RFC 4055, 3.1.
+  // The hash is in the parameter [0]. Without it, the hash is SHA-1 (RFC 4055, 3.1).
   const hash =
     parameters?.tag === TAG.sequence ? readElements(parameters.content).find(({ tag }) => tag === 0xa0) : null;
   if (hash === undefined || hash === null) return 'rsa-pss-sha1';
@@ -138,12 +140,14 @@ export function readSignatureAlgorithm(element: DerElement | undefined): string 
   return `rsa-pss-${HASHES[name] ?? name}`;
 }
 
-/** Returns true for known algorithms. A signature with an unknown one cannot be verified. */
+/** Returns true for known algorithms. Signatures with unknown algorithms cannot be verified. */
 export function isKnownSignature(signature: string): boolean {
   return /^[a-z]/.test(signature);
 }
 
-/** Returns the name of a broken hash in the signature; null for any other hash. */
+/**
+ * Returns the name of the hash in a signature algorithm if the hash is broken, such as `SHA-1`. Returns null otherwise.
+ */
 export function weakHashOf(signature: string): string | null {
   const hash = /-(md2|md4|md5|sha1)$/.exec(signature)?.[1];
   if (hash === undefined) return null;

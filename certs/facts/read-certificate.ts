@@ -1,4 +1,4 @@
-/** Reads a certificate. Node handles keys and signatures; the rest is read from the bytes (RFC 5280, 4.1). */
+/** Reads a certificate. Node provides keys and signatures; the rest is read from the bytes (RFC 5280, 4.1). */
 
 import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
@@ -32,7 +32,7 @@ export interface ReadCertificate {
   readonly extensions: CertificateExtensions;
 }
 
-/** Parts of a certificate. `parts` starts with the serial number; `extensions` is their SEQUENCE. */
+/** The parts of a certificate. `parts` starts with the serial number; `extensions` is their SEQUENCE. */
 interface Body {
   readonly version: number;
   readonly parts: readonly DerElement[];
@@ -50,7 +50,7 @@ export function bodyOf(der: Uint8Array): Body {
   if (certificate.bytes.length !== der.length) throw new TypeError('it has trailing bytes');
   const [body, algorithm] = readParts(certificate, TAG.sequence, 'the certificate');
   const all = readParts(body, TAG.sequence, 'its body');
-  // A version 1 certificate does not contain its version.
+  // Only certificates of another version than 1 contain their version.
   const version = all[0]?.tag === TAG.context0 ? (readElement(all[0].content).content[0] ?? 0) + 1 : 1;
   const parts = all[0]?.tag === TAG.context0 ? all.slice(1) : all;
   const extensions = parts.find(({ tag }) => tag === TAG.context3);
@@ -58,7 +58,7 @@ export function bodyOf(der: Uint8Array): Body {
 }
 
 /**
- * Reads only the subject, to index many certificates.
+ * Reads only the subject, in order to index many certificates quickly.
  *
  * @throws TypeError if the bytes are not a certificate
  */
@@ -67,7 +67,7 @@ export function readSubject(der: Uint8Array): DistinguishedName {
 }
 
 /**
- * Reads a certificate.
+ * Reads a certificate. Pass `known` if Node has already parsed it.
  *
  * @throws TypeError with the reason ("it is cut off: ...") if the bytes are not a certificate
  */
@@ -99,7 +99,10 @@ function loadCertificate(der: Uint8Array): X509Certificate {
 
 const READINGS = new WeakMap<X509Certificate, ReadCertificate | null>();
 
-/** Reads a certificate and caches the result. Returns undefined for a malformed certificate that OpenSSL accepts. */
+/**
+ * Reads a certificate, and caches the result. Returns undefined when the certificate is malformed, although OpenSSL
+ * accepts it.
+ */
 export function readingOf(certificate: X509Certificate): ReadCertificate | undefined {
   let reading = READINGS.get(certificate);
   if (reading === undefined) {
@@ -113,7 +116,9 @@ export function readingOf(certificate: X509Certificate): ReadCertificate | undef
   return reading ?? undefined;
 }
 
-/** A subject alternative name. A DNS name is as written; an address is canonical, or null when it is invalid. */
+/**
+ * A subject alternative name. A DNS name is kept as written; an IP address is canonical, or null when it is invalid.
+ */
 export type AlternativeName =
   | { readonly kind: 'dns'; readonly name: string }
   | { readonly kind: 'ip'; readonly name: string | null };
@@ -121,9 +126,9 @@ export type AlternativeName =
 /** The key usages that matter for TLS and for CAs. */
 interface KeyUsage {
   readonly signsCertificates: boolean;
-  /** Digital signature or key agreement, one of which a TLS client needs. */
+  /** Digital signature or key agreement. A TLS client needs one of them. */
   readonly client: boolean;
-  /** Digital signature, key agreement or key encipherment, one of which a TLS server needs. */
+  /** Digital signature, key agreement or key encipherment. A TLS server needs one of them. */
   readonly server: boolean;
 }
 
@@ -131,14 +136,14 @@ export interface CertificateExtensions {
   readonly basicConstraints: { readonly authority: boolean; readonly pathLength: number | null } | null;
   readonly keyUsage: KeyUsage | null;
   readonly extendedKeyUsage: readonly string[] | null;
-  /** DNS names and IP addresses of the subject alternative name; null when the extension is absent. */
+  /** DNS names and IP addresses of the subject alternative name. Null when the extension is absent. */
   readonly alternativeNames: readonly AlternativeName[] | null;
   readonly issuerUrl: string | null;
   readonly mustStaple: boolean;
 }
 
 const CA_ISSUERS = '1.3.6.1.5.5.7.48.2';
-/** Number of the status_request extension of TLS (RFC 7633), which stands for OCSP stapling. */
+/** Number of the TLS extension status_request. In a certificate, it requires OCSP stapling (RFC 7633). */
 const STATUS_REQUEST = 5;
 
 const latin1 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1');
@@ -181,14 +186,14 @@ function mustStaple(value: DerElement): boolean {
   return features.some((feature) => readSmallInteger(feature, 'a TLS feature') === STATUS_REQUEST);
 }
 
-/** An extension: its identifier, its complete bytes, and its value as DER. */
+/** An extension: its object identifier, all its bytes, and its value as DER. */
 interface DerExtension {
   readonly id: string;
   readonly bytes: Uint8Array;
   readonly value: Uint8Array;
 }
 
-/** Returns the extensions in order; an empty list when the certificate has no such part. */
+/** Returns the extensions in order. The list is empty when the certificate has none. */
 export function listExtensions(sequence: DerElement | undefined): DerExtension[] {
   if (sequence === undefined) return [];
   return readParts(sequence, TAG.sequence, 'its list of extensions').map((extension) => {
@@ -200,7 +205,7 @@ export function listExtensions(sequence: DerElement | undefined): DerExtension[]
   });
 }
 
-/** Reads the extensions that matter here. Of duplicates, the first counts. */
+/** Reads the extensions that are used here. If one occurs several times, the first counts. */
 function readExtensions(extensions: readonly DerExtension[]): CertificateExtensions {
   const read = <T>(name: keyof typeof EXTENSION_IDS, reader: (value: DerElement) => T): T | null => {
     const found = extensions.find(({ id }) => id === EXTENSION_IDS[name]);
@@ -218,7 +223,7 @@ function readExtensions(extensions: readonly DerExtension[]): CertificateExtensi
   };
 }
 
-/** Object identifiers of the extensions that matter here (RFC 5280, 4.2; RFC 6962, 3.3; RFC 7633). */
+/** Object identifiers of the extensions that are used here (RFC 5280, 4.2; RFC 6962, 3.3; RFC 7633). */
 export const EXTENSION_IDS = {
   subjectKeyIdentifier: '2.5.29.14',
   keyUsage: '2.5.29.15',
@@ -233,7 +238,7 @@ export const EXTENSION_IDS = {
   signedTimestamps: '1.3.6.1.4.1.11129.2.4.2',
 } as const;
 
-/** Returns the canonical spelling of an IP address without brackets and zone; null when it is not an address. */
+/** Returns the canonical spelling of an IP address, without brackets and zone. Returns null for any other text. */
 export function canonicalIp(text: string): string | null {
   const bare = text.replace(/^\[(.*)\]$/, '$1').split('%', 1)[0] ?? '';
   const kind = isIP(bare);
@@ -241,7 +246,7 @@ export function canonicalIp(text: string): string | null {
   return new URL(`http://[${bare}]`).hostname.slice(1, -1);
 }
 
-/** Returns the address of an iPAddress name (4 or 16 bytes); null for any other length. */
+/** Returns the IP address of an iPAddress name (4 or 16 bytes). Returns null for any other length. */
 function ipFromBytes(bytes: Uint8Array): string | null {
   if (bytes.length === 4) return bytes.join('.');
   if (bytes.length !== 16) return null;
@@ -267,7 +272,7 @@ export function isNamedBy(certificate: X509Certificate, issuer: X509Certificate)
   return below.issuer.key === above.subject.key;
 }
 
-/** Returns true when subject and issuer have the same name. */
+/** Returns true when the subject and the issuer have the same name. */
 export function isSelfIssued(certificate: X509Certificate): boolean {
   return isNamedBy(certificate, certificate);
 }
@@ -278,16 +283,16 @@ export function isSelfSigned(certificate: X509Certificate): boolean {
 }
 
 /**
- * Returns true when `issuer` signed `certificate` and is named by it, with its name and key identifier, as OpenSSL
- * requires. The chain analysis follows signatures only, and reports steps that OpenSSL does not take.
+ * Returns true when `issuer` signed `certificate`, and the certificate refers to the issuer by name and, if present,
+ * key identifier, as OpenSSL requires. The chain analysis only follows signatures, and reports where OpenSSL does not.
  */
 export function isIssuedBy(certificate: X509Certificate, issuer: X509Certificate): boolean {
   return certificate.checkIssued(issuer) && isSignedBy(certificate, issuer);
 }
 
 /**
- * Explains why the certificate is not a CA; null when it is one. Accepts X.509 version 1 roots, which have no
- * extensions, as OpenSSL does.
+ * Explains why the certificate is not a CA. Returns null when it is one. Accepts roots of X.509 version 1, which have
+ * no extensions, as OpenSSL does.
  */
 export function whyNotCa({ version, extensions }: ReadCertificate, selfSigned: boolean): string | null {
   const { basicConstraints, keyUsage } = extensions;
@@ -297,7 +302,7 @@ export function whyNotCa({ version, extensions }: ReadCertificate, selfSigned: b
   return old || keyUsage !== null ? null : 'it has no basic constraints with CA:TRUE';
 }
 
-/** Returns true when the certificate may issue others. */
+/** Returns true when the certificate may issue other certificates. */
 export function isCa(certificate: X509Certificate): boolean {
   const read = readingOf(certificate);
   return read === undefined ? certificate.ca : whyNotCa(read, isSelfSigned(certificate)) === null;

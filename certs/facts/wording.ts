@@ -3,7 +3,7 @@ import { visible } from '../../contract/visible.ts';
 
 /** Makes untrusted text safe to print: escapes control characters, and truncates it to `characters` characters. */
 export function visibleText(text: string, characters: number): string {
-  // A character has at most two code units. The slice avoids splitting megabytes of text.
+  // A character has at most two UTF-16 code units. The slice avoids splitting a very long text.
   const all = Array.from(text.slice(0, characters * 2 + 2));
   return visible(all.length > characters ? `${all.slice(0, characters - 1).join('')}…` : all.join(''));
 }

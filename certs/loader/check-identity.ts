@@ -1,4 +1,4 @@
-/** Checks the certificate of a client or a server for problems, and gives advice. Specification: TLS. */
+/** Checks the certificate of a client or a server. Returns problems and advice. Specification: TLS. */
 
 import type { X509Certificate } from 'node:crypto';
 import {
@@ -21,7 +21,7 @@ interface LeafFindings {
   readonly advice: readonly MaterialAdvice[];
 }
 
-/** Checks a leaf certificate, which messages call `name`. */
+/** Checks a leaf certificate. Messages call it `name`. */
 export function checkLeaf(leaf: X509Certificate, name: string, purpose: Purpose, now: Date): LeafFindings {
   const problems: MaterialProblem[] = [];
   const advice: MaterialAdvice[] = [];
@@ -47,7 +47,7 @@ export function checkLeaf(leaf: X509Certificate, name: string, purpose: Purpose,
     const hint = 'It is accepted only where this certificate itself is trusted.';
     advise('CERT_SELF_SIGNED', 'is self-signed: no CA vouches for it', hint);
   } else if (hash !== null) {
-    // Only advice here, because the peer is not necessarily OpenSSL, which rejects it.
+    // Only advice: OpenSSL rejects the certificate, but the peer may use another library.
     const hint = 'OpenSSL 3 rejects it in a chain: get it reissued with SHA-256.';
     advise('CERT_WEAK_SIGNATURE', `is signed with ${hash}`, hint);
   }
@@ -59,7 +59,8 @@ export function checkLeaf(leaf: X509Certificate, name: string, purpose: Purpose,
 }
 
 /**
- * Checks the certificates around a leaf. All findings are advice, because the peer may already know the chain.
+ * Checks the certificates that follow a leaf in its file. All findings are advice, because the peer may already know
+ * the chain.
  *
  * @param authorities certificates that the caller knows, such as those that it trusts
  */
@@ -133,13 +134,13 @@ function checkPurpose(
   advise: Report<MaterialAdviceCode>,
 ): void {
   const { usage, users } = PURPOSES[purpose];
-  // Node returns null or undefined without the extension.
+  // Null or undefined when the certificate lacks the extension.
   const extendedKeyUsage = leaf.keyUsage?.map(usageName) ?? null;
   const keyUsage = readingOf(leaf)?.extensions.keyUsage ?? null;
   const hint = `Get a certificate with the extended key usage ${usage}, or without that extension.`;
   switch (purposeFault(purpose, { extendedKeyUsage, keyUsage })) {
     case 'any-purpose':
-      // Only advice, because peers other than OpenSSL accept it.
+      // Only advice, because libraries other than OpenSSL accept it.
       advise('CERT_ANY_PURPOSE', `has the extended key usage any instead of ${usage}, which OpenSSL rejects`, hint);
       return;
     case 'other-purpose': {
@@ -168,7 +169,8 @@ function linkFault(link: X509Certificate, now: Date): string | undefined {
 }
 
 /**
- * Reports a missing intermediate: certain when the issuer is known, likely when the leaf states where to download it.
+ * Reports a missing intermediate. This is certain when the issuer is known, and likely when the leaf states where to
+ * download it.
  */
 function missingIssuer(chain: readonly X509Certificate[], authorities: readonly X509Certificate[]): string | undefined {
   const last = chain.at(-1);

@@ -1,9 +1,9 @@
-/** Findings of the loader: codes, sources, and the texts for what a file contains. */
+/** Findings of the loader: codes, sources, and texts for the contents of files. */
 
 import type { LineFault } from './pem.ts';
 import type { DerKind, OtherKind } from './sniff.ts';
 
-/** Codes of problems, which make material unusable. Stable. */
+/** Codes of problems, because of which the material cannot be used. The codes are stable. */
 export type MaterialProblemCode =
   | `${'CERT' | 'KEY'}_${'EMPTY' | 'ENCODING' | 'PEM_LINES' | 'TRUNCATED' | 'DAMAGED' | 'IS_OTHER'}`
   | 'CERT_IS_KEY'
@@ -21,7 +21,7 @@ export type MaterialProblemCode =
   | 'CERT_WEAK_KEY'
   | 'CERT_PURPOSE';
 
-/** Codes of advice. Stable. */
+/** Codes of advice. The codes are stable. */
 export type MaterialAdviceCode =
   | 'KEY_NOT_ENCRYPTED'
   | 'CERT_EXPIRES_SOON'
@@ -39,14 +39,14 @@ export type MaterialAdviceCode =
   | 'CA_EXPIRED'
   | 'CA_WITH_KEY';
 
-/** A finding. No text contains any part of a key. */
+/** A problem or a piece of advice. The texts never contain any part of a key. */
 export interface MaterialFinding<Code extends string = string> {
   readonly code: Code;
   /** The kind of file that the finding concerns. */
   readonly about: 'certificate' | 'key';
-  /** A clause that starts with the name of the file, without a capital letter and a full stop. */
+  /** A clause that starts with the name of the file, without a capital letter or a full stop. */
   readonly what: string;
-  /** How to fix it, in sentences, with a command when there is one. */
+  /** How to fix it, in whole sentences, with a command where there is one. */
   readonly hint: string;
 }
 
@@ -54,8 +54,8 @@ export type MaterialProblem = MaterialFinding<MaterialProblemCode>;
 export type MaterialAdvice = MaterialFinding<MaterialAdviceCode>;
 
 /**
- * The result of reading. `value` is absent when nothing could be read. When there are problems in addition to a value,
- * a correct peer would reject it.
+ * The result of reading a file. `value` is undefined when it could not be read. If there are problems although `value`
+ * is set, a correct peer would reject it.
  */
 export interface MaterialReading<T> {
   readonly value: T | undefined;
@@ -63,7 +63,7 @@ export interface MaterialReading<T> {
   readonly advice: readonly MaterialAdvice[];
 }
 
-/** Where bytes come from: a file by its path, or a name for messages. */
+/** The source of bytes: the path of a file, or another name for messages. */
 export type MaterialSource = { readonly file: string } | { readonly name: string };
 
 /** Returns the name of a source for messages. */
@@ -76,19 +76,19 @@ export function certificateName(source: MaterialSource): string {
   return 'file' in source ? `the certificate in ${sourceName(source)}` : source.name;
 }
 
-/** Returns a source as an argument of a shell command. */
+/** Returns a source as an argument of a shell command. A source that is not a file becomes `FILE`. */
 export function shellName(source: MaterialSource): string {
   if (!('file' in source)) return 'FILE';
   return /^[\w./,:@%+][\w./,:@%+-]*$/.test(source.file) ? source.file : `'${source.file.replaceAll("'", `'\\''`)}'`;
 }
 
-/** What the caller expects to read. */
+/** What the caller expects in a file. */
 export type Wanted = 'certificate' | 'key';
 
 /** Every kind of content that a block, a structure or a file can have. */
 export type ContentKind = DerKind | OtherKind | 'parameters' | 'openssh-private-key' | 'pgp' | 'unknown-block';
 
-/** Kinds by the label of a PEM block. */
+/** The kind of content for each label of a PEM block. */
 const LABELS: Readonly<Record<string, ContentKind>> = {
   CERTIFICATE: 'certificate',
   'X509 CERTIFICATE': 'certificate',
@@ -113,7 +113,7 @@ const LABELS: Readonly<Record<string, ContentKind>> = {
   'OPENSSH PRIVATE KEY': 'openssh-private-key',
 };
 
-/** Returns the kind that the label of a PEM block states. */
+/** Returns the kind that the label of a PEM block stands for. */
 export function labelKind(label: string): ContentKind {
   return LABELS[label] ?? (label.startsWith('PGP ') ? 'pgp' : 'unknown-block');
 }
@@ -167,7 +167,7 @@ export const KIND_WORDS: Readonly<Record<ContentKind, string>> = {
   binary: 'binary data of unknown type',
 };
 
-/** Faults of PEM lines, as the continuation of "the file X", with hints. */
+/** Faults of lines in PEM text, each with a hint. `what` continues "the file X". */
 export const LINE_WORDS: Readonly<Record<LineFault, readonly [what: string, hint: string]>> = {
   'no-end': ['is cut off: a -----BEGIN line has no -----END line', 'Copy the complete file again.'],
   'no-begin': ['is cut off at its start: an -----END line has no -----BEGIN line', 'Copy the complete file again.'],

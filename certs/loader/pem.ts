@@ -1,17 +1,17 @@
-/** Splits PEM text into its blocks, as strictly as OpenSSL, and detects faulty lines. RFC 7468. */
+/** Splits PEM text into its blocks, as strictly as OpenSSL does, and detects faulty lines (RFC 7468). */
 
 export interface PemBlock {
   /** Label after BEGIN. */
   readonly label: string;
   /** True when the block has the headers of an encrypted legacy key (RFC 1421). */
   readonly encrypted: boolean;
-  /** Decoded content; undefined when it is not base64. */
+  /** Decoded content. Undefined when it is not base64. */
   readonly der: Buffer | undefined;
-  /** The block as OpenSSL reads it, with plain line ends. */
+  /** The block as OpenSSL reads it, with LF line endings. */
   readonly text: string;
 }
 
-/** Faults of lines in PEM text. */
+/** Faults of lines in PEM text. finding.ts has the texts for them. */
 export type LineFault =
   | 'no-end'
   | 'no-begin'
@@ -30,7 +30,7 @@ const BEGIN = /^-----BEGIN ([^-]{1,64})-----$/;
 const END = /^-----END ([^-]{1,64})-----$/;
 const HEADER = /^[A-Za-z][A-Za-z0-9-]*: /;
 
-/** Returns the blocks of a text, and ignores text between them. Returns none when nothing in it looks like PEM. */
+/** Returns the blocks of a text, and ignores text between them. Returns no blocks when nothing looks like PEM. */
 export function pemText(text: string): PemText {
   if (/-----END [^-]{1,64}-----[ \t]*-----BEGIN /.test(text)) return { fault: 'glued' };
   const blocks: PemBlock[] = [];
@@ -57,10 +57,10 @@ export function pemText(text: string): PemText {
   return fault === undefined ? { blocks } : { fault };
 }
 
-/** Matches less strictly than {@link pemText}, for text that was checked before or written by Node or OpenSSL. */
+/** Less strict than {@link pemText}, for text that was checked before, or that Node or OpenSSL wrote. */
 const CERTIFICATE = /-----BEGIN (X509 )?CERTIFICATE-----([A-Za-z0-9+/=\s]*)-----END \1CERTIFICATE-----/g;
 
-/** Returns the certificates in PEM text and ignores everything else. Much faster than {@link pemText}. */
+/** Returns the certificates in PEM text, and ignores everything else. Much faster than {@link pemText}. */
 export function certificateBlocks(text: string): { readonly text: string; readonly der: Buffer }[] {
   return Array.from(text.matchAll(CERTIFICATE), ([block, , base64 = '']) => ({
     text: block,
@@ -83,7 +83,7 @@ function blockText(label: string, base64: string, headers: readonly string[] = [
   return [beginLine(label), ...headers, ...lines, `-----END ${label}-----`, ''].join('\n');
 }
 
-/** Returns undefined when the content contains empty lines, which OpenSSL does not read. */
+/** Creates a block. Returns undefined when it contains empty lines, which OpenSSL does not read. */
 function toBlock(label: string, lines: readonly string[]): PemBlock | undefined {
   const hasHeaders = HEADER.test(lines[0] ?? '');
   const headers = hasHeaders ? lines.slice(0, Math.max(1, lines.indexOf(''))) : [];
@@ -96,7 +96,7 @@ function toBlock(label: string, lines: readonly string[]): PemBlock | undefined 
   return { label, encrypted, der: isBase64 ? Buffer.from(base64, 'base64') : undefined, text };
 }
 
-/** Returns the fault of a text without a valid BEGIN line; undefined when it is not PEM. */
+/** Returns the fault of a text without a valid BEGIN line. Returns undefined when the text is not PEM. */
 function brokenLines(text: string): LineFault | undefined {
   const line = /^.*\bBEGIN [A-Z0-9 ]{0,64}(?:CERTIFICATE|KEY|PKCS|CRL|REQUEST|PARAMETERS).*$/m.exec(text)?.[0];
   if (line === undefined) return undefined;

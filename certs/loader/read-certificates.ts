@@ -1,4 +1,4 @@
-/** Reads certificates in PEM, alone or in bundles, or in DER. Specification: TLS (PEM preferred, DER accepted). */
+/** Reads certificates as PEM, alone or in bundles, or as DER. Specification: TLS (PEM preferred, DER accepted). */
 import { X509Certificate } from 'node:crypto';
 import { peekElement } from '../der.ts';
 import { isInForce, subjectInWords, validityAt, validityOf } from '../facts/certificate-facts.ts';
@@ -17,7 +17,7 @@ import { sniff } from './sniff.ts';
 import { mainKind, unreadable, wrongKind, wrongLines } from './wrong-form.ts';
 
 /**
- * Reads the certificates in the order of the file. Ignores keys, parameters and text between them. One unreadable
+ * Reads the certificates in the order of the file. Ignores keys, parameters and text between them. A single unreadable
  * certificate makes the whole file unusable.
  */
 export function readCertificates(
@@ -48,7 +48,7 @@ export function certificatesPem(certificates: readonly X509Certificate[]): strin
   return certificates.map((certificate) => certificate.toString()).join('');
 }
 
-/** Reads the CA certificates to trust, with advice on those that cannot anchor a chain. */
+/** Reads CA certificates to trust. Gives advice on those that cannot be the end of a trusted chain. */
 export function readAuthorities(
   bytes: Uint8Array,
   { source, now = new Date() }: { source: MaterialSource; now?: Date },
@@ -59,23 +59,23 @@ export function readAuthorities(
 }
 
 export interface OrderedChain {
-  /** The leaf, then its issuers. Includes a root when the file contains it. */
+  /** The leaf, followed by its issuers, including the root if the file contains it. */
   readonly chain: readonly X509Certificate[];
-  /** True when the file lists the chain in another order. */
+  /** True when the file lists the chain in a different order. */
   readonly reordered: boolean;
   readonly duplicates: number;
-  /** Certificates that do not belong to the chain, in the order of the file. */
+  /** Certificates of the file that do not belong to the chain, in the order of the file. */
   readonly unrelated: readonly X509Certificate[];
 }
 
-/** Orders a bundle as TLS requires: the leaf, then each issuer (RFC 8446, 4.4.2). */
+/** Orders a bundle as TLS requires: the leaf, followed by each issuer (RFC 8446, 4.4.2). */
 export function orderChain(leaf: X509Certificate, certificates: readonly X509Certificate[], now: Date): OrderedChain {
   const distinct = certificates.filter((one, at) => certificates.findIndex(({ raw }) => raw.equals(one.raw)) === at);
   const chain = [leaf];
   for (let last: X509Certificate | undefined = leaf; last !== undefined && !isSelfIssued(last); ) {
     const below: X509Certificate = last;
     const issuers = distinct.filter((one) => !chain.includes(one) && leadsTo(below, one));
-    // When a CA was renewed with the same key, the valid certificate is used.
+    // When a CA was renewed with the same key, the certificate that is currently valid is used.
     last = issuers.find((one) => isInForce(one, now)) ?? issuers[0];
     if (last !== undefined) chain.push(last);
   }
@@ -100,7 +100,7 @@ function all(
   return { value: certificates, problems: [], advice: [] };
 }
 
-/** Parses a certificate and ignores bytes after it, such as OpenSSL's trust settings. */
+/** Parses a certificate. Ignores bytes after it, such as OpenSSL's trust settings. */
 function parse(der: Buffer): X509Certificate | undefined {
   const length = peekElement(der)?.length;
   if (length === undefined || length > der.length) return undefined;
@@ -115,7 +115,10 @@ function failed(problem: MaterialProblem): MaterialReading<never> {
   return { value: undefined, problems: [problem], advice: [] };
 }
 
-/** Whether a chain goes on with this issuer. Unlike with OpenSSL, it may be no CA, so that a finding can report it. */
+/**
+ * Returns true when a chain continues with this issuer. Unlike in OpenSSL, the issuer need not be a CA, so that a
+ * finding can report it.
+ */
 function leadsTo(certificate: X509Certificate, issuer: X509Certificate): boolean {
   if (isIssuedBy(certificate, issuer)) return true;
   return isNamedBy(certificate, issuer) && !isCa(issuer) && isSignedBy(certificate, issuer);
@@ -124,9 +127,9 @@ function leadsTo(certificate: X509Certificate, issuer: X509Certificate): boolean
 function adviceOnCas(certificates: readonly X509Certificate[], source: MaterialSource, now: Date): MaterialAdvice[] {
   const name = sourceName(source);
   const expired = certificates.filter((one) => validityAt(validityOf(one), now) === 'expired');
-  // A self-signed certificate can be trusted on its own.
+  // A self-signed certificate can be trusted by itself.
   const notCa = certificates.filter((one) => !isCa(one) && !isSelfSigned(one));
-  // An intermediate alone is not an anchor, because OpenSSL requires a root.
+  // An intermediate without its root cannot be trusted, because OpenSSL requires a root.
   const rootless = certificates.filter(
     (one) => isCa(one) && !isSelfIssued(one) && !certificates.some((other) => isIssuedBy(one, other)),
   );

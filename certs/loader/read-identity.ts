@@ -26,15 +26,15 @@ export interface IdentityOptions {
   readonly passphrase?: string | undefined;
   /** What the certificate is used for. */
   readonly purpose: Purpose;
-  /** Default: the current time. */
+  /** Time of the check. Default: the current time. */
   readonly now?: Date;
-  /** Known CA certificates, which help to detect a missing intermediate. */
+  /** CA certificates that the caller knows. They help to detect a missing intermediate. */
   readonly authorities?: readonly X509Certificate[];
 }
 
 /** A certificate with its key. */
 export interface Identity {
-  /** The certificate of the key, then its issuers as far as the file contains them. */
+  /** The certificate of the key, followed by the issuers that the file contains. */
   readonly chain: readonly [leaf: X509Certificate, ...issuers: X509Certificate[]];
   readonly key: KeyObject;
   /** The key as unencrypted PKCS#8 PEM. */
@@ -42,8 +42,9 @@ export interface Identity {
 }
 
 /**
- * Finds the certificate of the key in its file and orders its chain. The value is present when the two belong together.
- * Problems then state why a peer would reject it: expired, not yet valid, too weak, for another purpose.
+ * Finds the certificate of the key in its file, and orders its chain. `value` is set when the certificate and the key
+ * belong together. Problems can still state why a peer would reject the certificate: expired, not yet valid, too weak,
+ * or for another purpose.
  */
 export function readIdentity(options: IdentityOptions): MaterialReading<Identity> {
   const { cert, key, passphrase, purpose, now = new Date(), authorities = [] } = options;

@@ -1,4 +1,4 @@
-/** Reads a private key: PKCS#8, PKCS#1 or SEC1, as PEM or DER, encrypted or not. */
+/** Reads a private key in PKCS#8, PKCS#1 or SEC1, as PEM or DER, encrypted or not. */
 
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { peekElement } from '../der.ts';
@@ -18,11 +18,11 @@ import { mainKind, unreadable, wrongKind, wrongLines } from './wrong-form.ts';
 
 export interface PrivateKey {
   readonly key: KeyObject;
-  /** Unencrypted PKCS#8. */
+  /** The key as PEM: unencrypted PKCS#8. */
   readonly pem: string;
 }
 
-/** A key that was found but is not decrypted or parsed yet. */
+/** A key that was found, but is not decrypted or parsed yet. */
 interface Found {
   readonly input: { readonly key: string } | { readonly key: Buffer; readonly format: 'der'; readonly type: DerType };
   readonly encrypted: boolean;
@@ -41,7 +41,7 @@ const DER_TYPES: Partial<Record<DerKind, DerType>> = {
 /** Key types that TLS supports. */
 const TLS_KEYS: ReadonlySet<KeyFacts['kind']> = new Set(['rsa', 'ec', 'ed25519', 'ed448'] as const);
 
-/** Reads the only private key in a file. An empty passphrase counts as none. */
+/** Reads the only private key in a file. An empty passphrase counts as no passphrase. */
 export function readPrivateKey(
   bytes: Uint8Array,
   { source, passphrase }: { source: MaterialSource; passphrase?: string | undefined },
@@ -71,7 +71,7 @@ export function readPrivateKey(
   }
 }
 
-/** Returns the private keys in PEM text, including encrypted ones, for redaction. */
+/** Returns all private keys in PEM text, including encrypted ones. Redaction masks these texts. */
 export function privateKeyTexts(bytes: Uint8Array): string[] {
   const sniffed = sniff(bytes);
   if (sniffed.form !== 'pem') return [];
@@ -113,7 +113,7 @@ function keyProblem({ encrypted, der, label }: Found, error: unknown, source: Ma
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'ERR_OSSL_EVP_UNSUPPORTED') return oldCipher(source);
   const element = der === undefined ? undefined : peekElement(der);
-  // A legacy key is encrypted as a whole, so its structure is not visible.
+  // A legacy key is encrypted completely, so its structure is not visible. PKCS#8 shows how it is encrypted.
   const isPkcs8 = label === undefined || label === 'ENCRYPTED PRIVATE KEY';
   const isCut = isPkcs8 && (element?.length === undefined || element.present < element.length);
   if (der === undefined || isCut) return unreadable('key', der, source, label);

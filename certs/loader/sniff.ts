@@ -1,4 +1,7 @@
-/** Detects the content of a file before OpenSSL parses it, because OpenSSL reports almost everything with one error. */
+/**
+ * Detects the content of a file before OpenSSL parses it, because OpenSSL reports nearly everything with the same
+ * error.
+ */
 
 import { type PeekedElement, peekElement, peekParts, TAG } from '../der.ts';
 import { type LineFault, type PemBlock, pemText } from './pem.ts';
@@ -37,14 +40,14 @@ export type OtherKind =
   | 'text'
   | 'binary';
 
-/** The detected content of a file. DER may be truncated. */
+/** The detected content of a file. DER can be truncated. */
 export type Sniffed =
   | { readonly form: 'pem'; readonly blocks: readonly PemBlock[] }
   | { readonly form: 'broken-pem'; readonly fault: LineFault }
   | { readonly form: 'der'; readonly kind: DerKind; readonly bytes: Buffer }
   | { readonly form: 'other'; readonly kind: OtherKind };
 
-/** Minimum length of base64. Shorter text could be a word. */
+/** Minimum length of text to be recognised as base64. Shorter text could be a word. */
 const MIN_BASE64 = 40;
 
 /** Detects the content of a file. Ignores a UTF-8 byte order mark. Never throws. */
@@ -72,7 +75,7 @@ function withoutByteOrderMark(content: Buffer): Buffer {
   return content.subarray(0, 3).equals(Buffer.from([0xef, 0xbb, 0xbf])) ? content.subarray(3) : content;
 }
 
-/** Detects a UTF-16 byte order mark, or alternating characters and zeros. */
+/** Returns true for UTF-16: a byte order mark, or characters that alternate with zero bytes. */
 function isUtf16(content: Buffer): boolean {
   const [first, second] = content;
   if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) return true;
@@ -85,7 +88,7 @@ function jsonKind(text: string): OtherKind | undefined {
   if (!/^\s*[{["]/.test(text)) return undefined;
   try {
     const value: unknown = JSON.parse(text);
-    // A JSON string is a value that was copied with its quotes.
+    // A JSON string is a copied value that still has its quotes.
     if (typeof value === 'string') return undefined;
   } catch {
     return undefined;
@@ -98,7 +101,7 @@ function binaryKind(content: Buffer): OtherKind | undefined {
   const magic = content.subarray(0, 4).toString('hex');
   if (magic === 'feedfeed' || magic === 'cececece') return 'java-keystore';
   if (magic === '504b0304') return 'zip';
-  // Letters of any language are text; control characters are not.
+  // Text may have letters of any language, but no control characters.
   return /[\0-\x08\x0e-\x1a\x1c-\x1f]/.test(content.toString('latin1')) ? 'binary' : undefined;
 }
 
@@ -120,11 +123,13 @@ function base64Kind(text: string): OtherKind | undefined {
   return peekElement(decoded)?.tag === TAG.sequence && derKind(decoded) !== 'unknown' ? 'bare-base64' : undefined;
 }
 
-/** Object identifiers, as hexadecimal content. */
+/** Object identifiers, as the hexadecimal bytes of their content. */
 const PKCS7 = '2a864886f70d0107';
 const PASSWORD_BASED = ['2a864886f70d0105', '2a864886f70d010c01'];
 
-/** Detects the kind of a DER structure from its outline. Most kinds are recognised even when the end is missing. */
+/**
+ * Detects the kind of a DER structure from its first elements. Most kinds are recognised even when the end is missing.
+ */
 export function derKind(bytes: Uint8Array): DerKind {
   const root = peekElement(bytes);
   if (root?.tag !== TAG.sequence) return 'unknown';
@@ -136,7 +141,7 @@ export function derKind(bytes: Uint8Array): DerKind {
   return first?.tag === TAG.integer ? numberedKind(first, parts) : 'unknown';
 }
 
-/** Detects a structure that starts with an integer: a version, or the modulus of a public key. */
+/** Detects the kind of a structure that starts with an integer: a version, or the modulus of a public key. */
 function numberedKind(first: PeekedElement, [, second, ...rest]: readonly PeekedElement[]): DerKind {
   const version = first.content.length === 1 ? first.content[0] : undefined;
   switch (second?.tag) {
@@ -161,7 +166,7 @@ function encryptedKind(algorithm: PeekedElement): DerKind {
     : 'unknown';
 }
 
-/** Detects a structure that starts with a sequence: a public key, or signed content. */
+/** Detects the kind of a structure that starts with a sequence: a public key, or signed content. */
 function signedKind(first: PeekedElement, parts: readonly PeekedElement[]): DerKind {
   const tags = peekParts(first).map(({ tag }) => tag);
   if (tags[0] === TAG.objectId) return parts[1]?.tag === TAG.bitString ? 'public-key' : 'unknown';
@@ -170,7 +175,7 @@ function signedKind(first: PeekedElement, parts: readonly PeekedElement[]): DerK
   if (one !== TAG.sequence || two !== TAG.sequence) return 'unknown';
   if (three === TAG.utcTime || three === TAG.generalizedTime) return 'revocation-list';
   if (three === TAG.context0) return 'request';
-  // A version 1 certificate continues with validity and subject.
+  // In a certificate of version 1, validity and subject follow.
   return three === TAG.sequence && four === TAG.sequence ? 'certificate' : 'unknown';
 }
 

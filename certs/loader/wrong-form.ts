@@ -28,7 +28,7 @@ export function wrongLines(wanted: Wanted, fault: LineFault, source: MaterialSou
   return problem(wanted, `${PREFIX[wanted]}_${isCut ? 'TRUNCATED' : 'PEM_LINES'}`, source, what, hint);
 }
 
-/** Reports a file with another kind of content than expected. */
+/** Reports a file whose content is of another kind than expected. */
 export function wrongKind(
   wanted: Wanted,
   kind: ContentKind,
@@ -45,7 +45,7 @@ export function wrongKind(
   return problem(wanted, codeFor(wanted, kind), source, what, hint);
 }
 
-/** Reports content of the expected kind that cannot be read. */
+/** Reports content that is of the expected kind but cannot be read. */
 export function unreadable(
   wanted: Wanted,
   der: Buffer | undefined,
@@ -72,11 +72,11 @@ export function unreadable(
   return problem(wanted, `${prefix}_DAMAGED`, source, `contains ${NOUN[wanted]} that is damaged`, again);
 }
 
-/** Returns the kind that best describes a file without the expected content. */
+/** Returns the kind that best describes a file that lacks the expected content. */
 export function mainKind(blocks: readonly PemBlock[]): ContentKind {
   const kinds = blocks.map(({ label, der }) => {
     const kind = labelKind(label);
-    // Labels vary, but the content does not.
+    // If the label is unknown, the content can still show the kind.
     const inside = kind === 'unknown-block' && der !== undefined ? derKind(der) : 'unknown';
     return inside === 'unknown' ? kind : inside;
   });
