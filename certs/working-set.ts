@@ -190,7 +190,7 @@ function guideSections({ directory, hosts, clientName, fixtures }: GuideOptions)
     },
     {
       title: 'Run the checks against that receiver or yours',
-      text: 'In another terminal.',
+      text: 'Run this in another terminal.',
       language: 'sh',
       lines: [`hookproof run ${url(3000)} ${secret} ${asClient}`],
     },
@@ -225,7 +225,7 @@ function guideSections({ directory, hosts, clientName, fixtures }: GuideOptions)
     {
       title: 'curl',
       text:
-        'The first request passes TLS and gets 401, because curl does not sign. The others are rejected: ' +
+        'The first request passes TLS and gets 401, because curl does not sign it. The others are rejected: ' +
         'no certificate, and an expired one.',
       language: 'sh',
       lines: [
@@ -293,7 +293,7 @@ function readmeText({ hosts, clientName, keepCaKeys, validUntil, guide }: Readme
     ['fixtures/client-expired.pem', 'A client certificate that expired yesterday. A server must reject it.'],
     [
       'fixtures/client-not-yet-valid.pem',
-      'A client certificate that is not valid before the set expires. A ' + 'server must reject it.',
+      'A client certificate that becomes valid only after the set has expired. A server must reject it.',
     ],
     [
       'fixtures/client-wrong-purpose.pem',
@@ -303,7 +303,7 @@ function readmeText({ hosts, clientName, keepCaKeys, validUntil, guide }: Readme
       'fixtures/client-other-subject.pem',
       'A valid certificate from the same CA for another client. A server that accepts only this client must reject it.',
     ],
-    ['fixtures/client-*-key.pem', 'Their private keys.'],
+    ['fixtures/client-*-key.pem', 'The private keys of these client certificates.'],
     ...(keepCaKeys ? [['ca-key.pem, client-ca-key.pem', 'The CA keys, which can issue more certificates.']] : []),
   ];
   return [

@@ -1,6 +1,6 @@
 /**
  * Converts amounts between atomic units and display units. Uses BigInt, because a Number is exact only up to 2^53, and
- * a single coin with 18 decimals exceeds that. Specification: CAAS_BLOCKCHAIN, data.metadata.asset.amount.
+ * one unit of an asset with 18 decimals exceeds that. Specification: CAAS_BLOCKCHAIN, data.metadata.asset.amount.
  */
 import { HookproofError } from './hookproof-error.ts';
 

@@ -37,11 +37,11 @@ const INFO = {
 
 const SIGNATURE =
   'Base64 of the HMAC-SHA256 of the exact bytes of the body, with the UTF-8 bytes of the shared secret as the key. ' +
-  `The partner can choose another name than ${DEFAULT_SIGNATURE_HEADER}.`;
-const API_KEY = `The API key. The partner can choose another name than ${DEFAULT_API_KEY_HEADER}.`;
+  `The partner can choose a name other than ${DEFAULT_SIGNATURE_HEADER}.`;
+const API_KEY = `The API key. The partner can choose a name other than ${DEFAULT_API_KEY_HEADER}.`;
 const CLIENT_CERTIFICATE = `The service presents its client certificate (${LIMITS.minimumTlsVersion} or higher).`;
-const ACCEPTED = 'The notification is accepted: it is stored, and a copy of it will change nothing.';
-const REJECTED = 'The signature or the API key is invalid, or is missing although it is required.';
+const ACCEPTED = 'The notification is accepted: it is stored, and a duplicate of it will have no effect.';
+const REJECTED = 'The signature or the API key is invalid, or is required but missing.';
 
 /** Returns the schemas of received notifications, by component name. */
 function components(): Record<string, JsonValue> {
@@ -75,7 +75,7 @@ export function openApiDocument({ examples, version }: About): JsonObject {
   return {
     openapi: '3.1.1',
     info: { ...INFO, version },
-    servers: [{ url: 'https://partner.example', description: "The partner's own." }],
+    servers: [{ url: 'https://partner.example', description: "The partner's server." }],
     // A partner can enable any of these combinations, including none.
     security: [
       {},
@@ -125,7 +125,7 @@ export function asyncApiDocument({ examples, version }: About): JsonObject {
       partner: {
         host: 'partner.example',
         protocol: 'https',
-        description: "The partner's own.",
+        description: "The partner's server.",
         security: [{ $ref: '#/components/securitySchemes/clientCertificate' }],
       },
     },

@@ -68,8 +68,8 @@ export function effectsQueryText(query: EffectsQuery): string {
 }
 
 /**
- * Percent-encodes the characters that `encodeURIComponent` leaves, because a command can run over ssh, where a remote
- * shell would interpret them.
+ * Percent-encodes an id like `encodeURIComponent`, and additionally !'()*~, because a command can run over ssh, where a
+ * shell would interpret these characters.
  */
 function encoded(id: string): string {
   const hex = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;

@@ -52,7 +52,7 @@ const receivedTime = z
   .transform((value, context) => {
     const time = readTime(value);
     if (time !== null) return time;
-    context.addIssue({ code: 'custom', message: 'must be a time that exists' });
+    context.addIssue({ code: 'custom', message: 'must be an existing date and time' });
     return z.NEVER;
   });
 

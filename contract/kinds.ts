@@ -55,9 +55,9 @@ export type OrderStatus = (typeof ORDER_STATUSES)[number];
 export const ORDER_STATUS_MEANINGS: Meanings<OrderStatus> = {
   CREATED: 'The transaction exists and is in progress.',
   PENDING: 'The transaction exists, and is not on the blockchain yet.',
-  BLOCKCHAIN_ACCEPTED: 'The transfer is on the blockchain; the next notification brings its hash.',
+  BLOCKCHAIN_ACCEPTED: 'The transfer is on the blockchain; the next notification contains its hash.',
   CONFIRMED: 'The transfer is complete, and the user has it in the wallet.',
-  COMPLETED: 'The transaction is finished. The service sends this value; its difference from CONFIRMED is not stated.',
+  COMPLETED: 'The transaction is finished. The specification does not state how it differs from CONFIRMED.',
   FAILED: 'The transaction failed; errorData says why.',
 };
 
@@ -84,11 +84,11 @@ export const PAYMENT_METHOD_STATUSES = ['CREATED', 'STAGED', 'VERIFIED', 'DECLIN
 export type PaymentMethodStatus = (typeof PAYMENT_METHOD_STATUSES)[number];
 
 export const PAYMENT_METHOD_STATUS_MEANINGS: Meanings<PaymentMethodStatus> = {
-  CREATED: 'The payment method has been entered. Not notified.',
-  STAGED: 'The microtransactions succeeded, and the user can now verify their amounts. Notified.',
-  VERIFIED: 'The payment method has been verified. Not notified.',
-  DECLINED: 'An error occurred while the payment method was added; errorCode says which. Notified.',
-  DELETED: 'The payment method has been removed. Not notified.',
+  CREATED: 'The payment method has been entered. No notification is sent.',
+  STAGED: 'The microtransactions succeeded, and the user can now verify their amounts. A notification is sent.',
+  VERIFIED: 'The payment method has been verified. No notification is sent.',
+  DECLINED: 'An error occurred while the payment method was added; errorCode says which. A notification is sent.',
+  DELETED: 'The payment method has been removed. No notification is sent.',
 };
 
 /** The statuses of a payment method for which notifications are sent: `data.status` of PAYMENT_METHOD. */

@@ -43,7 +43,7 @@ function forwardSpellings(value: string): string[] {
   return [...spelt, ...misread];
 }
 
-/** Returns the value, the trimmed value, and its lines (for PEM material). Each of them is a secret by itself. */
+/** Returns the value, the trimmed value and, for PEM, the lines of its content. Each of them is a secret by itself. */
 export function secretParts(value: string): string[] {
   const lines = value.split(/\r?\n/).map((line) => line.trim());
   const long = lines.filter((line) => line.length >= 16 && !line.startsWith('-----'));
@@ -58,7 +58,10 @@ export function signatureSpellings(base64: string): string[] {
   return [...new Set(signatureBytes(base64).flatMap((bytes) => [...printed(bytes), ...asBytes(bytes)]))];
 }
 
-/** The spellings of a digest itself: in base64 and base64url, in hexadecimal, and as a list of numbers when decoded. */
+/**
+ * Returns the spellings of a digest: base64 and base64url without padding, hexadecimal, and the raw bytes as text, to
+ * which lists of numbers are decoded.
+ */
 export function digestSpellings(base64: string): [base64: string, base64url: string, hex: string, bytes: string] {
   const digest = Buffer.from(base64, 'base64');
   const [, unpadded = '', base64url = ''] = printed(digest);

@@ -28,12 +28,12 @@ import {
   TRACKING_STATUSES,
 } from './kinds.ts';
 
-const providerId = text('The payment provider, by the identifier that the operator gives out.');
+const providerId = text('Identifier of the payment provider, assigned by the operator.');
 const transactionId = requiredText(
-  "The transaction, by the partner's own identifier from the request that created it.",
+  "The partner's own identifier of the transaction, from the request that created it.",
 );
 
-/** Error details, which the sender fills in only on a failure. All of them are optional for a receiver. */
+/** Error details, which the sender fills in only on a failure. A receiver requires none of these fields. */
 function errorData(description: string) {
   const { emitted, received } = optionalInReading(
     group(
@@ -42,7 +42,7 @@ function errorData(description: string) {
           'The error code. The listed codes are examples: others may follow.',
           z.string().regex(ERROR_CODE_FORM),
         ),
-        message: text('The error in words.'),
+        message: text('Description of the error.'),
       },
       description,
     ),
@@ -55,14 +55,14 @@ function errorData(description: string) {
 const blockchainData = optionalInReading(
   groupWithHash(
     {
-      targetWalletAddress: sometimesText('Wallet address that the crypto goes to.'),
+      targetWalletAddress: sometimesText('Address of the wallet that receives the crypto.'),
       blockchainMemo: sometimesText('Memo or tag of the transfer.'),
       currency: sometimesText('Symbol of the currency.'),
       chain: sometimesText('Blockchain network.'),
-      refundWalletAddress: sometimesText('Wallet address that a refund would go to.'),
-      sourceWalletAddress: sometimesText('Wallet address that the crypto comes from.'),
+      refundWalletAddress: sometimesText('Address of the wallet that would receive a refund.'),
+      sourceWalletAddress: sometimesText('Address of the wallet that sends the crypto.'),
     },
-    'The transfer on the blockchain. Which fields are filled at which order status is not stated.',
+    'The transfer on the blockchain. The specification does not state which fields have a value at which order status.',
     'Hash of the transaction on the blockchain.',
   ),
 );
@@ -74,10 +74,10 @@ function order<T extends 'BUY' | 'SELL'>(type: T) {
       providerId,
       transactionId,
       metadata: group(
-        { orderStatus: requiredOneOf(ORDER_STATUSES, 'Where the order stands. The list is open.'), blockchainData },
+        { orderStatus: requiredOneOf(ORDER_STATUSES, 'Status of the order. Other values may follow.'), blockchainData },
         'The state of the order.',
       ),
-      errorData: errorData('Why the order failed; null when it has not.'),
+      errorData: errorData('Why the order failed. Null unless it failed.'),
     },
     'A buy or sell order.',
   );
@@ -95,11 +95,11 @@ const orderTracking = notification(
       transactionId,
       metadata: group(
         {
-          orderType: oneOf(['BUY', 'SELL'], 'The flow that the tracking belongs to.'),
-          providerTransactionId: text("The transaction, by the payment provider's identifier."),
-          providerTransactionRef: text('The reference that the user gives at the physical site.'),
-          providerTransactionStatus: requiredOneOf(TRACKING_STATUSES, 'How the step at the physical site ended.'),
-          trackingStateDescription: text('The state of the tracking, in free words.', z.string()),
+          orderType: oneOf(['BUY', 'SELL'], 'Type of the tracked order.'),
+          providerTransactionId: text("The payment provider's identifier of the transaction."),
+          providerTransactionRef: text('The reference that the user presents at the physical site.'),
+          providerTransactionStatus: requiredOneOf(TRACKING_STATUSES, 'Result of the step at the physical site.'),
+          trackingStateDescription: text('State of the tracking, as free text.', z.string()),
         },
         'The state of the step at the physical site.',
       ),
@@ -118,16 +118,16 @@ function refund() {
     {
       providerId,
       transactionId,
-      status: requiredOneOf(REFUND_STATUSES, 'Whether the refund worked.'),
+      status: requiredOneOf(REFUND_STATUSES, 'Whether the refund succeeded.'),
       metadata: optionalInReading(
         groupWithHash(
           {
-            amount: text('The amount refunded, as decimal text.', DECIMAL),
+            amount: text('The refunded amount, as decimal text.', DECIMAL),
             currency: text('Symbol of the currency.'),
-            walletAddress: text('Wallet address that the refund was made to.'),
+            walletAddress: text('Address of the wallet that received the refund.'),
           },
           'The refund.',
-          'Hash of the refund on the blockchain; filled when the refund worked.',
+          'Hash of the refund on the blockchain. It has a value when the refund succeeded.',
         ),
       ),
       errorData: errorDataOfRefund(),
@@ -145,14 +145,14 @@ function refund() {
  * The sender may also omit errorData on a successful refund, because the specification does not call it nullable there.
  */
 function errorDataOfRefund() {
-  const { emitted, received } = errorData('Why the refund did not work.');
+  const { emitted, received } = errorData('Why the refund failed.');
   return { emitted: emitted.optional(), received };
 }
 
 function paymentMethod() {
   const { emitted, received } = group(
     {
-      status: requiredOneOf(NOTIFIED_PAYMENT_METHOD_STATUSES, 'What became of the payment method.'),
+      status: requiredOneOf(NOTIFIED_PAYMENT_METHOD_STATUSES, 'New status of the payment method.'),
       paymentMethodId: requiredText('The payment method.'),
       accountId: text('The customer.'),
       errorCode: sometimesText('Why the payment method was declined.', z.string().regex(ERROR_CODE_FORM)),
@@ -172,8 +172,8 @@ const wallet = notification(
   timestamp,
   group(
     {
-      operation: oneOf(['WALLET_CREATED'], 'What happened to the wallet. The list is open.'),
-      customerId: requiredText('The customer whose wallet it is.'),
+      operation: oneOf(['WALLET_CREATED'], 'What happened to the wallet. Other values may follow.'),
+      customerId: requiredText('The customer who owns the wallet.'),
       walletAddress: requiredText('Address of the wallet.'),
       assetId: text('Symbol of the asset or token.'),
       chain: text('Blockchain network.'),
@@ -188,13 +188,13 @@ const deposit = notification(
   group(
     {
       type: oneOf(['RECEIVE'], 'The direction: an inbound deposit.'),
-      status: requiredOneOf(DEPOSIT_STATUSES, 'Where the deposit stands. The list is open.'),
-      partnerTransactionId: requiredText('The deposit, by the identifier at the level of the partner.'),
-      customerId: text('The customer whose wallet it is.'),
+      status: requiredOneOf(DEPOSIT_STATUSES, 'Status of the deposit. Other values may follow.'),
+      partnerTransactionId: requiredText('The partner-level identifier of the deposit.'),
+      customerId: text('The customer who owns the wallet.'),
       metadata: groupWithHash(
         {
-          sourceAddress: text('Address that the funds come from, on a blockchain or custodial.'),
-          destinationAddress: text('Address of the custodial wallet that received them.'),
+          sourceAddress: text('Address from which the funds were sent, on a blockchain or custodial.'),
+          destinationAddress: text('Address of the custodial wallet that received the funds.'),
           asset: group(
             {
               amount: requiredText('The amount in atomic units.', DIGITS),

@@ -64,7 +64,7 @@ export function resolveLimits(limits: ServerLimits = {}, bodyLimit = 0): Resolve
   const resolved = { ...DEFAULTS, maxUploadBytes, ...givenNumbers('limits', DEFAULTS, limits, unitOf) };
   if (resolved.maxUploadBytes < bodyLimit) {
     throw new HookproofError('RECEIVER_LIMIT', 'limits.maxUploadBytes is smaller than bodyLimit.', {
-      hint: `Use at least ${bodyLimit}, or a smaller bodyLimit: otherwise the largest bodies never arrive.`,
+      hint: `Use at least ${bodyLimit}, or a smaller bodyLimit: otherwise the largest bodies are never accepted.`,
     });
   }
   return resolved;

@@ -25,7 +25,10 @@ export interface Receiver {
   reloadSecrets(secrets: readonly string[]): void;
   /** Resolves when no handler is running and no notification is due. */
   settled(): Promise<void>;
-  /** Starts no more handlers, and resolves when the running ones have ended or after `timeoutMs` milliseconds. */
+  /**
+   * Stops handling. Waits at most `timeoutMs` milliseconds for running handlers and, with an inbox in memory, for
+   * notifications that are due.
+   */
   stop(timeoutMs: number): Promise<void>;
 }
 

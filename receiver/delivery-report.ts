@@ -79,8 +79,8 @@ const WARNING_INTERVAL_MS = 60_000;
 /**
  * Warns when a delivery used a secret or an API key that is not the first in its list: the rotation is not complete,
  * and the old credential cannot be removed yet. Each credential causes at most one warning per minute, which states the
- * number of deliveries since the previous one. It contains the index of the credential (1 for the second in the list),
- * never its value.
+ * number of deliveries since the previous one. The warning contains the index of the credential (1 for the second in
+ * the list), never its value.
  */
 export function warnAboutOldCredentials(
   logger: ReceiverLogger,

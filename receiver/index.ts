@@ -1,4 +1,4 @@
-// For partners, who can run a receiver or use its checks in their own application.
+// Entry point for partners: run a receiver, or use its checks in your own application.
 export type { ConnectionObserver, DropReason, ServerLimits } from './budget.ts';
 export { type ApiKeyCheck, checkApiKey } from './check-api-key.ts';
 export {

@@ -144,7 +144,7 @@ export interface ReceiverConfig {
 
 const DEFAULT_BODY_LIMIT = 1024 * 1024;
 export const DEFAULT_MAX_DEPTH = 64;
-/** An inbox also answers within this time. */
+/** Default time limit of a sink, in milliseconds. Inboxes answer within the same time. */
 const DEFAULT_SINK_TIME_LIMIT_MS = 5000;
 
 /** Checks the options. Throws {@link HookproofError} (`RECEIVER_*`), which never contains the value of a secret. */
@@ -242,7 +242,7 @@ function checkSink({ sink, inbox, handlers = {} }: ReceiverOptions): void {
   if (sink === undefined) return;
   if (typeof sink?.put !== 'function') {
     throw new HookproofError('RECEIVER_SINK', 'sink has no method put.', {
-      hint: 'Its put stores a notification, and resolves when it is durable.',
+      hint: 'Add a method put that stores a notification and resolves when it is durable.',
     });
   }
   if (inbox !== undefined) {

@@ -16,7 +16,7 @@ export interface ChainInput {
   readonly exact: boolean;
   /** The host of the URL: a name, or an IP address with or without brackets. */
   readonly host: string;
-  /** The trusted certificates. Pass the same array each time, because its index is cached by the array. */
+  /** The trusted certificates. Pass the same array each time, because the index is cached per array. */
   readonly trusted: TrustedCertificates;
   readonly now: Date;
   /** Node's error code for the chain. Null if Node trusts it, undefined if Node's verdict is not known. */

@@ -51,7 +51,7 @@ export type TrustedCertificates = readonly (string | X509Certificate)[];
  */
 const MAX_VERIFICATIONS = 500;
 const MAX_DEPTH = 20;
-/** Maximum number of steps, because a hostile server can send certificates that certify each other in any order. */
+/** Maximum number of steps to an issuer, because a hostile server can send certificates that certify each other. */
 const MAX_STEPS = 500;
 
 /**

@@ -24,7 +24,7 @@ interface Element {
   readonly index: number;
   readonly path: readonly Link[];
   readonly now: Date;
-  /** Position and name of the certificate: "the leaf CN=hooks.example". */
+  /** Role and name of the certificate: "the leaf CN=hooks.example". */
   readonly title: string;
 }
 
@@ -66,7 +66,7 @@ function weakKeyText({ kind, bits, curve }: KeyFacts): string {
   if (kind === 'dsa') return 'a DSA key, which clients no longer accept';
   if (kind === 'rsa') return `an RSA key of ${bits} bits; the minimum is ${LIMITS.minimumRsaBits}`;
   return bits === null
-    ? `a key on the curve ${curve ?? 'without a name'}, whose strength is unknown`
+    ? `a key on ${curve === null ? 'an unnamed curve' : `the curve ${curve}`}, whose strength is unknown`
     : `a key on the curve ${curve} of ${bits} bits; the minimum is ${MINIMUM_CURVE_BITS}`;
 }
 

@@ -51,7 +51,7 @@ function normalise(name: string): string {
   return name.toLowerCase().replace(/\.$/, '');
 }
 
-/** Returns true when the pattern matches the DNS name. An asterisk matches exactly one label, and only the first. */
+/** Returns true when the pattern matches the DNS name. An asterisk matches exactly one label: the first. */
 function matchesName(pattern: string, host: string): boolean {
   const [wanted, given] = [normalise(host), normalise(pattern)];
   if (wanted === '' || given === '') return false;

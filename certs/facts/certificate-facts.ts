@@ -167,7 +167,7 @@ const MIN_NAME_BYTES = 3;
 
 /**
  * Returns true when a name (DER, including tag and length) belongs to one of Node's built-in roots. To avoid parsing
- * the roots, the bytes of the name are searched in them. The roots are decoded on first use.
+ * the roots, their bytes are searched for the bytes of the name. They are decoded on first use.
  */
 export function isPublicAuthority(name: Uint8Array): boolean {
   if (name.length < MIN_NAME_BYTES) return false;

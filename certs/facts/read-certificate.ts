@@ -50,7 +50,7 @@ export function bodyOf(der: Uint8Array): Body {
   if (certificate.bytes.length !== der.length) throw new TypeError('it has trailing bytes');
   const [body, algorithm] = readParts(certificate, TAG.sequence, 'the certificate');
   const all = readParts(body, TAG.sequence, 'its body');
-  // Only certificates of another version than 1 contain their version.
+  // A version 1 certificate does not contain its version.
   const version = all[0]?.tag === TAG.context0 ? (readElement(all[0].content).content[0] ?? 0) + 1 : 1;
   const parts = all[0]?.tag === TAG.context0 ? all.slice(1) : all;
   const extensions = parts.find(({ tag }) => tag === TAG.context3);
@@ -284,7 +284,7 @@ export function isSelfSigned(certificate: X509Certificate): boolean {
 
 /**
  * Returns true when `issuer` signed `certificate`, and the certificate refers to the issuer by name and, if present,
- * key identifier, as OpenSSL requires. The chain analysis only follows signatures, and reports where OpenSSL does not.
+ * key identifier, as OpenSSL requires. The chain analysis only follows signatures, and reports what OpenSSL rejects.
  */
 export function isIssuedBy(certificate: X509Certificate, issuer: X509Certificate): boolean {
   return certificate.checkIssued(issuer) && isSignedBy(certificate, issuer);

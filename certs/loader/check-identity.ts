@@ -141,7 +141,7 @@ function checkPurpose(
   switch (purposeFault(purpose, { extendedKeyUsage, keyUsage })) {
     case 'any-purpose':
       // Only advice, because libraries other than OpenSSL accept it.
-      advise('CERT_ANY_PURPOSE', `has the extended key usage any instead of ${usage}, which OpenSSL rejects`, hint);
+      advise('CERT_ANY_PURPOSE', `has the extended key usage "any" instead of ${usage}, which OpenSSL rejects`, hint);
       return;
     case 'other-purpose': {
       const other = Object.values(PURPOSES).find((one) => extendedKeyUsage?.includes(one.usage));

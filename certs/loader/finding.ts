@@ -3,7 +3,7 @@
 import type { LineFault } from './pem.ts';
 import type { DerKind, OtherKind } from './sniff.ts';
 
-/** Codes of problems, because of which the material cannot be used. The codes are stable. */
+/** Stable codes of problems, which make a certificate or key unusable. */
 export type MaterialProblemCode =
   | `${'CERT' | 'KEY'}_${'EMPTY' | 'ENCODING' | 'PEM_LINES' | 'TRUNCATED' | 'DAMAGED' | 'IS_OTHER'}`
   | 'CERT_IS_KEY'
@@ -21,7 +21,7 @@ export type MaterialProblemCode =
   | 'CERT_WEAK_KEY'
   | 'CERT_PURPOSE';
 
-/** Codes of advice. The codes are stable. */
+/** Stable codes of advice. */
 export type MaterialAdviceCode =
   | 'KEY_NOT_ENCRYPTED'
   | 'CERT_EXPIRES_SOON'

@@ -37,7 +37,7 @@ export function wrongKind(
 ): MaterialProblem {
   const prefix = PREFIX[wanted];
   if (kind === 'empty' || kind === 'blank') {
-    const hint = `Check that it was written. Expected ${NOUN[wanted]} in PEM or DER.`;
+    const hint = `Check how the file was written. Expected ${NOUN[wanted]} in PEM or DER.`;
     return problem(wanted, `${prefix}_EMPTY`, source, `is ${KIND_WORDS[kind]}`, hint);
   }
   const hint = howToConvert(wanted, kind, shellName(source), form);
@@ -108,12 +108,12 @@ function howToConvert(wanted: Wanted, kind: ContentKind, file: string, form: 'pe
     case 'pkcs12':
       return (
         `Extract ${NOUN[wanted]}: openssl pkcs12 -in ${file} ${certificates ? '-clcerts -nokeys' : '-nocerts'} -out ` +
-        `${out}. Add -legacy if that reports unsupported.`
+        `${out}. If openssl reports "unsupported", add -legacy.`
       );
     case 'pkcs7':
       return certificates
         ? `Extract the certificates: openssl pkcs7${inform} -in ${file} -print_certs -out ${out}.`
-        : 'It contains certificates and never a key: the key is where the certificate was requested.';
+        : 'It contains certificates and never a key: the key is on the machine where the certificate was requested.';
     case 'request':
       return certificates
         ? 'A request is sent to the CA: give the certificate that the CA returned.'
@@ -130,10 +130,10 @@ function howToConvert(wanted: Wanted, kind: ContentKind, file: string, form: 'pe
         `${certificates ? 'the certificate' : 'the file with the key itself'}.`
       );
     case 'certificate':
-      return `Check whether certificate and key are swapped. ${expectedForm(false)}`;
+      return `Check whether the certificate and the key are swapped. ${expectedForm(false)}`;
     case 'dsa':
       return certificates
-        ? 'It contains a private key. Check whether certificate and key are swapped.'
+        ? 'It contains a private key. Check whether the certificate and the key are swapped.'
         : 'TLS does not support DSA: use RSA with 2048 bits or more, or ECDSA on P-256.';
     case 'openssh-private-key':
       return certificates
@@ -175,7 +175,7 @@ function howToConvert(wanted: Wanted, kind: ContentKind, file: string, form: 'pe
       return `Unpack it, and give the file with ${NOUN[wanted]}.`;
     default:
       if (certificates && isPrivateKey(kind))
-        return 'It contains a private key. Check whether certificate and key are swapped.';
+        return 'It contains a private key. Check whether the certificate and the key are swapped.';
       return expectedForm(certificates);
   }
 }

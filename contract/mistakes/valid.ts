@@ -2,7 +2,7 @@ import { AMOUNTS_IN_DJANGO, BODY_LIMIT, OPEN_VALUES, TIME_OF_BOTH_TYPES } from '
 import { REJECTED_KINDS } from './consequences.ts';
 import { ids, mistakes } from './mistake.ts';
 
-/** Mistakes that make a receiver reject, fail on or misread notifications. */
+/** Mistakes that make a receiver reject, misread or fail on valid notifications. */
 export const VALID_MISTAKES = mistakes({
   'plain-delivery-rejected': {
     title: 'Does not answer 200 to a plain valid delivery',

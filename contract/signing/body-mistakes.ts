@@ -35,11 +35,11 @@ const TEXT_MISTAKES = over('decoded-body', {
     bytes: ({ body }) => Buffer.concat([body, Buffer.from('\n')]),
   },
   'body-newline-removed': {
-    what: 'the body without the line end at its end',
+    what: 'the body without its final line ending',
     common: true,
     bytes: text((all) => (/\r?\n$/.test(all) ? all.replace(/\r?\n$/, '') : undefined)),
   },
-  'trimmed-body': { what: 'the body without the whitespace at its ends', common: true, bytes: text(trimmed) },
+  'trimmed-body': { what: 'the body without leading and trailing whitespace', common: true, bytes: text(trimmed) },
   'lower-case-body': { what: 'the body in lower case', common: true, bytes: text((all) => all.toLowerCase()) },
   'latin1-body': {
     what: 'the body encoded in Latin-1, not in UTF-8',
@@ -183,7 +183,7 @@ const INPUT_MISTAKES = over('signed-part-of-body', {
     bytes: prefixed((body) => joined(' ', 'POST', pathOf(body)), ' '),
   },
   'method-path-body-lines': {
-    what: 'the method, the path and the body, one in each line',
+    what: 'the method, the path and the body, one per line',
     needs: 'url',
     bytes: prefixed((body) => joined('\n', 'POST', pathOf(body)), '\n'),
   },
@@ -259,7 +259,7 @@ export const BODY_MISTAKES: readonly BodyMistake[] = [
   ...over('reserialised-body', {
     'quoted-body': {
       what: 'the body as one JSON string, quoted and escaped',
-      note: 'The text of the body was given to a JSON serialiser once more.',
+      note: 'The text of the body was passed to a JSON serialiser again.',
       bytes: text((all) => JSON.stringify(all)),
       form: /^"\s*\{/,
     },

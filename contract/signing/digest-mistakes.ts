@@ -8,7 +8,7 @@ import { hmac, toBase64 } from './sign.ts';
 
 /** Sorted by likelihood. Where two mistakes give the same digest, the first one is reported. */
 export const ALGORITHM_MISTAKES: readonly AlgorithmMistake[] = [
-  ...rowsOf<Row<AlgorithmMistake>>('other-hmac-hash', 'makes the HMAC with', {
+  ...rowsOf<Row<AlgorithmMistake>>('other-hmac-hash', 'computes the HMAC with', {
     'hmac-sha1': { what: 'SHA-1', common: true, digest: hmacWith('sha1') },
     'hmac-sha512': { what: 'SHA-512', common: true, digest: hmacWith('sha512') },
     'hmac-sha384': { what: 'SHA-384', common: true, digest: hmacWith('sha384') },
@@ -95,7 +95,7 @@ export const ENCODING_MISTAKES: readonly EncodingMistake[] = [
   },
   {
     name: 'base64-of-hex',
-    title: 'makes the base64 from the hexadecimal text, not from the raw digest',
+    title: 'encodes the hexadecimal text in base64, not the raw digest',
     mistake: 'wrong-digest-encoding',
     note: 'The HMAC function returned hexadecimal (PHP, Ruby), and its text was encoded once more.',
     common: true,
@@ -140,7 +140,7 @@ export const ENCODING_MISTAKES: readonly EncodingMistake[] = [
   },
   {
     name: 'base64-of-text',
-    title: 'turns the raw digest into text before it is encoded',
+    title: 'turns the raw digest into text before encoding it',
     mistake: 'digest-handled-as-text',
     encode: (digest) => base64OfText(digest.toString('utf8')),
   },

@@ -192,22 +192,25 @@ const unicode = (text: string): string => JSON.stringify(requireEncodable(text))
 
 const COMPACT = [',', ':'] as const;
 
-/** `json.dumps(value)`. */
+/** The output of `json.dumps(value)`. */
 export const PYTHON: JsonDialect = { separators: [', ', ': '], number: pythonNumber, string: ascii };
 
-/** `json.dumps(value, ensure_ascii=False)`. */
+/** The output of `json.dumps(value, ensure_ascii=False)`. */
 export const PYTHON_UNICODE: JsonDialect = { ...PYTHON, string: unicode };
 
-/** `json.dumps(value, separators=(',', ':'))`. */
+/** The output of `json.dumps(value, separators=(',', ':'))`. */
 export const PYTHON_COMPACT_ASCII: JsonDialect = { ...PYTHON, separators: COMPACT };
 
-/** `json.dumps(value, ensure_ascii=False, separators=(',', ':'))`, as Java (Jackson) and Ruby write most bodies. */
+/**
+ * The output of `json.dumps(value, ensure_ascii=False, separators=(',', ':'))`. Java (Jackson) and Ruby write most
+ * bodies in the same way.
+ */
 export const PYTHON_COMPACT: JsonDialect = { ...PYTHON_UNICODE, separators: COMPACT };
 
-/** `JSON.generate(value)`. */
+/** The output of `JSON.generate(value)`. */
 export const RUBY: JsonDialect = { separators: COMPACT, number: rubyNumber, string: unicode };
 
-/** `json_encode($value)`. */
+/** The output of `json_encode($value)`. */
 export const PHP: JsonDialect = {
   separators: COMPACT,
   emptyObject: '[]',
@@ -215,10 +218,10 @@ export const PHP: JsonDialect = {
   string: (text) => escapeUnicode(unicode(text), /[\u0080-\uffff]/g).replaceAll('/', '\\/'),
 };
 
-/** `json_encode` with JSON_UNESCAPED_SLASHES and JSON_UNESCAPED_UNICODE. */
+/** The output of `json_encode` with JSON_UNESCAPED_SLASHES and JSON_UNESCAPED_UNICODE. */
 export const PHP_UNESCAPED: JsonDialect = { ...PHP, string: (text) => escapeUnicode(unicode(text), /[\u2028\u2029]/g) };
 
-/** `json.Marshal` of a map, which sorts the keys. */
+/** The output of `json.Marshal` for a map, whose keys it sorts. */
 export const GO_MAP: JsonDialect = {
   separators: COMPACT,
   sortKeys: true,
@@ -226,8 +229,8 @@ export const GO_MAP: JsonDialect = {
   string: (text) => escapeUnicode(JSON.stringify(text), /[<>&\u2028\u2029]/g),
 };
 
-/** `JSON.stringify(value)`. */
+/** The output of `JSON.stringify(value)`. */
 export const JAVASCRIPT: JsonDialect = { separators: COMPACT, number: javascriptNumber, string: JSON.stringify };
 
-/** `JSON.stringify(value)` with the keys sorted at every level. */
+/** The output of `JSON.stringify(value)`, with the keys sorted at every level. */
 export const JAVASCRIPT_SORTED: JsonDialect = { ...JAVASCRIPT, sortKeys: true };

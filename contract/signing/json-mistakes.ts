@@ -85,7 +85,7 @@ const REWRITTEN: Readonly<Record<string, Row<BodyMistake>>> = {
   },
   'pretty-json-tab': { what: 'the body re-serialised with tabs', bytes: stringified('\t') },
   'pretty-json-crlf': {
-    what: 'the body re-serialised with an indent of two spaces and Windows line ends',
+    what: 'the body re-serialised with an indent of two spaces and Windows line endings',
     bytes(body) {
       const value = body.value();
       // A line feed inside a string is escaped, so every line feed here is a line break.

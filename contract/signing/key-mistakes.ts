@@ -20,7 +20,7 @@ function rowsWithNote(note: string, rows: Readonly<Record<string, readonly [how:
   return rowsForEach(rows, ([how, convert]) => ({ what: `the secret ${how}`, note, key: text(convert) }));
 }
 
-/** Characters for which escape sequences stand when the character after the backslash does not stand for itself. */
+/** The characters that `\n`, `\r`, `\t` and `\0` stand for. */
 const MEANINGS: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', 0: '\0' };
 
 /** Characters that tools add to either end of a secret, or remove from it. */
@@ -31,8 +31,8 @@ const EXTRA_CHARACTERS: KeyRows = {
     key: text((secret) => `${secret}\n`),
   },
   'trimmed-secret': {
-    what: 'the secret without the whitespace at its ends',
-    note: 'The configured secret has whitespace at an end: have a new one issued, or use it whole on both sides.',
+    what: 'the secret without leading and trailing whitespace',
+    note: 'The configured secret starts or ends with whitespace: have a new one issued, or use it unchanged.',
     common: true,
     key: text((secret) => secret.trim()),
   },
@@ -68,7 +68,7 @@ const EXTRA_CHARACTERS: KeyRows = {
   },
   'unquoted-secret': {
     what: 'the secret without the quotes around it',
-    note: 'A loader takes the quotes for syntax, while the configured secret includes them.',
+    note: 'A loader treats the quotes as syntax, while the configured secret includes them.',
     key: text((secret) => /^(["'])(.*)\1$/s.exec(secret)?.[2]),
   },
   'assigned-secret': {
@@ -155,16 +155,13 @@ const CONVERTED: KeyRows = {
     'backslash-doubled-secret': ['with its backslashes doubled', (secret) => secret.replaceAll('\\', '\\\\')],
     'slashed-secret': ['with a backslash before each quote', (secret) => secret.replace(/['"\\]/g, '\\$&')],
   }),
-  ...rowsWithNote(
-    'A shell or the loader of an env file takes "\\" and "$" for its own: put the secret in single quotes.',
-    {
-      'backslash-dropped-secret': ['without its backslashes', unescaped(/\\(.)/gs, {})],
-      'newline-unescaped-secret': ['with a line feed instead of each \\n in it', unescaped(/\\([nr])/g)],
-      'unescaped-secret': ['with its backslash escapes interpreted', unescaped(/\\([nrt0"'\\])/g)],
-      'expanded-secret': ['with "$NAME" in it replaced by the value of that variable, which is mostly empty', expanded],
-      'dollar-unescaped-secret': ['with "$" instead of each "$$"', (secret) => secret.replaceAll('$$', '$')],
-    },
-  ),
+  ...rowsWithNote('A shell or the loader of an env file interprets "\\" and "$": put the secret in single quotes.', {
+    'backslash-dropped-secret': ['without its backslashes', unescaped(/\\(.)/gs, {})],
+    'newline-unescaped-secret': ['with a line feed instead of each \\n in it', unescaped(/\\([nr])/g)],
+    'unescaped-secret': ['with its backslash escapes interpreted', unescaped(/\\([nrt0"'\\])/g)],
+    'expanded-secret': ['with "$NAME" in it replaced by the value of that variable, which is usually empty', expanded],
+    'dollar-unescaped-secret': ['with "$" instead of each "$$"', (secret) => secret.replaceAll('$$', '$')],
+  }),
   'base64-encoded-secret': {
     what: 'the base64 form of the secret',
     note: 'Secret stores such as Kubernetes display values in Base64: decode the displayed value.',
@@ -221,7 +218,7 @@ const SHORTENED: KeyRows = {
   },
   'first-64-of-secret': {
     what: 'only the first 64 bytes of the secret',
-    note: 'The standard HMAC hashes keys longer than its block, instead of cutting them.',
+    note: 'HMAC hashes keys that are longer than its block instead of truncating them.',
     key: ({ secret }) => signingKey(secret).subarray(0, 64),
   },
   ...Object.fromEntries(
@@ -234,19 +231,19 @@ const SHORTENED: KeyRows = {
     {
       'secret-cut-at-hash': [
         '#',
-        'The loader of an env file or a YAML file takes "#" for a comment: put the secret in quotes.',
+        'The loader of an env file or a YAML file treats "#" as the start of a comment: put the secret in quotes.',
       ],
       'secret-cut-at-space': [
         ' ',
-        'A shell or a loader takes a space for the end of a value: put the secret in quotes.',
+        'A shell or a loader treats a space as the end of a value: put the secret in quotes.',
       ],
       'secret-cut-at-equals': [
         '=',
         'A line was split at every "=", and only the second part was used: split at the first one.',
       ],
-      'secret-cut-at-dollar': ['$', 'A shell takes "$" for a variable: put the secret in single quotes.'],
+      'secret-cut-at-dollar': ['$', 'A shell treats "$" as the start of a variable: put the secret in single quotes.'],
       'secret-cut-at-ampersand': ['&', 'A form or a query string ends a value at "&": encode the secret.'],
-      'secret-cut-at-semicolon': [';', 'An ini file takes ";" for a comment, and a shell for the end of a command.'],
+      'secret-cut-at-semicolon': [';', 'In an ini file, ";" starts a comment; in a shell, it ends a command.'],
       'secret-cut-at-comma': [',', 'The setting was split as a list.'],
       'secret-cut-at-colon': [':', 'The setting was split as a name and a password.'],
       'secret-cut-at-quote': ['"', 'A quote ended the value.'],
@@ -267,7 +264,7 @@ const SHORTENED: KeyRows = {
   'secret-without-first': { what: 'the secret without its first character', key: text((secret) => secret.slice(1)) },
 };
 
-const FORGEABLE = { note: 'Everyone can compute this signature, so everyone can forge deliveries.' };
+const FORGEABLE = { note: 'Anyone can compute this signature, so anyone can forge deliveries.' };
 
 const UNSET: KeyRows = {
   'empty-secret': { what: 'an empty secret', common: true, key: () => new Uint8Array(0) },
@@ -311,8 +308,8 @@ export const KEY_MISTAKES: readonly KeyMistake[] = [
 ];
 
 /**
- * Converts a secret to text. Returns undefined if the conversion throws, as it does for a lone "%" or an unpaired
- * surrogate.
+ * Uses the converted secret as the key. The key is undefined if the conversion throws, as it does for a lone "%" or an
+ * unpaired surrogate.
  */
 function text(convert: Convert): KeyMistake['key'] {
   return ({ secret }) => {

@@ -43,12 +43,12 @@ export const BYTE_PRINTERS = {
     form: /^\{"type": ?"Buffer", ?"data": ?\[/,
   },
   'inspected-buffer': {
-    what: (noun) => `"<Buffer ...>", which Node prints of ${noun}`,
+    what: (noun) => `"<Buffer ...>", as Node prints the Buffer of ${noun}`,
     print: (bytes) => inspect(bytes),
     form: /^<Buffer /,
   },
   'comma-bytes': {
-    what: (noun) => `the bytes of ${noun} as numbers with commas, to which JavaScript converts a Uint8Array`,
+    what: (noun) => `the bytes of ${noun} as numbers with commas, as JavaScript converts a Uint8Array to text`,
     print: (bytes) => bytes.join(','),
     form: /^123,\d/,
   },
@@ -120,7 +120,7 @@ export const BYTE_PRINTERS = {
     print: (bytes) => base64Lines(bytes, 76, '\n'),
   },
   'php-base64-lines': {
-    what: (noun) => `the base64 form of ${noun} in lines with Windows line ends, as PHP's chunk_split writes it`,
+    what: (noun) => `the base64 form of ${noun} in lines with Windows line endings, as PHP's chunk_split writes it`,
     print: (bytes) => base64Lines(bytes, 76, '\r\n'),
   },
   'mime-base64': {
@@ -128,7 +128,7 @@ export const BYTE_PRINTERS = {
     print: (bytes) => base64Lines(bytes, 76, '\r\n', ''),
   },
   'quoted-base64': {
-    what: (noun) => `the base64 form of ${noun} as a JSON string, which Go and .NET make of bytes`,
+    what: (noun) => `the base64 form of ${noun} as a JSON string, as Go and .NET write bytes`,
     print: (bytes) => `"${bytes.toString('base64')}"`,
     form: /^"e[w-z][\w+/]*={0,2}"$/,
   },

@@ -19,7 +19,7 @@ import {
 import { type BodyMistake, fromTree, type Row } from './mistake.ts';
 import { formEncode, pythonQuoted, rubyQuoted } from './quoted-text.ts';
 
-/** `str(value)` of a dict. */
+/** The output of `str(value)` for a dict. */
 const PYTHON_DICT: JsonDialect = {
   separators: [', ', ': '],
   literals: { null: 'None', true: 'True', false: 'False' },
@@ -27,7 +27,7 @@ const PYTHON_DICT: JsonDialect = {
   string: (text) => pythonQuoted(text, /['"\\\p{C}\p{Z}]/gu),
 };
 
-/** `value.inspect` of a hash. */
+/** The output of `value.inspect` for a hash. */
 const RUBY_HASH: JsonDialect = {
   separators: [', ', '=>'],
   literals: { null: 'nil' },
@@ -35,14 +35,14 @@ const RUBY_HASH: JsonDialect = {
   string: rubyQuoted,
 };
 
-/** `String.valueOf(map)`, with numbers as Jackson reads them. */
+/** The output of `String.valueOf(map)`, with numbers as Jackson reads them. */
 const JAVA_MAP: JsonDialect = {
   separators: [', ', '='],
   number: (source) => (isInteger(source) ? PYTHON.number(source) : javaDouble(source)),
   string: requireEncodable,
 };
 
-/** `fmt.Sprint(value)` of a map. */
+/** The output of `fmt.Sprint(value)` for a map. */
 const GO_MAP: JsonDialect = {
   separators: [' ', ':'],
   braces: ['map[', ']'],
@@ -52,7 +52,7 @@ const GO_MAP: JsonDialect = {
   string: requireEncodable,
 };
 
-/** `Double.toString`. */
+/** Writes a number as `Double.toString` does. */
 function javaDouble(source: string): string {
   const value = Number(source);
   const size = Math.abs(value);
@@ -153,7 +153,7 @@ function phpQuery(node: JsonNode, name = ''): string[] {
   });
 }
 
-/** `urlencode(value)`, which writes nested values as `str` does. */
+/** Writes the value as `urlencode(value)` does, with nested values as `str` writes them. */
 function pythonQuery(node: JsonNode): string | undefined {
   if (node.kind !== 'object') return undefined;
   const text = (value: JsonNode) => (value.kind === 'string' ? value.value : writeJson(value, PYTHON_DICT));
@@ -182,7 +182,7 @@ export const PRINTED_VALUES: Readonly<Record<string, Row<BodyMistake>>> = {
   },
   'ruby-hash-body': { what: "Ruby's inspect of the parsed body", bytes: inDialect(RUBY_HASH), form: /^\{"[^"]*" ?=>/ },
   'ruby-spaced-hash-body': {
-    what: 'the inspect of Ruby 3.4, with spaces around =>, of the parsed body',
+    what: "Ruby 3.4's inspect of the parsed body, with spaces around =>",
     bytes: inDialect({ ...RUBY_HASH, separators: [', ', ' => '] }),
   },
   'java-map-body': { what: "Java's toString() of the parsed map", bytes: inDialect(JAVA_MAP), form: /^\{\w+=/ },

@@ -261,8 +261,8 @@ function nextState(before: State | undefined, { status = null, hash = null }: Ha
 }
 
 /**
- * Returns the state of the buy or sell order if there is one, even after a refund. Otherwise returns the state of the
- * kind that was handled last.
+ * Returns the state of the buy or sell order if there is one, even after a refund. Otherwise returns the state that the
+ * last handled kind of notification has given.
  */
 function currentOf(states: ReadonlyMap<string, State>): EffectsAnswer['current'] {
   const last = [...states].reverse();

@@ -4,8 +4,8 @@ import { connect, nanos } from '@nats-io/transport-node';
 import type { NotificationSink } from '../index.ts';
 
 /**
- * How long the stream remembers ids. It stores a later copy as a new notification, so use a longer time than senders
- * retry for.
+ * How long the stream remembers ids. It stores a later copy as a new notification, so this must be longer than the time
+ * for which senders retry.
  */
 const DUPLICATE_WINDOW_MS = 24 * 60 * 60 * 1000;
 

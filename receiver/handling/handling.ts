@@ -190,7 +190,7 @@ export class Handling {
         this.#outages.end('settle-failed');
         // After a failed try, the settlement may already be written: only the response may have been lost.
         if (isOurs || isRetry) return;
-        logger.warn({ event: 'lease-lost', id: settlement.claim.id }, 'another receiver has taken this entry over');
+        logger.warn({ event: 'lease-lost', id: settlement.claim.id }, 'another receiver has taken over this entry');
         return;
       } catch (error) {
         isRetry = true;
@@ -210,7 +210,7 @@ export class Handling {
       await inbox.extend([...this.#running.keys()], policy.leaseMs);
       const recovered = await inbox.recover(policy.attempts);
       if (recovered > 0) {
-        logger.warn({ event: 'recovered', entries: recovered }, 'entries of a receiver that is gone');
+        logger.warn({ event: 'recovered', entries: recovered }, 'recovered the entries of a receiver that is gone');
         this.wake();
       }
     } catch {

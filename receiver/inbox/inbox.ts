@@ -79,7 +79,7 @@ export interface Inbox {
    * the entry.
    */
   settle(settlement: Settlement): Promise<boolean>;
-  /** Extends the leases of these claims of this receiver to `leaseMs` milliseconds from now. */
+  /** Extends the leases of these claims to `leaseMs` milliseconds from now. */
   extend(claims: readonly ClaimedEntry[], leaseMs: number): Promise<void>;
   /**
    * Ends claims whose leases have expired because their receivers are gone. The entries become pending, or dead after

@@ -74,7 +74,7 @@ async function checkSettings(client: PoolClient, onWarning: InboxWarning): Promi
   if (encoding !== 'UTF8') {
     throw new HookproofError('INBOX_ENCODING', `The encoding of the PostgreSQL database is ${encoding}, not UTF8.`, {
       hint:
-        'It could not store every id. Create another database, for example: ' +
+        'It cannot store every id. Create another database, for example: ' +
         "CREATE DATABASE ... ENCODING 'UTF8' TEMPLATE template0.",
     });
   }
@@ -90,7 +90,7 @@ async function checkSettings(client: PoolClient, onWarning: InboxWarning): Promi
     );
   }
   if ((await setting('fsync')) === 'off') {
-    onWarning('inbox-not-durable', 'PostgreSQL runs with fsync off: a crash of its machine loses notifications');
+    onWarning('inbox-not-durable', 'PostgreSQL runs with fsync off: a crash of its machine can lose notifications');
   }
 }
 

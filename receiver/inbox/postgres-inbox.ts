@@ -18,8 +18,8 @@ const DEADLOCK = '40P01';
 const MAX_ROWS = 512;
 const MAX_BYTES = 8 * 1024 * 1024;
 /**
- * Maximum time, in milliseconds, for a delivery to be stored; then it is answered 503. The time limit of senders is 10
- * s.
+ * Maximum time, in milliseconds, for a delivery to be stored. After this time, it is answered 503. The time limit of
+ * senders is 10 seconds.
  */
 const TIMEOUT_MS = 5000;
 

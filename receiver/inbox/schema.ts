@@ -4,7 +4,7 @@
 
 export interface SqlDialect {
   readonly bytes: 'BLOB' | 'BYTEA';
-  /** Type of a key that increases and is never reused. */
+  /** Column type of a key that increases and is never reused. */
   readonly counter: string;
   readonly integer: 'INTEGER' | 'BIGINT';
   /**

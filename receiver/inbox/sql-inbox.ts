@@ -41,8 +41,9 @@ export interface SqlDatabase extends EntryDatabase {
 const LEASE_EXPIRED = 'the receiver that handled it ended, or lost its lease';
 
 /**
- * Number of due entries that a claim inspects in each step after the first, and number of steps after which it stops
- * once it has claimed an entry.
+ * A claim inspects due entries in steps, because the first ones may not be able to run yet. The first step inspects as
+ * many as are wanted, each further step `ENTRIES_PER_STEP`. After `MAX_STEPS` steps, a claim continues only if it has
+ * not claimed any entry.
  */
 const ENTRIES_PER_STEP = 256;
 const MAX_STEPS = 8;

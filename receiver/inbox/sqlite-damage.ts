@@ -1,6 +1,6 @@
 /**
- * Detects damage to a SQLite file at the start. SQLite itself detects most damage only when it reads the page, and
- * never detects a damaged log: recovery stops at the damage, and later commits are lost.
+ * Detects damage to a SQLite file at the start. SQLite itself detects most damage only when it reads a damaged page,
+ * and never detects a damaged log: recovery stops at the damage, and later commits are lost.
  */
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { HookproofError } from '../../contract/index.ts';

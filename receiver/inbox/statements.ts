@@ -35,8 +35,8 @@ export interface Statements {
   /** Makes every REFUND due whose failed SELL has been handled. */
   readonly releaseRefunds: string;
   /**
-   * Returns a statement that extends leases. Parameters: owner, lease in milliseconds, then the ids, of which there are
-   * `ids`.
+   * Returns a statement that extends leases. `ids` is the number of ids. Parameters: owner, lease in milliseconds, then
+   * the ids.
    */
   readonly extend: (ids: number) => string;
   /** Ends expired claims, and returns their transactions. Parameters: maximum number of attempts, error to record. */

@@ -70,7 +70,7 @@ function agree(a: readonly string[], x: number, b: readonly string[], y: number)
   for (let count = 1; count < AGREEMENT; count++) {
     i = nextWord(a, i);
     j = nextWord(b, j);
-    // Both pieces can be undefined: two ends agree as well.
+    // At the ends of both bodies, both pieces are undefined, which counts as agreement.
     if (a[i] !== b[j]) return false;
     if (a[i] === undefined) return true;
   }
@@ -87,7 +87,7 @@ function nextWord(pieces: readonly string[], at: number): number {
 }
 
 /**
- * Adds a difference without its common beginning and end. Only ASCII characters are separated, so that no character is
+ * Adds a difference without its common beginning and end. These consist of ASCII only, so that no other character is
  * split.
  */
 function addDifference(a: string, b: string, add: (side: DiffRun[0], length: number) => void): void {

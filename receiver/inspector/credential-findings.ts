@@ -155,7 +155,7 @@ function inputsOf({ rawBody, secrets, apiKeys = [], urls = [] }: MismatchInput):
   );
 }
 
-/** Number of characters in common with a correct signature from which a value counts as derived from it. */
+/** Number of consecutive characters that a value must share with a correct signature to count as a part of it. */
 const COMMON_BASE64 = 12;
 const COMMON_HEX = 24;
 

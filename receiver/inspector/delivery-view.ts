@@ -130,7 +130,7 @@ function keyMistakes(delivery: RecordedDelivery, reason: string, { apiKey }: Vie
   const title = explainKeyMismatch({ ...delivery, ...apiKey });
   return title === null
     ? []
-    : [{ name: 'api-key', title, fix: 'Send the key as it is, in its own header and nowhere else.' }];
+    : [{ name: 'api-key', title, fix: 'Send the unchanged key in its own header, and nowhere else.' }];
 }
 
 function rotationOf({ secretIndex = 0, keyIndex = 0 }: RecordedDelivery): string[] {

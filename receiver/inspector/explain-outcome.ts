@@ -58,12 +58,12 @@ const BY_REASON: Readonly<Record<string, Explain>> = {
     title: 'The API key was sent more than once.',
     expected: `One header ${apiKey}.`,
     received: `The header ${apiKey} ${headerValues(headers, apiKey).length} times.`,
-    fix: 'Is it set by the sender and by a proxy as well?',
+    fix: 'Check whether both the sender and a proxy set it.',
   }),
   'api-key-mismatch': (_delivery, { apiKey }) => ({
     title: 'The API key is not the one configured here.',
     expected: `In ${apiKey}, the configured key, exactly: nothing before or after it, in the same letter case.`,
-    received: 'Another value. It is not shown.',
+    received: 'A different value, which is not shown.',
     fix: 'Compare the settings on both sides. Was the key replaced on one side only?',
   }),
   'client-certificate-missing': () => ({
@@ -84,7 +84,7 @@ const BY_REASON: Readonly<Record<string, Explain>> = {
     expected: 'A connection from an address given with --proxy.',
   }),
   'not-found': ({ target }) => ({
-    title: 'The path is not the registered one.',
+    title: 'The path is not the configured one.',
     expected: 'Exactly the path given with --path.',
     received: target.split('?')[0] ?? '',
   }),
@@ -112,7 +112,7 @@ const BY_REASON: Readonly<Record<string, Explain>> = {
       expected: 'UTF-8, as for all JSON.',
       received:
         at === undefined
-          ? 'Other bytes.'
+          ? 'Bytes that are not UTF-8.'
           : `Byte 0x${byte} at offset ${at} (hex ${at.toString(16)}) is not valid there.`,
     };
   },
@@ -133,7 +133,7 @@ const BY_REASON: Readonly<Record<string, Explain>> = {
   }),
   'connection-closed': () => ({
     title: 'The sender closed the connection before it received the answer.',
-    fix: 'Is its timeout too short, or did a proxy in between close the connection?',
+    fix: 'Check whether its timeout is too short, and whether a proxy in between closed the connection.',
   }),
   'not-http': () => ({
     title: 'The bytes are not an HTTP/1 request.',

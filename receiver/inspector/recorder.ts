@@ -100,7 +100,7 @@ export interface RecordedDelivery
   readonly headers: readonly HeaderLine[];
   /** Undefined when the body was not read completely or is too large to be kept. */
   readonly rawBody: Buffer | undefined;
-  /** Length of the body that was read, in bytes. */
+  /** Length of the body in bytes. Undefined when it was not read completely. */
   readonly bodyLength: number | undefined;
   /** Kind of the notification. Undefined unless the delivery passed every check. */
   readonly kind: string | undefined;

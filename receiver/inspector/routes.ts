@@ -82,7 +82,7 @@ export class InspectorRoutes {
     if (path === 'search') return this.#search(res, query);
     const [, id = '', rest = ''] = /^deliveries\/([\w-]+)(\/body|\/curl)?$/.exec(path) ?? [];
     const delivery = recorder.get(recorder.numberOf(id) ?? -1);
-    if (delivery === undefined) return sendText(res, 404, 'There is nothing here, or it is no longer kept.');
+    if (delivery === undefined) return sendText(res, 404, 'Not found, or no longer kept.');
     if (rest === '') return sendJson(res, await this.#viewOf(delivery));
     if (rest === '/curl') return this.#sendCurl(res, delivery);
     return this.#sendBody(res, delivery, id);

@@ -70,7 +70,9 @@ function countDeliveries({ Counter, Histogram }: Prometheus, describe: Describe)
   const deliveries = new Counter(
     describe('deliveries_total', 'Completed deliveries, by outcome and reason.', 'outcome', 'reason'),
   );
-  const duplicates = new Counter(describe('duplicates_total', 'Accepted deliveries of a known notification.'));
+  const duplicates = new Counter(
+    describe('duplicates_total', 'Accepted deliveries of notifications that were already known.'),
+  );
   const deliverySeconds = new Histogram({
     ...describe('delivery_duration_seconds', 'Time from the head of the request to the end of the answer.', 'outcome'),
     buckets: SECONDS,
@@ -78,7 +80,7 @@ function countDeliveries({ Counter, Histogram }: Prometheus, describe: Describe)
   const credentials = new Counter(
     describe(
       'credentials_used_total',
-      'Valid credentials in deliveries, by position: 0 is the current one, others are to be removed.',
+      'Valid credentials in deliveries, by position: 0 is the current one; the others should be removed.',
       'credential',
       'position',
     ),
@@ -97,7 +99,7 @@ function countConnections({ Counter, Gauge }: Prometheus, describe: Describe): C
   const dropped = new Counter(
     describe(
       'connections_dropped_total',
-      'Connections closed at a limit of connections, requests, bodies or unread answers.',
+      'Connections closed because of a limit on connections, requests, bodies or unread answers.',
       'why',
     ),
   );

@@ -73,7 +73,7 @@ export function requestListener(app: Express, options: HttpServerOptions): Reque
 export function protectServer<S extends Server>(server: S, options: HttpServerOptions): S {
   const { tls, logger = silentLogger, connectionObserver: observer = silentConnectionObserver } = options;
   const limits = { ...resolveLimits(options.limits), ...resolveTimeouts(options.timeouts) };
-  // Beyond its own limit of 2,000, Node would silently drop header lines, and a check could miss one.
+  // Node silently drops header lines beyond its default limit of 2,000. A check must not miss any.
   server.maxHeadersCount = 0;
   if (tls !== undefined) logFailedHandshakes(server, logger);
   const limiter = new ConnectionLimiter(server, limits, observer);

@@ -116,7 +116,7 @@ function checkPair({ cert, key, passphrase }: ServerTls): void {
   // handshake would fail.
   throw unusable(
     'The private key for HTTPS does not belong to the certificate.',
-    "The server's own certificate comes first, followed by its intermediates.",
+    "Put the server's own certificate first, followed by the intermediates.",
   );
 }
 
@@ -139,7 +139,7 @@ export function logFailedHandshakes(server: Server, logger: ReceiverLogger): voi
     // An untrusted certificate is not a handshake error: Node just closes the connection.
     const code = String(socket.authorizationError ?? error.code);
     const fields = { event: 'tls-refused', code, reason: describeTlsError(code), remoteAddress: addressOf(socket) };
-    logger.info(fields, 'TLS handshake refused');
+    logger.info(fields, 'TLS handshake rejected');
   });
 }
 

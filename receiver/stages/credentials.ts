@@ -83,8 +83,7 @@ export function requireSignature(config: { readonly secrets: readonly string[]; 
 type Check = (req: IncomingMessage) => ClientCertificateCheck;
 
 function checkByConnection(config: { readonly allowed: readonly string[] | undefined }): Check {
-  // The result is cached per connection, because a connection keeps its certificate (renegotiation is off), and reading
-  // the certificate takes most of the time.
+  // Results are cached per connection, because reading the certificate is slow. It cannot change: renegotiation is off.
   const known = new WeakMap<Socket, ClientCertificateCheck>();
   return ({ socket }) => {
     const before = known.get(socket);

@@ -71,7 +71,7 @@ describe('a known kind', () => {
   it('rejects a date that does not exist', () => {
     expect(readNotification(having('wallet', 'at', '2023-13-14T22:13:20Z'))).toEqual({
       ok: false,
-      issues: ['at: must be a time that exists'],
+      issues: ['at: must be an existing date and time'],
     });
   });
 });

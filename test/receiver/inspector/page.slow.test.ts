@@ -206,7 +206,7 @@ describe.skipIf(lacks('chromium'))('the inspector page', () => {
     const line = `${JSON.stringify(buy('id-line'))}\n`;
     await site.deliver(line, { 'X-Service-Signature': sign(line.trimEnd()) });
     await row('id-line').click();
-    await page.getByText('Computes the HMAC over the body without the line end at its end.').waitFor();
+    await page.getByText('Computes the HMAC over the body without its final line ending.').waitFor();
     expect(await page.locator('.diff del').allTextContents()).toEqual(['\u21b5\n']);
     // The URL opens the same delivery on another page.
     const link = page.url();

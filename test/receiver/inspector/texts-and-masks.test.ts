@@ -23,7 +23,7 @@ describe('explainOutcome', () => {
     ['signature-malformed', signed(''), 'An empty header.'],
     ['signature-missing', { headers: ['X-Hub-Signature', 'a'] }, 'there is one named X-Hub-Signature'],
     ['api-key-missing', { headers: ['X-API-Key', ''] }, 'X-API-Key is empty'],
-    ['api-key-mismatch', {}, 'It is not shown'],
+    ['api-key-mismatch', {}, 'which is not shown'],
     ['client-certificate-untrusted', { reasonDetail: 'certificate has expired' }, 'certificate has expired'],
     ['content-type-not-json', { headers: ['Content-Type', 'text/plain'] }, 'text/plain'],
     ['content-encoding-not-supported', { headers: ['Content-Encoding', 'gzip'] }, 'Content-Encoding: gzip'],
