@@ -37,7 +37,7 @@ export function wrongKind(
 ): MaterialProblem {
   const prefix = PREFIX[wanted];
   if (kind === 'empty' || kind === 'blank') {
-    const hint = `Check how the file was written. Expected ${NOUN[wanted]} in PEM or DER.`;
+    const hint = `Check that it was written. Expected ${NOUN[wanted]} in PEM or DER.`;
     return problem(wanted, `${prefix}_EMPTY`, source, `is ${KIND_WORDS[kind]}`, hint);
   }
   const hint = howToConvert(wanted, kind, shellName(source), form);

@@ -228,7 +228,7 @@ export const API_KEY_MISTAKES = mistakes({
       express:
         'Replace `split` with a comparison of the whole header. Node joins repeated headers with a comma; with ' +
         '`req.headersDistinct` or a gateway event, check `length === 1`.',
-      spring: 'Use `HttpHeaders.getOrEmpty(name)`, and reject a list of any other length than one.',
+      spring: 'Use `HttpHeaders.getOrEmpty(name)`, and reject a list whose length is not one.',
     },
     severity: 'high',
     cwe: 287,
@@ -239,7 +239,7 @@ export const API_KEY_MISTAKES = mistakes({
       '`crypto.timingSafeEqual` without a length check, `hmac.compare_digest` on non-ASCII strings, and code that ' +
       'trims or indexes a missing header.',
     why:
-      'The sender takes 500 for an outage and retries. An attacker can fill the log with errors, or stop a process ' +
+      'The sender treats 500 as an outage and retries. An attacker can fill the log with errors, or stop a process ' +
       'in which the exception is not caught, without any credential.',
     fix: {
       rule:
@@ -263,8 +263,8 @@ export const API_KEY_MISTAKES = mistakes({
       'Gateway key checks that answer 403, session guards that redirect to a login page, and required header ' +
       'parameters that answer 400.',
     why:
-      'The sender recognises invalid credentials by 401 only. It takes another status for another failure, and a ' +
-      'redirect to a login page with 200 counts as accepted.',
+      'The sender recognises invalid credentials by 401 only. It treats any other status as a different failure, and ' +
+      'a redirect to a login page with 200 counts as accepted.',
     fix: {
       rule:
         'Exclude the route from everything that logs in users, declare the header as optional, and answer 401 in ' +
@@ -308,7 +308,7 @@ export const API_KEY_MISTAKES = mistakes({
     implies: [...FORGED_KEYS, 'unchecked-key'],
   },
   'key-from-other-place': {
-    title: 'Also takes the API key from other places than its header',
+    title: 'Also takes the API key from places other than its header',
     seen:
       'Fallbacks after `??` or `||` to the query, the body, Authorization, a cookie or another header name, and ' +
       'library functions that search several of them.',

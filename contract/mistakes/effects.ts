@@ -75,8 +75,8 @@ export const EFFECTS_MISTAKES = mistakes({
       '`Number(amount) / 10 ** decimals`, `parseFloat(amount).toFixed(8)`, `float(amount) / 1e18`, and JSON ' +
       'mappers with a field of type double.',
     why:
-      'A float has 15 to 17 digits, and amounts have more. The receiver books another amount than was sent, ' +
-      'without an error.',
+      'A float has 15 to 17 digits, and amounts have more. The receiver books an amount that differs from the one ' +
+      'sent, without an error.',
     fix: {
       rule:
         'Keep the atomic amount as text or an integer of any size, and move the point by the decimals of the ' +
@@ -105,7 +105,7 @@ export const EFFECTS_MISTAKES = mistakes({
   'exponent-in-amount': {
     title: 'Writes very small and very large amounts with an exponent',
     seen: 'decimal.js, bignumber.js and Java `BigDecimal.toString()` with their default settings.',
-    why: 'What reads the amount next takes `1e-18` for 1, or fails.',
+    why: 'The code that reads the amount next treats `1e-18` as 1, or fails.',
     fix: {
       rule: 'Write amounts as decimal text without an exponent.',
       node: 'Use `toFixed()` of the library, which prints no exponent.',

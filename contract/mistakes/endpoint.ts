@@ -40,7 +40,7 @@ export const ENDPOINT_MISTAKES = mistakes({
     cwe: 684,
   },
   'protocol-mismatch': {
-    title: 'Speaks another protocol on the port than the registered URL requires',
+    title: 'Speaks a protocol on the port other than the registered URL requires',
     seen:
       'A TLS port in a URL with http, plain HTTP in a URL with https, only TLS versions below 1.2, or another ' +
       'service on the port.',
@@ -301,10 +301,10 @@ export const ENDPOINT_MISTAKES = mistakes({
   'answers-by-timeout': {
     title: 'Answers when a timer ends, because the handler waits for a body that was read before',
     seen:
-      'Libraries that read the request themselves behind a body parser, and that answer "still processing" after ' +
+      'Libraries that read the request themselves after a body parser, and that answer "still processing" after ' +
       'some ' +
       'seconds.',
-    why: 'Nothing is verified or handled, and the sender takes every delivery for accepted.',
+    why: 'Nothing is verified or handled, and the sender treats every delivery as accepted.',
     fix: {
       rule:
         'Let one part read the body: mount the library before any body parser, or give it the bytes that were ' +
@@ -318,7 +318,7 @@ export const ENDPOINT_MISTAKES = mistakes({
     cwe: 666,
   },
   'credentials-differ': {
-    title: 'Is configured with another secret, API key or header name than the sender',
+    title: 'Is configured with a different secret, API key or header name than the sender',
     seen:
       'Secrets of another environment, a newline at the end of a secret file, header names that were agreed later, ' +
       'and signatures that are computed in another way.',
@@ -350,7 +350,7 @@ export const ENDPOINT_MISTAKES = mistakes({
       'are reported with 200.',
     why:
       'If nothing is verified, anyone who knows the URL can report a payment that never happened. If the answer ' +
-      'comes before the check, the sender takes every delivery for accepted.',
+      'comes before the check, the sender treats every delivery as accepted.',
     fix: {
       rule:
         'Verify the signature and the key first, and answer 401 at once when either is missing or invalid. The ' +

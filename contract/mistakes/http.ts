@@ -48,9 +48,9 @@ export const HTTP_MISTAKES = mistakes({
     implies: ['content-type-as-string'],
   },
   'undefined-body-throws': {
-    title: 'Answers 500 where no parser reads the body: with another Content-Type than JSON, or without a body',
+    title: 'Answers 500 where no parser reads the body: with a Content-Type other than JSON, or without a body',
     seen: '`createHmac(...).update(req.body)` or `req.rawBody.toString()`, where the parser has left undefined.',
-    why: 'Anyone causes the error without credentials, and the sender takes it for an outage and retries.',
+    why: 'Anyone causes the error without credentials, and the sender treats it as an outage and retries.',
     fix: {
       rule: 'Read the raw body whatever its type, verify an empty one like any other, and answer 401 when it fails.',
       ...RAW_BYTES,
@@ -388,7 +388,7 @@ export const HTTP_MISTAKES = mistakes({
       'Low-code tools and queues that answer before their steps run, and handlers that flush the answer first to ' +
       'be fast.',
     why:
-      'A sender with an incorrect secret takes its deliveries for accepted and does not retry them, and an ' +
+      'A sender with an incorrect secret treats its deliveries as accepted and does not retry them, and an ' +
       'attacker gets a 200.',
     fix: {
       rule:

@@ -21,7 +21,7 @@ export const MALFORMED_MISTAKES = mistakes({
       'one class of error, a strict decoder in front of a guarded parser, or a catch block that rethrows after the ' +
       'answer.',
     why:
-      'A malformed body causes a 500, which the sender takes for an outage and retries, or it ends the process and ' +
+      'A malformed body causes a 500, which the sender treats as an outage and retries, or it ends the process and ' +
       'all requests in progress.',
     fix: {
       rule:
@@ -126,8 +126,8 @@ export const MALFORMED_MISTAKES = mistakes({
       '`const { data } = JSON.parse(body)` followed by `data.metadata.orderStatus`, and handlers that leave every ' +
       'check to the database.',
     why:
-      'Whatever a payload lacks, or has in another type, causes a 500. The sender takes a notification that can ' +
-      'never succeed for an outage and retries it.',
+      'Whatever a payload lacks, or has in another type, causes a 500. The sender treats a notification that ' +
+      'can never succeed as an outage and retries it.',
     fix: {
       rule:
         'Validate the whole payload after the verification and before any code reads a field: an object with the id, ' +
@@ -173,7 +173,7 @@ export const MALFORMED_MISTAKES = mistakes({
       'that throw, and loops over a batch.',
     why:
       'A valid JSON value that is not a notification causes an internal error, or ends the process in a background ' +
-      'task. The sender may take it for an outage and retry.',
+      'task. The sender may treat it as an outage and retry.',
     fix: {
       rule:
         'Validate the payload against a schema whose root is an object, before any code reads a field. Accept ' +
@@ -190,8 +190,8 @@ export const MALFORMED_MISTAKES = mistakes({
       'Access by key that throws (`payload["at"]`, `fetch`), constructors that throw on null, a switch whose default ' +
       'throws, and NOT NULL columns as the only validation.',
     why:
-      'The error occurs in the handler or in the database and becomes a 500. The sender takes a notification that ' +
-      'can never succeed for an outage and retries.',
+      'The error occurs in the handler or in the database and becomes a 500. The sender treats a notification ' +
+      'that can never succeed as an outage and retries.',
     fix: {
       rule: 'Require the fields that you need for this type in a schema, before the handler runs, and answer 400.',
       ...CHECKED_PAYLOAD,
@@ -205,7 +205,7 @@ export const MALFORMED_MISTAKES = mistakes({
       '`data.metadata.orderStatus` without a schema, `typeof data === "object"` (true for null), `in` on a string, ' +
       'and casts by `data.type`.',
     why:
-      'The envelope is valid, so the error occurs deep in the handler and becomes a 500. The sender takes it for an ' +
+      'The envelope is valid, so the error occurs deep in the handler and becomes a 500. The sender treats it as an ' +
       'outage.',
     fix: {
       rule:
@@ -222,7 +222,7 @@ export const MALFORMED_MISTAKES = mistakes({
     title: 'Uses a value as text without checking that it is text',
     seen:
       '`type.toLowerCase()`, `description.trim()`, `code.split("-")`, `TABLES.get(payload["type"])` with a list as ' +
-      'the key (Python, PHP), and enums that take a number for an index.',
+      'the key (Python, PHP), and enums that treat a number as an index.',
     why:
       'A number, list, object or null makes the function or the lookup throw, usually as a 500. Where it is ' +
       'converted instead, a list of one entry equals its entry.',

@@ -277,8 +277,8 @@ export const MTLS_MISTAKES = mistakes({
       'Handlers that answer first and check afterwards, nginx `error_page 496 = /login`, single sign-on for the ' +
       'whole site, and routes that exist only for clients with a certificate.',
     why:
-      'If the certificate of the sender is missing or new, the sender does not learn it: it searches for a wrong ' +
-      'URL, or takes the delivery for accepted, and the notification is lost.',
+      'If the certificate of the sender is missing or new, the sender does not notice: it looks for a mistake ' +
+      'in the URL, or treats the delivery as accepted, and the notification is lost.',
     fix: {
       rule:
         'Refuse in the handshake, or answer 401 or 403, and treat a missing or invalid certificate as an ordinary ' +

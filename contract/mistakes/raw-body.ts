@@ -109,8 +109,8 @@ export const RAW_BODY_MISTAKES = mistakes({
       'A second attempt after the raw bytes do not match: re-serialised, trimmed or normalised text, kept from ' +
       'older code, a test tool or another sender.',
     why:
-      'It accepts a body that was never signed in the form in which it arrived, so different bodies share a ' +
-      'signature. The stored body may not be the signed one.',
+      'The fallback accepts a body that was never signed in the form in which it arrived, so different bodies share ' +
+      'a signature. The stored body may not be the signed one.',
     fix: {
       rule:
         'Remove every fallback, and verify only the raw bytes. Change the test or the fixture instead of the ' +
@@ -125,7 +125,9 @@ export const RAW_BODY_MISTAKES = mistakes({
     seen:
       'Regular expressions that add or remove escapes of slashes or Unicode, or reformat numbers: workarounds for ' +
       'PHP or Python senders, copied into SDKs and forwarders.',
-    why: 'It guesses the format of one sender. A valid delivery that uses another escape or number format is rejected.',
+    why:
+      'The code guesses the format of one sender. A valid delivery that uses another escape or number format is ' +
+      'rejected.',
     fix: {
       rule:
         'Remove the workaround: with the raw bytes, there is nothing to guess. Leave escapes and numbers to the ' +
@@ -309,7 +311,7 @@ export const RAW_BODY_MISTAKES = mistakes({
       '`body.decode()`, a strict encode after `force_encoding`, or a parser call on a byte order mark, without ' +
       'error handling.',
     why:
-      'The sender takes 500 for an outage and retries, and each attempt looks like a server error in the ' +
+      'The sender treats 500 as an outage and retries, and each attempt looks like a server error in the ' +
       'monitoring.',
     fix: {
       rule: 'Verify the bytes first. Then catch errors of the decoder and of the parser, and answer 400.',

@@ -67,7 +67,7 @@ export const ROTATION_MISTAKES = mistakes({
   'deliveries-lost-in-switch': {
     title: 'Rejects valid deliveries while its secrets are switched',
     seen: 'A list that is emptied before it is filled again, or two settings that are read one after the other.',
-    why: 'The specification names no retry, so that a delivery which is rejected at this moment is lost.',
+    why: 'The specification mentions no retry, so a delivery that is rejected at this moment is lost.',
     fix: {
       rule:
         'Read the new list first, check it, and then replace the old one in one step. Where the receiver restarts, ' +

@@ -7,7 +7,7 @@ export const SKIPPED_VERIFICATION_MISTAKES = mistakes({
     title: 'Verifies only notifications of some types, statuses or structures',
     seen:
       'Verification inside single handlers or branches of a `switch`, branches that were added later, and early ' +
-      'answers to what is "not for us".',
+      'answers to notifications that are "not for us".',
     why: 'An attacker forges the notifications that are not verified, or has them confirmed.',
     fix: {
       rule:

@@ -139,7 +139,7 @@ export const SIGNATURE_MISTAKES = mistakes({
       'A constant-time comparison of unequal lengths, a strict Base64 decoder, non-ASCII text, or a property of an ' +
       'absent header.',
     why:
-      'The sender takes the rejection for an outage and retries, and an attacker fills the error log with stack ' +
+      'The sender treats the rejection as an outage and retries, and an attacker fills the error log with stack ' +
       'traces.',
     fix: {
       rule:
@@ -236,7 +236,7 @@ export const SIGNATURE_MISTAKES = mistakes({
     seen:
       '`res.json({ error })` without a status, PHP that prints a warning before it sets the status, and routers that ' +
       'answer 200 when no rule matches.',
-    why: 'The sender takes the delivery for accepted and never repeats it, and an incorrect secret goes unnoticed.',
+    why: 'The sender treats the delivery as accepted and never repeats it, and an incorrect secret goes unnoticed.',
     fix: {
       rule: 'Set the status before any output: 401 for invalid credentials, 400 for an invalid payload.',
       express: 'Write `return res.status(401).json({ error: "unauthorized" })`.',
@@ -315,7 +315,7 @@ export const SIGNATURE_MISTAKES = mistakes({
     seen:
       '`diff = a ^ b` instead of `diff |= a ^ b`, an off-by-one error, sums of bytes, or comparisons of sets or ' +
       'sorted bytes.',
-    why: 'Differences overwrite each other, cancel out or are left out, so other values than the valid signature pass.',
+    why: 'Differences overwrite each other, cancel out or are left out, so values other than the valid signature pass.',
     fix: {
       rule: 'Replace the loop with the constant-time comparison function of your library.',
       node: 'Use `a.length === b.length && timingSafeEqual(a, b)` on two buffers.',
@@ -505,7 +505,7 @@ export const SIGNATURE_MISTAKES = mistakes({
     implies: ['foreign-signature-format'],
   },
   'other-signature-place': {
-    title: 'Takes the signature from another place than the agreed header',
+    title: 'Takes the signature from a place other than the agreed header',
     seen:
       'Lists of header names of several senders, and functions that look up a name in headers, cookies, the query ' +
       'and the body alike.',
@@ -526,8 +526,8 @@ export const SIGNATURE_MISTAKES = mistakes({
   'algorithm-from-request': {
     title: 'Lets the request choose the algorithm of the signature',
     seen:
-      'Verifiers for several senders that derive it from a prefix ("sha1="), a header or the length of the ' +
-      'signature.',
+      'Verifiers for several senders that derive the algorithm from a prefix ("sha1="), a header or the length of ' +
+      'the signature.',
     why:
       'An attacker chooses how strictly a request is verified: by the weakest algorithm, or not at all where "none" ' +
       'is supported.',
@@ -581,7 +581,7 @@ export const SIGNATURE_MISTAKES = mistakes({
       'HMAC functions of several languages order key and message differently, and in helpers both are plain ' +
       'strings.',
     why:
-      'The result is another value than the signature of the sender. A receiver that accepts it accepts values that ' +
+      'The result differs from the signature of the sender. A receiver that accepts it accepts values that ' +
       'no sender makes.',
     fix: {
       rule: 'Look up the order of the arguments, and keep one call: the secret is the key, the body is the message.',
@@ -660,7 +660,7 @@ export const SIGNATURE_MISTAKES = mistakes({
       'Secrets from files, `echo`, env files or copied text, where one tool keeps a line feed or quotes and another ' +
       'removes them.',
     why:
-      'Different keys make different signatures, so valid ones do not match. A receiver that tries both forms ' +
+      'Different keys produce different signatures, so valid ones do not match. A receiver that tries both forms ' +
       'accepts signatures that the sender never makes.',
     fix: {
       rule:
@@ -674,7 +674,7 @@ export const SIGNATURE_MISTAKES = mistakes({
   'shortened-secret': {
     title: 'Uses or accepts only a part of the secret',
     seen: 'A database column, form field or cipher key of fixed size, or a hand-written HMAC that cuts keys.',
-    why: 'A shorter key makes other signatures than the agreed one, and is easier to guess where it is accepted.',
+    why: 'A shorter key produces other signatures, and is easier to guess where it is accepted.',
     fix: {
       rule:
         'Store and use the whole secret, and compare its length with the agreed one at start-up. The HMAC function ' +

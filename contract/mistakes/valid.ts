@@ -80,8 +80,8 @@ export const VALID_MISTAKES = mistakes({
       'One schema, class or table for all types, made from order samples: `data.type`, `data.transactionId`, ' +
       '`data.metadata.orderStatus`.',
     why:
-      'Refunds, cards, wallets, deposits and trackings have other fields than orders. They are rejected, or cause a ' +
-      '500 on every retry.',
+      'Refunds, cards, wallets, deposits and trackings have different fields from orders. They are rejected, or ' +
+      'cause a 500 on every retry.',
     fix: {
       rule:
         'Select the shape by type, and within CAAS by data.type, before you read a field. Use the identifier of ' +

@@ -100,8 +100,8 @@ export function resolveHandlingPolicy(given: Partial<HandlingPolicy> = {}): Hand
 }
 
 /**
- * Returns the delay after failed attempt number `attempt`, counted from 1, in milliseconds. A random value between half
- * of the nominal delay and all of it, so that handlers that failed together are not retried together.
+ * Returns the delay after failed attempt number `attempt`, counted from 1, in milliseconds. The delay is a random value
+ * between half and all of the nominal delay, so that handlers that failed together are not retried together.
  */
 export function retryDelayMs(
   { firstDelayMs, maxDelayMs }: HandlingPolicy,

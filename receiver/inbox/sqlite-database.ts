@@ -207,7 +207,7 @@ export async function loadSqlite(): Promise<{
 }> {
   const { emitWarning } = process;
   try {
-    // Node 22 warns once that the module is experimental, about which users of the receiver can do nothing.
+    // Node 22 warns once that the module is experimental. Users of the receiver cannot do anything about that.
     process.emitWarning = (warning: string | Error, ...rest: unknown[]) => {
       const isAboutSqlite = rest[0] === 'ExperimentalWarning' && String(warning).startsWith('SQLite');
       if (!isAboutSqlite) Reflect.apply(emitWarning, process, [warning, ...rest]);

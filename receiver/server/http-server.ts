@@ -105,8 +105,8 @@ export function listen(
 }
 
 /**
- * An object without the properties of `Object`, like the `res.locals` of Express. V8 stores that one as a hash table,
- * which is slower.
+ * An object without the properties of `Object`, like the `res.locals` of Express, which V8 stores as a hash table. An
+ * instance of this class is faster.
  */
 class Locals {
   [name: string]: unknown;

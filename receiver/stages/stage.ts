@@ -43,7 +43,7 @@ export function requestHeader(req: IncomingMessage, name: string): string | stri
 
 /** Answers with JSON. `body` must contain no secret and nothing from the request. */
 export function answer(res: ServerResponse, status: number, body: object, headers: Record<string, string> = {}): void {
-  // Node sends head and body in one packet only when the body is a string, not a Buffer.
+  // Node writes head and body together only when the body is a string, not a Buffer.
   const text = JSON.stringify(body);
   res.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text), ...headers });
   res.end(text);
