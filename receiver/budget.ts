@@ -163,8 +163,8 @@ export interface Upload {
 export interface Budget {
   begin(req: IncomingMessage): Upload;
   /**
-   * Counts a received chunk. Closes the connection when it has sent too many small ones. The first never counts as
-   * small.
+   * Counts a received chunk. Closes the connection when it has sent too many small chunks. The first chunk of a body
+   * never counts as small.
    */
   receive(upload: Upload, bytes: number): void;
   /** Reserves memory, in bytes, for a body. Above the limit, closes the slowest uploads, which may include this one. */

@@ -26,11 +26,10 @@ export interface FoundMistakes {
   readonly mistakes: Mistakes;
   /** What was removed from around the signature in the header. Undefined when the whole value matched. */
   readonly around: MistakeText | undefined;
-  /** The bytes that were signed. */
+  /** The bytes that were signed: the body, or what a mistake signs instead. */
   readonly signed: Uint8Array;
 }
 
-/** One step of the search. */
 export interface SearchStep {
   readonly hashedBytes: number;
   /** Number of signatures that were computed and compared. */

@@ -34,7 +34,7 @@ export interface DeliveryView extends DeliverySummary {
   readonly body?: ShownBody;
   /** Why there is no body to show. */
   readonly noBody?: string;
-  /** States that an older secret or key was used, during a rotation. */
+  /** Sentences that report the use of an older secret or API key, during a rotation. */
   readonly rotation: readonly string[];
   /** The answer of the other receiver, if the delivery was forwarded to one. */
   readonly answer?: ShownAnswer;
