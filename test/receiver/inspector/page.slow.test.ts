@@ -213,7 +213,7 @@ describe.skipIf(lacks('chromium'))('the inspector page', () => {
     expect(link).toMatch(/#[0-9a-f]{6}-7$/);
     const other = watch(await page.context().newPage());
     await other.goto(link);
-    await other.getByText('without the line end at its end').waitFor();
+    await other.getByText('without its final line ending').waitFor();
     await other.close();
   });
 
