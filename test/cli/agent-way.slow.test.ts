@@ -60,14 +60,8 @@ const CASES: readonly { readonly stack: Stack; readonly repairs: readonly Repair
     ],
   },
   {
-    stack: 'php',
-    repairs: [
-      {
-        mistake: /^wrong-refusal-status$/,
-        wrong: "return [403, 'unauthorized'];",
-        right: "return [401, 'unauthorized'];",
-      },
-    ],
+    stack: 'fastapi',
+    repairs: [{ mistake: /^wrong-refusal-status$/, wrong: 'HTTPException(403)', right: 'HTTPException(401)' }],
   },
   {
     stack: 'go',

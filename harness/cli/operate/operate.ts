@@ -105,9 +105,7 @@ export function tasksOf(operation: Operation, { pool, signal }: Session): Return
   return {
     plan: async () => {
       const now = operation.now();
-      const about = { keys: [createPublicKey(operation.privateKey)], currentRevision: operation.currentRevision() };
-      await planNotices(pool, { ...about, since: noticesSince, at: now });
-      await plan(operation, pool);
+      await plan(operation, pool, noticesSince);
       noticesSince = new Date(now.getTime() - NOTICES_OVERLAP_MS);
     },
     partner: (job) => runPartnerJob(job, { ...operation, pool, signal }),
@@ -131,14 +129,17 @@ const FIRST_NOTICES_MS = 86_400_000;
 /** Records of the last minutes are considered again, because clocks differ and transactions take time. */
 const NOTICES_OVERLAP_MS = 600_000;
 
-/** Adds a job for each slot that has come, and for each notice that is to be sent. */
-export async function plan(operation: Operation, pool: Session['pool']): Promise<Slot[]> {
+/** Stores the notices that have arisen, and adds a job for each of them and for each slot that has come. */
+export async function plan(operation: Operation, pool: Session['pool'], noticesSince: Date): Promise<Slot[]> {
   const { currentRevision, partners, perHost, privateKey } = operation;
   const now = operation.now();
   const { defaultsFile, names } = await partnersIn(partners);
   const schedule = await loadSchedule(defaultsFile);
   const about = { now, currentRevision: currentRevision() };
-  await refreshStandings(pool, [createPublicKey(privateKey)], about);
+  const keys = [createPublicKey(privateKey)];
+  // Before the standings: a certificate that expires between two plans must still stand there as valid.
+  await planNotices(pool, { keys, currentRevision: about.currentRevision, since: noticesSince, at: now });
+  await refreshStandings(pool, keys, about);
   const planned = await plannedPartners(pool, names);
   const slots = dueSlots(planned, schedule, about).slice(0, MAX_PLANNED);
   const known = new Map(planned.map(({ host, partner }) => [partner, host && new URL(`http://${host}`).hostname]));

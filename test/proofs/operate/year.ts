@@ -90,7 +90,7 @@ export async function playYear(server: PostgresServer, { check, partners: count,
     now = START + day * DAY;
     if (day === 35 * 7) revision = 3;
     await world.turn(day, { pool, privateKey, publicKey, at: new Date(now) });
-    const slots = await plan(operation, pool);
+    const slots = await plan(operation, pool, new Date(operation.now().getTime() - 2 * DAY));
     await emptied(pool);
     const seen = world.contacted();
     for (const { due, partner } of slots) {
