@@ -8,7 +8,7 @@ import { answerInWords, failuresIn } from './wording.ts';
 
 /**
  * Returns the causes of a run in the order in which every report numbers them, and the groups of warnings without a
- * cause. In a strict run, every warning has a cause. Known failures, and checks newer than the revision, are in neither.
+ * cause. In a strict run, every warning has one. Known failures, and checks newer than the revision, are in neither.
  */
 export function causesIn(document: Pick<ResultDocument, 'diagnosis' | 'results' | 'scoring' | 'strict'>): {
   readonly causes: readonly Cause[];

@@ -5,7 +5,10 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 const ROOT = new URL('../../', import.meta.url).pathname;
-const listed = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '*.md', 'llms.txt'], { cwd: ROOT, encoding: 'utf8' });
+const listed = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '*.md', 'llms.txt'], {
+  cwd: ROOT,
+  encoding: 'utf8',
+});
 const documents = listed.split('\n').filter((file) => file !== '' && existsSync(join(ROOT, file)));
 
 const LINK = /\]\(([^)\s]+)\)/g;

@@ -50,8 +50,8 @@ const BUNDLED: readonly string[] = readJson('dist/bundled.json');
 const MAX = { packed: 3_000_000, unpacked: 7_500_000, packages: 110, megabytes: 35 };
 const FOLDERS = /^(?:dist|receiver\/inspector\/page|recipes|docs|scenarios\/(?:vectors|revisions))\/|^receiver\/README/;
 const SINGLE_FILES =
-  /^(?:scenarios\/fault-\w+\.json|harness\/(?:console|report\/html)\/[\w-]+\.(?:css|js|svg)|LICENSE|package\.json|llms\.txt)$/;
-const PAGES = /^[RS]\w+\.md$/;
+  /^(?:scenarios\/fault-\w+\.json|harness\/(?:console|report\/html)\/[\w-]+\.(?:css|js|svg))$/;
+const PAGES = /^(?:[RS]\w+\.md|LICENSE|package\.json|llms\.txt)$/;
 const NEVER =
   /\.test\.|(?:^|\/)(?:tests?|node_modules|coverage)\/|\.(?:pem|key|env|tgz|map|tsbuildinfo)$|^docs\/.*\.ts$/;
 const NEEDED = [
