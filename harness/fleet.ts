@@ -50,11 +50,11 @@ const partner = z.strictObject({
   certificate: z.strictObject({ issuedAt: time, expiresAt: time }).nullable(),
   /** Every reason why there is no certificate. */
   refusals: z.array(z.strictObject({ code: text, message: text, fix: text })),
-  /** The files in the folder of the partner, which has its name. */
+  /** The files in the partner's folder, which is named after the partner. */
   files: z.array(text.regex(/^[a-z.]{1,32}$/)),
   startedAt: time.nullable(),
   durationMs: z.number().nonnegative(),
-  /** Its outcome in the previous certification; null if there was none, or if the partner is new. */
+  /** The partner's outcome in the previous certification; null if there was none, or if the partner is new. */
   previous: z.strictObject({ outcome: z.enum(OUTCOMES) }).nullable(),
 });
 
@@ -71,7 +71,7 @@ export const fleetDocument = z.strictObject({
     strict: z.boolean(),
     validForDays: whole,
     partners: whole,
-    /** SHA-256 of the sorted names. */
+    /** SHA-256 of the sorted partner names. */
     names: text,
   }),
   shard: z.strictObject({ index: z.int().positive(), of: z.int().positive() }).nullable(),
@@ -153,7 +153,7 @@ const EXIT_OF = {
   'harness-error': 4,
 } as const satisfies Record<PartnerOutcome, number>;
 
-/** The outcomes without a judgement: `--exit-on harness` reports only these with the exit code. */
+/** Outcomes of partners that were not judged. With `--exit-on harness`, only these affect the exit code. */
 const UNJUDGED: readonly PartnerOutcome[] = ['harness-error', 'not-run'];
 
 /**
@@ -183,7 +183,10 @@ const RANK: Readonly<Record<PartnerOutcome, number>> = {
 /** Outcomes that allow no conclusion about the endpoint. */
 const NO_RESULT: readonly PartnerOutcome[] = ['refused', 'not-run', 'harness-error'];
 
-/** Compares with the previous outcome: certified is best, failed is worst. `new` without a result to compare with. */
+/**
+ * Compares the outcome with the previous one: certified is best, failed is worst. Returns `new` if there is no result
+ * to compare with.
+ */
 export function changeOf({ outcome, previous }: Pick<FleetPartner, 'outcome' | 'previous'>): PartnerChange {
   if (previous === null || NO_RESULT.includes(previous.outcome)) return 'new';
   const step = RANK[outcome] - RANK[previous.outcome];

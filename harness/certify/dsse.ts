@@ -17,7 +17,7 @@ export interface Envelope {
   readonly signature: Buffer;
 }
 
-/** The largest file that is read as a certificate. */
+/** Maximum size of a certificate file. */
 const MAX_ENVELOPE_BYTES = 1024 * 1024;
 const SIGNATURE_BYTES = 64;
 const MEDIA_TYPE = /^[a-z0-9.+/-]{1,127}$/;

@@ -15,7 +15,7 @@ export const CURRENT_REVISION = 2;
 
 export interface Revision {
   readonly number: number;
-  /** SHA-256 of its file, in lower-case hexadecimal. */
+  /** SHA-256 of the revision's file, in lower-case hexadecimal. */
   readonly digest: string;
   /** The date on which it was created, YYYY-MM-DD. */
   readonly made: string;
@@ -24,8 +24,8 @@ export interface Revision {
 }
 
 /**
- * Revisions whose checks have changed since, so that nothing can be scored by them. Their files stay, so that
- * certificates which name them can be verified.
+ * Revisions that can no longer be used for scoring, because their checks have changed. Their files are kept to verify
+ * certificates that name them.
  */
 export const RETIRED_REVISIONS: readonly number[] = [1];
 
@@ -33,7 +33,7 @@ export const RETIRED_REVISIONS: readonly number[] = [1];
  * Loads a revision to score by.
  *
  * @throws HookproofError REVISION_UNKNOWN if this version of hookproof does not have the revision, REVISION_RETIRED if
- * it can no longer score by it
+ * hookproof can no longer score by it
  */
 export function loadRevision(number: number): Revision {
   if (!Number.isSafeInteger(number) || number < 1 || number > CURRENT_REVISION) {
