@@ -11,7 +11,7 @@ import type { Partner } from './partner.ts';
 import type { ResultDocument, ScenarioResult } from './report/result-document.ts';
 import { type RunOptions, run as runUrl } from './run/index.ts';
 
-/** An Express, Connect or Fastify-style listener, any other request listener of Node, or a server of one's own. */
+/** An Express, Connect or Fastify-style listener, any other Node request listener, or a server. */
 export type App = RequestListener | Server;
 
 /** The endpoint is an app instead of a URL. */
@@ -19,7 +19,7 @@ export interface AppOptions extends Omit<RunOptions, 'partner' | 'addresses' | '
   readonly app: App;
   /** Path and query of the endpoint. Default: `/`. */
   readonly path?: string;
-  /** What the app is configured with. */
+  /** The credentials and settings with which the app is configured. */
   readonly partner?: Omit<Partner, 'url' | 'lookup' | 'tls'>;
 }
 
@@ -72,7 +72,7 @@ export async function run(options: RunOptions | AppOptions): Promise<ResultDocum
   return runUrl(options);
 }
 
-/** Refuses a key that no option has. */
+/** Throws if an object has a key that is not an option. */
 export function refuseUnknown(path: string, given: object | undefined, known: Readonly<Record<string, true>>): void {
   for (const key of Object.keys(given ?? {})) {
     if (Object.hasOwn(known, key)) continue;

@@ -13,11 +13,11 @@ import { orphanedWorkers, removeReplaced, unlockJobs } from './queue.ts';
 
 /** Times in milliseconds. */
 export interface LeaseTimes {
-  /** Between two renewals. */
+  /** Time between two renewals. */
   readonly beat: number;
-  /** After the last renewal, when the worker ends its jobs. */
+  /** Time after the last renewal at which the worker ends its jobs. */
   readonly abandon: number;
-  /** After the last renewal, when others take its jobs over. */
+  /** Time after the last renewal at which other workers take over its jobs. */
   readonly dead: number;
 }
 const TIMES: LeaseTimes = { beat: 5000, abandon: 12_000, dead: 20_000 };
@@ -45,7 +45,7 @@ DELETE FROM hookproof_worker WHERE seen_at < clock_timestamp() - make_interval(s
 export interface LeaseState {
   /** The ids under which the worker holds jobs. */
   readonly queueWorkers: readonly string[];
-  /** What it is doing, for people. */
+  /** What the worker is doing, for display. */
   readonly running: readonly unknown[];
 }
 
@@ -80,7 +80,7 @@ export class Lease {
     return lease;
   }
 
-  /** Gives everything back that this worker holds. Without a database, the others do it later. */
+  /** Gives back all jobs that this worker holds. If the database is unreachable, other workers do so later. */
   async end(): Promise<void> {
     clearTimeout(this.#timer);
     clearTimeout(this.#limit);
@@ -121,7 +121,7 @@ export class Lease {
   }
 }
 
-/** Gives the jobs of workers back that have not renewed their lease. */
+/** Gives back the jobs of workers that have not renewed their lease. */
 async function releaseDead(client: PoolClient, deadMs: number): Promise<void> {
   const { rows } = await client.query<{ queue_workers: string[] }>(BURY, [deadMs / 1000]);
   const dead = rows.flatMap(({ queue_workers: ids }) => ids);
@@ -135,7 +135,7 @@ export interface WorkerRow {
   readonly host: string;
   readonly version: string;
   readonly startedAt: Date;
-  /** Seconds since it has renewed its lease, by the clock of the database. */
+  /** Seconds since the worker renewed its lease, by the clock of the database. */
   readonly seenSecondsAgo: number;
   readonly running: readonly { readonly task: string; readonly key: string | null }[];
 }

@@ -101,7 +101,7 @@ async function addNotices(
   await pool.query(INSERT, [JSON.stringify(rows)]);
 }
 
-/** Returns the ids of the notices that are to be sent now: a job each, with the id as its key. */
+/** Returns the ids of the notices to send now. Each becomes a job with the id as its key. */
 export async function dueNotices(pool: Pool, at: Date): Promise<string[]> {
   const due = 'SELECT id FROM hookproof_notice WHERE next_at <= $1 ORDER BY next_at LIMIT 1000';
   return (await pool.query<{ id: string }>(due, [at.toISOString()])).rows.map(({ id }) => id);
@@ -129,7 +129,7 @@ export interface DeliverNoticeOptions extends Omit<SendNoticeOptions, 'secrets'>
   readonly random?: () => number;
 }
 
-/** Together about half a day. */
+/** Maximum number of attempts, which take about half a day together. */
 const MAX_ATTEMPTS = 12;
 const BASE_MS = 30_000;
 const MAX_WAIT_MS = 4 * 3_600_000;

@@ -27,15 +27,15 @@ export interface OperatorOptions {
   /** URL of the database with the register. */
   readonly url: string;
   readonly concurrency: number;
-  /** Makes the tasks for a session; one of them is `plan`. */
+  /** Creates the tasks for a session; one of them is `plan`. */
   readonly tasks: (session: Session) => Readonly<Record<string, (job: Job) => Promise<void>>>;
-  /** Ends everything that the tasks have started, at once. */
+  /** Immediately ends everything that the tasks have started. */
   readonly kill: () => void;
   /** Aborted by the first signal to stop. */
   readonly signal: AbortSignal;
   readonly log: (line: string) => void;
   readonly leaseTimes?: LeaseTimes;
-  /** How long running jobs may take to end after the signal, before they are given back. */
+  /** Milliseconds that running jobs have to end after the signal, before they are given back. */
   readonly stopMs?: number;
 }
 

@@ -14,11 +14,11 @@ export interface PlannedPartner {
   /** Null for a partner without records. */
   readonly state: State | null;
   readonly until: Date | null;
-  /** The revision of its certificate. */
+  /** The revision of the partner's certificate. */
   readonly revision: number | null;
-  /** What the last drift has found changed. */
+  /** The change that the last drift reported. */
   readonly drift: string | null;
-  /** The last slot that has a record. */
+  /** The latest slot that has a record. */
   readonly lastDue: Date | null;
 }
 

@@ -29,14 +29,14 @@ export interface Job {
   readonly task: string;
   readonly key: string | null;
   readonly queue: string | null;
-  /** How often it has been started, including this time. */
+  /** How often the job has been started, including this time. */
   readonly attempts: number;
-  /** The id of the worker that runs it. */
+  /** The id of the worker that runs the job. */
   readonly worker: string;
   readonly payload: unknown;
 }
 
-/** A job that has failed for good, and waits for the operator. */
+/** A job that has failed permanently and waits for the operator. */
 export interface DeadLetter {
   readonly id: string;
   readonly task: string;
@@ -55,11 +55,11 @@ export interface QueueCounts {
 }
 
 export interface RunningWorkers {
-  /** The ids under which they hold jobs. */
+  /** The ids under which the workers hold jobs. */
   readonly ids: readonly string[];
-  /** Resolves when they have ended, or one of them has. Never rejects. */
+  /** Resolves when all workers, or one of them, have ended. Never rejects. */
   readonly ended: Promise<void>;
-  /** Takes no further job, and resolves when the running ones have ended. */
+  /** Stops taking jobs, and resolves when the running ones have ended. */
   stop(): Promise<void>;
 }
 
@@ -72,7 +72,7 @@ FROM json_to_recordset($1) AS job (task text, key text, payload json, queue text
 
 const engine = () => loadOptional('graphile-worker', () => import('graphile-worker'));
 
-/** Creates the schema of the queue, or brings it up to date. */
+/** Creates or updates the schema of the queue. */
 export async function migrateQueue(pool: Pool): Promise<void> {
   const { runMigrations, Logger } = await engine();
   await runMigrations({ pgPool: pool, schema: SCHEMA, logger: new Logger(() => () => {}) });
@@ -152,7 +152,7 @@ async function queueName(pool: Pool, id: number): Promise<string | null> {
   return (await pool.query<{ queue_name: string }>(select, [id])).rows[0]?.queue_name ?? null;
 }
 
-/** Gives the jobs of workers back. They run again at once, because nobody runs them. */
+/** Gives back the jobs of workers that no longer run them. The jobs can start again at once. */
 export async function unlockJobs(client: Pool | PoolClient, workers: readonly string[]): Promise<void> {
   await client.query(`SELECT ${SCHEMA}.force_unlock_workers($1)`, [workers]);
 }
@@ -248,7 +248,7 @@ WHERE locked_at IS NULL AND attempts >= max_attempts AND key IS NOT NULL ORDER B
   return rows;
 }
 
-/** Puts a job that has failed for good back. Returns whether there was one. */
+/** Puts a permanently failed job back into the queue. Returns whether there was one. */
 export async function retryDeadLetter(pool: Pool, id: string): Promise<boolean> {
   if (!(await deadLetters(pool)).some((one) => one.id === id)) return false;
   await pool.query(`SELECT ${SCHEMA}.reschedule_jobs($1, run_at => now(), attempts => 0, max_attempts => $2)`, [

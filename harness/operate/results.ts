@@ -27,7 +27,7 @@ export interface Result {
 }
 
 /**
- * Stores the result of a slot, unless it has one, or the job belongs to another worker by now. Returns whether it was
+ * Stores the result of a slot, unless the slot has one or another worker now holds the job. Returns whether it was
  * stored.
  */
 export async function storeResult(pool: Pool, job: Job, { certificate, record }: Result): Promise<boolean> {
@@ -55,7 +55,7 @@ export async function certificateBySha(pool: Pool, partner: string, digest: stri
   return rows[0] === undefined ? null : Buffer.from(rows[0].envelope);
 }
 
-/** Returns the newest certificate of a partner, with the slot that it was issued in. */
+/** Returns the newest certificate of a partner, with the slot in which it was issued. */
 export async function newestCertificate(
   pool: Pool,
   partner: string,

@@ -25,7 +25,7 @@ export type NoticeOutcome =
 export interface SendNoticeOptions {
   /** Which addresses are allowed. */
   readonly policy: AddressPolicy;
-  /** What the notice must not contain: the secrets of its partner. */
+  /** The partner's secrets, which the notice must not contain. */
   readonly secrets: readonly NamedSecret[];
   /** Replaces the system's resolver. */
   readonly resolve?: Resolve | undefined;

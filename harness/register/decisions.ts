@@ -1,4 +1,4 @@
-/** What an operator decides about a partner, as a record: a revocation or an override. Pure. */
+/** Creates the records of an operator's decisions about a partner: revocations and overrides. Pure. */
 import type { KeyObject } from 'node:crypto';
 import { HookproofError } from '../../contract/hookproof-error.ts';
 import { visible } from '../../contract/visible.ts';
@@ -11,7 +11,7 @@ import type { Standing } from './standing.ts';
 const MAX_REASON = 500;
 
 /**
- * Returns the reason without spaces around it.
+ * Returns the reason without leading and trailing white space.
  *
  * @throws HookproofError PARTNERS_REASON
  */
@@ -36,7 +36,7 @@ export function revocationOf({ certificate, partner }: Standing, reason: string)
 
 interface OverrideTerms {
   readonly reason: string;
-  /** How long, in milliseconds; undefined until the certificate expires. */
+  /** Duration in milliseconds; if undefined, the override lasts until the certificate expires. */
   readonly ms: number | undefined;
   readonly privateKey: KeyObject;
 }

@@ -39,7 +39,7 @@ export {
 } from './standing-table.ts';
 
 /**
- * Opens the register in a folder, or in PostgreSQL where the place is a URL.
+ * Opens the register in a folder, or in PostgreSQL if the place is a URL.
  *
  * @throws HookproofError REGISTER_PLACE, REGISTER_DATABASE
  */
@@ -48,13 +48,13 @@ export async function openRegister(place: string): Promise<Register> {
     return (await import('./register-postgres.ts')).RegisterPostgres.open(place);
   }
   if (!/^[a-z][a-z0-9+.-]+:\/\//i.test(place)) return new RegisterFiles(place);
-  // Without the value, which may contain a password.
+  // The message omits the value, which may contain a password.
   throw new HookproofError('REGISTER_PLACE', 'the register is neither a folder nor a postgres:// URL', {
     hint: 'For example `--register hookproof-partners` or `--register postgres://user@localhost/database`.',
   });
 }
 
-/** Whether the place of a register is a database. */
+/** Whether the place of a register is a database URL. */
 export function isDatabase(place: string): boolean {
   return /^postgres(?:ql)?:\/\//i.test(place);
 }

@@ -3,7 +3,7 @@ import type { Pool, PoolClient } from 'pg';
 import { HookproofError } from '../../contract/hookproof-error.ts';
 import { loadOptional } from '../../contract/optional-package.ts';
 
-/** Each can be executed again at any time. */
+/** Statements that create the tables. Each is idempotent. */
 const TABLES: readonly string[] = [
   `CREATE TABLE IF NOT EXISTS hookproof_register (
   id uuid PRIMARY KEY,
@@ -77,23 +77,23 @@ END $$`,
 )`,
 ];
 
-/** Any number that is the same everywhere: writers that start together create the tables one after the other. */
+/** Key of the advisory lock under which writers that start together create the tables one after the other. */
 const TABLES_LOCK = 7_355_609;
 
 export interface DatabaseOptions {
-  /** Connections at the same time. */
+  /** Maximum number of concurrent connections. */
   readonly max: number;
   readonly name: string;
-  /** Statements that create further tables; each can be executed again at any time. */
+  /** Statements that create further tables. Each must be idempotent. */
   readonly tables?: readonly string[];
-  /** Time limit of a statement at this side, in milliseconds, also when the connection is dead. Default: none. */
+  /** Time limit of a statement in the client, in milliseconds. Also applies to a dead connection. Default: none. */
   readonly queryMs?: number;
   /** Time limit of a statement on the server, in milliseconds. Default: none. */
   readonly statementMs?: number;
 }
 
 /**
- * Connects to a database, and creates the tables that it does not have.
+ * Connects to a database, and creates missing tables.
  *
  * @throws HookproofError REGISTER_DATABASE, PACKAGE_MISSING
  */
@@ -129,7 +129,7 @@ export async function openDatabase(
   return pool;
 }
 
-/** Does work in one transaction: all of it is stored, or nothing. */
+/** Runs `work` in one transaction. */
 export async function inTransaction<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   try {

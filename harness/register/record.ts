@@ -46,11 +46,11 @@ const record = z.strictObject({
   partner: name,
   event: z.enum(EVENTS),
   at: time,
-  /** The time for which the run was scheduled; null when somebody started it. */
+  /** The time for which the run was scheduled; null if it was started by hand. */
   due: time.nullable(),
   /** Origin and path of the endpoint; null for a decision of the operator. */
   url: url.nullable(),
-  /** The run, by the start in its report; null without one. */
+  /** The run, identified by the start time in its report; null without a run. */
   run: z.strictObject({ startedAt: time }).nullable(),
   catalogue: z.string(),
   version: z.string(),
@@ -60,7 +60,7 @@ const record = z.strictObject({
   cause: diagnosis,
   /** Why the event is what it is, in one sentence: the first refusal, the drift, the operator's reason. */
   reason: z.string().max(1000).nullable(),
-  /** What a recheck has found changed; null for other events, and in records of versions that did not say. */
+  /** The change that a recheck found; null for other events, and in records of versions without this field. */
   drift: z.enum(DRIFTS).nullable().default(null),
   grant: z.string().max(10_000).nullable(),
 });
@@ -73,7 +73,7 @@ const grantStatement = z.strictObject({
   url: z.string(),
   issuedAt: time,
   expiresAt: time,
-  /** SHA-256 of the certificate. An override names the one that it lets count again. */
+  /** SHA-256 of the certificate. In an override, the certificate that the override reinstates. */
   certificate: digest,
   profile: z.enum(PROFILES),
   revision: z.int().positive(),
@@ -114,7 +114,7 @@ export function readGrant(
 
 type Given = Pick<RegisterRecord, 'partner' | 'event' | 'catalogue' | 'version'> & Partial<RegisterRecord>;
 
-/** Makes a record. What is not given is empty, and the time is now. */
+/** Creates a record. Fields that are not given are empty, and the time is now. */
 export function makeRecord(given: Given): RegisterRecord {
   return {
     schemaVersion: 1,

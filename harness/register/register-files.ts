@@ -17,9 +17,9 @@ const LOCK = 'register.lock';
 /** Joining a file takes milliseconds. */
 const STALE_MS = 60_000;
 
-/** What was read, and what could not be. Nothing is left out silently. */
+/** The records that were read, and notes on what could not be read. Nothing is omitted silently. */
 export interface RegisterContent {
-  /** In the order of time within each file. A record that is in several files is here once. */
+  /** Ordered by time within each file. A record that is in several files is listed once. */
   readonly records: readonly RegisterRecord[];
   readonly notes: readonly string[];
 }
@@ -131,7 +131,7 @@ async function appendTo(path: string, from: string): Promise<void> {
   }
 }
 
-/** The records of a file, and a note for each line that is none. A torn line is one that a writer did not finish. */
+/** Yields the records of a file, and a note for each line that is not a record, such as an unfinished line. */
 async function* recordsIn(path: string): AsyncGenerator<RegisterRecord | string> {
   const handle = await open(path, 'r');
   let at = 0;

@@ -20,8 +20,8 @@ const SELECT = 'SELECT id, record FROM hookproof_register ORDER BY at, added';
 const SELECT_PARTNER = 'SELECT record FROM hookproof_register WHERE partner = $1 ORDER BY at, added';
 
 /**
- * Adds records, in a transaction of the caller if need be, and returns how many were stored: a second one of a partner
- * for a due time is not.
+ * Adds records, in the caller's transaction if there is one, and returns how many were stored. A second record of a
+ * partner for the same due time is not stored.
  */
 export async function insertRecords(
   database: Pick<Pool | PoolClient, 'query'>,
@@ -30,7 +30,7 @@ export async function insertRecords(
   return (await database.query(INSERT, [JSON.stringify(records)])).rowCount ?? 0;
 }
 
-/** Returns the records of a partner in the order of time. Those that this version cannot read are left out. */
+/** Returns the records of a partner in order of time, without those that this version cannot read. */
 export async function recordsOf(database: Pool | PoolClient, partner: string): Promise<RegisterRecord[]> {
   const { rows } = await database.query<{ record: unknown }>(SELECT_PARTNER, [partner]);
   return rows.flatMap(({ record }) => registerRecord.safeParse(record).data ?? []);

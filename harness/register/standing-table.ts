@@ -1,5 +1,6 @@
 /**
- * The table of standings in PostgreSQL: one row a partner, derived from the records, for lists, sorting and searching.
+ * The table of standings in PostgreSQL: one row for each partner, derived from the records, for lists, sorting
+ * and searching.
  *
  * A row is a cache, and never believed alone: {@link readStandingRow} verifies the grant of a row that says that a
  * partner may get traffic, and derives the expiry from the grant.
@@ -18,9 +19,9 @@ export interface RefreshOptions {
   readonly now: Date;
 }
 
-/** Raise it when a standing is derived in another way, so that the rows are derived again. */
+/** Increment when the way in which standings are derived changes, so that the rows are derived again. */
 const DERIVATION = 1;
-/** Partners whose records are in memory at the same time. */
+/** Maximum number of partners whose records are in memory at the same time. */
 const BATCH = 100;
 /** The class of the advisory locks: one for each partner. */
 const PARTNER_LOCKS = 7_355_610;
@@ -193,7 +194,7 @@ export function basisOf(keys: readonly KeyObject[], { currentRevision }: Refresh
   return sha256(JSON.stringify([DERIVATION, currentRevision, keys.map(keyIdOf).toSorted()]));
 }
 
-/** The columns of a row that say whether a partner may get traffic. */
+/** The columns of a row that determine whether a partner may get traffic. */
 export interface StandingRow {
   readonly partner: string;
   readonly state: State;
@@ -201,7 +202,7 @@ export interface StandingRow {
   readonly grant: string | null;
 }
 
-/** What a row is worth at a time: the state, until when it is this one, and the grant that allows the traffic. */
+/** What a row proves at a time: the state, when it ends, and the grant that allows the traffic. */
 export interface BelievedStanding {
   readonly state: State;
   readonly until: string | null;

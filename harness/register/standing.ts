@@ -15,19 +15,19 @@ export interface Standing {
   readonly state: State;
   /** Whether the partner may get traffic. */
   readonly mayGetTraffic: boolean;
-  /** Since when the state is this one, ISO 8601; null for `uncertified`. */
+  /** When the partner entered this state, ISO 8601; null for `uncertified`. */
   readonly since: string | null;
   /** Until when the certificate counts if nothing else happens; null where none does. */
   readonly until: string | null;
-  /** Why the state is what it is, in words; null where a certificate counts. */
+  /** The reason for the state, in words; null if a certificate counts. */
   readonly reason: string | null;
   /** The newest certificate; null without one whose signature is valid. */
   readonly certificate: Grant | null;
-  /** The signed grant that allows the traffic, as a DSSE envelope; null where none does. */
+  /** The signed grant that allows the traffic, as a DSSE envelope; null if there is none. */
   readonly grant: string | null;
   /** What an operator should know, although it changes nothing. */
   readonly warnings: readonly string[];
-  /** The last records, the newest first. */
+  /** The latest records, newest first. */
   readonly last: readonly RegisterRecord[];
 }
 

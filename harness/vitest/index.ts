@@ -9,7 +9,7 @@ import { createRedactor, redactDocument, renderHuman } from '../report/index.ts'
 import type { ResultDocument } from '../report/result-document.ts';
 import { exitCodeOf } from '../report/verdict.ts';
 
-/** What the app is configured with, and what is checked. */
+/** The configuration of the app, and the selection of checks. */
 export interface ConformantOptions {
   /** The HMAC secret that the app verifies with. Without it, signatures are not checked. */
   readonly secret?: string;
@@ -17,9 +17,9 @@ export interface ConformantOptions {
   readonly signatureHeader?: string;
   /** The API key that the app expects. Without it, the key is not checked. */
   readonly apiKey?: string;
-  /** Name of the header of the API key. Default: X-API-Key. */
+  /** Name of the API key header. Default: X-API-Key. */
   readonly apiKeyHeader?: string;
-  /** Custom headers of every delivery. */
+  /** Custom headers, added to every delivery. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Path and query of the endpoint. Default: `/`. */
   readonly path?: string;
@@ -29,9 +29,9 @@ export interface ConformantOptions {
   readonly scenarios?: readonly string[];
   /** The stack that fixes are written for. Default: guessed from the answers. */
   readonly stack?: Stack;
-  /** Whether warnings fail. Default: false. */
+  /** Whether warnings fail the assertion. Default: false. */
   readonly strict?: boolean;
-  /** Repeats the values of an earlier run. Default: random. */
+  /** Seed of an earlier run, whose generated values are repeated. Default: random. */
   readonly seed?: string;
   /** Time limit of one delivery, in milliseconds. Default: 10000. */
   readonly timeoutMs?: number;
@@ -46,7 +46,7 @@ declare module 'vitest' {
   // The type parameter has to be the one that Vitest declares.
   // biome-ignore lint/suspicious/noExplicitAny: see above
   interface Matchers<T = any> {
-    /** Runs the suites against an app of this process, and fails when the run does not end with exit code 0. */
+    /** Runs the suites against an app in this process, and fails unless the exit code of the run is 0. */
     toBeConformant(options?: ConformantOptions): Promise<T extends never ? never : void>;
   }
 }
@@ -76,7 +76,7 @@ async function judged(app: App, options: ConformantOptions): Promise<ResultDocum
   return redactDocument(document, redactor);
 }
 
-/** The matcher, for an `expect` of one's own. Importing this module adds it to that of Vitest. */
+/** The matcher, for a custom `expect`. Importing this module adds it to Vitest's `expect`. */
 export async function toBeConformant(app: App, options: ConformantOptions = {}) {
   const document = await judged(app, options);
   const report = renderHuman(document, { columns: 100, color: false, unicode: true });
