@@ -49,8 +49,7 @@ const BUNDLED: readonly string[] = readJson('dist/bundled.json');
 /** Bytes of the package as downloaded, and unpacked; what npm installs for it: packages, and MB on the disk. */
 const MAX = { packed: 3_000_000, unpacked: 7_500_000, packages: 110, megabytes: 35 };
 const FOLDERS = /^(?:dist|receiver\/inspector\/page|recipes|docs|scenarios\/(?:vectors|revisions))\/|^receiver\/README/;
-const SINGLE_FILES =
-  /^(?:scenarios\/fault-\w+\.json|harness\/(?:console|report\/html)\/[\w-]+\.(?:css|js|svg))$/;
+const SINGLE_FILES = /^(?:scenarios\/fault-\w+\.json|harness\/(?:console|report\/html)\/[\w-]+\.(?:css|js|svg))$/;
 const PAGES = /^(?:[RS]\w+\.md|LICENSE|package\.json|llms\.txt)$/;
 const NEVER =
   /\.test\.|(?:^|\/)(?:tests?|node_modules|coverage)\/|\.(?:pem|key|env|tgz|map|tsbuildinfo)$|^docs\/.*\.ts$/;
