@@ -100,19 +100,33 @@ export function sendCaptured(raw: Buffer, { partner, timeoutMs }: SendOptions): 
   return rawExchange(partner.url, partner, raw, { timeoutMs, bodyCapBytes: MAX_ANSWER_BODY });
 }
 
-/** Sends the bytes like {@link sendCaptured}, and returns an exchange for the inspector. */
+interface Replay extends SendOptions {
+  readonly id: string;
+  readonly sign: boolean;
+  readonly edit?: { readonly headers: readonly HeaderLine[]; readonly body?: Buffer | undefined } | undefined;
+}
+
+/**
+ * Sends the bytes like {@link sendCaptured}, edited and signed if asked for, and returns an exchange for the inspector;
+ * null for an edit of bytes that are not one request.
+ */
 export async function replayCaptured(
   raw: Buffer,
-  { id, sign, ...options }: SendOptions & { readonly id: string; readonly sign: boolean },
-): Promise<ForwardedExchange> {
+  { id, sign, edit, ...options }: Replay,
+): Promise<ForwardedExchange | null> {
   const { partner } = options;
   const captured = readCaptured(raw);
-  const isSigned = sign && captured !== null && partner.signing !== undefined;
-  const bytes = isSigned ? withEdit(captured, { signing: partner.signing }) : raw;
+  if (captured === null && edit !== undefined) return null;
+  const signing = sign ? partner.signing : undefined;
+  const isChanged = captured !== null && (signing !== undefined || edit !== undefined);
+  const { headers: given = [], body: givenBody } = edit ?? {};
+  const bytes = isChanged
+    ? withEdit(captured, { headers: given, ...(givenBody && { body: givenBody }), ...(signing && { signing }) })
+    : raw;
   const receivedAt = new Date();
   const start = performance.now();
   const { answer } = await sendCaptured(bytes, options);
-  const sent = isSigned ? readCaptured(bytes) : captured;
+  const sent = isChanged ? readCaptured(bytes) : captured;
   const { method = '', target = '', httpVersion = '', headers = [], body } = sent ?? {};
   return {
     receivedAt,

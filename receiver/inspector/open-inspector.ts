@@ -116,7 +116,7 @@ function listen(server: Server, host: string, port: number): Promise<void> {
     server.once('error', (cause: NodeJS.ErrnoException) => {
       reject(
         new HookproofError('INSPECTOR_LISTEN', `The inspector cannot listen on ${host} port ${port} (${cause.code}).`, {
-          hint: 'Choose another port, or 0 for a free one, and an address of this machine.',
+          hint: 'Choose another port with `--inspect PORT` (0 picks a free one), and an address of this machine.',
           cause,
         }),
       );

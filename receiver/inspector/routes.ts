@@ -3,8 +3,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
+import * as z from 'zod';
 import { PAGE_HEADERS } from '../../contract/browser-requests.ts';
-import { type ForwardedExchange, HookproofError } from '../../contract/index.ts';
+import { type ForwardedExchange, type HeaderLine, HookproofError } from '../../contract/index.ts';
 import { packageFile } from '../../contract/package-file.ts';
 import { type DeliveryView, type ViewConfig, viewDelivery } from './delivery-view.ts';
 import type { EventStreams } from './event-streams.ts';
@@ -27,6 +28,9 @@ const BYTES_PER_TURN = 256 * 1024;
 const NOT_KEPT = 'The bytes of this delivery are not kept.';
 /** Maximum length of a search text. Further characters are ignored. */
 const MAX_QUERY = 200;
+/** Maximum size of the edit of a delivery as JSON, in bytes. */
+const MAX_EDIT = 2 * 1024 * 1024;
+const NOT_EDITABLE = 'This request cannot be edited: it is not one complete HTTP/1 request.';
 
 interface RouteParts {
   readonly guard: Guard;
@@ -38,13 +42,22 @@ interface RouteParts {
   readonly forwarding: Forwarding | undefined;
 }
 
+/** What a person has changed in a delivery. Each header replaces those of its name. */
+export interface DeliveryEdit {
+  readonly headers: readonly HeaderLine[];
+  readonly body?: Buffer | undefined;
+}
+
 /** Actions that a proxy offers for the deliveries that it has forwarded. */
 export interface Forwarding {
-  /** Sends the bytes again, with a new signature if `sign` is set, and resolves with the exchange. Never rejects. */
+  /**
+   * Sends the bytes again, with an edit, and with a new signature if `sign` is set. Resolves with the exchange; null if
+   * the bytes cannot be edited. Never rejects.
+   */
   readonly replay: (
     raw: Buffer,
-    options: { readonly id: string; readonly sign: boolean },
-  ) => Promise<ForwardedExchange>;
+    options: { readonly id: string; readonly sign: boolean; readonly edit?: DeliveryEdit | undefined },
+  ) => Promise<ForwardedExchange | null>;
   /**
    * Returns a shell script that sends the request with curl, without credentials. Returns null when curl cannot send
    * it.
@@ -75,7 +88,7 @@ export class InspectorRoutes {
     const asked = guard.check(req);
     if ('status' in asked) return sendText(res, asked.status, asked.text);
     const { path, query, isAction } = asked;
-    if (isAction) return this.#replayDelivery(res, path, query);
+    if (isAction) return this.#replayDelivery(req, res, path, query);
     const file = files.get(path === '' ? 'index.html' : path);
     if (file !== undefined) return send(res, 200, file.type, file.content);
     if (path === 'events') return this.#openStream(req, res, query);
@@ -88,13 +101,21 @@ export class InspectorRoutes {
     return this.#sendBody(res, delivery, id);
   }
 
-  /** Replays a delivery, which is the only action. */
-  async #replayDelivery(res: ServerResponse, path: string, query: URLSearchParams): Promise<void> {
+  /** Replays a delivery, as it was or edited, which is the only action. */
+  async #replayDelivery(
+    req: IncomingMessage,
+    res: ServerResponse,
+    path: string,
+    query: URLSearchParams,
+  ): Promise<void> {
     const { recorder, config, forwarding } = this.#parts;
     const id = /^deliveries\/([\w-]+)\/replay$/.exec(path)?.[1] ?? '';
     const raw = recorder.get(recorder.numberOf(id) ?? -1)?.forwarded?.raw;
     if (raw === undefined || forwarding === undefined) return sendText(res, 404, NOT_KEPT);
-    const exchange = await forwarding.replay(raw, { id, sign: query.get('sign') === '1' });
+    const edit = readEdit(await bodyOf(req));
+    if (typeof edit === 'string') return sendText(res, 400, edit);
+    const exchange = await forwarding.replay(raw, { id, sign: query.get('sign') === '1', edit });
+    if (exchange === null) return sendText(res, 400, NOT_EDITABLE);
     const delivery = recorder.add((number, maxBytes) => recordForwarded(exchange, config, number, maxBytes));
     sendJson(res, { id: recorder.idOf(delivery) });
   }
@@ -177,6 +198,39 @@ export class InspectorRoutes {
     const result = this.#lastWork.then(work);
     this.#lastWork = result.catch(() => {});
     return result;
+  }
+}
+
+/** Reads the body of an action; null if it is longer than an edit may be. */
+async function bodyOf(req: IncomingMessage): Promise<Buffer | null> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of req as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MAX_EDIT) return null;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+const editSchema = z.strictObject({
+  headers: z
+    .array(
+      z.tuple([z.string().regex(/^[!#$%&'*+.^`|~\w-]{1,200}$/), z.string().regex(/^[\t\x20-\x7e\x80-\xff]{0,8192}$/)]),
+    )
+    .max(100),
+  body: z.string().optional(),
+});
+
+/** Reads the edit of a delivery; undefined for an empty body. Returns a sentence for the page if it is not valid. */
+function readEdit(given: Buffer | null): DeliveryEdit | string | undefined {
+  if (given === null) return 'The edited delivery is too large.';
+  if (given.length === 0) return undefined;
+  try {
+    const { headers, body } = editSchema.parse(JSON.parse(given.toString('utf8')));
+    return { headers, ...(body !== undefined && { body: Buffer.from(body) }) };
+  } catch {
+    return 'The headers are not valid: write one `Name: value` on each line, with Latin-1 characters only.';
   }
 }
 

@@ -142,7 +142,7 @@ async function openFront(
     forwarding: {
       upstream: url.href,
       storedIn: folder === undefined ? undefined : shownPath(folder),
-      replay: (raw, { id, sign }) => replayCaptured(raw, { partner, timeoutMs: config.run.timeoutMs, id, sign }),
+      replay: (raw, asked) => replayCaptured(raw, { partner, timeoutMs: config.run.timeoutMs, ...asked }),
       curl(raw) {
         const captured = readCaptured(raw);
         return captured === null ? null : curlForCaptured(captured, partner);

@@ -25,7 +25,7 @@ export function detailView(view, { back, permalink, actions }) {
 }
 
 /** Returns the actions of a proxy for a delivery. */
-function actionsView({ id, replayable, replayOf }, { replay, curl, canSign }) {
+function actionsView({ id, replayable, replayOf, body }, { replay, curl, canSign }) {
   const said = element('p', { class: 'note', role: 'status' });
   const act = (label, work) => {
     const button = element('button', { type: 'button' }, label);
@@ -45,7 +45,32 @@ function actionsView({ id, replayable, replayOf }, { replay, curl, canSign }) {
     act('Replay', () => replay(id, false)),
     canSign && act('Replay, newly signed', () => replay(id, true)),
     act('Copy as curl', () => curl(id)),
+    body !== undefined && !body.cut && !body.masked && editView(id, body, { act, replay, canSign }),
     said,
+  );
+}
+
+/** Returns a form that changes the body and sets headers. Headers with credentials are never in it. */
+function editView(id, body, { act, replay, canSign }) {
+  const text = element('textarea', { rows: '8', spellcheck: 'false', 'aria-label': 'Body' });
+  text.value = plainText(fromBase64(body.base64));
+  const before = text.value;
+  const lines = element('textarea', { rows: '2', spellcheck: 'false', placeholder: 'X-Tenant: acme' });
+  const edit = () => ({
+    headers: lines.value
+      .split('\n')
+      .filter((line) => line.trim() !== '')
+      .map((line) => [line.split(':', 1)[0].trim(), line.slice(line.indexOf(':') + 1).trim()]),
+    body: text.value === before ? undefined : text.value,
+  });
+  return element(
+    'details',
+    { class: 'edit' },
+    element('summary', {}, 'Edit and send again'),
+    element('label', {}, 'Body', text),
+    element('label', {}, 'Headers to set, one on each line', lines),
+    canSign && act('Send, newly signed', () => replay(id, true, edit())),
+    act('Send with the old signature', () => replay(id, false, edit())),
   );
 }
 

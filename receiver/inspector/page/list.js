@@ -1,5 +1,5 @@
 // The list of deliveries: its rows, newest first, and the filters that select them.
-import { bytes, clock, element, find, judgement, look, reasonWord, took, verdict } from './dom.js';
+import { alarmOf, bytes, clock, element, find, judgement, look, reasonWord, took, verdict } from './dom.js';
 
 export function createList({ matches, onMove, onOpen }) {
   const list = find('list');
@@ -136,7 +136,7 @@ function rowOf(delivery) {
     element(
       'span',
       { class: 'outcome' },
-      element('span', { class: `mark ${look(delivery)}` }, verdict(delivery)),
+      element('span', { class: `mark ${look(delivery)} is-${outcome}` }, verdict(delivery)),
       unseen(judgement(delivery) === undefined ? ', ' : `, ${judgement(delivery)}, `),
     ),
     cell('what', what ?? ''),
@@ -146,7 +146,8 @@ function rowOf(delivery) {
   );
 }
 
-const OUTCOMES = ['accepted', 'duplicate', 'refused', 'aborted'];
+/** Of the filter by outcome; `alarms` is shown on the page of a proxy. */
+const OUTCOMES = ['alarms', 'accepted', 'duplicate', 'refused', 'aborted'];
 
 /**
  * Creates the filters. `matches` decides whether a delivery is shown; `onChange` is called when its results may have
@@ -178,6 +179,27 @@ export function createFilters(onChange) {
   }
   search.addEventListener('input', () => set({ query: search.value.trim() }));
 
+  /** Whether a delivery passes the filters other than the outcome. */
+  function isFound({ id, kind, reason, notificationId, transactionId }) {
+    if (state.kind !== '' && kind !== state.kind) return false;
+    if (state.reason !== '' && reasonWord(reason) !== state.reason) return false;
+    if (state.query === '') return true;
+    const wanted = state.query.toLowerCase();
+    return [id, notificationId, transactionId].some((text) => text?.toLowerCase().includes(wanted)) || bodies.has(id);
+  }
+
+  function hasOutcome(delivery, outcome) {
+    if (outcome === 'alarms') return alarmOf(delivery) !== undefined;
+    return outcome === '' || delivery.outcome === outcome;
+  }
+
+  function count() {
+    const found = all.filter(isFound);
+    for (const [outcome, { count }] of buttons) {
+      count.textContent = String(found.filter((delivery) => hasOutcome(delivery, outcome)).length);
+    }
+  }
+
   function set(changes) {
     Object.assign(state, changes);
     for (const [outcome, { button }] of buttons) button.setAttribute('aria-pressed', String(outcome === state.outcome));
@@ -186,6 +208,7 @@ export function createFilters(onChange) {
       searched = undefined;
       searchBodies(150);
     }
+    count();
     onChange();
   }
 
@@ -205,6 +228,7 @@ export function createFilters(onChange) {
         if (query !== state.query) return;
         for (const id of ids) bodies.add(id);
         searched = until;
+        count();
         onChange();
       } catch {
         // Another search has begun, or the connection is lost. The next delivery starts a new search.
@@ -213,24 +237,23 @@ export function createFilters(onChange) {
   }
 
   let newest;
+  let all = [];
   return {
-    matches(delivery) {
-      const { outcome, kind, reason, query } = state;
-      if (outcome !== '' && delivery.outcome !== outcome) return false;
-      if (kind !== '' && delivery.kind !== kind) return false;
-      if (reason !== '' && reasonWord(delivery.reason) !== reason) return false;
-      if (query === '') return true;
-      const { id, notificationId, transactionId } = delivery;
-      const wanted = query.toLowerCase();
-      return [id, notificationId, transactionId].some((text) => text?.toLowerCase().includes(wanted)) || bodies.has(id);
+    matches: (delivery) => hasOutcome(delivery, state.outcome) && isFound(delivery),
+    /** Shows the filter for alarms, on the page of a proxy. */
+    offerAlarms(isProxy) {
+      buttons.get('alarms').button.hidden = !isProxy;
+    },
+    showAlarms() {
+      search.value = '';
+      for (const select of Object.values(selects)) select.value = '';
+      set({ outcome: 'alarms', kind: '', reason: '', query: '' });
     },
     /** Updates the counts and the choices of kind and reason. */
     update(deliveries) {
       newest = deliveries[0]?.id;
-      for (const [outcome, { count }] of buttons) {
-        const those = outcome === '' ? deliveries : deliveries.filter((delivery) => delivery.outcome === outcome);
-        count.textContent = String(those.length);
-      }
+      all = deliveries;
+      count();
       const [kinds, reasons] = [deliveries.map(({ kind }) => kind), deliveries.map(({ reason }) => reasonWord(reason))];
       offer(selects.kind, state.kind, kinds);
       offer(selects.reason, state.reason, reasons);

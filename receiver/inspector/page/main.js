@@ -1,6 +1,6 @@
 // The page: the event stream fills the list, and the list opens the details.
 import { detailView } from './detail.js';
-import { backButton, clock, commandLine, copy, detailTitle, element, find, isNarrow } from './dom.js';
+import { alarmOf, backButton, clock, commandLine, copy, counted, detailTitle, element, find, isNarrow } from './dom.js';
 import { createFilters, createList } from './list.js';
 import { openStream } from './stream.js';
 
@@ -63,7 +63,24 @@ function put(batch) {
   announceNew(batch);
 }
 
+const ALARMS = ['accepted although invalid', 'refused although valid', 'no answer'];
+
+/** Says above the list how many deliveries need attention, whatever is filtered or scrolled away. */
+function showAlarms() {
+  const found = list.entries().flatMap((entry) => alarmOf(entry) ?? []);
+  const [title, why] = find('alarms').children;
+  find('alarms').hidden = found.length === 0;
+  title.textContent = counted(found.length, 'alarm');
+  const parts = ALARMS.map((alarm) => [found.filter((one) => one === alarm).length, alarm]);
+  why.textContent = parts.flatMap(([number, alarm]) => (number === 0 ? [] : `${number} ${alarm}`)).join(', ');
+}
+find('alarms').lastElementChild.addEventListener('click', () => {
+  filters.showAlarms();
+  list.focusChosen();
+});
+
 function showWhich() {
+  showAlarms();
   const count = list.entries().length;
   const visible = list.visibleCount();
   find('list').hidden = visible === 0;
@@ -119,8 +136,10 @@ openStream({
   },
   onHello(data) {
     const isOther = instance !== undefined && instance !== data.instance;
+    const isFirst = hello === undefined;
     hello = data;
     instance = data.instance;
+    filters.offerAlarms(data.upstream !== undefined);
     if (data.storedIn !== undefined) find('help-note').textContent = storeNote(data.storedIn);
     find('empty').replaceChildren(...emptyView(data));
     if (isOther && list.entries().length > 0) {
@@ -129,6 +148,8 @@ openStream({
       list.markBefore(({ id }) => !id.startsWith(`${instance}-`));
     }
     showWhich();
+    // A delivery that the address names may be open before its actions are known.
+    if (isFirst && opened.has(shownId)) void open(shownId);
   },
   onDelivery: arrive,
   onGap({ lost }) {
@@ -190,10 +211,11 @@ function actions() {
   return {
     canSign: hello.signature !== undefined,
     /** Each action returns a text when it failed, or when its result is not visible otherwise. */
-    async replay(id, sign) {
+    async replay(id, sign, edit) {
       const answer = await fetch(`deliveries/${encodeURIComponent(id)}/replay${sign ? '?sign=1' : ''}`, {
         method: 'POST',
         headers: { 'X-Hookproof-Action': hello.actionToken },
+        body: edit === undefined ? undefined : JSON.stringify(edit),
       }).catch(() => undefined);
       if (answer?.ok !== true) return answer === undefined ? 'The proxy is unreachable.' : answer.text();
       void open((await answer.json()).id, { focus: true });

@@ -88,6 +88,23 @@ it('sends the bytes again, and gives the exchange', async () => {
   expect(request?.body.toString()).toBe(BODY);
 });
 
+it('is replayed as it was edited, and signed over the edited body', async () => {
+  const endpoint = await recording();
+  onTestFinished(() => endpoint.close());
+  const partner = { url: endpoint.url, signing };
+  const edit = { headers: [['X-Twice', 'once']] as const, body: Buffer.from('{"id":"edited"}') };
+  const raw = requestWith(['Host: kept', 'X-Twice: 1', 'X-Twice: 2', 'X-Service-Signature: old']);
+  await replayCaptured(raw, { partner, timeoutMs: 60_000, id: 'abcdef-1', sign: true, edit });
+  const [request] = endpoint.requests;
+  expect(request?.headers).toContainEqual(['X-Twice', 'once']);
+  expect(request?.headers).not.toContainEqual(['X-Twice', '2']);
+  expect(request?.headers).toContainEqual(['X-Service-Signature', signatureOf(edit.body, secret)]);
+  expect(String(request?.body)).toBe('{"id":"edited"}');
+  expect(
+    await replayCaptured(Buffer.from('no request'), { partner, timeoutMs: 1, id: 'a-1', sign: true, edit }),
+  ).toBeNull();
+});
+
 describe('the script with curl', () => {
   const partner = (url: string) => ({ url, signing, apiKey: { value: key } });
   const signature = signatureOf(Buffer.from(BODY), secret);

@@ -136,10 +136,11 @@ describe('a forwarded delivery', () => {
 
 describe('the replay of a delivery', () => {
   /** What the page sends, and what it does with one thing changed. */
-  async function ask(changes: Record<string, string | undefined>, { method = 'POST', host = '' } = {}) {
+  async function ask(changes: Record<string, string | undefined>, { method = 'POST', host = '', body = '' } = {}) {
     const sent: unknown[] = [];
     const made = await inspector(undefined, async (raw, options) => {
-      sent.push([String(raw), options.sign]);
+      const { edit, sign } = options;
+      sent.push([String(raw), sign, ...(edit === undefined ? [] : [edit.headers, String(edit.body)])]);
       return { ...exchange({ status: 201 }), replayOf: options.id };
     });
     const { id } = made.record(exchange());
@@ -162,13 +163,34 @@ describe('the replay of a delivery', () => {
         res.resume();
         resolve(res.statusCode);
       });
-      asked.on('error', reject).end();
+      asked.on('error', reject).end(body);
     });
     return { status, sent };
   }
 
   it('sends the bytes again for the page itself', async () => {
     expect(await ask({})).toEqual({ status: 200, sent: [['the bytes', true]] });
+  });
+
+  it('sends what the page has edited', async () => {
+    const body = JSON.stringify({ headers: [['X-Tenant', 'acme']], body: '{"id":"2"}' });
+    expect(await ask({}, { body })).toEqual({
+      status: 200,
+      sent: [['the bytes', true, [['X-Tenant', 'acme']], '{"id":"2"}']],
+    });
+  });
+
+  it.each([
+    ['a line break in a header', { headers: [['X-A', 'b\r\nX-Service-Signature: c']] }],
+    ['a line break in the name of a header', { headers: [['X-A: b\r\nX-B', 'c']] }],
+    ['a header without a name', { headers: [['', 'a']] }],
+    ['a character that a header cannot have', { headers: [['X-A', '\u4e2d']] }],
+    ['another host', { headers: [], url: 'http://other.example/' }],
+    ['a body that is no text', { headers: [], body: 1 }],
+    ['more than it may have', { headers: [], body: 'a'.repeat(3_000_000) }],
+    ['no edit', null],
+  ])('is refused with an edit that has %s', async (_what, edit) => {
+    expect(await ask({}, { body: JSON.stringify(edit) })).toEqual({ status: 400, sent: [] });
   });
 
   it.each([

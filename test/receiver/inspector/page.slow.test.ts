@@ -1,11 +1,12 @@
 import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { type RunningInspector, startInspector } from '../../../receiver/index.ts';
+import { replayCaptured } from '../../../harness/proxy/index.ts';
+import { type RunningInspector, startInspector, startReceiver } from '../../../receiver/index.ts';
 import { launchChromium } from '../../setup/chromium.ts';
 import { lacks } from '../../setup/programs.ts';
 import { buy, sign } from '../deliveries.ts';
-import { apiKey, exchange, type Inspected, inspectedForTest, reportOf, signing } from './inspected.ts';
+import { apiKey, BODY, exchange, type Inspected, inspectedForTest, reportOf, signing } from './inspected.ts';
 
 const WIDE = { width: 1280, height: 800 };
 const PHONE = { width: 390, height: 844 };
@@ -23,9 +24,9 @@ function watch(made: Page): Page {
   made.setDefaultTimeout(10_000);
   made.on('pageerror', (error) => errors.push(String(error)));
   made.on('dialog', (dialog) => errors.push(`dialog ${dialog.message()}`));
-  // The console reports a refused connection too; that is expected.
+  // The console reports a refused connection and an invalid edit too; both are expected.
   made.on('console', (message) => {
-    if (message.type() === 'error' && !message.text().includes('ERR_')) errors.push(message.text());
+    if (message.type() === 'error' && !/ERR_|status of 400/.test(message.text())) errors.push(message.text());
   });
   return made;
 }
@@ -43,6 +44,26 @@ const rows = () => page.locator('#list').getByRole('option');
 const row = (name: string) => page.locator('#list').getByRole('option', { name });
 const title = () => page.locator('#detail-title');
 const live = () => page.locator('#connection[data-state=live]').waitFor();
+
+/** Opens a page beside the shared one, with axe. */
+async function withAxe(url: string) {
+  // The content security policy of the page would block axe.
+  const context = await browser.newContext({ bypassCSP: true });
+  onTestFinished(() => context.close());
+  const looked = watch(await context.newPage());
+  await looked.setViewportSize(WIDE);
+  await looked.goto(url);
+  await looked.evaluate(axe.source);
+  const violations = async () => {
+    const found = await looked.evaluate<{ violations: Violation[] }>(
+      `axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })`,
+    );
+    return found.violations.flatMap(({ id, nodes }) =>
+      nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
+    );
+  };
+  return { looked, violations };
+}
 
 /** One delivery of each outcome that a sender can cause. */
 async function mixed({ deliver }: Inspected): Promise<void> {
@@ -131,7 +152,7 @@ describe.skipIf(lacks('chromium'))('the inspector page', () => {
     expect(await visible()).toEqual(['id-pretty', '', 'id-unsigned']);
     await page.getByLabel('Reason').selectOption('body-not-json');
     expect(await visible()).toEqual(['']);
-    await page.getByRole('button', { name: 'Duplicate 1' }).click();
+    await page.getByRole('button', { name: 'Duplicate 0' }).click();
     await page.getByRole('button', { name: 'Show all' }).click();
     expect(await visible()).toHaveLength(6);
     await page.getByLabel('Kind').selectOption('REFUND');
@@ -316,20 +337,7 @@ describe.skipIf(lacks('chromium'))('the inspector page', () => {
 
   it('has no accessibility violations: dark and light, wide and on a phone', async () => {
     const site = await inspectedForTest();
-    // The content security policy of the page would block axe.
-    const context = await browser.newContext({ bypassCSP: true });
-    const looked = watch(await context.newPage());
-    const violations = async () => {
-      const found = await looked.evaluate<{ violations: Violation[] }>(
-        `axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })`,
-      );
-      return found.violations.flatMap(({ id, nodes }) =>
-        nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
-      );
-    };
-    await looked.setViewportSize(WIDE);
-    await looked.goto(site.inspector.url);
-    await looked.evaluate(axe.source);
+    const { looked, violations } = await withAxe(site.inspector.url);
     await looked.getByRole('heading', { name: 'No deliveries yet' }).waitFor();
     expect(await violations()).toEqual([]);
     await mixed(site);
@@ -358,7 +366,6 @@ describe.skipIf(lacks('chromium'))('the inspector page', () => {
     expect(await violations()).toEqual([]);
     await looked.keyboard.press('?');
     expect(await violations()).toEqual([]);
-    await context.close();
   });
 
   it('colours the answers of another receiver by whether they are correct', async () => {
@@ -377,11 +384,17 @@ describe.skipIf(lacks('chromium'))('the inspector page', () => {
     await expect.poll(() => rows().count()).toBe(4);
     const marks = page.locator('.row .mark');
     expect(await marks.evaluateAll((all) => all.map((mark) => [mark.textContent, mark.className]))).toEqual([
-      ['200 accepted', 'mark answered-unsafe'],
-      ['401 refused', 'mark answered-incorrect'],
-      ['401 refused', 'mark answered-correct'],
-      ['200 accepted', 'mark answered-correct'],
+      ['200 accepted', 'mark answered-unsafe is-accepted'],
+      ['401 refused', 'mark answered-incorrect is-refused'],
+      ['401 refused', 'mark answered-correct is-refused'],
+      ['200 accepted', 'mark answered-correct is-accepted'],
     ]);
+    // Without colours, a refusal is a hollow mark.
+    const shape = (at: number) =>
+      page.evaluate<string>(
+        `getComputedStyle(document.querySelectorAll('.row .mark')[${at}], '::before').borderTopStyle`,
+      );
+    expect([await shape(2), await shape(3)]).toEqual(['solid', 'none']);
     const style = (at: number, name: string) =>
       page.evaluate<string>(`getComputedStyle(document.querySelectorAll('.row .mark')[${at}]).${name}`);
     const colour = (at: number) => style(at, 'color');
@@ -398,6 +411,99 @@ describe.skipIf(lacks('chromium'))('the inspector page', () => {
       expect(await page.locator('article .mark').textContent()).toBe('200 accepted: alarm');
       expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(viewport.width);
     }
+  });
+
+  it('keeps alarms in sight, however many deliveries there are', async () => {
+    const forwarding = { upstream: 'http://127.0.0.1:3000/', replay: async () => exchange(), curl: () => null };
+    const made = await startInspector({ signing, apiKey, forwarding });
+    onTestFinished(() => made.close());
+    const forged = { 'X-Service-Signature': sign('other bytes') };
+    for (let at = 0; at < 18; at += 1) made.record(exchange({ headers: forged }));
+    made.record(exchange({ status: 401 }));
+    made.record(exchange({ status: 0 }));
+    for (let at = 0; at < 100; at += 1) made.record(exchange({ status: 401, headers: forged }));
+    const button = (name: RegExp) => page.locator('#outcomes').getByRole('button', { name });
+    for (const viewport of [WIDE, PHONE]) {
+      await visit(made.url, viewport);
+      await expect.poll(() => rows().count()).toBe(120);
+      const banner = page.locator('#alarms');
+      for (const end of ['0', 'list.scrollHeight']) {
+        await page.evaluate(`{ const list = document.getElementById('list'); list.scrollTop = ${end}; }`);
+        const box = await banner.boundingBox();
+        expect(box!.y).toBeGreaterThan(0);
+        expect(box!.y + box!.height).toBeLessThan(viewport.height);
+      }
+      expect(await banner.textContent()).toContain(
+        '20 alarms 18 accepted although invalid, 1 refused although valid, 1 no answer',
+      );
+      expect(await button(/^Alarms/).textContent()).toBe('Alarms 20');
+      await banner.getByRole('button', { name: 'Show them' }).click();
+      await expect.poll(() => rows().filter({ visible: true }).count()).toBe(20);
+      expect(await page.evaluate<boolean>(NOTHING_CUT)).toBe(true);
+      expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(viewport.width);
+      // The numbers are those of what the other filters leave.
+      await page.locator('#reason').selectOption('accepted-although-invalid');
+      expect([await button(/^Alarms/).textContent(), await button(/^All/).textContent()]).toEqual([
+        'Alarms 18',
+        'All 18',
+      ]);
+      expect(await button(/^Refused/).textContent()).toBe('Refused 0');
+    }
+    const { looked, violations } = await withAxe(made.url);
+    await expect.poll(() => looked.locator('.row').count()).toBe(120);
+    for (const viewport of [WIDE, PHONE]) {
+      await looked.setViewportSize(viewport);
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await looked.emulateMedia({ colorScheme });
+        expect(await violations()).toEqual([]);
+      }
+    }
+  });
+
+  it('edits a delivery, signs it and sends it again', async () => {
+    const receiver = await startReceiver({ signing: { secrets: signing.secrets }, host: '127.0.0.1', port: 0 });
+    onTestFinished(() => receiver.close());
+    const partner = { url: receiver.url, signing: { secret: signing.secrets[0]! } };
+    const made = await startInspector({
+      signing,
+      forwarding: {
+        upstream: receiver.url,
+        replay: (raw, asked) => replayCaptured(raw, { partner, timeoutMs: 60_000, ...asked }),
+        curl: () => null,
+      },
+    });
+    onTestFinished(() => made.close());
+    const kept = exchange();
+    const lines = [`POST / HTTP/1.1`, `Host: ${new URL(receiver.url).host}`, 'Content-Type: application/json'];
+    const raw = [...lines, `X-Service-Signature: ${sign(`${BODY}`)}`, `Content-Length: ${BODY.length}`, '', `${BODY}`];
+    const { id } = made.record({ ...kept, request: { ...kept.request, raw: Buffer.from(raw.join('\r\n')) } });
+    const send = async (name: string) => {
+      await visit('about:blank');
+      await visit(`${made.url}#${id}`);
+      await page.locator('.edit summary').click();
+      await page.getByRole('textbox', { name: 'Body' }).fill(`${BODY}`.replace('id-1', 'id-edited'));
+      await page.getByLabel('Headers to set, one on each line').fill('X-Tenant: acme');
+      await page.getByRole('button', { name }).click();
+      await page
+        .locator('article .mark')
+        .filter({ hasText: /accepted|refused/ })
+        .first()
+        .waitFor();
+      await page.getByText('Replay of').waitFor();
+      return page.locator('article').textContent();
+    };
+    const signed = await send('Send, newly signed');
+    expect(signed).toMatch(/200 accepted: correct answer/);
+    expect(signed).toContain('id-edited');
+    expect(signed).toMatch(/X-Tenant\s*acme/);
+    expect(await send('Send with the old signature')).toMatch(/401 refused: correct answer/);
+    await page.locator('.edit summary').click();
+    await page.getByLabel('Headers to set, one on each line').fill('no header');
+    await page.getByRole('button', { name: 'Send, newly signed' }).click();
+    await page.getByText('write one `Name: value` on each line').waitFor();
+    const { looked, violations } = await withAxe(`${made.url}#${id}`);
+    await looked.locator('.edit summary').click();
+    expect(await violations()).toEqual([]);
   });
 
   it('has a theme switch that is remembered', async () => {
