@@ -43,7 +43,7 @@ interface RouteParts {
 }
 
 /** What a person has changed in a delivery. Each header replaces those of its name. */
-export interface DeliveryEdit {
+interface DeliveryEdit {
   readonly headers: readonly HeaderLine[];
   readonly body?: Buffer | undefined;
 }
