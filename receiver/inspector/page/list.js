@@ -146,7 +146,7 @@ function rowOf(delivery) {
   );
 }
 
-/** Of the filter by outcome; `alarms` is shown on the page of a proxy. */
+/** The values of the filter by outcome. `alarms` is offered on the page of a proxy. */
 const OUTCOMES = ['alarms', 'accepted', 'duplicate', 'refused', 'aborted'];
 
 /**
