@@ -67,14 +67,14 @@ async function compile(): Promise<void> {
 }
 
 /** The folders of the packages that are in the output, sorted. */
-function bundledPackages({ outputs }: Metafile): string[] {
+export function bundledPackages({ outputs }: Metafile): string[] {
   const inputs = Object.values(outputs).flatMap((output) => Object.entries(output.inputs));
   const used = inputs.filter(([, { bytesInOutput }]) => bytesInOutput > 0).map(([path]) => path);
   const folders = used.map((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0]);
   return [...new Set(folders.filter((folder) => folder !== undefined))].toSorted();
 }
 
-function licenceOf(folder: string): string {
+export function licenceOf(folder: string): string {
   const { name, version, license } = readManifest(folder);
   const files = readdirSync(folder).filter((file) => /^(?:licen[cs]e|copyright|notice)/i.test(file));
   const texts = files.toSorted().map((file) => readFileSync(join(folder, file), 'utf8').trim());

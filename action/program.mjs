@@ -32,8 +32,9 @@ function npm(args, cwd, env) {
 const QUIET = ['--no-audit', '--no-fund', '--loglevel=error'];
 
 /**
- * The path of the program. Without a version it is that of the action's checkout, which is built here from its lock
- * file unless it is built already: a workflow that pins the action by a commit pins everything that runs.
+ * The path of the program. Without a version it is that of the action's checkout: a workflow that pins the action by a
+ * commit pins everything that runs. A checkout that is built already is used as it is. A release contains the bundle,
+ * and any other commit is built here from its lock file.
  *
  * @param {{ version: string, checkout: string, temporary: string, env: NodeJS.ProcessEnv }} where `env` is for npm and
  *   holds no secrets; `temporary` is a folder that outlives the step
@@ -52,6 +53,8 @@ export function findProgram({ version, checkout, temporary, env }) {
   }
   const program = join(checkout, 'dist', 'bin', 'hookproof.js');
   if (existsSync(program) && existsSync(join(checkout, 'node_modules', 'express'))) return program;
+  const bundle = join(checkout, 'bundle', 'hookproof.cjs');
+  if (existsSync(bundle)) return bundle;
   npm(['ci', '--ignore-scripts', ...QUIET], checkout, env);
   npm(['run', '--silent', 'build'], checkout, env);
   return program;

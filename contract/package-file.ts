@@ -1,5 +1,8 @@
-/** Locates files of this package that the program reads at run time. */
-import { existsSync } from 'node:fs';
+/**
+ * Reads files of this package at run time. In the bundle, `build.ts` replaces this module by one that contains the
+ * files.
+ */
+import { readFileSync } from 'node:fs';
 
 /**
  * Relative paths to the package root: source files are one folder below package.json, compiled files two, bundled tests
@@ -7,7 +10,14 @@ import { existsSync } from 'node:fs';
  */
 const ROOTS = ['../', '../../', '../../../'];
 
-/** Returns the URL of a file or folder, given its path relative to package.json. Returns null when it is missing. */
-export function packageFile(path: string): URL | null {
-  return ROOTS.map((root) => new URL(root + path, import.meta.url)).find((file) => existsSync(file)) ?? null;
+/** Returns the content of a file, given its path relative to package.json. Returns null when it is missing. */
+export function readPackageFile(path: string): Buffer | null {
+  for (const root of ROOTS) {
+    try {
+      return readFileSync(new URL(root + path, import.meta.url));
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+    }
+  }
+  return null;
 }

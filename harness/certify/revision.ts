@@ -4,9 +4,8 @@
  * reported, but not scored.
  */
 
-import { readFileSync } from 'node:fs';
 import { HookproofError } from '../../contract/hookproof-error.ts';
-import { packageFile } from '../../contract/package-file.ts';
+import { readPackageFile } from '../../contract/package-file.ts';
 import { currentId } from '../../scenarios/index.ts';
 import { sha256 } from './canonical-json.ts';
 
@@ -56,8 +55,8 @@ export function loadRevision(number: number): Revision {
 }
 
 function readRevision(number: number): Buffer {
-  const file = packageFile(`scenarios/revisions/${number}.json`);
-  if (file !== null) return readFileSync(file);
+  const file = readPackageFile(`scenarios/revisions/${number}.json`);
+  if (file !== null) return file;
   throw new HookproofError('REVISION_MISSING', `the file of revision ${number} is missing`, {
     hint: 'The installation of hookproof is incomplete: reinstall it.',
     kind: 'internal',

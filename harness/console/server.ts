@@ -1,6 +1,5 @@
 /** Assembles the console and starts listening. */
 import type { KeyObject } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { createServer as createHttpServer, type Server } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -8,7 +7,7 @@ import express, { type ErrorRequestHandler, type Express, type Request, type Res
 import type { Pool } from 'pg';
 import { PAGE_HEADERS } from '../../contract/browser-requests.ts';
 import { HookproofError } from '../../contract/hookproof-error.ts';
-import { packageFile } from '../../contract/package-file.ts';
+import { readPackageFile } from '../../contract/package-file.ts';
 import { openDatabase } from '../register/index.ts';
 import { readAsset } from '../report/html/index.ts';
 import { compareRuns } from '../report/index.ts';
@@ -384,8 +383,8 @@ function noticeOf({ query: { done } }: Request): { text: string; isError: false 
 
 /** @throws HookproofError CONSOLE_PAGE */
 function readPackaged(path: string): string {
-  const file = packageFile(path);
-  if (file !== null) return readFileSync(file, 'utf8');
+  const file = readPackageFile(path);
+  if (file !== null) return file.toString();
   throw new HookproofError('CONSOLE_PAGE', `${path} of the console was not found.`, {
     hint: 'It is in the package: install the package again.',
     kind: 'internal',

@@ -2,9 +2,8 @@
  * The fault dictionary: what a run reports about each mutant of the reference receiver, and the mutant's mistake. `npm
  * run matrix` writes the outcomes, `npm run docs` the data that comes from the mutants themselves.
  */
-import { readFile } from 'node:fs/promises';
 import type { MistakeReference } from '../../contract/mistakes/index.ts';
-import { packageFile } from '../../contract/package-file.ts';
+import { readPackageFile } from '../../contract/package-file.ts';
 import type { Feature } from '../../scenarios/index.ts';
 
 /** Data from the mutant itself: a line of `mutants` in `scenarios/fault-dictionary.json`. */
@@ -66,10 +65,10 @@ export function loadDictionary(): Promise<FaultDictionary> {
 }
 
 async function readDictionary(): Promise<FaultDictionary> {
-  const file = packageFile('scenarios/fault-dictionary.json');
+  const file = readPackageFile('scenarios/fault-dictionary.json');
   if (file === null) return { catalogue: '', faults: [] };
   // Read instead of imported: Node 20 prints a warning for an import of JSON. A test checks its shape.
-  const { catalogue, mutants, faults }: OutcomesFile = JSON.parse(await readFile(file, 'utf8'));
+  const { catalogue, mutants, faults }: OutcomesFile = JSON.parse(file.toString());
   const byName = new Map(mutants.map((mutant) => [mutant.name, mutant]));
   return {
     catalogue,

@@ -73,7 +73,7 @@ export async function openInspector(options: InspectorOptions): Promise<RunningI
         : { upstream: forwarding.upstream, storedIn: forwarding.storedIn, actionToken: guard.actionToken }),
     }),
   });
-  const files = await readPageFiles();
+  const files = readPageFiles();
   const routes = new InspectorRoutes({ guard, files, recorder, summarise, streams, config, forwarding });
   const timeouts = { headersTimeout: 10_000, requestTimeout: 10_000, keepAliveTimeout: 5_000 };
   const server = createServer(timeouts, (req, res) => routes.answer(req, res));

@@ -1,12 +1,11 @@
 /** The HTTP routes of the inspector. Responses are never cached, and other pages cannot read them. */
 
-import { readdir, readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import * as z from 'zod';
 import { PAGE_HEADERS } from '../../contract/browser-requests.ts';
 import { type ForwardedExchange, type HeaderLine, HookproofError } from '../../contract/index.ts';
-import { packageFile } from '../../contract/package-file.ts';
+import { readPackageFile } from '../../contract/package-file.ts';
 import { type DeliveryView, type ViewConfig, viewDelivery } from './delivery-view.ts';
 import type { EventStreams } from './event-streams.ts';
 import { recordForwarded } from './forwarded.ts';
@@ -260,20 +259,24 @@ const TYPES: Readonly<Record<string, string>> = {
   svg: 'image/svg+xml',
 };
 
+const PAGE_FILES = [
+  ...['index.html', 'style.css', 'icon.svg', 'bytes.js', 'detail.js', 'dom.js', 'list.js', 'main.js', 'stream.js'],
+  'theme.js',
+];
+
 /**
  * Returns the files of the page by name. They are read once, at the start. Throws `HookproofError` (`INSPECTOR_PAGE`).
  */
-export async function readPageFiles(): Promise<ReadonlyMap<string, PageFile>> {
-  const folder = packageFile('receiver/inspector/page/');
-  if (folder === null) {
-    throw new HookproofError('INSPECTOR_PAGE', 'The files of the inspector page are missing.', {
-      hint: 'They are in receiver/inspector/page/ of the package: copy that folder too.',
-      kind: 'internal',
-    });
-  }
-  const files = (await readdir(folder)).map(async (name): Promise<[string, PageFile]> => {
-    const type = TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream';
-    return [name, { type, content: await readFile(new URL(name, folder)) }];
+export function readPageFiles(): ReadonlyMap<string, PageFile> {
+  const files = PAGE_FILES.map((name): [string, PageFile] => {
+    const content = readPackageFile(`receiver/inspector/page/${name}`);
+    if (content === null) {
+      throw new HookproofError('INSPECTOR_PAGE', 'The files of the inspector page are missing.', {
+        hint: 'They are in receiver/inspector/page/ of the package: copy that folder too.',
+        kind: 'internal',
+      });
+    }
+    return [name, { type: TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream', content }];
   });
-  return new Map(await Promise.all(files));
+  return new Map(files);
 }

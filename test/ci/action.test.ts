@@ -1,17 +1,16 @@
 /** The action's script as a runner starts it, against a receiver. */
-import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { writeOutputs } from '../../action/outputs.mjs';
 import { checkNode, findProgram } from '../../action/program.mjs';
 import { endReceivers, startedReceiver } from '../cli/receivers.ts';
+import { readAssignments, runAction } from './run-action.ts';
 
-const SCRIPT = new URL('../../action/main.mjs', import.meta.url).pathname;
 const SECRET = 'made-for-this-test-and-nothing-else-0001';
 let folder = '';
 
@@ -23,42 +22,8 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Runs the script with these inputs in a new folder, and cancels it if requested. */
-async function act(inputs: Readonly<Record<string, string>>, cwd?: string, cancel?: Promise<unknown>) {
-  const here = cwd ?? (await mkdtemp(join(folder, 'act-')));
-  const temp = await mkdtemp(join(folder, 'temp-'));
-  const files = { GITHUB_OUTPUT: join(here, 'outputs'), GITHUB_STEP_SUMMARY: join(here, 'summary') };
-  await Promise.all(Object.values(files).map((file) => writeFile(file, '')));
-  const given = Object.entries({ strict: 'false', open: 'false', ...inputs }).map(([name, value]) => [
-    `INPUT_${name.toUpperCase().replaceAll('-', '_')}`,
-    value,
-  ]);
-  const { PATH } = process.env;
-  const env = {
-    PATH,
-    GITHUB_ACTIONS: 'true',
-    GITHUB_WORKSPACE: here,
-    RUNNER_TEMP: temp,
-    ...files,
-    ...Object.fromEntries(given),
-  };
-  const { code, log } = await new Promise<{ code: number; log: string }>((done) => {
-    const child = execFile(process.execPath, [SCRIPT], { env, cwd: here }, (_, stdout, stderr) =>
-      done({ code: child.exitCode ?? -1, log: stdout + stderr }),
-    );
-    void cancel?.then(() => child.kill('SIGINT'));
-  });
-  const [outputs, summary] = await Promise.all(Object.values(files).map((file) => readFile(file, 'utf8')));
-  return {
-    here,
-    code,
-    log,
-    outputs: readAssignments(outputs ?? ''),
-    written: outputs ?? '',
-    summary,
-    left: await readdir(temp),
-  };
-}
+const act = (inputs: Readonly<Record<string, string>>, cwd?: string, cancel?: Promise<unknown>) =>
+  runAction({ folder, inputs, cwd, cancel });
 
 describe('the action', () => {
   it('ends with the exit code of the run, and writes verdict, counts and paths', async () => {
@@ -143,7 +108,7 @@ describe('the program', () => {
     return { env: { PATH: `${place}${delimiter}${process.env.PATH}` }, asked };
   }
 
-  it('is that of the checkout, built if necessary', async () => {
+  it('is that of the checkout: built, bundled, or built now', async () => {
     const checkout = await mkdtemp(join(folder, 'checkout-'));
     const program = join(checkout, 'dist', 'bin', 'hookproof.js');
     const { asked, env } = await npmOf(0);
@@ -153,6 +118,10 @@ describe('the program', () => {
       `ci --ignore-scripts --no-audit --no-fund --loglevel=error in ${checkout}`,
       `run --silent build in ${checkout}`,
     ]);
+    const bundle = join(checkout, 'bundle', 'hookproof.cjs');
+    await mkdir(dirname(bundle));
+    await writeFile(bundle, '');
+    expect(findProgram({ ...where, env: {} })).toBe(bundle);
     await mkdir(join(checkout, 'dist', 'bin'), { recursive: true });
     await mkdir(join(checkout, 'node_modules', 'express'), { recursive: true });
     await writeFile(program, '');
@@ -175,9 +144,3 @@ describe('the program', () => {
     for (const good of ['20.19.0', '22.0.0', '24.1.0']) expect(() => checkNode(good)).not.toThrow();
   });
 });
-
-/** The outputs that a step has written: `name<<END`, then lines up to the line `END`. */
-function readAssignments(text: string): Record<string, string> {
-  const found = text.matchAll(/^([^=<\n]+)<<(.+)\n([\s\S]*?)\n\2\n/gm);
-  return Object.fromEntries(Array.from(found, ([, name = '', , value = '']) => [name, value]));
-}

@@ -1,9 +1,9 @@
 /** `hookproof init`: writes a commented hookproof.yaml to start from, and with `--stack` a receiver to copy. */
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
-import { packageFile } from '../../../contract/package-file.ts';
+import { readPackageFile } from '../../../contract/package-file.ts';
 import { effectsServerOf, filesOf, recipeOf, type Stack, titleOfStack } from '../../../contract/stacks.ts';
 import { CONFIG_FILE, configTemplate, SCHEMA_FILE } from '../../config/index.ts';
 import { whyNotWritable } from '../../writable.ts';
@@ -58,9 +58,7 @@ const RECIPE_URL = 'http://127.0.0.1:3000/hooks';
 async function writeRecipe(stack: Stack, folder: string, force: boolean): Promise<string> {
   const recipe = recipeOf(stack);
   const { stack: from, needs, install, run, effects, effectsBuild } = recipe;
-  const sources = await Promise.all(
-    filesOf(recipe).map(async ({ from: source, to }) => [join(folder, to), await readRecipe(source)] as const),
-  );
+  const sources = filesOf(recipe).map(({ from: source, to }) => [join(folder, to), readRecipe(source)] as const);
   // Turns a comment of the template into a setting.
   const config = configTemplate(RECIPE_URL).replace(/^# stack: \S+ */m, `stack: ${stack} `);
   // A folder that cannot be created is reported with the file that cannot be written.
@@ -98,9 +96,9 @@ async function writeRecipe(stack: Stack, folder: string, force: boolean): Promis
   ].join('\n');
 }
 
-async function readRecipe(path: string): Promise<string> {
-  const file = packageFile(`recipes/${path}`);
-  if (file !== null) return readFile(file, 'utf8');
+function readRecipe(path: string): string {
+  const file = readPackageFile(`recipes/${path}`);
+  if (file !== null) return file.toString();
   throw new HookproofError('INIT_NO_RECIPE', `the file recipes/${path} is missing from this installation`, {
     hint: 'Reinstall hookproof.',
   });

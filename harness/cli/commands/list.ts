@@ -1,5 +1,4 @@
 /** `hookproof list`: lists scenarios, suites, requirements, faults and error codes, as text or JSON. */
-import { readFileSync } from 'node:fs';
 import { asyncApiDocument, type NotificationExamples, openApiDocument } from '../../../contract/api-documents.ts';
 import { effectsSchema } from '../../../contract/effects.ts';
 import {
@@ -12,7 +11,7 @@ import {
   type NotificationKind,
 } from '../../../contract/index.ts';
 import { explainMistake, MISTAKES } from '../../../contract/mistakes/index.ts';
-import { packageFile } from '../../../contract/package-file.ts';
+import { readPackageFile } from '../../../contract/package-file.ts';
 import { CATALOGUE, catalogueDigest, changedStages, REQUIREMENTS, type Scenario } from '../../../scenarios/index.ts';
 import { type DictionaryFault, loadDictionary } from '../../diagnose/index.ts';
 import { comparisonSchema, eventSchema, resultSchema } from '../../report/index.ts';
@@ -65,14 +64,14 @@ export function contractDocuments(): { readonly openapi: string; readonly asynca
 }
 
 function loadExamples(): NotificationExamples {
-  const file = packageFile('scenarios/vectors/valid-bodies.json');
+  const file = readPackageFile('scenarios/vectors/valid-bodies.json');
   if (file === null) {
     throw new HookproofError('VECTORS_MISSING', 'the file of the valid vectors is missing', {
       hint: 'The installation of hookproof is incomplete: reinstall it.',
       kind: 'internal',
     });
   }
-  const { vectors }: { vectors: Vector[] } = JSON.parse(readFileSync(file, 'utf8'));
+  const { vectors }: { vectors: Vector[] } = JSON.parse(file.toString());
   const examples: Partial<Record<NotificationKind, NotificationExamples[NotificationKind]>> = {};
   for (const { bodyText = 'null', comment } of vectors) {
     const { data, success } = emittedNotification.safeParse(JSON.parse(bodyText));

@@ -3,9 +3,8 @@
  * each by its digest. Every page is readable without its script.
  */
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { HookproofError } from '../../../contract/index.ts';
-import { packageFile } from '../../../contract/package-file.ts';
+import { readPackageFile } from '../../../contract/package-file.ts';
 import { html, type Markup, textOf } from './markup.ts';
 
 type Asset = 'report.css' | 'report.js' | 'fleet.css' | 'fleet.js';
@@ -20,9 +19,9 @@ const assets = new Map<Asset, string>();
 export function readAsset(name: Asset): string {
   const known = assets.get(name);
   if (known !== undefined) return known;
-  const file = packageFile(`harness/report/html/${name}`);
+  const file = readPackageFile(`harness/report/html/${name}`);
   if (file !== null) {
-    const text = readFileSync(file, 'utf8');
+    const text = file.toString();
     assets.set(name, text);
     return text;
   }
