@@ -31,14 +31,14 @@ export async function confirmSending(
 }
 
 /**
- * Returns when a credential is configured, or `open` says that none is needed: a forgotten secret would look like a
+ * Returns when a credential is configured, or the setting `open` says that none is needed: a forgotten secret would look like a
  * faulty receiver.
  *
  * @throws HookproofError NO_CREDENTIALS of kind `no-verdict`, and nothing is sent
  */
-export async function requireCredentials(config: ResolvedConfig, open = false): Promise<void> {
-  const { partner } = config;
-  if (open || partner.signing !== undefined || partner.apiKey !== undefined) return;
+export async function requireCredentials(config: ResolvedConfig): Promise<void> {
+  const { partner, run } = config;
+  if (run.open || partner.signing !== undefined || partner.apiKey !== undefined) return;
   // A wrong selection is the first thing to know.
   await outlineRun(runOptions(config));
   throw new HookproofError(

@@ -106,7 +106,9 @@ function withoutProblems(
 }
 
 const LISTS: ReadonlySet<string> = new Set(
-  SETTINGS.filter(({ type }) => ['words', 'ids', 'fields', 'reporters'].includes(type)).map(({ path }) => path),
+  SETTINGS.filter(({ type }) => ['words', 'paths', 'ids', 'fields', 'reporters'].includes(type)).map(
+    ({ path }) => path,
+  ),
 );
 
 function collect(document: YamlDocument, start: unknown, path: string, file: FilePlace): [string, Given[]][] {

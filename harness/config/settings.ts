@@ -17,8 +17,8 @@ interface SettingRow {
   /** The flag in commander's syntax: `--timeout <duration>`. */
   readonly flag?: string;
   readonly environment?: string;
-  /** The commands that accept the flag: those that send, run the catalogue, or certify. */
-  readonly group: 'endpoint' | 'run' | 'certify';
+  /** The commands that accept the flag: those that send, run the catalogue, certify, or judge without certifying. */
+  readonly group: 'endpoint' | 'run' | 'certify' | 'judge';
   /** The meaning as a phrase, for the help of the flag, the schema and the template. */
   readonly description: string;
   /** The help of the flag, if it differs: the flag of a secret names a file. */
@@ -31,7 +31,7 @@ interface SettingRow {
   readonly intro?: string;
   /** Whether the template sets it; other settings are comments there. */
   readonly preset?: boolean;
-  /** Whether it cannot be set in hookproof.yaml. */
+  /** Whether it cannot be set in hookproof.yaml: it starts programs, or differs from job to job of one run. */
   readonly flagOnly?: boolean;
   /**
    * Who sets it in `certify --partners`: the partner in its own file, the operator in the file of defaults, or the
@@ -271,6 +271,15 @@ export const SETTINGS = [
   },
   ...FIXTURE_NAMES.flatMap(fixtureRows),
   {
+    path: 'open',
+    type: 'switch',
+    field: 'open',
+    flag: '--open',
+    group: 'judge',
+    description: 'the endpoint needs neither secret nor API key: do not check authentication',
+    example: false,
+  },
+  {
     path: 'profile',
     type: 'word',
     field: 'profile',
@@ -402,8 +411,7 @@ export const SETTINGS = [
     group: 'run',
     description: 'a log of the receiver, which is read while the run goes on and must contain no secret',
     unset: 'none',
-    example: ['/var/log/receiver.log'],
-    flagOnly: true,
+    example: ['./receiver.log'],
   },
   {
     path: 'suites',

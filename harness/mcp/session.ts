@@ -197,7 +197,7 @@ export class Session {
   async #runChecks(request: RunRequest, { progress, signal }: CallOptions): Promise<PastRun> {
     const { open, suites, scenarios, greps, url } = request;
     const loaded = await loadConfig(await this.#sourcesFor(url));
-    if (!open) requireCredentials(loaded);
+    if (!open && !loaded.run.open) requireCredentials(loaded);
     const isSelection = suites.length + scenarios.length + greps.length > 0;
     const maxMs = loaded.run.maxMs ?? DEFAULT_MAX_MS;
     const run = { ...loaded.run, maxMs, ...(isSelection && { suites, scenarios, greps }) };

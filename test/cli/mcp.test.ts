@@ -277,6 +277,9 @@ describe('the configuration', () => {
     expect(codeOf(await server.call('run', { open: true }))).toBe('CONFIG_URL_MISSING');
     expect(codeOf(await server.call('run_failed'))).not.toBe('MCP_UNKNOWN_RUN');
     await server.close();
+    const configured = await startedMcp({ files: { 'hookproof.yaml': 'open: true\n' } });
+    expect(codeOf(await configured.call('run', given))).toBe('no error');
+    await configured.close();
   });
 
   it('comes from the folder of the start, and not from a file that was changed later', async () => {

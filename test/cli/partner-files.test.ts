@@ -195,6 +195,7 @@ it('every setting is decided: who sets it for one of many partners', () => {
   expect(paths(refused)).toEqual([
     ...[
       'hmac.next-secret',
+      'open',
       'effects-command',
       'restart-command',
       'rotate-command',

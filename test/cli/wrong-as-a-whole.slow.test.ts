@@ -7,6 +7,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { quickStartCertificate } from '../../certs/index.ts';
 import { type Endpoint, listen, serve } from '../endpoints/listen.ts';
 import { bodyOf, hmacOf, verifying } from '../endpoints/verifying.ts';
+import { workspace } from '../harness/config/workspace.ts';
 import { type Finished, hookproof } from './hookproof.ts';
 
 const SECRET = randomBytes(32).toString('base64');
@@ -274,8 +275,12 @@ describe('a run without credentials', () => {
     for (const name of ['HOOKPROOF_SECRET', 'HOOKPROOF_API_KEY', '--open']) expect(stderr).toContain(name);
   });
 
-  it('has a verdict with --open, and says that authentication was not checked', async () => {
-    const { stdout } = await hookproof(['run', await using(answering(200)), '--open']);
+  it.each([
+    ['the flag', ['--open'], {}],
+    ['the file', [], { 'hookproof.yaml': 'open: true\n' }],
+  ])('has a verdict with --open, by %s, and says that authentication was not checked', async (_, args, files) => {
+    const cwd = workspace(files);
+    const { stdout } = await hookproof(['run', await using(answering(200)), ...args], { cwd });
     expect(stdout).toContain('no secret and no API key: authentication was not checked');
   });
 

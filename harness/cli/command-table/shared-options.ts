@@ -57,7 +57,7 @@ export function withYes(command: Command): Command {
 
 /** Adds `--open`, for commands that judge an endpoint: it confirms that no credentials are needed. */
 export function withOpen(command: Command): Command {
-  return command.option('--open', 'the endpoint needs neither secret nor API key: do not check authentication');
+  return withSettings(command, 'open');
 }
 
 /** Adds the options of a whole run. */

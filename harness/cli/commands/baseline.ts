@@ -16,7 +16,6 @@ import { isCi } from '../terminal.ts';
 interface UpdateFlags extends ConfigFlags {
   readonly config?: string;
   readonly run?: string;
-  readonly open?: boolean;
   readonly yes?: boolean;
 }
 
@@ -61,9 +60,9 @@ export async function baselineUpdateCommand(
 
 async function newRun(url: string | undefined, flags: UpdateFlags): Promise<Judged> {
   // The baseline is omitted, so that the run also reports known failures.
-  const { config: configFile, run: _, baseline: __, bail: ___, open, yes, ...given } = flags;
+  const { config: configFile, run: _, baseline: __, bail: ___, yes, ...given } = flags;
   const config = await commandConfig(url, configFile, given);
-  await requireCredentials(config, open);
+  await requireCredentials(config);
   await confirmSending(config, yes);
   return runAlone(config);
 }

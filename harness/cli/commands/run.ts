@@ -18,7 +18,6 @@ interface RunFlags extends ConfigFlags {
   readonly dryRun?: boolean;
   readonly failed?: boolean;
   readonly json?: boolean;
-  readonly open?: boolean;
   readonly settle?: string;
   readonly verbose?: boolean;
   /** The paths to watch; true if none is given. */
@@ -27,7 +26,7 @@ interface RunFlags extends ConfigFlags {
 }
 
 export async function runCommand(url: string | undefined, flags: RunFlags): Promise<number> {
-  const { config: configFile, dryRun: dry = false, failed = false, json = false, open, ...others } = flags;
+  const { config: configFile, dryRun: dry = false, failed = false, json = false, ...others } = flags;
   const { settle, verbose = false, watch, yes, ...given } = others;
   if (json && !dry) {
     throw new HookproofError('RUN_JSON', '`--json` needs `--dry-run`', { hint: 'For a run, use `--reporter json`.' });
@@ -47,7 +46,7 @@ export async function runCommand(url: string | undefined, flags: RunFlags): Prom
     const read = readWatchFlags(url, { watch, settle, dry });
     const config = await commandConfig(read.url, configFile, given, { forRun: true });
     const last = failed ? await readLastRun(config.partner.url) : null;
-    await requireCredentials(config, open);
+    await requireCredentials(config);
     await confirmSending(config, yes);
     return watchRun(config, { ...read, failed: last?.failed ?? [] });
   }
@@ -55,7 +54,7 @@ export async function runCommand(url: string | undefined, flags: RunFlags): Prom
   const selected = failed ? await selectFailed(config) : config;
   if (selected === null) return exitCodeOfLast(config);
   if (dry) return dryRun(selected, json);
-  await requireCredentials(selected, open);
+  await requireCredentials(selected);
   await confirmSending(selected, yes);
   return conduct(selected, { remembers: true, verbose, flags: repeatedFlags(flags) });
 }

@@ -8,6 +8,7 @@ describe('loadConfig', () => {
     const config = await load({ flags: { url: 'https://partner.example/hook?x=1' } });
     expect(config.partner).toEqual({ url: 'https://partner.example/hook?x=1' });
     expect(config.run).toEqual({
+      open: false,
       profile: null,
       revision: null,
       effectsDeadlineMs: 10_000,
@@ -66,6 +67,7 @@ describe('loadConfig', () => {
         wait: '60s',
         seed: '42',
         strict: true,
+        open: true,
         baseline: 'known.yaml',
         stack: 'flask',
         bail: true,
@@ -92,6 +94,7 @@ describe('loadConfig', () => {
       headers: [['X-Tenant', 'acme']],
     });
     expect(config.run).toEqual({
+      open: true,
       profile: 'production',
       revision: null,
       effectsDeadlineMs: 2000,
@@ -347,6 +350,7 @@ describe('describeConfig', () => {
       ['headers.X-Tenant', 'acme', 'hookproof.yaml:5:13'],
       ...['tls.client-cert', 'tls.client-key', 'tls.passphrase', 'tls.ca'].map((path) => [path, 'not set', 'default']),
       ['mtls.fixtures', 'none', 'default'],
+      ['open', 'false', 'default'],
       ['profile', 'none', 'default'],
       ['revision', 'the newest', 'default'],
       ['effects.url', 'none', 'default'],

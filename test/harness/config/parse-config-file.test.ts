@@ -5,7 +5,7 @@ import { BEGIN_PRIVATE_KEY } from '../../certs/material.ts';
 import { load, refusal, workspace } from './workspace.ts';
 
 const KNOWN =
-  'url, hmac, api-key, headers, samples, tls, mtls, profile, revision, effects, suites, scenarios, grep, ' +
+  'url, hmac, api-key, headers, samples, tls, mtls, open, profile, revision, effects, log, suites, scenarios, grep, ' +
   'concurrency, timeout, recovery, max-rate, wait, max-time, allow-private, seed, strict, baseline, stack, ' +
   'bail, evidence, evidence-level, operate, code, reporters, output-dir';
 const REFER = `Write \${env:NAME} for an environment variable, or \${file:PATH} for a file.`;

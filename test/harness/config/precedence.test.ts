@@ -31,6 +31,7 @@ const TABLE: readonly Row[] = [
   { path: 'hmac.header', flag: 'X-Flag', env: 'X-Env', file: 'X-File', none: 'X-Service-Signature' },
   { path: 'api-key.value', ...secret },
   { path: 'api-key.header', flag: 'X-Flag', env: 'X-Env', file: 'X-File', none: 'X-API-Key' },
+  { path: 'open', flag: true, file: 'true', none: 'false' },
   { path: 'profile', flag: 'basic', env: 'staging', file: 'production', none: 'none' },
   { path: 'revision', flag: '2', file: '3', none: 'the newest' },
   {
@@ -47,7 +48,7 @@ const TABLE: readonly Row[] = [
   { path: 'restart-command', flag: './restart.sh', none: 'none' },
   { path: 'rotate-command', flag: './rotate.sh', none: 'in a terminal, `run` and `certify` ask you to do it' },
   { path: 'command-env', flag: ['A', 'B'], none: 'none' },
-  { path: 'log', flag: ['/a.log', '/b.log'], none: 'none' },
+  { path: 'log', flag: ['/a.log', '/b.log'], file: '[/file.log]', none: 'none' },
   { path: 'suites', flag: ['valid', 'http'], file: '[leaks]', none: 'all' },
   { path: 'scenarios', flag: ['signature/missing'], file: '[valid/plain, valid/buy-failed]', none: 'all' },
   { path: 'grep', flag: ['a*b'], file: '[b]', none: 'all' },

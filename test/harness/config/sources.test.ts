@@ -180,16 +180,13 @@ describe('a rotation of the secret', () => {
 });
 
 describe('a file', () => {
-  it.each([
-    'effects-command: ./x',
-    'restart-command: ./x',
-    'rotate-command: ./x',
-    'log: [a]',
-    'effects: { command: ./x }',
-  ])('has no setting that runs a command or reads a log: %s', async (line) => {
-    const { code } = await refusal({ yaml: `url: https://a.example/\n${line}\n`, flags: {} });
-    expect(code).toBe('CONFIG_UNKNOWN_KEY');
-  });
+  it.each(['effects-command: ./x', 'restart-command: ./x', 'rotate-command: ./x', 'effects: { command: ./x }'])(
+    'has no setting that runs a command: %s',
+    async (line) => {
+      const { code } = await refusal({ yaml: `url: https://a.example/\n${line}\n`, flags: {} });
+      expect(code).toBe('CONFIG_UNKNOWN_KEY');
+    },
+  );
 
   /** The problems with the file of a partner of a fleet. */
   async function problemsOfPartner(lines: string) {
@@ -200,10 +197,13 @@ describe('a file', () => {
     return problems.map(({ code }) => code);
   }
 
-  it('of a partner of a fleet may open its window, and may not set a command or a log', async () => {
+  it('of a partner of a fleet may open its window, and may not set a command, a log or what is checked', async () => {
     expect(await problemsOfPartner(`effects:\n  url: ${URL_OF_WINDOW}\n  deadline: 2s\n`)).toEqual([]);
-    for (const line of ['effects-command: ./x', 'restart-command: ./x', 'rotate-command: ./x', 'log: [a]']) {
+    for (const line of ['effects-command: ./x', 'restart-command: ./x', 'rotate-command: ./x']) {
       expect(await problemsOfPartner(`${line}\n`)).toEqual(['CONFIG_UNKNOWN_KEY']);
+    }
+    for (const line of ['log: [a]', 'open: true']) {
+      expect(await problemsOfPartner(`${line}\n`)).toEqual(['CONFIG_PARTNER_SETTING']);
     }
     expect(await problemsOfPartner('hmac:\n  next-secret: x\n')).toContain('CONFIG_PARTNER_SETTING');
   });
@@ -217,5 +217,11 @@ describe('a file', () => {
       configFile: 'etc/partner.yaml',
     });
     expect(evidenceSources.logs).toEqual([join(cwd, 'a.log')]);
+  });
+
+  it('names a log relative to itself', async () => {
+    const cwd = workspace({ 'etc/partner.yaml': 'url: https://a.example/\nlog: [a.log]\n' });
+    const { evidenceSources } = await loadConfig({ flags: {}, env: {}, configFile: 'etc/partner.yaml', cwd });
+    expect(evidenceSources.logs).toEqual([join(cwd, 'etc/a.log')]);
   });
 });
