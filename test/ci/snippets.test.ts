@@ -187,6 +187,40 @@ describe.skipIf(lacks('grep'))('the Kubernetes Jobs that certify once', () => {
   });
 });
 
+describe('the scheduled jobs', () => {
+  it('recheck a certificate, and end with the exit code: a workflow, a pipeline and cron', async () => {
+    const { jobs } = await readYaml('ci/github-schedule.yaml');
+    const { recheck } = await readYaml('ci/gitlab-schedule.yaml');
+    expect(recheck.image.name).toBe(IMAGE);
+    const [, line = ''] = /^(?:\S+ ){5}(cd .*)$/m.exec(await read('continuous-integration.md')) ?? [];
+    const scripts: string[] = [jobs.recheck.steps.at(-1).run, recheck.script.join('\n'), line];
+
+    // A public endpoint needs no --allow-private.
+    const hookproof = `${COMPILED} --allow-private 127.0.0.1`;
+    const { env, stop } = await receiver();
+    const certify = 'hookproof certify --profile staging --yes --key hookproof-certify.pem --output-dir .';
+    const { cwd, ...certified } = await runScript(['sh', '-e'], {
+      script: `rm hookproof.yaml\n"${process.execPath}" "${MAIN}" certify keygen\n${certify}`,
+      env,
+      hookproof,
+    });
+    expect(certified.code, certified.log).toBe(0);
+    await writeFile(join(cwd, 'secret.txt'), SECRET);
+    const recheckAll = () =>
+      Promise.all(
+        scripts.map((script) => {
+          const here = `cd '${cwd}'\n${script.replace('cd /srv/hookproof && ', '')}`;
+          return runScript(['sh', '-e'], { script: here, env, hookproof });
+        }),
+      );
+    for (const { code, log } of await recheckAll()) expect([code, log.includes('DRIFTED')]).toEqual([0, false]);
+    await stop();
+    const codes = (await recheckAll()).map(({ code }) => code);
+    // The line for cron prints what happened, and cron ignores its exit code.
+    expect(codes).toEqual([3, 3, 0]);
+  });
+});
+
 it('the pipelines for many partners run one shard per job, and merge them', async () => {
   const { jobs } = await readYaml('fleet/github-workflow.yaml');
   const scriptOf = ({ steps }: { steps: { run?: string }[] }) => steps.map(({ run = '' }) => run).join('\n');

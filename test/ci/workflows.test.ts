@@ -9,7 +9,12 @@ import { parse } from 'yaml';
 
 const ROOT = new URL('../..', import.meta.url).pathname;
 const OWN = readdirSync(join(ROOT, '.github/workflows')).map((name) => `.github/workflows/${name}`);
-const OFFERED = ['docs/fleet/github-workflow.yaml', 'docs/ci/github-workflow.yaml', 'docs/ci/github-sharded.yaml'];
+const OFFERED = [
+  'docs/fleet/github-workflow.yaml',
+  'docs/ci/github-workflow.yaml',
+  'docs/ci/github-schedule.yaml',
+  'docs/ci/github-sharded.yaml',
+];
 
 interface Job {
   readonly steps?: readonly { readonly run?: string; readonly uses?: string }[];
