@@ -1,13 +1,14 @@
 /**
- * `npm run bundle` compiles the program with its dependencies and its files to bundle/hookproof.cjs. The action of a
- * release runs this file with Node and installs nothing. Optional packages are not part of it: like everything that is
- * installed, they are found in a node_modules folder next to the file.
+ * `npm run bundle` compiles the program with its dependencies and its files to bundle/hookproof.cjs. With the flag
+ * `--executable`, it also makes a program that needs no Node. The action of a release runs the bundle and installs
+ * nothing. Optional packages are not part of it: they are found in a node_modules folder next to the file.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'esbuild';
 import { bundledPackages, licenceOf, PROGRAM } from './build.ts';
+import { LICENCES, writeExecutable } from './executable.ts';
 
 const ROOT = fileURLToPath(new URL('.', import.meta.url));
 const read = (path: string) => readFileSync(join(ROOT, path));
@@ -88,8 +89,11 @@ export async function writeBundle(folder = join(ROOT, 'bundle')): Promise<string
     metafile: true,
   });
   const licences = bundledPackages(metafile).map(licenceOf);
-  writeFileSync(join(folder, 'third-party-licences.txt'), licences.join('\n'));
+  writeFileSync(join(folder, LICENCES), licences.join('\n'));
   return outfile;
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) console.log(relative(ROOT, await writeBundle()));
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const bundle = await writeBundle();
+  if (process.argv.includes('--executable')) writeExecutable(bundle);
+}

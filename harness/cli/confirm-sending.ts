@@ -31,8 +31,8 @@ export async function confirmSending(
 }
 
 /**
- * Returns when a credential is configured, or the setting `open` says that none is needed: a forgotten secret would look like a
- * faulty receiver.
+ * Returns when a credential is configured, or the setting `open` says that none is needed: a forgotten secret would
+ * look like a faulty receiver.
  *
  * @throws HookproofError NO_CREDENTIALS of kind `no-verdict`, and nothing is sent
  */

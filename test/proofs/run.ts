@@ -172,6 +172,12 @@ const PROOFS: readonly Proof[] = [
     command: script('test/proofs/containers/prove.ts'),
   },
   {
+    name: 'executable',
+    shows: 'the program for Linux that needs no Node: its size and start, whole runs, workers, recipes and exit codes',
+    minutes: 1,
+    command: script('test/proofs/executable.ts'),
+  },
+  {
     name: 'operate',
     shows:
       '200 partners and three workers that are killed, PostgreSQL restarted; then a year in fast motion; ' +

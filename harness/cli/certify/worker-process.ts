@@ -61,18 +61,28 @@ export const WORKER_VARIABLES: readonly string[] = [
   ...['OPENSSL_CONF', 'OPENSSL_MODULES', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'LD_LIBRARY_PATH'],
 ];
 
+/** Whether this program and Node are one file. */
+const isExecutable = process.getBuiltinModule('node:sea')?.isSea() === true;
+
 /** Creates the workers. `program` is started as a worker. Default: this program itself. */
 export function createWorkers(program = process.argv[1] ?? '', graceMs = GRACE_MS): Workers {
   const idle: { child: ChildProcess; served: number }[] = [];
   const all = new Set<ChildProcess>();
 
   function start() {
-    const child = fork(program, [WORKER], {
-      env: listedVariables(WORKER_VARIABLES),
+    const env = listedVariables(WORKER_VARIABLES);
+    const heap = `--max-old-space-size=${HEAP_MB}`;
+    // A single executable passes all arguments to the program, so Node's own options are a variable.
+    const [started, args, execArgv] = isExecutable
+      ? [WORKER, [], []]
+      : [program, [WORKER], [...process.execArgv, heap]];
+    if (isExecutable) env.NODE_OPTIONS = `${env.NODE_OPTIONS ?? ''} ${heap}`.trim();
+    const child = fork(started, args, {
+      env,
       serialization: 'advanced',
       // Workers report only over the channel; their streams would mix with the parent's.
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-      execArgv: [...process.execArgv, `--max-old-space-size=${HEAP_MB}`],
+      execArgv,
     });
     all.add(child);
     child.once('exit', () => all.delete(child));
