@@ -29,6 +29,7 @@ const NOT_KEPT = 'The bytes of this delivery are not kept.';
 const MAX_QUERY = 200;
 /** Maximum size of the edit of a delivery as JSON, in bytes. */
 const MAX_EDIT = 2 * 1024 * 1024;
+const FRAMING = 'Remove `Content-Length` and `Transfer-Encoding`: the length is set from the body.';
 const NOT_EDITABLE = 'This request cannot be edited: it is not one complete HTTP/1 request.';
 
 interface RouteParts {
@@ -200,16 +201,18 @@ export class InspectorRoutes {
   }
 }
 
-/** Reads the body of an action; null if it is longer than an edit may be. */
+/**
+ * Reads the body of an action; null if it is longer than an edit may be. The rest is read and dropped: the browser
+ * shows no answer to a request that it could not send completely.
+ */
 async function bodyOf(req: IncomingMessage): Promise<Buffer | null> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of req as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > MAX_EDIT) return null;
-    chunks.push(chunk);
+    if (size <= MAX_EDIT) chunks.push(chunk);
   }
-  return Buffer.concat(chunks);
+  return size > MAX_EDIT ? null : Buffer.concat(chunks);
 }
 
 const editSchema = z.strictObject({
@@ -223,10 +226,11 @@ const editSchema = z.strictObject({
 
 /** Reads the edit of a delivery; undefined for an empty body. Returns a sentence for the page if it is not valid. */
 function readEdit(given: Buffer | null): DeliveryEdit | string | undefined {
-  if (given === null) return 'The edited delivery is too large.';
+  if (given === null) return 'The edited delivery is too large: send at most 2 MiB, or use `hookproof replay --body`.';
   if (given.length === 0) return undefined;
   try {
     const { headers, body } = editSchema.parse(JSON.parse(given.toString('utf8')));
+    if (headers.some(([name]) => /^(?:content-length|transfer-encoding)$/i.test(name))) return FRAMING;
     return { headers, ...(body !== undefined && { body: Buffer.from(body) }) };
   } catch {
     return 'The headers are not valid: write one `Name: value` on each line, with Latin-1 characters only.';

@@ -53,14 +53,18 @@ function actionsView({ id, replayable, replayOf, body }, { replay, curl, canSign
 /** Returns a form that changes the body and sets headers. Headers with credentials are never in it. */
 function editView(id, body, { act, replay, canSign }) {
   const text = element('textarea', { rows: '8', spellcheck: 'false', 'aria-label': 'Body' });
-  text.value = plainText(fromBase64(body.base64));
+  const received = fromBase64(body.base64);
+  text.value = plainText(received);
   const before = text.value;
+  // A text field changes carriage returns, and has no bytes that are not UTF-8.
+  text.readOnly = before !== plainText(received) || oddities(received).invalid > 0;
   const lines = element('textarea', { rows: '2', spellcheck: 'false', placeholder: 'X-Tenant: acme' });
   const edit = () => ({
     headers: lines.value
       .split('\n')
       .filter((line) => line.trim() !== '')
-      .map((line) => [line.split(':', 1)[0].trim(), line.slice(line.indexOf(':') + 1).trim()]),
+      .map((line) => /^([^:]*):(.*)$/.exec(line) ?? ['', '', line])
+      .map(([, name, value]) => [name.trim(), value.trim()]),
     body: text.value === before ? undefined : text.value,
   });
   return element(
@@ -68,6 +72,8 @@ function editView(id, body, { act, replay, canSign }) {
     { class: 'edit' },
     element('summary', {}, 'Edit and send again'),
     element('label', {}, 'Body', text),
+    text.readOnly &&
+      note('This page would change bytes of the body that you do not edit. Use `hookproof replay --body` instead.'),
     element('label', {}, 'Headers to set, one on each line', lines),
     canSign && act('Send, newly signed', () => replay(id, true, edit())),
     act('Send with the old signature', () => replay(id, false, edit())),

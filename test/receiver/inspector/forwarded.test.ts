@@ -188,6 +188,9 @@ describe('the replay of a delivery', () => {
     ['another host', { headers: [], url: 'http://other.example/' }],
     ['a body that is no text', { headers: [], body: 1 }],
     ['more than it may have', { headers: [], body: 'a'.repeat(3_000_000) }],
+    ['much more than it may have', { headers: [], body: 'a'.repeat(16_000_000) }],
+    ['another length', { headers: [['content-length', '5']] }],
+    ['another framing', { headers: [['Transfer-Encoding', 'chunked']] }],
     ['no edit', null],
   ])('is refused with an edit that has %s', async (_what, edit) => {
     expect(await ask({}, { body: JSON.stringify(edit) })).toEqual({ status: 400, sent: [] });

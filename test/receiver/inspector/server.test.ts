@@ -160,7 +160,10 @@ describe('an inspector on a public address', () => {
 
   it('reports a port that is in use', async () => {
     const one = await startInspector();
-    await expect(startInspector({ port: one.port })).rejects.toMatchObject({ code: 'INSPECTOR_LISTEN' });
+    await expect(startInspector({ port: one.port })).rejects.toMatchObject({
+      code: 'INSPECTOR_LISTEN',
+      hint: expect.stringContaining('--inspect PORT'),
+    });
     await one.close();
   });
 });
