@@ -45,6 +45,7 @@ function take() {
   if (paused) {
     held = [...held, ...batch].slice(-hello.maxDeliveries);
     showPause();
+    showAlarms();
     return;
   }
   put(batch);
@@ -67,7 +68,7 @@ const ALARMS = ['accepted although invalid', 'refused although valid', 'no answe
 
 /** Says above the list how many deliveries need attention, whatever is filtered or scrolled away. */
 function showAlarms() {
-  const found = list.entries().flatMap((entry) => alarmOf(entry) ?? []);
+  const found = [...held, ...list.entries()].flatMap((entry) => alarmOf(entry) ?? []);
   const [title, why] = find('alarms').children;
   find('alarms').hidden = found.length === 0;
   title.textContent = counted(found.length, 'alarm');
@@ -327,7 +328,9 @@ addEventListener('keydown', (event) => {
   const { key, target } = event;
   const inList = find('list').contains(target);
   if (key === 'Escape') {
-    if (target === find('search')) {
+    // What was typed into an edit is kept.
+    if (target.closest('textarea')) target.blur();
+    else if (target === find('search')) {
       filters.clearSearch();
       list.focusChosen();
     } else if (detail.contains(target) || (isNarrow() && shownId !== undefined)) close();
