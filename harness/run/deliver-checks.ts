@@ -44,7 +44,7 @@ import { isRestarting, reusableControl, type Trial } from './trial.ts';
 export interface OpenedEndpoint {
   readonly preflight: Preflight;
   readonly accepted: boolean;
-  /** Why they were not accepted; null when they were. */
+  /** Why the first deliveries were not accepted; null if they were accepted. */
   readonly finding: Finding | null;
   /** The context of the deliveries that follow, which are of the kind that the endpoint accepts. */
   readonly context: RunContext;
@@ -169,7 +169,7 @@ async function sendLearningChecks(
   return learnt;
 }
 
-/** A run that takes longer says so before it starts. */
+/** A run that is expected to take longer announces its duration before it starts. */
 const LONG_RUN_MS = 60_000;
 
 function announceTime({ pacing, limits, emit }: RunContext, { timings }: Attempt): void {
@@ -207,7 +207,7 @@ async function examineAcceptedForgeries(context: RunContext, lanes: LanePool, re
   if (finding !== null) context.facts.recordCause({ finding, checks: forged });
 }
 
-/** Waits for the effects of these trials, and reports each; and what the window says of all other deliveries. */
+/** Waits for the effects of these trials and reports each, then what the window says about all other deliveries. */
 async function reportEffects(
   context: RunContext,
   results: RunResults,

@@ -30,7 +30,7 @@ export class Deliveries {
     this.#report = handlers.onSettled;
   }
 
-  /** Sends these checks. `before`: an accepted control, the last delivery on the first lane, for the first check. */
+  /** Sends these checks. `before` is the control of the first one: an accepted delivery, the last on the first lane. */
   async send(sending: readonly SendingPlan[], before: SentDelivery | null = null): Promise<void> {
     const { facts, pacing } = this.#context;
     const stoppedBefore = facts.stopped;
@@ -69,7 +69,7 @@ export class Deliveries {
     facts.recordStop({ code: 'rate-limited', reason });
   }
 
-  /** Tries again what a pass has left without a result. */
+  /** Repeats the trials that a pass left without a result. */
   async #repeatTrials({ suspects, doubtful, unproven }: Pass, wasAlone: boolean): Promise<void> {
     const { facts, pacing, signal } = this.#context;
     if (signal.aborted) return;

@@ -29,7 +29,7 @@ import { isScored, runVerdict, tally } from '../report/verdict.ts';
 import type { FindingWithChecks } from './facts.ts';
 import type { PlannedScenario } from './plan.ts';
 
-/** What a run or a set of shards has come to. Everything else in the document follows from it. */
+/** The outcome of a run or of a set of shards. Everything else in the document is derived from it. */
 export interface RunOutcome
   extends Pick<
     ResultDocument,
@@ -60,7 +60,7 @@ export interface RunOutcome
   readonly outages: RunObservations['outages'];
   /** Why the preflight failed; null when it passed. */
   readonly preflight: Finding | null;
-  /** What the run itself has found out about valid deliveries, although it went on. */
+  /** Findings of the run itself about valid deliveries that did not stop it. */
   readonly causes: readonly FindingWithChecks[];
   readonly stack: Stack | null;
   readonly baseline: Baseline | null;
@@ -113,7 +113,7 @@ type Noted = NonNullable<ResultDocument['noted']>;
 
 const SIZE = /^malformed\/size-(\d+)-kb$/;
 
-/** What an operator must know of checks that passed, because the specification allows several answers. */
+/** Notes for the operator about passed checks for which the specification allows several answers. */
 export function notedIn(results: readonly ScenarioResult[]): Noted {
   const passed = results.filter(({ verdict }) => verdict === 'pass');
   const statusOf = ({ answered }: ScenarioResult) => answered?.status ?? 0;
@@ -206,7 +206,7 @@ const JUDGED: ReadonlySet<ScenarioResult['verdict']> = new Set(['pass', 'warn', 
 const NOT_ROTATED =
   'Without the next secret, a run does not rotate it: give `--next-secret-file FILE` and `--rotate-command COMMAND`.';
 
-/** What a run did not verify, of the catalogue and the requirements, which tests replace. */
+/** Lists what a run did not verify. Tests pass a catalogue and requirements of their own. */
 export function notVerifiedIn(
   plan: readonly PlannedScenario[],
   features: readonly Feature[],

@@ -10,13 +10,13 @@ import { sendCheck } from './examine-refusal.ts';
 import type { Lane, SendOptions } from './lane.ts';
 import { sendControl } from './send.ts';
 
-/** Each answer is seen this often: one may be chance. */
+/** Number of times that each answer must be observed, because a single one may be chance. */
 const REPEATS = 2;
 
 const ALONE: SendOptions = { fresh: true };
 const TOGETHER: SendOptions = { kept: true };
 
-/** Null where the forgery needs no valid delivery, or is not accepted in the same way every time. */
+/** Returns null if the forgery needs no valid delivery, or is not accepted in the same way every time. */
 export async function examineHistory(
   context: RunContext,
   lane: Lane,

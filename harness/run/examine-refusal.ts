@@ -31,7 +31,7 @@ import type { Lane, LanePool, SendOptions } from './lane.ts';
 import { findOtherControl, findOtherForm, type OtherControl } from './other-control.ts';
 import { type SentDelivery, sendControl, sendProbe } from './send.ts';
 
-/** What the first deliveries have led to: why no others are sent, or the control that the run goes on with. */
+/** The result of the first deliveries: the reason to stop, or the control with which the run continues. */
 export interface Opening {
   readonly finding: Finding | null;
   readonly other: OtherControl | null;

@@ -38,7 +38,7 @@ export interface Lane {
   close(): void;
 }
 
-/** The lanes of a run, made when they are needed. */
+/** The lanes of a run, created on demand. */
 export interface LanePool {
   at(index: number): Lane;
   close(): void;

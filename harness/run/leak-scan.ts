@@ -139,7 +139,7 @@ export function findLeaks(
 
 const NONE = (): readonly string[] => [];
 
-/** What is made when it is first needed. */
+/** Returns a function that computes a value when it is first called, and keeps it. */
 function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;
   return () => {
@@ -148,7 +148,7 @@ function once<T>(make: () => T): () => T {
   };
 }
 
-/** This many Base64 characters of a signature in a row are not chance. Hexadecimal needs 1.5 times as many. */
+/** Consecutive Base64 characters of a signature that are no coincidence. Hexadecimal needs 1.5 times as many. */
 const MIN_SIGNATURE_PART = 12;
 
 /** Whether a text contains a part of the signature that the request did not contain. */
@@ -168,7 +168,7 @@ function showsPart(text: string, base64: string, sent: () => readonly string[]):
   );
 }
 
-/** This many characters at either end of a secret identify it ("key ending in a1b2c3"). */
+/** Number of characters at either end of a secret that identify it ("key ending in a1b2c3"). */
 const MIN_END = 6;
 /** Minimum length of a secret whose end is searched for: that of a shorter one may be an ordinary word. */
 const MIN_ENDED = 16;
@@ -287,7 +287,7 @@ const PATTERNS: readonly (readonly [Leak, readonly RegExp[]])[] = [
 
 const ESCAPED: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t' };
 
-/** What a text reveals of the code behind it, also where it is inside a JSON string. */
+/** Finds what a text reveals about the code behind it, even inside a JSON string. */
 function findInternals(written: string): Leak[] {
   const text = written.replace(/\\([nrt"'/])/g, (_all, character: string) => ESCAPED[character] ?? character);
   return PATTERNS.filter(([, patterns]) => patterns.some((pattern) => pattern.test(text))).map(([leak]) => leak);

@@ -81,7 +81,7 @@ export async function closeSources({ effects, log }: OpenSources): Promise<void>
   await log?.finish();
 }
 
-/** A receiver that writes its log in batches gets this long after the last answer. In milliseconds. */
+/** Milliseconds after the last answer in which a receiver may write the rest of its log. */
 const LOG_PAUSE_MS = 300;
 
 /** Reads the rest of the log, and records what it contains. */

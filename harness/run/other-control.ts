@@ -37,7 +37,7 @@ import { groupsOf } from './trial.ts';
 export interface OtherControl {
   /** The context in which the controls are of the accepted kind. */
   readonly context: RunContext;
-  /** The accepted one. */
+  /** The accepted delivery. */
   readonly delivery: SentDelivery;
   readonly finding: Finding;
   readonly rejected: RejectedKind;
@@ -55,7 +55,7 @@ interface Form {
   readonly mistake: MistakeId;
 }
 
-/** Forms of the plain notification that are as valid. */
+/** Other forms of the plain notification that are equally valid. */
 const FORMS: Readonly<Record<string, Form>> = {
   'with a User-Agent header': { header: ['User-Agent', 'Mozilla/5.0'], mistake: 'rejected-before-verification' },
   'with an Accept header': { header: ['Accept', '*/*'], mistake: 'rejected-before-verification' },
@@ -168,10 +168,10 @@ function valuesOf(value: JsonValue): (readonly [path: string, value: JsonValue])
   return leavesOf(value, MAX_DEPTH).filter(([path]) => !path.split('.').some(isId));
 }
 
-/** Notifications of the sender are less deep. */
+/** The sender's notifications are nested less deeply. */
 const MAX_DEPTH = 16;
 
-/** Generated addresses and hashes are alike. */
+/** Returns a text that is the same for all generated addresses and hashes. */
 const alike = (value: JsonValue | undefined) =>
   typeof value === 'string' && value.startsWith('0x') ? '0x' : JSON.stringify(value);
 

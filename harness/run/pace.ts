@@ -5,9 +5,9 @@
 import { performance } from 'node:perf_hooks';
 import type { Scenario } from '../../scenarios/index.ts';
 
-/** After this many waits of the full time limit without an answer, other waits are cut short. */
+/** Number of waits of the full time limit without an answer after which other waits are cut short. */
 const MIN_SILENCES = 3;
-/** Answers after which the endpoint's usual time is known. */
+/** Number of answers after which the endpoint's usual time is known. */
 const MIN_ANSWERS = 5;
 /** A shortened wait is this many times the time within which nearly all answers came, and at least `MIN_WAIT_MS`. */
 const FACTOR = 10;
@@ -33,7 +33,7 @@ const WIDENING = [
 ] as const;
 /** The number of answers at the current width before the width is doubled. */
 const ANSWERS_PER_STEP = 16;
-/** The number of answers that show how long answers take lately. */
+/** Number of recent answers from which the current answer time is computed. */
 const LATEST = 64;
 /** Concurrency does not slow the endpoint down as long as answers take at most so many times as long as alone. */
 const STEADY = 1.5;
@@ -124,8 +124,8 @@ export class Pace {
   }
 
   /**
-   * How long an answer takes lately and to a delivery that is sent alone, and how many deliveries are likely to be in
-   * flight; null before the first answer.
+   * How long an answer takes lately, how long it takes for a delivery sent alone, and how many deliveries are likely
+   * to be in flight; null before the first answer.
    */
   estimateAnswers(): { readonly ms: number; readonly aloneMs: number; readonly width: number } | null {
     const ms = mean(this.#timesMs.slice(-LATEST));

@@ -1,4 +1,4 @@
-/** What paces a run on all lanes together. Only these methods change it. */
+/** The state that paces a run on all lanes together. Only its methods change it. */
 
 import type { Stop } from './facts.ts';
 import { FailureGroups, Pace, Spacing } from './pace.ts';
@@ -12,7 +12,7 @@ import { TimeLeft } from './time-left.ts';
 const MAX_SILENCES_IN_PASS = 12;
 const MAX_SILENCES = 30;
 
-/** After this many, every delivery gets a new connection; a check of kept connections reports the fault. */
+/** Number of silences after which each delivery gets a new connection; a check of kept connections reports the fault. */
 const MAX_SILENT_WHEN_KEPT = 2;
 
 /** Usual lock-outs begin at ten, and deliveries on several lanes do not arrive exactly in the order they were sent. */
@@ -86,7 +86,7 @@ export class RunPacing {
     this.#isSerial = true;
   }
 
-  /** Ends what {@link continueSerially} began, unless the run was serial before. */
+  /** Ends the serial part that {@link continueSerially} began, unless the run was serial before. */
   resumeConcurrency(wasSerial: boolean): void {
     this.#isSerial = wasSerial;
   }

@@ -58,12 +58,12 @@ export function versionOf(scenario: SendingPlan['scenario']): OfferedTlsVersion 
   return 'change' in scenario ? scenario.change.connect?.version : scenario.version;
 }
 
-/** What the plan needs to know about the endpoint. */
+/** The properties of the endpoint that the plan depends on. */
 interface Target {
   readonly features: readonly Feature[];
   /** The decimals of the configured assets. */
   readonly decimals?: readonly number[];
-  /** Plain HTTP to another machine. */
+  /** Whether the endpoint uses plain HTTP on another machine. */
   readonly isExposed: boolean;
 }
 

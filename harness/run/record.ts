@@ -10,10 +10,10 @@ import type { Assembled } from './assemble.ts';
 import { headerNamesOf } from './kit.ts';
 import type { SentDelivery } from './send.ts';
 
-/** Bytes kept of a body. Longer ones are cut and marked. */
+/** Number of bytes kept of a body. Longer bodies are cut and marked. */
 const MAX_BODY_BYTES = 4096;
 
-/** What is kept of the headers of an answer. */
+/** Maximum number of header lines kept of an answer. */
 const MAX_HEADERS = 50;
 const MAX_HEADER_LENGTH = 1024;
 const MAX_HEADER_CHARACTERS = 8192;

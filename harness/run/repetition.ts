@@ -15,11 +15,11 @@ export function rateWindowMs({ limits }: Pick<RunContext, 'limits'>): number {
 }
 
 export interface RepetitionOptions {
-  /** Whether 429 and 503 are the answer. Otherwise the delivery is repeated. */
+  /** Whether 429 and 503 count as the answer. Otherwise the delivery is repeated. */
   readonly once?: boolean;
-  /** Whether a limit is waited for only shortly: the check is about limits. */
+  /** Whether to wait only briefly for the end of a limit, because the check is about limits. */
   readonly meetsLimits?: boolean;
-  /** Whether a 503 is the answer. */
+  /** Whether a 503 counts as the answer. */
   readonly is503Answer?: boolean;
 }
 

@@ -47,7 +47,7 @@ function mayDeriveFrom(value: string, credential: string): boolean {
   return needle.length < MIN_SHARED_LENGTH && needle.length > 0 && haystack.includes(needle);
 }
 
-/** What must not be included: the credentials, and the valid signature in its usual encodings. */
+/** Lists what the script must not contain: the credentials, and the valid signature in its usual encodings. */
 function credentialsOf(assembled: Assembled, partner: Partner): string[] {
   const digest = assembled.rightSignature === null ? null : Buffer.from(assembled.rightSignature, 'base64');
   return [
@@ -90,7 +90,7 @@ function certificateTexts(pem: string): string[] {
   return [...whole, ...hex, ...pem.split('\n')].filter((text) => text !== '');
 }
 
-/** Empty for text that is no certificate: the connection shows that. */
+/** Returns an empty text if this is no certificate; the connection shows that. */
 function serialNumberOf(pem: string): string {
   try {
     return new X509Certificate(pem).serialNumber;

@@ -24,7 +24,7 @@ import { describeExchange } from './record.ts';
 import { curlScript } from './reproduce.ts';
 import { inDialect, type Trial } from './trial.ts';
 
-/** What decides a result before it comes to a judgement, each with what it means. */
+/** The reasons that decide a result before the judge does, each with its meaning. */
 export const RUN_DECISIONS = {
   bail: 'the run was stopped after the first failure (`--bail`)',
   'preflight-failed': 'the first valid delivery was not accepted, or by a time-out, so no check was sent',

@@ -89,7 +89,7 @@ const longer = (pauseMs: number) => Math.min(1.5 * pauseMs, MAX_PAUSE_MS);
  */
 const STABLE = 2;
 
-/** Milliseconds that a person may take in all. */
+/** Milliseconds that a person may take for all steps together. */
 const PERSON_MS = 3_600_000;
 
 /**
@@ -134,7 +134,7 @@ export async function rotateSecret(
   const switches: SecretSwitch[] = [];
   let current = context;
   let problem: string | null = null;
-  /** A person is not asked for the first step. */
+  /** A person is not asked to set up the first step. */
   let isTouched = !byPerson;
   for (const step of ROTATION_STEPS) {
     if (isOver(context)) break;

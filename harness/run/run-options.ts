@@ -1,4 +1,4 @@
-/** What a run is given. */
+/** The options of a run. */
 
 import type { Stack } from '../../contract/index.ts';
 import type { SourceOptions } from '../effects/index.ts';
@@ -33,7 +33,7 @@ export interface RunOptions {
   readonly revision?: ScoringRevision | null;
   /** Repeats the values of an earlier run. Random when absent. */
   readonly seed?: string | null;
-  /** Warnings fail. */
+  /** Whether warnings fail the run. */
   readonly strict?: boolean;
   /** Stops after the first failure; the remaining checks are inconclusive. */
   readonly bail?: boolean;
