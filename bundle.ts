@@ -13,22 +13,27 @@ import { LICENCES, writeExecutable } from './executable.ts';
 const ROOT = fileURLToPath(new URL('.', import.meta.url));
 const read = (path: string) => readFileSync(join(ROOT, path));
 
-/** The files that the program reads with `readPackageFile`. */
-export const FOLDERS = ['recipes', 'scenarios/revisions', 'receiver/inspector/page'];
-export const FILES = [
+/** What the program reads with `readPackageFile`. */
+const FOLDERS = ['recipes', 'scenarios/revisions', 'receiver/inspector/page'];
+const FILES = [
   ...['package.json', 'scenarios/fault-dictionary.json', 'scenarios/vectors/valid-bodies.json'],
   ...['fleet.css', 'fleet.js', 'report.css', 'report.js'].map((name) => `harness/report/html/${name}`),
   ...['console.css', 'icon.svg'].map((name) => `harness/console/${name}`),
 ];
 
-/** The module that replaces contract/package-file.ts: it has the files as text. */
-function packageFileModule(): string {
+/** The paths of the files that the program reads. */
+export function packagedFiles(): string[] {
   const inFolders = FOLDERS.flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map((entry) => relative(ROOT, join(entry.parentPath, entry.name))),
   );
-  const texts = [...FILES, ...inFolders.toSorted()].map((path): [string, string] => {
+  return [...FILES, ...inFolders.toSorted()];
+}
+
+/** The module that replaces contract/package-file.ts: it has the files as text. */
+function packageFileModule(): string {
+  const texts = packagedFiles().map((path): [string, string] => {
     const bytes = read(path);
     const text = bytes.toString();
     if (!Buffer.from(text).equals(bytes)) throw new Error(`${path} is not UTF-8`);

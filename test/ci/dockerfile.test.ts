@@ -1,7 +1,10 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { validate } from 'dockerfile-utils';
 import { describe, expect, it } from 'vitest';
+import { packagedFiles } from '../../bundle.ts';
+import { filesOf, recipeOf, STACKS } from '../../contract/stacks.ts';
 import { MODULES } from '../architecture/rules.ts';
 import { WORKLOADS } from './manifests.ts';
 
@@ -58,6 +61,21 @@ describe('the Dockerfile', () => {
     expect(TEXT).toContain(`docker build -t ${image} .`);
     expect(TEXT).toContain(`org.opencontainers.image.version="${version}"`);
   });
+});
+
+it('the image contains every file that the program reads', () => {
+  const packed = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  });
+  const [{ files }] = JSON.parse(packed) as [{ files: readonly { path: string }[] }];
+  const contained = new Set(files.map(({ path }) => path));
+  const recipes = STACKS.flatMap((stack) => filesOf(recipeOf(stack)).map(({ from }) => `recipes/${from}`));
+  expect(recipes.length).toBeGreaterThan(50);
+  expect([...recipes, ...packagedFiles()].filter((path) => !contained.has(path))).toEqual([]);
+  const context: readonly string[] = read('.dockerignore').match(/(?<=^!).*/gm) ?? [];
+  expect(packagedFiles().filter((path) => !context.includes(path.split('/')[0] ?? ''))).toEqual([]);
+  expect(TEXT).toContain('npm pack --ignore-scripts');
 });
 
 it('the build context contains the modules, the files of the package and the build files, and nothing else', () => {
