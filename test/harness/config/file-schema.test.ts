@@ -1,8 +1,10 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { addRunningCommands } from '../../../harness/cli/command-table/running.ts';
 import { configTemplate, jsonSchema } from '../../../harness/config/index.ts';
-import { SETTINGS, type Setting } from '../../../harness/config/settings.ts';
+import { flagOf, SETTINGS, type Setting } from '../../../harness/config/settings.ts';
 import { load } from './workspace.ts';
 
 /** The template with every commented setting enabled. */
@@ -12,6 +14,19 @@ function uncommented(): string {
     .map((line) => (/^\s*# {0,7}(?!yaml-language-server)[a-zA-Z-]+:( |$)/.test(line) ? line.replace('# ', '') : line))
     .join('\n');
 }
+
+describe('the file', () => {
+  it('has a key for every flag of run, except commands, the shard, and what is asked for one time', () => {
+    const program = new Command();
+    addRunningCommands(program, () => async () => {});
+    const flags = program.commands.find((command) => command.name() === 'run')?.options.map(({ long }) => long) ?? [];
+    const inFile = SETTINGS.filter((setting: Setting) => setting.flagOnly !== true).map((setting) => flagOf(setting));
+    const others = flags.filter((flag) => !inFile.includes(flag ?? ''));
+    const commands = ['--effects-command', '--restart-command', '--rotate-command', '--command-env'];
+    const oneTime = ['--yes', '--verbose', '--failed', '--watch', '--settle', '--dry-run', '--json'];
+    expect(others.toSorted()).toEqual(['--config', '--shard', ...commands, ...oneTime].toSorted());
+  });
+});
 
 describe('configTemplate', () => {
   it('loads unchanged', async () => {
