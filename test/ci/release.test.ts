@@ -15,7 +15,7 @@ const [, REPOSITORY = ''] = /^git\+https:\/\/github\.com\/(.+)\.git$/.exec(MANIF
 
 interface Job {
   readonly permissions?: Readonly<Record<string, string>>;
-  readonly steps: readonly { readonly run?: string; readonly uses?: string }[];
+  readonly steps: readonly { readonly run?: string; readonly uses?: string; readonly with?: object }[];
 }
 const { jobs } = parse(read('.github/workflows/release.yml')) as { jobs: Readonly<Record<'build' | 'publish', Job>> };
 const commandsOf = ({ steps }: Job) => steps.flatMap(({ run }) => run ?? []);
@@ -29,9 +29,13 @@ describe('the release workflow', () => {
       'npm publish --provenance --access public --ignore-scripts ./release/hookproof-*.tgz',
       '.ci/release publish',
     ]);
-    const used = jobs.publish.steps.map(({ uses = '' }) => uses.split('@')[0]);
-    expect(used).toContain('actions/attest-sbom');
-    expect(used).toContain('actions/attest-build-provenance');
+    const used = jobs.publish.steps.flatMap(({ uses }) => uses ?? []);
+    expect(used.filter((action) => !/@[0-9a-f]{40}$/.test(action))).toEqual([]);
+    const attested = jobs.publish.steps.filter(({ uses = '' }) => uses.startsWith('actions/attest@'));
+    expect(attested.map(({ with: inputs }) => inputs)).toEqual([
+      { 'subject-path': 'release/*' },
+      { 'subject-path': expect.stringContaining('hookproof.cjs'), 'sbom-path': 'release/sbom.cdx.json' },
+    ]);
   });
 
   it('calls scripts that exist, like the other workflows', () => {
