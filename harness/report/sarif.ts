@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { MISTAKES } from '../../contract/mistakes/index.ts';
 import { visible } from '../../contract/visible.ts';
 import { CATALOGUE } from '../../scenarios/index.ts';
-import { type Cause, causesOf, titleOf } from './causes.ts';
+import { type Cause, causesOf, titleOf, withFindings } from './causes.ts';
 import { visibleJson } from './json.ts';
 import type { ResultDocument } from './result-document.ts';
 import { exitCodeOf, failsTheRun, isScored } from './verdict.ts';
@@ -55,7 +55,7 @@ function resultOf(cause: Cause, ruleIndex: number, ruleId: string, document: Res
   const more = members.length > MAX_NAMED ? [`${members.length - MAX_NAMED} more`] : [];
   const text = [
     `${titleOf(cause)}.`,
-    `Shown by: ${[...named, ...more].join(', ')}.`,
+    ...(members.length === 0 ? [] : [`Shown by: ${[...named, ...more].join(', ')}.`]),
     ...(diagnosis?.fix ? [`Fix: ${diagnosis.fix}`] : members[0]?.fix ? [`Fix: ${members[0].fix}`] : []),
     `Repeat it: ${members[0]?.reproduce?.command ?? `hookproof explain ${ruleId}`}`,
   ].join('\n');
@@ -63,7 +63,7 @@ function resultOf(cause: Cause, ruleIndex: number, ruleId: string, document: Res
   return {
     ruleId,
     ruleIndex,
-    level: failing.length > 0 ? 'error' : 'warning',
+    level: failing.length > 0 || members.length === 0 ? 'error' : 'warning',
     message: { text: text.split('\n').map(visible).join('\n') },
     ...(code !== undefined && {
       locations: [{ physicalLocation: { artifactLocation: { uri: encodeURI(code) }, region: { startLine: 1 } } }],
@@ -86,7 +86,7 @@ export function renderSarif(document: ResultDocument): string {
   const shown = results.filter(
     (result) => isScored(document, result) && (result.verdict === 'fail' || result.verdict === 'warn'),
   );
-  const causes = causesOf(shown, diagnosis).map((cause) => ({ cause, id: ruleIdOf(cause) }));
+  const causes = withFindings(causesOf(shown, diagnosis), diagnosis).map((cause) => ({ cause, id: ruleIdOf(cause) }));
   const rules = [...new Map(causes.map(({ cause, id }) => [id, ruleOf(id, cause)])).values()];
   const indexOf = (id: string) => rules.findIndex((rule) => rule.id === id);
   const log = {

@@ -5,6 +5,7 @@ import { type DictionaryFault, diagnose, loadDictionary } from '../../../harness
 import { createMarker } from '../../../harness/mcp/answer.ts';
 import { summaryOf } from '../../../harness/mcp/run-answers.ts';
 import { renderHtml, renderHuman, renderJunit } from '../../../harness/report/index.ts';
+import { renderSarif } from '../../../harness/report/sarif.ts';
 import type { Feature } from '../../../scenarios/index.ts';
 import { redOutcomes, resultsWith } from '../diagnose/played.ts';
 import { diagnosisWith, documentWith, resultWith } from './documents.ts';
@@ -55,6 +56,17 @@ async function mcpSummary(document: Parameters<typeof renderHuman>[0]) {
 }
 
 describe('the number of causes', () => {
+  it('includes a cause that no check shows, such as that nothing is listening', async () => {
+    const title = 'Nothing is listening';
+    const document = documentWith({ diagnosis: [diagnosisWith({ relation: 'main', title, evidence: [] })] });
+    expect(renderHuman(document, VERBOSE)).toContain(title);
+    expect(await renderHtml(document)).toContain(`<h3>${title}</h3>`);
+    expect(renderJunit(document)).toContain('<property name="causes" value="1"/>');
+    const [{ level, message }] = JSON.parse(renderSarif(document)).runs[0].results;
+    expect([level, message.text]).toEqual(['error', expect.stringContaining(`${title}.\nFix: `)]);
+    expect((await mcpSummary(document)).entries.map(({ text }) => text).join('\n')).toContain(title);
+  });
+
   it('is the same wherever it is printed', async () => {
     const places = Array.from({ length: 7 }, (_, at) => at + 1);
     const titleOf = (place: number) => `Defect ${place}`;
@@ -89,6 +101,10 @@ describe('the number of causes', () => {
     );
     expect([...properties]).toEqual(places.map(titleOf));
     expect(junit).toContain('<property name="causes" value="7"/>');
+    expect(JSON.parse(renderSarif(document)).runs[0].results).toMatchObject([
+      ...places.map((place) => ({ level: 'error', message: { text: expect.stringMatching(`^Defect ${place}\\.`) } })),
+      { level: 'warning' },
+    ]);
     const { entries } = await mcpSummary(document);
     const numbered = entries.flatMap(({ text }) => /^\d+\. failure: Defect \d/.exec(text)?.[0] ?? []);
     expect(numbered).toEqual(places.map((place) => `${place}. failure: ${titleOf(place)}`));
