@@ -80,14 +80,17 @@ export function field(name: string, value: Markup | string): Markup | '' {
 const MAX_SCRIPT = 8192;
 
 /** Renders a command or script to copy, unwrapped and never shortened. The page's script adds a button. */
-export function script(text: string): Markup {
-  if (text.length > MAX_SCRIPT) {
-    return html`<p class="none">a script of ${text.length} characters: see the JSON report</p>`;
+export function script(source: string): Markup {
+  if (source.length > MAX_SCRIPT) {
+    return html`<p class="none">a script of ${source.length} characters: see the JSON report</p>`;
   }
-  const lines = text
+  const text = (line: string) => html`${pieces(visible(line))}`;
+  // Browsers also break lines at hyphens, even inside flags.
+  const word = (one: string) => (one.includes('-') ? html`<span class="word">${text(one)}</span>` : text(one));
+  const lines = source
     .trimEnd()
     .split('\n')
-    .map((line) => html`${pieces(visible(line))}`);
+    .map((line) => (line.startsWith('hookproof ') ? joined(line.split(' ').map(word), ' ') : text(line)));
   return html`<pre class="copy">${joined(lines, NEW_LINE)}</pre>`;
 }
 

@@ -126,6 +126,17 @@ describe.skipIf(lacks('chromium'))('the HTML report and the page of many partner
     expect(complaints).toEqual([]);
   });
 
+  it('breaks a command between words, not inside a flag or the id of a check', async () => {
+    const page = await open({ viewport: { width: 1280, height: 800 } });
+    const command = page.locator('.causes .copy', { hasText: '--scenario' }).first();
+    const heights = await command.locator('.word').evaluateAll((words) => {
+      return words.map((word) => (word as unknown as { offsetHeight: number }).offsetHeight);
+    });
+    expect(heights.length).toBeGreaterThan(1);
+    expect(new Set(heights).size).toBe(1);
+    expect(await command.textContent()).toMatch(/^hookproof run \S+(?: --scenario \S+)+$/);
+  });
+
   it('copies a command with the keyboard', async () => {
     const page = await open({ permissions: ['clipboard-read', 'clipboard-write'] });
     const check = page.locator('details[data-v=fail]').first();

@@ -29,7 +29,7 @@ const ALLOWED: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
   ul: { class: /^(reasons|members|times)$/ },
   li: { class: /^close$/ },
   p: { class: /^[a-z]+$/, id: /^found$/, role: /^status$/ },
-  span: { class: /^close$/ },
+  span: { class: /^(?:close|word)$/ },
   pre: { class: /^(copy|hex)$/ },
   article: { class: /^(exchange|fault|fault open)$/ },
   // The only attribute with a string of the document: the id of a requirement.
