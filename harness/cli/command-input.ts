@@ -33,7 +33,8 @@ export function commandConfig(
 }
 
 /**
- * Reads a credential from the file of a flag or from an environment variable; undefined without either. Prints advice.
+ * Reads a credential from the file that a flag names, or from an environment variable; undefined if neither is given.
+ * Prints advice.
  */
 export async function credential(
   source: Pick<CredentialSource, 'noun' | 'flag' | 'file' | 'variable' | 'stdin'>,

@@ -9,18 +9,18 @@ import { createProgram } from './program.ts';
 
 interface Candidate {
   readonly value: string;
-  /** The description; empty without one. */
+  /** The description; empty if there is none. */
   readonly description: string;
 }
 
 export interface Completion {
-  /** The paths that the shell itself adds to the candidates. */
+  /** The paths that the shell adds to the candidates. */
   readonly paths: 'none' | 'files' | 'folders';
   /** The candidates that begin with the last word. */
   readonly candidates: readonly Candidate[];
 }
 
-/** Completes the last of the words after `hookproof`; it is empty if the cursor follows a space. */
+/** Completes the last word after `hookproof`; the word is empty if the cursor follows a space. */
 export async function complete(words: readonly string[]): Promise<Completion> {
   const current = words.at(-1) ?? '';
   const program = createProgram(() => {});
@@ -44,8 +44,8 @@ export async function complete(words: readonly string[]): Promise<Completion> {
 }
 
 /**
- * Formats a completion for the scripts: a line for the paths, then one for each candidate, with its description after a
- * tab.
+ * Formats a completion for the scripts: a line for the paths, then one for each candidate, with a tab before its
+ * description.
  */
 export function completionText({ paths, candidates }: Completion): string {
   return `${[paths, ...candidates.map(({ value, description }) => `${value}\t${description}`)].join('\n')}\n`;
@@ -64,7 +64,7 @@ interface Place {
   /** The number of preceding arguments of the command. */
   readonly positional: number;
   readonly given: ReadonlySet<Option>;
-  /** True after `--`: everything is an argument. */
+  /** Whether `--` was given, after which every word is an argument. */
   readonly isLiteral: boolean;
 }
 
@@ -107,7 +107,7 @@ function flagsOf(command: Command, given: ReadonlySet<Option>): Candidate[] {
     .flatMap(({ long, description }) => (long == null ? [] : { value: long, description }));
 }
 
-/** The source of the values of an option or argument. */
+/** The source of values for an option or argument. */
 type Source = 'files' | 'folders' | 'nothing' | (() => Candidate[] | Promise<Candidate[]>);
 
 function sourceOfOption(option: Option): Source {
@@ -196,7 +196,7 @@ async function notificationKinds(): Promise<Candidate[]> {
   return plain((await import('../../contract/index.ts')).NOTIFICATION_KINDS);
 }
 
-/** Sources by flag, or by command and argument. Settings with a list of words have their own. */
+/** Sources by flag, or by command and argument. Settings that are lists of words have their own source. */
 const VALUES: Readonly<Record<string, Source>> = {
   '--suite': suites,
   '--scenario': scenarios,

@@ -1,4 +1,4 @@
-/** Conducts a run on the command line: progress, signals, reports, exit code. */
+/** Conducts a run for the command line: progress, signals, reports, exit code. */
 import { relative } from 'node:path';
 import type { Revision } from '../certify/revision.ts';
 import type { ResolvedConfig } from '../config/index.ts';
@@ -28,9 +28,9 @@ import { interruptible } from './stop-signals.ts';
 import { displayOf, isCi, isOnTerminal, lineOnTerminal, shownPath } from './terminal.ts';
 
 /**
- * Runs what the configuration says, writes the reports, and returns the exit code. With `remembers`, the run is
- * remembered, a partial run shows the last full one, and a run that did not pass leaves an HTML report for reading. The
- * commands of the reports repeat `flags`.
+ * Performs the configured run, writes the reports, and returns the exit code. The commands in the reports repeat
+ * `flags`. With `remembers`, the run is stored, a partial run also shows the last full one, and on a terminal a full
+ * run that does not pass leaves an HTML report.
  */
 export async function conduct(
   config: ResolvedConfig,
@@ -55,24 +55,24 @@ export async function conduct(
   }
 }
 
-/** A person at the terminal switches the secrets of the receiver, where no command does. */
+/** Lets `run` ask the person at the terminal to rotate the receiver's secrets, if a rotation is configured. */
 export function askingOnTerminal(sources: SourceOptions = {}): SourceOptions {
   if (sources.rotation === undefined || !isOnTerminal()) return sources;
-  // On a separate line, the request stays on the screen when a note of the progress overwrites the prompt.
+  // The request ends its line, so it stays on the screen when progress output overwrites the prompt.
   const ask = async (request: string, signal: AbortSignal) =>
     (await lineOnTerminal(`${request}:\n> `, signal)) !== null;
   return { ...sources, rotation: { ...sources.rotation, ask } };
 }
 
 /**
- * Remembers the run, and returns its document (that of a partial run with the last full one) and the full run that it
- * is compared with.
+ * Stores the run. Returns its document, to which a partial run adds the last full run, and the full run to compare
+ * with.
  */
 export async function remember(
   { partner: { url } }: ResolvedConfig,
   { document: given, redactor }: Pick<Performed, 'document' | 'redactor'>,
 ): Promise<Pick<Performed, 'document' | 'earlier'>> {
-  // In CI the memory of a machine is that of other jobs.
+  // In CI, earlier runs on the machine belong to other jobs.
   const isKnown = !isCi();
   const full = isKnown && given.partial ? (await readLastRun(url))?.full : null;
   const earlier = isKnown ? await readComparedRun(url) : null;
@@ -82,7 +82,7 @@ export async function remember(
   return { document, earlier };
 }
 
-/** Runs what the configuration says, writes no report, and returns the redacted document. */
+/** Performs the configured run without reports, and returns the redacted document. */
 export async function runAlone(config: ResolvedConfig): Promise<ResultDocument> {
   const interruption = interruptible();
   try {
@@ -97,11 +97,11 @@ interface Performed {
   readonly document: ResultDocument;
   readonly redactor: Redactor;
   readonly events: EventStream | null;
-  /** The full run before it, redacted; absent or null where none is remembered. */
+  /** The previous full run, redacted; absent or null if none is stored. */
   readonly earlier?: ResultDocument | null;
 }
 
-/** A run with its progress on standard error, or at `progressTo`. The document is not redacted yet. */
+/** Performs a run, and writes progress to standard error or `progressTo`. The document is not redacted yet. */
 export async function perform(
   config: ResolvedConfig,
   signal: AbortSignal,
@@ -112,12 +112,12 @@ export async function perform(
 }
 
 /**
- * The options of a run whose progress goes to standard error, or to `progressTo`, and what its reports need: the
+ * Returns the options of a run, which writes progress to standard error or `progressTo`, and what its reports need: the
  * redactor, which learns the signatures of the run, and the reports that are written during the run.
  */
 export async function prepareRun(config: ResolvedConfig, signal: AbortSignal, progressTo = progressStream()) {
   const { baseline: file, bail } = config.run;
-  // Read before the first request, so that an invalid baseline costs no run.
+  // Read before the first request, so that an invalid baseline does not waste a run.
   const baseline = file === null ? null : await readBaseline(file, shownPath(file));
   const redactor = createRedactor({ values: namedSecrets(config.secrets) });
   const progress = createProgress({ stream: progressTo, ...displayOf(process.stderr) });
@@ -131,7 +131,7 @@ export async function prepareRun(config: ResolvedConfig, signal: AbortSignal, pr
     signal,
     onSignature: (signature) => redactor.addSignature(signature),
     listener: (event) => {
-      // Progress shows only numbers of these: nothing in them needs redaction.
+      // Progress shows only the numbers of these events, which need no redaction.
       const onlyNumbers =
         event.type === 'run-finished' ||
         (event.type === 'scenario-finished' && ['pass', 'not-applicable'].includes(event.result.verdict));
@@ -143,7 +143,7 @@ export async function prepareRun(config: ResolvedConfig, signal: AbortSignal, pr
   return { options, redactor, events };
 }
 
-/** Writes the reports that the configuration asks for, and prints their paths. */
+/** Writes the configured reports, and prints their paths. */
 export async function report(
   { reporters }: Pick<ResolvedConfig, 'reporters'>,
   { document, earlier, redactor, events }: Performed,
@@ -155,7 +155,7 @@ export async function report(
     earlier: earlier ?? null,
     streamed: events?.reporters ?? [],
   });
-  // Reports an event that could not be written during the run, after everything else is written.
+  // An event that could not be written during the run is reported after the other reports are written.
   events?.close();
   printPaths(written, reporters);
 }
@@ -164,13 +164,13 @@ export async function report(
 export const isTerminalReport = ({ name, file }: Reporter): boolean =>
   (name === 'human' || name === 'github') && file === null;
 
-/** The paths of the reports, on standard error: the terminal report contains them. */
+/** Prints the paths of the reports on standard error, unless the terminal report already contains them. */
 export function printPaths(written: readonly WrittenReport[], reporters: readonly Reporter[]): void {
   if (reporters.some(isTerminalReport)) return;
   for (const { name, path } of written) process.stderr.write(`${name} report: ${path}\n`);
 }
 
-/** The HTML report that is kept of a run that did not pass, for its details: only where a person reads the terminal. */
+/** Returns the reporter for the HTML report of a run that did not pass; none if no person reads the terminal report. */
 function keptReport(document: ResultDocument, url: string, reporters: readonly Reporter[]): Reporter[] {
   const isRead = reporters.some(isTerminalReport);
   const passed = document.counts.pass + document.counts.notApplicable === document.results.length;
@@ -178,7 +178,7 @@ function keptReport(document: ResultDocument, url: string, reporters: readonly R
   return [{ name: 'html', file: keptReportPath(url), isOptional: true }];
 }
 
-/** Where reports go: standard output, and the job summary in GitHub Actions. */
+/** Returns the destinations of reports: standard output, and the job summary in GitHub Actions. */
 export function reportOutputs(verbose = false) {
   const { GITHUB_STEP_SUMMARY: summary = '' } = process.env;
   return {
@@ -191,7 +191,7 @@ export function reportOutputs(verbose = false) {
   };
 }
 
-/** What every kind of run takes from the configuration: endpoint, selection, limits, and how the run is judged. */
+/** Returns the options that all kinds of runs take from the configuration: endpoint, selection, limits, judgement. */
 export function runOptions({ run, partner, clientFixtures, advice, evidenceSources }: ResolvedConfig): RunOptions {
   return {
     partner,
@@ -208,18 +208,19 @@ export function runOptions({ run, partner, clientFixtures, advice, evidenceSourc
   };
 }
 
-/** Fragments of shorter values are ordinary words. */
+/** Minimum length of a value that is cut into fragments. Fragments of shorter values could be ordinary words. */
 const MIN_LENGTH_TO_CUT = 8;
 const MIN_LENGTH_TO_HALVE = 16;
 
 /**
- * The values that redaction searches for: the secrets of a configuration, and the fragments of them that probes send.
+ * Returns the values that redaction searches for: the secrets of a configuration, and the fragments of them that probes
+ * send.
  */
 export function namedSecrets(values: readonly string[]): NamedSecret[] {
   return values.flatMap((value) => [value, ...fragmentsOf(value)].map((part) => ({ name: 'secret', value: part })));
 }
 
-/** The value without its first or last character, and its halves: an endpoint may echo these. */
+/** Returns the value without its first or last character, and its halves: an endpoint may echo these. */
 function fragmentsOf(value: string): string[] {
   if (value.length < MIN_LENGTH_TO_CUT) return [];
   const middle = Math.floor(value.length / 2);
@@ -231,13 +232,13 @@ interface ProgressStream {
   write(text: string): unknown;
 }
 
-/** Standard error. In GitHub Actions, lines that would be workflow commands are escaped. */
+/** Returns standard error. In GitHub Actions, lines that would be workflow commands are escaped. */
 function progressStream(): ProgressStream {
   if (!inActions(process.env)) return process.stderr;
   return { write: (text) => process.stderr.write(defuse(text)) };
 }
 
-/** The revision of the catalogue that scores a profile; without a profile, every check counts. */
+/** Returns the revision of the catalogue to score against; null without a profile, when every check counts. */
 async function revisionFor({ profile, revision }: ResolvedConfig['run']): Promise<Revision | null> {
   if (profile === null) return null;
   const { CURRENT_REVISION, loadRevision } = await import('../certify/revision.ts');

@@ -1,4 +1,4 @@
-/** Asks before test notifications are sent to a public host that the configuration does not name. */
+/** Asks for confirmation before test notifications are sent to a public host that the configuration does not name. */
 import { HookproofError } from '../../contract/hookproof-error.ts';
 import { visible } from '../../contract/visible.ts';
 import type { ResolvedConfig } from '../config/index.ts';
@@ -9,10 +9,10 @@ import { runOptions } from './conduct.ts';
 import { askOnTerminal } from './terminal.ts';
 
 /**
- * Returns when it is certain that the host is meant: the configuration file names it, it has only private or loopback
- * addresses, `yes` is given, or the user says so. `count` gives the number of notifications that would be sent.
+ * Returns if the user clearly intends this host: the configuration file names it, it has only private or loopback
+ * addresses, `yes` is given, or the user confirms it. `count` gives the number of notifications that would be sent.
  *
- * @throws HookproofError SEND_NOT_CONFIRMED of kind `usage`, and nothing is sent
+ * @throws HookproofError SEND_NOT_CONFIRMED of kind `usage` before anything is sent
  */
 export async function confirmSending(
   config: ResolvedConfig,
@@ -31,15 +31,15 @@ export async function confirmSending(
 }
 
 /**
- * Returns when a credential is configured, or the setting `open` says that none is needed: a forgotten secret would
- * look like a faulty receiver.
+ * Returns if a credential is configured, or the setting `open` says that none is needed. Otherwise a forgotten secret
+ * would look like a faulty receiver.
  *
- * @throws HookproofError NO_CREDENTIALS of kind `no-verdict`, and nothing is sent
+ * @throws HookproofError NO_CREDENTIALS of kind `no-verdict` before anything is sent
  */
 export async function requireCredentials(config: ResolvedConfig): Promise<void> {
   const { partner, run } = config;
   if (run.open || partner.signing !== undefined || partner.apiKey !== undefined) return;
-  // A wrong selection is the first thing to know.
+  // An invalid selection is reported first.
   await outlineRun(runOptions(config));
   throw new HookproofError(
     'NO_CREDENTIALS',
@@ -53,7 +53,10 @@ export async function requireCredentials(config: ResolvedConfig): Promise<void> 
   );
 }
 
-/** A name that does not resolve now may resolve later. Nothing is connected to. */
+/**
+ * Whether the host may be public. A name that does not resolve counts as public, because it may resolve later. Opens no
+ * connection.
+ */
 async function isPublic({ partner, run: { timeoutMs } }: ResolvedConfig): Promise<boolean> {
   const { allowed, error } = await pinEndpoint(partner.url, { timeoutMs, chooses: false });
   return error !== null || allowed.some((address) => scopeOf(address) === 'public');

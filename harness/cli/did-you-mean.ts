@@ -1,4 +1,4 @@
-/** Suggests the names that a mistyped word was probably meant to be. */
+/** Suggests known names for a mistyped word. */
 import { HookproofError } from '../../contract/hookproof-error.ts';
 import { STACKS, type Stack } from '../../contract/stacks.ts';
 import { nearestName } from '../nearest-name.ts';

@@ -1,5 +1,5 @@
 /**
- * The help of `hookproof --help` as plain text, so that it is printed before anything is imported. A test checks that
+ * The output of `hookproof --help` as plain text, so that it is printed before anything is imported. A test checks that
  * it lists the commands of the command table.
  */
 export const HELP_TEXT = `hookproof: tests webhook receivers

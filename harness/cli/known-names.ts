@@ -1,4 +1,4 @@
-/** Explains every other name that a report prints, from the tables that the reports use. */
+/** Explains names in reports that `explain` does not look up elsewhere, from the tables that the reports use. */
 
 import { STATUS_CODES } from 'node:http';
 import { CHAIN_FAULTS } from '../../contract/index.ts';
@@ -122,12 +122,12 @@ const FEATURE_TEXTS: Readonly<Partial<Record<Feature, string>>> = {
 
 const STATUS_NAMES = Object.entries(STATUS_CODES).map(([status, phrase = '']) => [status, phrase] as const);
 
-/** Creates the explanations of a table's names. */
+/** Pairs each name in a table with its explanation. */
 function kind(name: string, texts: Readonly<Record<string, string>>): [string, NameText][] {
   return Object.entries(texts).map(([key, title]) => [key, { kind: name, title }]);
 }
 
-/** Returns names with their texts. A name may stand for several things. */
+/** Returns names with their explanations. A name may appear several times, with different meanings. */
 function knownTexts(): [name: string, text: NameText][] {
   return [
     ...SIGNING_MISTAKES.map((row): [string, NameText] => [
@@ -183,7 +183,7 @@ function errorCode(code: string): [string, NameText][] {
   return [[code, { kind: `an error of a connection (${error.kind})`, title: error.message }]];
 }
 
-/** Explains names that contain others or have a known prefix. */
+/** Explains names that are composed of other names or have a known prefix; null for others. */
 function composedText(name: string): NameText | null {
   const mistakes = name.includes('+') ? mistakesNamed(name) : undefined;
   if (mistakes !== undefined) {
@@ -218,7 +218,7 @@ function textsByName(): ReadonlyMap<string, readonly NameText[]> {
   return texts;
 }
 
-/** Returns the names that {@link explainName} knows, each once. */
+/** Returns the names that {@link explainName} knows, without duplicates. */
 export function knownNames(): string[] {
   return [...textsByName().keys()];
 }

@@ -1,6 +1,6 @@
 /**
- * Stores the verdict of the last full run against an endpoint, and the checks that still fail, in the user's state
- * folder, so that nothing is left in a project.
+ * Stores the verdict of the last full run against an endpoint, and the checks that still fail. The files are in the
+ * user's state folder, so that none are left in a project.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
@@ -14,24 +14,24 @@ import { stateFolder } from '../state-folder.ts';
 
 export interface LastRun {
   readonly schemaVersion: 1;
-  /** The last full run; null if none against this endpoint has ended. */
+  /** The last full run; null if no full run against this endpoint was completed. */
   readonly full: FullRun | null;
   /** Checks that failed when they last ran and are not in the baseline. */
   readonly failed: readonly string[];
 }
 
 const MAX_BYTES = 256 * 1024;
-/** A compared run without exchanges has at most this size. */
+/** Maximum size in bytes of a stored run, which has no exchanges. */
 const MAX_COMPARED_BYTES = 8 * 1024 * 1024;
 /** Maximum number of endpoints; beyond it, the least recently used ones are deleted. */
 const MAX_ENDPOINTS = 100;
 
-/** Reads what is stored about the endpoint; null if there is nothing readable. */
+/** Reads the stored data about the endpoint; null if none is readable. */
 export function readLastRun(url: string): Promise<LastRun | null> {
   return readStored(pathFor(url), MAX_BYTES, ({ lastRunDocument }) => lastRunDocument);
 }
 
-/** The full run that the next run of the endpoint is compared with; null if there is none that can be read. */
+/** Reads the full run to compare the endpoint's next run with; null if none is readable. */
 export function readComparedRun(url: string): Promise<ResultDocument | null> {
   return readStored(pathFor(url, 'run'), MAX_COMPARED_BYTES, ({ resultDocument }) => resultDocument);
 }
@@ -43,7 +43,7 @@ async function readStored<T>(
 ): Promise<T | null> {
   const content = await readFile(path, maxBytes);
   if (!('bytes' in content)) return null;
-  // Loaded only here, because most runs read nothing.
+  // Loaded only here, because most runs read no stored run.
   const schema = schemaIn(await import('../report/result-document.ts'));
   try {
     return schema.parse(JSON.parse(utf8Text(content.bytes) ?? ''));
@@ -53,8 +53,8 @@ async function readStored<T>(
 }
 
 /**
- * Stores the run. A partial run replaces only the outcomes of its checks. A folder that is not writable is not an
- * error.
+ * Stores the run. A partial run replaces only the outcomes of its checks. Errors are ignored, such as a folder that is
+ * not writable.
  */
 export async function rememberRun(document: ResultDocument, url: string): Promise<void> {
   const path = pathFor(url);
@@ -64,8 +64,8 @@ export async function rememberRun(document: ResultDocument, url: string): Promis
 }
 
 /**
- * Keeps a full run for the comparison with the next one. A run with fewer verdicts than checks without one, as when the
- * receiver is down, does not replace the run before it.
+ * Stores a full run, to compare the next one with. If more checks have no verdict than have one, for example because
+ * the receiver is down, the previous run is kept.
  */
 export async function keepComparedRun(document: ResultDocument, url: string, redactor: Redactor): Promise<void> {
   const { counts, partial } = document;
@@ -94,7 +94,7 @@ function updated(before: LastRun | null, document: ResultDocument): LastRun {
   return { schemaVersion: 1, full: { startedAt, version: tool.version, verdict, counts }, failed };
 }
 
-/** Returns the checks that fail after this run. A check without a verdict fails if it failed before. */
+/** Returns the checks that fail after this run. A check without a verdict still fails if it failed before. */
 export function stillFailing(before: readonly string[], { results, strict }: ResultDocument): string[] {
   const failing = results.filter((result) => failsTheRun(result.verdict, strict) && result.known === null);
   const judged = new Set(results.filter((result) => result.verdict !== 'inconclusive').map(({ id }) => id));
@@ -102,8 +102,8 @@ export function stillFailing(before: readonly string[], { results, strict }: Res
 }
 
 /**
- * Returns the failed checks that are selected, except those that the catalogue no longer has: another version may have
- * run them.
+ * Returns the failed checks that are selected, without those that this version's catalogue does not have: another
+ * version may have stored them.
  */
 export function narrowedTo(failed: readonly string[], selected: readonly string[]): string[] {
   const wanted = selected.map(currentId);
@@ -122,7 +122,7 @@ async function forgetOldest(folder: string): Promise<void> {
   await Promise.all(paths.map((path) => rm(path, { force: true })));
 }
 
-/** Returns where the HTML report of the last run that did not pass is kept. */
+/** Returns the path of the HTML report of the last run that did not pass. */
 export function keptReportPath(url: string): string {
   return pathFor(url, 'html');
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * The entry point of the command line. It answers help and version before it imports anything large. Only this module
- * sets `process.exitCode`.
+ * The entry point of the command line. Prints help and version before importing any large module. Only this module sets
+ * `process.exitCode`.
  */
 import { HELP_TEXT } from './help-text.ts';
 
@@ -20,7 +20,7 @@ async function main(argv: readonly string[]): Promise<number> {
   if (first === '--fleet-worker' && process.send !== undefined) {
     return (await import('./certify/worker.ts')).serveAsWorker();
   }
-  // Answers the scripts of `hookproof completion`. The words are those of an incomplete command.
+  // Answers the scripts of `hookproof completion`. The words belong to an incomplete command.
   if (first === '__complete') {
     const { complete, completionText } = await import('./complete.ts');
     process.stdout.write(completionText(await complete(argv.slice(1))));
@@ -30,9 +30,7 @@ async function main(argv: readonly string[]): Promise<number> {
   return runProgram(argv);
 }
 
-/**
- * The reader of a pipe may stop early (`hookproof list | head`). The command continues: a run still writes its files.
- */
+/** Ignores closed pipes: a reader may stop early (`hookproof list | head`), but a run must still write its files. */
 function ignoreClosedPipes(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {

@@ -1,6 +1,6 @@
 /**
- * Builds the program from its command table, runs it and reports errors. Every action imports what it needs when it
- * runs, so that a command loads only its own modules.
+ * Builds the program from its command table, runs it and reports errors. Actions import their modules when they run, so
+ * that a command loads only what it needs.
  */
 import { Command, CommanderError } from 'commander';
 import { HookproofError } from '../../contract/hookproof-error.ts';
@@ -52,7 +52,7 @@ export function createProgram(finish: (code: number) => void): Command {
     .showHelpAfterError('  `hookproof --help` lists the commands.')
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'hookproof: ')) })
     .exitOverride()
-    // `certify` and its subcommands both have options: what follows a subcommand belongs to the subcommand.
+    // `certify` and its subcommands both have options: those after a subcommand belong to the subcommand.
     .enablePositionalOptions()
     .configureHelp({ showGlobalOptions: false });
 
@@ -90,9 +90,9 @@ export function describeError(error: unknown): string {
   return text.split('\n').map(visible).join('\n');
 }
 
-/** Returns the flag with which the user tries to give a secret as an argument. */
+/** Returns the flag with which the user tried to pass a secret as an argument. */
 function secretFlag(argv: readonly string[]): string | undefined {
-  // `certs --key` names a type of key, and the others a file.
+  // `certs --key` takes a type of key; `--key` of the other commands takes a file.
   const keyIsNoSecret = ['certs', 'certify', 'console', 'operate', 'partners', 'revoke', 'override'].includes(
     argv[0] ?? '',
   );

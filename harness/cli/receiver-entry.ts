@@ -1,6 +1,6 @@
 /**
  * The only entry point from the harness to the receiver, for the commands that serve it or read its inbox. The server
- * and the mutants are loaded when a command needs them, so `hookproof inbox` starts without them.
+ * and the mutants are loaded only if a command needs them, so `hookproof inbox` starts without them.
  */
 
 export {

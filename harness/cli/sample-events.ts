@@ -1,5 +1,5 @@
 /**
- * The sample events of `hookproof trigger`: what happens in the service. The sender's own mapping turns them into
+ * The sample events of `hookproof trigger`, as they happen in the service. The sender's own mapping turns them into
  * notifications.
  */
 import { randomBytes } from 'node:crypto';
@@ -101,7 +101,7 @@ export interface SampleEvent {
   readonly make: () => ServiceEvent;
 }
 
-/** The events by the name that `hookproof trigger` takes as its argument. */
+/** The events by name, which is the argument of `hookproof trigger`. */
 export const SAMPLE_EVENTS: Readonly<Record<string, SampleEvent>> = {
   buy: {
     title: 'a completed buy',

@@ -1,4 +1,4 @@
-/** Saved runs: JSON reports, which anyone may have written. */
+/** Reads saved runs: JSON reports, which are not trusted, because anyone may have written them. */
 import type { ZodError } from 'zod';
 import { HookproofError } from '../../contract/hookproof-error.ts';
 import { isNestedDeeper } from '../../contract/parse-json.ts';
@@ -8,7 +8,7 @@ import { type ResultDocument, resultDocument } from '../report/result-document.t
 import { isScored, runVerdict, tally } from '../report/verdict.ts';
 
 export interface SavedRun {
-  /** What messages call it. */
+  /** The name of the file in messages. */
   readonly name: string;
   readonly document: ResultDocument;
 }
@@ -56,13 +56,13 @@ async function bytesOf(file: string, name: string): Promise<Buffer> {
   throw refused('REPORT_TOO_LARGE', `${name} is larger than 64 MiB`, 'No run of hookproof writes that much.');
 }
 
-/** Levels of a result document, and more. */
+/** Maximum nesting depth, well above that of a result document. */
 const MAX_DEPTH = 100;
 
 function parsed(bytes: Buffer, name: string): unknown {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    // The parser would take fifty bytes for each level, and this is no document.
+    // A deeper document is not a result document, and parsing it would use about fifty bytes per level.
     return isNestedDeeper(text, MAX_DEPTH) ? null : JSON.parse(text);
   } catch (cause) {
     const lines = /^\s*\{"schemaVersion":1,"type":"/.test(bytes.subarray(0, 200).toString('latin1'));
@@ -71,7 +71,7 @@ function parsed(bytes: Buffer, name: string): unknown {
   }
 }
 
-/** The first inconsistency in a document that matches the schema, or null. */
+/** Returns the first inconsistency in a document that matches the schema; null if there is none. */
 function inconsistency(document: ResultDocument): string | null {
   const { baseline, counts, judged, planned, results, shard, startedAt, strict, verdict } = document;
   if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/.test(startedAt) || Number.isNaN(Date.parse(startedAt))) {
@@ -104,7 +104,7 @@ function problemList({ issues }: ZodError): string {
   return [...named, ...(more > 0 ? [`and ${more} more`] : [])].map((line) => `\n  ${line}`).join('');
 }
 
-/** `results[3].exchanges[0].response.status` */
+/** Formats a path: `results[3].exchanges[0].response.status`. */
 function pathOf(path: readonly PropertyKey[]): string {
   const text = path
     .map((part) => (typeof part === 'number' ? `[${part}]` : `.${visible(String(part).slice(0, 60))}`))

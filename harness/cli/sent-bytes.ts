@@ -1,4 +1,4 @@
-/** Renders what a check sends as lines to compare: "- " the plain valid delivery, "+ " what is sent instead. */
+/** Renders what a check sends as lines to compare: "- " for the plain valid delivery, "+ " for what is sent instead. */
 import { diffArrays } from 'diff';
 import type { Scenario, Transmission } from '../../scenarios/index.ts';
 import { bodyChangeInWords, bodyComparison, changedBytes, counted, truncate, visibleBytes } from '../report/index.ts';
@@ -10,14 +10,14 @@ export interface SentBytesOptions {
   readonly unicode: boolean;
 }
 
-/** Maximum number of lines of one explanation. */
+/** Approximate maximum number of lines for one check. */
 const MAX_LINES = 20;
 const MAX_HEAD_LINES = 8;
 const MAX_PLACES = 3;
-/** The compared part of a body, in bytes; a report keeps as much of it. */
+/** How many bytes of a body are compared; reports keep the same number. */
 const MAX_COMPARED = 4096;
 
-/** Returns the changed bytes of a scenario's deliveries; empty if it changes none. At most about 20 lines. */
+/** Returns the changed bytes of a check's deliveries, in at most about 20 lines; empty if nothing is changed. */
 export function sentBytes(scenario: Scenario, options: SentBytesOptions): string[] {
   const labels = new Map<string, string[]>();
   for (const delivery of sampleDeliveries(scenario)) {
@@ -35,7 +35,7 @@ export function sentBytes(scenario: Scenario, options: SentBytesOptions): string
   return left === 0 ? lines : [...lines, `and ${counted(left, 'more delivery', 'more deliveries')}`];
 }
 
-/** Prefixes the name of a delivery; a scenario's only delivery has none. */
+/** Puts the name of a delivery before its lines. The only delivery of a check has no name. */
 function named(name: string, lines: readonly string[]): readonly string[] {
   if (name === '') return lines;
   return lines.length === 0 ? [`${name}: the plain valid delivery`] : [`${name}:`, ...lines];
@@ -51,7 +51,7 @@ function comparison(delivery: SampleDelivery, options: SentBytesOptions): string
   ];
 }
 
-/** Returns the changed lines of the head, each with the line that replaces it below. */
+/** Returns the changed lines of the request head, each followed by the line that replaces it. */
 function headLines(plain: RequestParts, sent: RequestParts, { columns, unicode }: SentBytesOptions): string[] {
   const width = columns - 2;
   const changes = diffArrays(...comparedLines(plain, sent));
@@ -69,7 +69,7 @@ function headLines(plain: RequestParts, sent: RequestParts, { columns, unicode }
   return more <= 1 ? lines : [...lines.slice(0, MAX_HEAD_LINES), `and ${counted(more, 'more header line')}`];
 }
 
-/** Returns the lines of both heads. A length that follows from the body in both is not a change. */
+/** Returns the lines of both request heads, without Content-Length if it is correct in both. */
 function comparedLines(plain: RequestParts, sent: RequestParts): [plain: string[], sent: string[]] {
   const isLength =
     ({ body }: RequestParts) =>
@@ -80,7 +80,7 @@ function comparedLines(plain: RequestParts, sent: RequestParts): [plain: string[
   return [linesOf(plain), linesOf(sent)];
 }
 
-/** Returns the name of a header line; the same name for every request line. */
+/** Returns the name of a header line in lower case; empty for a request line. */
 function nameOf(line: string): string {
   return /^[^\s:]+(?=:)/.exec(line)?.[0].toLowerCase() ?? '';
 }
@@ -89,14 +89,14 @@ function spaceIn(unicode: boolean): string {
   return unicode ? '·' : '\\x20';
 }
 
-/** Makes a line visible. Each character is one byte; spaces around a value are shown like those of a body. */
+/** Escapes a line, in which each character is one byte, and makes spaces around a value visible. */
 function visibleLine(line: string, space: string): string {
   const text = visibleBytes(Buffer.from(line, 'latin1'));
   if (text.endsWith(': ')) return `${text}(empty)`;
   return text.replace(/(?<=: ) +|(?<!:) +$/g, (spaces) => space.repeat(spaces.length));
 }
 
-/** Cuts a line so that its first difference from the other line is visible. */
+/** Shortens a line so that its first difference from the other line is visible. */
 function aroundDifference(line: string, other: string | undefined, width: number): string {
   if (line.length <= width || other === undefined) return truncate(line, width);
   let same = 0;
@@ -113,7 +113,7 @@ function bodyLines(
   const [before, after] = [plain.body, sent.body].map((body) => body.subarray(0, MAX_COMPARED));
   if (before === undefined || after === undefined) return [];
   const changes = changedBytes(after, before, otherBody);
-  // Each of several deliveries has different ids and times.
+  // If there are several deliveries, their ids and times always differ.
   if (changes?.length === 0 && label !== '') return [];
   const words = bodyChangeInWords(
     { bytes: after, length: sent.body.length },

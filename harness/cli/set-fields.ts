@@ -5,8 +5,8 @@ import { jsonOr } from '../config/index.ts';
 const FORBIDDEN: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 /**
- * Returns a copy with the assignment `path=value` applied. The names in the path are separated by dots; a value that is
- * not JSON is text. Missing objects on the path are created.
+ * Returns a copy with the assignment `path=value` applied. Dots separate the names in the path; missing objects on the
+ * path are created. A value that is not JSON is used as text.
  *
  * @throws HookproofError SET_INVALID for text that is not an assignment, or a path through a value that is not an
  * object
@@ -36,7 +36,7 @@ export function setPath(target: JsonObject, assignment: string): JsonObject {
 }
 
 /**
- * Returns a JSON body with assignments applied, written anew.
+ * Returns a JSON body with assignments applied, re-serialised.
  *
  * @throws HookproofError SET_INVALID, also for a body that is not a JSON object
  */

@@ -1,16 +1,19 @@
-/** Handles SIGINT (Ctrl-C) and SIGTERM: the first stops the command in an orderly way, the second ends it at once. */
+/**
+ * Handles SIGINT (Ctrl-C) and SIGTERM: the first signal stops the command in an orderly way, the second ends it at
+ * once.
+ */
 
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
 type StopSignal = keyof typeof EXIT_CODES;
 const SIGNALS = Object.keys(EXIT_CODES) as StopSignal[];
 
-/** Resolves at the first signal. The second one, of either kind, ends the process with 130 or 143. */
+/** Resolves on the first signal. The second one, of either kind, ends the process with 130 or 143. */
 export function firstStopSignal(): Promise<StopSignal> {
   return new Promise((resolve) => {
     let stopping = false;
     for (const signal of SIGNALS) {
       process.on(signal, () => {
-        // Exits explicitly, because the default action of a signal does nothing in the first process of a container.
+        // Exits explicitly, because signals have no default action in the first process of a container.
         if (stopping) process.exit(EXIT_CODES[signal]);
         stopping = true;
         resolve(signal);
@@ -20,14 +23,14 @@ export function firstStopSignal(): Promise<StopSignal> {
 }
 
 export interface Interruption {
-  /** Aborted by the first signal, so that the run ends and writes its partial report. */
+  /** Aborted on the first signal, so that the run ends and writes its partial report. */
   readonly signal: AbortSignal;
   /** Returns 130 or 143 after a signal, otherwise null. */
   exitCode(): number | null;
   dispose(): void;
 }
 
-/** `says` is what the first signal prints. */
+/** Starts to handle signals. `says` is printed on the first one. */
 export function interruptible(says = 'interrupted: writing the partial report'): Interruption {
   const controller = new AbortController();
   let code: number | null = null;

@@ -1,4 +1,4 @@
-/** The capabilities of the terminal, and output that all commands share. */
+/** Detects the capabilities of the terminal, and contains input and output functions that commands share. */
 import { relative } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import type { WriteStream } from 'node:tty';
@@ -13,8 +13,8 @@ export interface Display {
 const DEFAULT_COLUMNS = 80;
 
 /**
- * Returns the capabilities of one stream: standard output may be a file while standard error is a terminal. Obeys
- * NO_COLOR and FORCE_COLOR (non-empty, NO_COLOR first), TERM=dumb, and the locale.
+ * Returns the capabilities of one stream, because standard output may be a file while standard error is a terminal.
+ * Obeys NO_COLOR and FORCE_COLOR (if not empty; NO_COLOR takes precedence), TERM=dumb, and the locale.
  */
 export function displayOf(stream: Partial<WriteStream>, env: NodeJS.ProcessEnv = process.env): Display {
   const isTTY = stream.isTTY === true;
@@ -26,23 +26,23 @@ export function displayOf(stream: Partial<WriteStream>, env: NodeJS.ProcessEnv =
   return { isTTY, columns: stream.columns ?? DEFAULT_COLUMNS, color, unicode };
 }
 
-/** Prints advice, one line each on standard error. */
+/** Prints advice on standard error, one line per entry. */
 export function printAdvice(advice: readonly string[]): void {
   for (const sentence of advice) process.stderr.write(`advice: ${sentence}\n`);
 }
 
-/** Whether both standard input and standard error are a terminal. */
+/** Whether both standard input and standard error are terminals. */
 export function isOnTerminal(): boolean {
   return process.stdin.isTTY === true && process.stderr.isTTY === true;
 }
 
 /**
- * Reads a line after a prompt; null at the end of the input, or when aborted. With a signal, Ctrl-C interrupts the
- * program; without one, it ends the input. Needs a terminal.
+ * Prints a prompt and reads a line; null at the end of the input or if aborted. With `signal`, Ctrl-C interrupts the
+ * program; without it, Ctrl-C ends the input. Requires a terminal.
  */
 export async function lineOnTerminal(prompt: string, signal?: AbortSignal): Promise<string | null> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  // While a line is read, Ctrl-C is a character instead of a signal.
+  // While a line is read, Ctrl-C arrives as a character, not as a signal.
   if (signal !== undefined) terminal.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
   const close = () => terminal.close();
   signal?.addEventListener('abort', close, { once: true });
@@ -53,19 +53,19 @@ export async function lineOnTerminal(prompt: string, signal?: AbortSignal): Prom
   return line;
 }
 
-/** Asks a yes/no question. Null without a terminal; the end of the input counts as no. */
+/** Asks a yes/no question. Returns null without a terminal; the end of the input means no. */
 export async function askOnTerminal(question: string): Promise<boolean | null> {
   if (!isOnTerminal()) return null;
   const answer = await lineOnTerminal(`${question}? [y/N] `);
   return /^y(?:es)?$/i.test(answer?.trim() ?? '');
 }
 
-/** Whether a CI system runs this program: they set CI to "true" or "1". */
+/** Whether this program runs in a CI system, which sets CI to "true" or "1". */
 export function isCi({ CI = '' }: NodeJS.ProcessEnv = process.env): boolean {
   return CI !== '' && CI !== 'false' && CI !== '0';
 }
 
-/** Returns a path relative to the current folder, if it is inside it. */
+/** Returns a path inside the current folder as a relative path; any other path unchanged. */
 export function shownPath(path: string): string {
   const short = relative(process.cwd(), path);
   return short.startsWith('..') ? path : short;

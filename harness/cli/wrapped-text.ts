@@ -2,12 +2,12 @@
 import { createLayout } from '../report/index.ts';
 import { displayOf } from './terminal.ts';
 
-/** Matches lines that are not wrapped: those to be compared, which already fit, and commands to be copied. */
+/** Matches lines that are not wrapped: compared bytes, which already fit, and commands to copy. */
 const UNBROKEN = /^ {2}[-+] |^(?:Run|Try) it /;
 /** Matches a label and the space after it, or an indentation. */
 const LABEL = /^(?: {0,2}\S+ {2,}| +)?/;
 
-/** Writes to standard output. On a terminal, continuation lines are indented like the text after the label. */
+/** Writes wrapped text to standard output. On a terminal, continuation lines align with the text after the label. */
 export function writeWrapped(text: string): void {
   const { isTTY, ...display } = displayOf(process.stdout);
   const layout = createLayout(display);

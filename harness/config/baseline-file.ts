@@ -1,4 +1,4 @@
-/** The file of a baseline: parses YAML or JSON, and renders it. Loaded on demand, with YAML and zod. */
+/** Parses and renders a baseline file, YAML or JSON. Loaded on demand, because it imports the YAML parser and zod. */
 
 import { stringify } from 'yaml';
 import * as z from 'zod';
@@ -27,7 +27,7 @@ const schema = z.strictObject({
   ),
 });
 
-/** Five times the size of a baseline with every scenario. */
+/** Maximum size of a file, five times that of a baseline with every check. */
 const MAX_CHARACTERS = 1024 * 1024;
 const MAX_ALIASES = 20;
 
@@ -51,7 +51,7 @@ function invalid(file: string, problems: readonly string[]): HookproofError {
   });
 }
 
-/** The position of a problem: "entry 2 (raw-body/spaces)". */
+/** Describes the position of a problem: "entry 2 (raw-body/spaces)". */
 function placeOf(path: readonly PropertyKey[], data: unknown): string {
   const [list, index] = path;
   if (list !== 'failures' || typeof index !== 'number') return '';
@@ -68,7 +68,7 @@ function wordsOf(issue: z.core.$ZodIssue): string {
   return issue.message;
 }
 
-/** @throws HookproofError BASELINE_INVALID with all problems */
+/** Parses a baseline. @throws HookproofError BASELINE_INVALID with all problems */
 export function parseBaseline(text: string, file: string): Baseline {
   if (text.length > MAX_CHARACTERS) throw invalid(file, ['is larger than 1 MiB']);
   const yaml = readYaml(text.replace(/^\uFEFF/, ''));
@@ -99,7 +99,7 @@ export function parseBaseline(text: string, file: string): Baseline {
       file,
       twice.map(({ scenario }) => `${scenario} is listed twice`),
     );
-  // Of two former ids of one check, the first entry counts.
+  // If two former ids of one check are listed, the first entry applies.
   const current = new Map(entries.toReversed().map((entry) => [currentId(entry.scenario), entry]));
   return { file, entries: [...current].toReversed().map(([scenario, entry]) => ({ ...entry, scenario })) };
 }
@@ -109,7 +109,7 @@ const HEAD = `# Known failures: each is tolerated until its day of expiry. A run
 # this file and keeps reasons, owners and days.
 `;
 
-/** The text of the file: JSON when its name ends with `.json`, else YAML. Ends with a newline. */
+/** Returns the text of the file: JSON if its name ends with `.json`, otherwise YAML. The text ends with a newline. */
 export function renderBaseline(entries: readonly BaselineEntry[], file: string): string {
   const content = { version: 1, failures: entries };
   if (file.endsWith('.json')) return `${JSON.stringify(content, null, 2)}\n`;

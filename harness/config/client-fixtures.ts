@@ -1,6 +1,6 @@
 /**
- * Reads the client certificates of `mtls.fixtures`. Each must have the fault in its name and no other: its scenario is
- * a minimal pair, and a server that rejects it for another reason would pass without being correct.
+ * Reads the client certificates of `mtls.fixtures`. Each must have exactly the fault in its name: a server that rejects
+ * it for another reason would pass the check without being correct.
  */
 import { X509Certificate } from 'node:crypto';
 import {
@@ -42,11 +42,11 @@ const FIXES: Readonly<Record<ClientFixture, string>> = {
 
 const PASSPHRASE_HINT = `Add passphrase: \${env:NAME} or \${file:PATH} next to cert and key.`;
 
-/** The fixtures in PEM: each certificate with its chain in order, and the key decrypted. */
+/** The fixtures as PEM text: each certificate with its chain in order, and the decrypted key. */
 export type ClientFixtures = Partial<Record<ClientFixture, { readonly cert: string; readonly key: string }>>;
 
 /**
- * Reads and checks the fixtures. `clientCert` is the client certificate in use, in PEM with the leaf first; undefined
+ * Reads and checks the fixtures. `clientCert` is the configured client certificate as PEM text, leaf first; undefined
  * if there is no usable one.
  */
 export async function resolveFixtures(resolution: Resolution, clientCert: string | undefined): Promise<ClientFixtures> {
@@ -90,7 +90,7 @@ async function readFixture(
   if (passphrase.value !== undefined) show(resolution, paths.passphrase, redacted(passphrase.value), givenPassphrase);
   if (certificate === undefined || key === undefined) {
     const place = certificate ?? key ?? givenPassphrase;
-    // An empty part has already been noted as a problem.
+    // An empty value has already been noted as a problem.
     const missing = (['cert', 'key'] as const).filter((part) => !attempted.has(paths[part]));
     if (place === undefined || missing.length === 0) return undefined;
     const what = `the fixture ${name} has no ${missing.join(' and no ')}`;
@@ -154,7 +154,7 @@ function whyNot(name: ClientFixture, leaf: X509Certificate): string {
   }
 }
 
-/** Whether both certificates have the same issuer: by name and, where both identify it, by key. */
+/** Whether both certificates have the same issuer: the same name and, if both contain it, the same key identifier. */
 function hasSameIssuer(one: X509Certificate, other: X509Certificate): boolean {
   if (one.issuer !== other.issuer) return false;
   const [first, second] = [authorityKeyId(one), authorityKeyId(other)];

@@ -1,4 +1,4 @@
-/** Finds and reads the configuration file. The YAML parser and the schema are loaded only when there is one. */
+/** Finds and reads the configuration file. Loads the YAML parser and the schema only if a file exists. */
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { type GivenSettings, type PartnerScope, problemWith } from './given.ts';
@@ -11,11 +11,11 @@ export interface ConfigFile {
   /** The path as the user would write it; null if there is no file. */
   readonly name: string | null;
   readonly settings: GivenSettings;
-  /** The paths whose values are invalid, including the settings that unknown keys were probably meant to be. */
+  /** The paths with invalid values, including the settings that unknown keys were probably meant to be. */
   readonly unusable: readonly string[];
-  /** Whether the whole file was read. Only then can a setting be reported as missing. */
+  /** Whether the whole file was read. Otherwise no setting may be reported as missing. */
   readonly complete: boolean;
-  /** The environment variables that it refers to. */
+  /** The environment variables that the file refers to. */
   readonly referenced: ReadonlySet<string>;
 }
 

@@ -2,8 +2,8 @@
 import { defaultText, SETTINGS, type Setting } from './settings.ts';
 
 /**
- * The JSON Schema that `hookproof init` writes next to the file, so that editors find it without a network and without
- * node_modules, in the version that wrote the file.
+ * The JSON Schema that `hookproof init` writes next to the configuration, so that editors find it without network
+ * access or node_modules, in the version that wrote the configuration.
  */
 export const SCHEMA_FILE = 'hookproof.schema.json';
 
@@ -15,7 +15,7 @@ const HEAD = `# yaml-language-server: $schema=${SCHEMA_FILE}
 `;
 
 /**
- * Returns a commented hookproof.yaml. The settings that every user needs are set; the others are comments with an
+ * Returns a commented hookproof.yaml. The settings that every user needs are set; the others are commented out, with an
  * example or the default.
  */
 export function configTemplate(url?: string): string {
@@ -50,7 +50,7 @@ function settingLines(setting: Setting, example: unknown, depth: number): string
   return together.length <= MAX_LINE ? [`# ${together}`] : [`# ${meaningOf(setting)}`, `# ${line}`];
 }
 
-/** In lines longer than this, the description moves to a line above the setting. */
+/** If a line would be longer than this, the description moves to a line above the setting. */
 const MAX_LINE = 100;
 
 function meaningOf(setting: Setting): string {
@@ -58,7 +58,10 @@ function meaningOf(setting: Setting): string {
   return `${setting.description}${standard === undefined || standard === 'none' ? '' : ` (default: ${standard})`}`;
 }
 
-/** In a group that is set, the `#` follows the indentation, so that removing it leaves a correctly indented line. */
+/**
+ * Formats a setting. Within a group that is set, `#` follows the indentation, so that a line without it is correctly
+ * indented.
+ */
 function lineOf(text: string, depth: number, { path, preset }: Setting): string {
   const indent = '  '.repeat(depth);
   if (preset === true) return `${indent}${text}`;

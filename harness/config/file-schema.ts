@@ -1,6 +1,6 @@
 /**
- * Builds the schema of hookproof.yaml from the table of settings. It checks the types of values; their ranges are
- * checked later, for all layers.
+ * Builds the schema of hookproof.yaml from the table of settings. It checks the types of values; ranges are checked
+ * later, for values from any source.
  */
 import * as z from 'zod';
 import { toJSONSchema } from '../to-json-schema.ts';
@@ -8,7 +8,7 @@ import { WHOLE_REFERENCE } from './secrets.ts';
 import { defaultText, SETTINGS, type Setting } from './settings.ts';
 import { DURATION, RATE } from './values.ts';
 
-/** The expected type of a value. The message of every issue is one of these. */
+/** The expected type of a value, which is also the message of every schema issue. */
 export type Expected =
   | ('text' | 'switch' | 'number' | 'duration' | 'rate' | 'list' | 'group' | 'reference' | 'seed')
   | ('days' | 'count' | 'hours' | 'zone' | 'waits');
@@ -21,7 +21,7 @@ const duration = z.string(expecting('duration')).meta({ pattern: DURATION.source
 
 const rate = z.string(expecting('rate')).meta({ pattern: RATE.source, examples: ['5/s', '100/m'] });
 
-/** What `hookproof operate` needs to know is checked here, because no other layer can set it. */
+/** The schedule of `hookproof operate`. Its values are checked here, because only a file can set them. */
 const SCHEDULE = {
   days: z.string(expecting('days')).regex(/^(?:[1-9]|[12]\d|30)d$/, expecting('days')),
   count: z.int(expecting('count')).min(1, expecting('count')).max(64, expecting('count')),
@@ -42,7 +42,8 @@ function isTimeZone(name: string): boolean {
 }
 
 /**
- * Metadata such as `pattern` and `enum` is for editors only; the values are checked elsewhere, with better messages.
+ * Returns the schema of one setting. Metadata such as `pattern` and `enum` is only for editors; other modules check the
+ * values, with better messages.
  */
 function schemaOf(setting: Setting): z.ZodType {
   switch (setting.type) {
@@ -98,7 +99,7 @@ function groupOf(start: string): z.ZodType {
 
 export const fileSchema = groupOf('');
 
-/** The JSON Schema of hookproof.yaml (draft 2020-12), for editors. */
+/** Returns the JSON Schema of hookproof.yaml (draft 2020-12) for editors. */
 export function fileJsonSchema(): Record<string, unknown> {
   return { ...toJSONSchema(fileSchema), title: 'hookproof.yaml' };
 }

@@ -1,4 +1,6 @@
-/** Collects the given values, each with its place: flags first, then the environment, then hookproof.yaml. */
+/**
+ * Collects the values that the user gave, each with its source: flags first, then the environment, then hookproof.yaml.
+ */
 import { nearestName } from '../nearest-name.ts';
 import type { Advice, Position, Problem } from './problems.ts';
 import { readFile as fromDisk, type ReadFile } from './read-file.ts';
@@ -12,10 +14,10 @@ import {
   type SettingPath,
 } from './settings.ts';
 
-/** Environment variables, as `process.env` has them. */
+/** Environment variables, in the form of `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Standard input, as `process.stdin` is. */
+/** Standard input, in the form of `process.stdin`. */
 export type Input = AsyncIterable<Uint8Array | string> & { readonly isTTY?: boolean };
 
 /** Restricts what a file may refer to when many partners are certified. */
@@ -28,28 +30,28 @@ export interface PartnerScope {
 }
 
 export interface Given<T extends string | boolean = string | boolean> {
-  /** The path of the setting, or the flag of a command without settings. */
+  /** The path of the setting, or the flag of a command that has no settings. */
   readonly path: string;
   readonly value: T;
   readonly layer: 'flag' | 'environment' | 'file';
-  /** For `config show`: `flag --timeout`, `environment HOOKPROOF_URL`, `hookproof.yaml:3:11`. */
+  /** The source in `config show`: `flag --timeout`, `environment HOOKPROOF_URL`, `hookproof.yaml:3:11`. */
   readonly source: string;
-  /** How a message about it begins: `--timeout`, `HOOKPROOF_URL`, `hookproof.yaml:3:11: timeout`. */
+  /** The beginning of messages about the value: `--timeout`, `HOOKPROOF_URL`, `hookproof.yaml:3:11: timeout`. */
   readonly where: string;
-  /** The position, for values from a file. */
+  /** The position of a value from a file. */
   readonly position?: Position | undefined;
-  /** The folder to which a relative path in the value is relative. */
+  /** The folder against which a relative path is resolved. */
   readonly base: string;
-  /** Set for a file of one of many partners. */
+  /** Set if the value is from the file of one of many partners. */
   readonly scope?: PartnerScope | undefined;
-  /** True for a secret written into the file itself, which has been noted as a problem. */
+  /** Whether the value is a secret written into the file itself, which has been noted as a problem. */
   readonly literal?: boolean;
 }
 
-/** The values of each setting, from the layer with the highest precedence. Only lists have several values. */
+/** The values of each setting, from the source with the highest precedence. Only lists have several values. */
 export type GivenSettings = ReadonlyMap<string, readonly Given[]>;
 
-/** One line of `config show`: the setting's value, redacted, and its source. */
+/** One line of `config show`: a setting, its redacted value and its source. */
 export interface ShownSetting {
   /** The key in the configuration file, for example `hmac.secret`. */
   readonly path: string;
@@ -57,7 +59,7 @@ export interface ShownSetting {
   readonly source: string;
 }
 
-/** The state that the resolving steps share. They append to the lists. */
+/** The state shared by the steps that resolve a configuration. Each step appends to the lists. */
 export interface Resolution {
   readonly settings: GivenSettings;
   /** Every setting that was given, including empty and unusable ones. */
@@ -101,9 +103,10 @@ export function startResolution({
 }
 
 /**
- * Returns the value of each setting from the layer with the highest precedence. A list replaces the whole list of a
- * weaker layer; custom headers are separate settings, by name. Empty text is a problem, not an absent value: an empty
- * variable in CI must not turn a check off. `unusable` are the paths in the file whose values are invalid.
+ * Returns the value of each setting from the source with the highest precedence. A list replaces the whole list of a
+ * source with lower precedence; custom headers are separate settings, by name. Empty text is a problem, not an absent
+ * value: an empty variable in CI must not turn a check off. `unusable` contains the paths in the file whose values are
+ * invalid.
  */
 export function gatherSettings(
   layers: { flags: ConfigFlags; env: Environment; file: GivenSettings; unusable: readonly string[]; cwd: string },
@@ -157,7 +160,7 @@ export function givenByVariable(path: string, name: string, value: string, cwd: 
   return { path, value, layer: 'environment', source: `environment ${name}`, where: name, base: cwd };
 }
 
-/** Returns the value of a flag of a command without settings; relative paths are relative to `cwd`. */
+/** Returns the value of a flag of a command that has no settings. Relative paths are relative to `cwd`. */
 export function givenByFlag(flag: string, value: string, cwd: string): Given<string> {
   return { path: flag, value, layer: 'flag', source: `flag ${flag}`, where: flag, base: cwd };
 }
@@ -180,7 +183,7 @@ export function givenTexts(settings: GivenSettings, path: SettingPath): Given<st
   return (settings.get(path) ?? []).filter((given): given is Given<string> => typeof given.value === 'string');
 }
 
-/** Creates a problem with a given value; `what` follows the place in the message. */
+/** Creates a problem with a value. `what` follows the source in the message. */
 export function problemWith(
   { path, where, position }: Given,
   what: string,
@@ -196,15 +199,15 @@ export function show(resolution: Resolution, path: string, value: string, given:
   resolution.shown.push({ path, value, source: given?.source ?? 'default' });
 }
 
-/** Returns what is shown instead of a secret: that it is set, and its length. */
+/** Returns the text to show instead of a secret: that it is set, and its length. */
 export function redacted(secret: string): string {
   const length = [...secret].length;
   return `[set, ${length} ${length === 1 ? 'character' : 'characters'}]`;
 }
 
 /**
- * Returns advice about variables that look like settings but are not, except those that the configuration file refers
- * to.
+ * Returns advice about environment variables that look like settings but are not, except those that the configuration
+ * file refers to.
  */
 export function adviseOnVariables(env: Environment, referenced: ReadonlySet<string>): Advice[] {
   const known = [...SETTINGS.flatMap((setting: Setting) => setting.environment ?? []), ...OTHER_VARIABLES];

@@ -1,4 +1,4 @@
-/** Resolves the configuration of a run from flags, then the environment, then hookproof.yaml, then defaults. */
+/** Resolves the configuration of a run from flags, the environment, hookproof.yaml and defaults, in this order. */
 
 import { resolve } from 'node:path';
 import { isLoopback } from '../../contract/hosts.ts';
@@ -32,7 +32,7 @@ import { resolveReporters, resolveRun } from './resolve-run.ts';
 import { resolveSources } from './resolve-sources.ts';
 import { type ConfigFlags, type RunSettings, SETTINGS } from './settings.ts';
 
-/** Everything that `hookproof run` needs, validated. */
+/** The validated configuration of a run. */
 export interface ResolvedConfig {
   readonly partner: Partner;
   readonly clientFixtures: ClientFixtures;
@@ -43,7 +43,7 @@ export interface ResolvedConfig {
   readonly reporters: readonly Reporter[];
   /** Advice for the user, one sentence each. */
   readonly advice: readonly string[];
-  /** Setting to source: `flag --timeout`, `environment HOOKPROOF_URL`, `hookproof.yaml:3:11`, `default`. */
+  /** The source of each setting: `flag --timeout`, `environment HOOKPROOF_URL`, `hookproof.yaml:3:11`, `default`. */
   readonly sources: Readonly<Record<string, string>>;
   /** The lines of {@link describeConfig}. */
   readonly settings: readonly ShownSetting[];
@@ -55,7 +55,7 @@ export interface ResolvedConfig {
   readonly namesHost: boolean;
 }
 
-/** The configuration with all its problems, and the values that could be read despite them. */
+/** The problems of a configuration, and the values that could be read despite them. */
 export interface CollectedConfig {
   /** The configuration; null if there is any problem. */
   readonly config: ResolvedConfig | null;
@@ -68,7 +68,10 @@ export interface CollectedConfig {
   readonly files: ReadonlyMap<string, string>;
   readonly values: PartnerReading;
   readonly run: RunSettings;
-  /** Where notices of `hookproof operate` are sent: as the file says, and as the operator's file of defaults says. */
+  /**
+   * The destinations of `hookproof operate`'s notices: the partner's from its own file, the operator's from the file of
+   * defaults.
+   */
   readonly notices: { readonly partner: NoticeDestination | null; readonly operator: NoticeDestination | null };
   /** Every secret that was read, including unusable ones. */
   readonly secrets: readonly string[];
@@ -77,27 +80,27 @@ export interface CollectedConfig {
 export interface LoadOptions {
   readonly flags: ConfigFlags;
   readonly env: Environment;
-  /** The folder in which `hookproof.yaml` is searched, and to which paths in flags and variables are relative. */
+  /** The folder in which `hookproof.yaml` is looked up, and against which paths in flags and variables are resolved. */
   readonly cwd: string;
-  /** The file that `--config` names; null reads no file, not even `hookproof.yaml`. */
+  /** The file of `--config`. Undefined reads `hookproof.yaml` if it exists; null reads no file. */
   readonly configFile?: string | null | undefined;
   /** The input for `--secret-file -` and `--api-key-file -`. */
   readonly stdin?: Input | undefined;
-  /** Reads the configuration and every file that it refers to. Default: from disk. */
+  /** Reads the configuration file and every file that it refers to. Default: from disk. */
   readonly readFile?: ReadFile | undefined;
-  /** Whether a run follows: then the selection must match a check, and the baseline must exist. */
+  /** Whether a run follows. If so, the selection must match a check, and the baseline must exist. */
   readonly forRun?: boolean;
   /**
-   * Set when `configFile` belongs to one of many partners. Environment variables are then not settings, because all
-   * partners share them. `defaultsFile` is the operator's file, whose settings the partner's override.
+   * Set if `configFile` belongs to one of many partners. Environment variables are then not settings, because all
+   * partners share them. `defaultsFile` is the operator's file; the partner's settings take precedence over it.
    */
   readonly partner?: PartnerScope & { readonly partner: string; readonly defaultsFile: string | null };
 }
 
 /**
- * Loads and checks everything, so that every problem is known before the first request.
+ * Loads and checks the whole configuration, so that every problem is reported before the first request.
  *
- * Throws a {@link HookproofError} of kind `usage`: the one problem, or `CONFIG_INVALID` with all of them. The error
+ * Throws a {@link HookproofError} of kind `usage`: the only problem, or `CONFIG_INVALID` with all of them. The error
  * never contains the value of a secret; in the result, only `partner`, `clientFixtures` and `secrets` do.
  */
 export async function loadConfig(options: LoadOptions): Promise<ResolvedConfig> {
@@ -110,7 +113,10 @@ export async function loadConfig(options: LoadOptions): Promise<ResolvedConfig> 
   });
 }
 
-/** Like {@link loadConfig}, but never throws: `doctor` examines configurations that `run` rejects. */
+/**
+ * Like {@link loadConfig}, but collects the problems instead of throwing: `doctor` also examines invalid
+ * configurations.
+ */
 export async function collectConfig(options: LoadOptions): Promise<CollectedConfig> {
   const started = startResolution(options);
   const { problems, advice, secrets, files, readFile } = started;
@@ -150,7 +156,7 @@ export async function collectConfig(options: LoadOptions): Promise<CollectedConf
     const message = 'The revision is ignored: it selects what is scored for a profile, and no profile is set.';
     advice.push({ path: 'revision', reason: 'ignored', message, hint: '' });
   }
-  // With a variable left over from an earlier shell session, the receiver would seem to reject valid credentials.
+  // A variable left over from an earlier shell session would make the receiver seem to reject valid credentials.
   for (const path of ['hmac.secret', 'api-key.value']) {
     const [used] = resolution.settings.get(path) ?? [];
     if (used?.layer !== 'environment' || !file.settings.has(path)) continue;
@@ -189,7 +195,10 @@ export async function collectConfig(options: LoadOptions): Promise<CollectedConf
   };
 }
 
-/** Groups of settings are shown as one line (`mtls.fixtures`); each header has its own (`headers.X-Tenant`). */
+/**
+ * Returns the position of a line of `config show`. A group may be one line (`mtls.fixtures`); each header has its own
+ * (`headers.X-Tenant`).
+ */
 function placeInTable(shown: string): number {
   return SETTINGS.findIndex(
     ({ path }) => path === shown || path.startsWith(`${shown}.`) || shown.startsWith(`${path}.`),
@@ -213,8 +222,8 @@ function hostOf(url: string | boolean): string | null {
 }
 
 /**
- * Notes each feature that the profile needs and that is not configured. On loopback, plain HTTP is advice instead of a
- * problem. Specification: Authentication (recommended combinations; HTTPS is required for production).
+ * Notes each feature that the profile requires but that is not configured. On loopback, plain HTTP is only advised
+ * against. Specification: Authentication (recommended combinations; HTTPS is required for production).
  */
 function checkProfile(
   profile: Profile,
@@ -266,9 +275,7 @@ export function loadReporters(
   return reporters;
 }
 
-/**
- * Returns the text of `hookproof config show`: one line per setting, with its key, its redacted value and its source.
- */
+/** Returns the output of `hookproof config show`: one line per setting, with its key, redacted value and source. */
 export function describeConfig(config: ResolvedConfig): string {
   const rows = config.settings.map(({ path, value, source }) => [path, visible(value), source] as const);
   const width = (column: 0 | 1, max: number) => Math.min(max, Math.max(...rows.map((row) => row[column].length)));

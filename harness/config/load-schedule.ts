@@ -1,4 +1,4 @@
-/** Reads when `hookproof operate` runs the partners: the group `operate` in the operator's file of defaults. */
+/** Reads the schedule of `hookproof operate` from the group `operate` in the operator's file of defaults. */
 import { dirname } from 'node:path';
 import { findConfigFile } from './config-file.ts';
 import { type Given, type GivenSettings, givenText, givenTexts, startResolution } from './given.ts';
@@ -7,19 +7,19 @@ import type { SettingPath } from './settings.ts';
 import { duration } from './values.ts';
 
 export interface Schedule {
-  /** How often each partner is run. */
+  /** The interval between the runs of a partner. */
   readonly everyMs: number;
-  /** How long before its expiry a certificate is renewed. */
+  /** How long before a certificate expires the partner is certified again. */
   readonly certifyBeforeMs: number;
-  /** The part of the day in which no run starts, in minutes since midnight; null without one. */
+  /** The quiet hours, in which no run starts, in minutes since midnight; null if there are none. */
   readonly quiet: { readonly from: number; readonly to: number } | null;
   /** The time zone of the quiet hours. */
   readonly timeZone: string;
-  /** Partners of one host at the same time. */
+  /** Maximum number of partners of one host that are run at the same time. */
   readonly perHost: number;
-  /** The waits before each further attempt to reach a partner. */
+  /** The pauses before each further attempt to reach a partner. */
   readonly retryAfterMs: readonly number[];
-  /** The revision of the catalogue that the file of defaults selects; null for the newest. */
+  /** The revision of the catalogue that the file of defaults selects; null for the latest. */
   readonly revision: number | null;
 }
 
@@ -27,7 +27,7 @@ const DAY_MS = 86_400_000;
 const MAX_WAIT_MS = 12 * 3_600_000;
 
 /**
- * Reads the schedule. A file that does not exist has the defaults.
+ * Reads the schedule. Without a file, the defaults apply.
  *
  * @throws HookproofError with every problem of the file
  */

@@ -1,6 +1,6 @@
 /**
- * Parses the text of hookproof.yaml into settings with positions. Messages never quote a value of the file, because it
- * may be a secret.
+ * Parses the text of hookproof.yaml into settings with positions. Messages never quote a value from the file, because
+ * it may be a secret.
  */
 import {
   type Document,
@@ -24,7 +24,7 @@ import { REFERENCE_HINT } from './secrets.ts';
 import { flagOf, SETTINGS, type Setting } from './settings.ts';
 import { DURATION_HINT, RATE_HINT, SEED_HINT } from './values.ts';
 
-/** The file as the user names it, and the folder to which its relative paths are relative. */
+/** The file as the user named it, and the folder against which its relative paths are resolved. */
 export interface FilePlace {
   readonly name: string;
   readonly base: string;
@@ -37,7 +37,7 @@ interface YamlDocument {
   placeOf(node: Node): Position;
 }
 
-/** Returned if the text is not YAML from this offset on, or has nothing that the schema can check. */
+/** Returned if the text is not YAML from this offset on, or contains nothing that the schema can check. */
 interface Broken {
   readonly brokenAt: number;
 }
@@ -50,11 +50,11 @@ interface ParsedFile {
 }
 
 /**
- * Notes every problem of the file, and reads the settings that have none: problems with their values are then listed as
- * well, and `doctor` examines them. After a syntax error, only what precedes it can be read.
+ * Notes every problem of the file, and reads the valid settings, so that later steps can check their values and
+ * `doctor` can examine them. After a syntax error, only what precedes the error is read.
  */
 export function parseConfigFile(text: string, file: FilePlace, problems: Problem[]): ParsedFile {
-  // A byte order mark is not content, and would shift the columns of the first line.
+  // A byte order mark is not content; it would shift the columns of the first line.
   const content = text.replace(/^\uFEFF/, '');
   const whole = parseYaml(content, file.name, problems);
   const document = 'brokenAt' in whole ? parseBefore(content, whole.brokenAt, file.name) : whole;
@@ -64,17 +64,20 @@ export function parseConfigFile(text: string, file: FilePlace, problems: Problem
   const checked = fileSchema.safeParse(document.data);
   if (checked.success) return { settings: given, unusable: [], complete };
   const found = schemaProblems(checked.error.issues, document);
-  // Spreading a hundred thousand problems into arguments would overflow the stack.
+  // Passing a hundred thousand problems as arguments would overflow the stack.
   for (const { problem } of found) problems.push(problem);
   const settings = new Map([...given].flatMap(([path, values]) => withoutProblems(path, values, found)));
   return { settings, unusable: found.flatMap(({ problem, meant }) => meant ?? problem.path ?? []), complete };
 }
 
-/** A file with more top-level keys is not a configuration, and each attempt takes time proportional to its length. */
+/**
+ * Maximum number of attempts, each of which takes time proportional to the length of the text. A file with more
+ * top-level keys is not a configuration.
+ */
 const MAX_ATTEMPTS = 30;
 
 /**
- * Parses the text before the top-level key that contains the fault, because the parser notices an unclosed quote much
+ * Parses the text before the top-level key that contains the error, because the parser notices an unclosed quote much
  * later.
  */
 function parseBefore(text: string, offset: number, name: string): YamlDocument | Broken {
@@ -133,7 +136,7 @@ function toGiven(document: YamlDocument, scalar: Scalar, path: string, { base, s
   const place = positionText(position);
   return {
     path,
-    // A number keeps its spelling: a seed of 007 is not 7.
+    // A number keeps its spelling, because a seed of 007 is not 7.
     value: typeof value === 'boolean' ? value : typeof value === 'number' ? (source ?? String(value)) : String(value),
     layer: 'file',
     source: place,
@@ -170,7 +173,7 @@ const SYNTAX: Partial<Record<ErrorCode, readonly [what: string, hint: string]>> 
 };
 const NOT_YAML = ['is not valid YAML from here on', 'Write a setting as key: value.'] as const;
 
-/** Notes the problems of the YAML. Reading continues after duplicate keys. */
+/** Parses YAML and notes its problems. After a duplicate key, reading continues. */
 function parseYaml(text: string, name: string, problems: Problem[]): YamlDocument | Broken {
   const yaml = readYaml(text);
   const placeOf = (offset: number): Position => {
@@ -198,7 +201,7 @@ function parseYaml(text: string, name: string, problems: Problem[]): YamlDocumen
     const key = /^[\w-]+/.exec(text.slice(pos[0], pos[0] + 80))?.[0] ?? '';
     refuse(pos[0], `${quoted(key, 'this key')} appears twice`, 'Keep one of them.', 'CONFIG_DUPLICATE_KEY');
   }
-  // One mistake causes several parser errors; the first shows where to look.
+  // One mistake can cause several parser errors; the first one shows where to look.
   const error = [...errors, ...(doc?.warnings ?? [])].find(({ code }) => code !== 'DUPLICATE_KEY');
   if (error !== undefined) {
     const [what, hint] = isBareReference(text, error.pos[0])
@@ -229,12 +232,14 @@ function parseYaml(text: string, name: string, problems: Problem[]): YamlDocumen
   }
 }
 
-/** Whether it is `{ secret: ${env:X} }`, in which YAML sees a second map after the dollar sign. */
+/**
+ * Whether the text at this offset is `{ secret: ${env:X} }`, in which YAML reads a second map after the dollar sign.
+ */
 function isBareReference(text: string, offset: number): boolean {
   return text[offset] === '{' && text[offset - 1] === '$';
 }
 
-/** Whether the value is missing: null after `key:`, undefined in `{ key }`. */
+/** Whether a value is missing: null after `key:`, undefined in `{ key }`. */
 function isNothing(value: unknown): boolean {
   return value === undefined || value === null || (isScalar(value) && value.value === null);
 }
@@ -243,7 +248,7 @@ function offsetOf(node: Node): number {
   return node.range?.[0] ?? 0;
 }
 
-/** The expected type, as it follows "is not" in a message. */
+/** The expected type as the end of "is not …", and a hint. */
 const EXPECTED: Record<Exclude<Expected, 'reference'>, readonly [what: string, hint: string]> = {
   text: ['text', 'Put the value in quotes.'],
   switch: ['true or false', 'Write true or false, without quotes.'],
@@ -262,7 +267,7 @@ const EXPECTED: Record<Exclude<Expected, 'reference'>, readonly [what: string, h
 
 interface FoundProblem {
   readonly problem: Problem;
-  /** The path of the setting that an unknown key was probably meant to be. */
+  /** The path of the setting that the user probably meant by an unknown key. */
   readonly meant?: string | undefined;
 }
 
@@ -308,7 +313,7 @@ function shownValue([group]: readonly string[], node: Node | undefined): string 
   return quoted(node.source ?? String(node.value), 'the value');
 }
 
-/** Other names that users try for a key, mostly those of flags. */
+/** Other names that users try for a key, mostly names of flags. */
 const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ...SETTINGS.filter(({ path }) => inFile(path) && !path.startsWith('mtls.')).flatMap((setting: Setting) => {
     const last = setting.path.slice(setting.path.indexOf('.') + 1);
@@ -329,7 +334,7 @@ function unknownKey(parent: readonly string[], key: string, document: YamlDocume
   const elsewhere = nearestName(key, OTHER_NAMES.keys());
   const other = elsewhere === null ? undefined : OTHER_NAMES.get(elsewhere);
   const meant = near ?? other;
-  // `{ value }` without a colon is a key without a value. It is more likely a value, perhaps a secret.
+  // `{ value }` without a colon is parsed as a key without a value. It is more likely a value, perhaps a secret.
   const bare = near === null && isNothing(value);
   const unknown = bare ? 'unknown key without a value' : `unknown key ${quoted(key, '')}`.trimEnd();
   const place = parent.length === 0 ? '' : ` in ${pathText(parent)}`;
@@ -350,14 +355,16 @@ function inFile(path: string): boolean {
   return SETTINGS.some((setting: Setting) => setting.path === path && setting.flagOnly !== true);
 }
 
-/** Returns the keys that a group may have; '' stands for the top level. */
+/** Returns the known keys of a group; '' is the top level. */
 function keysIn(group: string): string[] {
   const start = group === '' ? '' : `${group}.`;
   const paths = SETTINGS.map(({ path }) => path).filter((path) => inFile(path) && path.startsWith(start));
   return [...new Set(paths.flatMap((path) => path.slice(start.length).split('.')[0] ?? []))];
 }
 
-/** Returns the key and the value at a path. An item of a list has no key, and nodes inside an alias have neither. */
+/**
+ * Returns the nodes of the key and the value at a path. A list item has no key; inside an alias, both are undefined.
+ */
 function nodesAt({ doc }: YamlDocument, path: readonly string[]): { key?: Node | undefined; value?: Node | undefined } {
   const value = path.length === 0 ? doc.contents : doc.getIn(path, true);
   const parent = path.length < 2 ? doc.contents : doc.getIn(path.slice(0, -1), true);

@@ -1,4 +1,4 @@
-/** Problems with the configuration, and advice about it. Everything is collected, so that one run lists all of it. */
+/** Problems of the configuration, and advice about it. All are collected, so that they are reported together. */
 import { HookproofError } from '../../contract/hookproof-error.ts';
 import { visible } from '../../contract/visible.ts';
 
@@ -6,18 +6,18 @@ import { visible } from '../../contract/visible.ts';
 export interface Problem {
   /** A stable code, printed with the message. */
   readonly code: string;
-  /** The setting that it concerns, for example `tls.client-key`; null if it concerns several or none. */
+  /** The setting with the problem, for example `tls.client-key`; null if there are several or none. */
   readonly path: string | null;
-  /** The kind of problem, where a program needs to know it: `empty`, `unreadable`, `key-other-pair`. */
+  /** The kind of problem, if programs need it: `empty`, `unreadable`, `key-other-pair`. */
   readonly reason: string | null;
-  /** The message; it begins with the place: `--timeout: …`, `hookproof.yaml:3:11: timeout: …`. */
+  /** The message, which begins with the source: `--timeout: …`, `hookproof.yaml:3:11: timeout: …`. */
   readonly message: string;
   readonly hint: string;
   /** The position in a file; absent for flags, variables and missing settings. */
   readonly position?: Position | undefined;
 }
 
-/** A place in a configuration file: the file as the user names it, line and column from 1. */
+/** A position in a configuration file: the file as the user named it, with line and column counted from 1. */
 export interface Position {
   readonly file: string;
   readonly line: number;
@@ -28,7 +28,7 @@ export function positionText({ file, line, column }: Position): string {
   return `${file}:${line}:${column}`;
 }
 
-/** Sorts problems: flags and variables first, then each file from top to bottom. */
+/** Returns the problems in order: flags and variables first, then each file from top to bottom. */
 export function inOrder(problems: readonly Problem[]): Problem[] {
   const files = [...new Set(problems.map(({ position }) => position?.file))].filter((file) => file !== undefined);
   const keyOf = ({ position }: Problem) =>
@@ -39,7 +39,7 @@ export function inOrder(problems: readonly Problem[]): Problem[] {
   });
 }
 
-/** A note about a setting that works but is unwise, or that the user should know. */
+/** A note about a setting that works but is unwise or may surprise the user. */
 export interface Advice {
   readonly path: string | null;
   readonly reason: string;
@@ -54,19 +54,19 @@ export function adviceText({ message, hint }: Advice): string {
 }
 
 export const ALL_LISTED = 'All problems are listed, so that you can fix them in one pass.';
-/** The code for text that is not YAML: nothing after it can be read. */
+/** The code for text that is not YAML. Nothing after the error can be read. */
 export const SYNTAX_CODE = 'CONFIG_SYNTAX';
 const NOT_ALL_LISTED = 'Settings after a syntax error are not read: more problems may be listed once it is fixed.';
 
 /**
- * Throws if there is a problem: a single one as itself, several as `CONFIG_INVALID` with `hint`, each with its own
- * hint.
+ * Throws if there are problems: a single one as itself, several as `CONFIG_INVALID` with `hint`. Each problem keeps its
+ * own hint.
  */
 export function throwIfAny(
   found: readonly Problem[],
   hint = `Nothing was sent. ${found.some(({ code }) => code === SYNTAX_CODE) ? NOT_ALL_LISTED : ALL_LISTED}`,
 ): void {
-  // Paths and names in messages are the user's own text.
+  // Paths and names in messages come from the user, so they are escaped.
   const problems = found.map((problem) => ({ ...problem, message: visible(problem.message) }));
   const [first] = problems;
   if (first === undefined) return;
@@ -76,8 +76,8 @@ export function throwIfAny(
 }
 
 /**
- * Returns a word from the user in quotes, or `fallback` if it is long or unusual: neither a misplaced secret nor a
- * control character may be shown.
+ * Returns a word from the user in quotes. Returns `fallback` if the word is long or unusual, because neither a
+ * misplaced secret nor a control character may be shown.
  */
 export function quoted(word: string, fallback: string): string {
   return /^[\w ./:=+%-]{1,24}$/.test(word) ? `"${word}"` : fallback;

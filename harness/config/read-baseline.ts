@@ -1,12 +1,13 @@
-/** Reads and renders the file of a baseline. YAML and zod are loaded on demand, for those who have a baseline. */
+/** Reads and renders baseline files. Loads the YAML parser and zod on demand, so that other runs do not need them. */
 
 import { HookproofError } from '../../contract/index.ts';
 import type { Baseline } from '../judge/index.ts';
 import { MAX_DOCUMENT_BYTES, readFile, utf8Text } from './read-file.ts';
 
 /**
- * The baseline in a file, YAML or JSON; `name` is what messages and reports call it. Throws {@link HookproofError}:
- * `BASELINE_NOT_READ` or `BASELINE_INVALID`.
+ * Reads the baseline from a YAML or JSON file. `name` is the name of the file in messages and reports.
+ *
+ * @throws HookproofError BASELINE_NOT_READ, BASELINE_INVALID
  */
 export async function readBaseline(path: string, name: string = path): Promise<Baseline> {
   const baseline = await readBaselineIfThere(path, name);
@@ -14,7 +15,7 @@ export async function readBaseline(path: string, name: string = path): Promise<B
   return baseline;
 }
 
-/** Like {@link readBaseline}, but returns null when the file does not exist. */
+/** Like {@link readBaseline}, but returns null if the file does not exist. */
 export async function readBaselineIfThere(path: string, name: string): Promise<Baseline | null> {
   const content = await readFile(path, MAX_DOCUMENT_BYTES);
   if ('reason' in content) {
@@ -33,7 +34,7 @@ function notRead(name: string, reason: string): HookproofError {
   });
 }
 
-/** The text of a baseline file. YAML is loaded on the first call. */
+/** Returns the text of a baseline file. Loads the YAML parser on the first call. */
 export async function renderBaseline(
   ...given: Parameters<typeof import('./baseline-file.ts').renderBaseline>
 ): Promise<string> {

@@ -1,12 +1,12 @@
-/** Reads a whole file up to a size limit, and states why a file cannot be read. */
+/** Reads a whole file up to a size limit, and explains why a file cannot be read. */
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 
 const MIB = 1024 * 1024;
 
 /**
- * Maximum size in bytes of a secret, a file of certificates or keys (a whole trust store fits), and a configuration
- * file.
+ * Maximum size in bytes of a secret, a file of certificates or keys (enough for a whole trust store), and a
+ * configuration file.
  */
 export const MAX_SECRET_BYTES = 64 * 1024;
 export const MAX_PEM_BYTES = MIB;
@@ -17,15 +17,15 @@ export const MAX_CONFIG_BYTES = MIB;
  */
 export const MAX_DOCUMENT_BYTES = 64 * MIB;
 
-/** The bytes, or the problem as the end of the sentence "the file X …". */
+/** The bytes, or why they cannot be read, as the end of the sentence "the file X …". */
 export type FileContent = { readonly bytes: Buffer } | { readonly reason: string; readonly missing: boolean };
 
 /** Matches a pipe that the shell opened for this process: `<(command)`, or a standard stream by its path. */
 export const INHERITED = /^\/(?:dev\/(?:fd\/\d+|std(?:in|out|err))|proc\/self\/fd\/\d+)$/;
 
 /**
- * Reads at most `limit` bytes of a regular file, or of a pipe that the shell opened (`<(command)`); its size is known
- * only after reading. A named pipe, a device or a socket is refused without waiting for it.
+ * Reads at most `limit` bytes of a regular file, or of a pipe that the shell opened (`<(command)`), whose size is known
+ * only after reading. Rejects a named pipe, a device or a socket without waiting for it.
  */
 export async function readFile(path: string, limit: number): Promise<FileContent> {
   let file: FileHandle | undefined;
@@ -33,7 +33,7 @@ export async function readFile(path: string, limit: number): Promise<FileContent
     const inherited = INHERITED.test(path);
     const kind = kindOf(await stat(path), inherited);
     if (kind !== null) return { reason: `is ${kind}`, missing: false };
-    // Opened without blocking, in case a pipe has replaced the file.
+    // Opened in non-blocking mode, in case a pipe has replaced the file.
     file = await open(path, constants.O_RDONLY | (inherited ? 0 : (constants.O_NONBLOCK ?? 0)));
     const opened = kindOf(await file.stat(), inherited);
     if (opened !== null) return { reason: `is ${opened}`, missing: false };
@@ -59,7 +59,7 @@ export async function readFile(path: string, limit: number): Promise<FileContent
 
 export type ReadFile = typeof readFile;
 
-/** Returns a reader that caches each file. `changed` returns a file whose content differs by now. */
+/** Returns a reader that caches the content of each file. `changed` returns a file whose content has changed since. */
 export function recordedFiles(): { readonly read: ReadFile; changed(): Promise<string | null> } {
   const contents = new Map<string, { readonly limit: number; readonly content: Promise<FileContent> }>();
   return {
@@ -93,7 +93,7 @@ export async function readStream(input: AsyncIterable<Uint8Array | string>, most
   return Buffer.concat(chunks);
 }
 
-/** Returns the type of a directory entry that cannot be read as a file, in words; null for a file. */
+/** Describes the type of a directory entry that cannot be read as a file; null for a file. */
 function kindOf(found: Stats, inherited: boolean): string | null {
   if (found.isFile() || (inherited && found.isFIFO())) return null;
   if (found.isDirectory()) return 'a directory';

@@ -1,4 +1,4 @@
-/** Resolves where notices about a partner are sent, and the secret that they are signed with. */
+/** Resolves the destination of notices about a partner, and the secret that signs them. */
 import { maskUrl, secretsInUrl } from '../../contract/masked-url.ts';
 import { adviceOnSecret } from '../sender/index.ts';
 import { type GivenSettings, givenText, problemWith, type Resolution } from './given.ts';
@@ -12,8 +12,8 @@ export interface NoticeDestination {
 }
 
 /**
- * Reads the destination from the settings of one file: the file of a partner names where the partner is notified, the
- * operator's file of defaults where the operator is. Null if the file names none.
+ * Reads the destination from one file: the partner's file sets where the partner is notified, the operator's file of
+ * defaults where the operator is. Null if the file sets none.
  */
 export async function resolveNotices(
   resolution: Resolution,

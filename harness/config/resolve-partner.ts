@@ -12,9 +12,9 @@ import { defaultText, SETTINGS, type SettingPath, settingAt } from './settings.t
 import { resolveTls, type TlsMaterial } from './tls-material.ts';
 import { jsonOr } from './values.ts';
 
-/** What was read, even if it does not make a usable partner. */
+/** The settings of the partner that could be read, even if they are not enough for a run. */
 export interface PartnerReading {
-  /** The partner; undefined without a usable URL. */
+  /** The partner; undefined if there is no usable URL. */
   readonly partner: Partner | undefined;
   readonly url: string | undefined;
   readonly secret: string | undefined;
@@ -23,8 +23,8 @@ export interface PartnerReading {
 }
 
 /**
- * Builds the partner and lets the sender core check it. A secret enables HMAC signatures, an API key the API key
- * header. A missing URL is noted, unless part of the configuration file was not read (`complete` is false).
+ * Builds the partner, and has the sender core check it. A secret enables HMAC signatures, an API key enables the API
+ * key header. A missing URL is noted unless part of the configuration file was not read (`complete` is false).
  */
 export async function resolvePartner(resolution: Resolution, complete: boolean): Promise<PartnerReading> {
   const url = resolveUrl(resolution, complete);
@@ -63,7 +63,7 @@ function resolveUrl(resolution: Resolution, complete: boolean): string | undefin
     problems.push(problemWith(given, `${quoted(given.value, 'the value')} is not an http or https URL`, hint));
     return undefined;
   }
-  // A URL with credentials never gets shown: the sender core rejects it.
+  // A URL with credentials is never shown: the sender core rejects it.
   resolution.secrets.push(...secretsInUrl(given.value));
   show(resolution, 'url', maskUrl(given.value), given);
   return given.value;
@@ -107,7 +107,7 @@ function resolveSamples(resolution: Resolution): KnownSamples | undefined {
 /** Matches `path=value`: the path starts at the envelope, and the value is JSON or text. */
 const FIELD = /^(\w[\w-]*(?:\.[\w-]+)*)=(.*)$/s;
 
-/** The fields that the specification defines at the top. */
+/** The top-level fields of a notification in the specification. */
 const ENVELOPE = ['id', 'type', 'at', 'data'];
 
 function parseField(given: Given<string>, resolution: Resolution): KnownSamples['fields'] {
@@ -133,12 +133,12 @@ interface GivenHeader {
   readonly given: Given<string>;
 }
 
-/** Headers that carry credentials by definition. Their values must be given by reference. */
+/** Headers that always carry credentials. Their values must be given by reference. */
 const CREDENTIAL_HEADERS = /^(?:authorization|proxy-authorization|cookie)$/i;
 
 /**
- * Returns the header lines, those of the configuration file first. A flag replaces the file's header of the same name.
- * `${env:NAME}` and `${file:PATH}` may appear anywhere in a value, and make the whole value a secret.
+ * Returns the header lines, those of the configuration file first. A flag replaces the file's header with the same
+ * name. `${env:NAME}` and `${file:PATH}` may appear anywhere in a value, and make the whole value a secret.
  */
 async function resolveHeaders(resolution: Resolution): Promise<PlacedHeader[]> {
   const flags = givenTexts(resolution.settings, 'headers').flatMap((given) => parseHeaderFlag(given, resolution));
@@ -172,7 +172,7 @@ async function resolveHeaderValue(
   { name, value, given }: GivenHeader,
   resolution: Resolution,
 ): Promise<string | undefined> {
-  // Text that cannot be a name may be a misplaced value, so it is not shown.
+  // A text that is not a valid name may be a misplaced value, so it is not shown.
   const shownName = /^[A-Za-z][\w-]{0,39}$/.test(name) ? name : 'the header';
   const pieces = splitReferences(value);
   if (pieces === undefined) {
@@ -197,12 +197,12 @@ async function resolveHeaderValue(
   return text;
 }
 
-/** Placeholders for required parts, so that each part can be checked alone. */
+/** Placeholders for required parts, so that each part can be checked separately. */
 const NEUTRAL_URL = 'https://partner.example/';
 const NEUTRAL_VALUE = 'x';
 
 /**
- * Notes a problem for everything that the sender core would reject, at the setting that causes it, and passes on its
+ * Notes everything that the sender core would reject, at the setting that causes it, and passes on the sender core's
  * advice.
  */
 function checkParts(partner: Partner, headers: readonly PlacedHeader[], resolution: Resolution): void {
@@ -210,12 +210,12 @@ function checkParts(partner: Partner, headers: readonly PlacedHeader[], resoluti
     const refused = rejectionOf({ url: NEUTRAL_URL, ...part });
     return refused === null || given === undefined ? [] : problemOf(refused, given);
   });
-  // Valid parts can still conflict with each other. If a part is invalid by itself, that has been noted.
+  // Valid parts can still conflict. Invalid parts have already been noted.
   const clash = problems.length === 0 ? rejectionOf(partner, resolution.advice) : null;
   resolution.problems.push(...problems, ...(clash === null ? [] : [problemOf(clash, undefined)]));
 }
 
-/** Returns a partner for each setting alone. TLS material has been checked already. */
+/** Returns one partner per setting, each with only that setting. TLS material has already been checked. */
 function partsOf(
   { url, signing, apiKey }: Partner,
   headers: readonly PlacedHeader[],
@@ -238,7 +238,10 @@ function partsOf(
   ];
 }
 
-/** Returns why the sender core rejects a partner; null if it accepts it, and then adds its advice to `advice`. */
+/**
+ * Returns why the sender core rejects a partner. If it accepts the partner, adds its advice to `advice` and returns
+ * null.
+ */
 function rejectionOf(partner: Partner, advice: Advice[] = []): HookproofError | null {
   try {
     const checked = checkPartner(partner);
@@ -250,7 +253,10 @@ function rejectionOf(partner: Partner, advice: Advice[] = []): HookproofError | 
   }
 }
 
-/** Creates the problem at the setting that causes it. Without one, the sender core's message names the settings. */
+/**
+ * Creates a problem at the setting that causes it. If no setting is known, the sender core's message names the
+ * settings.
+ */
 function problemOf(error: HookproofError, given: Given | undefined): Problem {
   const { code, hint } = error;
   if (given === undefined) return { code, path: null, reason: null, message: error.message, hint };

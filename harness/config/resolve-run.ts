@@ -1,4 +1,4 @@
-/** Resolves the settings of a run: the selected checks, how they are run, and which reports are written where. */
+/** Resolves the settings of a run: the selected checks, how they are run, and the reports to write. */
 import { resolve } from 'node:path';
 import { REPORTER_NAMES, type Reporter } from '../report/reporters.ts';
 import { type Given, givenText, givenTexts, problemWith, type Resolution, show } from './given.ts';
@@ -20,7 +20,7 @@ export function resolveRun(resolution: Resolution): { run: RunSettings; reporter
     run[setting.field] = value;
     show(resolution, setting.path, shownValue(setting, value), resolution.settings.get(setting.path)?.[0]);
   }
-  // The compiler cannot see that names and types of the fields come from the same table.
+  // The compiler cannot see that the names and types of the fields come from the same table.
   return { run: run as RunSettings, reporters };
 }
 
@@ -39,7 +39,7 @@ function resolveValue(setting: RunSetting, { settings, problems }: Resolution): 
 function parse(setting: RunSetting, given: Given<string>, problems: Problem[]): Value | undefined {
   switch (setting.type) {
     case 'word':
-      // The field has the type of its list of words.
+      // The type of the field is derived from its list of words.
       return oneOf(given.value, setting.words, setting.noun, given, problems) as RunSettings['profile'] | undefined;
     case 'number':
       return wholeNumber(given, setting.bounds, problems);
@@ -79,9 +79,9 @@ interface GivenReporter extends Reporter {
 }
 
 /**
- * Resolves reporters: `name=file` writes a file, `name` and `name=-` write to standard output. A reporter on standard
- * output replaces `human`; one that writes a file does not. In GitHub Actions, the default is `github`, which prints
- * the same as `human` and adds annotations. The files of an output directory are written in addition.
+ * Resolves reporters: `name=file` writes to a file, `name` and `name=-` write to standard output. A reporter on
+ * standard output replaces `human`; one that writes to a file does not. In GitHub Actions, the default is `github`,
+ * which prints the same as `human` and adds annotations. The files of an output directory are written in addition.
  */
 export function resolveReporters(resolution: Resolution): Reporter[] {
   const { settings, problems } = resolution;
@@ -90,7 +90,7 @@ export function resolveReporters(resolution: Resolution): Reporter[] {
   for (const name of ['json', 'junit', 'html'] as const) {
     if (outputDir === undefined) continue;
     const file = resolve(outputDir.base, outputDir.value, OUTPUT_FILES[name]);
-    // The file is both named as a reporter and written by the output directory: it is written once.
+    // A file that is both named as a reporter and part of the output directory is written once.
     if (reporters.some((other) => other.file === file && other.name === name)) continue;
     reporters.push({ name, file, given: outputDir });
   }

@@ -1,7 +1,4 @@
-/**
- * Resolves the evidence sources in addition to the answers: the effects window, a restart, a rotation of the secret,
- * the logs.
- */
+/** Resolves the sources of evidence: the effects window, a restart, a rotation of the secret, the log. */
 import { maskUrl, secretsInUrl } from '../../contract/masked-url.ts';
 import type { SourceOptions } from '../effects/index.ts';
 import type { Partner } from '../partner.ts';
@@ -13,7 +10,7 @@ import { defaultText, type RunSettings, type SettingPath, settingAt } from './se
 
 interface ResolvedSources {
   readonly evidenceSources: SourceOptions;
-  /** The decimals of assets; undefined if none are configured. */
+  /** The number of decimals per asset; undefined if none are configured. */
   readonly decimals: Partner['decimals'];
 }
 

@@ -1,5 +1,5 @@
 /**
- * Reads secrets from files, standard input and the environment; they are never on the command line or in the
+ * Reads secrets from files, standard input and the environment. Secrets are never given on the command line or in the
  * configuration file itself.
  */
 import { existsSync } from 'node:fs';
@@ -24,7 +24,9 @@ export type Reference =
   | { readonly kind: 'env'; readonly name: string }
   | { readonly kind: 'file'; readonly path: string };
 
-/** Matches text that is exactly one reference. Also the pattern in the JSON Schema of the configuration file. */
+/**
+ * Matches text that is exactly one reference. Also used as the pattern in the JSON Schema of the configuration file.
+ */
 export const WHOLE_REFERENCE = /^\$\{(?:env:[A-Za-z_][A-Za-z0-9_]*|file:[^{}]+)\}$/;
 
 export const REFERENCE_HINT = `Write \${env:NAME} for an environment variable, or \${file:PATH} for a file.`;
@@ -54,12 +56,12 @@ function wholeReference(text: string): Reference | undefined {
 }
 
 export interface CredentialSource {
-  /** The name in messages: "signature secret". */
+  /** The name of the credential in messages: "signature secret". */
   readonly noun: string;
-  /** The flag that names a file, and its value; `-` is standard input. */
+  /** The flag that names a file; `-` is standard input. */
   readonly flag: string;
   readonly file: string | undefined;
-  /** The environment variable that is used if no file is named. */
+  /** The environment variable to use if no file is named. */
   readonly variable: string;
   readonly env: Environment;
   readonly cwd: string;
@@ -75,7 +77,7 @@ export interface Credential {
 /**
  * Reads one credential for a command without a configuration: `sign`, `verify`, `receiver`.
  *
- * @throws HookproofError of kind `usage`, which never contains the value; a variable that is set but empty is an error
+ * @throws HookproofError of kind `usage`, which never contains the value. A variable that is set but empty is an error.
  */
 export async function readCredential(source: CredentialSource): Promise<Credential> {
   const { file, flag, variable, env, cwd, noun } = source;
@@ -92,9 +94,9 @@ export async function readCredential(source: CredentialSource): Promise<Credenti
 }
 
 /**
- * Reads the secret that a given value refers to: a flag names a file (`-` is standard input), a variable contains the
- * secret itself, the configuration file contains a reference. Returns undefined and notes the problem if that fails.
- * `noun` is the name in messages.
+ * Reads the secret that a value refers to: a flag names a file (`-` is standard input), a variable contains the secret
+ * itself, the configuration file contains a reference. If that fails, notes the problem and returns undefined. `noun`
+ * is the name of the secret in messages.
  */
 export async function readSecret(
   given: Given<string>,
@@ -123,7 +125,7 @@ async function secretOf(given: Given<string>, noun: string, resolution: Resoluti
   }
   const reference = wholeReference(value);
   if (reference !== undefined) return readReference(reference, given, noun, resolution);
-  // The schema has already reported it at its position. Its value must not be shown anywhere.
+  // Already reported at its position when the file was parsed. The value must not be shown anywhere.
   resolution.secrets.push(value);
   return undefined;
 }
@@ -149,17 +151,15 @@ export async function readReference(
 }
 
 /**
- * Returns the prefix of a partner's variables: `PARTNER_ACME_EU__` for `acme-eu`. No partner's prefix begins with
- * another's, because a name never has two underscores in a row.
+ * Returns the prefix of a partner's variables: `PARTNER_ACME_EU__` for `acme-eu`. No prefix begins with that of another
+ * partner, because a name never has two underscores in a row.
  */
 export function variablePrefix(partner: string): string {
   const name = partner.toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_');
   return `PARTNER_${name.replace(/_$/, '')}__`;
 }
 
-/**
- * Returns what to do about a file that must not refer to this variable; null if it may. Windows ignores letter case.
- */
+/** Returns a hint if the file must not refer to this variable; null if it may. Windows ignores letter case. */
 function refusedVariable(name: string, scope: PartnerScope | undefined): string | null {
   if (scope?.partner != null) {
     const prefix = variablePrefix(scope.partner);
@@ -170,10 +170,13 @@ function refusedVariable(name: string, scope: PartnerScope | undefined): string 
   return reserved.test(name) ? 'hookproof reads this variable itself. Refer to another one.' : null;
 }
 
-/** The folder next to that of the partners that their files can refer to, too: Kubernetes mounts secrets apart. */
+/**
+ * The folder, next to that of the partners, whose files partners may also refer to: Kubernetes mounts secrets
+ * separately.
+ */
 const SECRETS = 'secrets';
 
-/** Returns what to do about a file that must not refer to another file; null if it may. */
+/** Returns a hint if the configuration file must not refer to this file; null if it may. */
 export async function refusedFile(path: string, scope: PartnerScope | undefined): Promise<string | null> {
   if (scope?.partner == null) return null;
   const { partner, names } = scope;
@@ -183,7 +186,7 @@ export async function refusedFile(path: string, scope: PartnerScope | undefined)
     const owners = new Set(steps.map((step) => ownerOf(step, names)).filter((owner) => owner !== undefined));
     return !isAbsolute(inside) && steps[0] !== '..' && owners.size === 1 && owners.has(partner);
   };
-  // Symbolic links are resolved. A file that does not exist has no other location.
+  // Resolves symbolic links. A file that does not exist keeps its path.
   const real = (one: string) => realpath(one).catch(() => one);
   const realFile = await real(path);
   const partners = resolve(scope.folder);
@@ -195,8 +198,9 @@ export async function refusedFile(path: string, scope: PartnerScope | undefined)
 }
 
 /**
- * The partner to whom a file or folder belongs by its name: the name itself, or the name, a dot and more, because the
- * keys of a Kubernetes Secret are flat. Of `acme` and `acme.eu`, the longer one owns `acme.eu.api-key`.
+ * Returns the partner to which a file or folder belongs by its name: the partner's name, possibly followed by a dot and
+ * more, because the keys of a Kubernetes Secret are flat. If both `acme` and `acme.eu` exist, `acme.eu.api-key` belongs
+ * to the longer name.
  */
 function ownerOf(step: string, names: readonly string[]): string | undefined {
   const owners = names.filter((name) => step === name || step.startsWith(`${name}.`));
@@ -248,7 +252,7 @@ async function fromInput(given: Given<string>, noun: string, resolution: Resolut
   return undefined;
 }
 
-/** Removes one newline at the end, as editors and `echo` add it; further ones are kept as intended. */
+/** Decodes a secret and removes one newline at the end, which editors and `echo` add. Further newlines are kept. */
 function secretText(
   bytes: Buffer,
   { name, ifEmpty }: { readonly name: string; readonly ifEmpty: 'empty' | 'unreadable' },
@@ -288,8 +292,8 @@ function note(
 }
 
 /**
- * Whether the path may be a secret given by mistake: no such file exists, and it does not look like a path (no existing
- * folder, no extension, or characters of base64 that are unusual in paths).
+ * Whether a path may be a secret given by mistake: no such file exists, and the text does not look like a path (no
+ * existing folder, no extension, or base64 characters that are unusual in paths).
  */
 function looksLikeSecret(path: string, absolute: string): boolean {
   if (existsSync(absolute)) return false;

@@ -5,11 +5,13 @@ import { nearestName } from '../nearest-name.ts';
 import { givenTexts, problemWith, type Resolution } from './given.ts';
 import type { RunSettings } from './settings.ts';
 
-/** Selects scenarios. An empty selection is the whole catalogue; several kinds of selection narrow each other. */
+/**
+ * A selection of checks. If it is empty, the whole catalogue is selected; several kinds of selection narrow each other.
+ */
 export interface Selection {
   readonly suites: readonly string[];
   readonly scenarios: readonly string[];
-  /** Texts to find in the id or title, with `*` for any characters; any match selects. */
+  /** Texts to find in the id or title of a check; `*` stands for any characters. One match is enough. */
   readonly greps: readonly string[];
   readonly shard: { readonly index: number; readonly of: number } | null;
 }
@@ -43,7 +45,7 @@ export function selectScenarios(selection: Partial<Selection> = {}): Scenario[] 
     });
   }
   if (shard === null) return selected;
-  // Scenarios are dealt out in turn, so that shards have similar sizes and each scenario is in exactly one.
+  // Scenarios are distributed in turn, so that shards have similar sizes and each scenario is in exactly one of them.
   const mine = selected.filter((_, at) => at % shard.of === shard.index - 1);
   if (mine.length === 0) {
     const checks = selected.length === 1 ? '1 check is' : `${selected.length} checks are`;
@@ -57,7 +59,7 @@ export function selectScenarios(selection: Partial<Selection> = {}): Scenario[] 
 
 const SELECTING = { suites: 'suite', scenarios: 'scenario', grep: 'grep' } as const;
 
-/** Notes every selected name that the catalogue does not have. */
+/** Notes every selected name that is not in the catalogue. */
 export function checkNames({ settings, problems }: Resolution): void {
   for (const path of ['suites', 'scenarios', 'grep'] as const) {
     for (const given of givenTexts(settings, path)) {
@@ -67,7 +69,7 @@ export function checkNames({ settings, problems }: Resolution): void {
   }
 }
 
-/** Notes a selection that matches no check, if nothing else is wrong with it. */
+/** Notes that a selection matches no check, unless it has another problem. */
 export function checkSelection(run: RunSettings, { problems }: Resolution): void {
   if (problems.some(({ path }) => path !== null && /^(?:suites|scenarios|grep|shard)(?:\.|$)/.test(path))) return;
   try {

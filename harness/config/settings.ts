@@ -17,25 +17,28 @@ interface SettingRow {
   /** The flag in commander's syntax: `--timeout <duration>`. */
   readonly flag?: string;
   readonly environment?: string;
-  /** The commands that accept the flag: those that send, run the catalogue, certify, or judge without certifying. */
+  /**
+   * The commands that accept the flag: those that send, those that run the catalogue, `certify`, or those that judge
+   * without certifying.
+   */
   readonly group: 'endpoint' | 'run' | 'certify' | 'judge';
   /** The meaning as a phrase, for the help of the flag, the schema and the template. */
   readonly description: string;
-  /** The help of the flag, if it differs: the flag of a secret names a file. */
+  /** The help of the flag, if it differs from the description: the flag of a secret names a file. */
   readonly flagHelp?: string;
-  /** What the help, the schema and `config show` print if the setting is not set. */
+  /** The text that the help, the schema and `config show` print if there is no value. */
   readonly unset?: string;
-  /** The value in the template, as YAML. */
+  /** The value in the template, which is written as YAML. */
   readonly example: unknown;
   /** A paragraph above the setting in the template. */
   readonly intro?: string;
-  /** Whether the template sets it; other settings are comments there. */
+  /** Whether the template sets the value; other settings are commented out. */
   readonly preset?: boolean;
-  /** Whether it cannot be set in hookproof.yaml: it starts programs, or differs from job to job of one run. */
+  /** Whether the setting is only a flag, because it starts programs or differs between the jobs of one run. */
   readonly flagOnly?: boolean;
   /**
-   * Who sets it in `certify --partners`: the partner in its own file, the operator in the file of defaults, or the
-   * operator with the flag. If absent, it cannot be set. Partners describe their endpoint; they must not choose what
+   * Who may set the value in `certify --partners`: the partner in its own file, the operator in the file of defaults,
+   * or the operator with the flag. If absent, nobody can. Partners describe their endpoint; they must not decide what
    * their certificate is worth, where requests may go, or which files are read or written.
    */
   readonly setBy?: 'partner' | 'defaults' | 'flag';
@@ -47,7 +50,7 @@ type Typed =
   /** A secret: read from a file, a variable or a reference, and never shown. `noun` is its name in messages. */
   | { readonly type: 'secret'; readonly noun: string }
   | { readonly type: 'headers' }
-  /** Ids that the partner knows, or fields that its receiver needs, each as `path=value`. */
+  /** Ids that the partner knows, or fields that its receiver needs, as `path=value`. */
   | { readonly type: 'ids'; readonly kind: SampleKind }
   | { readonly type: 'fields' }
   /** A file of certificates or keys. */
@@ -55,11 +58,11 @@ type Typed =
   // Settings of the run. `field` is the name in `RunSettings`; a default is written as the user would write it.
   | { readonly type: 'word'; readonly field: string; readonly noun: string; readonly words: readonly string[] }
   | { readonly type: 'number' | 'duration'; readonly field: string; readonly bounds: Bounds; readonly default?: string }
-  /** Deliveries per second or minute. The value is the interval in milliseconds. */
+  /** A number of deliveries per second or minute. The value is the interval in milliseconds. */
   | { readonly type: 'rate'; readonly field: string; readonly bounds: Bounds }
   | { readonly type: 'switch' | 'words' | 'path' | 'paths' | 'command' | 'seed' | 'shard'; readonly field: string }
   | { readonly type: 'reporters' }
-  /** When `hookproof operate` runs the partners. */
+  /** The schedule of `hookproof operate`. */
   | {
       readonly type: 'schedule';
       readonly value: 'days' | 'count' | 'hours' | 'zone' | 'waits';
@@ -82,7 +85,7 @@ const FIXTURES: Readonly<Record<ClientFixture, string>> = {
 };
 export const FIXTURE_NAMES = Object.keys(FIXTURES) as readonly ClientFixture[];
 
-/** What the ids in each list identify. */
+/** The lists of ids, with what the ids in each identify. */
 const SAMPLE_LISTS = [
   ['transactions', 'transaction', 'transactions', ['T-1001', 'T-1002']],
   ['customers', 'customer', 'customers', ['C-1']],
@@ -740,7 +743,7 @@ export function settingAt(path: SettingPath): Setting {
   return found;
 }
 
-/** Whether a file can set it in `certify --partners`: the partner's, or that of the defaults. */
+/** Whether the partner's file, or the file of defaults, may set a value in `certify --partners`. */
 export function isSetBy(by: 'partner' | 'defaults', { group, setBy }: Setting): boolean {
   return group === 'endpoint' || setBy === 'partner' || setBy === by;
 }
@@ -755,7 +758,7 @@ type FlagValue<Type> = Type extends 'switch'
     ? readonly string[]
     : string;
 
-/** The command line flags as commander collects them. A flag that was not given is absent or undefined. */
+/** The command line flags as commander collects them. If a flag is not given, its value is absent or undefined. */
 export type ConfigFlags = { readonly url?: string | undefined } & {
   readonly [One in Row as One extends { flag: string } ? NameOf<One['flag']> : never]?:
     | FlagValue<One['type']>
@@ -786,14 +789,14 @@ type ValueOf<One> = One extends { type: 'switch' }
           : string | null;
 
 /**
- * The settings of the run. Durations are in milliseconds, paths are absolute, and `index` of a shard counts from 1.
- * Null or an empty list means not set.
+ * The settings of a run. Durations are in milliseconds, paths are absolute, and the index of a shard is counted from 1.
+ * Null or an empty list means that the setting is not set.
  */
 export type RunSettings = {
   readonly [One in Row as One extends { field: string } ? One['field'] : never]: ValueOf<One>;
 };
 
-/** Returns the default as `--help`, the schema and the template print it; undefined without a default. */
+/** Returns the default as `--help`, the schema and the template print it; undefined if there is none. */
 export function defaultText(setting: Setting): string | undefined {
   return 'default' in setting && setting.default !== undefined ? setting.default : setting.unset;
 }

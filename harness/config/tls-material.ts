@@ -31,19 +31,19 @@ import { ALL_LISTED, adviceText, throwIfAny } from './problems.ts';
 import { MAX_PEM_BYTES } from './read-file.ts';
 import { readSecret, refusedFile } from './secrets.ts';
 
-/** The TLS material of a partner, as far as it can be read. */
+/** The TLS material of a partner that could be read. */
 export interface TlsMaterial {
-  /** What the client can present, even if a correct server would reject it. */
+  /** The certificate and key that the client can present, even if a correct server would reject them. */
   readonly identity: Identity | undefined;
-  /** The certificates in the client certificate file, those of `identity` in their order. */
+  /** The certificates in the client certificate file. If `identity` is set, they are in the order of its chain. */
   readonly certificates: readonly X509Certificate[];
   /** The CAs to trust in addition to the system's. */
   readonly cas: readonly X509Certificate[];
 }
 
 /**
- * Reads the client certificate, its key and the CAs, and checks them as a correct server would. `tls` is PEM with the
- * key decrypted; undefined if nothing is configured, or if there is a problem, which is noted.
+ * Reads the client certificate, its key and the CAs, and checks them as a correct server would. `tls` is PEM text with
+ * the decrypted key; undefined if nothing is configured, or if a problem was noted.
  */
 export async function resolveTls(resolution: Resolution): Promise<{ tls: Partner['tls']; material: TlsMaterial }> {
   const { settings, problems } = resolution;
@@ -78,7 +78,9 @@ export async function resolveTls(resolution: Resolution): Promise<{ tls: Partner
 
 const CLIENT_PASSPHRASE_HINT = 'Set HOOKPROOF_CLIENT_KEY_PASSPHRASE, or tls.passphrase in the configuration file.';
 
-/** Notes a certificate without a key or the reverse, unless the other was given but is unusable. */
+/**
+ * Notes a certificate without a key or a key without a certificate, unless the other half was given but is unusable.
+ */
 function noteMissingHalf(
   certificate: Given<string> | undefined,
   key: Given<string> | undefined,
@@ -93,7 +95,7 @@ function noteMissingHalf(
   );
 }
 
-/** The settings that name a certificate and its key. */
+/** The values that name a certificate and its key. */
 export interface Places {
   readonly certificate: Given<string> | undefined;
   readonly key: Given<string> | undefined;
@@ -101,14 +103,14 @@ export interface Places {
 
 export interface GivenPair extends Places {
   readonly passphrase: Passphrase;
-  /** What to do about a key that is encrypted. */
+  /** The hint for an encrypted key. */
   readonly passphraseHint: string;
   /** Default: `client`. */
   readonly purpose?: Purpose;
   readonly cas?: readonly X509Certificate[];
 }
 
-/** The passphrase. `unread`: it is configured but could not be read, which has been noted. */
+/** The passphrase. `unread` means that it is configured but could not be read, which has been noted. */
 export type Passphrase = { readonly value: string | undefined; readonly unread: boolean };
 
 export async function readPassphrase(given: Given<string> | undefined, resolution: Resolution): Promise<Passphrase> {
@@ -119,8 +121,8 @@ export async function readPassphrase(given: Given<string> | undefined, resolutio
 export type PairReading = MaterialReading<Identity> & { readonly certificates: readonly X509Certificate[] };
 
 /**
- * Reads the certificate and the key, or one alone if the other cannot be read. Unreadable files are noted. The caller
- * decides about the findings: an expired certificate is a problem for one caller and required by another.
+ * Reads the certificate and the key, or only one of them if the other cannot be read. Unreadable files are noted. The
+ * caller evaluates the findings, because an expired certificate is a problem for one caller and required by another.
  */
 export async function readPair(pair: GivenPair, resolution: Resolution): Promise<PairReading> {
   const { passphrase, passphraseHint, purpose = 'client', cas = [] } = pair;
@@ -137,7 +139,7 @@ export async function readPair(pair: GivenPair, resolution: Resolution): Promise
   const certificates = reading.value?.chain ?? (cert && readCertificates(cert.bytes, cert.source).value) ?? [];
   return { ...reading, problems: withHint, certificates };
 
-  /** Without its passphrase, the key would only add another problem. */
+  /** Returns the problems of each file, but skips a key whose passphrase is unread, to avoid a second problem. */
   function readAlone() {
     const ofKey =
       key === undefined || passphrase.unread
@@ -147,14 +149,14 @@ export async function readPair(pair: GivenPair, resolution: Resolution): Promise
   }
 }
 
-/** Returns certificate and key as PEM, with the chain in order and the key decrypted. */
+/** Returns the certificate and the key as PEM text, with the chain in order and the key decrypted. */
 export function pairPem({ chain, keyPem }: Identity): { readonly cert: string; readonly key: string } {
   return { cert: certificatesPem(chain), key: keyPem };
 }
 
 /**
- * Reads the file that a setting names. Returns undefined and notes the problem if that fails. Private keys are added to
- * the secrets.
+ * Reads the file that a setting names. If that fails, notes the problem and returns undefined. Private keys are added
+ * to the secrets.
  */
 async function readMaterial(given: Given<string>, resolution: Resolution): Promise<MaterialFile | undefined> {
   const inline = isMaterial(given);
@@ -185,10 +187,10 @@ async function readMaterial(given: Given<string>, resolution: Resolution): Promi
   return undefined;
 }
 
-/** Whether a value is the material itself instead of a path; then no message may repeat it. */
+/** Whether a value is the certificate or key itself instead of a path. If so, no message may repeat it. */
 function isMaterial({ value, base }: Given<string>): boolean {
   if (/BEGIN [A-Z0-9 ]+/.test(value) || /[\r\n]/.test(value)) return true;
-  // Longer text of only these characters is base64 or hexadecimal rather than a path.
+  // A longer text of only these characters is base64 or hexadecimal rather than a path.
   return /^[A-Za-z0-9+/=_-]{40,}$/.test(value) && !existsSync(resolve(base, value));
 }
 
@@ -209,7 +211,7 @@ export function shownMaterial(given: Given<string> | undefined): string {
   return isMaterial(given) ? redacted(given.value) : given.value;
 }
 
-/** Notes the loader's problems, each at the setting that it concerns. */
+/** Notes the problems that the loader found, each at the setting that causes it. */
 export function noteProblems(findings: readonly MaterialFinding[], places: Places, { problems }: Resolution): void {
   for (const { about, code, what, hint } of findings) {
     const place = places[about];
@@ -217,7 +219,7 @@ export function noteProblems(findings: readonly MaterialFinding[], places: Place
   }
 }
 
-/** Notes the loader's advice, each with its setting. */
+/** Notes the advice of the loader, each with its setting. */
 export function noteAdvice(findings: readonly MaterialFinding[], places: Places, { advice }: Resolution): void {
   for (const { about, code, what, hint } of findings) {
     const place = places[about];
@@ -226,7 +228,7 @@ export function noteAdvice(findings: readonly MaterialFinding[], places: Places,
   }
 }
 
-/** Converts `KEY_OTHER_PAIR` to `key-other-pair`. */
+/** Converts a code to a reason: `KEY_OTHER_PAIR` becomes `key-other-pair`. */
 function reasonOf(code: string): string {
   return code.toLowerCase().replaceAll('_', '-');
 }
@@ -243,11 +245,14 @@ export interface ServerPairFiles {
   readonly cert: FlagFile;
   readonly key: FlagFile;
   readonly passphrase: string | undefined;
-  /** What to do about a key that is encrypted. */
+  /** The hint for an encrypted key. */
   readonly passphraseHint: string;
 }
 
-/** Certificate and key in PEM, with the chain in order and the key decrypted. `advice` has one sentence per entry. */
+/**
+ * The certificate and the key as PEM text, with the chain in order and the key decrypted. Each entry of `advice` is a
+ * sentence.
+ */
 export interface ServerPair {
   readonly cert: string;
   readonly key: string;
@@ -255,8 +260,8 @@ export interface ServerPair {
 }
 
 /**
- * Reads the current certificate and key with which `hookproof receiver` serves HTTPS. What a correct client would
- * reject, such as an expired certificate, is only advice, because the user may want to test it.
+ * Reads the current certificate and key of `hookproof receiver`. Faults for which a correct client would reject them,
+ * such as an expired certificate, are only advice, because the user may want to test them.
  *
  * @throws HookproofError of kind `usage`, which names the flag and the file
  */
@@ -282,7 +287,7 @@ export async function readServerPair({ cert, key, passphrase, passphraseHint }: 
   return { ...pairPem(value), advice: resolution.advice.map(adviceText) };
 }
 
-/** Reads the CAs of client certificates, the whole file as PEM. Throws like {@link readServerPair}. */
+/** Reads the CAs of client certificates, and returns the whole file as PEM text. Throws like {@link readServerPair}. */
 export async function readClientCa({
   flag,
   file,

@@ -39,7 +39,7 @@ export function durationText(milliseconds: number): string {
 export const RATE = /^(\d{1,6}(?:\.\d{1,3})?)\/(s|m)$/;
 export const RATE_HINT = 'Write a number, a slash and a unit, for example 5/s or 100/m.';
 
-/** Parses a rate into the interval in milliseconds. */
+/** Parses a rate into the interval between deliveries in milliseconds. */
 export function rate(given: Given<string>, [min, max]: Bounds, problems: Problem[]): number | undefined {
   const [, count, unit] = RATE.exec(given.value) ?? [];
   const milliseconds = unit === 's' || unit === 'm' ? UNITS[unit] / Number(count) : Number.NaN;
@@ -71,10 +71,10 @@ export function durationOfFlag(flag: string, text: string, bounds: Bounds): numb
 
 const DAY_MS = 86_400_000;
 
-/** The longest validity of a server certificate from a public CA, and so of ours. */
+/** Maximum number of days: the longest validity of a server certificate from a public CA, also used as our limit. */
 const MAX_DAYS = 398;
 
-/** A number of days such as `90d`, in milliseconds. Throws a {@link HookproofError} that names the flag. */
+/** Parses a number of days such as `90d` into milliseconds. Throws a {@link HookproofError} that names the flag. */
 export function daysOfFlag(flag: string, text: string): number {
   return ofFlag(flag, text, (given, problems) => {
     const days = /^\d{1,3}d$/.test(text) ? Number.parseInt(text, 10) : Number.NaN;
@@ -85,7 +85,7 @@ export function daysOfFlag(flag: string, text: string): number {
   });
 }
 
-/** How a number that a flag must have is refused. */
+/** The code and hint of the problem with an invalid number. */
 interface NumberRefusal {
   readonly code: string;
   readonly hint: string;
@@ -108,7 +108,10 @@ export function numberOfFlag(flag: string, text: string, bounds: Bounds, refusal
   return ofFlag(flag, text, (given, problems) => wholeNumber(given, bounds, problems, refusal));
 }
 
-/** Returns the word if it is one of `words`. `noun` is its name in messages: "a profile". */
+/**
+ * Returns the word if it is one of `words`; otherwise notes a problem. `noun` describes a word in messages: "a
+ * profile".
+ */
 export function oneOf<T extends string>(
   word: string,
   words: readonly T[],
@@ -142,14 +145,17 @@ export function shardOfFlag(text: string): { readonly index: number; readonly of
 
 export const SEED_HINT = 'A seed is 1 to 64 letters, digits, or any of . : _ -';
 
-/** Parses a seed. It has only letters, digits and a few marks, because it is printed in commands that people copy. */
+/**
+ * Parses a seed. It may contain only letters, digits and a few marks, because it is printed in commands that people
+ * copy.
+ */
 export function seed(given: Given<string>, problems: Problem[]): string | undefined {
   if (/^[\w.:-]{1,64}$/.test(given.value)) return given.value;
   problems.push(problemWith(given, `${shown(given)} is not a seed`, SEED_HINT));
   return undefined;
 }
 
-/** Parses a value as JSON, or returns it as text. */
+/** Parses text as JSON; if it is not JSON, returns it as text. */
 export function jsonOr(text: string): JsonValue {
   try {
     return JSON.parse(text) as JsonValue;

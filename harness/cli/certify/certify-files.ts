@@ -9,15 +9,15 @@ import { errorCode } from '../terminal.ts';
 /** The files that `hookproof certify` writes to its folder in addition to run.json. */
 export const CERTIFICATE_FILES = { certificate: 'certificate.dsse.json', configuration: 'configuration.json' } as const;
 
-/** Where certificates are written without `--output-dir`. */
+/** Default output folder of `certify`. */
 export const CERTIFICATE_FOLDER = 'hookproof-certificate';
 
 const MAX_KEY_BYTES = 64 * 1024;
-/** The result documents of runs with many failures are large. */
+/** Maximum size of a result document in bytes. Runs with many failures have large ones. */
 export const MAX_RESULT_BYTES = 512 * 1024 * 1024;
 
 /**
- * Reads a file that the user named. `what` is its name in messages.
+ * Reads a file that the user named, of at most `most` bytes. `what` is its name in messages.
  *
  * @throws HookproofError CERTIFY_FILE
  */
@@ -27,7 +27,7 @@ export async function readNamed(path: string, what: string, most = MAX_RESULT_BY
   throw new HookproofError('CERTIFY_FILE', `${what} ${path} ${content.reason}`, { hint: 'Check the path.' });
 }
 
-/** Reads the text of a key file. A key given instead of a path is never printed. */
+/** Reads the text of a key file. If the user gives a key instead of a path, the key is never printed. */
 export function readKeyText(path: string, flag: string): Promise<string> {
   if (/BEGIN|[\r\n]/.test(path)) {
     throw new HookproofError('CERTIFY_KEY', `${flag} takes the path of a file, but a key was given`, {
@@ -48,7 +48,7 @@ export async function writeNew(path: string, text: string | Uint8Array, mode = 0
   }
   try {
     await file.writeFile(text);
-    // Synced to disk before it is reported, because it is evidence.
+    // Synced to disk before its path is printed, because the file is evidence.
     await file.sync();
   } catch (cause) {
     await rm(path, { force: true });

@@ -45,7 +45,10 @@ export interface FleetFlags {
 
 type FleetConfigFlags = ConfigFlags & { readonly config?: string };
 
-/** Twice the processors, because a run mostly waits; at most eight, because each holds a whole run in memory. */
+/**
+ * Default number of concurrent runs: twice the processors, because a run mostly waits; at most eight, because each run
+ * is held in memory.
+ */
 const DEFAULT_PARALLEL = Math.min(8, 2 * availableParallelism());
 
 /** Reads and checks the partners, certifies them, and writes the report. Returns the exit code. */
@@ -59,7 +62,7 @@ export async function certifyFleet(
   const { broken, folder, limits, members } = planned;
   const exitOn = exitOnOfFlag(flags.exitOn);
   if (flags.check === true) {
-    // A wrong key would otherwise be found only by the certification.
+    // Checked here as well, because `--check` should also find an invalid key.
     if (keyFlags.key !== undefined) await signingKey(keyFlags);
     printPlan(planned);
     return broken.length > 0 ? 2 : 0;
@@ -131,7 +134,7 @@ export async function certifyFleet(
   return interruption.exitCode() ?? exitCodeOfFleet(finished, exitOn);
 }
 
-/** Returns the partners that the resumed certification has finished with the same configuration, by name. */
+/** Returns the partners that the resumed certification finished with the same configuration, by name. */
 async function finishedIn(
   folder: string,
   keys: ReadonlyMap<string, string>,
@@ -189,7 +192,7 @@ async function plan(flags: FleetFlags, given: FleetConfigFlags, validForMs: numb
   return { folder: outputFolder(outputDir), limits, members, broken, document };
 }
 
-/** Settings of one partner: they belong in its file. */
+/** Flags for settings that belong in the file of each partner. */
 const PARTNER_SETTINGS: readonly (keyof FleetConfigFlags)[] = [
   'config',
   'url',
@@ -218,7 +221,7 @@ function refuseFlagsOfOne(flags: FleetConfigFlags): void {
   });
 }
 
-/** The partners of one shard: every n-th of a sorted list. */
+/** Returns the items of one shard: every n-th of a sorted list. */
 function partnersOfShard<T>(items: readonly T[], shard: { index: number; of: number } | null): T[] {
   return items.filter((_, at) => shard === null || at % shard.of === shard.index - 1);
 }
@@ -240,7 +243,9 @@ function printPlan({ broken, document, folder, limits, members }: Plan): void {
   );
 }
 
-/** Returns the certification to resume. It must have been started with the same partners and flags. */
+/**
+ * Returns the certification to resume. Throws `FLEET_RESUME` unless it was started with the same partners and flags.
+ */
 function resumable(begun: FleetDocument | null, now: FleetDocument, folder: string): FleetDocument {
   if (begun === null) {
     const hint = 'Remove `--resume` to start one, or give its folder with `--output-dir`.';
@@ -258,7 +263,7 @@ function differentCertification(what: string): HookproofError {
   });
 }
 
-/** Restores the outcomes of the previous certification that the resumed one was compared with. */
+/** Restores the outcomes with which the interrupted certification was compared. */
 function withPreviousOutcomes(document: FleetDocument, begun: FleetDocument): FleetDocument {
   const earlier = new Map(begun.partners.map(({ name, previous }) => [name, previous]));
   const partners = document.partners.map((one) => ({

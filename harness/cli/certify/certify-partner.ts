@@ -1,4 +1,4 @@
-/** Certifies one partner of many, from its configuration to its folder. Nothing here affects other partners. */
+/** Certifies one of many partners, from its configuration to its folder. Nothing here affects other partners. */
 import type { KeyObject } from 'node:crypto';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -25,10 +25,10 @@ export interface Certification {
   readonly signal: AbortSignal;
 }
 
-/** What one run needs. */
+/** The options of one partner's run. */
 export interface PartnerRun
   extends Pick<Certification, 'privateKey' | 'signal' | 'timeoutMs' | 'validForMs' | 'workers'> {
-  /** An empty folder for its files. */
+  /** An empty folder for the partner's files. */
   readonly into: string;
   readonly now?: () => Date;
 }
@@ -55,7 +55,7 @@ const NEVER_RUN = {
   previous: null,
 } satisfies Partial<FleetPartner>;
 
-/** The entry of a partner whose file cannot be used. */
+/** Returns the entry of a partner whose file cannot be used. */
 export function refusedPartner({ name, problems }: BrokenMember): FleetPartner {
   const refusals = problems.map((problem) => {
     const [message = '', ...fix] = problem.split('\n');
@@ -65,8 +65,7 @@ export function refusedPartner({ name, problems }: BrokenMember): FleetPartner {
 }
 
 /**
- * Certifies one partner and moves its folder into place. Null if the certification was interrupted before the partner
- * was finished: then nothing of it is kept.
+ * Certifies one partner and moves its folder into place. Returns null, and keeps nothing, if the run was interrupted.
  */
 export async function certifyPartner(
   member: FleetMember,
@@ -81,7 +80,7 @@ export async function certifyPartner(
   return partner;
 }
 
-/** Certifies one partner, and writes the files about it. Null if it was interrupted. */
+/** Certifies one partner and writes its files. Returns null if the run was interrupted. */
 export async function runPartner(
   member: FleetMember,
   { into, now = () => new Date(), privateKey, signal, timeoutMs, validForMs, workers }: PartnerRun,
@@ -124,8 +123,8 @@ export async function runPartner(
 }
 
 /**
- * Returns the entry of a partner after an error on our side, such as a full disk. It is not saved, so `--resume` tries
- * again.
+ * Returns the entry of a partner after an internal error, such as a full disk. The entry is not saved, so `--resume`
+ * runs the partner again.
  */
 export function brokenPartner(member: FleetMember, error: unknown): FleetPartner {
   const redactor = createRedactor({ values: namedSecrets(member.config.secrets) });

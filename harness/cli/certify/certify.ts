@@ -108,7 +108,7 @@ function refuseFlagsOfMany(flags: Partial<FleetFlags>): void {
   });
 }
 
-/** Throws every reason that prevents a certificate and is known before anything is sent. */
+/** Throws `CERTIFY_REFUSED` with every reason against a certificate that is known before anything is sent. */
 function refuseBefore(config: ResolvedConfig): void {
   const refusals = configurationRefusals(config);
   if (refusals.length === 0) return;
@@ -116,7 +116,7 @@ function refuseBefore(config: ResolvedConfig): void {
   throw new HookproofError('CERTIFY_REFUSED', `no certificate can be issued:${list}`, { hint: 'Nothing was sent.' });
 }
 
-/** Adds the result document and the HTML report in the folder of the certificate to the reporters. */
+/** Adds reporters that write the result document and the HTML report to the folder of the certificate. */
 function withFolder(config: ResolvedConfig): { config: ResolvedConfig; folder: string } {
   if (config.run.outputDir !== null) return { config, folder: config.run.outputDir };
   const folder = resolve(CERTIFICATE_FOLDER);

@@ -15,20 +15,22 @@ import { type FleetDocument, type FleetPartner, factsOf, fleetPartner, NO_FACTS,
 import { resultDocument } from '../../report/result-document.ts';
 import { CERTIFICATE_FILES, MAX_RESULT_BYTES } from './certify-files.ts';
 
-/** The entry of the partner in `fleet.json`, and when its certification began, which identifies it. */
+/** The file with the partner's entry in `fleet.json` and the start time of the certification, which identifies it. */
 export const OUTCOME = 'outcome.json';
 
-/** A finished partner. `--resume` keeps it in the same certification, if `key` is the same. */
+/** A finished partner. `--resume` keeps it if the certification and `key` are the same. */
 export interface Finished {
   readonly certification: string;
   readonly key: string;
   readonly partner: FleetPartner;
 }
 
-/** The files of a partner by name, or why they are rejected, as the end of a sentence about the folder. */
+/**
+ * The verified files of a partner by name, or the reason for rejecting them, as the end of a sentence about the folder.
+ */
 export type CheckedFiles = { readonly files: ReadonlyMap<string, Buffer> } | { readonly problem: string };
 
-/** What the folder must agree with. `fleet` is absent if the partner is resumed. */
+/** The values that the folder must agree with. `fleet` is absent when a certification is resumed. */
 interface Claim {
   readonly certification: string;
   readonly partner: FleetPartner;
@@ -46,7 +48,7 @@ export async function checkFinished(folder: string, claim: Claim): Promise<Check
   return problem === null ? read : { problem };
 }
 
-/** Reads the result of a partner from its folder; null if there is no readable one. */
+/** Reads the result of a partner from its folder; null if no readable result exists. */
 export async function readFinished(folder: string): Promise<Finished | null> {
   const content = await readFile(join(folder, OUTCOME), MAX_RESULT_BYTES);
   if ('reason' in content) return null;
@@ -56,7 +58,7 @@ export async function readFinished(folder: string): Promise<Finished | null> {
   return { certification: value.certification, key: value.key, partner: partner.data };
 }
 
-/** Reads exactly these files, and refuses links, which may lead to any file of this machine. */
+/** Reads exactly these files, and rejects links, which could lead to any file on this machine. */
 async function readOwnFiles(folder: string, names: readonly string[]): Promise<CheckedFiles> {
   const found = await lstat(folder).catch(() => null);
   if (found === null) return { problem: 'does not exist' };
@@ -88,7 +90,7 @@ function outcomeProblem(files: Files, { certification, partner }: Claim): string
   return agrees ? null : `contains an ${OUTCOME} that differs from fleet.json`;
 }
 
-/** Returns why the run is not the one in the entry; null if it is. */
+/** Returns why the result document does not match the partner's entry; null if it does. */
 function documentProblem(files: Files, { fleet, partner }: Claim): string | null {
   const bytes = files.get(OUTPUT_FILES.json);
   if (bytes === undefined) {
@@ -150,7 +152,7 @@ function certificateProblem(files: Files, { keys, partner }: Claim): string | nu
     : `contains a ${CERTIFICATE_FILES.configuration} that is not the certified one`;
 }
 
-/** Rounds down to whole seconds, as the times in a certificate. */
+/** Returns a time in whole seconds since the epoch, rounded down like the times in a certificate. */
 const secondOf = (time: string) => Math.floor(Date.parse(time) / 1000);
 
 function jsonIn(bytes: Buffer | undefined): unknown {

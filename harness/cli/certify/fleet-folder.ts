@@ -30,7 +30,7 @@ import { trustedKeys } from './signing-key.ts';
 /** The files in the output folder, next to the folders of the partners. */
 const DOCUMENT = 'fleet.json';
 const UNFINISHED = '.unfinished-';
-/** The folder of the results that a later certification has replaced. */
+/** The folder for results that a later certification has replaced. */
 export const EARLIER = '_earlier';
 
 interface MergeFlags {
@@ -82,7 +82,7 @@ export async function certifyMergeCommand(folders: readonly string[], flags: Mer
   return exitCodeOfFleet(document, exitOn);
 }
 
-/** Copies the records of the shards. With `--register`, the shards have written them to their common place already. */
+/** Copies the records of the shards into one register. With `--register`, the shards already share one. */
 async function joinRegisters(
   given: readonly NamedFleet[],
   folder: string,
@@ -106,7 +106,7 @@ async function joinRegisters(
 }
 
 /**
- * Reads the document of a folder, or the named file itself; null if there is none. Throws `FLEET_FILE` if it is
+ * Reads `fleet.json` from a folder, or the named file itself; null if it does not exist. Throws `FLEET_FILE` if it is
  * invalid.
  */
 export async function readFleet(place: string): Promise<FleetDocument | null> {
@@ -143,10 +143,7 @@ export function outputFolder(named: string): string {
   }
 }
 
-/**
- * Throws `FLEET_FOLDER` if nothing can be written to the output folder. Asked before the partners are certified or
- * copied.
- */
+/** Throws `FLEET_FOLDER` if the output folder is not writable. Called before partners are certified or copied. */
 function refuseUnwritable(folder: string): void {
   const obstacle = whyNotWritable(folder);
   if (obstacle === null) return;
@@ -155,7 +152,7 @@ function refuseUnwritable(folder: string): void {
   });
 }
 
-/** Creates the folder, and removes unfinished parts that killed processes left behind. */
+/** Creates the output folder, and removes the unfinished folders of killed processes. */
 export async function openFolder(folder: string): Promise<void> {
   refuseUnwritable(folder);
   await mkdir(folder, { recursive: true });
@@ -171,18 +168,18 @@ export async function beginPartner(folder: string, name: string): Promise<string
   return place;
 }
 
-/** Moves the folder of a finished partner into place. */
+/** Writes the result of a partner into its folder, and moves the folder into place. */
 export async function placePartner(folder: string, unfinished: string, finished: Finished): Promise<void> {
   await finishPartner(unfinished, finished);
   await moveIntoPlace(folder, unfinished, finished);
 }
 
-/** Writes the result of a partner into its folder, which is complete then. */
+/** Writes the result of a partner into its folder, which completes the folder. */
 export async function finishPartner(unfinished: string, finished: Finished): Promise<void> {
   await writeNew(join(unfinished, OUTCOME), `${JSON.stringify(finished, null, 1)}\n`);
 }
 
-/** Gives a complete folder the name of its partner. The one of an earlier certification is moved aside. */
+/** Renames a complete folder to the name of its partner. A folder from an earlier certification is moved aside. */
 export async function moveIntoPlace(folder: string, unfinished: string, finished: Finished): Promise<void> {
   const { name } = finished.partner;
   try {
@@ -194,7 +191,9 @@ export async function moveIntoPlace(folder: string, unfinished: string, finished
   }
 }
 
-/** Returns the folders of a partner that killed processes left behind, with the result of the complete ones. */
+/**
+ * Returns the folders of a partner that killed processes left behind, each with its result; null if it is incomplete.
+ */
 export async function leftBehind(
   folder: string,
   name: string,
@@ -208,7 +207,7 @@ export async function leftBehind(
   );
 }
 
-/** Returns the result of this partner in the same certification before it was interrupted; null if it must be run. */
+/** Returns the partner's result from the interrupted certification; null if the partner must be run. */
 export async function finishedPartner(
   folder: string,
   name: string,
@@ -221,10 +220,10 @@ export async function finishedPartner(
   return 'files' in checked ? partner : null;
 }
 
-/** Whether this partner was finished and has a folder. A partner that an error stopped has none. */
+/** Whether the partner was run and therefore has a folder. After an internal error it has none. */
 const hasFolder = ({ startedAt }: FleetPartner) => startedAt !== null;
 
-/** Returns why the partners' folders are rejected, one line each. */
+/** Returns why folders of partners are rejected, one line each. */
 async function checkShard({ name: from, fleet }: NamedFleet, keys: readonly KeyObject[]): Promise<string[]> {
   const problems: string[] = [];
   for (const partner of fleet.partners) {
@@ -239,7 +238,7 @@ async function checkShard({ name: from, fleet }: NamedFleet, keys: readonly KeyO
   return problems;
 }
 
-/** Copies the folders of a shard's partners, each file as it was verified. */
+/** Copies the folders of a shard's partners. Writes the bytes that were verified, without reading the files again. */
 async function copyPartners({ name: from, fleet }: NamedFleet, to: string, keys: readonly KeyObject[]): Promise<void> {
   await mkdir(to, { recursive: true });
   for (const partner of fleet.partners.filter(hasFolder)) {
@@ -263,7 +262,7 @@ function notMerged(message: string, options: { hint: string; cause?: unknown }):
   return new HookproofError('FLEET_NOT_MERGED', message, options);
 }
 
-/** Returns the certification to compare with: the named one, or the latest in the output folder. */
+/** Returns the certification to compare with: the one that `named` refers to, or the latest in the output folder. */
 export async function previousOf(named: string | undefined, last: FleetDocument | null): Promise<FleetDocument | null> {
   if (named === undefined) return last;
   const found = await readFleet(named);
@@ -273,7 +272,7 @@ export async function previousOf(named: string | undefined, last: FleetDocument 
   });
 }
 
-/** Moves the folder of a partner from an earlier certification aside. */
+/** Moves the folder of a partner from an earlier certification aside, to make way for `certification`. */
 async function setAside(folder: string, name: string, certification: string): Promise<void> {
   const aside = withinFolder(join(folder, EARLIER, `before-${certification.replaceAll(/[:.]/g, '-')}`), folder);
   await mkdir(aside, { recursive: true });

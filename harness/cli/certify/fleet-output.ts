@@ -34,7 +34,7 @@ export interface FleetProgress {
   close(): void;
 }
 
-/** Prints one line for each finished partner, and on a terminal a live line. */
+/** Creates a progress display: one line for each finished partner and, on a terminal, a live line. */
 export function createFleetProgress(total: number, already: number, parallel: number): FleetProgress {
   const stream = process.stderr;
   const display = displayOf(stream);
@@ -81,7 +81,7 @@ export function createFleetProgress(total: number, already: number, parallel: nu
   };
 }
 
-/** The summary: text, or JSON. */
+/** Prints the summary as text or JSON. */
 export function printFleet(document: FleetDocument, folder: string, json: boolean, exitOn?: ExitOn): void {
   const { partners, shard, totals } = document;
   const worse = partners.filter((partner) => changeOf(partner) === 'worse').map(({ name }) => name);
@@ -139,7 +139,7 @@ function totalsText({ totals }: FleetDocument): string {
     .join(', ');
 }
 
-/** @throws HookproofError FLEET_EXIT_ON */
+/** Parses `--exit-on`. @throws HookproofError FLEET_EXIT_ON */
 export function exitOnOfFlag(text: string | undefined): ExitOn {
   const found = text === undefined ? 'partners' : EXIT_ON.find((one) => one === text);
   if (found !== undefined) return found;

@@ -1,4 +1,4 @@
-/** What a certification of many partners writes to the register, and the page that is derived from it. */
+/** Writes the outcomes of a certification of many partners to the register, and derives the page from it. */
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { writePartnersPage } from '../partners/partners-page.ts';
 import { appendRecords, type RegisterFlags, readRecords, registerOf, standingsAt } from '../partners/register-input.ts';
 import { CERTIFICATE_FILES } from './certify-files.ts';
 
-/** The events of a certification, in contrast to those of a recheck or an operator. */
+/** The events that record a certification; other events record a recheck or a decision of the operator. */
 const OUTCOMES: ReadonlySet<string> = new Set(['certified', 'failed', 'refused', 'inconclusive', 'harness-error']);
 
 interface About {
@@ -26,9 +26,9 @@ export class FleetRegister {
   readonly #register: Register;
   readonly #privateKey: KeyObject;
   readonly #folder: string;
-  /** Partner and start of the runs that have a record: a certification that was killed may lack the last ones. */
+  /** The runs that have a record, as partner and start time. A killed process may not have recorded its last runs. */
   readonly #known = new Set<string>();
-  /** The last record of a certification of each partner before this one. */
+  /** The latest earlier certification of each partner. */
   readonly #before = new Map<string, RegisterRecord>();
 
   private constructor(
@@ -52,13 +52,13 @@ export class FleetRegister {
     return new FleetRegister(register, about, await readRecords(register));
   }
 
-  /** The outcome of a partner's last certification before this one; null without one. */
+  /** Returns the outcome of the partner's previous certification; null if there is none. */
   previousOf(partner: string): FleetPartner['previous'] {
     const last = this.#before.get(partner);
     return last === undefined ? null : { outcome: last.event as FleetPartner['outcome'] };
   }
 
-  /** Adds a record for each partner that has none for its run. */
+  /** Adds a record for each partner whose run is not recorded yet. */
   async add(partners: readonly FleetPartner[]): Promise<void> {
     const records: RegisterRecord[] = [];
     for (const partner of partners) {
@@ -77,7 +77,9 @@ export class FleetRegister {
     await appendRecords(this.#register, [createPublicKey(this.#privateKey)], records);
   }
 
-  /** Writes the page from the register, with what has changed since the certification began, and closes it. */
+  /**
+   * Writes the page from the register, including the changes since the certification began, and closes the register.
+   */
   async close(document: FleetDocument): Promise<void> {
     const { records } = await this.#register.read();
     const keys = [createPublicKey(this.#privateKey)];
@@ -102,7 +104,7 @@ export class FleetRegister {
   }
 }
 
-/** Signs the grant of a certified partner; null for another one. */
+/** Signs the grant of a partner; null if the partner is not certified. */
 export function grantOf(
   { certificate, evidenceLevel, name, outcome, profile, revision, url }: FleetPartner,
   certificateBytes: Buffer,

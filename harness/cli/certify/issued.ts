@@ -1,6 +1,6 @@
 /**
- * Commands for an issued certificate: `hookproof certify verify` checks it offline, `hookproof certify recheck` sends a
- * few deliveries to the endpoint that it is for.
+ * Commands for issued certificates: `hookproof certify verify` checks a certificate offline, `hookproof certify
+ * recheck` sends a few deliveries to the certified endpoint.
  */
 import { resolve } from 'node:path';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
@@ -123,7 +123,10 @@ function refuseWithPartners(given: Readonly<Record<string, unknown>>): void {
   });
 }
 
-/** The URL of the certificate, if it is complete: a certificate omits the query, so such a URL must be configured. */
+/**
+ * Returns the endpoint's URL from the certificate. Undefined if HOOKPROOF_URL is set, or if the URL had a query, which
+ * a certificate omits: then the URL must be configured.
+ */
 function urlFor({ predicate, subject }: NonNullable<Verification['statement']>): string | undefined {
   if ((process.env.HOOKPROOF_URL ?? '') !== '') return undefined;
   const { url } = predicate.hookproofCertificate.endpoint;
@@ -133,7 +136,7 @@ function urlFor({ predicate, subject }: NonNullable<Verification['statement']>):
 interface RecheckOutcome {
   readonly verification: Verification;
   readonly drift: readonly Drift[];
-  /** The checks; null if nothing was sent. */
+  /** The checks that were run; null if nothing was sent. */
   readonly checks: readonly { readonly id: string; readonly verdict: string }[] | null;
 }
 
@@ -168,7 +171,7 @@ function canaryText(checks: NonNullable<RecheckOutcome['checks']>): string {
   return others.length > 0 ? `${named}; not passed: ${others.join(', ')}` : named;
 }
 
-/** Verification rejects smaller files that are too large; this limit only protects the memory. */
+/** Protects the memory. Verification has its own, lower limit. */
 const MAX_CERTIFICATE_BYTES = 16 * 1024 * 1024;
 
 async function verifyFile(file: string, flags: VerifyFlags): Promise<Verification> {
@@ -188,7 +191,7 @@ async function verifyFile(file: string, flags: VerifyFlags): Promise<Verificatio
   });
 }
 
-/** ISO 8601: a date, or a time with its zone. */
+/** Parses `--at`: an ISO 8601 date, or a time with its zone. Default: now. @throws HookproofError CERTIFY_TIME */
 export function timeOf(text: string | undefined): Date {
   if (text === undefined) return new Date();
   const time = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d))?$/.test(text)

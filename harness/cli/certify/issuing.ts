@@ -1,4 +1,4 @@
-/** Shared by `certify` for one endpoint and for many: refusals, addresses, the certificate. */
+/** Issues certificates, for `certify` with one partner or many: refusals, allowed addresses, files. */
 import type { KeyObject } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ import type { AddressPolicy } from '../../transport/index.ts';
 import { namedSecrets } from '../conduct.ts';
 import { CERTIFICATE_FILES, writeNew } from './certify-files.ts';
 
-/** Returns every reason in the configuration that prevents a certificate, before anything is sent. */
+/** Returns every reason in the configuration against a certificate, before anything is sent. */
 export function configurationRefusals({ run, partner, clientFixtures, evidenceSources }: ResolvedConfig): Refusal[] {
   return refusalsBefore({
     profile: run.profile,
@@ -68,7 +68,7 @@ export async function recheckConfigured(
 interface CertificateContent {
   readonly config: ResolvedConfig;
   readonly document: ResultDocument;
-  /** The bytes of the document as saved. */
+  /** The bytes of the result document as saved. */
   readonly documentBytes: Buffer;
   readonly identity: EndpointIdentity;
   /** Default: now. */
@@ -77,7 +77,7 @@ interface CertificateContent {
   readonly privateKey: KeyObject;
 }
 
-/** Issues a certificate and writes it to the folder, with the configuration that it refers to: both files or none. */
+/** Issues a certificate and writes it to the folder with the configuration that it refers to: both files or neither. */
 export async function writeCertificate(
   folder: string,
   { config, document, documentBytes, identity, issuedAt = new Date(), validForMs, privateKey }: CertificateContent,

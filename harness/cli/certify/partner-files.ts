@@ -1,4 +1,4 @@
-/** Reads the partners' files, one each, and checks all of them before the first request. */
+/** Reads the files of the partners and checks all of them before the first request. */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
@@ -27,17 +27,17 @@ export interface BrokenMember {
 const DEFAULTS = '_defaults.yaml';
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
-/** The problems of one file or of the folder. A line may be followed by indented lines: the hint. */
+/** The problems of one file or of the folder. Indented lines after a problem are its hint. */
 interface FileProblems {
   readonly place: string;
   readonly lines: readonly string[];
 }
 
 /**
- * Reads and checks every partner, or those of `only`. HOOKPROOF_URL, HOOKPROOF_SECRET and similar variables are
- * ignored, because they would apply to every partner. Files of partners are not trusted: each refers to variables and
- * files of its partner only, and sets what describes its endpoint. A file that cannot be used is a matter of its
- * partner: the others are read.
+ * Reads and checks every partner, or those in `only`. Variables such as HOOKPROOF_URL and HOOKPROOF_SECRET are ignored,
+ * because they would apply to every partner. The files of partners are not trusted: a file may only refer to variables
+ * and files of its own partner, and may only set what describes its endpoint. If one file cannot be used, the others
+ * are still read.
  *
  * @throws HookproofError FLEET_INVALID, which lists every problem of the folder, its file names and its defaults
  */
@@ -90,8 +90,8 @@ function collectPartner(directory: string, name: string, { names, defaults }: Fo
 }
 
 /**
- * Reads where notices about a partner are sent, and its secrets, whatever else is wrong with its file: the operator is
- * notified of a partner without one, too.
+ * Reads the destinations of notices about a partner, and its secrets, even if its file is invalid or missing: the
+ * operator is notified in any case.
  */
 export async function noticesOfPartner(
   directory: string,
@@ -101,7 +101,7 @@ export async function noticesOfPartner(
 }
 
 /**
- * Returns the names of all partners, and the path of the file of defaults; null if there is none.
+ * Returns the names of all partners, and the path of the file of defaults; the path is null if the file does not exist.
  *
  * @throws HookproofError FLEET_INVALID for names that cannot be used
  */
@@ -116,11 +116,11 @@ export async function partnersIn(
 
 interface FolderNames {
   readonly names: readonly string[];
-  /** Whether there is a file of defaults. */
+  /** Whether the file of defaults exists. */
   readonly defaults: boolean;
 }
 
-/** Returns the sorted names of the partners, and whether there is a file of defaults. */
+/** Returns the sorted names of the partners, and whether the file of defaults exists. */
 async function namesIn(directory: string, problems: FileProblems[]): Promise<FolderNames> {
   const files = await readdir(directory, { withFileTypes: true }).catch((cause) => {
     throw new HookproofError('FLEET_FOLDER', `the folder of the partners, ${directory}, cannot be read`, {
@@ -153,7 +153,7 @@ async function namesIn(directory: string, problems: FileProblems[]): Promise<Fol
   return { names: names.toSorted(), defaults: files.some(({ name }) => name === DEFAULTS) };
 }
 
-/** Returns why a valid configuration cannot be certified. */
+/** Returns why a partner with a valid configuration cannot be certified. */
 function problemsOf(config: ResolvedConfig): string[] {
   const { run } = config;
   const problems = configurationRefusals(config).map(({ message, fix }) => `${message}\n    ${fix}`);

@@ -1,4 +1,4 @@
-/** `hookproof certify recheck --partners FOLDER`: a few deliveries to every partner whose certificate counts. */
+/** `hookproof certify recheck --partners FOLDER`: sends a few deliveries to every partner that may get traffic. */
 import type { KeyObject } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -47,16 +47,16 @@ export interface RecheckFleetFlags extends RegisterFlags {
   readonly json?: boolean | undefined;
 }
 
-/** Each gets about twenty requests. */
+/** Default number of concurrent rechecks. Each partner gets about twenty requests. */
 const DEFAULT_PARALLEL = 8;
-/** The largest certificate that is read. */
+/** Maximum size of a certificate in bytes. */
 const MAX_CERTIFICATE_BYTES = 1024 * 1024;
 
 export type Checked = Pick<RegisterRecord, 'event' | 'reason'> & Partial<Pick<RegisterRecord, 'drift'>>;
 const EXIT_OF = { unchanged: 0, drifted: 1, refused: 2, unreachable: 3, 'harness-error': 4 } as const;
 const PRECEDENCE = [4, 1, 2, 3, 0] as const;
 
-/** Rechecks each partner whose certificate counts now, and adds a record for each. Returns the exit code. */
+/** Rechecks each partner that may get traffic now, and adds a record for each. Returns the exit code. */
 export async function recheckFleet(flags: RecheckFleetFlags, given: ConfigFlags): Promise<number> {
   const keys = await trustedKeys(flags.key);
   const exitOn = exitOnOfFlag(flags.exitOn);
@@ -123,13 +123,13 @@ export interface RecheckAbout {
   readonly keys: readonly KeyObject[];
   readonly signal: AbortSignal;
   readonly strict?: boolean;
-  /** Returns a certificate of a partner by its digest; null if it cannot be found, for the reason `missing`. */
+  /** Returns a certificate of a partner by its digest; null if it cannot be found, which `missing` explains. */
   readonly certificateOf: (partner: string, digest: string) => Promise<Buffer | null>;
   readonly missing: string;
   readonly now?: () => Date;
 }
 
-/** Never rejects: an error is an outcome of its partner. */
+/** Rechecks one partner. Never rejects: an error becomes the outcome of its partner. */
 export async function recheckPartner(
   config: ResolvedConfig,
   { certificate, partner }: Grant,
@@ -152,7 +152,7 @@ export async function recheckPartner(
   }
 }
 
-/** Finds the certificate by its digest. A later run without one has moved the folder of the partner aside. */
+/** Finds a partner's certificate by its digest, also in folders that a later run has moved aside. */
 export async function certificateIn(folder: string, partner: string, digest: string): Promise<Buffer | null> {
   const earlier = join(folder, EARLIER);
   const asides = await readdir(earlier).catch(() => []);

@@ -71,7 +71,7 @@ export function trustedKeys(files: readonly string[]): Promise<KeyObject[]> {
   return Promise.all(files.map(async (path) => readPublicKey(await readKeyText(path, '--key'), `--key: ${path}`)));
 }
 
-/** Reads the passphrase from `--passphrase-file` or HOOKPROOF_CERTIFY_KEY_PASSPHRASE; undefined without either. */
+/** Reads the passphrase from `--passphrase-file` or HOOKPROOF_CERTIFY_KEY_PASSPHRASE; undefined if neither is given. */
 function readPassphrase(file: string | undefined): Promise<string | undefined> {
   return credential({
     noun: 'passphrase',
@@ -81,7 +81,7 @@ function readPassphrase(file: string | undefined): Promise<string | undefined> {
   });
 }
 
-/** Advises on a key that other users can read. It is not an error, because a mount may not know permissions. */
+/** Advises on a key that other users can read. This is not an error, because some file systems have no permissions. */
 async function adviseOnMode(path: string): Promise<void> {
   const user = process.getuid?.();
   if (user === undefined || !isReadByOthers(await stat(path), user)) return;
@@ -89,9 +89,9 @@ async function adviseOnMode(path: string): Promise<void> {
 }
 
 /**
- * Whether other users can read a file with a key. A file of root that its group can read is how Kubernetes mounts a
- * secret with `fsGroup`: the group was made for this program, which could not read the file otherwise. PostgreSQL
- * decides in the same way about the key of its server.
+ * Whether other users can read a key file. A file that root owns and its group can read is accepted: Kubernetes mounts
+ * a secret with `fsGroup` in this way, and this program could not read it otherwise. PostgreSQL applies the same rule
+ * to the key of its server.
  */
 export function isReadByOthers({ mode, uid }: { readonly mode: number; readonly uid: number }, user: number): boolean {
   const throughGroup = uid === 0 && user !== 0;

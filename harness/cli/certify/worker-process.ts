@@ -30,7 +30,7 @@ export type Reply =
 export type WorkerEnd = Reply | { readonly kind: 'gone'; readonly how: string };
 
 export interface Workers {
-  /** Certifies one partner. `timedOut`: whether it was stopped at its time limit. Never rejects. */
+  /** Certifies one partner. `timedOut` is true if the run was stopped at its time limit. Never rejects. */
   run(order: Extract<Order, { kind: 'run' }>, limits: RunLimits): Promise<{ answer: WorkerEnd; timedOut: boolean }>;
   /** Ends all processes. */
   close(): void;
@@ -43,17 +43,17 @@ interface RunLimits {
 
 /** The first argument that starts the program as a worker. Not documented for users. */
 const WORKER = '--fleet-worker';
-/** How long a worker may take to reply after it is asked to stop. */
+/** How long a worker may take to reply after it was asked to stop. */
 const GRACE_MS = 5000;
-/** The heap of a worker in megabytes: four times the need of a whole run. */
+/** The heap of a worker in megabytes: four times what a whole run needs. */
 const HEAP_MB = 512;
 /** A process is replaced after this many partners, so that leaks cannot add up. */
 const MAX_PARTNERS = 40;
 
 /**
- * The environment variables of a worker: those with which Node finds its options, libraries, CAs, language and time
+ * The environment variables of a worker: those through which Node finds its options, libraries, CAs, language and time
  * zone. All others stay in the parent process: the signing key, its passphrase, and the secrets of all partners. The
- * order contains the secrets of the worker's partner.
+ * order to the worker contains the secrets of its partner.
  */
 export const WORKER_VARIABLES: readonly string[] = [
   ...['SystemRoot', 'LANG', 'LC_ALL', 'LC_CTYPE', 'TZ'],
@@ -61,10 +61,10 @@ export const WORKER_VARIABLES: readonly string[] = [
   ...['OPENSSL_CONF', 'OPENSSL_MODULES', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'LD_LIBRARY_PATH'],
 ];
 
-/** Whether this program and Node are one file. */
+/** Whether this program is a single executable that contains Node. */
 const isExecutable = process.getBuiltinModule('node:sea')?.isSea() === true;
 
-/** Creates the workers. `program` is started as a worker. Default: this program itself. */
+/** Creates the workers, which run `program`. Default: this program itself. */
 export function createWorkers(program = process.argv[1] ?? '', graceMs = GRACE_MS): Workers {
   const idle: { child: ChildProcess; served: number }[] = [];
   const all = new Set<ChildProcess>();
@@ -72,7 +72,7 @@ export function createWorkers(program = process.argv[1] ?? '', graceMs = GRACE_M
   function start() {
     const env = listedVariables(WORKER_VARIABLES);
     const heap = `--max-old-space-size=${HEAP_MB}`;
-    // A single executable passes all arguments to the program, so Node's own options are a variable.
+    // A single executable passes all arguments to the program, so Node's own options are in a variable.
     const [started, args, execArgv] = isExecutable
       ? [WORKER, [], []]
       : [program, [WORKER], [...process.execArgv, heap]];
@@ -98,7 +98,7 @@ export function createWorkers(program = process.argv[1] ?? '', graceMs = GRACE_M
         let timedOut = false;
         let kill: NodeJS.Timeout | undefined;
         const send = (message: Order) => {
-          // For a process that has ended, its exit event settles the promise.
+          // If the process has ended, its exit event settles the promise.
           if (child.connected) child.send(message, () => {});
         };
         const halt = () => {

@@ -16,14 +16,14 @@ import type { Order, Reply } from './worker-process.ts';
 let stop = new AbortController();
 let redact = (text: string) => text;
 
-/** Serves until the channel to the parent process closes, however the parent ended. */
+/** Runs orders until the channel to the parent process closes, even if the parent was killed. */
 export function serveAsWorker(): Promise<number> {
   const die = (error: unknown) => {
     void send({ kind: 'broken', message: describe(error) }).then(() => process.exit(4));
   };
   process.on('uncaughtException', die);
   process.on('unhandledRejection', die);
-  // Ctrl-C in a terminal reaches every process of the group. The parent decides about this one.
+  // In a terminal, Ctrl-C reaches every process of the group. The parent decides when this process stops.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});
   process.on('message', (order: Order) => void handle(order));
   return new Promise((resolve) => {

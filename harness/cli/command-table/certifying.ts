@@ -1,4 +1,4 @@
-/** Certification: one partner or many, and the commands for certificates. */
+/** The commands that certify one partner or many, and those for issued certificates. */
 import type { Command } from 'commander';
 import {
   type ActionMaker,
@@ -41,7 +41,7 @@ Exits with the codes of \`certify --partners\`; 2 also if the shards do not belo
 const RECHECK_HELP = `
 Exits 0 if nothing changed, 1 if something did or the certificate is not valid, 3 if there is no verdict.`;
 
-/** Flags of a run that prevent a certificate. They are known, so that the refusal can say why. */
+/** Flags of `run` that rule out a certificate. They are accepted so that the error can say why. */
 const REFUSED: ReadonlySet<string> = new Set(['--suite', '--scenario', '--grep', '--bail', '--baseline']);
 
 const CERTIFY_FLAGS: FlagTable = {
@@ -103,7 +103,7 @@ function withIssuer(command: Command): Command {
   return command.requiredOption('--key <file>', 'public key of the issuer (repeatable, for key rotation)', collect);
 }
 
-/** Adds the commands for certificates that were issued. */
+/** Adds the commands for issued certificates. */
 function addCertificateCommands(certify: Command, action: ActionMaker): void {
   withFlags(withIssuer(certify.command('verify').argument('<file>', 'certificate')), VERIFY_FLAGS)
     .description('check whether a certificate is valid, offline')

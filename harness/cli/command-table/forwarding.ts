@@ -1,4 +1,4 @@
-/** The commands in front of the partner's own receiver: the proxy, and sending again what it has kept. */
+/** The commands in front of the partner's own receiver: the proxy, and the replay of the deliveries that it kept. */
 import type { Command } from 'commander';
 import { type ActionMaker, collect, SET_HELP, withEndpoint, withSettings, withYes } from './shared-options.ts';
 

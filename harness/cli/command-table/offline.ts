@@ -1,4 +1,4 @@
-/** The commands that send nothing: look-ups, signing and verifying by hand, files to start from. */
+/** The commands that send nothing: look-ups, signing and verifying by hand, starter files. */
 import { Argument, type Command, Option } from 'commander';
 import { STACKS } from '../../../contract/stacks.ts';
 import { type ActionMaker, collect, withRun } from './shared-options.ts';
@@ -47,7 +47,7 @@ export function addOfflineCommands(program: Command, action: ActionMaker): void 
   addFileCommands(program, action);
 }
 
-/** Adds what explains the catalogue. */
+/** Adds the commands that explain the catalogue. */
 function addLookUpCommands(program: Command, action: ActionMaker): void {
   program
     .command('list')
@@ -100,7 +100,7 @@ function addSigningCommands(program: Command, action: ActionMaker): void {
     .action(action(async () => (await import('../commands/verify.ts')).verifyCommand));
 }
 
-/** Adds what writes certificates, configurations, receivers and scripts to start from. */
+/** Adds the commands that write certificates, configurations, receivers and scripts. */
 function addFileCommands(program: Command, action: ActionMaker): void {
   program
     .command('certs')

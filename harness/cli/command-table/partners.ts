@@ -1,4 +1,4 @@
-/** The operator's register: who may get traffic, and what the operator decides. */
+/** The operator's commands: who may get traffic, and decisions about partners. */
 import type { Command } from 'commander';
 import {
   type ActionMaker,
@@ -49,7 +49,7 @@ const OPERATE_FLAGS: FlagTable = {
   '--json': 'with --status: print JSON',
 };
 
-/** Adds the options that say where the register is. */
+/** Adds the options that locate the register. */
 function withRegister(command: Command): Command {
   return command
     .option(

@@ -1,4 +1,4 @@
-/** The reference receiver, and its inbox. */
+/** The commands for the reference receiver and its inbox. */
 import type { Command } from 'commander';
 import { type ActionMaker, collect, type FlagTable, withFlags } from './shared-options.ts';
 

@@ -1,10 +1,10 @@
-/** The options that several commands take. They come from the table of settings, and nothing heavy is loaded here. */
+/** Options that several commands share. They are derived from the table of settings; no large module is loaded. */
 import type { Command } from 'commander';
 import { defaultText, SETTINGS, type Setting } from '../../config/settings.ts';
 
 type Action = (...given: never[]) => Promise<number>;
 
-/** Makes an action for commander that loads the command when it is called, and passes its exit code on. */
+/** Makes an action for commander that loads the command when it is called, and passes on its exit code. */
 export type ActionMaker = (load: () => Promise<Action>) => (...given: unknown[]) => Promise<void>;
 
 export const EXIT_CODES = `
@@ -16,7 +16,7 @@ export function collect(value: string, before: string[] = []): string[] {
   return [...before, value];
 }
 
-/** Flags with the help of each; after it, {@link collect} for a repeatable flag, otherwise the default value. */
+/** The help of each flag, or a pair: the help with {@link collect} for a repeatable flag, or with the default value. */
 export type FlagTable = Readonly<Record<string, string | readonly [help: string, more: string | typeof collect]>>;
 
 export function withFlags(command: Command, ...tables: readonly FlagTable[]): Command {
@@ -28,7 +28,7 @@ export function withFlags(command: Command, ...tables: readonly FlagTable[]): Co
   return command;
 }
 
-/** Adds the flags of settings: of whole groups, or of single settings by their path. */
+/** Adds the flags of settings: of whole groups, or of single settings by path. */
 export function withSettings(command: Command, ...wanted: readonly string[]): Command {
   for (const setting of SETTINGS as readonly Setting[]) {
     if (setting.flag === undefined || !(wanted.includes(setting.group) || wanted.includes(setting.path))) continue;
@@ -38,7 +38,7 @@ export function withSettings(command: Command, ...wanted: readonly string[]): Co
   return command;
 }
 
-/** Adds the options that say how an endpoint is reached and with which credentials, for every command that sends. */
+/** Adds the options for the endpoint and its credentials, for every command that sends. */
 export function withEndpoint(command: Command): Command {
   command.option('--config <file>', 'configuration file (default: hookproof.yaml, if it exists)');
   return withSettings(command, 'endpoint');

@@ -92,7 +92,7 @@ function isJudged(value: unknown): value is Judged {
   return value.results.every((one) => typeof one?.id === 'string' && typeof one?.verdict === 'string');
 }
 
-/** Rejects a run without verdicts, because an update from it would silently drop entries. */
+/** Rejects a run without verdicts, because updating from it would silently drop entries. */
 function refuseWithoutVerdicts({ results, interrupted }: Judged): void {
   const judged = results.some(({ verdict }) => verdict === 'pass' || verdict === 'fail' || verdict === 'warn');
   if (judged && !interrupted) return;

@@ -23,9 +23,9 @@ interface CertsFlags {
 }
 
 const THIS_MACHINE = ['localhost', '127.0.0.1', '::1'];
-/** Well over 30 days, because a run warns about certificates that expire sooner. */
+/** Default validity in days: well over 30, because a run warns about certificates that expire sooner. */
 const DEFAULT_DAYS = 90;
-/** Apple's systems reject server certificates that are valid for longer. */
+/** Maximum validity in days. Apple's systems reject server certificates that are valid for longer. */
 const MAX_DAYS = 825;
 
 export async function certsCommand(folder: string, flags: CertsFlags): Promise<number> {
@@ -89,7 +89,7 @@ function readClientName(name: string): string {
 }
 
 /**
- * Returns which of these files already exist.
+ * Returns those of the files that already exist.
  *
  * @throws HookproofError CERTS_NOT_A_FOLDER if the folder, or one inside it, is not a folder; CERTS_IN_THE_WAY if one
  * of the files is a folder
@@ -128,7 +128,7 @@ async function checkFolder(folder: string): Promise<void> {
 
 /**
  * Writes the files and removes the obsolete ones: all or nothing. Files are written to a staging folder and then moved;
- * after an error, every step is undone. Only the owner can read created folders.
+ * after an error, every step is undone. New folders are readable only by their owner.
  *
  * @throws HookproofError CERTS_NOT_WRITTEN
  */
@@ -152,7 +152,7 @@ async function placeFiles(
       moved.push(() => rm(place));
     }
   } catch (cause) {
-    // The order matters: the files that were set aside are in the staging folder, which is in the folder to remove.
+    // The order matters: files that were set aside are in the staging folder, inside the folder to remove.
     await undoAll(moved);
     if (staging !== undefined) await rm(staging, { recursive: true, force: true });
     await undoAll(made);

@@ -25,7 +25,10 @@ export interface CompareFlags extends Pick<ConfigFlags, 'reporter' | 'outputDir'
   readonly verbose?: boolean;
 }
 
-/** @throws HookproofError REPORT_COMPARE, and those of `readSavedRun` */
+/**
+ * Runs the comparison and returns the exit code. @throws HookproofError REPORT_COMPARE, and the errors of
+ * `readSavedRun`
+ */
 export async function compareCommand(files: readonly string[], flags: CompareFlags): Promise<number> {
   const reporters = reportersOf(flags);
   const [first, second, ...others] = files;
@@ -65,13 +68,13 @@ function reportersOf({ json, merge, outputDir, reporter = [] }: CompareFlags): R
   throw refused(`the reporter ${wrong.name} cannot show a comparison`, 'Use human, html or json.');
 }
 
-/** A folder stands for the run in it. */
+/** Returns the path of the run: for a folder, the run.json in it. */
 function fileOf(path: string): string {
   const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
   return isFolder ? join(path, OUTPUT_FILES.json) : path;
 }
 
-/** The HTML report next to a run, as a URL relative to the page; null when there is none. */
+/** Returns the HTML report next to a run, as a URL relative to the page; null if there is none. */
 function reportNextTo(run: string, page: string): string | null {
   const report = resolve(dirname(run), OUTPUT_FILES.html);
   if (report === resolve(page) || statSync(report, { throwIfNoEntry: false })?.isFile() !== true) return null;

@@ -2,7 +2,7 @@
  * `hookproof completion`: the completion scripts of the shells. They call `hookproof __complete WORD...`, which prints
  * one line for paths (`none`, `files` or `folders`) and one for each candidate. They are hand-written, because the
  * maintained library for commander, @bomb.sh/tab 0.0, passes the words of the line to `eval`, needs bash-completion,
- * and completes no files.
+ * and does not complete file names.
  */
 
 /** Works with bash 3.2, which has no `compopt`, and without bash-completion. */

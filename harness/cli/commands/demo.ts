@@ -1,6 +1,6 @@
 /**
- * `hookproof demo`: runs every suite against the reference receiver in this process, on a real socket, with every
- * feature that one process can have.
+ * `hookproof demo`: runs every suite against the reference receiver in this process, over a real socket, with every
+ * feature that works within one process.
  */
 import { randomBytes } from 'node:crypto';
 import { makeWorkingSet, WORKING_SET_FIXTURES } from '../../../certs/index.ts';
@@ -9,7 +9,7 @@ import { conduct } from '../conduct.ts';
 import { REFUND_WAIT_MS } from '../receiver/effects-window.ts';
 import { loadReceiver } from '../receiver-entry.ts';
 
-/** Where the demo writes its reports without `--output-dir`. */
+/** Default output folder of the demo. */
 const OUTPUT_DIR = 'hookproof-run';
 
 /** The common name of the certificate that the demo's sender presents. */

@@ -59,7 +59,7 @@ export async function doctorCommand(url: string | undefined, flags: DoctorFlags)
   }
 }
 
-/** Returns the exit code, and what decided it. */
+/** Returns the exit code and the reason for it. */
 function exitOf(
   { counts: { problem }, reached }: DoctorDocument,
   interrupted: number | null,

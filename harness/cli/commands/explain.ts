@@ -24,7 +24,7 @@ import { type SentBytesOptions, sentBytes } from '../sent-bytes.ts';
 import { displayOf } from '../terminal.ts';
 import { writeWrapped } from '../wrapped-text.ts';
 
-/** Returns the stack that a word names; null without a word. */
+/** Returns the stack with this name; null without a name. */
 export function stackNamed(word: string | undefined): Stack | null {
   return word === undefined ? null : stackCalled(word, 'EXPLAIN_UNKNOWN_STACK');
 }
@@ -36,14 +36,14 @@ export async function explainCommand(id: string, flags: { readonly stack?: strin
 
 /**
  * Returns the explanations of everything with this name: a check, requirement, suite, status, error code or fault, and
- * every other name that a report prints.
+ * any other name that a report prints.
  *
  * @throws HookproofError EXPLAIN_UNKNOWN, with suggestions
  */
 export async function explanationOf(id: string, stack: Stack | null, display = PLAIN_TEXT): Promise<string> {
   const fault = await explainKnownFault(id, stack);
   const mistake = await explainKnownMistake(id, stack);
-  // A finding with the name of a fault is less specific than the fault.
+  // The entry of the fault is more specific than a finding with the same name.
   const known = [explain(id, display), mistake, fault ?? explainName(id)].filter((text) => text !== null);
   if (known.length > 0) return known.join('\n');
   const { faults } = await loadDictionary();
@@ -128,14 +128,14 @@ const LEVELS = {
 
 const INDENT = '  ';
 
-/** Outcomes that fail the run although other failures of the check only warn. */
+/** Outcomes that fail the run even if other failures of the check only warn. */
 const ALWAYS_FAILS: Readonly<Record<string, string>> = {
   '3xx': 'a redirect',
   none: 'no answer',
   closed: 'a closed connection',
 };
 
-/** Describes the level that a run applies, and the outcomes that fail at every level. */
+/** Describes the level of a check, and the outcomes that fail the run at any level. */
 function levelOf(scenario: Scenario): string {
   const { level } = scenario;
   if (level !== 'should' || !sends(scenario)) return LEVELS[level];
@@ -147,7 +147,7 @@ function sends(scenario: Scenario): boolean {
   return 'change' in scenario || 'flow' in scenario;
 }
 
-/** Renders what is sent next to the plain valid delivery, with sample credentials. */
+/** Compares what is sent with the plain valid delivery, using sample credentials. */
 function bytesOf(scenario: Scenario, { columns, unicode }: SentBytesOptions): string[] {
   const compared = sentBytes(scenario, { columns: Math.max(columns, 40) - INDENT.length, unicode });
   if (compared.length === 0) return sends(scenario) ? ['Bytes      those of the plain valid delivery'] : [];
@@ -255,7 +255,8 @@ function shownBy({ outcomes }: DictionaryFault): string[] {
 }
 
 /**
- * Returns the general rule, then the fix of each stack that has one; with `only`, the one that applies to that stack.
+ * Returns the general fix, then the fix for each stack that has its own; with `only`, the fix that applies to that
+ * stack.
  */
 function fixes({ fix }: Mistake, only: Stack | null): string[] {
   const sources = only === null ? STACKS : fixSources(only);

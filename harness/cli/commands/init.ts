@@ -1,4 +1,4 @@
-/** `hookproof init`: writes a commented hookproof.yaml to start from, and with `--stack` a receiver to copy. */
+/** `hookproof init`: writes a commented hookproof.yaml and, with `--stack`, a receiver to copy. */
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -44,7 +44,8 @@ async function writeConfig(target: string, force: boolean): Promise<string> {
 }
 
 /**
- * Writes the schema that the first line of the configuration names. It is generated, so a newer version replaces it.
+ * Writes the schema that the first line of the configuration names. The file is generated, so a newer version of
+ * hookproof replaces it.
  */
 async function writeSchema(folder: string): Promise<string> {
   const path = join(folder, SCHEMA_FILE);
@@ -61,7 +62,7 @@ async function writeRecipe(stack: Stack, folder: string, force: boolean): Promis
   const sources = filesOf(recipe).map(({ from: source, to }) => [join(folder, to), readRecipe(source)] as const);
   // Turns a comment of the template into a setting.
   const config = configTemplate(RECIPE_URL).replace(/^# stack: \S+ */m, `stack: ${stack} `);
-  // A folder that cannot be created is reported with the file that cannot be written.
+  // If a folder cannot be created, writing the file in it reports the error.
   for (const [path] of sources) await mkdir(dirname(path), { recursive: true }).catch(() => {});
   await writeAll([...sources, [join(folder, CONFIG_FILE), config]], force);
   const schema = await writeSchema(folder);
@@ -104,7 +105,7 @@ function readRecipe(path: string): string {
   });
 }
 
-/** Writes all files or, without `force`, none if one of them exists. */
+/** Writes all files. Without `force`, writes none if one of them exists. */
 async function writeAll(files: readonly (readonly [path: string, text: string])[], force: boolean): Promise<void> {
   const existing = files.map(([path]) => path).filter((path) => !force && existsSync(path));
   if (existing.length > 0) throw existsAlready(existing);

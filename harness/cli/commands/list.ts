@@ -18,7 +18,7 @@ import { comparisonSchema, eventSchema, resultSchema } from '../../report/index.
 import { version } from '../../version.ts';
 import { didYouMean } from '../did-you-mean.ts';
 
-/** What can be listed. */
+/** The values of `--what`. */
 export const LISTS = ['scenarios', 'suites', 'requirements', 'mistakes', 'faults', 'error-codes'] as const;
 
 interface ListFlags {
@@ -53,7 +53,7 @@ export async function listCommand(flags: ListFlags): Promise<number> {
   return 0;
 }
 
-/** Returns the documents of the contract as text. The examples are the vectors of valid bodies, one for each kind. */
+/** Returns the documents of the contract as text. Their examples are the vectors of valid bodies, one for each kind. */
 export function contractDocuments(): { readonly openapi: string; readonly asyncapi: string } {
   const examples = loadExamples();
   const text = (document: object) => `${JSON.stringify(document, null, 2)}\n`;
@@ -80,7 +80,7 @@ function loadExamples(): NotificationExamples {
   return examples as NotificationExamples;
 }
 
-/** The body is text where it is valid UTF-8. */
+/** A test vector. `body` is text if the bytes are valid UTF-8. */
 interface Vector {
   readonly comment: string;
   readonly bodyText?: string;
@@ -155,7 +155,7 @@ function describeScenario(scenario: Scenario, suite: string) {
   };
 }
 
-/** Returns the row of a fault: the scenarios that it fails, without their outcomes. */
+/** Returns the row of a fault: the scenarios that detect it, without their outcomes. */
 function faultRow({ outcomes, features: _, ...fault }: DictionaryFault) {
   const { severity, seen, fix } = MISTAKES[fault.mistake];
   const { why } = explainMistake(fault);

@@ -1,5 +1,5 @@
 /**
- * `hookproof report`: renders saved runs again, and joins shards. Nothing is sent. Files are not trusted, because
+ * `hookproof report`: renders saved runs again, and joins shards. Sends nothing. The files are not trusted, because
  * anyone may have written them.
  */
 import { HookproofError } from '../../../contract/hookproof-error.ts';

@@ -59,7 +59,7 @@ export async function runCommand(url: string | undefined, flags: RunFlags): Prom
   return conduct(selected, { remembers: true, verbose, flags: repeatedFlags(flags) });
 }
 
-/** The flags that change the requests or the fixes. The commands in the report repeat them. */
+/** Flags that change the requests or the fixes. The commands in the report repeat them. */
 const REPEATED = [
   'config',
   'secretFile',
@@ -126,7 +126,7 @@ async function selectFailed(config: ResolvedConfig): Promise<ResolvedConfig | nu
   return { ...config, run: { ...run, scenarios } };
 }
 
-/** Returns the exit code if no check is known to fail: 0 only if the last full run found nothing. */
+/** Returns the exit code if no check is known to fail: 0 only if the last full run passed. */
 async function exitCodeOfLast(config: ResolvedConfig): Promise<number> {
   const full = (await readLastRun(config.partner.url))?.full ?? null;
   const isGreen = full?.verdict === 'conformant';
@@ -154,7 +154,7 @@ async function dryRun(config: ResolvedConfig, json: boolean): Promise<number> {
   const layout = createLayout(displayOf(process.stdout));
   const lines = [...planLines(outline, config, layout), '', layout.paint('One delivery, byte for byte', 'bold')];
   process.stdout.write(redactor.text(`${lines.join('\n')}\n`));
-  // The request is not wrapped or indented, so that it can be compared.
+  // The request is neither wrapped nor indented, so that it can be compared.
   process.stdout.write(`\n${wire.split('\r\n').map(layout.safe).join('\n')}\n`);
   return 0;
 }

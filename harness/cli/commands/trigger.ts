@@ -59,7 +59,7 @@ export async function triggerCommand(
   return send(deliveries, config.partner, config.run.timeoutMs, flags, redactor);
 }
 
-/** What is sent: a notification of a sample, or any bytes of the user. */
+/** What is sent: a sample notification, or any bytes from the user. */
 interface Outgoing {
   readonly label: string;
   readonly body: Uint8Array;
@@ -96,7 +96,7 @@ function sampleNamed(name: string | undefined, url: string | undefined): SampleE
       });
 }
 
-/** Lists what can be triggered, and the next command. */
+/** Lists the notifications and flows, and the next command. */
 function choices(name: string, url = 'http://127.0.0.1:3000/'): string {
   const isFlow = ([, { title }]: [string, SampleEvent]) => title.startsWith('flow:');
   const listed = (wanted: boolean) =>

@@ -42,7 +42,7 @@ export async function verifyCommand(file: string, flags: VerifyFlags): Promise<n
   return code;
 }
 
-/** Returns what else can be tried, if nothing explains the signature. */
+/** Returns what else can be tried if nothing explains the signature. */
 function notTried({ matches, explanation }: SignatureReport, { url }: VerifyFlags, apiKey?: string): string[] {
   const missing = [url === undefined && '`--url URL`', apiKey === undefined && '`--api-key-file FILE`'];
   const flags = missing.filter((flag) => flag !== false);
@@ -52,7 +52,7 @@ function notTried({ matches, explanation }: SignatureReport, { url }: VerifyFlag
 
 const MATCHES_FORM = '✗ the signature matches, but this file is not a notification';
 
-/** Describes the file, if it is a printed form of a notification. */
+/** Describes the file if it contains a printed form of a notification. */
 function formLines({ printed, matches }: SignatureReport): string[] {
   return printed === null ? [] : [...(matches ? [] : ['']), ...explanationLines(printed)];
 }

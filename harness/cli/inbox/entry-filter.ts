@@ -18,7 +18,7 @@ const DURATION = /^(\d{1,6}(?:\.\d{1,3})?)([smhdw])$/;
 /** Matches a date, or a date and a time; in UTC unless an offset is given. */
 const TIME = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?$/;
 
-/** Builds the filter of the flags. @throws HookproofError INBOX_FILTER */
+/** Builds a filter from the flags. @throws HookproofError INBOX_FILTER */
 export function entryFilter(flags: FilterFlags, now: Date): EntryFilter {
   const since = flags.since === undefined ? undefined : moment(flags.since, '--since', now);
   const until = flags.until === undefined ? undefined : moment(flags.until, '--until', now);
@@ -36,7 +36,7 @@ export function entryFilter(flags: FilterFlags, now: Date): EntryFilter {
   };
 }
 
-/** Parses a time, or a duration before `now`. @throws HookproofError INBOX_FILTER */
+/** Parses a time, or a duration that counts back from `now`. @throws HookproofError INBOX_FILTER */
 export function moment(text: string, flag: string, now: Date): Date {
   const [, amount, unit] = DURATION.exec(text) ?? [];
   if (amount !== undefined && unit !== undefined) {
@@ -51,7 +51,7 @@ export function moment(text: string, flag: string, now: Date): Date {
   });
 }
 
-/** Formats counts: "3 dead, 1 done". */
+/** Formats the number of entries per state: "3 dead, 1 done". */
 export function describeCounts(counts: ReadonlyMap<EntryState, number>): string {
   return ENTRY_STATES.flatMap((state) => {
     const count = counts.get(state) ?? 0;

@@ -1,25 +1,27 @@
-/** Formats entries as a table that fits a terminal: columns are narrowed first, and dropped if that is not enough. */
+/**
+ * Formats entries as a table that fits a terminal: columns are narrowed first; if that is not enough, some are dropped.
+ */
 import { displayWidth, type Layout, truncate } from '../../report/index.ts';
 import type { EntrySummary } from '../receiver-entry.ts';
 
 type Column = 'state' | 'received' | 'kind' | 'status' | 'tries' | 'id' | 'transaction';
 
-/** Columns to drop if the table is too wide, the least important first. */
+/** Columns to drop if the table is too wide, least important first. */
 const DROPPED_FIRST: readonly Column[] = ['transaction', 'tries', 'status', 'kind'];
-/** Columns to narrow, in this order, and their minimum width. */
+/** Columns to narrow, in this order. {@link MIN_WIDTH} limits how far. */
 const NARROWED: readonly Column[] = ['transaction', 'status', 'id'];
 const MIN_WIDTH: Partial<Record<Column, number>> = { id: 14, transaction: 14, status: 9 };
-/** A column wider than this is narrowed before another one is dropped: ids and statuses can be long. */
+/** Wider columns are narrowed before any column is dropped: ids and statuses can be long. */
 const MAX_WIDTH: Partial<Record<Column, number>> = { id: 40, transaction: 40, status: 20 };
 const GAP = 2;
-/** Below this width, times are shortened. */
+/** Times are shortened if the table is narrower than this. */
 const FULL_TIME_COLUMNS = 100;
 
 const STATE_STYLES = { dead: 'red', pending: 'yellow', running: 'cyan', done: 'green', superseded: 'dim' } as const;
 
 export interface TableOptions {
   readonly layout: Layout;
-  /** The width of the terminal. Infinite without a terminal: then nothing is cut, and each entry is one line. */
+  /** The width of the terminal. Infinite without a terminal: nothing is truncated, and each entry is one line. */
   readonly columns: number;
 }
 
@@ -74,7 +76,7 @@ function cells(entry: EntrySummary, { safe }: Layout, short: boolean): Record<Co
   };
 }
 
-/** Returns the width of each column that fits. */
+/** Returns the widths of the columns that fit. */
 function fittingWidths(rows: readonly Record<Column, string>[], columns: number): Map<Column, number> {
   const widths = new Map<Column, number>();
   for (const column of ['state', 'received', 'kind', 'status', 'tries', 'id', 'transaction'] as const) {

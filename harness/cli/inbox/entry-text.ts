@@ -1,4 +1,4 @@
-/** Formats entries: one in full with its body for people, or lines of JSON for programs. */
+/** Formats entries: one in full, with its body, for people; JSON lines for programs. */
 import { formatDuration, type Layout, visibleJson } from '../../report/index.ts';
 import type { EntrySummary, InboxEntry } from '../receiver-entry.ts';
 

@@ -1,4 +1,4 @@
-/** `hookproof inbox`: lists, prints, replays, exports and prunes entries, also while receivers run. */
+/** `hookproof inbox`: lists, prints, replays, exports and prunes entries, even while receivers run. */
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 import { visible } from '../../../contract/visible.ts';
 import { numberOfFlag } from '../../config/index.ts';
@@ -16,7 +16,7 @@ const DEFAULT_LIMIT = '50';
 const MAX_LIMIT = 10_000;
 /** Minimum length of an id prefix that identifies an entry. */
 const MIN_ID_PREFIX = 4;
-/** Number of newest ids to compare a mistyped one with. */
+/** Maximum number of ids, newest first, that a mistyped id is compared with. */
 const SUGGESTION_CANDIDATES = 2000;
 const MAX_LISTED_IDS = 10;
 

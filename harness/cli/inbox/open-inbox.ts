@@ -9,9 +9,9 @@ export interface InboxFlags {
 }
 
 /**
- * Opens the inbox, calls `use`, and closes it.
+ * Opens the inbox, calls `use`, and closes the inbox.
  *
- * @throws HookproofError INBOX_NOT_NAMED, INBOX_FAILED, and what `openArchive` throws
+ * @throws HookproofError INBOX_NOT_NAMED, INBOX_FAILED, and the errors of `openArchive`
  */
 export async function withArchive<T>(
   { inbox }: InboxFlags,
@@ -40,8 +40,8 @@ export async function withArchive<T>(
 }
 
 /**
- * Returns the URL from `--inbox` or HOOKPROOF_INBOX; undefined without either. The flag must not contain a password,
- * because other users of the machine can read the command line.
+ * Returns the URL from `--inbox` or HOOKPROOF_INBOX; undefined if neither is given. The flag must not contain a
+ * password, because other users of the machine can read the command line.
  *
  * @throws HookproofError INBOX_PASSWORD_IN_ARGUMENT
  */

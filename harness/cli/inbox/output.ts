@@ -3,7 +3,10 @@ import { once } from 'node:events';
 import { lstat, open, rename, rm } from 'node:fs/promises';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 
-/** Returns a writer to standard output. It resolves to false once the reader has closed the pipe (`| head`). */
+/**
+ * Returns a function that writes to standard output. It resolves to false once the reader has closed the pipe (`|
+ * head`).
+ */
 export function standardOutput(): (chunk: string | Uint8Array) => Promise<boolean> {
   // Errors are handled in the callback of each write.
   process.stdout.on('error', () => {});

@@ -42,9 +42,9 @@ export interface OperateFlags extends KeyFlags, Pick<ConfigFlags, 'allowPrivate'
   readonly json?: boolean;
 }
 
-/** A run mostly waits; each holds a whole run in memory. */
+/** Default number of concurrent runs. A run mostly waits, but each run is held in memory. */
 const DEFAULT_CONCURRENCY = Math.min(8, 2 * availableParallelism());
-/** How many partners are planned at a time: the rest is planned in the next minute. */
+/** Maximum number of partners to plan at a time; the others are planned in the next minute. */
 const MAX_PLANNED = 5000;
 
 /** Works until SIGINT or SIGTERM. Returns the exit code. */
@@ -99,7 +99,7 @@ export async function operateCommand(flags: OperateFlags): Promise<number> {
   }
 }
 
-/** The kinds of jobs. */
+/** Returns the handler of each kind of job. */
 export function tasksOf(operation: Operation, { pool, signal }: Session): ReturnType<OperatorOptions['tasks']> {
   let noticesSince = new Date(operation.now().getTime() - FIRST_NOTICES_MS);
   return {
@@ -124,12 +124,14 @@ export function tasksOf(operation: Operation, { pool, signal }: Session): Return
   };
 }
 
-/** A worker that starts considers the records of this time, which it may have missed. */
+/** A new worker considers the records of this period, whose notices may not have been planned. */
 const FIRST_NOTICES_MS = 86_400_000;
-/** Records of the last minutes are considered again, because clocks differ and transactions take time. */
+/** The latest records are considered again, because clocks differ and transactions take time. */
 const NOTICES_OVERLAP_MS = 600_000;
 
-/** Stores the notices that have arisen, and adds a job for each of them and for each slot that has come. */
+/**
+ * Stores the notices that have become due, and adds a job for each of them and for each due slot. Returns the slots.
+ */
 export async function plan(operation: Operation, pool: Session['pool'], noticesSince: Date): Promise<Slot[]> {
   const { currentRevision, partners, perHost, privateKey } = operation;
   const now = operation.now();
@@ -137,7 +139,8 @@ export async function plan(operation: Operation, pool: Session['pool'], noticesS
   const schedule = await loadSchedule(defaultsFile);
   const about = { now, currentRevision: currentRevision() };
   const keys = [createPublicKey(privateKey)];
-  // Before the standings: a certificate that expires between two plans must still stand there as valid.
+  // Notices are planned before the standings are refreshed: a certificate that has just expired must still be stored as
+  // valid.
   await planNotices(pool, { keys, currentRevision: about.currentRevision, since: noticesSince, at: now });
   await refreshStandings(pool, keys, about);
   const planned = await plannedPartners(pool, names);

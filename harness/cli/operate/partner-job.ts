@@ -1,4 +1,6 @@
-/** One job of `hookproof operate`: a partner in a slot, from its file to the record in the register. */
+/**
+ * Performs one job of `hookproof operate`: a partner in a slot, from the partner's file to the record in the register.
+ */
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -39,23 +41,23 @@ import { type FleetMember, partnersIn, readPartners } from '../certify/partner-f
 import { certificateIn, recheckPartner, recordOfRecheck } from '../certify/recheck-fleet.ts';
 import type { Workers } from '../certify/worker-process.ts';
 
-/** What the runs of a worker share. */
+/** The values that all jobs of a worker share. */
 export interface Operation {
-  /** The folder of the partners. */
+  /** The folder with the files of the partners. */
   readonly partners: string;
   readonly flags: ConfigFlags;
-  /** The output folder. */
+  /** The output folder for certificates and reports. */
   readonly folder: string;
   readonly privateKey: KeyObject;
   readonly validForMs: number;
   readonly timeoutMs: number;
-  /** Overrides the schedule. */
+  /** Replaces `perHost` of the schedule; null uses the schedule. */
   readonly perHost: number | null;
   readonly now: () => Date;
   readonly currentRevision: () => number;
   readonly log: (line: string) => void;
   readonly workers: () => Workers;
-  /** Certifies a partner. */
+  /** Certifies a partner. Default: `runPartner`. */
   readonly certify?: typeof runPartner;
 }
 
@@ -65,7 +67,7 @@ interface JobContext extends Operation {
 }
 
 const jobPayload = z.strictObject({
-  /** Checked because it is the name of a folder, and others can write to the queue. */
+  /** Validated because it becomes the name of a folder, and others can write to the queue. */
   partner: fleetPartner.shape.name,
   due: z.iso.datetime(),
   /** How many attempts to reach the partner have failed. */
@@ -73,7 +75,7 @@ const jobPayload = z.strictObject({
 });
 export type JobPayload = z.infer<typeof jobPayload>;
 
-/** The job of a slot. Its key is the same, whoever plans it. */
+/** Returns the job for a slot. All workers give the same slot the same key. */
 export function partnerJob(payload: JobPayload, host: string, perHost: number) {
   const { due, partner } = payload;
   return { task: 'partner', key: `${partner} ${due}`, queue: queueOf(partner, host, perHost), payload };
@@ -83,10 +85,10 @@ export function hostOf({ config }: FleetMember): string {
   return new URL(config.partner.url).hostname;
 }
 
-/** The name that stands for the host of a partner whose file has none. */
+/** Replaces the host of a partner whose host is not known. */
 export const NO_HOST = '-';
 
-/** Runs a partner for its slot, and stores the result once. Throws after an error on our side. */
+/** Runs a partner for its slot, and stores the result once. Throws after an internal error. */
 export async function runPartnerJob(job: Job, context: JobContext): Promise<void> {
   const payload = jobPayload.parse(job.payload);
   const { due, partner } = payload;
@@ -96,7 +98,7 @@ export async function runPartnerJob(job: Job, context: JobContext): Promise<void
   await repairFolder(partner, records, context);
   if (hasResult(records, due)) return;
   const { defaultsFile, names } = await partnersIn(partners);
-  // The partner has left since the job was planned.
+  // The partner's file was removed after the job was planned.
   if (!names.includes(partner)) return;
   const schedule = await loadSchedule(defaultsFile);
   const now = context.now();
@@ -128,7 +130,7 @@ export async function runPartnerJob(job: Job, context: JobContext): Promise<void
 interface SlotRun {
   readonly member: FleetMember;
   readonly due: string;
-  /** Whether a partner that is not reached now has this as its result. */
+  /** Whether no retry follows, so that the result counts even if the partner is not reached. */
   readonly isLast: boolean;
   readonly retry: () => Promise<void>;
 }
@@ -151,14 +153,15 @@ async function certify(job: Job, { due, isLast, member, retry }: SlotRun, contex
     const finished: Finished = { certification: due, key: '', partner };
     const certificate = partner.certificate === null ? null : await certificateFiles(into);
     const grant = certificate && grantOf(partner, Buffer.from(certificate.envelope), privateKey);
-    // Complete before it is in the register, so that a killed process leaves a folder that can be moved into place.
+    // The folder is completed before the record is stored: if the process is killed in between, the next run moves it
+    // into place.
     await finishPartner(into, finished);
     const isStored = await store(job, { record: recordOf(partner, due, grant, context), certificate }, context);
     if (isStored) await moveIntoPlace(folder, into, finished);
     else await discard();
     log(`${name}: ${partner.outcome}`);
   } catch (error) {
-    // After an error of the database, the record may be there all the same: then the next run needs the folder.
+    // The record may be stored even if the database reported an error; then the next run needs the folder.
     if (!(await isComplete(into))) await discard();
     throw error;
   }
@@ -171,7 +174,7 @@ async function certificateFiles(folder: string) {
   return { envelope: await text('certificate'), configuration: await text('configuration') };
 }
 
-/** Whether the endpoint has given no answer that could be judged. */
+/** Whether the endpoint gave no answer that could be judged. */
 function isUnreached({ counts, outcome }: FleetPartner): boolean {
   return outcome === 'inconclusive' && (counts === null || counts.pass + counts.fail + counts.warn === 0);
 }
@@ -221,7 +224,10 @@ function judging({ currentRevision, privateKey }: Operation, now: Date) {
   return { keys: [createPublicKey(privateKey)], at: now, now, currentRevision: currentRevision() };
 }
 
-/** Stores the result, also when the database is away for a moment. Returns false where the slot has another result. */
+/**
+ * Stores the result, and retries while the database is unavailable. Returns false if the slot already has another
+ * result. Throws if another worker has taken over the job.
+ */
 async function store(job: Job, result: Result, context: JobContext): Promise<boolean> {
   const { pool, signal } = context;
   const { due, partner } = result.record;
@@ -236,26 +242,27 @@ async function store(job: Job, result: Result, context: JobContext): Promise<boo
 
 const RECONNECT_MS = 500;
 
-/** Repeats what failed without an answer of the database, until the worker must stop. */
+/** Repeats `work` while the database cannot be reached, until the worker must stop. */
 async function whileConnecting<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (;;) {
     try {
       return await work();
     } catch (error) {
       const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-      // A five-letter code is an answer of the server; those of the classes 08 and 57 say that it goes away.
+      // A five-character code is an answer from the server; classes 08 and 57 mean that the connection or the server is
+      // going away.
       if (signal.aborted || (/^[0-9A-Z]{5}$/.test(code) && !/^(?:08|57)/.test(code))) throw error;
       await sleep(RECONNECT_MS);
     }
   }
 }
 
-/** Takes the job out of the queue until later. */
+/** Replaces the job by one that starts in `ms` milliseconds. */
 async function later(job: ReturnType<typeof partnerJob>, ms: number, { pool, signal }: JobContext): Promise<void> {
   await whileConnecting(() => replaceJob(pool, { ...job, runAt: new Date(Date.now() + ms) }), signal);
 }
 
-/** What the planner asks about a partner, from its standing. */
+/** Returns the properties of a standing that the schedule depends on. */
 function aboutStanding(standing: Standing | undefined) {
   const { certificate, last, state, until } = standing ?? {};
   return {
@@ -267,8 +274,8 @@ function aboutStanding(standing: Standing | undefined) {
 }
 
 /**
- * Brings the folder of a partner in line with the register, after a process that was killed between the two. A folder
- * without a record is removed.
+ * Makes the folder of a partner agree with the register, because a process may have been killed after updating only one
+ * of them. Folders without a record are removed.
  */
 async function repairFolder(
   name: string,

@@ -1,4 +1,4 @@
-/** `hookproof operate --status` and `--retry`: what the queue holds, who works on it, and what has failed for good. */
+/** `hookproof operate --status` and `--retry`: the queue, its workers, and the jobs that have failed for good. */
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 import { visible } from '../../../contract/visible.ts';
 import { countJobs, deadLetters, listWorkers, openQueue, retryDeadLetter } from '../../operate/index.ts';

@@ -1,4 +1,4 @@
-/** `hookproof console`: the register as pages and as an API, for people and for an onboarding system. */
+/** `hookproof console`: serves the register as web pages and as an API, for people and for onboarding systems. */
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 import { isLoopback } from '../../../contract/hosts.ts';
 import { visible } from '../../../contract/visible.ts';
@@ -30,7 +30,7 @@ export interface ConsoleFlags {
 const BAD_PORT = { code: 'CONSOLE_BAD_NUMBER', hint: 'Write digits only.' };
 const MAX_FILE_BYTES = 1024 * 1024;
 
-/** Runs of the console are jobs like those of the planner: one run of a host at a time, if the schedule has no more. */
+/** Adds the runs that the console starts to the planner's queue, one run per host at a time. */
 const QUEUE: ConsoleQueue = {
   async runAt(client, { host, partner }, at) {
     const payload = { partner, due: at.toISOString(), attempt: 0 };
@@ -38,7 +38,7 @@ const QUEUE: ConsoleQueue = {
   },
 };
 
-/** Serves until a signal. Returns the exit code. */
+/** Serves until a signal arrives. Returns the exit code. */
 export async function consoleCommand(flags: ConsoleFlags): Promise<number> {
   const { host, passphraseFile, signingKey: keyFile } = flags;
   const database = databaseUrl(flags.register);

@@ -1,4 +1,4 @@
-/** What an operator decides about a partner: `hookproof revoke` and `hookproof override`. */
+/** The operator's decisions about a partner: `hookproof revoke` and `hookproof override`. */
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 import { visible } from '../../../contract/visible.ts';
@@ -27,13 +27,13 @@ interface OverrideFlags extends RegisterFlags, KeyFlags {
   readonly until?: string;
 }
 
-/** Ends the certificate of a partner. Returns the exit code. */
+/** Revokes the certificate of a partner. Returns the exit code. */
 export async function revokeCommand(name: string, flags: RevokeFlags): Promise<number> {
   checkedReason(flags.reason);
   return decide(name, flags, await publicKeys(flags.key), (standing) => revocationOf(standing, flags.reason));
 }
 
-/** Lets a suspended certificate count again. Returns the exit code. */
+/** Reinstates a suspended certificate. Returns the exit code. */
 export async function overrideCommand(name: string, flags: OverrideFlags): Promise<number> {
   const { reason, until } = flags;
   checkedReason(reason);

@@ -1,4 +1,4 @@
-/** The page and the table of all partners, in the output folder: written anew from the register. */
+/** Generates the page and the table of all partners in the output folder from the register. */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Changed, Standing } from '../../register/index.ts';

@@ -1,4 +1,4 @@
-/** `hookproof partners`: who may get traffic now, until when and why; the history of one partner. */
+/** `hookproof partners`: lists who may get traffic now, until when and why, or the history of one partner. */
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 import { daysOfFlag } from '../../config/index.ts';
 import { byNeed, changedSince, expiringWithin, STATES, type Standing } from '../../register/index.ts';
@@ -24,7 +24,10 @@ export interface PartnersFlags extends RegisterFlags {
   readonly json?: boolean;
 }
 
-/** Returns 0; with a name, 1 if the partner may get no traffic; with a question, 1 if there is an answer to it. */
+/**
+ * Returns 0; with a name, 1 if the partner may get no traffic; with `--expiring` or `--changed`, 1 if a partner is
+ * found.
+ */
 export async function partnersCommand(name: string | undefined, flags: PartnersFlags): Promise<number> {
   const { changed, expiring, json = false } = flags;
   if ([name, changed, expiring].filter((one) => one !== undefined).length > 1) {

@@ -1,4 +1,4 @@
-/** Where the register is, and the keys that its records are verified with: the same flags in every command. */
+/** Opens the register and reads the keys that verify its records, from flags that several commands share. */
 import type { KeyObject } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
@@ -15,7 +15,9 @@ import { trustedKeys } from '../certify/signing-key.ts';
 import { hasPassword } from '../command-input.ts';
 import { printAdvice } from '../terminal.ts';
 
-/** The output folder of `certify --partners`, which has the register unless `--register` names another place. */
+/**
+ * The output folder of `certify --partners`. It contains the register unless `--register` or HOOKPROOF_REGISTER is set.
+ */
 export const FLEET_FOLDER = 'hookproof-partners';
 
 export interface RegisterFlags {
@@ -24,8 +26,8 @@ export interface RegisterFlags {
 }
 
 /**
- * Opens the register of `--register`, HOOKPROOF_REGISTER or the output folder. The flag must not contain a password,
- * because other users of the machine can read the command line.
+ * Opens the register that `--register`, HOOKPROOF_REGISTER or the output folder locates. The flag must not contain a
+ * password, because other users of the machine can read the command line.
  *
  * @throws HookproofError REGISTER_PASSWORD_IN_ARGUMENT, REGISTER_PLACE, REGISTER_DATABASE
  */
@@ -62,7 +64,11 @@ function registerPlace({ register, outputDir }: RegisterFlags): string {
 
 const STANDARD_KEY = 'hookproof-certify.pub.pem';
 
-/** The public keys of `--key`, or the one that `certify keygen` has written into this folder. */
+/**
+ * Reads the public keys of `--key`, or the one that `certify keygen` wrote to the current folder.
+ *
+ * @throws HookproofError REGISTER_NO_KEY
+ */
 export function publicKeys(files: readonly string[] = []): Promise<KeyObject[]> {
   if (files.length > 0) return trustedKeys(files);
   if (existsSync(STANDARD_KEY)) return trustedKeys([STANDARD_KEY]);
@@ -71,19 +77,19 @@ export function publicKeys(files: readonly string[] = []): Promise<KeyObject[]> 
   });
 }
 
-/** Reads the records. Notes about unreadable lines go to standard error. */
+/** Reads the records, and prints notes about unreadable lines on standard error. */
 export async function readRecords(register: Register): Promise<readonly RegisterRecord[]> {
   const { records, notes } = await register.read();
   printAdvice(notes);
   return records;
 }
 
-/** Derives who may get traffic at a time. */
+/** Derives who may get traffic at the time `at`. */
 export function standingsAt(records: readonly RegisterRecord[], keys: readonly KeyObject[], at: Date): Standing[] {
   return standingsOf(records, { keys, at, currentRevision: CURRENT_REVISION });
 }
 
-/** Reads the register and derives who may get traffic. */
+/** Reads the register and derives who may get traffic. Default of `at`: now. */
 export async function readStandings(
   register: Register,
   keys: readonly KeyObject[],
@@ -92,7 +98,7 @@ export async function readStandings(
   return standingsAt(await readRecords(register), keys, at);
 }
 
-/** Adds records, and derives the standings of their partners again, where these are stored. */
+/** Adds records, and updates the stored standings of their partners, if the register stores standings. */
 export async function appendRecords(
   register: Register,
   keys: readonly KeyObject[],

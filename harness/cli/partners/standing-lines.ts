@@ -1,8 +1,8 @@
-/** The standing of a partner in a terminal. */
+/** Formats the standing of a partner for a terminal. */
 import type { RegisterRecord, Standing } from '../../register/index.ts';
 import { certificateInWords, EVENT_SIGNS, type Layout, STATE_SIGNS } from '../../report/index.ts';
 
-/** One paragraph, and one for each warning. */
+/** Formats a standing as one paragraph, and one more for each warning. */
 export function standingLines(standing: Standing, layout: Layout, before?: Standing | null): string[] {
   const { partner, state, warnings } = standing;
   const was = before === undefined ? '' : ` (was ${before?.state ?? 'unknown'})`;
@@ -20,7 +20,7 @@ function why(standing: Standing): string {
   return [...(since === null ? [] : [`since ${dayOf(since)}`]), ...reasons].join(': ');
 }
 
-/** The standing, the certificate, and the last records, the newest first. */
+/** Formats the standing, the certificate and the last records, newest first. */
 export function historyLines(standing: Standing, layout: Layout): string[] {
   const { certificate, last } = standing;
   const field = (label: string, text: string) => layout.paragraph(`  ${layout.paint(label.padEnd(13), 'dim')}`, text);

@@ -2,17 +2,17 @@
 import { counted } from '../../report/index.ts';
 import type { ForwardedDelivery } from '../receiver-entry.ts';
 
-/** Maximum number of lines per second; further deliveries are counted. */
+/** Maximum number of lines per second; further deliveries are only counted. */
 const MAX_LINES = 20;
 const WINDOW_MS = 1000;
 
 interface DeliveryLog {
   add(delivery: ForwardedDelivery): void;
-  /** Prints the number of deliveries without a line. */
+  /** Prints how many deliveries got no line of their own. */
   close(): void;
 }
 
-/** Creates the log. `write` receives whole lines. */
+/** Creates the log. `write` is called with whole lines. */
 export function createDeliveryLog(write: (text: string) => void): DeliveryLog {
   let printed = 0;
   let left = 0;
@@ -47,8 +47,8 @@ export function createDeliveryLog(write: (text: string) => void): DeliveryLog {
 }
 
 /**
- * Formats a delivery: "14:02:11  7e57ca-12  buy  401  signature-mismatch". The fields are masked and contain nothing
- * that a sender chose.
+ * Formats a delivery: "14:02:11  7e57ca-12  buy  401  signature-mismatch". The fields are masked,
+ * so they contain nothing that the sender chose.
  */
 export function deliveryLine({ answered, at, id, kind, outcome, reason, status }: ForwardedDelivery): string {
   const clock = new Date(at).toTimeString().slice(0, 8);
@@ -59,11 +59,11 @@ export function deliveryLine({ answered, at, id, kind, outcome, reason, status }
     .trimEnd();
 }
 
-/** Returns "401" or "no answer". */
+/** Returns the status as text, or "no answer". */
 export function answerInWord({ status }: { readonly status?: number | undefined }): string {
   if (status === undefined) return 'no answer';
   return status === 0 ? 'not HTTP' : `${status}`;
 }
 
-/** Words for whether the answer is the expected one. */
+/** Labels for whether the answer was the expected one. */
 export const ANSWERED = { correct: 'correct', incorrect: 'INCORRECT', unsafe: 'ALARM' } as const;

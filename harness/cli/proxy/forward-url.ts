@@ -1,4 +1,4 @@
-/** `--to`: the host that captured bytes are sent to. */
+/** Parses `--to`, the URL of the host to which captured requests are sent. */
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 import { visible } from '../../../contract/visible.ts';
 

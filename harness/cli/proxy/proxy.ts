@@ -1,4 +1,4 @@
-/** `hookproof proxy`: forwards plain HTTP to a receiver, shows the deliveries and keeps them for `replay`. */
+/** `hookproof proxy`: forwards plain HTTP to a receiver, shows the deliveries and saves them for `replay`. */
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 import { type ConfigFlags, numberOfFlag, type ResolvedConfig } from '../../config/index.ts';
 import type { Partner } from '../../partner.ts';
@@ -32,14 +32,14 @@ interface ProxyFlags extends ConfigFlags {
   readonly keep: string;
   readonly keepBytes: string;
   readonly maxConnections: string;
-  /** The folder; false with `--no-store`. */
+  /** The folder for saved deliveries; false with `--no-store`. */
   readonly store?: string | boolean;
 }
 
 const BAD_NUMBER = { code: 'PROXY_BAD_NUMBER', hint: 'Write digits only.' };
-/** Maximum size in bytes of a request that is shown in full and kept; larger ones are only forwarded. */
+/** Maximum size in bytes of a request that is shown in full and saved; larger ones are only forwarded. */
 const MAX_REQUEST_BYTES = 16 * 1024 * 1024;
-/** Memory for requests and answers in transit on all connections, in bytes. */
+/** Maximum memory in bytes for requests and answers in transit on all connections. */
 const MAX_IN_FLIGHT_BYTES = 64 * 1024 * 1024;
 
 export async function proxyCommand(flags: ProxyFlags): Promise<number> {
@@ -49,7 +49,7 @@ export async function proxyCommand(flags: ProxyFlags): Promise<number> {
   const maxDeliveries = numberOfFlag('--keep', flags.keep, [1, 100_000], BAD_NUMBER);
   const maxBytes = numberOfFlag('--keep-bytes', flags.keepBytes, [1, 2 ** 31], BAD_NUMBER);
   const maxConnections = numberOfFlag('--max-connections', flags.maxConnections, [1, 100_000], BAD_NUMBER);
-  // Only the flags about credentials are settings; the others belong to this command.
+  // Only the flags for credentials are settings; the others belong to this command.
   const { secretFile, signatureHeader, apiKeyFile, apiKeyHeader, timeout } = flags;
   const given = { secretFile, signatureHeader, apiKeyFile, apiKeyHeader, timeout };
   const config = await commandConfig(url.href, flags.config, given);
@@ -119,7 +119,7 @@ interface FrontParts {
   readonly folder: string | undefined;
 }
 
-/** Opens the inspector, with the actions that its page allows. */
+/** Starts the inspector with the actions that its page offers. `listening` receives the address of the proxy. */
 async function openFront(
   flags: ProxyFlags,
   { config, url, pin, inspectPort, maxDeliveries, maxBytes, folder }: FrontParts,
@@ -157,7 +157,7 @@ async function openFront(
   };
 }
 
-/** Refuses to forward to the proxy itself, which would connect without end. */
+/** Rejects an upstream that is the proxy itself, because every request would be forwarded endlessly. */
 function refuseLoop(host: string, port: number, upstreamPort: number, { address }: Pin): void {
   if (address === null || port === 0 || port !== upstreamPort) return;
   if (address !== host && scopeOf(address) !== 'loopback') return;
@@ -171,7 +171,7 @@ export function storeFolder(given: string | boolean | undefined): string | undef
   return typeof given === 'string' ? given : defaultStoreFolder(process.env);
 }
 
-/** Creates a memory budget for all connections. */
+/** Creates a memory budget of `max` bytes that all connections share. */
 function sharedBudget(max: number): KeepBudget {
   let used = 0;
   return {

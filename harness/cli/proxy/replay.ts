@@ -1,4 +1,4 @@
-/** `hookproof replay`: sends captured deliveries again, with their original bytes or newly signed. */
+/** `hookproof replay`: resends captured deliveries, with their original bytes or signed again. */
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 import { signatureOf } from '../../../contract/signing/index.ts';
 import { visible } from '../../../contract/visible.ts';
@@ -62,7 +62,7 @@ export async function replayCommand(ids: readonly string[], flags: ReplayFlags):
     wanted.map(async (id) => ({ id, raw: await readStored(folder, id, store === undefined) })),
   );
   const replaced = body === undefined ? undefined : await readInput(body);
-  // The custom headers of hookproof.yaml are already in what was captured, or were left out on purpose.
+  // The captured request already contains the custom headers of hookproof.yaml, or omits them on purpose.
   const headers = given.header === undefined ? [] : (config.partner.headers ?? []);
   const signing = sign === true ? config.partner.signing : undefined;
   const editOf = (captured: CapturedRequest): Edit => {
@@ -88,7 +88,7 @@ export async function replayCommand(ids: readonly string[], flags: ReplayFlags):
   return sendAll(edited, config, { sign: sign === true, path: url.pathname });
 }
 
-/** Returns the given ids, or those that a flag selects, the oldest first. */
+/** Returns the given ids, or those that a flag selects, oldest first. */
 async function chosenIds(
   folder: string,
   ids: readonly string[],
@@ -128,7 +128,7 @@ async function printStored(folder: string, isDefault: boolean): Promise<number> 
   return 0;
 }
 
-/** Formats "401 correct", padded to the width of the widest. */
+/** Formats an answer as "401 correct", padded to {@link ANSWER_WIDTH}. */
 function answerColumn(answer: StoredAnswer | undefined): string {
   if (answer === undefined) return 'not known'.padEnd(ANSWER_WIDTH);
   const { answered } = answer;
@@ -140,10 +140,10 @@ const ANSWER_WIDTH = '401 INCORRECT'.length;
 
 interface Replayed {
   readonly id: string;
-  /** Null when what was captured is not one whole HTTP request. */
+  /** The parsed request; null if the captured bytes are not one complete HTTP request. */
   readonly captured: CapturedRequest | null;
   readonly raw: Buffer;
-  /** What is sent. */
+  /** The bytes to send. */
   readonly bytes: Buffer;
 }
 
@@ -196,7 +196,7 @@ async function sendAll(
 
 type Read = ReturnType<typeof readCaptured>;
 
-/** Describes the digest of what was sent, compared with what was captured. */
+/** Describes the digest of the sent body, compared with the captured one. */
 function describeBody(captured: Read, sent: Read, raw: Buffer): string {
   if (captured === null || sent === null) return `unknown; all bytes: SHA-256 ${bodyDigest({ body: raw })}`;
   const [before, now] = [bodyDigest(captured), bodyDigest(sent)];

@@ -1,4 +1,7 @@
-/** `hookproof receiver --effects`: the record, the handlers that write it, and the window that shows it. */
+/**
+ * `hookproof receiver --effects`: the record of effects, the handlers that write it, and the effects window that serves
+ * it.
+ */
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 import { credential } from '../command-input.ts';
 import { type EffectsRecord, type Handlers, loadReceiver, type ReceiverLogger } from '../receiver-entry.ts';
@@ -11,7 +14,7 @@ export interface EffectsFlags {
   readonly effectsTokenFile?: string;
 }
 
-/** The parts of the effects window that a receiver uses. */
+/** The parts of the effects window that a receiver needs. */
 interface Effects {
   readonly handlers: Handlers;
   readonly handling?: { readonly refundWaitMs: number };
@@ -23,13 +26,13 @@ interface Effects {
 }
 
 /**
- * How long a REFUND waits for its SELL, in milliseconds: the checks that deliver it alone do not wait for the usual ten
- * minutes.
+ * How long a REFUND waits for its SELL, in milliseconds. The usual ten minutes would delay the checks that deliver a
+ * REFUND alone.
  */
 export const REFUND_WAIT_MS = 1000;
 
 /**
- * Opens the window. The handlers run before their handling is recorded.
+ * Opens the window. Each handler runs before its effect is recorded.
  *
  * @throws HookproofError RECEIVER_EFFECTS, EFFECTS_TOKEN, EFFECTS_FILE, EFFECTS_FILE_IN_USE, EFFECTS_LISTEN
  */

@@ -1,4 +1,4 @@
-/** `hookproof receiver --fault`: finds the mutant, checks what it needs, and starts it with its certificate. */
+/** `hookproof receiver --fault`: finds the mutant, checks its requirements, and starts it. */
 import { writeFile } from 'node:fs/promises';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 import { didYouMean } from '../did-you-mean.ts';
@@ -14,17 +14,17 @@ type Options = FaultyReceiverOptions;
 export interface FaultyReceiver {
   /** The text to print on standard error before the receiver listens. */
   readonly warning: string;
-  /** True if the fault is in the certificate, so that no certificate may be given. */
+  /** Whether the fault is in the server certificate. If so, the user must not give one. */
   readonly hasCertificate: boolean;
   /**
    * Starts the receiver, and writes the CA of its certificate to `caFile`.
    *
-   * @throws HookproofError RECEIVER_FAULT_NEEDS if the fault cannot show with these options
+   * @throws HookproofError RECEIVER_FAULT_NEEDS if these options would hide the fault
    */
   readonly open: (options: Options, caFile?: string) => RunningFaultyReceiver;
 }
 
-/** @throws HookproofError RECEIVER_UNKNOWN_FAULT, which suggests similar names */
+/** Finds the mutant with this fault. @throws HookproofError RECEIVER_UNKNOWN_FAULT, which suggests similar names */
 export async function findFaultyReceiver(name: string): Promise<FaultyReceiver> {
   const { FAULTS, startFaultyReceiver } = await loadMutants();
   const fault = FAULTS.find((one) => one.name === name);
@@ -61,7 +61,7 @@ function warningOf({ name, title }: ListedFault): string {
   ].join('\n');
 }
 
-/** What must be configured for the fault to show. */
+/** Returns what must be configured for the fault to show. */
 function missingFor({ area, needs = [] }: ListedFault, options: Options): { what: string; hint: string } | null {
   const needsTls = area === 'tls' || area === 'mtls' || needs.includes('https');
   if (needsTls && options.tls === undefined) {

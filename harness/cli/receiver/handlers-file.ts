@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { HookproofError, NOTIFICATION_KINDS } from '../../../contract/index.ts';
 import type { Handlers } from '../receiver-entry.ts';
 
-/** @throws HookproofError RECEIVER_HANDLERS */
+/** Imports the module and returns its handlers. @throws HookproofError RECEIVER_HANDLERS */
 export async function loadHandlers(file: string): Promise<Handlers> {
   const { handlers } = await importModule(file);
   if (typeof handlers !== 'object' || handlers === null) {
@@ -24,7 +24,7 @@ export async function loadHandlers(file: string): Promise<Handlers> {
 
 async function importModule(file: string): Promise<{ handlers?: unknown }> {
   try {
-    // Node would wait for a pipe.
+    // Importing a named pipe would block.
     if (!(await stat(file)).isFile()) throw new Error('it is not a regular file');
     return await import(pathToFileURL(resolve(file)).href);
   } catch (cause) {

@@ -1,9 +1,9 @@
-/** The limits of `hookproof receiver`, read from its flags. */
+/** Reads the limits of `hookproof receiver` from its flags. */
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 import { durationOfFlag, numberOfFlag } from '../../config/index.ts';
 import type { ServerLimits, ServerTimeouts } from '../receiver-entry.ts';
 
-/** The code and hint of every invalid number of `hookproof receiver`. */
+/** The code and hint of the error for an invalid number. */
 const BAD_NUMBER = { code: 'RECEIVER_BAD_NUMBER', hint: 'Write digits only.' };
 
 export interface LimitFlags {
@@ -20,7 +20,7 @@ export interface LimitFlags {
   readonly drainTimeout?: string;
 }
 
-/** This maximum is no limit in practice. */
+/** An upper bound that is not a limit in practice. */
 const MAX = 2 ** 31 - 1;
 const DURATION_BOUNDS = [100, 3_600_000] as const;
 
@@ -29,7 +29,7 @@ export function portOf(flag: string, text: string, bad = BAD_NUMBER): number {
   return numberOfFlag(flag, text, [0, 65_535], bad);
 }
 
-/** Reads the limits. A missing flag keeps the default. Throws a {@link HookproofError} that names the flag. */
+/** Reads the limits. Without a flag, the default applies. Throws a {@link HookproofError} that names the flag. */
 export function limitSettings(flags: LimitFlags): { limits: ServerLimits; timeouts: ServerTimeouts } {
   const limits = given<ServerLimits>({
     maxConnections: count(flags.maxConnections, '--max-connections', [1, 1_000_000]),

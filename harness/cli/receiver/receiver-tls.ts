@@ -1,4 +1,4 @@
-/** The TLS settings of `hookproof receiver`, read from its flags: its own certificate, and those of its clients. */
+/** Reads the TLS settings of `hookproof receiver` from its flags: the server certificate, and the CAs of clients. */
 import { writeFile } from 'node:fs/promises';
 import { quickStartCertificate } from '../../../certs/index.ts';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
@@ -25,24 +25,24 @@ interface ClientCertificateFlags {
   readonly proxyClientHeader?: string;
 }
 
-/** The content of the files at one moment. */
+/** The content of the TLS files when they were read. */
 export interface TlsReading {
   readonly tls: ServerTls;
-  /** Sentences about what a correct client would reject, and other advice. */
+  /** Advice as sentences, for example about what a correct client would reject. */
   readonly advice: readonly string[];
 }
 
 export interface TlsSettings {
-  /** Reads the current files. Null for plain HTTP. Throws a {@link HookproofError} that names the flag and the file. */
+  /** Reads the current files; null for plain HTTP. Throws a {@link HookproofError} that names the flag and the file. */
   readonly read: (() => Promise<TlsReading>) | null;
-  /** The files that `read` reads, for a watcher. */
+  /** The files that `read` reads, to be watched. */
   readonly files: readonly string[];
   readonly clientCertificate?: ClientCertificateOption;
 }
 
 interface PairSource {
   readonly read: () => Promise<ServerPair>;
-  /** The files that `read` reads, for a watcher. */
+  /** The files that `read` reads, to be watched. */
   readonly files: readonly string[];
 }
 
@@ -81,7 +81,7 @@ async function readTls(
   return { tls: { cert, key, ca: clients.ca, clientCertificate }, advice: [...advice, ...clients.advice] };
 }
 
-/** Reads which client certificates are accepted. Throws a {@link HookproofError} of kind `usage`. */
+/** Reads the rules for client certificates. Throws a {@link HookproofError} of kind `usage`. */
 function clientCertificateFrom(flags: ClientCertificateFlags): ClientCertificateOption | undefined {
   const { allowClient, proxy, proxyClientHeader, clientCa } = flags;
   if (proxy !== undefined || proxyClientHeader !== undefined) {
@@ -112,7 +112,7 @@ function clientCertificateFrom(flags: ClientCertificateFlags): ClientCertificate
 const PASSPHRASE_HINT =
   'Name a file with its passphrase with `--tls-passphrase-file`, or set HOOKPROOF_TLS_KEY_PASSPHRASE.';
 
-/** Reads the server certificate and key from files, or makes temporary ones. Null for plain HTTP. */
+/** Returns how to read the server certificate and key: from files, or as a temporary pair. Null for plain HTTP. */
 async function serverPair(flags: PairFlags): Promise<PairSource | null> {
   const { tlsCert, tlsKey, tlsPassphraseFile, tlsQuickStart, tlsQuickStartCa } = flags;
   if (tlsQuickStart !== true && tlsQuickStartCa !== undefined) {
@@ -165,7 +165,10 @@ async function quickStart(caFile: string | undefined): Promise<PairSource> {
   return { read: async () => ({ cert, key, advice: [] }), files: [] };
 }
 
-/** Reads the file at each call, because a new key may have a new passphrase. Standard input is read only once. */
+/**
+ * Returns a function that reads the passphrase file at each call, because a new key may have a new passphrase. Standard
+ * input is read only once.
+ */
 function passphraseReader(file: string | undefined): () => Promise<string | undefined> {
   const read = async () => {
     const { value } = await readCredential({

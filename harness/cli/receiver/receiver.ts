@@ -76,7 +76,8 @@ export async function receiverCommand(flags: ReceiverFlags): Promise<number> {
     throw error;
   });
   const stopReloading = startReloading(flags, protection, { receiver, logger });
-  // The signal is handled before the `listening` line is printed: a program that waits for it may send it at once.
+  // The signal handler is installed before `listening` is printed: a program that waits for this line may send a signal
+  // at once.
   const stopped = firstStopSignal();
   admin?.setState('serving');
   if (fault !== null) process.stderr.write(fault.warning);
@@ -94,7 +95,7 @@ export async function receiverCommand(flags: ReceiverFlags): Promise<number> {
 
 type Protection = Awaited<ReturnType<typeof readProtection>>;
 
-/** Reads the credentials and certificates that check who delivers. Requires at least one check, or `--open`. */
+/** Reads the credentials and certificates that authenticate deliveries. Requires at least one of them, or `--open`. */
 async function readProtection(flags: ReceiverFlags, isCertificateFaulty: boolean) {
   const readSecrets = () => readCredentials(flags.secretFile, 'HMAC secret', '--secret-file', 'HOOKPROOF_SECRET');
   const secrets = await readSecrets();
@@ -121,7 +122,7 @@ function protectionOptions(flags: ReceiverFlags, { secrets, keys, tls, clientCer
 
 type RunningReceiver = Awaited<ReturnType<ReceiverModule['startReceiver']>>;
 
-/** Reloads certificates and secrets when their files change. Returns what stops it. */
+/** Reloads certificates and secrets when their files change. Returns a function that stops reloading. */
 function startReloading(
   flags: ReceiverFlags,
   { secrets, readSecrets, tls, readTls, tlsFiles }: Protection,
@@ -151,7 +152,10 @@ interface ReloadedSecrets {
   readonly logger: ReceiverLogger;
 }
 
-/** Reloads the secrets where all of them come from files and nothing else keeps them. Returns what stops it. */
+/**
+ * Reloads the secrets if all of them come from files and no inspector is running. Returns a function that stops
+ * reloading.
+ */
 function reloadSecrets(
   { inspect, secretFile: files = [] }: ReceiverFlags,
   { current, read, receiver, logger }: ReloadedSecrets,
@@ -171,7 +175,7 @@ function reloadSecrets(
   });
 }
 
-/** Requires either a check of who delivers or `--open`. */
+/** Requires either authentication of deliveries or `--open`, but not both. */
 function requireProtection(isProtected: boolean, isOpen: boolean): void {
   if (isProtected && isOpen) {
     const message = '`--open` cannot be combined with an HMAC secret, an API key or a check of client certificates';
@@ -191,7 +195,7 @@ function requireProtection(isProtected: boolean, isOpen: boolean): void {
   );
 }
 
-/** Closes what was opened before a failure, and passes the failure on. */
+/** Returns an error handler that closes `opened` and rethrows the error. */
 function closing(opened: { close(): Promise<void> }): (error: unknown) => Promise<never> {
   return async (error) => {
     await opened.close();
@@ -210,7 +214,7 @@ async function createReceiverMetrics(flags: AdminFlags): Promise<Metrics | null>
   });
 }
 
-/** Starts the server for health and metrics, which is ready while the inbox can be reached. */
+/** Starts the server for health and metrics. It reports ready while the inbox can be reached. */
 async function openAdmin(
   flags: AdminFlags,
   { metrics, inbox, logger }: { metrics: Metrics; inbox: Inbox; logger: ReceiverLogger },
@@ -232,8 +236,8 @@ type InspectorOptions = NonNullable<Parameters<ReceiverModule['startInspector']>
 type Inspector = Awaited<ReturnType<ReceiverModule['startInspector']>>;
 
 /**
- * Opens the receiver, and before it the inspector with `--inspect`: `open` receives the observers. Both close together,
- * and neither stays open if the other cannot be opened.
+ * Opens the receiver and, with `--inspect`, the inspector. `open` receives the inspector's observer, if any. Closing
+ * the receiver closes both; if the receiver cannot be opened, the inspector is closed.
  */
 async function openInspected<Receiver extends { readonly url: string; close(): Promise<void> }>(
   { inspect, inspectHost: host }: InspectFlags,
@@ -267,7 +271,10 @@ async function openInspected<Receiver extends { readonly url: string; close(): P
   }
 }
 
-/** Removes the flags for the certificate of the server: the mutant makes its own, which has the fault. */
+/**
+ * Removes the flags for a temporary server certificate, because the mutant generates its own, faulty one. Throws if the
+ * user gives a certificate.
+ */
 function withoutCertificate(flags: ReceiverFlags): ReceiverFlags {
   if (flags.tlsCert === undefined && flags.tlsKey === undefined) {
     const { tlsQuickStart: _, tlsQuickStartCa: __, ...others } = flags;
@@ -278,7 +285,7 @@ function withoutCertificate(flags: ReceiverFlags): ReceiverFlags {
   });
 }
 
-/** Reads one value from each file, or the value of the variable when no file is given. */
+/** Reads one value from each file, or the environment variable if no file is given. */
 async function readCredentials(
   files: readonly string[] | undefined,
   noun: string,

@@ -1,4 +1,4 @@
-/** Reloads certificates and secrets while the receiver runs: when their files change, and on SIGHUP. */
+/** Reloads certificates and secrets while the receiver runs: when their files change or on SIGHUP. */
 import { type FSWatcher, lstatSync, readlinkSync, watch } from 'node:fs';
 import { dirname, parse, resolve, sep } from 'node:path';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
@@ -6,9 +6,9 @@ import type { ReceiverLogger } from '../receiver-entry.ts';
 import { printAdvice } from '../terminal.ts';
 
 export interface ReloadOptions<Content> {
-  /** A plural noun for the content of the files. */
+  /** A plural noun for the content of the files, used in messages. */
   readonly noun: string;
-  /** The event in the log when the files cannot be used. */
+  /** The event to log if the files cannot be used. */
   readonly failure: string;
   /** The content with which the receiver was started. */
   readonly current: Content;
@@ -18,7 +18,9 @@ export interface ReloadOptions<Content> {
   readonly logger: ReceiverLogger;
 }
 
-/** Starts to reload, and returns what stops it. Invalid files are reported; the old content stays in use. */
+/**
+ * Starts reloading, and returns a function that stops it. Invalid files are reported, and the old content stays in use.
+ */
 export function reloadFiles<Content>(options: ReloadOptions<Content>): () => void {
   const { noun, failure, current, read, files, reload, logger } = options;
   let inUse = JSON.stringify(current);
@@ -62,22 +64,25 @@ export function reloadFiles<Content>(options: ReloadOptions<Content>): () => voi
   };
 }
 
-/** Reports SIGHUP, which would end the process, and returns the function that stops it. */
+/**
+ * On SIGHUP, which would otherwise end the process, prints that nothing is reloaded. Returns a function that removes
+ * this handler.
+ */
 export function refuseToReload(noun: string, reason: string): () => void {
   const onSignal = () => void process.stderr.write(`${noun} are not reloaded: ${reason}; restart the receiver\n`);
   process.on('SIGHUP', onSignal);
   return () => process.off('SIGHUP', onSignal);
 }
 
-/** A certificate and its key are written one after the other. */
+/** Pause after a change, because a certificate and its key are written one after the other. */
 const DEBOUNCE_MS = 200;
-/** The limit of the Linux kernel, so that circular links end. */
+/** Maximum number of symbolic links to follow, as in the Linux kernel, so that circular links end. */
 const MAX_LINKS = 40;
 
 /**
- * Calls `onChange` shortly after a change in any folder on the way to one of the files: however a file is replaced
- * (overwritten, renamed into place, behind a symbolic link that is swapped), its content may then be new. Calls
- * `onError` once if a folder cannot be watched. Returns the function that stops it.
+ * Calls `onChange` shortly after a change in any folder on the path of a file. This covers files that are overwritten,
+ * renamed into place, or replaced by changing a symbolic link. Calls `onError` once if a folder cannot be watched.
+ * Returns a function that stops watching.
  */
 function watchFiles(files: readonly string[], onChange: () => void, onError: (error: unknown) => void): () => void {
   let watchers: FSWatcher[] = [];
@@ -118,8 +123,8 @@ function watchFiles(files: readonly string[], onChange: () => void, onError: (er
 }
 
 /**
- * The folders in which a change can make the path refer to another file: the folder of the file, and each folder that
- * holds a symbolic link on the way there. For a path that does not exist, the last folder that does.
+ * Returns the folders in which a change can make the path refer to another file: the file's folder, and each folder
+ * that contains a symbolic link on the path. If the path does not exist, includes the last folder on it that does.
  */
 function foldersOnTheWay(file: string): string[] {
   const folders: string[] = [];
@@ -133,7 +138,7 @@ function foldersOnTheWay(file: string): string[] {
   return folders;
 }
 
-/** Follows a path to its first symbolic link, to its end, or to where it stops existing. */
+/** Follows a path to its first symbolic link, its end, or its first missing component. */
 function firstLink(path: string): { readonly folder: string; readonly target?: string } {
   const { root } = parse(path);
   let at = root;
@@ -147,6 +152,6 @@ function firstLink(path: string): { readonly folder: string; readonly target?: s
     if (found?.isDirectory() !== true) return { folder: at };
     at = here;
   }
-  // The path is a folder where a file was expected.
+  // The path leads to a folder instead of a file.
   return { folder: dirname(path) };
 }

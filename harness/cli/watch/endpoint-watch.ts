@@ -1,34 +1,34 @@
 /**
- * Sees when the process behind an endpoint is replaced. Two connections are held open on which nothing is sent: a
- * process that ends closes both, and a timeout closes one of them, because they are not of the same age.
+ * Detects when the process behind an endpoint is replaced. Two idle connections are held open. When the process ends,
+ * both are closed; a timeout closes only one of them, because they were opened at different times.
  *
- * A server that serves one connection at a time would be blocked by them: then the port is only tried now and then. A
- * proxy closes nothing when the process behind it is replaced, so a replacement is not always seen.
+ * Idle connections would block a server that serves one connection at a time. Its port is only tried periodically. A
+ * proxy keeps its connections when the process behind it is replaced, so a replacement is not always detected.
  */
 import { connect, isIP, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 
-/** When the endpoint was seen to go, by `performance.now()`. `backMs` is null until it answers again. */
+/** The time at which the endpoint went down, by `performance.now()`. `backMs` is null until it answers again. */
 interface EndpointOutage {
   readonly goneMs: number;
   readonly backMs: number | null;
 }
 
-/** The pause between attempts while the endpoint is down. On loopback a refusal costs next to nothing. */
+/** The pause between attempts while the endpoint is down. On loopback, a refused connection costs almost nothing. */
 const POLL_MS = 25;
-/** The pause after {@link MAX_FAST_POLL_MS}, and for a port that is only tried now and then. */
+/** The pause after {@link MAX_FAST_POLL_MS}, and for a port that is only tried periodically. */
 const SLOW_POLL_MS = 250;
 const MAX_FAST_POLL_MS = 60_000;
-/** The difference in age of the two connections, so that no timeout closes both at once. */
+/** The difference in age of the two connections, so that no timeout closes both at the same time. */
 const STAGGER_MS = 1_000;
 const REOPEN_MS = 250;
-/** A connection that is closed sooner says nothing: some servers wait for no first byte. */
+/** A connection that is closed sooner is not a sign of a restart: some servers do not wait for a first byte. */
 const MIN_HELD_MS = 500;
 const MAX_SHORT_LIVED = 4;
-/** How long one request may wait for its answer: a supervisor may hold the port while the process starts. */
+/** How long a request may wait for its answer: a supervisor may hold the port while the process starts. */
 const ANSWER_MS = 30_000;
-/** An answer after this time comes from another process than the one that closed the connections. */
+/** If the endpoint takes longer than this to answer again, its process was replaced. */
 const STARTING_MS = 100;
 /** For this long after a change, closed connections alone count as a restart. */
 const EXPECTED_MS = 60_000;
@@ -42,7 +42,9 @@ export class EndpointWatch {
   readonly #opened = new Set<Socket>();
   /** The connections that are open. */
   readonly #held = new Set<Socket>();
-  /** Connections in a row that were closed too soon. Above {@link MAX_SHORT_LIVED}, none is held any more. */
+  /**
+   * Consecutive connections that were closed too soon. Above {@link MAX_SHORT_LIVED}, no connections are held any more.
+   */
   #shortLived = 0;
   #canHold = true;
   #isDown = false;
@@ -50,13 +52,13 @@ export class EndpointWatch {
   #events = 0;
   #last: EndpointOutage | null = null;
 
-  /** `onEvent` is called when the endpoint goes down and when it is back. */
+  /** `onEvent` is called when the endpoint goes down and when it comes back. */
   constructor(url: string, onEvent: () => void) {
     this.#url = url;
     this.#onEvent = onEvent;
   }
 
-  /** How often the endpoint went down or came back. A replacement is two events. */
+  /** How often the endpoint went down or came back. A replacement counts as two events. */
   get events(): number {
     return this.#events;
   }
@@ -66,7 +68,7 @@ export class EndpointWatch {
     return this.#last;
   }
 
-  /** Starts to watch, and resolves when it is known whether the endpoint is up. */
+  /** Starts watching, and resolves when it is known whether the endpoint is up. */
   async open(): Promise<void> {
     if ((await this.#askEndpoint(2 * STAGGER_MS)) === 'refused') {
       void this.#waitForReturn(true);
@@ -79,7 +81,10 @@ export class EndpointWatch {
     this.#tryPortLater();
   }
 
-  /** Notes that a file has changed: from now on a closed connection is a sign, even when the port never refuses. */
+  /**
+   * Expects a restart because a file has changed: from now on, closed connections count as one, even if the port never
+   * refuses.
+   */
   expectRestart(): void {
     this.#expectedUntilMs = performance.now() + EXPECTED_MS;
   }
@@ -111,7 +116,7 @@ export class EndpointWatch {
     if (this.#canHold) this.#schedule(STAGGER_MS, () => this.#holdConnection());
   }
 
-  /** Holds one connection, and opens another when it is closed while the endpoint stays. */
+  /** Holds one connection, and opens another one if it is closed while the endpoint stays up. */
   #holdConnection(): void {
     if (!this.#canHold) {
       this.#tryPortLater();
@@ -123,7 +128,7 @@ export class EndpointWatch {
     this.#opened.add(socket);
     socket.once('connect', () => this.#held.add(socket));
     socket.once('data', () => {
-      // A server that says that the request comes too late has not ended.
+      // A server that answers before it closes, for example with 408, has not ended.
       hasSpoken = true;
     });
     socket.once('close', () => {
@@ -137,7 +142,7 @@ export class EndpointWatch {
     });
   }
 
-  /** Opens a connection and closes it again, now and then: for an endpoint whose connections cannot be held. */
+  /** Periodically opens and closes a connection, for an endpoint whose connections cannot be held. */
   #tryPortLater(): void {
     this.#schedule(SLOW_POLL_MS, () => {
       const socket = this.#openConnection();
@@ -146,7 +151,7 @@ export class EndpointWatch {
     });
   }
 
-  /** Opens a connection on which nothing is sent. The endpoint is down when it is refused. */
+  /** Opens a connection on which nothing is sent. If it is refused, the endpoint is down. */
   #openConnection(): Socket {
     const socket = connect(placeOf(this.#url));
     socket.on('error', (error: NodeJS.ErrnoException) => {
@@ -156,7 +161,7 @@ export class EndpointWatch {
     return socket;
   }
 
-  /** Reports the outage that has begun, waits until the endpoint answers, and holds connections again. */
+  /** Reports the outage, waits until the endpoint answers, and holds connections again. */
   async #waitForReturn(isRefused: boolean): Promise<void> {
     this.#isDown = true;
     this.#releaseConnections();
@@ -164,7 +169,7 @@ export class EndpointWatch {
     const isKnown = isRefused || goneMs < this.#expectedUntilMs;
     if (isKnown) this.#reportOutage({ goneMs, backMs: null });
     const back = this.#pollUntilAnswered();
-    // Without a change, an endpoint that answers at once has closed idle connections, and is the same as before.
+    // Without a file change, an endpoint that answers at once has only closed idle connections and was not replaced.
     if (!isKnown && (await isSlow(back))) this.#reportOutage({ goneMs, backMs: null });
     if (!(await back)) return;
     this.#isDown = false;
@@ -178,7 +183,7 @@ export class EndpointWatch {
     this.#onEvent();
   }
 
-  /** Resolves with false when the watch is closed before the endpoint answers. */
+  /** Resolves to true when the endpoint answers; false if the watch is closed first. */
   async #pollUntilAnswered(): Promise<boolean> {
     const { signal } = this.#closing;
     const startMs = performance.now();
@@ -211,15 +216,15 @@ async function isSlow(back: Promise<boolean>): Promise<boolean> {
 }
 
 /**
- * Sends a request without credentials, which changes nothing, and waits for the first byte of any answer. `silent`: it
- * was accepted, and not answered in time.
+ * Sends a request without credentials, which changes nothing, and waits for the first byte of an answer. `silent` means
+ * that the connection was accepted, but no answer arrived in time.
  */
 async function ask(url: string, ended: AbortSignal, timeoutMs: number): Promise<'answered' | 'silent' | 'refused'> {
   const { protocol, host, pathname } = new URL(url);
   const place = placeOf(url);
   const isSecure = protocol === 'https:';
   const name = isIP(place.host) === 0 ? { servername: place.host } : {};
-  // No certificate is checked, because nothing is sent that an impostor must not see.
+  // The certificate is not verified, because nothing confidential is sent.
   const socket = isSecure ? connectTls({ ...place, ...name, rejectUnauthorized: false }) : connect(place);
   try {
     return await new Promise((resolve) => {
@@ -233,7 +238,7 @@ async function ask(url: string, ended: AbortSignal, timeoutMs: number): Promise<
       });
       socket.once('data', () => resolve('answered'));
       socket.on('error', (error: NodeJS.ErrnoException) => {
-        // An alert of TLS is an answer, too: the endpoint may require a client certificate.
+        // A TLS alert is an answer, too: the endpoint may require a client certificate.
         resolve(error.code?.startsWith('ERR_SSL_') === true ? 'answered' : 'refused');
       });
       socket.once('close', () => {

@@ -1,11 +1,11 @@
-/** Sees which files change, without those that tools and the endpoint itself write. */
+/** Detects file changes, ignoring files that tools and the endpoint itself write. */
 import { stat } from 'node:fs/promises';
 import { basename, relative, resolve, sep } from 'node:path';
 import { watch } from 'chokidar';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 import { errorCode } from '../terminal.ts';
 
-/** Folders below a watched one that hold what tools write: dependencies, history, output, caches. */
+/** Ignored folders below a watched one, which tools write: dependencies, history, output, caches. */
 const IGNORED_FOLDERS: ReadonlySet<string> = new Set([
   '.git',
   '.gradle',
@@ -35,11 +35,13 @@ const IGNORED_FOLDERS: ReadonlySet<string> = new Set([
   'venv',
 ]);
 
-/** What programs write while they run, and editors while they save; `journal.ndjson` is the recipes' own. */
+/**
+ * Ignored files, which programs write while they run and editors while they save. The recipes write `journal.ndjson`.
+ */
 const IGNORED_FILES =
   /(?:\.(?:log|ndjson|jsonl|pid|tmp|sw[px]|pyc|db|sqlite3?)(?:-(?:journal|wal|shm))?|~)$|^\.#|^4913$|^\.DS_Store$/i;
 
-/** Whether a change of this path is none of the endpoint's code. `path` is relative to the watched folder. */
+/** Whether a change of this path does not affect the endpoint's code. `path` is relative to the watched folder. */
 export function isIgnored(path: string): boolean {
   return path.split(sep).some((part) => IGNORED_FOLDERS.has(part)) || IGNORED_FILES.test(basename(path));
 }
@@ -49,9 +51,10 @@ export interface FileWatch {
 }
 
 /**
- * Watches files and folders; `written` are the files that hookproof writes. `onChange` gets absolute paths.
+ * Watches files and folders, without the files in `written`, which hookproof writes. `onChange` receives absolute
+ * paths.
  *
- * @throws HookproofError for a path that does not exist, and when the system cannot watch
+ * @throws HookproofError for a path that does not exist, or if the system cannot watch the files
  */
 export async function watchFiles(
   paths: readonly string[],
@@ -71,7 +74,8 @@ export async function watchFiles(
   const files = new Set(written);
   const inRoot = (path: string) => {
     const inside = roots.map((root) => relative(root, path)).filter((short) => short.split(sep)[0] !== '..');
-    // Below several of them, the nearest one counts: a folder that is named is never ignored.
+    // If several watched folders contain the path, the nearest one applies: a folder that the user names is never
+    // ignored.
     return inside.toSorted((one, other) => one.length - other.length)[0] ?? '';
   };
   const watcher = watch(roots, {
@@ -98,17 +102,20 @@ function cannotWatch(error: unknown): HookproofError {
   });
 }
 
-/** The endpoint writes a file that changes this often while the checks run once, or in this many runs in a row. */
+/**
+ * A file is considered written by the endpoint if it changes this often during one run, or in {@link MAX_RUNS}
+ * consecutive runs.
+ */
 const MAX_WRITES = 4;
 const MAX_RUNS = 3;
-/** How long after a change the endpoint's process may still be replaced because of it. */
+/** How long a replacement of the endpoint's process may still result from a change. */
 const RECENT_MS = 60_000;
 
-/** The changes that were not judged yet. */
+/** The file changes that no run has judged yet. */
 export class Changes {
   readonly #pending = new Set<string>();
   readonly #ignored = new Set<string>();
-  /** How often each file changed in this run, and in how many runs in a row it did. */
+  /** How often each file changed in the current run; `#runs` counts consecutive runs in which it changed. */
   readonly #writes = new Map<string, number>();
   readonly #runs = new Map<string, number>();
   #lastMs = Number.NEGATIVE_INFINITY;
@@ -118,7 +125,7 @@ export class Changes {
     return this.#lastMs;
   }
 
-  /** Notes a change. False when the endpoint itself writes the file. */
+  /** Adds a change. Returns false if the file is ignored because the endpoint writes it. */
   add(path: string, isRunning: boolean): boolean {
     if (this.#ignored.has(path)) return false;
     if (isRunning) this.#writes.set(path, (this.#writes.get(path) ?? 0) + 1);
@@ -142,7 +149,7 @@ export class Changes {
     this.#writes.clear();
   }
 
-  /** Ends a run. Returns files that turn out to be written by the endpoint: they are ignored from now on. */
+  /** Ends a run. Returns the files that the endpoint writes, as this run has shown; they are ignored from now on. */
   end(): readonly string[] {
     for (const path of this.#runs.keys()) if (!this.#writes.has(path)) this.#runs.delete(path);
     for (const path of this.#writes.keys()) this.#runs.set(path, (this.#runs.get(path) ?? 0) + 1);

@@ -8,7 +8,7 @@ export class Keys {
   readonly areThere = process.stdin.isTTY;
   readonly #listener: (data: Buffer) => void;
 
-  /** `onKey` receives one character per key, Ctrl-C (`\x03`) included. Escape sequences are left out. */
+  /** `onKey` receives one character per key, including Ctrl-C (`\x03`). Escape sequences are skipped. */
   constructor(onKey: (key: string) => void) {
     this.#listener = (data) => {
       const text = data.toString('utf8');
@@ -16,7 +16,7 @@ export class Keys {
     };
   }
 
-  /** Starts to read keys, in the raw mode of the terminal. */
+  /** Switches the terminal to raw mode, and starts to read keys. */
   open(): void {
     if (!this.areThere) return;
     process.stdin.setRawMode(true).on('data', this.#listener).resume();
@@ -28,7 +28,7 @@ export class Keys {
     process.stdin.off('data', this.#listener).setRawMode(false).pause();
   }
 
-  /** Asks for a line of text; null when the user gives none (Ctrl-C, Ctrl-D), and without a keyboard. */
+  /** Asks for a line of text; null if the user cancels (Ctrl-C, Ctrl-D) or there is no keyboard. */
   async ask(question: string): Promise<string | null> {
     if (!this.areThere) return null;
     this.close();

@@ -1,31 +1,34 @@
-/** Decides when the endpoint runs the code on disk: its process was replaced, or nothing happened for long enough. */
+/**
+ * Decides when the endpoint runs the code on disk: when its process was replaced, or nothing has happened for long
+ * enough.
+ */
 import { formatDuration } from '../../report/index.ts';
 import type { EndpointWatch } from './endpoint-watch.ts';
 import type { Changes } from './file-watch.ts';
 
 /** An endpoint that does not restart for this long after a change is assumed to reload in place. */
 const QUIET_MS = 2_000;
-/** The quiet time of an endpoint that has restarted before: its supervisor may only be slow. */
+/** The quiet time for an endpoint that has restarted before, because its supervisor may only be slow. */
 const QUIET_AFTER_RESTARTS_MS = 5_000;
-/** The pause between the last change and the checks: an editor may write several files. */
+/** The pause between the last change and the checks, because an editor may write several files. */
 const DEBOUNCE_MS = 50;
-/** A supervisor may see a change this much earlier than it is seen here. */
+/** A supervisor may detect a change this much earlier than this program. */
 const EARLIER_MS = 500;
 
 interface EndpointState {
   readonly isSettled: boolean;
-  /** What was seen, for the user. */
+  /** A message for the user; null if there is nothing new. */
   readonly notice: string | null;
-  /** When to look again if nothing happens; absent: only then. */
+  /** When to look again, in milliseconds; absent to wait for the next event. */
   readonly waitMs?: number;
 }
 
 interface SettlingOptions {
   readonly changes: Pick<Changes, 'lastMs'>;
   readonly endpoint: Pick<EndpointWatch, 'last'>;
-  /** Replaces the quiet time. */
+  /** Replaces the quiet time; null uses the default. */
   readonly settleMs: number | null;
-  /** After this time, a notice says that the endpoint is still down. */
+  /** After this time, the user is told that the endpoint is still down. */
   readonly recoveryMs: number;
 }
 
@@ -38,7 +41,7 @@ export class Settling {
     this.#options = options;
   }
 
-  /** Looks at the endpoint now. `isReplaced`: it went down or came back since the last checks began. */
+  /** Returns the current state of the endpoint. `isReplaced`: it went down or came back since the last checks began. */
   look(isReplaced: boolean): EndpointState {
     const nowMs = performance.now();
     const { changes, endpoint, settleMs, recoveryMs } = this.#options;

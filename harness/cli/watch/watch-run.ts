@@ -9,9 +9,9 @@ import { type WatchOptions, WatchSession } from './watch-session.ts';
 const SETTLE_BOUNDS = [0, 60_000] as const;
 
 /**
- * Reads the URL, the paths and the time to settle. A URL after `--watch` is the endpoint.
+ * Reads the URL, the paths and the settle time. A URL after `--watch` is the endpoint, not a path.
  *
- * @throws HookproofError for flags that exclude each other, and for an invalid `--settle`
+ * @throws HookproofError for flags that cannot be combined, or an invalid `--settle`
  */
 export function readWatchFlags(
   url: string | undefined,

@@ -1,19 +1,22 @@
-/** Prints what happens in watch mode, on standard output. */
+/** Prints the events and results of watch mode on standard output. */
 import { createLayout, renderHuman, renderRound, withDiagnosisOf } from '../../report/index.ts';
 import type { ResultDocument } from '../../report/result-document.ts';
 import { displayOf } from '../terminal.ts';
 
 const KEYS_HELP = `a all  f failed  Enter again  p filter  v verbose  q quit`;
 
-/** Prints events and repetitions. All documents are redacted. */
+/** Prints events and rounds. All documents are redacted. */
 export class WatchScreen {
   readonly #layout = createLayout(displayOf(process.stdout));
   #isVerbose = false;
-  /** The last results, with the diagnosis of the last full run when they have none. Null before the first results. */
+  /**
+   * The last results; if they have no diagnosis of their own, with that of the last full run. Null before the first
+   * results.
+   */
   #shown: ResultDocument | null = null;
   #full: ResultDocument | null = null;
 
-  /** The number of checks without a result in the last full run. */
+  /** The number of inconclusive checks in the last full run. */
   get inconclusiveInFull(): number {
     return this.#full?.counts.inconclusive ?? 0;
   }
@@ -38,10 +41,10 @@ export class WatchScreen {
     if (this.#isVerbose && this.#shown !== null) this.#printReport(this.#shown);
   }
 
-  /** Keeps the results of a round, which {@link toggleVerbose} and {@link printRound} print. */
+  /** Keeps the results of a round for {@link toggleVerbose} and {@link printRound}. */
   keepResults(document: ResultDocument, { isFull }: { readonly isFull: boolean }): void {
     if (isFull) this.#full = document;
-    // A run whose first delivery is not accepted has its own finding.
+    // A run in which the preflight is not accepted has its own finding.
     const hasOwnDiagnosis = isFull || this.#full === null || document.preflightFinding !== undefined;
     this.#shown = hasOwnDiagnosis ? document : withDiagnosisOf(this.#full ?? document, document);
   }

@@ -1,4 +1,7 @@
-/** The state machine of watch mode: keys, files and the endpoint wake it, and it chooses the next round of checks. */
+/**
+ * The state machine of watch mode. Keys, file changes and the endpoint wake it, and it chooses the next round of
+ * checks.
+ */
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 import type { ResolvedConfig } from '../../config/index.ts';
 import { PREFLIGHT_SCENARIO } from '../../judge/index.ts';
@@ -15,7 +18,7 @@ import { WatchScreen } from './watch-screen.ts';
 
 export interface WatchOptions {
   readonly paths: readonly string[];
-  /** How long to wait for a restart after a change; null for a time that suits the endpoint. */
+  /** How long to wait for a restart after a change, in milliseconds; null for the default. */
   readonly settleMs: number | null;
   /** The checks to begin with; empty for a whole run. */
   readonly failed: readonly string[];
@@ -23,40 +26,40 @@ export interface WatchOptions {
 
 type Scope = 'whole' | 'failed';
 
-/** The checks to send together. `isReported`: all reporters get the results, as without `--watch`. */
+/** One round of checks. `isReported`: all reporters get the results, as without `--watch`. */
 interface Round {
   readonly scope: Scope;
   readonly isReported: boolean;
 }
 
-/** What the session is doing. It is `idle` only between two other phases, and while the user types a filter. */
+/** The current phase of the session. It is `idle` only between two other phases, and while the user types a filter. */
 type Phase =
   | { readonly name: 'idle' }
-  /** Something must happen first: a key, a change, an event of the endpoint, or the end of a pause. */
+  /** Waits for a key, a file change, an endpoint event, or the end of a pause. */
   | { readonly name: 'waiting'; readonly wake: () => void }
   | { readonly name: 'judging'; readonly aborting: AbortController }
   | { readonly name: 'stopped'; readonly exitCode: number };
 
-/** The latest round, and what decides whether its results still count. */
+/** The latest round, and the data that determine whether its results still count. */
 interface LatestRound {
   readonly scope: Scope;
   readonly failedBefore: readonly string[];
-  /** The number of endpoint events when it began, or a later one that does not matter to its results. */
+  /** The number of endpoint events when the round began, or when its results were accepted. */
   endpointEvents: number;
-  /** By `performance.now()`; 0 until the round has ended. */
+  /** When the round ended, by `performance.now()`; 0 until then. */
   endMs: number;
-  /** False while the round is under way, and when its results were discarded. */
+  /** False while the round is running, and if its results were discarded. */
   isShown: boolean;
 }
 
-/** What a key asks for: the scope of the next round, a new filter, or the scope of the latest round again. */
+/** The meaning of a key: the scope of the next round, a new filter, or the latest scope again. */
 type KeyRequest = Scope | 'filter' | 'again';
 const REQUESTS: Record<string, KeyRequest> = { a: 'whole', f: 'failed', p: 'filter', '\r': 'again', '\n': 'again' };
 
 const IDLE: Phase = { name: 'idle' };
-/** How often a round is repeated without a change when the endpoint goes down again: the checks may be the cause. */
+/** How often a round is repeated, without a change, because the endpoint went down: the checks may be the cause. */
 const MAX_REPEATS = 2;
-/** An endpoint that goes down later than this after a round was restarted by somebody. */
+/** If the endpoint goes down later than this after a round, the checks did not cause it. */
 const CRASH_MS = 10_000;
 const SILENT = { write: () => true };
 
@@ -70,15 +73,15 @@ export class WatchSession {
   readonly #keys = new Keys((key) => this.#handleKey(key));
 
   #phase: Phase = IDLE;
-  /** What the user asked for. It ends the current round, and comes before everything else. */
+  /** The user's request. It ends the current round and takes precedence over everything else. */
   #request: KeyRequest | null = null;
-  /** Replaces the texts that select the checks of a whole run. */
+  /** A text that replaces those of `--grep`; null if the user has set no filter. */
   #filter: string | null = null;
   #failed: readonly string[];
   #latest: LatestRound;
-  /** Rounds that were repeated since the last change or request, because the endpoint went down. */
+  /** How often a round was repeated since the last change or request because the endpoint went down. */
   #repeats = 0;
-  /** The exit code of the last results that count; 3 (no verdict) before the first. */
+  /** The exit code of the last accepted results; 3 (no verdict) before the first. */
   #exitCode = 3;
 
   constructor(config: ResolvedConfig, { paths, settleMs, failed }: WatchOptions) {
@@ -92,7 +95,7 @@ export class WatchSession {
     this.#settling = new Settling({ changes: this.#changes, endpoint: this.#endpoint, settleMs, recoveryMs });
   }
 
-  /** Watches until the user or a signal ends the session, and returns the exit code. It can be called once. */
+  /** Watches until the user or a signal ends the session, and returns the exit code. Must be called only once. */
   async watchUntilStopped(): Promise<number> {
     const written = this.#config.reporters.flatMap(({ file }) => file ?? []);
     const files = await watchFiles(this.#paths, written, (path) => this.#noticeFile(path));
@@ -146,7 +149,7 @@ export class WatchSession {
     this.#wake();
   }
 
-  /** Ends the process at once when the session is stopping already. */
+  /** Stops the session. If it is already stopping, ends the process at once. */
   #stop(exitCode: number): void {
     if (this.#phase.name === 'stopped') process.exit(exitCode);
     this.#abortRound();
@@ -162,7 +165,7 @@ export class WatchSession {
     if (this.#phase.name === 'waiting') this.#phase.wake();
   }
 
-  /** Ends a phase, unless it was the last. */
+  /** Ends the current phase, unless the session is stopped. */
   #enterIdle(): void {
     if (this.#phase.name !== 'stopped') this.#phase = IDLE;
   }
@@ -176,12 +179,12 @@ export class WatchSession {
     return this.#endpoint.events > this.#latest.endpointEvents;
   }
 
-  /** Whether the code that answered is unknown, because the process went shortly after a change. */
+  /** Whether old code may have answered, because the process was replaced shortly after a change. */
   get #mayHaveJudgedOldCode(): boolean {
     return this.#isReplaced && this.#changes.areRecent() && this.#repeats < MAX_REPEATS;
   }
 
-  /** Waits until the session is woken, at most `timeoutMs` milliseconds. */
+  /** Waits for an event, at most `timeoutMs` milliseconds. */
   async #waitForEvent(timeoutMs?: number): Promise<void> {
     await new Promise<void>((resolve) => {
       const timer = timeoutMs === undefined ? undefined : setTimeout(resolve, timeoutMs);
@@ -195,8 +198,8 @@ export class WatchSession {
   }
 
   /**
-   * Waits until the endpoint runs the code on disk, and returns whether that was seen or is only assumed. Null when the
-   * user wants something else first.
+   * Waits until the endpoint runs the code on disk. Returns true if that is known, false if it is assumed, and null if
+   * the user requests something else first.
    */
   async #waitUntilSettled(): Promise<boolean | null> {
     while (!this.#isInterrupted) {
@@ -208,7 +211,7 @@ export class WatchSession {
     return null;
   }
 
-  /** Sends the checks of a round. Keeps and prints the results, unless they are about code that was replaced. */
+  /** Runs a round. Keeps and prints its results, unless they may be about code that was replaced. */
   async #judgeRound(round: Round, sawNewCode: boolean): Promise<void> {
     const performed = await this.#sendChecks(round);
     for (const path of this.#changes.end()) {
@@ -219,7 +222,7 @@ export class WatchSession {
     this.#screen.printWatched(this.#paths, this.#keys.areThere);
   }
 
-  /** Runs the checks of a round. Null for a selection that is not valid, which is printed. */
+  /** Runs the checks of a round. If the selection is invalid, prints why and returns null. */
   async #sendChecks({ scope, isReported }: Round) {
     const config = this.#narrowConfig(scope);
     this.#changes.begin();
@@ -239,7 +242,10 @@ export class WatchSession {
     }
   }
 
-  /** The configuration of a round: the selection that was given, narrowed to the failed checks or by the filter. */
+  /**
+   * Returns the configuration of a round: the user's selection, narrowed to the failed checks, or with the filter
+   * instead of `--grep`.
+   */
   #narrowConfig(scope: Scope): ResolvedConfig {
     const { run } = this.#config;
     if (scope === 'failed') {
@@ -249,7 +255,9 @@ export class WatchSession {
     return { ...this.#config, run: { ...run, greps } };
   }
 
-  /** Whether the results of the latest round count. Results about code that may have been replaced do not. */
+  /**
+   * Decides whether the results of the latest round count. They do not if files changed or the process was replaced.
+   */
   #acceptResults(): boolean {
     if (this.#isInterrupted) return false;
     if (this.#changes.names().length > 0) {
@@ -277,7 +285,7 @@ export class WatchSession {
     const given = scope === 'failed' ? [] : this.#config.reporters;
     const reporters = isReported ? given : given.filter(({ file }) => file !== null);
     await report({ reporters }, { ...performed, ...remembered });
-    // Nothing else was sent while the first delivery was rejected.
+    // While the preflight was rejected, no other check was sent.
     const isContinued =
       scope === 'failed' &&
       failedBefore.includes(PREFLIGHT_SCENARIO) &&
@@ -297,7 +305,7 @@ export class WatchSession {
     this.#request = 'whole';
   }
 
-  /** Chooses what to do next. Null while there is nothing to do. */
+  /** Chooses the next round; null if there is nothing to do. */
   async #chooseRound(): Promise<Round | null> {
     const request = this.#request;
     this.#request = null;
@@ -328,7 +336,9 @@ export class WatchSession {
     return null;
   }
 
-  /** Repeats the latest round, because the endpoint went down. Gives up when each repetition ends the endpoint. */
+  /**
+   * Repeats the latest round because the endpoint went down. Gives up if the endpoint goes down after each repetition.
+   */
   #repeatRound(): Round | null {
     if (performance.now() - this.#latest.endMs > CRASH_MS) this.#repeats = 0;
     if (this.#repeats >= MAX_REPEATS) {
