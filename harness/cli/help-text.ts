@@ -15,7 +15,7 @@ Commands:
   demo                 start the reference receiver and run every suite against it
   receiver             start the reference receiver; --fault NAME gives it one deliberate fault
   proxy                forward plain HTTP to your receiver; show the deliveries, and why signatures do not match
-  replay [ID]          send deliveries again that the proxy has kept
+  replay [ID]          resend deliveries that the proxy has saved
   list                 list checks (scenarios), suites, requirements, faults, error codes; --json, --schemas
   explain ID           explain a check, a requirement, a fault, a status or an error code
   trigger NAME URL     send one notification, or a sequence of them (a flow), as the real sender does
@@ -29,10 +29,10 @@ Commands:
   certify verify FILE  check whether a certificate is valid, offline
   certify merge FOLDER  join the shards of a certification of many partners
   certify recheck FILE  send a few deliveries to a certified endpoint and report what has changed
-  partners [NAME]      list which partners may get traffic now, until when and by which evidence
+  partners [NAME]      list which partners may get traffic now, until when and on what evidence
   operate              certify and recheck partners when they are due, as one of several workers
   revoke NAME          end the certificate of a partner
-  override NAME        let a certificate count again that a failing run or a drift has suspended
+  override NAME        reinstate a certificate that a failing run or a drift has suspended
   console              serve the register as pages and as a JSON API; it needs PostgreSQL
   config show          print every setting with its source; secrets are never shown
   config schema        print the JSON Schema of hookproof.yaml

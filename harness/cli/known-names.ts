@@ -96,7 +96,7 @@ const OUTCOME_TEXTS: Readonly<Record<string, string>> = {
   seen: 'an observation without a separate code; see what was observed',
 };
 
-/** Expectations that are neither a status nor one of the above. */
+/** Expected answers other than a single status. */
 const EXPECTED_TEXTS: Readonly<Record<Exclude<AnswerMatch, number>, string>> = {
   '2xx': 'any status from 200 to 299',
   '3xx': 'any status from 300 to 399',
@@ -152,7 +152,7 @@ function knownTexts(): [name: string, text: NameText][] {
     ...kind('why an entry of a baseline is stale', STALE_TEXTS),
     ...kind('what was observed', OUTCOME_TEXTS),
     ...kind('what a check expects', EXPECTED_TEXTS),
-    ...kind('a fault of certificates', CHAIN_FAULTS),
+    ...kind('a certificate fault', CHAIN_FAULTS),
     ...kind('a feature of the endpoint', featureTexts()),
     ...Object.entries(PROFILE_RULES).map(([name, { title }]): [string, NameText] => [
       name,
@@ -180,7 +180,7 @@ function featureTexts(): Readonly<Record<string, string>> {
 function errorCode(code: string): [string, NameText][] {
   const error = explainErrorCode(code);
   if (error === null) return [];
-  return [[code, { kind: `an error of a connection (${error.kind})`, title: error.message }]];
+  return [[code, { kind: `a connection error (${error.kind})`, title: error.message }]];
 }
 
 /** Explains names that are composed of other names or have a known prefix; null for others. */
@@ -195,7 +195,7 @@ function composedText(name: string): NameText | null {
     const what = credential === 'secret' ? 'the HMAC secret' : 'the API key';
     return {
       kind: 'a finding of the doctor',
-      title: `something about the shape of ${what}`,
+      title: `a finding about the format of ${what}`,
       tryIt: 'hookproof doctor',
     };
   }

@@ -83,7 +83,7 @@ export function parseBaseline(text: string, file: string): Baseline {
   try {
     data = yaml.doc?.toJS({ maxAliasCount: MAX_ALIASES });
   } catch {
-    throw invalid(file, ['its aliases expand to too much']);
+    throw invalid(file, ['its aliases expand to too much text']);
   }
   const checked = schema.safeParse(data);
   if (!checked.success) {

@@ -38,8 +38,8 @@ interface SettingRow {
   readonly flagOnly?: boolean;
   /**
    * Who may set the value in `certify --partners`: the partner in its own file, the operator in the file of defaults,
-   * or the operator with the flag. If absent, nobody can. Partners describe their endpoint; they must not decide what
-   * their certificate is worth, where requests may go, or which files are read or written.
+   * or the operator with the flag. If absent, it cannot be set. Partners describe their endpoint; they must not decide
+   * what their certificate is worth, where requests may go, or which files are read or written.
    */
   readonly setBy?: 'partner' | 'defaults' | 'flag';
 }
@@ -401,7 +401,7 @@ export const SETTINGS = [
     field: 'commandVariables',
     flag: '--command-env <variable>',
     group: 'run',
-    description: 'a variable that commands get; PATH, HOME and the like are passed, others are not',
+    description: 'an environment variable to pass to commands; apart from PATH, HOME and similar ones, none is passed',
     unset: 'none',
     example: ['DATABASE_URL'],
     flagOnly: true,
@@ -412,7 +412,7 @@ export const SETTINGS = [
     field: 'logs',
     flag: '--log <file>',
     group: 'run',
-    description: 'a log of the receiver, which is read while the run goes on and must contain no secret',
+    description: 'a log of the receiver; it is read during the run and must not contain secrets',
     unset: 'none',
     example: ['./receiver.log'],
   },
@@ -530,7 +530,7 @@ export const SETTINGS = [
     flag: '--allow-private <host>',
     group: 'certify',
     setBy: 'flag',
-    description: 'hosts that may have a private address, where only public ones are allowed otherwise',
+    description: 'hosts that may have a private address; only public addresses are allowed otherwise',
     flagHelp: 'a host that may have a loopback or private address; only public addresses are allowed otherwise',
     unset: 'none',
     example: ['staging.example'],
@@ -706,7 +706,7 @@ export const SETTINGS = [
     field: 'code',
     flag: '--code <file>',
     group: 'run',
-    description: 'file of the receiver that reports name as the place of what they find (sarif)',
+    description: 'source file of the receiver, which SARIF reports name as the location of each finding',
     unset: 'none',
     example: 'src/webhook.ts',
   },
@@ -743,7 +743,7 @@ export function settingAt(path: SettingPath): Setting {
   return found;
 }
 
-/** Whether the partner's file, or the file of defaults, may set a value in `certify --partners`. */
+/** Whether a file, the partner's or that of the defaults, may set a value in `certify --partners`. */
 export function isSetBy(by: 'partner' | 'defaults', { group, setBy }: Setting): boolean {
   return group === 'endpoint' || setBy === 'partner' || setBy === by;
 }

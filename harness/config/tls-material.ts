@@ -31,7 +31,7 @@ import { ALL_LISTED, adviceText, throwIfAny } from './problems.ts';
 import { MAX_PEM_BYTES } from './read-file.ts';
 import { readSecret, refusedFile } from './secrets.ts';
 
-/** The TLS material of a partner that could be read. */
+/** The readable part of a partner's TLS material. */
 export interface TlsMaterial {
   /** The certificate and key that the client can present, even if a correct server would reject them. */
   readonly identity: Identity | undefined;

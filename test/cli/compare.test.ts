@@ -86,8 +86,8 @@ describe('report --compare', () => {
     [['failing', 'empty'], 'REPORT_UNREADABLE', 'empty/run.json does not exist'],
     [['failing', 'cut.json'], 'REPORT_NOT_JSON', 'cut.json is not valid JSON'],
     [['other.json', 'passing'], 'REPORT_INVALID', 'other.json is not a result document'],
-    [['failing', 'passing', '--merge'], 'REPORT_COMPARE', '`--compare` and `--merge` exclude each other'],
-    [['failing', 'passing', '-o', 'out'], 'REPORT_COMPARE', '`--compare` writes no output folder'],
+    [['failing', 'passing', '--merge'], 'REPORT_COMPARE', '`--compare` and `--merge` cannot be combined'],
+    [['failing', 'passing', '-o', 'out'], 'REPORT_COMPARE', '`--compare` cannot write an output folder'],
     [['failing', 'passing', '--reporter', 'junit'], 'REPORT_COMPARE', 'the reporter junit cannot show a comparison'],
   ])('refuses %j with exit 2 and %s', async (args, code, message) => {
     const refused = await compare(args);

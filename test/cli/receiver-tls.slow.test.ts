@@ -289,7 +289,7 @@ describe('TLS flags', () => {
       () => ({ proxy: ['127.0.0.1'], proxyClientHeader: 'A: b', allowClient: ['x'] }),
       '`--allow-client` cannot be combined with `--proxy`',
     ],
-    ['a certificate without key', () => ({ tlsCert: 'c.pem' }), '`--tls-cert` and `--tls-key` need each other'],
+    ['a certificate without key', () => ({ tlsCert: 'c.pem' }), '`--tls-cert` and `--tls-key` must be given together'],
     ['two certificates', () => ({ ...pair(), tlsQuickStart: true }), '`--tls-quick-start` cannot be combined'],
     ['a CA file without use', () => ({ ...pair(), tlsQuickStartCa: 'x.pem' }), 'needs `--tls-quick-start`'],
     ['a CA that is a key', () => ({ ...pair(), clientCa: at('server.key') }), 'server.key contains a private key'],

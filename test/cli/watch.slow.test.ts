@@ -113,8 +113,8 @@ describe('run --watch', () => {
   });
 
   it.each([
-    [['--watch', '--dry-run'], 'exclude each other'],
-    [['--watch', '--shard', '1/2'], 'exclude each other'],
+    [['--watch', '--dry-run'], 'cannot be combined'],
+    [['--watch', '--shard', '1/2'], 'cannot be combined'],
     [['--watch', '--reporter', 'json'], 'needs a file'],
     [['--watch', 'no-such-folder'], 'there is no such file or folder'],
     [['--watch', '--settle', '5x'], 'is not a duration'],

@@ -99,7 +99,7 @@ function documentProblem(files: Files, { fleet, partner }: Claim): string | null
   const parsed = resultDocument.safeParse(jsonIn(bytes));
   if (!parsed.success) return `contains a ${OUTPUT_FILES.json} that is not the report of a run`;
   const { catalogue, profile, scoring, target, tool } = parsed.data;
-  const differs = (what: string) => `contains a ${OUTPUT_FILES.json} with another ${what} than fleet.json`;
+  const differs = (what: string) => `contains a ${OUTPUT_FILES.json} whose ${what} differs from fleet.json`;
   if (!isDeepStrictEqual(factsOf(parsed.data), factsIn(partner))) return differs('result');
   if (!URL.canParse(target.url) || shownUrl(target.url) !== partner.url) return differs('endpoint');
   if (profile !== partner.profile || scoring?.revision !== partner.revision) return differs('profile or revision');
@@ -146,7 +146,7 @@ function certificateProblem(files: Files, { keys, partner }: Claim): string | nu
     secondOf(signed.issuedAt) === secondOf(certificate.issuedAt) &&
     secondOf(signed.expiresAt) === secondOf(certificate.expiresAt) &&
     refusals.length === 0;
-  if (!agrees) return 'has a certificate with another endpoint, revision or time than fleet.json';
+  if (!agrees) return 'has a certificate whose endpoint, revision or time differs from fleet.json';
   return digests[1].digest.sha256 === sha256(configuration)
     ? null
     : `contains a ${CERTIFICATE_FILES.configuration} that is not the certified one`;

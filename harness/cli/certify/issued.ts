@@ -171,7 +171,7 @@ function canaryText(checks: NonNullable<RecheckOutcome['checks']>): string {
   return others.length > 0 ? `${named}; not passed: ${others.join(', ')}` : named;
 }
 
-/** Protects the memory. Verification has its own, lower limit. */
+/** Maximum size of a certificate in bytes, to protect memory. Verification has its own, lower limit. */
 const MAX_CERTIFICATE_BYTES = 16 * 1024 * 1024;
 
 async function verifyFile(file: string, flags: VerifyFlags): Promise<Verification> {

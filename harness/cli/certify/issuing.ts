@@ -20,7 +20,7 @@ import type { AddressPolicy } from '../../transport/index.ts';
 import { namedSecrets } from '../conduct.ts';
 import { CERTIFICATE_FILES, writeNew } from './certify-files.ts';
 
-/** Returns every reason in the configuration against a certificate, before anything is sent. */
+/** Returns every reason why this configuration rules out a certificate, before anything is sent. */
 export function configurationRefusals({ run, partner, clientFixtures, evidenceSources }: ResolvedConfig): Refusal[] {
   return refusalsBefore({
     profile: run.profile,

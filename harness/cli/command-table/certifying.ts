@@ -127,7 +127,7 @@ function addCertificateCommands(certify: Command, action: ActionMaker): void {
     .argument('[url]', 'endpoint (default: that of the certificate)');
   withIssuer(withSettings(withYes(withEndpoint(recheck)), 'certify'))
     .description('send a few deliveries to a certified endpoint, and report what has changed')
-    .option('--partners <folder>', 'recheck every partner whose certificate counts, with the files of this folder')
+    .option('--partners <folder>', 'recheck every partner that may get traffic, with the files in this folder')
     .option('--only <name>', 'recheck only this partner from the folder (repeatable)', collect)
     .option('--parallel <n>', 'partners to recheck at the same time, 1 to 64 (default: 8)')
     .option('-o, --output-dir <folder>', OUTPUT_OF_FLEET)

@@ -51,10 +51,10 @@ export function addForwardingCommands(program: Command, action: ActionMaker): vo
         'token that is printed at startup',
       '127.0.0.1',
     )
-    .option('--keep <n>', 'how many deliveries are kept, in memory and as files', '500')
-    .option('--keep-bytes <bytes>', 'how many bytes they may take, in memory and as files', '33554432')
-    .option('--store <folder>', 'keep them as files in this folder (see below for the default)')
-    .option('--no-store', 'keep them in memory only')
+    .option('--keep <n>', 'maximum number of deliveries to keep, in memory and as files', '500')
+    .option('--keep-bytes <bytes>', 'maximum size of the kept deliveries, in memory and as files', '33554432')
+    .option('--store <folder>', 'save deliveries as files in this folder (see below for the default)')
+    .option('--no-store', 'keep deliveries in memory only')
     .option('--max-connections <n>', 'maximum number of open connections; further ones are closed at once', '1000')
     .option('--config <file>', 'configuration file (default: hookproof.yaml, if it exists)');
   withSettings(proxy, 'hmac.secret', 'hmac.header', 'api-key.value', 'api-key.header', 'timeout')
@@ -64,16 +64,16 @@ export function addForwardingCommands(program: Command, action: ActionMaker): vo
   const replay = program
     .command('replay')
     .argument('[id...]', 'ids of deliveries, as on the page of the proxy')
-    .description('send deliveries again that `proxy` has kept')
+    .description('resend deliveries that `proxy` has saved')
     .option('--to <url>', 'the receiver')
-    .option('--all', 'all that are kept, the oldest first')
-    .option('--last <n>', 'the last n')
-    .option('--list', 'list what is kept; send nothing')
+    .option('--all', 'all saved deliveries, oldest first')
+    .option('--last <n>', 'the last n deliveries')
+    .option('--list', 'list the saved deliveries; send nothing')
     .option('--sign', 'sign the body again, with the configured secret')
     .option('--set <path=value>', SET_HELP, collect)
     .option('--body <file>', 'send the bytes of this file as the body; "-" for standard input')
     .option('--curl', 'print a script with curl; send nothing')
-    .option('--store <folder>', 'where the proxy keeps them, unless it is the default');
+    .option('--store <folder>', 'folder with the saved deliveries, if it is not the default');
   withYes(withEndpoint(replay))
     .addHelpText('after', REPLAY_HELP)
     .action(action(async () => (await import('../proxy/replay.ts')).replayCommand));

@@ -25,7 +25,7 @@ Exit codes:
 const OPERATE_HELP = `
 Start as many workers as you like, on as many machines: they share the queue in the database of the register. The
 group "operate" of partners/_defaults.yaml has the schedule, for example "recheck-every: 1d" and "certify-before: 14d".
-SIGTERM stops a worker: running partners are finished or given back.
+SIGTERM stops a worker: running partners are finished or returned to the queue.
 
 Examples:
   hookproof operate --partners partners --register postgres://hookproof@db/hookproof --key hookproof-certify.pem
@@ -63,7 +63,7 @@ const KEY = 'public key of the operator (repeatable; default: hookproof-certify.
 
 export function addPartnerCommands(program: Command, action: ActionMaker): void {
   withRegister(program.command('partners').argument('[name]', 'partner: shows its history'))
-    .description('list which partners may get traffic now, until when and by which evidence')
+    .description('list which partners may get traffic now, until when and on what evidence')
     .option('--key <file>', KEY, collect)
     .option('--expiring <duration>', 'only partners whose certificate expires within this time, for example 14d')
     .option('--changed [duration]', 'only partners whose state has changed within this time (default: 1d)')
@@ -84,7 +84,7 @@ export function addPartnerCommands(program: Command, action: ActionMaker): void 
     .action(action(async () => (await import('../partners/decisions.ts')).revokeCommand));
 
   withRegister(program.command('override').argument('<name>', 'partner'))
-    .description('let a certificate count again that a failing run or a drift has suspended')
+    .description('reinstate a certificate that a failing run or a drift has suspended')
     .requiredOption('--reason <text>', 'why, for the history')
     .option('--until <duration>', 'how long (default: until the certificate expires)')
     .option('--key <file>', 'private key that signs certificates (or HOOKPROOF_CERTIFY_KEY)')

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { type ActionMaker, collect, type FlagTable, withFlags } from './shared-options.ts';
 
 const INBOX_LIST_HELP = `
-Times are in UTC. --json prints one object a line, without bodies.
+Times are in UTC. --json prints one object per line, without bodies.
 
 Examples:
   hookproof inbox list --inbox file:./inbox.db
@@ -20,8 +20,8 @@ Examples:
   hookproof inbox replay --state dead --kind REFUND --yes`;
 
 const INBOX_EXPORT_HELP = `
-One JSON object a line, in the order of arrival: "body" is the received bytes in base64, and "json" the parsed body. The
-export contains every entry that existed when it began, as it was when it was read; receivers may run meanwhile.
+One JSON object per line, in the order of arrival: "body" is the received bytes in base64, and "json" the parsed body.
+The export contains every entry that existed when it began, as it was when it was read; receivers may run meanwhile.
 
 Examples:
   hookproof inbox export --output inbox.ndjson
@@ -45,8 +45,8 @@ const INBOX_FILTERS: FlagTable = {
   '--state <name>': ['only pending, running, done, superseded or dead (repeatable)', collect],
   '--kind <name>': ['only this kind of notification (type and data.type): CAAS_BUY, REFUND, ... (repeatable)', collect],
   '--transaction <id>': 'only this transaction',
-  '--since <time>': 'only entries received since: a time (2026-01-31T12:00:00Z) or an age (2h, 7d)',
-  '--until <time>': 'only entries received before: a time or an age',
+  '--since <time>': 'only entries received since this time (2026-01-31T12:00:00Z) or within this age (2h, 7d)',
+  '--until <time>': 'only entries received before this time, or older than this age',
 };
 
 function withInboxFilters(command: Command): Command {
@@ -100,7 +100,7 @@ const LIMIT_FLAGS: FlagTable = {
   '--header-timeout <duration>': 'time limit for all headers: 500ms, 10s, 1m (default: 10s)',
   '--request-timeout <duration>': 'time limit for the whole request (default: 30s)',
   '--write-timeout <duration>':
-    'time limit for the client to take an answer; then the connection is closed (default: 10s)',
+    'time limit for the client to read an answer; then the connection is closed (default: 10s)',
   '--drain-timeout <duration>': 'after a signal, time for deliveries in flight to finish (default: 10s)',
 };
 
@@ -182,7 +182,7 @@ function addInboxCommands(inbox: Command, action: ActionMaker): void {
 
   withInboxOption(inbox.command('prune'))
     .description('remove old entries that are done or superseded')
-    .requiredOption('--before <time>', 'settled before: a time or an age (90d)')
+    .requiredOption('--before <time>', 'only entries settled before this time, or longer ago than this age (90d)')
     .option('--yes', 'do not ask for confirmation')
     .addHelpText('after', INBOX_PRUNE_HELP)
     .action(action(async () => (await import('../inbox/inbox.ts')).inboxPruneCommand));

@@ -85,7 +85,7 @@ export function addRunningCommands(program: Command, action: ActionMaker): void 
 
 const RUN_FLAGS: FlagTable = {
   '--verbose': 'print every finding in full',
-  '--failed': 'run only the checks that failed last time, as far as they are selected',
+  '--failed': 'run only the selected checks that failed last time',
   '--watch [path...]':
     'after the run, repeat the failed checks when a file changes and the endpoint has restarted (default: .)',
   '--settle <duration>':

@@ -101,7 +101,7 @@ async function presentFiles(directory: string, names: readonly string[]): Promis
   for (const name of names) {
     const found = await entryAt(join(directory, name), directory);
     if (found?.isDirectory() === true) {
-      const message = `${join(directory, name)} is a folder, and a file with this name must be written`;
+      const message = `${join(directory, name)} is a folder, so the file with this name cannot be written`;
       throw new HookproofError('CERTS_IN_THE_WAY', message, {
         hint: 'Move it away, or give another folder for the certificates.',
       });

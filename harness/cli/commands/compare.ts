@@ -1,4 +1,4 @@
-/** `hookproof report --compare OLD NEW`: what changed between two saved runs. Nothing is sent. */
+/** `hookproof report --compare OLD NEW`: reports what changed between two saved runs. Sends nothing. */
 import { statSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
@@ -56,10 +56,10 @@ export async function compareCommand(files: readonly string[], flags: CompareFla
 const REPORTERS: readonly string[] = ['human', 'github', 'html', 'json'];
 
 function reportersOf({ json, merge, outputDir, reporter = [] }: CompareFlags): Reporter[] {
-  if (merge === true) throw refused('`--compare` and `--merge` exclude each other', 'Join the shards first.');
+  if (merge === true) throw refused('`--compare` and `--merge` cannot be combined', 'Join the shards first.');
   if (outputDir !== undefined) {
     const hint = 'Name a file, for example `--reporter html=comparison.html`.';
-    throw refused('`--compare` writes no output folder, whose run.json is a run', hint);
+    throw refused('`--compare` cannot write an output folder, because a comparison has no run.json', hint);
   }
   const given = json === true ? [...reporter, 'json'] : reporter;
   const reporters = loadReporters({ reporter: given, outputDir: undefined }, process.env, process.cwd());

@@ -38,7 +38,7 @@ export async function runCommand(url: string | undefined, flags: RunFlags): Prom
   }
   if (watch !== undefined) {
     if (isCi()) {
-      throw new HookproofError('RUN_WATCH_IN_CI', '`--watch` does not end, and CI is set', {
+      throw new HookproofError('RUN_WATCH_IN_CI', '`--watch` cannot be used in CI (CI is set), because it never ends', {
         hint: 'Remove `--watch`.',
       });
     }
@@ -104,7 +104,7 @@ function repeatedFlags(flags: RunFlags): string {
 async function selectFailed(config: ResolvedConfig): Promise<ResolvedConfig | null> {
   const { partner, run } = config;
   if (run.shard !== null) {
-    throw new HookproofError('RUN_FAILED_SHARD', '`--failed` and `--shard` exclude each other', {
+    throw new HookproofError('RUN_FAILED_SHARD', '`--failed` and `--shard` cannot be combined', {
       hint: 'A shard is a part of a fixed plan. Remove one of the two.',
     });
   }

@@ -68,7 +68,7 @@ interface Outgoing {
 
 function urlAlone(first: string | undefined, second: string | undefined): string | undefined {
   if (second === undefined && !(first !== undefined && Object.hasOwn(SAMPLE_EVENTS, first))) return first;
-  throw new HookproofError('TRIGGER_BODY', 'a notification is named, and `--body` gives another one', {
+  throw new HookproofError('TRIGGER_BODY', '`--body` cannot be combined with the name of a notification', {
     hint: 'Give the URL alone: `hookproof trigger --body body.json http://127.0.0.1:3000/`.',
   });
 }

@@ -11,7 +11,7 @@ const DROPPED_FIRST: readonly Column[] = ['transaction', 'tries', 'status', 'kin
 /** Columns to narrow, in this order. {@link MIN_WIDTH} limits how far. */
 const NARROWED: readonly Column[] = ['transaction', 'status', 'id'];
 const MIN_WIDTH: Partial<Record<Column, number>> = { id: 14, transaction: 14, status: 9 };
-/** Wider columns are narrowed before any column is dropped: ids and statuses can be long. */
+/** Columns wider than this are narrowed before any is dropped, because ids and statuses can be long. */
 const MAX_WIDTH: Partial<Record<Column, number>> = { id: 40, transaction: 40, status: 20 };
 const GAP = 2;
 /** Times are shortened if the table is narrower than this. */

@@ -64,7 +64,7 @@ export async function operateCommand(flags: OperateFlags): Promise<number> {
   };
   await loadSchedule((await partnersIn(partners)).defaultsFile);
   const log = (line: string) => void process.stderr.write(`${new Date().toISOString()}  ${visible(line)}\n`);
-  const interruption = interruptible('stopping: running partners are finished or given back');
+  const interruption = interruptible('stopping: running partners are finished or returned to the queue');
   let workers = createWorkers();
   const operation: Operation = {
     partners,

@@ -72,7 +72,7 @@ const STANDARD_KEY = 'hookproof-certify.pub.pem';
 export function publicKeys(files: readonly string[] = []): Promise<KeyObject[]> {
   if (files.length > 0) return trustedKeys(files);
   if (existsSync(STANDARD_KEY)) return trustedKeys([STANDARD_KEY]);
-  throw new HookproofError('REGISTER_NO_KEY', 'no public key to verify the records of the register with is given', {
+  throw new HookproofError('REGISTER_NO_KEY', 'no public key was given to verify the records of the register', {
     hint: `Name it with \`--key\`. \`hookproof certify keygen\` writes ${STANDARD_KEY}.`,
   });
 }

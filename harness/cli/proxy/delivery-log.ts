@@ -47,8 +47,8 @@ export function createDeliveryLog(write: (text: string) => void): DeliveryLog {
 }
 
 /**
- * Formats a delivery: "14:02:11  7e57ca-12  buy  401  signature-mismatch". The fields are masked,
- * so they contain nothing that the sender chose.
+ * Formats a delivery: "14:02:11  7e57ca-12  buy  401  signature-mismatch". The fields are masked and
+ * contain nothing that the sender chose.
  */
 export function deliveryLine({ answered, at, id, kind, outcome, reason, status }: ForwardedDelivery): string {
   const clock = new Date(at).toTimeString().slice(0, 8);

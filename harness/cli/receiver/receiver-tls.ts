@@ -87,7 +87,7 @@ function clientCertificateFrom(flags: ClientCertificateFlags): ClientCertificate
   if (proxy !== undefined || proxyClientHeader !== undefined) {
     if (proxy === undefined || proxyClientHeader === undefined) {
       throw flagError(
-        '`--proxy` and `--proxy-client-header` need each other',
+        '`--proxy` and `--proxy-client-header` must be given together',
         'Give the address of the proxy and the header that it sets, for example ' +
           "`--proxy 127.0.0.1 --proxy-client-header 'X-SSL-Client-Verify: SUCCESS'`.",
       );
@@ -127,7 +127,7 @@ async function serverPair(flags: PairFlags): Promise<PairSource | null> {
   }
   if (tlsCert === undefined && tlsKey === undefined) return null;
   if (tlsCert === undefined || tlsKey === undefined) {
-    throw new HookproofError('RECEIVER_HALF_TLS', '`--tls-cert` and `--tls-key` need each other', {
+    throw new HookproofError('RECEIVER_HALF_TLS', '`--tls-cert` and `--tls-key` must be given together', {
       hint: 'Give both, or `--tls-quick-start` for a temporary pair.',
     });
   }

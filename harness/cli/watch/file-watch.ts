@@ -41,7 +41,7 @@ const IGNORED_FOLDERS: ReadonlySet<string> = new Set([
 const IGNORED_FILES =
   /(?:\.(?:log|ndjson|jsonl|pid|tmp|sw[px]|pyc|db|sqlite3?)(?:-(?:journal|wal|shm))?|~)$|^\.#|^4913$|^\.DS_Store$/i;
 
-/** Whether a change of this path does not affect the endpoint's code. `path` is relative to the watched folder. */
+/** Whether changes of this path are ignored. `path` is relative to the watched folder. */
 export function isIgnored(path: string): boolean {
   return path.split(sep).some((part) => IGNORED_FOLDERS.has(part)) || IGNORED_FILES.test(basename(path));
 }

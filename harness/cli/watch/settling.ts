@@ -19,7 +19,7 @@ interface EndpointState {
   readonly isSettled: boolean;
   /** A message for the user; null if there is nothing new. */
   readonly notice: string | null;
-  /** When to look again, in milliseconds; absent to wait for the next event. */
+  /** How long to wait before looking again, in milliseconds; absent to wait for the next event. */
   readonly waitMs?: number;
 }
 

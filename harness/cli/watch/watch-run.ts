@@ -19,7 +19,7 @@ export function readWatchFlags(
 ): { readonly url: string | undefined } & Omit<WatchOptions, 'failed'> {
   if (dry) {
     const hint = 'Remove one of the two.';
-    throw new HookproofError('RUN_WATCH', '`--watch` and `--dry-run` exclude each other', { hint });
+    throw new HookproofError('RUN_WATCH', '`--watch` and `--dry-run` cannot be combined', { hint });
   }
   const given = watch === true ? [] : watch;
   const after = url === undefined ? given.find((path) => /^https?:\/\//i.test(path)) : undefined;
@@ -44,7 +44,7 @@ export async function watchRun(config: ResolvedConfig, options: WatchOptions): P
 function requireWatchable({ reporters, run }: ResolvedConfig): void {
   const stream = reporters.find(({ file, name }) => file === null && name !== 'human' && name !== 'github');
   const refuse = (what: string, hint: string) => new HookproofError('RUN_WATCH', what, { hint });
-  if (run.shard !== null) throw refuse('`--watch` and `--shard` exclude each other', 'Remove one of the two.');
+  if (run.shard !== null) throw refuse('`--watch` and `--shard` cannot be combined', 'Remove one of the two.');
   if (stream === undefined) return;
   const { name } = stream;
   throw refuse(`with \`--watch\`, \`--reporter ${name}\` needs a file`, `Write --reporter ${name}=FILE.`);

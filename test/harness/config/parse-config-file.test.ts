@@ -13,8 +13,8 @@ const QUOTES = 'Put the value in quotes.';
 const RENAME = 'Rename it, or remove it.';
 const PAIR = 'Write a setting as key: value.';
 
-const LIST = 'Write [one, two], or one item a line after a dash; leave the key out for none.';
-const INDENT = 'Indent them below it, one a line.';
+const LIST = 'Write [one, two], or one item per line after a dash; leave the key out for none.';
+const INDENT = 'Indent them below it, one per line.';
 const GIVE = 'Give it a value, or remove the key.';
 const AT_LEAST = 'Write at least url: https://…, or remove the file.';
 const ALL_KEYS = `Known keys: ${KNOWN}.`;

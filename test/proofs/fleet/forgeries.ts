@@ -76,7 +76,7 @@ export function forgeries(): Readonly<Record<string, readonly [Forge, RegExp]>> 
           outcome.certification = startedAt;
         });
       },
-      /p003-hanging contains a run\.json with another endpoint/,
+      /p003-hanging contains a run\.json whose endpoint differs/,
     ],
     'a certificate has the signature of another key': [
       async ({ two }) => {
@@ -117,14 +117,14 @@ export function forgeries(): Readonly<Record<string, readonly [Forge, RegExp]>> 
         editPartner(two, RIGHT, true, (partner) => {
           partner.certificate!.expiresAt = '2099-01-01T00:00:00.000Z';
         }),
-      /p002-right has a certificate with another endpoint, revision or time/,
+      /p002-right has a certificate whose endpoint, revision or time differs/,
     ],
     'fleet.json hides the failures of a partner': [
       ({ one }) =>
         editPartner(one, 'p003-hanging', true, (partner) => {
           Object.assign(partner, { outcome: 'inconclusive', verdict: 'inconclusive' });
         }),
-      /p003-hanging contains a run\.json with another result/,
+      /p003-hanging contains a run\.json whose result differs/,
     ],
     'fleet.json calls a finished partner not run': [
       ({ one }) =>
