@@ -1,6 +1,6 @@
 /**
  * The result of a certification of many partners (`fleet.json`, schema version 1): its schema, how it is computed, and
- * how shards are joined. Everything in it is redacted; endpoints contribute only numbers and our own words.
+ * how shards are joined. The result is redacted, and contains no text from endpoints.
  */
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
@@ -33,8 +33,7 @@ const partner = z.strictObject({
   profile: z.enum(['basic', 'staging', 'production']),
   revision: z.int().positive(),
   /**
-   * `failed`: because of the endpoint; `refused`: because of the options or of this machine; `inconclusive`: no
-   * verdict.
+   * `failed`: because of the endpoint; `refused`: because of the options or this machine; `inconclusive`: no verdict.
    */
   outcome: z.enum(OUTCOMES),
   /** The verdict of the run; null without a result document. */
@@ -43,9 +42,9 @@ const partner = z.strictObject({
   counts: counts.nullable(),
   /** The scored checks by suite, in the order of the catalogue. */
   suites: z.record(text, counts),
-  /** The fault of the endpoint: `hookproof explain FAULT` describes it. */
+  /** The first cause of the failures; `hookproof explain FAULT` describes it. Null without a diagnosis. */
   diagnosis: z.strictObject({ fault: text, title: text }).nullable(),
-  /** The evidence level of the run; null without one. */
+  /** The evidence level of the run; null if it has none. */
   evidenceLevel: z.literal(EVIDENCE_LEVELS).nullable(),
   certificate: z.strictObject({ issuedAt: time, expiresAt: time }).nullable(),
   /** Every reason why there is no certificate. */
@@ -63,7 +62,7 @@ export const fleetDocument = z.strictObject({
   kind: z.literal('hookproof-fleet'),
   tool: z.strictObject({ name: z.literal('hookproof'), version: text }),
   catalogue: z.strictObject({ digest: text }),
-  /** The flags and the partners of the certification. They must be equal in all shards. */
+  /** The flags and the partners of the certification, which must be the same in all shards. */
   settings: z.strictObject({
     profile: text.nullable(),
     revision: text.nullable(),
@@ -77,7 +76,7 @@ export const fleetDocument = z.strictObject({
   shard: z.strictObject({ index: z.int().positive(), of: z.int().positive() }).nullable(),
   startedAt: time,
   durationMs: z.number().nonnegative(),
-  /** Whether every partner is finished: false during the certification and after an interruption. */
+  /** Whether every partner is finished. False during the certification and after an interruption. */
   complete: z.boolean(),
   /** When the certification that `previous` refers to began. */
   previous: z.strictObject({ startedAt: time }).nullable(),
@@ -153,12 +152,12 @@ const EXIT_OF = {
   'harness-error': 4,
 } as const satisfies Record<PartnerOutcome, number>;
 
-/** Outcomes of partners that were not judged. With `--exit-on harness`, only these affect the exit code. */
+/** Outcomes of partners that were not judged, the only ones that affect the exit code with `--exit-on harness`. */
 const UNJUDGED: readonly PartnerOutcome[] = ['harness-error', 'not-run'];
 
 /**
- * The exit code for all partners. With `harness`, it is 0 when every partner was judged, whatever the outcome.
- * Interruption (130, 143) is decided where the signal is handled.
+ * Returns the exit code for all partners. With `harness`, it is 0 if every partner was judged, whatever the outcome.
+ * The signal handler sets the codes of an interruption (130, 143).
  */
 export function exitCodeOfFleet(
   { partners }: Pick<FleetDocument, 'partners'>,
@@ -184,8 +183,8 @@ const RANK: Readonly<Record<PartnerOutcome, number>> = {
 const NO_RESULT: readonly PartnerOutcome[] = ['refused', 'not-run', 'harness-error'];
 
 /**
- * Compares the outcome with the previous one: certified is best, failed is worst. Returns `new` if there is no result
- * to compare with.
+ * Compares the outcome with the previous one: `certified` is best, `failed` is worst. Returns `new` if there is no
+ * previous result.
  */
 export function changeOf({ outcome, previous }: Pick<FleetPartner, 'outcome' | 'previous'>): PartnerChange {
   if (previous === null || NO_RESULT.includes(previous.outcome)) return 'new';
@@ -193,7 +192,7 @@ export function changeOf({ outcome, previous }: Pick<FleetPartner, 'outcome' | '
   return step === 0 ? 'same' : step < 0 ? 'better' : 'worse';
 }
 
-/** Adds the outcomes of the previous certification. */
+/** Returns the document with the outcomes of the previous certification added. */
 export function withPrevious(document: FleetDocument, before: FleetDocument | null): FleetDocument {
   if (before === null) return document;
   const earlier = new Map(before.partners.map(({ name, outcome }) => [name, { outcome }]));
@@ -201,13 +200,13 @@ export function withPrevious(document: FleetDocument, before: FleetDocument | nu
   return { ...document, previous: { startedAt: before.startedAt }, partners };
 }
 
-/** SHA-256 of the names of all partners, sorted. */
+/** Returns the SHA-256 digest of the sorted partner names. */
 export function namesDigest(names: readonly string[]): string {
   return createHash('sha256').update(names.toSorted().join('\n')).digest('hex');
 }
 
 export interface NamedFleet {
-  /** The name that the user gave. */
+  /** The name of the shard, as the user gave it. */
   readonly name: string;
   readonly fleet: FleetDocument;
 }
@@ -249,7 +248,7 @@ const MUST_BE_EQUAL = [
   ['the number of shards', ({ shard }: FleetDocument) => shard?.of ?? null],
 ] as const;
 
-/** Returns every reason why they cannot be joined. */
+/** Returns every reason why the shards cannot be joined. */
 function mergeProblems(given: readonly NamedFleet[]): string[] {
   const [first, ...others] = given;
   if (first === undefined) return ['none is given'];

@@ -1,6 +1,6 @@
 /**
- * The library's `run`: against a URL, or against an app of this process, which then listens on a free port of loopback
- * while the run lasts. Options that do not exist are errors, because a misspelt one would leave checks out unseen.
+ * The library's `run`, against a URL or an app in this process. The app listens on a free loopback port during the run.
+ * Unknown options are errors, because a misspelt one could silently skip checks.
  */
 import { createServer, type RequestListener, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -14,7 +14,7 @@ import { type RunOptions, run as runUrl } from './run/index.ts';
 /** An Express, Connect or Fastify-style listener, any other Node request listener, or a server. */
 export type App = RequestListener | Server;
 
-/** The endpoint is an app instead of a URL. */
+/** Options for a run against an app instead of a URL. */
 export interface AppOptions extends Omit<RunOptions, 'partner' | 'addresses' | 'resolve' | 'flags'> {
   readonly app: App;
   /** Path and query of the endpoint. Default: `/`. */
@@ -23,7 +23,7 @@ export interface AppOptions extends Omit<RunOptions, 'partner' | 'addresses' | '
   readonly partner?: Omit<Partner, 'url' | 'lookup' | 'tls'>;
 }
 
-/** The keys of each object of options; the types above make an incomplete table a type error. */
+/** The keys of each options object. The types make an incomplete table a compile error. */
 const KEYS: {
   readonly app: Readonly<Record<keyof AppOptions, true>>;
   readonly run: Readonly<Record<keyof RunOptions, true>>;
@@ -57,7 +57,7 @@ const KEYS: {
  * Runs the suites.
  *
  * @returns the result document, whatever the endpoint does
- * @throws HookproofError RUN_OPTION_UNKNOWN, RUN_OPTION_MISSING, and what a selection or an address is refused for
+ * @throws HookproofError RUN_OPTION_UNKNOWN, RUN_OPTION_MISSING, and the codes of a refused selection or address
  */
 export async function run(options: RunOptions | AppOptions): Promise<ResultDocument> {
   const isApp = 'app' in options;
@@ -110,7 +110,7 @@ function listening(server: Server): Promise<void> {
   });
 }
 
-/** The port is gone after the run, so no command of the reports may name it: a check is repeated by its id. */
+/** Replaces the commands that repeat checks with options: the port is closed after the run. */
 function withoutPort(document: ResultDocument): ResultDocument {
   const repeated = ({ id, reproduce }: ScenarioResult) =>
     reproduce === null

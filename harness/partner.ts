@@ -3,13 +3,13 @@ import type { LookupFunction } from 'node:net';
 import type { HeaderLine } from '../contract/index.ts';
 import type { ControlKind, KnownSamples, RotatedSecret, RotationStep } from '../scenarios/index.ts';
 
-/** A partner for the sender core. Absent features are off. */
+/** A partner, as the sender sees it. Absent features are off. */
 export interface Partner {
   /** The registered endpoint: http or https, with path and query. */
   readonly url: string;
   /** The HMAC signature. `header` defaults to X-Service-Signature. */
   readonly signing?: { readonly secret: string; readonly header?: string };
-  /** A rotation of the secret, and its current step. `signing` has the secret of plain deliveries. */
+  /** The secrets of a rotation, and its current step. `signing` has the secret for plain deliveries. */
   readonly rotation?: Readonly<Record<RotatedSecret, string>> & { readonly step: RotationStep };
   /** The API key. `header` defaults to X-API-Key. */
   readonly apiKey?: { readonly value: string; readonly header?: string };
@@ -22,11 +22,11 @@ export interface Partner {
     readonly passphrase?: string;
     readonly ca?: string;
   };
-  /** The decimals of the assets that the receiver supports, for the checks of amounts. */
+  /** The number of decimals of each asset that the receiver supports, for the checks of amounts. */
   readonly decimals?: Readonly<Record<string, number>>;
   /** Ids that the receiver looks up, and fields that it needs. If absent, it accepts any id. */
   readonly samples?: KnownSamples;
-  /** The kind of plain valid deliveries, if the endpoint rejects a completed BUY. The run determines it. */
+  /** The kind of plain valid deliveries if the endpoint rejects a completed BUY. Set by the run. */
   readonly control?: ControlKind;
   /**
    * The lookup of the pinned host, from {@link pinEndpoint}. If absent, the system's resolver is used for each

@@ -2,8 +2,8 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 
 /**
- * The variables that shells, ssh, containers and kubectl need to work as in a terminal. No credential of this program
- * is among them, because the command may start the receiver that is being certified.
+ * The variables that shells, ssh, containers and kubectl need. They include no credential of hookproof, because the
+ * command may start the receiver that is being certified.
  */
 const COMMAND_VARIABLES: readonly string[] = [
   ...['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'TMPDIR', 'TERM', 'SystemRoot'],
@@ -20,7 +20,7 @@ export function listedVariables(names: readonly string[]): NodeJS.ProcessEnv {
 export interface OperatorCommand {
   readonly command: string;
   readonly variables?: readonly string[] | undefined;
-  /** Variables with their values; none is a secret. */
+  /** Further variables, by name. They must not be secrets. */
   readonly values?: Readonly<Record<string, string>> | undefined;
 }
 

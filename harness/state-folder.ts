@@ -2,7 +2,7 @@
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 
-/** Returns hookproof's folder in the user's state folder of the system. It may not exist yet, or not be writable. */
+/** Returns hookproof's folder within the user's state folder. It may not exist or not be writable. */
 export function stateFolder(env: NodeJS.ProcessEnv, platform: NodeJS.Platform = process.platform): string {
   const { LOCALAPPDATA, XDG_STATE_HOME = '' } = env;
   const home = env.HOME || homedir();

@@ -7,8 +7,8 @@ interface Obstacle {
 }
 
 /**
- * Returns why no file can be created in the folder, which need not exist yet, and the fix; null if nothing is known to
- * prevent it. Asked before the work: Node reports a read-only disk as ENOENT when it creates several folders.
+ * Returns why no file can be created in the folder, which need not exist yet, with the fix; null if no obstacle is
+ * known. Call this before creating folders: on a read-only disk, a recursive `mkdir` fails with a misleading ENOENT.
  */
 export function whyNotWritable(folder: string): Obstacle | null {
   for (let at = resolve(folder); ; at = dirname(at)) {

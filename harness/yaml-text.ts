@@ -15,7 +15,7 @@ export type YamlText =
        * The document; undefined for an empty text. Its `errors` and `warnings` have no line and column: see `placeOf`.
        */
       readonly doc: Document.Parsed | undefined;
-      /** The document that follows the first one. */
+      /** The second document in the text; undefined if there is only one. */
       readonly second: Document.Parsed | undefined;
       readonly placeOf: PlaceOf;
     }

@@ -19,7 +19,7 @@ export function canonicalJson(value: Json): string {
   return text;
 }
 
-/** SHA-256 in lower-case hexadecimal, the only digest in certificates. */
+/** Returns the SHA-256 digest in lower-case hexadecimal. Certificates contain no other kind of digest. */
 export function sha256(data: string | Uint8Array): string {
   return createHash('sha256').update(data).digest('hex');
 }

@@ -14,14 +14,14 @@ import { pinEndpoint } from '../transport/index.ts';
 export interface CertificationRun {
   /** The result document before redaction. */
   readonly document: ResultDocument;
-  /** The endpoint's identity before the run, after each tenth of it, and at the end. Null where a handshake failed. */
+  /** The endpoint's identity before the run and after each tenth of it; null if the handshake failed. */
   readonly identities: readonly (EndpointIdentity | null)[];
   readonly clock: ClockReading;
 }
 
 /** The identity of an endpoint over TLS, from one handshake without a request. */
 export interface EndpointIdentity {
-  /** SHA-256 of the SubjectPublicKeyInfo of its certificate, in lower-case hexadecimal. */
+  /** SHA-256 of the SubjectPublicKeyInfo of the endpoint's certificate, in lower-case hexadecimal. */
   readonly leafKey: string;
   /** Whether the chain and the name are valid with the public CAs alone. */
   readonly publiclyTrusted: boolean;
@@ -92,7 +92,7 @@ export function createIdentityProbe(
     ...(passphrase !== undefined && { passphrase }),
   });
   return async (signal) => {
-    // The identity of an untrusted endpoint is recorded, too. Nothing is sent to it.
+    // Untrusted endpoints are identified, too. No request is sent on this connection.
     const options = { secureContext, rejectUnauthorized: false, ALPNProtocols: ['http/1.1'] };
     const limits = { timeoutMs: IDENTITY_TIMEOUT_MS, ...(signal && { signal }) };
     const { value } = await performHandshake({ host, port, hostname: host, lookup }, options, limits, (socket) => {

@@ -36,21 +36,21 @@ export function issueCertificate(input: CertificateInput): string {
   return envelopeText(signEnvelope(PAYLOAD_TYPE, statementBytes(statementOf(input)), input.privateKey));
 }
 
-/** The configuration that is saved with a certificate: redacted settings, without those for reports. */
+/** Returns the configuration to save with a certificate: the redacted settings, except those for reports. */
 export function configurationBytes(settings: readonly { readonly path: string; readonly value: string }[]): Buffer {
   const kept = settings.filter(({ path }) => path !== 'reporters' && path !== 'output-dir');
   const members = kept.map(({ path, value }): [string, Json] => [path, value]);
   return Buffer.from(`${canonicalJson(Object.fromEntries(members))}\n`);
 }
 
-/** The digest of a normalised URL without its fragment: equal for all spellings of the same endpoint. */
+/** Returns the digest of the normalised URL without its fragment, the same for all spellings of an endpoint. */
 export function urlDigest(url: string): string {
   const normal = new URL(url);
   normal.hash = '';
   return sha256(normal.href);
 }
 
-/** The digest of a profile's requirements. */
+/** Returns the digest of a profile's requirements. */
 export function profileDigest(profile: Profile): string {
   const { needs, publicTrust } = PROFILE_RULES[profile];
   return sha256(canonicalJson({ name: profile, needs: [...needs], publicTrust }));
@@ -103,7 +103,7 @@ function statementOf(input: CertificateInput): CertificateStatement {
   };
 }
 
-/** Rounds down to seconds, so that a certificate never lies in the future. */
+/** Formats a time rounded down to seconds, so that a new certificate is never valid only in the future. */
 function timeText(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }

@@ -4,7 +4,7 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject 
 import { HookproofError } from '../../contract/hookproof-error.ts';
 import { sha256 } from './canonical-json.ts';
 
-/** The id of a key pair: SHA-256 of the public key's SubjectPublicKeyInfo (DER) in lower-case hexadecimal. */
+/** Returns the id of a key pair: SHA-256 of the public key's SubjectPublicKeyInfo (DER) in lower-case hexadecimal. */
 export function keyIdOf(key: KeyObject): string {
   return sha256((key.type === 'private' ? createPublicKey(key) : key).export({ type: 'spki', format: 'der' }));
 }
@@ -26,7 +26,7 @@ export function makeKeyPair(passphrase?: string): KeyPairText {
   };
 }
 
-/** Exactly one PEM block. */
+/** Matches exactly one PEM block. */
 const BLOCK = /^\s*-----BEGIN ([A-Z0-9 ]+)-----[A-Za-z0-9+/=\s]+-----END \1-----\s*$/;
 
 /**

@@ -7,7 +7,7 @@ import { createIdentityProbe, type EndpointIdentity, pinAddress, withExtraCas } 
 import { abbreviateList } from './refusals.ts';
 import type { CertificateStatement } from './statement.ts';
 
-/** One check for each kind of fault that code or configuration changes most easily reintroduce. */
+/** One check for each kind of fault that a change to code or configuration most easily introduces. */
 const CANARY: readonly string[] = [
   'valid/plain',
   'tls/trusted-authority',

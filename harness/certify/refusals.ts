@@ -1,4 +1,4 @@
-/** The reasons not to issue a certificate: before the run, from its settings; after the run, from its results. Pure. */
+/** Finds the reasons not to issue a certificate: in the settings before a run, in the results after it. Pure. */
 
 import {
   configureSources,
@@ -26,7 +26,7 @@ export interface CertificationPlan {
   readonly baseline: boolean;
   /** Whether a CA was added for the endpoint (`--ca`). */
   readonly extraCa: boolean;
-  /** The evidence level that the certificate needs. */
+  /** The evidence level that the certificate must state. */
   readonly evidenceLevel: number;
   /** The environment of the process. Two of its variables change which CAs Node trusts. */
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -214,7 +214,7 @@ function evidenceRefusals({ evidence, target }: ResultDocument, evidenceLevel: n
   return [{ code: 'evidence-level', message: open, fix, exit: 3 }];
 }
 
-/** The evidence sources that the level needs and that are not configured. */
+/** Returns the evidence sources that the level needs but that are not configured. */
 function missingFor(evidenceLevel: number, features: readonly Feature[]): EvidenceSource[] {
   const level = EVIDENCE_LEVELS.find((one) => one === evidenceLevel) ?? 0;
   return EVIDENCE_RULES[level].sources.filter((source) => !features.includes(source));
@@ -246,7 +246,7 @@ function endpointRefusals({ profile }: ResultDocument, identities: Certification
   return refusals;
 }
 
-/** Whether the dates in the hookproof certificate can be trusted. */
+/** Returns the reasons not to trust the dates that the certificate would state. */
 function clockRefusals({ startedAt, endedAt, elapsedMs }: ClockReading, revision: Revision): Refusal[] {
   const fix = 'Synchronise the clock with NTP (check it with `timedatectl` or `date -u`), then certify again.';
   if (startedAt.getTime() < Date.parse(`${revision.made}T00:00:00Z`)) {

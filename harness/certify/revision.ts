@@ -1,7 +1,7 @@
 /**
- * The revisions of the catalogue: the scenarios that are scored for a profile. A revision never changes, so that a
- * newer hookproof with more scenarios does not fail a partner who passed: scenarios outside the revision are run and
- * reported, but not scored.
+ * The revisions of the catalogue. A revision is the list of checks that are scored for a profile, and never changes.
+ * Other checks are run and reported, but not scored, so a newer hookproof with more checks does not fail a partner who
+ * has passed.
  */
 
 import { HookproofError } from '../../contract/hookproof-error.ts';
@@ -9,14 +9,14 @@ import { readPackageFile } from '../../contract/package-file.ts';
 import { currentId } from '../../scenarios/index.ts';
 import { sha256 } from './canonical-json.ts';
 
-/** The newest revision, which is the default. `npm run revision` creates the next. */
+/** The newest revision, which is the default. `npm run revision` creates the next one. */
 export const CURRENT_REVISION = 2;
 
 export interface Revision {
   readonly number: number;
   /** SHA-256 of the revision's file, in lower-case hexadecimal. */
   readonly digest: string;
-  /** The date on which it was created, YYYY-MM-DD. */
+  /** The date on which the revision was created, YYYY-MM-DD. */
   readonly made: string;
   /** The current ids of the scored scenarios. */
   readonly scored: ReadonlySet<string>;
@@ -29,7 +29,7 @@ export interface Revision {
 export const RETIRED_REVISIONS: readonly number[] = [1];
 
 /**
- * Loads a revision to score by.
+ * Loads a revision for scoring.
  *
  * @throws HookproofError REVISION_UNKNOWN if this version of hookproof does not have the revision, REVISION_RETIRED if
  * hookproof can no longer score by it
@@ -63,7 +63,7 @@ function readRevision(number: number): Buffer {
   });
 }
 
-/** The revisions in this version, for {@link verifyCertificate}. */
+/** The revisions that this version of hookproof contains, for {@link verifyCertificate}. */
 export const KNOWN_REVISIONS = {
   current: CURRENT_REVISION,
   digestOf: (revision: number) => (revision > CURRENT_REVISION ? null : sha256(readRevision(revision))),

@@ -1,8 +1,8 @@
 /**
  * The content of a certificate: an in-toto Statement v1 with the test-result predicate v0.1
- * (github.com/in-toto/attestation). The data that the predicate has no field for (endpoint, profile, dates, key) is in
- * one extension field, `hookproofCertificate`, as its parsing rules allow: one file, one signature, readable by tools
- * that know test results. Pure.
+ * (github.com/in-toto/attestation). Data for which the predicate has no field (endpoint, profile, dates, key) is in
+ * the extension field `hookproofCertificate`, which the parsing rules allow. So a certificate is one signed file that
+ * tools for test results can read. Pure.
  */
 
 import * as z from 'zod';
@@ -17,22 +17,22 @@ export const PREDICATE_TYPE = 'https://in-toto.io/attestation/test-result/v0.1';
 const digest = z.strictObject({ sha256: z.string().regex(/^[0-9a-f]{64}$/) });
 const named = <Name extends string>(name: Name) => z.strictObject({ name: z.literal(name), digest });
 const testIds = z.array(z.string().regex(/^[a-z0-9-]+\/[a-z0-9-]+$/));
-/** UTC, in seconds. */
+/** A time in UTC, to the second. */
 const time = z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
 
 const certificate = z.strictObject({
   format: z.literal(1),
   endpoint: z.strictObject({
     /**
-     * Origin and path. The query is omitted because it may contain a token; the digest of the subject `endpoint` covers
-     * it.
+     * Origin and path. The query is omitted because it may contain a token, but the digest of the subject `endpoint`
+     * covers it.
      */
     url: z.string().max(4096),
     tls: z.enum(['TLSv1.2', 'TLSv1.3']),
-    /** `public`: the chain ends at a CA that Node trusts by default; `configured`: at a CA that the operator added. */
+    /** The CA at the end of the chain. `public`: Node trusts it by default; `configured`: the operator added it. */
     trust: z.enum(['public', 'configured']),
   }),
-  /** What the run judged in addition to the answers. Effects are the receiver's own statement. */
+  /** The evidence that the run judged. Effects are the receiver's own statement. */
   evidence: z.strictObject({ level: z.literal(EVIDENCE_LEVELS), statement: z.string().max(400) }),
   expiresAt: time,
   /** The features that were on, including those beyond the profile. */
@@ -93,7 +93,7 @@ function isCanonical(value: Json, bytes: Uint8Array): boolean {
   try {
     return canonicalJson(value) === Buffer.from(bytes).toString();
   } catch {
-    // The text contains a lone surrogate, which has no canonical form.
+    // A lone surrogate has no canonical form.
     return false;
   }
 }

@@ -1,4 +1,4 @@
-/** Who may ask the console for what: rules over the headers of a request. */
+/** Decides from the headers of a request whether the console answers it, and for whom. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { isAnsweredHost, isForeignRequest, isNavigation } from '../../contract/browser-requests.ts';
 import { hostOf, isLoopback } from '../../contract/hosts.ts';
@@ -6,10 +6,10 @@ import { Problem } from './problem.ts';
 import type { Tokens } from './tokens.ts';
 
 export interface AccessOptions {
-  /** The address that it listens on. */
+  /** The address that the console listens on. */
   readonly host: string;
   readonly isTls: boolean;
-  /** The origin that a reverse proxy offers; undefined without one. */
+  /** The origin at which a reverse proxy serves the console; undefined without a proxy. */
   readonly publicOrigin: string | undefined;
   readonly tokens: Tokens;
 }
@@ -17,14 +17,14 @@ export interface AccessOptions {
 interface Asked {
   readonly method: string;
   readonly headers: IncomingHttpHeaders;
-  /** The values of each header; `headers` has the first `Host` only. */
+  /** All values of each header; `headers` has only the first `Host`. */
   readonly headersDistinct: Readonly<Record<string, readonly string[] | undefined>>;
 }
 
 export class Access {
   readonly #options: AccessOptions;
   readonly #names: readonly string[];
-  /** Whether reading needs a token: everywhere except on this machine. */
+  /** Whether reading needs a token. False if the console is reachable only from this machine. */
   readonly #isClosed: boolean;
 
   constructor(options: AccessOptions) {
@@ -40,13 +40,13 @@ export class Access {
   check({ headers, headersDistinct, method }: Asked): void {
     const { host } = this.#options;
     const hosts = headersDistinct.host ?? [];
-    // A proxy in front may have read the other one of two.
+    // Of two `Host` headers, a proxy in front may have used the other one.
     if (hosts.length > 1 || !isAnsweredHost(headers.host, host, this.#names)) {
       throw new Problem(421, 'misdirected-request', 'The console does not answer to this host name.');
     }
     const isRead = method === 'GET' || method === 'HEAD';
     if (!isRead && method !== 'POST') throw new Problem(405, 'method-not-allowed', 'Use GET or POST.');
-    // Other sites may link to a page. They may not read from it, nor send a form to it.
+    // Other sites may link to a page, but may neither read it nor submit a form to it.
     if (isForeignRequest(headers, this.#originOf(headers)) && !(isRead && isNavigation(headers))) {
       throw new Problem(403, 'other-site', 'Only the pages of the console may do this.');
     }
@@ -55,7 +55,7 @@ export class Access {
     }
   }
 
-  /** The name of the token with which somebody reads or acts; null without a valid one. */
+  /** The name of the token in the Authorization header (Bearer or Basic); null without a valid one. */
   readerOf({ authorization = '' }: IncomingHttpHeaders): string | null {
     const { tokens } = this.#options;
     const [scheme = '', value = ''] = authorization.split(' ');
@@ -67,8 +67,8 @@ export class Access {
   }
 
   /**
-   * The name of the token that an action was sent with. The browser adds the password of the reader to every request,
-   * so that it does not count.
+   * The name of the token sent with an action, in the form field or as a Bearer token. Basic credentials do not count,
+   * because the browser adds them to every request.
    *
    * @throws Problem 401, 403
    */

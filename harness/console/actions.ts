@@ -1,4 +1,4 @@
-/** What somebody with a token may do to a partner. Each action leaves an entry in the audit, or does nothing. */
+/** The actions that the holder of a token may take on a partner. An action and its audit entry are stored together. */
 import type { KeyObject } from 'node:crypto';
 import type { Pool, PoolClient } from 'pg';
 import type * as z from 'zod';
@@ -20,7 +20,7 @@ import { Problem } from './problem.ts';
 import type { ACTIONS, ActionName } from './schemas.ts';
 import type { Standings } from './standings.ts';
 
-/** Adds a run of a partner to the queue, in the transaction of its entry in the audit. */
+/** Adds a run of a partner to the queue, in the same transaction as the audit entry. */
 export interface ConsoleQueue {
   runAt(client: PoolClient, run: { readonly partner: string; readonly host: string | null }, at: Date): Promise<void>;
 }
@@ -30,9 +30,9 @@ export interface ActionsOptions {
   readonly keys: readonly KeyObject[];
   readonly currentRevision: number;
   readonly standings: Standings;
-  /** Signs overrides; undefined when they are not offered. */
+  /** Signs overrides; undefined if the console does not offer them. */
   readonly signingKey: KeyObject | undefined;
-  /** Undefined without workers, when no run can be started. */
+  /** Undefined if no run can be started from the console. */
   readonly queue: ConsoleQueue | undefined;
 }
 
@@ -60,7 +60,7 @@ export class Actions {
   }
 
   /**
-   * Does it, by the standing that the records say now.
+   * Performs the action if the standing, newly derived from the records, allows it.
    *
    * @throws Problem, HookproofError PARTNERS_DECISION, PARTNERS_REASON
    */
@@ -105,8 +105,8 @@ function hostOf(standing: Standing): string | null {
 }
 
 function timeGiven(text: string): Date {
-  // A field of a form has no zone: the page says that it is UTC.
+  // A form field has no time zone; its label says UTC.
   const time = new Date(/(?:Z|[+-]\d\d:\d\d)$/.test(text) ? text : `${text}Z`);
   if (time.getTime() > Date.now() - DAY_MS) return time;
-  throw new HookproofError('CONSOLE_TIME', 'the time is in the past', { hint: 'Give a time that is yet to come.' });
+  throw new HookproofError('CONSOLE_TIME', 'the time is in the past', { hint: 'Give a future time.' });
 }

@@ -30,7 +30,7 @@ interface ApiSources {
 }
 
 interface ApiRoute {
-  /** With the parameter in the spelling of Express. */
+  /** The path, with parameters as Express writes them (`:name`). */
   readonly path: string;
   readonly id: string;
   readonly summary: string;
@@ -39,7 +39,7 @@ interface ApiRoute {
   readonly answer: (sources: ApiSources, name: string, query: never) => Promise<unknown>;
 }
 
-/** Ties the type of the query to what answers it. */
+/** Creates a route. The compiler infers the type of the handler's query from the schema. */
 function route<Query extends z.ZodObject>(
   given: Omit<ApiRoute, 'answer' | 'query'> & {
     readonly query: Query;
@@ -123,7 +123,7 @@ const ACTION_SUMMARIES: Readonly<Record<ActionName, string>> = {
   reschedule: 'Certifies or rechecks a partner at this time, too.',
 };
 
-/** The document of the API in OpenAPI 3.1. */
+/** Returns the OpenAPI 3.1 document of the API. */
 export function openApiDocument(server: string): Record<string, unknown> {
   const schemas: Record<string, unknown> = {};
   const refer = (schema: z.ZodType, io: 'input' | 'output' = 'output') => referTo(schema, io, schemas);
@@ -173,7 +173,7 @@ function queryParameters(query: z.ZodObject): unknown[] {
   return Object.entries(properties).map(([name, schema]) => ({ name, in: 'query', required: false, schema }));
 }
 
-/** Adds the named schemas to the components, and refers to them. */
+/** Converts a schema to JSON Schema, and moves the named schemas in it to `schemas`, with references. */
 function referTo(schema: z.ZodType, io: 'input' | 'output', schemas: Record<string, unknown>): unknown {
   const text = JSON.stringify(z.toJSONSchema(schema, { io })).replaceAll('"#/$defs/', '"#/components/schemas/');
   const { $schema: _, $defs = {}, id, ...own } = JSON.parse(text) as Record<string, unknown>;

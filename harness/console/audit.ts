@@ -1,4 +1,4 @@
-/** Who did what in the console. Entries are only added, each in the transaction of what it is about. */
+/** The audit: who did what in the console. Entries are only ever added, each in the transaction of its action. */
 import type { Pool, PoolClient } from 'pg';
 import type { AuditEntry } from './schemas.ts';
 
@@ -23,7 +23,7 @@ interface AuditQuery {
   readonly partner?: string;
 }
 
-/** Returns a page of the entries, the newest first. */
+/** Returns a page of audit entries, newest first. */
 export async function readAudit(
   pool: Pool,
   { after, limit, partner }: AuditQuery,

@@ -4,7 +4,7 @@ import { registerRecord } from '../register/index.ts';
 import { cursorOf, readCursor } from './cursor.ts';
 import type { RecordPage, RecordsQuery } from './schemas.ts';
 
-/** Returns a page of the records of a partner, the newest first. Those that cannot be read are left out. */
+/** Returns a page of a partner's records, newest first, and the number of unreadable records that it omits. */
 export async function readRecords(
   pool: Pool,
   partner: string,
@@ -41,15 +41,15 @@ export async function readRecords(
 
 interface Trend {
   readonly cause: string;
-  /** For each week, how many partners had a run with this cause. */
+  /** The number of partners that had a run with this cause, for each week. */
   readonly partners: readonly number[];
 }
 
 export interface Trends {
-  /** The first day of each week, the oldest first. */
+  /** The first day of each week (YYYY-MM-DD), oldest first. */
   readonly weeks: readonly string[];
   readonly trends: readonly Trend[];
-  /** Causes that are not shown, because many others are more frequent. */
+  /** The number of less frequent causes that `trends` omits. */
   readonly others: number;
 }
 

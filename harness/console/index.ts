@@ -1,4 +1,4 @@
-/** The register as pages and as an API: who may get traffic, and what an operator with a token may do about it. */
+/** The console: serves the register as web pages and as an API, and lets operators with a token change it. */
 export type { ConsoleQueue } from './actions.ts';
 export { type ConsoleOptions, openConsole, type RunningConsole } from './server.ts';
 export { Tokens } from './tokens.ts';

@@ -47,7 +47,7 @@ public keys.</p>${
   return renderConsolePage({ title: headline, place: '/', body });
 }
 
-/** The query as it is in links: what has its default is left out. */
+/** Returns the query for links, without the parameters that have their default. */
 function shownQuery({ after, order, q, sort, state, limit }: ListQuery): Record<string, unknown> {
   return {
     q,
@@ -133,7 +133,7 @@ export function expiringPage(
   return renderConsolePage({ title: 'Expiring', place: '/expiring', body });
 }
 
-/** Links to the same page over other times. */
+/** Renders links to the same page with other periods. */
 function choicesOf(name: string, counts: readonly number[], chosen: number, unit: string): Markup {
   const choices = counts.map((count) =>
     count === chosen
@@ -175,7 +175,7 @@ ${weeks[0] ?? ''}. Show ${choicesOf('weeks', [4, 12, 26, 52], weeks.length, 'wee
 const BAR = 10;
 const HEIGHT = 28;
 
-/** A bar for each week. The numbers are its text. */
+/** Renders a bar for each week. The text alternative lists the numbers. */
 function strip(counts: readonly number[], weeks: readonly string[]): Markup {
   const most = Math.max(1, ...counts);
   const bars = counts.map((count, at) => {

@@ -1,4 +1,4 @@
-/** The numbers of the console for Prometheus, by prom-client, which is loaded at the first scrape. */
+/** The console's metrics for Prometheus. Their library, prom-client, is loaded at the first scrape. */
 import { loadOptional } from '../../contract/optional-package.ts';
 import { STATES } from '../register/index.ts';
 import type { Standings } from './standings.ts';
@@ -19,7 +19,7 @@ export class ConsoleMetrics {
     this.#sources = sources;
   }
 
-  /** Counts an answer, once metrics have been asked for. */
+  /** Records how long a request took. Does nothing before the first scrape. */
   observe(route: string, status: number, seconds: number): void {
     this.#loaded?.then(({ requests }) => requests.observe({ route, status: String(status) }, seconds)).catch(() => {});
   }
@@ -55,7 +55,7 @@ async function createGauges() {
     partners: new Gauge({ ...described('partners', 'Partners by state.'), labelNames: ['state'] }),
     expiring: new Gauge(described('certificates_expiring', 'Certificates that expire within 14 days.')),
     jobs: new Gauge({ ...described('queue_jobs', 'Jobs of the queue by state.'), labelNames: ['state'] }),
-    workers: new Gauge(described('workers_alive', 'Workers that were seen within the last minute.')),
+    workers: new Gauge(described('workers_alive', 'Workers that renewed their lease within the last 20 seconds.')),
     requests: new Histogram({
       ...described('console_request_seconds', 'Duration of requests to the console.'),
       labelNames: ['route', 'status'],

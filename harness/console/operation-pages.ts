@@ -1,4 +1,4 @@
-/** The pages about the operation: the queue with its workers, and the audit. */
+/** The pages about operation: the queue with its workers, and the audit. */
 
 import type { ListedJob, WorkerRow } from '../operate/index.ts';
 import { html } from '../report/html/index.ts';

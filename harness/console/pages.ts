@@ -1,4 +1,4 @@
-/** The frame of every page, and the parts that several have. All of it works without a script: there is none. */
+/** The frame of every page, and the parts that several pages share. No page has a script. */
 
 import { STATES, type State } from '../register/index.ts';
 import { html, joined, type Markup, shape, textOf } from '../report/html/index.ts';
@@ -15,7 +15,7 @@ type Place = (typeof PLACES)[number][0];
 
 interface PageParts {
   readonly title: string;
-  /** The entry of the navigation that the page belongs to. */
+  /** The navigation entry to highlight; null for none. */
   readonly place: Place | null;
   readonly body: Markup;
 }
@@ -39,7 +39,7 @@ ${body}</body></html>
 `);
 }
 
-/** A page with a sentence and what to do. */
+/** Renders a page with a message and a hint. */
 export function renderMessage(title: string, message: string, hint: string | undefined): string {
   const body = html`<header><h1>${title}</h1></header><main><p>${message}</p>${
     hint !== undefined && html`<p class="close">${hint}</p>`
@@ -47,12 +47,12 @@ export function renderMessage(title: string, message: string, hint: string | und
   return renderConsolePage({ title, place: null, body });
 }
 
-/** "2026-11-21 19:52 UTC". */
+/** Formats "2026-11-21 19:52 UTC". */
 export function when(time: string): string {
   return `${time.slice(0, 10)} ${time.slice(11, 16)} UTC`;
 }
 
-/** The day or the minute of a time, on one line. */
+/** Renders a time to the day or to the minute. */
 export function timeMark(time: string, precision: 'day' | 'minute' = 'minute'): Markup {
   return html`<time datetime="${time}">${precision === 'day' ? time.slice(0, 10) : when(time)}</time>`;
 }
@@ -69,7 +69,7 @@ export function pathOf(partner: string, ...rest: readonly string[]): string {
   return ['/partners', partner, ...rest].map((part, at) => (at === 0 ? part : encodeURIComponent(part))).join('/');
 }
 
-/** Returns the same query with other values; undefined removes one. */
+/** Returns the query with the given changes; undefined removes a parameter. */
 export function queryWith(
   query: Readonly<Record<string, unknown>>,
   changes: Readonly<Record<string, string | undefined>>,
@@ -83,7 +83,7 @@ export function queryWith(
   return `?${search}`;
 }
 
-/** The links to the first and to the next page. */
+/** Renders the links to the first and the next page. */
 export function pageLinks(query: Readonly<Record<string, unknown>>, next: string | null): Markup | '' {
   const links = [
     ...(query.after === undefined ? [] : [html`<a href="${queryWith(query, { after: undefined })}">First page</a>`]),
@@ -92,7 +92,7 @@ export function pageLinks(query: Readonly<Record<string, unknown>>, next: string
   return links.length === 0 ? '' : html`<nav class="pages" aria-label="Pages">${joined(links, ' ')}</nav>`;
 }
 
-/** A table that becomes a list of rows on a phone: each cell repeats its column then. */
+/** Renders a table. On a phone it becomes a list, in which each cell repeats its column title. */
 export function table(
   caption: string,
   columns: readonly (string | Markup)[],

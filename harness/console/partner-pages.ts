@@ -1,4 +1,4 @@
-/** The pages about one partner: its standing, history and reports, and the comparison of two of its runs. */
+/** The pages about one partner: standing, history, reports, and the comparison of two runs. */
 
 import { EVENTS, endpointOf, type Standing } from '../register/index.ts';
 import { comparisonBody, field, html, joined, type Markup, shape } from '../report/html/index.ts';
@@ -12,10 +12,10 @@ export interface PartnerView {
   readonly page: RecordPage & { readonly unreadable: number };
   readonly query: RecordsQuery;
   readonly runs: readonly StoredRun[];
-  /** What can be done; null without tokens. */
+  /** The actions to offer; null if the console has no tokens. */
   readonly offered: readonly ActionName[] | null;
   readonly audit: readonly AuditEntry[];
-  /** What was just done, or why it was not. */
+  /** The result of the action that led to this page. */
   readonly notice: { readonly text: string; readonly isError: boolean } | null;
 }
 
@@ -119,7 +119,7 @@ const MORE: Partial<Readonly<Record<ActionName, Markup>>> = {
   reschedule: html`<label>Time (UTC) <input name="at" type="datetime-local" required></label>`,
 };
 
-/** The token is in a field of each form: no other page can send it, because there is no cookie. */
+/** Renders a form for each action. The user enters the token in a field: no cookie lets other sites submit a form. */
 function actions({ offered, standing }: PartnerView): Markup | '' {
   if (offered === null || offered.length === 0) return '';
   const forms = offered.map((name) => {

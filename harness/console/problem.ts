@@ -1,4 +1,4 @@
-/** Why a request is not answered with what it asks for. */
+/** An error to send to the client, with its HTTP status, a stable code and a hint. */
 export class Problem extends Error {
   readonly status: number;
   readonly code: string;

@@ -1,10 +1,10 @@
-/** The runs of a partner in the output folder, and their files. No name leads out of the folder. */
+/** Reads the runs of a partner in the output folder, and their files. No name can lead out of the folder. */
 import { open, readdir, realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { MAX_DOCUMENT_BYTES, readFile } from '../config/read-file.ts';
 import { partnerName } from './schemas.ts';
 
-/** The files that are served, with their types. */
+/** The files that are served, with their media types. */
 const SERVED: Readonly<Record<string, string>> = {
   'report.html': 'text/html; charset=utf-8',
   'run.json': 'application/json',
@@ -12,22 +12,22 @@ const SERVED: Readonly<Record<string, string>> = {
   'configuration.json': 'application/json',
 };
 
-/** The folder of the runs that a later certification has moved aside. */
+/** The folder to which a certification moves the results of earlier ones. */
 const EARLIER = '_earlier';
 const CURRENT = 'current';
 const MAX_RUNS = 50;
-/** The start of a run is near the beginning of its document. */
+/** Enough of a result document to contain its `startedAt`. */
 const HEAD_BYTES = 64 * 1024;
 
 export interface StoredRun {
-  /** The name in URLs: `current`, or the folder in `_earlier`. */
+  /** The name in URLs: `current`, or the name of the folder in `_earlier`. */
   readonly id: string;
-  /** ISO 8601; null if the run has no result document. */
+  /** ISO 8601; null if it cannot be read from the result document. */
   readonly startedAt: string | null;
   readonly files: readonly string[];
 }
 
-/** Returns the runs of a partner, the newest first. */
+/** Returns the runs of a partner, newest first. */
 export async function listRuns(outputDir: string | undefined, partner: string): Promise<StoredRun[]> {
   if (outputDir === undefined || !partnerName.safeParse(partner).success) return [];
   const asides = await readdir(join(outputDir, EARLIER)).catch(() => []);
@@ -62,7 +62,7 @@ export async function readRunFile(
   return 'bytes' in content ? { type, bytes: content.bytes } : null;
 }
 
-/** Returns the path of a file of a listed run, without symbolic links; null if it is not within the folder. */
+/** Returns the real path of a file of a listed run; null if it is missing or outside the output folder. */
 export async function pathOfRun(
   outputDir: string,
   partner: string,

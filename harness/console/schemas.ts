@@ -1,4 +1,4 @@
-/** What the pages and the API of the console take and return. The OpenAPI document is generated from these schemas. */
+/** Schemas of the console's requests and responses, from which its OpenAPI document is generated. */
 import * as z from 'zod';
 import { fleetPartner } from '../fleet.ts';
 import { EVENTS, registerRecord, STATES } from '../register/index.ts';
@@ -12,11 +12,11 @@ export const partnerSummary = z
     partner: partnerName,
     mayGetTraffic: z.boolean().meta({ description: 'Whether the partner may get traffic now.' }),
     state: z.enum(STATES),
-    since: time.nullable().meta({ description: 'Since when the state is this one.' }),
-    until: time.nullable().meta({ description: 'Until when the certificate counts if nothing else happens.' }),
+    since: time.nullable().meta({ description: 'When the partner entered this state.' }),
+    until: time.nullable().meta({ description: 'When the permission ends, unless it is revoked first.' }),
     url: z.string().nullable().meta({ description: 'Origin and path of the endpoint.' }),
     cause: z.string().nullable().meta({ description: 'The first cause of the failures of the last judged run.' }),
-    reason: z.string().nullable().meta({ description: 'Why the state is what it is.' }),
+    reason: z.string().nullable().meta({ description: 'The reason for the state.' }),
     warnings: z.array(z.string()),
     profile: z.string().nullable(),
     revision: z.int().nullable(),
@@ -45,7 +45,7 @@ export type PartnerPage = z.infer<typeof partnerPage>;
 export const recordPage = z
   .object({
     partner: partnerName,
-    // Without the grant: nobody needs it to read the history.
+    // The history needs no grants.
     records: z.array(z.object(registerRecord.omit({ grant: true }).shape).meta({ id: 'Record' })),
     next,
   })
@@ -56,7 +56,7 @@ export type ShownRecord = RecordPage['records'][number];
 const SORTS = ['need', 'name', 'until', 'last', 'host', 'cause'] as const;
 export type Sort = (typeof SORTS)[number];
 
-/** A query of Express has a text, or several for a repeated name. */
+/** For parameters that may be repeated: Express parses one value as a string, and several as an array. */
 const several = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((given) => (Array.isArray(given) || given === undefined ? given : [given]), z.array(schema).optional());
 
@@ -77,7 +77,7 @@ export const listQuery = z.object({
     .min(1)
     .max(400)
     .optional()
-    .meta({ description: 'Only certificates that count and expire within this number of days.' }),
+    .meta({ description: 'Only partners whose permission ends within this number of days.' }),
   sort: z.enum(SORTS).default('need'),
   order: z.enum(['asc', 'desc']).default('asc'),
   limit,
@@ -115,16 +115,16 @@ export const auditQuery = z.object({
   limit,
 });
 
-const reason = z.string().meta({ description: 'Why, for the history: 1 to 500 characters.' });
+const reason = z.string().meta({ description: 'The reason, which the history shows: 1 to 500 characters.' });
 const days = z.preprocess(
   (given) => (given === '' ? undefined : given),
   z.coerce.number().int().min(1).max(398).optional(),
 );
 
-/** What each action takes. The token is in the header or, for a form, in the field `token`. */
+/** The input of each action. The token is in the Authorization header or, in a form, in the field `token`. */
 export const ACTIONS = {
   revoke: z.object({ reason }),
-  override: z.object({ reason, days: days.meta({ description: 'How long; until the certificate expires without.' }) }),
+  override: z.object({ reason, days: days.meta({ description: 'In days; default: until the certificate expires.' }) }),
   'run-now': z.object({ reason }),
   reschedule: z.object({ reason, at: z.iso.datetime({ local: true, offset: true }) }),
 } as const;

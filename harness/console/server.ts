@@ -48,19 +48,19 @@ export interface ConsoleOptions {
   readonly host: string;
   readonly port: number;
   readonly tokens: Tokens;
-  /** The folder with the reports of the partners. */
+  /** The folder with the partners' reports. */
   readonly outputDir?: string | undefined;
-  /** Signs overrides; they are not offered without it. */
+  /** Signs overrides. If absent, overrides are not offered. */
   readonly signingKey?: KeyObject | undefined;
-  /** Certificate chain and private key in PEM; plain HTTP without them. */
+  /** Certificate chain and private key in PEM. If absent, the console uses plain HTTP. */
   readonly tls?: { readonly cert: Buffer; readonly key: Buffer } | undefined;
-  /** The origin under which a reverse proxy offers the console. */
+  /** The origin at which a reverse proxy serves the console. */
   readonly publicOrigin?: string | undefined;
-  /** Adds runs to the queue of the workers; they are not offered without it. */
+  /** Adds runs to the workers' queue. If absent, starting runs is not offered. */
   readonly queue?: ConsoleQueue | undefined;
-  /** Reads a saved run, and rejects with a HookproofError for what is none. */
+  /** Reads a saved run. Rejects with a HookproofError if the file is not a valid result document. */
   readonly readRun: (path: string) => Promise<{ readonly document: ResultDocument }>;
-  /** Gets what a visitor is not told. */
+  /** Called with errors whose details must not reach the client. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -71,15 +71,15 @@ export interface RunningConsole {
 
 const POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
-/** A report is a page of its own, with its styles in it, that can neither run a script nor be a page of the console. */
+/** The policy of a served report: its inline styles are allowed; scripts and access to the console's origin are not. */
 const REPORT_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'";
 const HEADERS = {
   ...PAGE_HEADERS,
-  // With `no-referrer`, a browser sends forms without the origin that they are checked for.
+  // With `no-referrer`, browsers would submit forms with `Origin: null`, and the origin is checked.
   'Referrer-Policy': 'same-origin',
   'Content-Security-Policy': POLICY,
 } as const;
-/** The longest wait for standings that are not derived yet. */
+/** Maximum wait at the start for standings to be derived. */
 const START_MS = 10_000;
 const STATEMENT_MS = 10_000;
 const MAX_FORM_BYTES = 16 * 1024;
@@ -92,14 +92,14 @@ const SHOWN_AUDIT = 5;
  */
 export async function openConsole(options: ConsoleOptions): Promise<RunningConsole> {
   const { database, host, keys, onError, port, tls } = options;
-  // An index over millions of records, which may not exist yet, takes longer than a page may.
+  // Creating a missing index over millions of records takes longer than the time limit of pages.
   await (await openDatabase(database, { max: 1, name: 'hookproof-console' })).end();
   const pool = await openDatabase(database, { max: 8, name: 'hookproof-console', queryMs: STATEMENT_MS });
   try {
     const standings = new Standings({ pool, keys, currentRevision: options.currentRevision, onError });
-    // A register that is new to the console takes longer; its pages say so.
+    // Deriving all standings of a large register takes longer. Until then, the pages say that they are incomplete.
     await standings.refresh(START_MS);
-    // Every grant is verified before the first visitor comes.
+    // Verifies every grant before the first request.
     await standings.totals();
     const server = await listening(new ConsoleRoutes(options, { pool, standings }).app(), { host, port, tls });
     const address = server.address() as AddressInfo;
@@ -312,7 +312,7 @@ class ConsoleRoutes {
 
 const TITLES: Readonly<Record<number, string>> = { 401: 'Token needed', 403: 'Not allowed', 404: 'Not found' };
 
-/** What a visitor is told about an error: nothing about the database. */
+/** Returns what the client may know about an error: nothing about the database. */
 function problemOf(error: unknown): Pick<Problem, 'status' | 'code' | 'message' | 'hint'> {
   if (error instanceof Problem) return error;
   if (error instanceof HookproofError && /^(?:PARTNERS|CONSOLE)_/.test(error.code)) {
@@ -334,7 +334,7 @@ function invalid(message: string): Problem {
   return new Problem(400, 'invalid-query', message);
 }
 
-/** The part of a schema of zod that is used here. */
+/** The part of a Zod schema that is used here. */
 interface Schema<Output> {
   safeParse(
     value: unknown,
@@ -345,7 +345,7 @@ interface Schema<Output> {
 
 /** @throws Problem 400 */
 function parsed<Output>(schema: Schema<Output>, value: unknown): Output {
-  // An empty field of a form is one that was not filled in.
+  // Browsers submit form fields that were left empty as empty strings.
   const filled = Object.entries(value as Record<string, unknown>).filter(([, one]) => one !== '');
   const result = schema.safeParse(Object.fromEntries(filled));
   if (result.success) return result.data;

@@ -1,4 +1,4 @@
-/** The stored standings of all partners, verified as they are read: the list, and how many may get traffic. */
+/** Reads the stored standings of all partners, and verifies the grants of those that may get traffic. */
 import type { KeyObject } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import type { Pool } from 'pg';
@@ -17,23 +17,23 @@ import {
 import { cursorOf, readCursor } from './cursor.ts';
 import type { ListQuery, PartnerPage, PartnerSummary, Sort, Totals } from './schemas.ts';
 
-/** After this time, records that others have added are looked for again. */
+/** Minimum time between two searches for records that other processes have added. */
 const REFRESH_MS = 5000;
-/** A list does not wait longer for the others; those on its own page are always derived first. */
+/** Maximum time that a list waits for all standings. Those on the requested page are always up to date. */
 const PATIENCE_MS = 100;
-/** For this time, the numbers of partners stay as they are. */
+/** How long the totals are cached. */
 const TOTALS_MS = 2000;
-/** The grants that are verified before requests get their turn. */
+/** Number of grants to verify before other requests are served. */
 const PER_TURN = 100;
 
-/** The state at the time of the first parameter. */
+/** SQL for the state at the time in the first parameter. */
 const CURRENT = `
 CASE WHEN state IN ('certified', 'allowed') AND until <= $1::timestamptz THEN 'expired' ELSE state END`;
 
-/** This order puts partners without traffic first. */
+/** SQL for the order by need: partners without traffic first. */
 const BY_NEED = `array_position(ARRAY[${STATES.toReversed().map((state) => `'${state}'`)}]::text[], current)`;
 
-/** What each order compares, and its type. Nulls would not compare. */
+/** The SQL expression and type of each order. Nulls are replaced, because they cannot be compared with a cursor. */
 const KEYS: Readonly<Record<Sort, readonly [expression: string, type: string]>> = {
   need: [BY_NEED, 'integer'],
   name: ['partner', 'text'],
@@ -56,7 +56,7 @@ interface Row extends StandingRow {
   readonly certified_at: Date | null;
   readonly basis: string;
   readonly is_newest: boolean;
-  /** The value that the list is sorted by. */
+  /** The value that the list is sorted by, as text. */
   readonly place: string;
 }
 
@@ -74,7 +74,7 @@ export interface StandingsOptions {
 }
 
 interface Verified {
-  /** Until when the grant counts; null for one that is not valid. */
+  /** When the grant expires, ISO 8601; null if the grant is not valid. */
   readonly expiresAt: string | null;
   readonly disbelieved: string | null;
 }
@@ -83,7 +83,7 @@ export class Standings {
   readonly #options: StandingsOptions;
   #refreshing: Promise<unknown> | null = null;
   #refreshedAt = 0;
-  /** What is known about each grant, by partner, state and digest: verifying it again would be slower. */
+  /** Caches the verified grants by partner, state and digest. */
   readonly #verified = new Map<string, Verified>();
   #totals: { readonly at: number; readonly totals: Promise<Totals> } | null = null;
 
@@ -91,15 +91,15 @@ export class Standings {
     this.#options = options;
   }
 
-  /** Derives one standing from the records: what decides about traffic is never read from the cache. */
+  /** Derives a standing from the records, because decisions about traffic must not depend on stored standings. */
   standingOf(partner: string): Promise<Standing | null> {
     const { keys, pool } = this.#options;
     return readStanding(pool, keys, this.#refreshOptions(), partner);
   }
 
   /**
-   * Looks for records that others have added, unless that was done a moment ago. Returns whether all of them are
-   * included; otherwise that goes on.
+   * Updates the stored standings, unless that was done less than {@link REFRESH_MS} ago. Returns false if it takes
+   * longer than `patienceMs`; it then continues in the background.
    */
   async refresh(patienceMs = PATIENCE_MS): Promise<boolean> {
     const { keys, onError, pool } = this.#options;
@@ -120,7 +120,7 @@ export class Standings {
     return this.#refreshing === null;
   }
 
-  /** Returns a page of the list. Sorting and searching are done by the database. */
+  /** Returns a page of the list. The database sorts and searches. */
   async list(query: ListQuery): Promise<PartnerPage> {
     const isComplete = await this.refresh();
     const now = new Date();
@@ -167,7 +167,7 @@ export class Standings {
     return rows;
   }
 
-  /** Derives the standings on a page that do not include the newest record of their partner. */
+  /** Updates the rows that do not include their partner's newest record, or were derived with other keys. */
   async #withNewest(rows: readonly Row[], now: Date): Promise<readonly Row[]> {
     const { currentRevision, keys, pool } = this.#options;
     const basis = basisOf(keys, { currentRevision, now });
@@ -204,7 +204,7 @@ export class Standings {
     };
   }
 
-  /** Counts the partners in each state. Those that may get traffic have a grant that was verified. */
+  /** Counts the partners in each state. A partner counts as certified or allowed only with a valid grant. */
   totals(): Promise<Totals> {
     if (this.#totals === null || Date.now() - this.#totals.at > TOTALS_MS) {
       const totals = this.#count();
@@ -216,7 +216,7 @@ export class Standings {
     return this.#totals.totals;
   }
 
-  /** Counts the certificates that count now and expire within a number of days, by the stored standings. */
+  /** Counts the partners whose permission ends within the next `days` days, without verifying their grants. */
   async countExpiring(days: number): Promise<number> {
     const { rows } = await this.#options.pool.query<{ count: number }>(
       `SELECT count(*)::integer AS count FROM hookproof_standing WHERE state IN ('certified', 'allowed')
@@ -273,7 +273,7 @@ export class Standings {
   }
 }
 
-/** A grant is verified for all times: whether it has expired is decided when it is used. */
+/** Grants are verified as of this time, so that even expired ones are valid; expiry is checked at each use. */
 const LONG_AGO = new Date(0);
 const NOT_ALLOWING: Verified = { expiresAt: null, disbelieved: null };
 const isAllowing = (state: State) => state === 'certified' || state === 'allowed';

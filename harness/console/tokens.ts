@@ -1,10 +1,10 @@
-/** The tokens with which somebody may change something: each has a name, so that the audit says who did. */
+/** The tokens that authorise changes. Each has a name, which the audit records. */
 
 import { isSameText } from '../../contract/browser-requests.ts';
 import { HookproofError } from '../../contract/hookproof-error.ts';
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/;
-/** 128 bits in hexadecimal have 32 characters, in base64 22. */
+/** Allows 128 bits in base64, which have 22 characters. */
 const MIN_LENGTH = 20;
 const MAX_LENGTH = 200;
 const HINT = 'Each line has a name and a token, for example: alice 0d1c…; `openssl rand -hex 24` makes one.';
@@ -46,7 +46,7 @@ export class Tokens {
     return this.#tokens.length === 0;
   }
 
-  /** Returns the name of a token; null for an unknown one. Every token is compared, each in constant time. */
+  /** Returns the name of a token; null if it is unknown. Compares with every token, in constant time. */
   nameOf(given: string): string | null {
     let found: string | null = null;
     for (const [name, token] of this.#tokens) if (isSameText(token, given)) found = name;

@@ -1,4 +1,4 @@
-/** The queue and the workers of `hookproof operate`, as far as this database has them. */
+/** Reads the queue and the workers of `hookproof operate` from the database. */
 import type { Pool } from 'pg';
 import {
   countJobs,
@@ -18,14 +18,14 @@ export interface Operation {
 
 const MAX_JOBS = 100;
 
-/** Returns what the workers do; null when `hookproof operate` never used this database. */
+/** Returns the state of the queue and the workers; null if `hookproof operate` has never used this database. */
 export async function readOperation(pool: Pool): Promise<Operation | null> {
   if (!(await hasQueue(pool))) return null;
   const [workers, jobs, counts] = await Promise.all([listWorkers(pool), listJobs(pool, MAX_JOBS), countJobs(pool)]);
   return { workers, jobs, counts };
 }
 
-/** A worker renews its lease each 5 seconds. */
+/** A worker is alive if it was seen within this time. It renews its lease every 5 seconds. */
 const ALIVE_SECONDS = 20;
 
 export function isAlive({ seenSecondsAgo }: WorkerRow): boolean {

@@ -1,14 +1,14 @@
-/** The output boundary: removes secrets from every string, and characters that control a terminal. */
+/** The output boundary: removes secrets and terminal control characters from every string. */
 import { visible } from '../../contract/visible.ts';
 import { type Plan, planOf, type Redactor, redactValue } from '../report/index.ts';
 import { anySection, type DoctorFinding, type DoctorSection, type FactsOf, type SectionId } from './doctor-document.ts';
 
 export interface Cleaner {
-  /** Cleans facts, which may contain anything that the endpoint sent, as the section's schema marks their strings. */
+  /** Cleans facts, which may contain anything that the endpoint sent. The section's schema decides how. */
   facts<Id extends SectionId, Facts extends FactsOf<Id> | null>(id: Id, facts: Facts): Facts;
   /**
-   * Cleans findings. Their sentences are our own, so a gap in them would reveal a short secret that is an ordinary
-   * word.
+   * Cleans findings. They are our own sentences, so short secrets that are ordinary words stay:
+   * a gap would reveal them.
    */
   findings(findings: readonly DoctorFinding[]): DoctorFinding[];
   text(text: string): string;
@@ -38,7 +38,7 @@ export function createCleaner(redactor: Redactor): Cleaner {
 /** Cleans a section whose findings were made from uncleaned facts: those of the configuration. */
 export function cleanSection(section: DoctorSection, cleaner: Cleaner): DoctorSection {
   const { facts, findings, reason } = section;
-  // The compiler cannot see that the facts stay those of the section.
+  // The compiler cannot see that the cleaned facts have the type of the section's facts.
   return {
     ...section,
     reason: cleaner.text(reason),

@@ -17,7 +17,7 @@ export interface CertificateProbe {
   readonly without: Attempt | null;
 }
 
-/** Used without an endpoint to probe. */
+/** The value if there is no endpoint to probe. */
 export const NOT_PROBED: CertificateProbe = { requested: null, cas: [], with: null, without: null };
 
 export interface ClientSection {
@@ -81,7 +81,7 @@ export function clientSection(
   };
 }
 
-/** Matches the page with which a server rejects the certificate in HTTP after the handshake: nginx with 400. */
+/** Matches the page with which a server such as nginx rejects the certificate over HTTP, after the handshake. */
 const REFUSAL_PAGE = /SSL certificate error|No required SSL certificate|client certificate/i;
 
 /**
@@ -111,7 +111,7 @@ function receptionOf({ answer, error }: Attempt, requested: boolean): Reception 
 }
 
 /**
- * Whether the request was rejected. Closing without an alert counts as a rejection if the other request is answered.
+ * Whether the request was rejected. A close without an alert counts as a rejection if the other request is answered.
  */
 function isRefused(one: Reception | null, other: Reception | null): boolean {
   return one?.outcome === 'refused' || (one?.outcome === 'closed' && (other === null || other.outcome !== 'closed'));
@@ -204,8 +204,8 @@ function notRequired({ requested, without, statusWithout }: View): DoctorFinding
   const fix =
     'Require it in the handshake, or make sure that the application rejects deliveries without one: ' +
     '`hookproof run --suite mtls` shows whether it does.';
-  // An application that checks the certificate itself answers 401 or 403, as it does to any request without
-  // credentials.
+  // 401 or 403 may come from an application that checks the certificate itself, or from one that rejects any request
+  // without credentials.
   return statusWithout === 401 || statusWithout === 403
     ? info('client-certificate-optional', title, fix)
     : advice('client-certificate-optional', title, fix);

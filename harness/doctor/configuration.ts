@@ -40,7 +40,7 @@ export interface ClientIdentity {
   readonly findings: readonly DoctorFinding[];
 }
 
-/** The settings that the doctor examines, with the prefix of the codes of their findings. */
+/** The settings that the doctor examines, each with the prefix of its finding codes. */
 const PREFIXES: Partial<Record<SettingPath, string>> = {
   'hmac.secret': 'secret',
   'api-key.value': 'api-key',
@@ -54,8 +54,8 @@ const isExamined = (path: string | null) => path !== null && path in PREFIXES;
 const isFixture = (path: string | null) => path?.startsWith('mtls.fixtures') === true;
 
 /**
- * Throws the problems of the configuration like `run`, except those that the doctor examines itself or does not depend
- * on: the URL, the profile.
+ * Throws the problems of the configuration as `run` does, except those that the doctor itself examines, and those of
+ * settings that it does not need.
  */
 export function throwOtherProblems({ problems }: CollectedConfig): void {
   const isNeeded = ({ code, path }: Problem) =>
@@ -63,7 +63,7 @@ export function throwOtherProblems({ problems }: CollectedConfig): void {
   throwIfAny(problems.filter(isNeeded));
 }
 
-/** Whether any secret, key or CA is configured. A passphrase alone does not count: there is nothing to examine. */
+/** Whether there is any secret, key or CA to examine. A passphrase alone does not count. */
 export function hasMaterial({ attempted }: CollectedConfig): boolean {
   return SETTINGS.some(({ path }) => isExamined(path) && path !== 'tls.passphrase' && attempted.has(path));
 }
@@ -104,7 +104,7 @@ async function clientIdentity(collected: CollectedConfig): Promise<ClientIdentit
   };
 }
 
-/** Returns the finding about material that can be read but that OpenSSL rejects, such as a key of 512 bits. */
+/** Returns the finding about readable material that OpenSSL rejects, such as a 512-bit key. */
 function refusalOf(tls: NonNullable<Partner['tls']>, code: string): DoctorFinding | null {
   try {
     tlsOptionsFor({ tls });
@@ -115,7 +115,7 @@ function refusalOf(tls: NonNullable<Partner['tls']>, code: string): DoctorFindin
   }
 }
 
-/** Maximum number of CAs to show; a whole trust store has over a hundred. */
+/** Maximum number of CAs to show. A whole trust store contains over a hundred. */
 const MAX_SHOWN = 20;
 
 function examineCas(collected: CollectedConfig): { section: DoctorSection; pem: string | null } | null {
@@ -180,7 +180,7 @@ function findingsAt(
   ];
 }
 
-/** Codes about how the value was given rather than about the content of a certificate or a key. */
+/** Reasons that concern how a value was given, not its content. */
 const OF_THE_INPUT = ['empty', 'missing', 'unreadable', 'in-config-file', 'is-no-path', 'newline-dropped'];
 
 /**
@@ -208,7 +208,7 @@ async function openFile(path: SettingPath, noun: string, { files }: CollectedCon
   return advice(`${PREFIXES[path]}-file-open`, title, 'Make it readable by its owner only: chmod 600 FILE.');
 }
 
-/** Advice that belongs to no section. */
+/** Reasons of advice that belongs to no particular credential. */
 const OTHER_ADVICE = ['unknown-variable', 'file-name', 'header-unused', 'fixture'];
 
 function otherFindings({ problems, advice: notes, attempted, given }: CollectedConfig): DoctorFinding[] {

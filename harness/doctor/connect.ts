@@ -34,7 +34,7 @@ export async function resolveHost(host: string, { timeoutMs, signal }: Limits): 
     ...rest,
   });
   try {
-    // The system's resolver cannot be cancelled; after the time limit, its answer is ignored.
+    // The system's resolver cannot be cancelled, so its answer is ignored after the time limit.
     const found = await Promise.race([
       lookup(host, { all: true, order: 'verbatim' }),
       after(timeoutMs, null, { signal: ended }),

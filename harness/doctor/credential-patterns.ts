@@ -10,7 +10,7 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** Shorter texts are treated as words. */
 const MIN_LENGTH = 16;
 
-/** Returns the encoding that a text seems to have; it is never certain, because many words are also valid base64. */
+/** Returns the encoding that a text seems to have, or null. It is a guess: many words are also valid base64. */
 export function encodingOf(text: string): Encoding | null {
   if (UUID.test(text)) return { names: ['uuid'], decodedBytes: null };
   if (text.length < MIN_LENGTH) return null;
@@ -22,7 +22,7 @@ export function encodingOf(text: string): Encoding | null {
   if (/^[A-Za-z0-9+/]+$/.test(body)) {
     const distinct = padded || /[+/]/.test(body);
     if (!distinct && !isMixed(body)) return null;
-    // Without padding or characters specific to one alphabet, it can be either.
+    // Without padding or characters of only one alphabet, the text can be base64 or base64url.
     if (distinct && text.length % 4 === 0) return { names: ['base64'], decodedBytes };
     if (/[+/]/.test(body)) return { names: ['base64'], decodedBytes };
     return { names: text.length % 4 === 0 ? ['base64', 'base64url'] : ['base64url'], decodedBytes };
@@ -30,12 +30,12 @@ export function encodingOf(text: string): Encoding | null {
   return /^[A-Za-z0-9_-]+$/.test(body) && isMixed(body) ? { names: ['base64url'], decodedBytes } : null;
 }
 
-/** Whether a text mixes lower case, upper case and digits, as random bytes do and names do not. */
+/** Whether a text mixes lower case, upper case and digits, as encoded random bytes do and names do not. */
 function isMixed(text: string): boolean {
   return /[a-z]/.test(text) && /[A-Z]/.test(text) && /[0-9]/.test(text);
 }
 
-/** Variables that were never substituted. */
+/** Match variables that were never substituted, and other placeholders. */
 const TEMPLATES: readonly RegExp[] = [
   // ${NAME}, $(command), $NAME, {{name}}, <name>, %NAME%, [name], @name@
   /^\$\{[^}]*\}$/,
@@ -60,7 +60,7 @@ const WORDS: ReadonlySet<string> = new Set(
   ].flatMap((line) => line.split(' ')),
 );
 
-/** "your-webhook-secret-here", "insert the key", "my_api_key". */
+/** Matches "your-webhook-secret-here", "insert the key", "my_api_key". */
 const PHRASE = new RegExp(
   '^(?:your|my|the|an?|insert|put|enter|paste|add|set|some)(?:your|the|own|a)?' +
     '(?:webhook|api|shared|signing|hmac|test)*(?:secret|key|apikey|token|value)+(?:here|goeshere)?$',
@@ -71,7 +71,7 @@ export function isPlaceholder(value: string): boolean {
   const text = value.trim().replace(/^(["'])(.*)\1$/s, '$2');
   if (TEMPLATES.some((template) => template.test(text))) return true;
   const word = text.toLowerCase().replace(/[^a-z]/g, '');
-  // More than four digits are a value; changeme123 is a placeholder.
+  // A value with more than four digits is real; changeme123 is a placeholder.
   if (text.replace(/[^0-9]/g, '').length > 4 || word === '') return false;
   return WORDS.has(word) || PHRASE.test(word);
 }

@@ -45,7 +45,7 @@ const INVISIBLE = /[\u00a0\u00ad\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3
 const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/;
 /** Characters that a header cannot carry: control characters except the tab, and characters above one byte. */
 const UNSENDABLE = /[^\t\x20-\x7e\x80-\xff]/;
-/** A random text has at least this many different characters, except once in many million. */
+/** A value with this many different characters or fewer is practically never random. */
 const FEW_CHARACTERS = 4;
 
 const isOfFew = (value: string) => new Set(value).size <= FEW_CHARACTERS;
@@ -104,7 +104,7 @@ const guessable: CredentialCheck = (given) => {
 
 const encoded: CredentialCheck = (given) => {
   const { kind, value } = given;
-  // Another finding about these texts is more important.
+  // These values have a more important finding.
   if (kind === 'api-key' || isOfFew(value) || otherScheme(given) !== null) return null;
   const encoding = encodingOf(value);
   if (encoding === null || encoding.decodedBytes === null) return null;

@@ -13,7 +13,7 @@ const milliseconds = z.number().nonnegative();
 const count = z.int().nonnegative();
 const family = z.union([z.literal(4), z.literal(6)]);
 
-/** `problem`: deliveries fail or are not safe. `advice`: it works but should be fixed. `info`: worth knowing. */
+/** `problem`: deliveries fail or are unsafe. `advice`: they work, but something should be fixed. `info`: neither. */
 const finding = z.strictObject({
   severity: z.enum(['problem', 'advice', 'info']),
   /** A stable code in kebab-case. */
@@ -127,13 +127,13 @@ const tls = z.strictObject({
     }),
   ),
   negotiated: z.strictObject({ version: wording, cipher: wording, alpn: text.nullable() }).nullable(),
-  /** Whether Node trusts the chain and the name; null when its handshake did not get that far. */
+  /** Whether Node trusts the chain and the name; null if its handshake failed earlier. */
   trusted: z.boolean().nullable(),
   trustCode: text.nullable(),
   /** Whether the chain ends at a CA that was given in addition to the system's. */
   privateCa: z.boolean(),
   chain: chain.nullable(),
-  /** Null when it is unknown: over TLS 1.3 the request is encrypted. */
+  /** Null if unknown: over TLS 1.3 the request is encrypted. */
   clientCertificateRequested: z.boolean().nullable(),
   /** The names of the CAs that the endpoint's request lists. */
   requestedCas: z.array(text),
@@ -142,7 +142,7 @@ const tls = z.strictObject({
 
 const reception = z.strictObject({
   outcome: z.enum(['answered', 'refused', 'closed', 'unclear']),
-  /** The status, alert or error that proves it. */
+  /** The status, alert or error that shows the outcome. */
   evidence: text,
 });
 
@@ -213,7 +213,7 @@ function section<Id extends string, Facts extends z.ZodType>(id: Id, facts: Fact
     id: z.literal(id),
     title: text,
     state: z.enum(['examined', 'skipped']),
-    /** Why it was not examined; empty if it was. */
+    /** Why the section was not examined; empty if it was. */
     reason: text,
     facts: facts.nullable(),
     findings: z.array(finding),

@@ -37,7 +37,7 @@ export function httpFacts({ answer, error, timings }: Attempt, verified: boolean
   };
 }
 
-/** The header has whole seconds, so it is half a second old on average when it is written. */
+/** The Date header is cut to whole seconds, so on average it is half a second behind. */
 const HALF_SECOND = 500;
 /** The last time that a Date of JavaScript can represent. */
 const LAST_TIME = 8.64e15;
@@ -50,7 +50,7 @@ export function clockFacts({ answer, timings, startedAt }: Attempt): FactsOf<'cl
   const [date] = answer === null ? [] : headerValues(answer.headers, 'Date');
   const written = date === undefined ? Number.NaN : Date.parse(date);
   if (answer === null || timings.firstByteMs === null || Number.isNaN(written)) return null;
-  // A cache states the age of its answer.
+  // A cache states the age of its answer in seconds.
   const [age = '0'] = headerValues(answer.headers, 'Age');
   const ageMs = /^\d{1,9}$/.test(age) ? Number(age) * 1000 : 0;
   const sent = timings.tlsMs ?? timings.connectMs ?? 0;
@@ -117,7 +117,7 @@ function detailOf(outcome: HelloOutcome): string | null {
 
 type ShownCertificate = FactsOf<'extra-cas'>['certificates'][number];
 
-/** More names than any legitimate certificate has. */
+/** Maximum number of names to show; legitimate certificates have fewer. */
 const MAX_HOSTS = 100;
 
 /** Copies facts for the document, with long lists cut. */

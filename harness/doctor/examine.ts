@@ -43,7 +43,7 @@ export async function examine(options: DoctorOptions): Promise<DoctorDocument> {
   const local = await examineConfiguration(collected);
   const { url, secret } = collected.values;
   const redactor = options.createRedactor(collected.secrets);
-  // An endpoint may reveal the signature that it expected, even that of an empty body without a delivery.
+  // An endpoint may reveal the signature that it expected: for a request without a delivery, that of an empty body.
   if (secret !== undefined) redactor.addSignature(sign(new Uint8Array(), secret));
   const cleaner = createCleaner(redactor);
   const inputs = { options, collected, local, redactor, cleaner };

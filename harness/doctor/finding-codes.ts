@@ -1,4 +1,4 @@
-/** The codes of the doctor's findings, each described in general words. A finding has its own title and fix. */
+/** The codes of the doctor's findings, each with a general description. Each finding has a specific title and fix. */
 export const DOCTOR_FINDINGS = {
   'address-in-url': 'the URL has an IP address instead of a name',
   'client-authority-not-named': 'the CA of the client certificate is not among those that the endpoint names',

@@ -98,7 +98,7 @@ export function deliveryFindings(
   return [advice('slow-answer', title, 'Store the notification, answer 200 at once, and do the work afterwards.')];
 }
 
-/** The doctor's single delivery tries no signing mistakes and makes no pauses. */
+/** Adapts a finding's reason: unlike a run, the doctor sends one delivery, without signing mistakes or pauses. */
 function whyOf({ fault, why }: Finding): string {
   if (fault === 'rate-limits') return '';
   if (fault !== 'refuses-right-credentials') return why;

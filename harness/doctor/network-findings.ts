@@ -136,14 +136,14 @@ export function clockFindings({ aheadMs, uncertaintyMs }: FactsOf<'clock'>): Doc
     advice(
       'clock-skew',
       `The clock of this machine is ${durationInWords(Math.abs(aheadMs))} ${direction} the endpoint's.`,
-      'Find out which of the two is wrong (`timedatectl`, `date -u`), and synchronise both with NTP.',
+      'Find out which of the two is wrong (`timedatectl`, `date -u`), and synchronise it with NTP.',
       'Each side judges by its own clock whether a certificate is valid, and writes its times to logs and ' +
         'notifications.',
     ),
   ];
 }
 
-/** "45 seconds", "12 minutes", "3 days". */
+/** Formats "45 seconds", "12 minutes", "3 days". */
 export function durationInWords(milliseconds: number): string {
   const units: readonly (readonly [ms: number, name: string])[] = [
     [86_400_000, 'day'],

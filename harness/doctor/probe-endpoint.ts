@@ -67,7 +67,7 @@ export async function probeEndpoint(
   onStage(`resolving ${hostname}`);
   const dns = await resolveHost(hostname, limits);
   if (signal.aborted) return { dns: null, connection: null, answers: null };
-  // No connection is made to an address that no endpoint can have; the DNS findings state why.
+  // Addresses that are not allowed are not connected to; the DNS findings state why.
   const allowed = dns.addresses.filter(({ address }) => isAllowed(address, hostname, probe.addresses));
   if (allowed.length === 0) return { dns, connection: null, answers: null };
   onStage(`connecting to port ${port}`);
@@ -110,7 +110,7 @@ async function probeAnswers(
 type Target = Pick<Partner, 'url' | 'lookup'>;
 
 /**
- * Whether the port answers a TLS hello. An HTTP server may ignore a hello, so it is not waited for once HTTP has
+ * Whether the port answers a TLS hello. An HTTP server may ignore the hello, so the wait ends once the plain request is
  * answered.
  */
 async function answersTls(target: Target, plain: Promise<Attempt>, { timeoutMs, signal }: Limits): Promise<boolean> {
@@ -125,14 +125,14 @@ async function answersTls(target: Target, plain: Promise<Attempt>, { timeoutMs, 
   return outcome.kind === 'alert' || matchHello(outcome, offer) === 'granted';
 }
 
-/** Asks which methods a path supports, and changes nothing (RFC 9110, 9.3.7). */
+/** OPTIONS asks which methods a path supports, and changes nothing (RFC 9110, 9.3.7). */
 export const PROBE_METHOD = 'OPTIONS';
 const MAX_BODY_BYTES = 4096;
 
 /**
- * Sends one request without credentials on a separate connection. It shows that HTTP is answered, the time on the
- * endpoint, and how client certificates are treated. It contains no secret, key or custom header, so an endpoint with
- * an untrusted certificate can be probed, too.
+ * Sends one request on a separate connection, to see whether HTTP is answered, the endpoint's clock, and how client
+ * certificates are treated. It contains no secret, key or custom header, so an endpoint with an untrusted certificate
+ * can be probed, too.
  *
  * @throws HookproofError PARTNER_TLS if OpenSSL does not accept the material
  */

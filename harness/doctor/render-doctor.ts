@@ -5,7 +5,7 @@ import { counted, createLayout, formatDuration, type Layout, type TerminalOption
 import type { DoctorDocument, DoctorFinding, DoctorSection, FactsOf, Reception, Severity } from './doctor-document.ts';
 import { durationInWords } from './network-findings.ts';
 
-/** The closest signs and styles of a run's report; they are not verdicts. */
+/** The verdict whose sign and style is shown for each severity. A severity is not a verdict. */
 const SIGN = { problem: 'fail', advice: 'warn', info: 'not-applicable' } as const;
 const TITLE_COLUMNS = 20;
 /** Below this width, in columns, the facts of a section are below its title. */
@@ -22,7 +22,7 @@ export function renderDoctor(document: DoctorDocument, options: TerminalOptions)
   ];
   const lines: string[] = [];
   for (const [index, block] of blocks.entries()) {
-    // One-line sections are not separated by empty lines.
+    // There is no empty line between one-line sections.
     const apart = index === 0 || block.length > 1 || (blocks[index - 1]?.length ?? 0) > 1 || index >= blocks.length - 1;
     if (lines.length > 0 && apart) lines.push('');
     lines.push(...block);
@@ -31,7 +31,7 @@ export function renderDoctor(document: DoctorDocument, options: TerminalOptions)
   return `${lines.join('\n').replace(/\n{3,}/g, '\n\n')}\n`;
 }
 
-/** Puts the URL on a separate line if both do not fit, so that it is rarely broken. */
+/** Renders the title and the URL, on separate lines if they do not fit on one. */
 function headline(subject: string, layout: Layout): string[] {
   const name = 'hookproof doctor';
   const lead = `${layout.paint(name, 'bold')}  `;

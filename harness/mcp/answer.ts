@@ -1,11 +1,11 @@
-/** Builds the answers of tools: they are bounded in size, cut between entries, and mark what the endpoint sent. */
+/** Builds the answers of tools: limits their size, cuts them between entries, and marks text from the endpoint. */
 import { randomBytes } from 'node:crypto';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import * as z from 'zod';
 import { HookproofError, type JsonObject, type JsonValue } from '../../contract/index.ts';
 import { visible } from '../../contract/visible.ts';
 
-/** Size of the text and of the structured content, each as JSON in bytes: a client gives one of them to its model. */
+/** Default size of the text and of the structured content, in bytes of JSON. A client shows its model one of them. */
 const DEFAULT_BYTES = 4_000;
 const [MIN_BYTES, MAX_BYTES] = [2_000, 65_536];
 
@@ -29,7 +29,7 @@ export const pageInput = {
 const untrusted = z.strictObject({ untrusted: z.string() });
 export const maybeUntrusted = z.union([z.string(), untrusted]);
 
-/** What every structured answer has in addition to its own fields. */
+/** The fields of every structured answer. */
 export const answerFields = {
   page: z.number(),
   pages: z.number(),
@@ -37,24 +37,24 @@ export const answerFields = {
   leftOut: z.number(),
   /** Entries that are larger than the whole answer, and the `maxBytes` that each needs. */
   tooLarge: z.array(z.strictObject({ name: z.string(), maxBytes: z.number() })).optional(),
-  /** How to treat the fields `untrusted`; absent where there are none. */
+  /** How to treat `untrusted` fields; absent if there are none. */
   notice: z.string().optional(),
 };
 
-/** Marks what the endpoint sent, in one answer. */
+/** Marks text from the endpoint in one answer. */
 export interface Marker {
-  /** For text: shows visible characters between delimiters that the endpoint cannot know. */
+  /** Returns the text between delimiters that the endpoint cannot know, with invisible characters escaped. */
   text(sent: string, maxCharacters?: number): string;
-  /** For structured content. */
+  /** Returns the text as an `untrusted` field for structured content. */
   data(sent: string, maxCharacters?: number): { untrusted: string };
-  /** The sentence about the delimiters; null for a text without any. */
+  /** Returns the sentence that explains the delimiters; null if the text contains none. */
   noticeFor(text: string): string | null;
 }
 
 const MAX_SENT = 240;
 
 export function createMarker(): Marker {
-  // It is random for each answer: what the endpoint sent cannot close the delimiter.
+  // The tag is random for each answer, so text from the endpoint cannot close it.
   const tag = `untrusted-${randomBytes(6).toString('hex')}`;
   const bounded = (sent: string, max: number) => {
     const characters = Array.from(sent);
@@ -77,21 +77,21 @@ export interface Entry {
   readonly name: string;
   /** One or more lines. */
   readonly text: string;
-  /** The content of `text` as data. */
+  /** The content of `text`, as structured data. */
   readonly data: JsonValue;
 }
 
 export interface Contents {
   /** Lines before the entries, on every page. */
   readonly head: readonly string[];
-  /** The content of `head` as data. */
+  /** The content of `head`, as structured data. */
   readonly data: JsonObject;
   /** The field of the structured content that lists the entries. */
   readonly list: string;
   readonly entries: readonly Entry[];
-  /** Lines after the entries, on every page: what can be asked next. */
+  /** Lines after the entries, on every page: possible next calls. */
   readonly tail?: readonly string[];
-  /** How the other pages are asked for, up to the number; absent: by the same call again. */
+  /** The call for another page, without the page number. Default: the same call. */
   readonly again?: string;
 }
 
@@ -99,7 +99,7 @@ export interface AnswerOptions {
   readonly maxBytes: number;
   readonly page: number;
   readonly marker: Marker;
-  /** Removes secrets, wherever a text came from. */
+  /** Removes secrets from text of any origin. */
   readonly redact: (text: string) => string;
 }
 
@@ -115,7 +115,7 @@ interface Page {
  * @throws HookproofError MCP_PAGE for a page after the last one
  */
 export function answerOf(given: Contents, { maxBytes, page, marker, redact }: AnswerOptions): CallToolResult {
-  // Secrets are removed before the size is measured: what replaces one may be longer.
+  // Secrets are removed before the size is measured, because their replacements may be longer.
   const contents = { ...(mapTexts(given, redact) as Contents), list: given.list };
   const pages = paginate(contents, marker, maxBytes);
   const shown = pages[page - 1];
@@ -128,9 +128,9 @@ export function answerOf(given: Contents, { maxBytes, page, marker, redact }: An
   return render(contents, marker, shown, { page, pages: pages.length, later });
 }
 
-/** Fills one page after the other. An entry that fits on no page is replaced by its name and size. */
+/** Splits the entries into pages. An entry that is too large for any page is replaced with its name and size. */
 function paginate(contents: Contents, marker: Marker, maxBytes: number): Page[] {
-  // The largest numbers that the last line can have, so that the final page is not longer than this one.
+  // Measured with the largest numbers that the last line can contain, so no page exceeds the limit.
   const most = { page: 999, pages: 999, later: contents.entries.length };
   const bytesOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
   const sizeOf = (page: Page) => {

@@ -1,8 +1,8 @@
 /**
- * The Model Context Protocol server, for coding agents that fix a receiver. Standard output carries the protocol alone.
+ * The Model Context Protocol server, for coding agents that fix a receiver. Standard output carries only the protocol.
  *
- * A tool argument never is a secret, a file or a command. The configuration is that of the folder and the environment
- * in which the server was started. A client chooses the checks, and the endpoint within the addresses that are allowed.
+ * No tool argument is a secret, a file or a command. The configuration comes from the folder and the environment in
+ * which the server was started. A client chooses the checks, and an endpoint among the allowed addresses.
  */
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
@@ -34,7 +34,7 @@ export type { McpCommands } from './session.ts';
 interface McpOptions extends Omit<SessionOptions, 'stopping'> {
   readonly input: Readable;
   readonly output: Writable;
-  /** Ends the server, as the end of the input does. */
+  /** Stops the server when aborted. The end of `input` stops it, too. */
   readonly signal: AbortSignal;
 }
 
@@ -44,7 +44,7 @@ const INSTRUCTIONS =
   'gives a verdict. `doctor` when the endpoint is not reached, `verify` for one delivery, `explain` for any name. ' +
   'Secrets come from the environment of this server; never ask for them.';
 
-/** Serves until the input ends or the signal is aborted. Resolves when a run that was under way has ended too. */
+/** Serves until the input ends or the signal is aborted. Resolves when a run in progress has ended, too. */
 export async function serveMcp({ input, output, signal, ...options }: McpOptions): Promise<void> {
   const stopping = new AbortController();
   const stop = () => stopping.abort();
@@ -60,7 +60,7 @@ export async function serveMcp({ input, output, signal, ...options }: McpOptions
   if (!stopping.signal.aborted) await once(stopping.signal, 'abort');
   await session.idle();
   await server.close();
-  // A pipe that stays open would keep the process.
+  // An open pipe would keep the process alive.
   input.destroy();
 }
 
@@ -75,7 +75,7 @@ const words = (description: string, max: number) =>
 const SENDING = { readOnlyHint: false, destructiveHint: false, openWorldHint: true };
 const OFFLINE = { readOnlyHint: true, openWorldHint: false };
 
-/** Adds the tools. Unknown arguments are rejected, so that none can carry a secret. */
+/** Registers the tools. Unknown arguments are rejected, so that none can carry a secret. */
 function registerTools(server: McpServer, session: Session): void {
   registerRunTools(server, session);
   registerLookUpTools(server, session);
@@ -147,7 +147,7 @@ function registerRunTools(server: McpServer, session: Session): void {
     ({ run, check, cause, ...size }, extra) =>
       answer(session, size, extra, async ({ marker }) => {
         const past = session.pastRun(run);
-        // A body of the usual size is whole, and the exchange fits on a page.
+        // Limits bodies so that an exchange fits on a page; bodies of the usual size are not cut.
         if (check !== undefined) return checkOf(past, check, marker, Math.floor(size.maxBytes / 4));
         return cause === undefined ? summaryOf(past, marker) : causeOf(past, cause, marker);
       }),
@@ -239,7 +239,7 @@ function registerDoctorTool(server: McpServer, session: Session): void {
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 
-/** Answers a call with its contents, or with what is wrong. Never rejects. */
+/** Answers a call with its contents, or with the error. Never rejects. */
 async function answer(
   { redactor, stopping }: Session,
   { maxBytes, page = 1 }: { readonly maxBytes: number; readonly page?: number },
@@ -259,7 +259,7 @@ async function answer(
   }
 }
 
-/** Reports progress with at most a hundred notifications, and none to a client that did not ask for them. */
+/** Creates a function that reports progress, at most a hundred times, if the client asked for it. */
 function progressOf({ _meta, sendNotification }: Extra): CallOptions['progress'] {
   const progressToken = _meta?.progressToken;
   let percent = 0;
@@ -268,7 +268,7 @@ function progressOf({ _meta, sendNotification }: Extra): CallOptions['progress']
     if (progressToken === undefined || now <= percent) return;
     percent = now;
     const params = { progressToken, progress, total };
-    // A client that has gone needs no progress.
+    // A disconnected client needs no progress.
     sendNotification({ method: 'notifications/progress', params }).catch(() => {});
   };
 }

@@ -33,7 +33,7 @@ export interface Row {
   readonly text: string;
 }
 
-/** Lists the rows that contain the text, ignoring the letter case. */
+/** Lists the rows that contain the filter text, ignoring case. */
 export function listContents(what: string, rows: readonly Row[], filter: string): Contents {
   const wanted = filter.toLowerCase();
   const found = rows.filter(({ id, text }) => `${id} ${text}`.toLowerCase().includes(wanted));
@@ -59,7 +59,7 @@ export const verifySchema = z.strictObject({
   ...answerFields,
 });
 
-/** Explains whether the signature header matches the body, and why not. */
+/** Explains whether the signature header matches the body, and if not, why. */
 export function verification(input: Parameters<typeof explainSignature>[0]): Contents {
   const { explanation, header, matches, printed, tried } = explainSignature(input);
   const bytes = input.body.length;
@@ -151,7 +151,7 @@ export function doctorContents(document: DoctorDocument, marker: Marker): Conten
   };
 }
 
-/** Sections whose sentences quote what the endpoint sent: in title and detail, and also in the fix. */
+/** The sections whose findings may quote the endpoint, with the fields that do. */
 const QUOTING: Readonly<Partial<Record<SectionId, readonly ('title' | 'detail' | 'fix')[]>>> = {
   tls: ['title', 'detail', 'fix'],
   'client-certificate': ['title', 'detail', 'fix'],

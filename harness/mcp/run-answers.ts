@@ -1,4 +1,4 @@
-/** Renders the answers about a run: the summary by cause, all checks of one cause, and one check in full. */
+/** Renders the answers about a run: its causes, all checks of one cause, or one check in full. */
 
 import * as z from 'zod';
 import { HookproofError, type JsonObject } from '../../contract/index.ts';
@@ -29,7 +29,7 @@ import { answerFields, type Contents, type Entry, type Marker, maybeUntrusted } 
 export interface PastRun {
   readonly id: string;
   readonly document: ResultDocument;
-  /** Only for a partial run: the last full run of the same endpoint. Its causes hold for checks that fail as before. */
+  /** For a partial run, the last full run of the endpoint, whose causes still explain checks that fail as before. */
   readonly full?: PastRun;
 }
 
@@ -38,7 +38,7 @@ const check = z.strictObject({ id: z.string(), expected: z.string(), got: z.stri
 export const summarySchema = z.strictObject({
   run: z.string(),
   url: z.string(),
-  /** Null for a partial run: only the whole catalogue gives one. */
+  /** Null for a partial run, because only the whole catalogue gives a verdict. */
   verdict: z.enum(['conformant', 'nonconformant', 'inconclusive', 'harness-error']).nullable(),
   headline: z.string(),
   partial: z.boolean(),
@@ -50,9 +50,9 @@ export const summarySchema = z.strictObject({
       cause: z.number(),
       kind: z.enum(['failure', 'warning', 'known failure', 'inconclusive', 'harness-error']),
       title: maybeUntrusted,
-      /** What `explain` takes; null when no known fault explains the checks. */
+      /** The name for `explain`; null if no known fault explains the checks. */
       fault: z.string().nullable(),
-      /** The mistake in the library, which `explain` takes too. */
+      /** The id of the mistake in the library, also for `explain`; null if none is known. */
       mistake: z.string().nullable(),
       seen: maybeUntrusted.optional(),
       fix: maybeUntrusted.optional(),
@@ -65,7 +65,7 @@ export const summarySchema = z.strictObject({
 
 export const detailsSchema = z.looseObject({ run: z.string(), ...answerFields });
 
-/** The checks that `run_failed` repeats: failures, and with them the warnings. */
+/** Returns the ids of the failures and warnings, which `run_failed` repeats; empty if nothing fails the run. */
 export function failedIn({ results, strict }: ResultDocument): string[] {
   if (!results.some(({ verdict }) => failsTheRun(verdict, strict))) return [];
   return results.filter(({ verdict }) => verdict === 'fail' || verdict === 'warn').map(({ id }) => id);
@@ -76,7 +76,7 @@ interface Group extends Cause {
   readonly kind: z.infer<typeof summarySchema>['causes'][number]['kind'];
 }
 
-/** Lists the groups: first the causes, with the numbers of the other reports. */
+/** Returns the groups: first the causes, numbered as in other reports. */
 function groupsOf({ document, full }: PastRun): Group[] {
   const { results } = document;
   const diagnosis = full === undefined ? document.diagnosis : carriedOver(document, full);
@@ -84,7 +84,7 @@ function groupsOf({ document, full }: PastRun): Group[] {
     results.filter((result) => result.verdict === verdict && (result.known !== null) === known);
   const shown = causesIn({ ...document, diagnosis });
   const causes = [...shown.causes, ...shown.warnings].map((cause): Group => {
-    // Without a failed check, as when nothing is listening on the port, it is why there is no conclusion.
+    // A cause without failed checks, such as that nothing is listening on the port, explains why there is no verdict.
     if (cause.members.length === 0) return { ...cause, kind: 'inconclusive' };
     const fails = cause.members.some(({ verdict }) => verdict === 'fail');
     return { ...cause, kind: fails ? 'failure' : 'warning' };
@@ -100,8 +100,8 @@ function groupsOf({ document, full }: PastRun): Group[] {
 }
 
 /**
- * Selects the causes of a full run that still explain checks which fail in the same way. A partial run has too few
- * outcomes for its own diagnosis, except for what was found without a failed check.
+ * Returns the full run's causes of the checks that fail as before. A partial run has too few outcomes for its own
+ * diagnosis, except for findings that no failed check shows, which are kept.
  */
 function carriedOver({ diagnosis, results }: ResultDocument, { document, id }: PastRun): ResultDocument['diagnosis'] {
   const before = new Map(document.results.map((result) => [result.id, result]));
@@ -121,7 +121,7 @@ function carriedOver({ diagnosis, results }: ResultDocument, { document, id }: P
   ];
 }
 
-/** How many checks of a cause the summary lists. */
+/** Maximum number of checks of a cause that the summary lists. */
 const MAX_CHECKS = 5;
 
 /** Renders verdict, counts and causes. */
@@ -203,7 +203,7 @@ function causeEntry(group: Group, number: number, own: OwnTexts): Entry {
   };
 }
 
-/** A cause that is not the first: its title alone, so that all of them fit into one answer. */
+/** Renders a cause after the first: only its title, so that all causes fit in one answer. */
 function namedCause(group: Group, number: number, own: OwnTexts): Entry {
   const { diagnosis, kind, members } = group;
   const title = titleIn(group, own);
@@ -218,7 +218,7 @@ function namedCause(group: Group, number: number, own: OwnTexts): Entry {
 function titleIn(group: Group, own: OwnTexts): Text {
   const { diagnosis, kind, members } = group;
   if (diagnosis !== null) return own.of(diagnosis.fault, diagnosis.title);
-  // The title of several checks may quote the endpoint.
+  // The common title of several checks may quote the endpoint.
   return members.length > 1 && (kind === 'failure' || kind === 'warning') ? own.sent(titleOf(group)) : ourTitle(group);
 }
 
@@ -238,14 +238,14 @@ function checkFields(result: ScenarioResult) {
   return { id: result.id, expected: result.expected, got: gotOf(result) };
 }
 
-/** The status as received, where `outcome` may be that of the specification; or a code. Anything longer is left out. */
+/** Returns the received status, or a short code for the outcome; otherwise the verdict. */
 function gotOf({ answered, observed, outcome = '', verdict }: ScenarioResult): string {
   const status = answered?.status ?? (/^\d{3}$/.test(observed) ? observed : null);
   if (status !== null) return `${status}`;
   return outcome !== 'seen' && /^[\w -]{1,40}$/.test(outcome) ? outcome : verdict;
 }
 
-/** Renders one cause: why, how to fix it, and all its checks. */
+/** Renders one cause: the reason, the fix and all its checks. */
 export async function causeOf(past: PastRun, number: number, marker: Marker): Promise<Contents> {
   const { id } = past;
   const groups = groupsOf(past);
@@ -281,7 +281,7 @@ export async function causeOf(past: PastRun, number: number, marker: Marker): Pr
   };
 }
 
-/** Renders one check: its verdict, what was sent and answered, and how to repeat it. Bodies are cut at `maxBody`. */
+/** Renders one check: verdict, exchanges, and how to repeat it. Bodies are cut at `maxBody`. */
 export async function checkOf({ id, document }: PastRun, wanted: string, marker: Marker, maxBody: number) {
   const result = document.results.find((one) => one.id === wanted);
   if (result === undefined) {
@@ -312,7 +312,7 @@ export async function checkOf({ id, document }: PastRun, wanted: string, marker:
     head: [`${result.id}: ${verdict} (${level}), run ${id}: ${result.defect ?? result.title}`],
     data: { run: id, check: result.id, verdict, level, title: result.defect ?? result.title },
     list: 'parts',
-    // The exchange comes first, so that it is on the first page.
+    // The exchanges come first, so that the decisive one is on the first page.
     entries: [
       ...sorted.slice(0, 1).map((one) => exchangeEntry(result, one, marker, maxBody)),
       {
@@ -378,7 +378,7 @@ function exchangeEntry(result: ScenarioResult, exchange: Exchange, marker: Marke
   };
 }
 
-/** The script takes secrets from the environment. */
+/** Renders the curl script, which takes secrets from the environment. */
 function curlEntry(curl: string): Entry {
   const script = curl.trimEnd().split('\n').map(visible).join('\n');
   return { name: 'the curl script', text: `--- curl\n${script}`, data: { part: 'curl', script } };
@@ -391,13 +391,13 @@ function shortened(text: string): string {
   return shown.length > MAX_OWN ? `${shown.slice(0, MAX_OWN)}…` : shown;
 }
 
-/** A text of hookproof, or one that may quote the endpoint, as text and as data. */
+/** Text from hookproof; or text that may quote the endpoint, marked for text and for structured content. */
 type Text = string | { readonly text: string; readonly data: JsonObject };
 const asText = (text: Text) => (typeof text === 'string' ? text : text.text);
 const asData = (text: Text) => (typeof text === 'string' ? text : text.data);
 
 interface OwnTexts {
-  /** Marks a text of a finding, unless it is from the dictionary. Texts about certificates quote them. */
+  /** Marks the text of a finding if it may quote the endpoint's certificates: with TLS, if no known fault has it. */
   of(fault: string, text: string): Text;
   fixOf(result: ScenarioResult): Text;
   /** Marks a text that may quote the endpoint, unless the endpoint never answered. */
@@ -420,7 +420,7 @@ async function createOwnTexts(document: ResultDocument, marker: Marker): Promise
   };
 }
 
-/** Returns true if no connection was opened on which the endpoint could have sent anything. */
+/** Whether no connection was established on which the endpoint could have sent anything. */
 function wasNeverReached({ counts, results, target }: ResultDocument): boolean {
   if (target.tls !== null || counts.pass + counts.fail + counts.warn > 0) return false;
   const attempts = results.flatMap(({ exchanges }) => exchanges);

@@ -1,4 +1,4 @@
-/** The state that all tools share: the configuration of the server, the allowed endpoints, and the runs so far. */
+/** The state that all tools share: the server's configuration, the allowed endpoints, and the runs so far. */
 import { relative } from 'node:path';
 import { HookproofError, type Notification } from '../../contract/index.ts';
 import { visible } from '../../contract/visible.ts';
@@ -11,21 +11,21 @@ import { type AddressPolicy, pinEndpoint } from '../transport/index.ts';
 import type { Row } from './look-ups.ts';
 import { failedIn, type PastRun } from './run-answers.ts';
 
-/** The commands of the program that have a tool of the same name. */
+/** The functions of the command line that the tools use. */
 export interface McpCommands {
-  /** Runs the checks that the configuration selects, and redacts the document. */
+  /** Runs the checks that the configuration selects, and returns the redacted document. */
   readonly run: (
     config: ResolvedConfig,
     options: { readonly signal: AbortSignal; readonly addresses: AddressPolicy; readonly listener: RunListener },
   ) => Promise<ResultDocument>;
-  /** What earlier runs of the endpoint have left: the failed checks, and the last full run without its exchanges. */
+  /** Reads the stored results of earlier runs: the failed checks, and the last full run without its exchanges. */
   readonly lastRun: (
     url: string,
   ) => Promise<{ readonly failed: readonly string[]; readonly full: ResultDocument | null }>;
   readonly createRedactor: (secrets: readonly string[]) => Redactor;
   readonly testNotification: () => Notification;
   readonly explain: (id: string, stack?: string) => Promise<string>;
-  /** What can be listed, and the rows of one list. */
+  /** The names of the lists that `list` returns. */
   readonly lists: readonly [string, ...string[]];
   readonly list: (what: string, suites: readonly string[]) => Promise<readonly Row[]>;
 }
@@ -33,15 +33,15 @@ export interface McpCommands {
 export interface SessionOptions {
   readonly commands: McpCommands;
   readonly sources: Pick<LoadOptions, 'env' | 'cwd' | 'configFile'> & { readonly flags: ConfigFlags };
-  /** Hosts that may have an address outside this machine. */
+  /** Host names that are allowed in addition to this machine, with any public or private address. */
   readonly allowHosts: readonly string[];
   /** Aborted when the server ends. */
   readonly stopping: AbortSignal;
 }
 
-/** What a run tests. Empty lists select what the configuration selects. */
+/** The endpoint and the checks of a run. If all lists are empty, the configuration selects the checks. */
 interface RunRequest {
-  /** Undefined: the configured endpoint. */
+  /** If undefined, the configured endpoint is tested. */
   readonly url: string | undefined;
   /** Allows a run without any credentials. */
   readonly open: boolean;
@@ -52,19 +52,19 @@ interface RunRequest {
 
 interface ExamineRequest {
   readonly url: string | undefined;
-  /** Whether one valid delivery is sent as well. */
+  /** Whether to also send one valid delivery. */
   readonly deliver: boolean;
 }
 
-/** How a call ends early, and how it reports its progress. */
+/** The signal that cancels a call, and a callback for its progress. */
 export interface CallOptions {
   readonly signal: AbortSignal;
   readonly progress: (done: number, total: number) => void;
 }
 
-/** The time limit of an examination, and of a run without a time limit in the configuration. */
+/** Time limit of examinations, and default for runs. */
 const DEFAULT_MAX_MS = 120_000;
-/** How many runs are remembered. */
+/** Maximum number of runs to remember. */
 const MAX_RUNS = 5;
 
 /** The id of the last full run before the server started. */
@@ -75,7 +75,7 @@ type RememberedRun = PastRun & { readonly request: RunRequest };
 
 export class Session {
   readonly commands: McpCommands;
-  /** Knows every secret that is configured, whether a tool uses it or not. */
+  /** Redacts every configured secret, whether or not a tool uses it. */
   readonly redactor: Redactor;
   readonly stopping: AbortSignal;
   readonly #sources: SessionOptions['sources'];
@@ -86,7 +86,7 @@ export class Session {
   readonly #fullRunByUrl = new Map<string, PastRun>();
   #runCount = 0;
   #examined: DoctorDocument | null = null;
-  /** The tool that is sending. */
+  /** The tool that is currently sending; null if none is. */
   #active: { readonly name: string; readonly ended: Promise<unknown> } | null = null;
 
   private constructor(options: SessionOptions, files: ReturnType<typeof recordedFiles>, secrets: readonly string[]) {
@@ -99,7 +99,7 @@ export class Session {
     this.#files = files;
   }
 
-  /** Reads the configuration, and opens a session that keeps to it. */
+  /** Reads the configuration, which does not change during the session. */
   static async open(options: SessionOptions): Promise<Session> {
     const files = recordedFiles();
     const { secrets } = await collectConfig({ ...options.sources, readFile: files.read });
@@ -116,7 +116,7 @@ export class Session {
     return this.#sendExclusively('doctor', () => this.#examineEndpoint(request, options));
   }
 
-  /** Finds the run with this id, the last one by default. */
+  /** Returns the run with this id; by default, the last one. @throws HookproofError MCP_UNKNOWN_RUN */
   pastRun(id?: string): RememberedRun {
     const found = id === undefined ? this.#runs.at(-1) : this.#runs.find((one) => one.id === id);
     if (found !== undefined) return found;
@@ -127,7 +127,7 @@ export class Session {
     });
   }
 
-  /** Finds what failed in the last run, or in the last one of the configured endpoint before the server started. */
+  /** Returns the failed checks of the last run, or, before the first run, those stored for the configured endpoint. */
   async failedChecks(): Promise<{ id: string; request: RunRequest; scenarios: readonly string[] }> {
     const last = this.#runs.at(-1);
     if (last !== undefined) return { ...last, scenarios: failedIn(last.document) };
@@ -146,26 +146,26 @@ export class Session {
     return this.#examined;
   }
 
-  /** Reads what `verify` compares with: the secret, and what may have been used or signed instead. */
+  /** Reads the secret for `verify`, and the values that may have been used or signed by mistake. */
   async signingInput(url: string | undefined): Promise<{ secret: string; apiKey?: string; url?: string }> {
     const { values } = await collectConfig(await this.#sourcesFor(url));
     const { apiKey, secret, url: configured } = values;
     if (secret === undefined) {
       throw new HookproofError('SECRET_MISSING', 'no HMAC secret is configured', {
-        hint: 'Have HOOKPROOF_SECRET set in the environment of this server: a tool takes no secrets.',
+        hint: 'Ask the user to set HOOKPROOF_SECRET in the environment of this server: tools take no secrets.',
       });
     }
     return { secret, ...(apiKey !== undefined && { apiKey }), ...(configured !== undefined && { url: configured }) };
   }
 
-  /** Resolves when nothing is sent any more. */
+  /** Resolves when no tool is sending. */
   async idle(): Promise<void> {
     await this.#active?.ended;
   }
 
   /**
-   * Returns the configuration as it was at the start. A file that has changed could name other variables and files of
-   * this machine as secrets to send; its new content is not used in any case.
+   * Returns the sources of the configuration as it was at the start. Throws if a file has changed since: it could name
+   * other variables and files on this machine as secrets to send.
    */
   async #sourcesFor(url: string | undefined): Promise<LoadOptions> {
     const sources = this.#sources;
@@ -175,13 +175,13 @@ export class Session {
     }
     const name = visible(relative(sources.cwd, changed));
     throw new HookproofError('MCP_CONFIG_CHANGED', `the file ${name} has changed since the server started`, {
-      hint: 'Have the server restarted, so that its user decides about the new configuration.',
+      hint: 'Ask the user to restart the server, and so to approve the new configuration.',
     });
   }
 
   async #sendExclusively<Result>(name: string, send: () => Promise<Result>): Promise<Result> {
     if (this.#active !== null) {
-      throw new HookproofError('MCP_BUSY', `\`${this.#active.name}\` is still under way`, {
+      throw new HookproofError('MCP_BUSY', `\`${this.#active.name}\` is still in progress`, {
         hint: 'Wait for its answer, or cancel it: one tool at a time sends to an endpoint.',
       });
     }
@@ -225,7 +225,7 @@ export class Session {
     const { run, values } = await collectConfig(sources);
     const ended = AbortSignal.any([signal, AbortSignal.timeout(run.maxMs ?? DEFAULT_MAX_MS)]);
     if (values.url !== undefined) {
-      // Throws for an address that is not allowed; the doctor itself would only list it.
+      // Throws if the address is not allowed; the doctor itself would only report it.
       const pinning = { policy: addresses, timeoutMs: run.timeoutMs, signal: ended, chooses: false };
       await pinEndpoint(values.url, pinning);
     }
@@ -245,7 +245,7 @@ function requireCredentials({ partner }: ResolvedConfig): void {
   if (partner.signing !== undefined || partner.apiKey !== undefined || partner.tls?.clientCert !== undefined) return;
   throw new HookproofError('MCP_NO_CREDENTIALS', 'no credentials are configured: a run would check no authentication', {
     hint:
-      'Have HOOKPROOF_SECRET or HOOKPROOF_API_KEY set in the environment of this server. Give `open`: true only if ' +
-      'the endpoint is meant to take unsigned deliveries.',
+      'Ask the user to set HOOKPROOF_SECRET or HOOKPROOF_API_KEY in the environment of this server. Give `open`: ' +
+      'true only if the endpoint is meant to accept unsigned deliveries.',
   });
 }

@@ -10,17 +10,17 @@ import type { Partner } from '../partner.ts';
 import { bodyLine, quote, VALID_SIGNATURE } from '../run/index.ts';
 import type { CapturedRequest } from './captured-request.ts';
 
-/** Longer bodies make a script that is too long to paste into a terminal. */
+/** Maximum body size: with a larger one, the script would be too long to paste into a terminal. */
 const MAX_BODY_BYTES = 64 * 1024;
 const TOKEN = /^[!#$%&'*+.^_`|~\w-]+$/;
-/** Headers whose values are credentials, whatever they are called. */
+/** Matches the names of headers that usually contain credentials. */
 const CREDENTIAL_NAME = /^(?:(?:proxy-)?authorization|cookie)$|(?:^|[-_])(?:token|secret|password|passwd|key|auth)$/i;
-/** curl sets these itself unless they are given or removed. */
+/** Headers that curl adds itself unless they are given or removed. */
 const OWN_HEADERS = ['User-Agent', 'Accept', 'Content-Type', 'Expect'];
 
 /**
  * Returns a script that sends the same method, target, header lines and body to the host of `partner.url`; null if curl
- * cannot send the request unchanged. Lines that curl writes itself (Host, Content-Length) may have another order.
+ * cannot send the request unchanged. The lines that curl writes itself (Host, Content-Length) may be elsewhere.
  */
 export function curlForCaptured(request: CapturedRequest, partner: Partner): string | null {
   const { method, target, headers, body, httpVersion, isChunked } = request;

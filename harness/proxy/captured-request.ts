@@ -13,7 +13,7 @@ import { rawExchange } from '../probe/index.ts';
 import type { Attempt } from '../transport/index.ts';
 import { declaredFraming, type Message, MessageReader } from '../transport/index.ts';
 
-/** A captured request in its parts. */
+/** A parsed request. */
 export interface CapturedRequest {
   readonly raw: Buffer;
   readonly method: string;
@@ -27,7 +27,7 @@ export interface CapturedRequest {
 
 const UNLIMITED = { take: () => true, release() {} };
 
-/** Parses a request; null unless the bytes are exactly one complete HTTP/1 request. They can be resent in any case. */
+/** Parses a request; null unless the bytes are exactly one complete HTTP/1 request. Any bytes can be resent. */
 export function readCaptured(raw: Buffer): CapturedRequest | null {
   const found: Message[] = [];
   const reader = new MessageReader({
@@ -53,11 +53,11 @@ export function bodyDigest({ body }: Pick<CapturedRequest, 'body'>): string {
 
 /** What to change in a captured request. Everything else stays as it was, byte by byte. */
 export interface Edit {
-  /** Each replaces the first line of its name and removes the others, or is added after the other headers. */
+  /** Each line replaces all lines of the same name, in the place of the first, or is appended. */
   readonly headers?: readonly HeaderLine[];
-  /** Replaces the body, which is then sent with its length. */
+  /** Replaces the body, which is then sent with a Content-Length instead of in chunks. */
   readonly body?: Buffer;
-  /** Signs the body that is sent. */
+  /** Signs the body after the edit. */
   readonly signing?: Partner['signing'];
 }
 

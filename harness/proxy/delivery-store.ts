@@ -24,7 +24,7 @@ export interface DeliveryStore {
 export interface StoredAnswer {
   /** The status; undefined if there was no answer. */
   readonly status: number | undefined;
-  /** Whether it was the expected one; undefined if unknown. */
+  /** Whether the answer was the expected one; undefined if unknown. */
   readonly answered: 'correct' | 'incorrect' | 'unsafe' | undefined;
 }
 
@@ -40,7 +40,7 @@ export interface StoredDelivery {
   readonly receivedAt: Date;
 }
 
-/** The file of answers, one line of JSON each. The file of a delivery contains only the bytes of the request. */
+/** The file with the answers, one JSON line each. They are separate because a delivery's file has only its request. */
 const ANSWERS = 'answers.ndjson';
 /** Maximum size in bytes; a larger file was not written by a proxy and is not read. */
 const MAX_ANSWERS_BYTES = 64 * 1024 * 1024;
@@ -53,7 +53,7 @@ const answerSchema = z.object({
   answered: z.enum(['correct', 'incorrect', 'unsafe']).optional(),
 });
 
-/** `INSTANCE-NUMBER`, as on the page of the inspector. */
+/** Matches `INSTANCE-NUMBER.request`. The inspector's page shows the same id. */
 const FILE = /^([0-9a-f]{6}-(\d{1,15}))\.request$/;
 /** Maximum number of bytes waiting to be written; further deliveries are not stored. */
 const MAX_WAITING_BYTES = 32 * 1024 * 1024;
@@ -110,7 +110,7 @@ class FolderStore implements DeliveryStore {
     }
     this.#waiting.push({ id, raw, answer });
     this.#waitingBytes += raw.length;
-    // Such a file would be removed as soon as the others are written.
+    // The oldest waiting delivery would be removed once the others are written, so it is not written at all.
     if (this.#waiting.length > this.#limits.maxFiles) this.#waitingBytes -= this.#waiting.shift()?.raw.length ?? 0;
     if (this.#writing === undefined) this.#writeNext();
   }
@@ -138,7 +138,7 @@ class FolderStore implements DeliveryStore {
 
   async #write({ id, raw, answer }: WaitingDelivery): Promise<void> {
     const path = fileOf(this.#folder, id);
-    // Written under another name first, so that a reader never sees a part of it.
+    // The file is written under another name and renamed, so that no reader sees part of it.
     const file = await open(`${path}.new`, 'wx', 0o600);
     try {
       await file.writeFile(raw);
@@ -237,7 +237,7 @@ export async function whyNothingStored(folder: string, isDefault: boolean): Prom
 
 const OTHER_FOLDER = 'Omit `--store` for the default folder, or give the `--store` of the proxy.';
 
-/** The bytes of a request. @throws HookproofError DELIVERY_UNKNOWN, which names the newest that are kept */
+/** Reads the bytes of a request. @throws HookproofError DELIVERY_UNKNOWN, which lists the newest stored deliveries */
 export async function readStored(folder: string, id: string, isDefault = false): Promise<Buffer> {
   const raw = FILE.test(`${id}.request`) ? await readFile(fileOf(folder, id)).catch(() => undefined) : undefined;
   if (raw !== undefined) return raw;

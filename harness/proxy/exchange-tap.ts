@@ -33,7 +33,7 @@ interface Pending {
   readonly start: number;
   request?: Message;
   answer?: Message;
-  /** The bytes charged to the budget for both. */
+  /** The bytes charged to the budget for request and answer. */
   charged: number;
 }
 
@@ -41,7 +41,7 @@ export function createTap(options: TapOptions): (client: { readonly remoteAddres
   return ({ remoteAddress }) => new ExchangeTap(options, remoteAddress);
 }
 
-/** One connection. It ends its work before the connection does when too much is unanswered, or the protocol changes. */
+/** Taps one connection. Stops if too many requests are unanswered or the protocol changes. */
 class ExchangeTap implements ConnectionTap {
   readonly #options: TapOptions;
   readonly #remoteAddress: string;
@@ -124,7 +124,7 @@ class ExchangeTap implements ConnectionTap {
     if (mine === undefined) this.#early ??= message;
     else mine.answer = this.#charge(mine, message);
     this.#emitComplete();
-    // The following bytes are of another protocol.
+    // After 101, the connection uses another protocol.
     if (status === 101) this.#stop();
   }
 

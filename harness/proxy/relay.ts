@@ -74,7 +74,7 @@ export async function startRelay({ host, port, upstream, maxConnections, tap }: 
   };
 }
 
-/** The sockets to which a write has failed. What they have sent is still forwarded. */
+/** The sockets to which a write has failed. The data received from them is still forwarded. */
 const unwritable = new WeakSet<Socket>();
 
 function join(client: Socket, receiver: Socket, tap: ConnectionTap): void {
@@ -87,7 +87,7 @@ function join(client: Socket, receiver: Socket, tap: ConnectionTap): void {
       if (closed === 2) tap.closed();
     });
   }
-  // A receiver that closed its connection looks like one that only stopped sending. The operating system ends such a
+  // A receiver that closed its connection looks like one that only stopped sending. Operating systems end such a
   // connection after a minute without data, and so does the relay.
   receiver.once('end', () => client.setTimeout(LINGER_MS, () => reset(client)));
 }
@@ -105,13 +105,13 @@ function forward(from: Socket, to: Socket, seen: (piece: Buffer) => void, ended:
   });
   to.on('drain', () => from.resume());
   from.on('end', () => {
-    // After a failed write, the end stands for a reset.
+    // After a failed write, the end of the stream means a reset.
     if (unwritable.has(from)) resetAfterFlush(to);
     else to.end();
     ended();
   });
   from.on('error', () => resetAfterFlush(to));
-  // Reached after a reset of the other side destroyed this one without an error.
+  // A reset of the other side may have destroyed this socket without an error.
   from.on('close', () => {
     if (!from.readableEnded) resetAfterFlush(to);
   });

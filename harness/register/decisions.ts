@@ -19,12 +19,12 @@ export function checkedReason(reason: string): string {
   const text = visible(reason.trim());
   if (text !== '' && text.length <= MAX_REASON) return text;
   throw new HookproofError('PARTNERS_REASON', `the reason must have 1 to ${MAX_REASON} characters`, {
-    hint: 'Say why, for whoever reads the history: `--reason "leaked key, ticket 4711"`.',
+    hint: 'Give a reason for the readers of the history: `--reason "leaked key, ticket 4711"`.',
   });
 }
 
 /**
- * Ends the certificate of a partner. Only a new certificate lets it get traffic again.
+ * Creates the record that revokes a partner's certificate. Only a new certificate lets the partner get traffic again.
  *
  * @throws HookproofError PARTNERS_DECISION, PARTNERS_REASON
  */
@@ -42,7 +42,7 @@ interface OverrideTerms {
 }
 
 /**
- * Lets a certificate count again that a failure or a drift has suspended.
+ * Creates the record with which a certificate counts again although a failure or a drift has suspended it.
  *
  * @throws HookproofError PARTNERS_DECISION, PARTNERS_REASON
  */

@@ -1,4 +1,4 @@
-/** The tables of the operator in PostgreSQL, and the connections to them. */
+/** Creates the operator's tables in PostgreSQL, and connects to them. */
 import type { Pool, PoolClient } from 'pg';
 import { HookproofError } from '../../contract/hookproof-error.ts';
 import { loadOptional } from '../../contract/optional-package.ts';
@@ -18,7 +18,7 @@ const TABLES: readonly string[] = [
   `CREATE UNIQUE INDEX IF NOT EXISTS hookproof_register_due ON hookproof_register (partner, due)
   WHERE due IS NOT NULL`,
   'CREATE INDEX IF NOT EXISTS hookproof_register_added ON hookproof_register (partner, added DESC)',
-  // The cause and the week as columns: the trends read an index, in its order, instead of millions of documents.
+  // Columns for the cause and the week let the trends read an index, instead of millions of documents.
   `DO $$ BEGIN
   IF NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'hookproof_register'::regclass AND attname = 'cause') THEN
     ALTER TABLE hookproof_register
@@ -77,7 +77,7 @@ END $$`,
 )`,
 ];
 
-/** Key of the advisory lock under which writers that start together create the tables one after the other. */
+/** Key of the advisory lock that keeps processes that start together from creating the tables at the same time. */
 const TABLES_LOCK = 7_355_609;
 
 export interface DatabaseOptions {
@@ -86,9 +86,9 @@ export interface DatabaseOptions {
   readonly name: string;
   /** Statements that create further tables. Each must be idempotent. */
   readonly tables?: readonly string[];
-  /** Time limit of a statement in the client, in milliseconds. Also applies to a dead connection. Default: none. */
+  /** The client's time limit for a statement, in milliseconds, even if the connection is dead. Default: none. */
   readonly queryMs?: number;
-  /** Time limit of a statement on the server, in milliseconds. Default: none. */
+  /** The server's time limit for a statement, in milliseconds. Default: none. */
   readonly statementMs?: number;
 }
 
@@ -117,7 +117,7 @@ export async function openDatabase(
   pool.on('connect', (client) => client.on('error', ignored));
   try {
     await inTransaction(pool, async (client) => {
-      // An index over millions of records takes longer than a page may.
+      // Creating an index over millions of records takes longer than the usual time limit.
       await client.query('SET LOCAL statement_timeout = 0');
       await client.query('SELECT pg_advisory_xact_lock($1)', [TABLES_LOCK]);
       for (const statement of [...TABLES, ...tables]) await client.query(statement);

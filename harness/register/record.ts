@@ -32,7 +32,7 @@ export const EVENTS = [
 ] as const;
 export type RegisterEvent = (typeof EVENTS)[number];
 
-/** What a recheck can find changed. */
+/** The changes that a recheck can find. */
 const DRIFTS = ['endpoint-key-changed', 'not-publicly-trusted', 'canary-failed'] as const;
 
 const { name, url, suites, diagnosis } = fleetPartner.shape;
@@ -58,7 +58,7 @@ const record = z.strictObject({
   suites,
   /** The first cause of the failures. */
   cause: diagnosis,
-  /** Why the event is what it is, in one sentence: the first refusal, the drift, the operator's reason. */
+  /** The reason for the event, in one sentence: the first refusal, the drift, or the operator's reason. */
   reason: z.string().max(1000).nullable(),
   /** The change that a recheck found; null for other events, and in records of versions without this field. */
   drift: z.enum(DRIFTS).nullable().default(null),
@@ -84,7 +84,7 @@ export type Grant = z.infer<typeof grantStatement>;
 
 const GRANT_TYPE = 'application/vnd.hookproof.register-grant+json';
 
-/** Signs a grant: the text of a DSSE envelope, without its line end. */
+/** Signs a grant. Returns the text of a DSSE envelope, without a line end. */
 export function signGrant(grant: Grant, privateKey: KeyObject): string {
   const payload = Buffer.from(canonicalJson(grantStatement.parse(grant) as Json));
   return envelopeText(signEnvelope(GRANT_TYPE, payload, privateKey)).trimEnd();
@@ -93,7 +93,7 @@ export function signGrant(grant: Grant, privateKey: KeyObject): string {
 /**
  * Reads the grant of a record.
  *
- * @returns the grant, or why it is not believed, as the end of the sentence "the record …"
+ * @returns the grant, or the reason not to believe it, as the end of the sentence "the record …"
  */
 export function readGrant(
   { grant, partner, event }: Pick<RegisterRecord, 'grant' | 'partner' | 'event'>,
@@ -114,7 +114,7 @@ export function readGrant(
 
 type Given = Pick<RegisterRecord, 'partner' | 'event' | 'catalogue' | 'version'> & Partial<RegisterRecord>;
 
-/** Creates a record. Fields that are not given are empty, and the time is now. */
+/** Creates a record. By default, the other fields are empty and the time is now. */
 export function makeRecord(given: Given): RegisterRecord {
   return {
     schemaVersion: 1,
@@ -132,7 +132,7 @@ export function makeRecord(given: Given): RegisterRecord {
   };
 }
 
-/** The record of a finished certification of a partner; null when the partner was not run. */
+/** Creates the record of a partner's finished certification; null if the partner was not run. */
 export function recordOfPartner(
   partner: FleetPartner,
   about: Pick<RegisterRecord, 'catalogue' | 'version' | 'grant' | 'due'>,

@@ -14,7 +14,7 @@ import type { RefreshOptions } from './standing-table.ts';
 const MAIN = 'register.ndjson';
 const OWN = /^register-[0-9a-f-]{36}\.ndjson$/;
 const LOCK = 'register.lock';
-/** Joining a file takes milliseconds. */
+/** Age at which a lock is taken for that of a killed writer: joining a file takes only milliseconds. */
 const STALE_MS = 60_000;
 
 /** The records that were read, and notes on what could not be read. Nothing is omitted silently. */
@@ -28,7 +28,7 @@ export interface Register {
   read(): Promise<RegisterContent>;
   /** Adds records. They are stored when the promise is fulfilled. */
   append(records: readonly RegisterRecord[]): Promise<void>;
-  /** Derives the stored standings of these partners again. In files, none are stored. */
+  /** Updates the stored standings of these partners. Does nothing for files, which store no standings. */
   refresh(keys: readonly KeyObject[], options: RefreshOptions, partners: readonly string[]): Promise<void>;
   close(): Promise<void>;
 }
@@ -69,7 +69,7 @@ export class RegisterFiles implements Register {
 
   async refresh(): Promise<void> {}
 
-  /** Joins the own file into the main one. While another writer does so, it stays as it is, and is read as well. */
+  /** Appends this writer's file to the main one. If another writer holds the lock, the file stays and is still read. */
   async close(): Promise<void> {
     const own = this.#own;
     this.#own = null;
@@ -79,7 +79,7 @@ export class RegisterFiles implements Register {
     if (!(await acquired(lock))) return;
     try {
       await appendTo(join(this.#folder, MAIN), own.path);
-      // A crash before this line leaves each record twice, with the same id.
+      // A crash before this line leaves each record in both files, with the same id.
       await rm(own.path);
     } finally {
       await rm(lock, { recursive: true });
@@ -100,7 +100,7 @@ export class RegisterFiles implements Register {
   }
 }
 
-/** Whether this process may join its file now. The lock of a killed writer is removed after a while. */
+/** Tries to take the lock for joining files. Removes the lock of a killed writer after {@link STALE_MS}. */
 async function acquired(lock: string): Promise<boolean> {
   const isMade = () =>
     mkdir(lock).then(
@@ -114,7 +114,7 @@ async function acquired(lock: string): Promise<boolean> {
   return isMade();
 }
 
-/** Appends one file to another, which begins with a new line if a killed writer left a torn one. */
+/** Appends one file to another, after a newline if the last line was left unfinished by a killed writer. */
 async function appendTo(path: string, from: string): Promise<void> {
   const source = await open(from, 'r');
   const target = await open(path, 'a+');

@@ -14,7 +14,7 @@ FROM jsonb_array_elements($1::jsonb) WITH ORDINALITY AS given (record, place),
 ORDER BY place
 ON CONFLICT DO NOTHING`;
 
-/** Records of the same millisecond are in the order in which they were added. */
+/** Orders records of the same millisecond as they were added. */
 const SELECT = 'SELECT id, record FROM hookproof_register ORDER BY at, added';
 
 const SELECT_PARTNER = 'SELECT record FROM hookproof_register WHERE partner = $1 ORDER BY at, added';

@@ -2,8 +2,8 @@
  * The table of standings in PostgreSQL: one row for each partner, derived from the records, for lists, sorting
  * and searching.
  *
- * A row is a cache, and never believed alone: {@link readStandingRow} verifies the grant of a row that says that a
- * partner may get traffic, and derives the expiry from the grant.
+ * Rows are a cache, and are not trusted: for a row that says that a partner may get traffic, {@link readStandingRow}
+ * verifies the grant and takes the expiry from it.
  */
 import type { KeyObject } from 'node:crypto';
 import type { Pool, PoolClient } from 'pg';
@@ -14,21 +14,21 @@ import { type Grant, type RegisterRecord, readGrant, registerRecord } from './re
 import { endpointOf, judgedBy, type Standing, type State, standingsOf } from './standing.ts';
 
 export interface RefreshOptions {
-  /** The newest revision of the catalogue. */
+  /** The newest revision of the catalogue. Certificates for older ones get a warning. */
   readonly currentRevision: number;
   readonly now: Date;
 }
 
-/** Increment when the way in which standings are derived changes, so that the rows are derived again. */
+/** Increment this when the derivation of standings changes: all rows are then derived again. */
 const DERIVATION = 1;
-/** Maximum number of partners whose records are in memory at the same time. */
+/** Maximum number of partners whose records are in memory at once. */
 const BATCH = 100;
-/** The class of the advisory locks: one for each partner. */
+/** The first key of the advisory locks. The second key stands for the partner. */
 const PARTNER_LOCKS = 7_355_610;
 
 /**
- * The newest row of each partner, and whether the standing includes it. It reads one entry of the index for each
- * partner, and not all records.
+ * Selects the partners whose standing does not include their newest record, or was derived on another basis. Reads one
+ * index entry per partner instead of all records.
  */
 const STALE = `
 WITH RECURSIVE newest AS (
@@ -57,8 +57,8 @@ ON CONFLICT (partner) DO UPDATE SET
     EXCLUDED.revision, EXCLUDED.profile, EXCLUDED.added, EXCLUDED.basis, EXCLUDED."grant", EXCLUDED.standing)`;
 
 /**
- * Derives the standings of the named partners again; without names, of those that have a newer record than their
- * standing includes, or whose standing was derived with other keys or for another revision. Returns their names.
+ * Updates the standings of the named partners; without names, of those with a newer record, and of those whose standing
+ * was derived with other keys or for another revision. Returns the names of the updated partners.
  *
  * @throws HookproofError REGISTER_DATABASE
  */
@@ -81,7 +81,7 @@ export async function refreshStandings(
 }
 
 /**
- * Derives the standing of one partner from its records, without the stored one. Null without a record.
+ * Derives the standing of one partner from its records, ignoring the stored standing. Null if there are no records.
  *
  * @throws HookproofError REGISTER_DATABASE
  */
@@ -116,7 +116,7 @@ interface RecordRow {
 }
 
 async function derive(client: PoolClient, names: readonly string[], derivation: Derivation): Promise<void> {
-  // Records are read with the lock: otherwise the one who has read fewer could write last.
+  // The lock is taken before the records are read. Otherwise, a process that read fewer records could write last.
   await client.query(`SELECT pg_advisory_xact_lock(${PARTNER_LOCKS}, hashtext(name)) FROM unnest($1::text[]) AS name`, [
     names,
   ]);
@@ -131,7 +131,7 @@ async function derive(client: PoolClient, names: readonly string[], derivation: 
   await client.query(UPSERT, [JSON.stringify(derived)]);
 }
 
-/** The standing by the rows of one partner, and the last row that it includes; null without a record of the past. */
+/** Derives the standing (null if no record is due yet) from one partner's rows, and the last row that it includes. */
 function derivedFrom(rows: readonly RecordRow[], keys: readonly KeyObject[], options: RefreshOptions) {
   const records: RegisterRecord[] = [];
   let unreadable = 0;
@@ -155,7 +155,7 @@ function derivedFrom(rows: readonly RecordRow[], keys: readonly KeyObject[], opt
       standing === undefined || unreadable === 0
         ? (standing ?? null)
         : { ...standing, warnings: [...standing.warnings, unread] },
-    // Everything up to this row is included. A record of the future is, once its time has come.
+    // All rows up to this one are included. Rows from the first future record on are read again once its time has come.
     added: missing === null ? included : missing - 1n,
   };
 }
@@ -189,7 +189,7 @@ function rowOf(rows: readonly RecordRow[], { basis, keys, options }: Derivation)
   };
 }
 
-/** Identifies what a stored standing was derived with. */
+/** Returns a digest that identifies what standings depend on besides the records: derivation, revision and keys. */
 export function basisOf(keys: readonly KeyObject[], { currentRevision }: RefreshOptions): string {
   return sha256(JSON.stringify([DERIVATION, currentRevision, keys.map(keyIdOf).toSorted()]));
 }
@@ -202,16 +202,16 @@ export interface StandingRow {
   readonly grant: string | null;
 }
 
-/** What a row proves at a time: the state, when it ends, and the grant that allows the traffic. */
+/** What a row proves at a given time: the state, when it ends, and the grant that allows the traffic. */
 export interface BelievedStanding {
   readonly state: State;
   readonly until: string | null;
   readonly grant: Grant | null;
-  /** Why the row is not believed, in a sentence; null for one that is. */
+  /** Why the row is not believed, in a sentence; null if it is believed. */
   readonly disbelieved: string | null;
 }
 
-/** Returns what a row proves at a time. A row that says that a partner may get traffic needs a valid grant. */
+/** Returns what a row proves at a given time. A row that allows traffic must contain a valid grant. */
 export function readStandingRow(row: StandingRow, keys: readonly KeyObject[], at: Date): BelievedStanding {
   const { grant: envelope, partner, state } = row;
   if (state !== 'certified' && state !== 'allowed') return { state, until: null, grant: null, disbelieved: null };

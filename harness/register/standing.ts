@@ -1,11 +1,13 @@
-/** Who may get traffic at a time, until when and why: derived from the records of the register. Pure. */
+/** Derives from the register's records which partners may get traffic at a given time, until when and why. Pure. */
 import type { KeyObject } from 'node:crypto';
 import { keyIdOf } from '../certify/keys.ts';
 import { type Grant, type RegisterRecord, readGrant } from './record.ts';
 
 /**
- * - `certified`: a certificate counts. - `allowed`: it counts because an operator overrode a failure or a drift. -
- * `failing`, `drifted`, `revoked`, `expired`: it no longer counts. - `uncertified`: there has never been one.
+ * - `certified`: the newest certificate counts.
+ * - `allowed`: it counts because an operator overrode a failure or a drift.
+ * - `failing`, `drifted`, `revoked`, `expired`: it no longer counts. `failing` also without any certificate.
+ * - `uncertified`: there has never been a certificate, nor a failure.
  */
 export const STATES = ['certified', 'allowed', 'failing', 'drifted', 'revoked', 'expired', 'uncertified'] as const;
 export type State = (typeof STATES)[number];
@@ -17,15 +19,15 @@ export interface Standing {
   readonly mayGetTraffic: boolean;
   /** When the partner entered this state, ISO 8601; null for `uncertified`. */
   readonly since: string | null;
-  /** Until when the certificate counts if nothing else happens; null where none does. */
+  /** When the permission to get traffic ends if nothing else ends it, ISO 8601; null if there is none. */
   readonly until: string | null;
-  /** The reason for the state, in words; null if a certificate counts. */
+  /** The reason for the state, in words; null for `certified`. */
   readonly reason: string | null;
-  /** The newest certificate; null without one whose signature is valid. */
+  /** The newest certificate with a valid signature; null if there is none. */
   readonly certificate: Grant | null;
   /** The signed grant that allows the traffic, as a DSSE envelope; null if there is none. */
   readonly grant: string | null;
-  /** What an operator should know, although it changes nothing. */
+  /** Sentences that an operator should know, but that do not change the state. */
   readonly warnings: readonly string[];
   /** The latest records, newest first. */
   readonly last: readonly RegisterRecord[];
@@ -39,11 +41,11 @@ export interface StandingOptions {
   /** The trusted public keys of the operator. */
   readonly keys: readonly KeyObject[];
   readonly at: Date;
-  /** The newest revision of the catalogue: an older one is a warning. */
+  /** The newest revision of the catalogue. A certificate for an older one gets a warning. */
   readonly currentRevision?: number;
 }
 
-/** Returns the standing of each partner at a time, sorted by name. Records after that time are ignored. */
+/** Returns the standing of each partner at the given time, sorted by name. Later records are ignored. */
 export function standingsOf(records: readonly RegisterRecord[], options: StandingOptions): Standing[] {
   const at = options.at.toISOString();
   const byPartner = new Map<string, RegisterRecord[]>();
@@ -61,7 +63,7 @@ export function standingsOf(records: readonly RegisterRecord[], options: Standin
 
 const byTime = (a: RegisterRecord, b: RegisterRecord) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0);
 
-/** The newest certificate, what ended it, and what let it count again. */
+/** The newest certificate, the record that ended it, and the override that lets it count again. */
 interface Chain {
   readonly certified: RegisterRecord;
   readonly grant: Grant;
@@ -117,7 +119,7 @@ function standingOf(
   return { ...common, mayGetTraffic: true, state, since, until, reason, grant: envelope };
 }
 
-/** Follows the records of a partner in the order of time. What is undecided changes nothing. */
+/** Derives the state from a partner's records, oldest first. Records without a conclusion change nothing. */
 function followed(records: readonly RegisterRecord[], keys: ReadonlyMap<string, KeyObject>) {
   let chain: Chain | null = null;
   let lastFailure: RegisterRecord | null = null;
@@ -137,7 +139,7 @@ function followed(records: readonly RegisterRecord[], keys: ReadonlyMap<string, 
     } else if (event in ENDS) {
       if (event === 'failed') lastFailure ??= record;
       if (chain === null) continue;
-      // "Failing since" is the first failure; a revocation is final whatever came before.
+      // Of several failures, the first one counts. A revocation replaces them, because no override can undo it.
       if (chain.end === null || chain.override !== null || event === 'revoked') chain.end = record;
       chain.override = null;
     }
@@ -152,7 +154,7 @@ function reasonOf({ cause, event, reason }: RegisterRecord): string {
   return reason ?? event;
 }
 
-/** Returns the standings of each state, those that need attention first, and by name within a state. */
+/** Groups standings by state: states without traffic first; within a state, the order is unchanged. */
 export function byNeed(standings: readonly Standing[]): { readonly state: State; readonly standings: Standing[] }[] {
   return STATES.toReversed().flatMap((state) => {
     const own = standings.filter((one) => one.state === state);
@@ -160,18 +162,18 @@ export function byNeed(standings: readonly Standing[]): { readonly state: State;
   });
 }
 
-/** Returns the last record with verdicts: a recheck or a run without a verdict does not hide them. */
+/** Returns the last record with counts by suite, skipping later rechecks and runs that were not judged. */
 export function judgedBy({ last }: Pick<Standing, 'last'>): RegisterRecord | undefined {
   return last.find(({ suites }) => Object.keys(suites).length > 0);
 }
 
-/** Returns origin and path of the endpoint; null when no record has them. */
+/** Returns origin and path of the endpoint; null if no record contains them. */
 export function endpointOf({ certificate, last }: Pick<Standing, 'certificate' | 'last'>): string | null {
   const urls = [...last.map(({ url }) => url), certificate?.url ?? null];
   return urls.find((url) => url !== null && URL.canParse(url)) ?? null;
 }
 
-/** The partners whose certificate counts now and ends within a time. */
+/** Returns the standings whose permission to get traffic ends within `ms` milliseconds after `at`. */
 export function expiringWithin(standings: readonly Standing[], at: Date, ms: number): Standing[] {
   const limit = new Date(at.getTime() + ms).toISOString();
   return standings.filter(({ until }) => until !== null && until <= limit);
@@ -179,11 +181,11 @@ export function expiringWithin(standings: readonly Standing[], at: Date, ms: num
 
 export interface Changed {
   readonly now: Standing;
-  /** The standing at the earlier time; null for a partner that was unknown. */
+  /** The standing at the earlier time; null if the partner was not in the register. */
   readonly before: Standing | null;
 }
 
-/** The partners whose state is another one than at an earlier time. */
+/** Returns the partners whose state differs from that at an earlier time. */
 export function changedSince(now: readonly Standing[], before: readonly Standing[]): Changed[] {
   const earlier = new Map(before.map((one) => [one.partner, one]));
   return now

@@ -1,4 +1,4 @@
-/** Renders the verdict as a small SVG image for a page or a README. It contains only fixed words and numbers. */
+/** Renders the verdict as a small SVG image for a page or a README. The image contains only fixed words and numbers. */
 import type { ResultDocument } from './result-document.ts';
 import { headline } from './wording.ts';
 
@@ -16,8 +16,8 @@ const HEIGHT = 20;
 const PADDING = 6;
 
 /**
- * Returns the approximate width of a text with its padding, in Verdana at 11 pixels. The text is stretched to this
- * width.
+ * Returns the approximate width in pixels of a text with its padding, in Verdana at 11 pixels. The text is stretched to
+ * this width.
  */
 function widthOf(text: string): number {
   const widths = [...text].map((character) =>

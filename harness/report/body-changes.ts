@@ -14,7 +14,7 @@ export interface ComparedBody {
   readonly length: number;
 }
 
-/** The sending stages whose labels do not describe what is sent. */
+/** The sending stages that change the body, which is described by comparison instead of by their labels. */
 const BODY_STAGES: ReadonlySet<string> = new Set(['compose', 'serialise']);
 
 /**
@@ -37,7 +37,7 @@ function comparedBody({ request: { body } }: Exchange): ComparedBody {
   return { bytes: bytesOf(body), length: body.length };
 }
 
-/** Describes the change of a body. `changes` are those of {@link changedBytes}: null if the whole body is different. */
+/** Describes the change of a body. `changes` is the result of {@link changedBytes}: null if the whole body differs. */
 export function bodyChangeInWords(
   sent: ComparedBody,
   plain: ComparedBody,
@@ -66,7 +66,7 @@ const BLANKS: ReadonlyMap<number, string> = new Map([
 
 const MIXED = 'byte of whitespace';
 
-/** Returns the name of the bytes if they are all the same whitespace; null otherwise. */
+/** Returns the name of the whitespace character that all of the bytes are; null otherwise. */
 function nameOfBlank(bytes: readonly number[]): string | null {
   const names = new Set(bytes.map((byte) => BLANKS.get(byte)));
   if (names.size === 0 || names.has(undefined)) return null;
@@ -92,7 +92,7 @@ function joined(changes: readonly ChangedBytes[], { bytes }: ComparedBody): Chan
   return all;
 }
 
-/** A body with this many initial bytes in common was derived from the plain body. */
+/** Minimum length of the common prefix for a body that was derived from the plain one, in bytes. */
 const MIN_COMMON = 8;
 
 function otherText(sent: ComparedBody, plain: ComparedBody): string {
@@ -132,7 +132,7 @@ function placeOf({ start, end }: ChangedBytes, { bytes, length }: ComparedBody):
   if (start === 0) return 'at the start';
   if (end === length) return 'at the end';
   const before = visibleBytes(bytes.subarray(Math.max(0, start - MAX_CONTEXT), start));
-  // The name of the field is enough, if there is one.
+  // If a field name precedes the change, it is enough.
   const name = /"[^"]*": *[[{]?"?$/.exec(before)?.[0];
   return `after \`${name ?? Array.from(before).slice(-MAX_OTHER_CONTEXT).join('')}\``;
 }
@@ -155,7 +155,7 @@ export interface ComparisonOptions {
   readonly maxPlaces: number;
 }
 
-/** Characters of common text around a change, and between two changes that share a line. */
+/** Number of unchanged characters to show around a change, and at most between two changes on one line. */
 const AROUND = 14;
 const BETWEEN = 24;
 
@@ -224,13 +224,13 @@ function shortened(text: string, bytes: number): string {
   return `${characters.slice(0, MAX_CHANGED / 2).join('')}…(${bytes} bytes)`;
 }
 
-/** Returns the last characters of a text; `rest` marks that there is more text before them. */
+/** Returns the last characters of a text, preceded by `rest` if text is omitted. */
 function lastOf(text: string, characters: number, rest = ''): string {
   const all = Array.from(text);
   return all.length <= characters ? rest + text : `…${all.slice(-characters).join('')}`;
 }
 
-/** Appends the beginning of the following text; `rest` marks that there is more text after it. */
+/** Appends the beginning of the text after the place, followed by `rest` if text is omitted. */
 function close(place: Place, after: string, rest: string): void {
   const all = Array.from(after);
   const tail = all.length <= AROUND ? after + rest : `${all.slice(0, AROUND).join('')}…`;

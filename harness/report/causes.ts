@@ -3,9 +3,9 @@ import type { Diagnosis, Exchange, ResultDocument, ScenarioResult } from './resu
 
 /** Checks that need the same fix. */
 export interface Cause {
-  /** The diagnosis that explains them; null if there is none. */
+  /** The diagnosis that explains the checks; null if there is none. */
   readonly diagnosis: Diagnosis | null;
-  /** What they have in common. Empty for a single check, which has its own title. */
+  /** What the checks have in common. Empty for a single check, which has its own title. */
   readonly title: string;
   readonly members: readonly ScenarioResult[];
 }
@@ -30,12 +30,12 @@ export function causesOf(results: readonly ScenarioResult[], diagnosis: ResultDo
   return [...explained.filter(({ members }) => members.length > 0), ...rest.toSorted(byFailures)];
 }
 
-/** Whether it is a cause of failures or diagnosed; otherwise it is a group of warnings. */
+/** Whether a group is diagnosed or contains a failure. Otherwise it contains only warnings. */
 export function isCause({ diagnosis, members }: Cause): boolean {
   return diagnosis !== null || members.some(({ verdict }) => verdict === 'fail');
 }
 
-/** Adds the findings without a failed check, such as that nothing is listening on the port: they come first. */
+/** Prepends the findings that no failed check shows, such as that nothing is listening on the port. */
 export function withFindings(causes: readonly Cause[], diagnoses: readonly Diagnosis[]): Cause[] {
   const shown = new Set(causes.map(({ diagnosis }) => diagnosis));
   const others = diagnoses.filter((one) => !shown.has(one));
@@ -48,8 +48,8 @@ export function withFindings(causes: readonly Cause[], diagnoses: readonly Diagn
 }
 
 /**
- * Adds the diagnosis of a full run for the checks that still fail in the same way, because the few outcomes of a
- * partial run allow no diagnosis.
+ * Adds to a partial run the full run's diagnosis of the checks that still fail in the same way, because a partial run
+ * has too few outcomes for its own diagnosis.
  */
 export function withDiagnosisOf(full: ResultDocument, document: ResultDocument): ResultDocument {
   const before = new Map(full.results.map((result) => [result.id, causeKey(result)]));
@@ -99,12 +99,12 @@ export function titleOf({ members: [first], title }: Cause): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** What is wrong, or, when the document does not say, what was checked. */
+/** Returns the defect, or the title of the check if the document states no defect. */
 export function defectIn({ defect, title }: ScenarioResult): string {
   return defect ?? title;
 }
 
-/** Groups in the order of their first members. */
+/** Groups items by key, in the order in which the keys first occur. */
 export function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): [key: string, members: T[]][] {
   const groups = new Map<string, T[]>();
   for (const item of items) {

@@ -11,26 +11,26 @@ export function bytesOf({ text, base64 }: Pick<Bytes, 'text' | 'base64'>): Uint8
 export interface ChangedBytes {
   readonly start: number;
   readonly end: number;
-  /** What the control contains instead. */
+  /** The control's bytes in this place. */
   readonly removed: Uint8Array;
 }
 
 interface Token {
   readonly text: string;
-  /** Whether it differs between two valid deliveries, as ids and addresses do. */
+  /** Whether the part also differs between two valid deliveries, as ids and addresses do. */
   readonly isFresh: boolean;
 }
 
 /** Matches words, whitespace, and single other bytes. A multi-byte character is one word and is never split. */
 const TOKEN = /[A-Za-z0-9_\x80-\xff]+|[ \t\r\n]+|[\s\S]/g;
 
-/** With more edits than this, the bodies count as entirely different. */
+/** Bodies with more edits than this are treated as entirely different. */
 const MAX_EDITS = 1000;
 
-/** If a larger part of the body has changed, it is another notification, and marks would not help. */
+/** If a larger fraction of the body has changed, it is another notification, and marking changes would not help. */
 const MAX_CHANGED_PART = 0.7;
 
-/** Maximum difference between the timestamps of two deliveries, in seconds. */
+/** Maximum difference in seconds between two numbers for both to be timestamps of the same run. */
 const MAX_CLOCK_SECONDS = 3600;
 
 /**

@@ -10,8 +10,8 @@ import { answerInWords, partialInWords, reasonOf } from './wording.ts';
 type Results = ReadonlyMap<string, ScenarioResult>;
 
 /**
- * What the new run `now` changes compared with the old run `before`. Checks are matched by their ids, former ids by the
- * check that replaces them. Failures in a baseline are listed like others, but are not counted in `newFailures`.
+ * Compares the new run `now` with the old run `before`. Checks are matched by id; a former id matches the check that
+ * replaced it. Failures in a baseline are listed like others, but not counted in `newFailures`.
  */
 export function compareRuns(before: ResultDocument, now: ResultDocument): Comparison {
   const [earlier, current] = [byCurrentId(before.results), byCurrentId(now.results)];
@@ -40,7 +40,7 @@ function runOf({ counts, partial, startedAt, target, tool, verdict }: ResultDocu
 const isBad = ({ verdict }: ScenarioResult): boolean => verdict === 'fail' || verdict === 'warn';
 const isDecided = (result: ScenarioResult): boolean => isBad(result) || result.verdict === 'pass';
 
-/** Of former ids that became one check, a failure is kept. */
+/** Maps results by current id. If several former ids became one check, a failure or warning is kept. */
 function byCurrentId(results: readonly ScenarioResult[]): Results {
   const found = new Map<string, ScenarioResult>();
   for (const result of results) {
@@ -82,17 +82,17 @@ function comparedCheck(id: string, old: ScenarioResult | undefined, now: Scenari
   return { id, suite, title, before: old?.verdict ?? null, now: now?.verdict ?? null, detail };
 }
 
-/** All causes of failures, those in a baseline included: a baseline may be in one run only. */
+/** Returns all causes of failures, including those in a baseline, because only one of the runs may have a baseline. */
 function causesIn({ diagnosis, results }: ResultDocument): Cause[] {
   return withFindings(causesOf(results.filter(isBad), diagnosis), diagnosis).filter(isCause);
 }
 
-/** Too few checks for a diagnosis: then failures that the runs share have the same causes. */
+/** If a partial run has no diagnosis, adds the old run's diagnosis for the failures that both runs share. */
 function diagnosedLike(before: ResultDocument, now: ResultDocument): ResultDocument {
   return now.partial && now.diagnosis.length === 0 ? withDiagnosisOf(before, now) : now;
 }
 
-/** A cause has the same key in both runs. It is the mistake, because a partial run may not show which fault it is. */
+/** Returns the key that a cause has in both runs: its mistake, because a partial run may not determine the fault. */
 function keyOf({ diagnosis, members: [first] }: Cause): string {
   return diagnosis?.mistake ?? diagnosis?.fault ?? (first === undefined ? '' : causeKey(first));
 }
@@ -103,10 +103,10 @@ function causeIn(cause: Cause): ComparedCause['now'] {
   return { fault: cause.diagnosis?.fault ?? null, title: titleOf(cause), checks: idsIn(cause) };
 }
 
-/** New causes first, then those that need a look, then those that are gone. */
+/** The order of the list: new causes first, gone ones last. */
 const ORDER: readonly ComparedCause['state'][] = ['new', 'changed', 'same', 'not-decided', 'gone'];
 
-/** The causes of a run, by key and by the checks that they explain. */
+/** One of the two runs: its results, and its causes by key and by the check that they explain. */
 interface Side {
   readonly causes: readonly Cause[];
   readonly byKey: ReadonlyMap<string, Cause>;
@@ -133,7 +133,7 @@ function compareCauses(before: Side, now: Side): ComparedCause[] {
   });
   const others = [...left].map((cause): ComparedCause => {
     const same = before.byKey.get(keyOf(cause));
-    // Failures of one cause may have several causes now: then none of them is new.
+    // One old cause may have become several, none of which is new.
     const origin = same ?? (cause.members.length === 0 ? undefined : counterpartOf(cause, before));
     if (origin === undefined) return { state: 'new', before: null, now: causeIn(cause) };
     return { state: same === undefined ? 'changed' : 'same', before: causeIn(origin), now: causeIn(cause) };
@@ -141,9 +141,9 @@ function compareCauses(before: Side, now: Side): ComparedCause[] {
   return [...others, ...compared].toSorted((one, other) => ORDER.indexOf(one.state) - ORDER.indexOf(other.state));
 }
 
-/** The cause of most of these checks in the other run, if at least half of those with a verdict there fail. */
+/** Returns the other run's cause for most of these checks, if at least half of those judged there fail or warn. */
 function counterpartOf(cause: Cause, { causes, ofCheck, results }: Side): Cause | undefined {
-  // A finding without checks, as when nothing is listening, is only replaced by another one.
+  // A finding without checks, such as that nothing is listening, can only become another such finding.
   if (cause.members.length === 0) return causes.find(({ members }) => members.length === 0);
   const ids = idsIn(cause);
   const decided = ids.flatMap((id) => results.get(id) ?? []).filter(isDecided);
@@ -154,7 +154,7 @@ function counterpartOf(cause: Cause, { causes, ofCheck, results }: Side): Cause 
   return [...shares].toSorted(([, one], [, other]) => other - one)[0]?.[0];
 }
 
-/** What became of a cause that is not found any more; null when the new run has none of its checks. */
+/** Returns the state of a cause that the new run does not have; null if the new run has none of its checks. */
 function endOf(cause: Cause, now: Results): 'gone' | 'not-decided' | null {
   const results = idsIn(cause).flatMap((id) => now.get(id) ?? []);
   if (cause.members.length > 0 && results.length === 0) return null;
@@ -187,7 +187,7 @@ function notesOn(before: ResultDocument, now: ResultDocument): Comparison['notes
   return notes;
 }
 
-/** Origin and path of a URL: its query may have a token. */
+/** Returns the URL without its query, which may contain a token. */
 function placeOf(url: string): string {
   return url.split(/[?#]/, 1).join('');
 }

@@ -19,18 +19,18 @@ const run = z.strictObject({
 const check = z.strictObject({
   id: wording,
   suite: wording,
-  /** What is checked. */
+  /** The title of the check. */
   title: wording,
-  /** The verdict in the old run; null when the old run does not have the check. */
+  /** The verdict in the old run; null if the old run does not have the check. */
   before: z.enum(VERDICTS).nullable(),
-  /** The verdict in the new run; null when the new run does not have the check. */
+  /** The verdict in the new run; null if the new run does not have the check. */
   now: z.enum(VERDICTS).nullable(),
   /** What the endpoint answers now, or why the check has no verdict now; empty for a pass. */
   detail: text,
 });
 
 const causeIn = z.strictObject({
-  /** The fault in the diagnosis; null for checks that went wrong in the same way and that no fault explains. */
+  /** The diagnosed fault; null if the checks failed in the same way but no known fault explains them. */
   fault: wording.nullable(),
   title: text,
   checks: z.array(wording),
@@ -40,27 +40,27 @@ export const comparisonDocument = z.strictObject({
   schemaVersion: z.literal(1),
   before: run,
   now: run,
-  /** Why the runs are hardly comparable, one sentence each; empty when nothing is known against it. */
+  /** Reasons why the comparison may mislead, such as different endpoints; empty if none are known. */
   notes: z.array(z.strictObject({ code: z.enum(NOTE_CODES), text })),
-  /** Checks that both runs have. */
+  /** The number of checks that both runs have. */
   shared: z.int().nonnegative(),
-  /** How many checks of `new` fail the new run: 0 gives exit code 0. */
+  /** How many checks in `new` fail the new run. The exit code is 0 if there are none, otherwise 1. */
   newFailures: z.int().nonnegative(),
   /**
-   * The causes of failures. `changed`: most of its checks still fail, from another cause. `not-decided`: the new run
-   * has no verdict of any of its checks. `gone`: most of its checks pass.
+   * The causes of failures. `changed`: most of its checks still fail, from another cause. `not-decided`: none of its
+   * checks has a verdict in the new run. `gone`: neither the same nor another cause was found for its checks.
    */
   causes: z.array(z.strictObject({ state: z.enum(CAUSE_STATES), before: causeIn.nullable(), now: causeIn.nullable() })),
-  /** Failed or warned before, and pass now. */
+  /** Checks that failed or warned before, and pass now. */
   fixed: z.array(check),
-  /** Fail or warn now and did not before, or warned before and fail now. */
+  /** Checks that fail or warn now and did not before, and those that warned before and fail now. */
   new: z.array(check),
   stillFailing: z.array(check),
-  /** Passed, failed or warned before, and have no verdict now. */
+  /** Checks that passed, failed or warned before, and have no verdict now. */
   notDecided: z.array(check),
-  /** Only in the new run, whatever their verdict. */
+  /** Checks that only the new run has, whatever their verdict. */
   added: z.array(check),
-  /** Only in the old run. */
+  /** Checks that only the old run has. */
   removed: z.array(check),
 });
 
@@ -68,7 +68,7 @@ export type Comparison = z.infer<typeof comparisonDocument>;
 export type ComparedCheck = z.infer<typeof check>;
 export type ComparedCause = Comparison['causes'][number];
 
-/** The JSON Schema of a comparison (draft 2020-12). */
+/** Returns the JSON Schema of a comparison (draft 2020-12). */
 export function comparisonSchema(): JsonObject {
   return published(comparisonDocument, 'hookproof comparison of two runs, schemaVersion 1');
 }

@@ -4,7 +4,7 @@ import { counted } from './layout.ts';
 import type { Verdict } from './result-document.ts';
 import { fullRunInWords, suitesOf } from './wording.ts';
 
-/** "3 fixed, 1 new, 2 still failing since the run of 2026-11-26 10:02 UTC". */
+/** Formats "3 fixed, 1 new, 2 still failing since the run of 2026-11-26 10:02 UTC". */
 export function changesSince({
   before,
   fixed,
@@ -20,28 +20,28 @@ export function changesSince({
   return `${parts.join(', ')} since the run of ${timeOf(before)}${of}`;
 }
 
-/** "2026-11-26 10:02 UTC". */
+/** Formats "2026-11-26 10:02 UTC". */
 export function timeOf({ startedAt }: Comparison['before']): string {
   return `${startedAt.slice(0, 16).replace('T', ' ')} UTC`;
 }
 
-/** "NOT CONFORMANT on 2026-11-26 at 10:02 UTC (34 failed, 606 passed)". */
+/** Formats "NOT CONFORMANT on 2026-11-26 at 10:02 UTC (34 failed, 606 passed)". */
 export function runInWords(run: Comparison['before']): string {
   return `${fullRunInWords(run)}${run.partial ? ', a partial run' : ''}`;
 }
 
-/** "1 NEW FAILURE", and the verdict whose sign stands for it. */
+/** Returns the headline, such as "1 NEW FAILURE", and the verdict whose sign is shown with it. */
 export function comparisonHeadline({ newFailures, notDecided }: Comparison): { headline: string; sign: Verdict } {
   if (newFailures > 0) return { headline: counted(newFailures, 'NEW FAILURE', 'NEW FAILURES'), sign: 'fail' };
   if (notDecided.length === 0) return { headline: 'NOTHING NEW FAILS', sign: 'pass' };
   return { headline: `NOTHING NEW FAILS, ${notDecided.length} WITHOUT A VERDICT`, sign: 'inconclusive' };
 }
 
-/** What decided the exit code: "Exit code 1: 2 checks fail that did not fail before". */
+/** Describes what decided the exit code: "Exit code 1: 2 checks fail that did not fail before". */
 export function comparisonDecision({ newFailures, new: broken }: Comparison): string {
   const failing = `${counted(newFailures, 'check')} ${newFailures === 1 ? 'fails' : 'fail'} that did not fail before`;
   if (newFailures > 0) return `Exit code 1: ${failing}`;
-  const rest = broken.length > 0 ? `; ${broken.length} new are warnings, known or not scored` : '';
+  const rest = broken.length > 0 ? `; not counted: ${broken.length} new (warnings, known or not scored)` : '';
   return `Exit code 0: nothing new fails${rest}`;
 }
 
@@ -53,7 +53,7 @@ export const CAUSE_SIGNS: Readonly<Record<ComparedCause['state'], Verdict>> = {
   gone: 'pass',
 };
 
-/** "was: A; is now: B (12 checks before, 4 now)": what became of a cause, and the checks that show it. */
+/** Describes how a cause changed: the title "was: A; is now: B", and the size "12 checks before, 4 now". */
 export function causeChange({ before, now, state }: ComparedCause): { title: string; size: string } {
   const title = (now ?? before)?.title ?? '';
   const [old, current] = [before?.checks.length ?? 0, now?.checks.length ?? 0];
@@ -62,7 +62,7 @@ export function causeChange({ before, now, state }: ComparedCause): { title: str
   return { title: state === 'changed' ? `was: ${before?.title}; is now: ${title}` : title, size: then + today };
 }
 
-/** "passed before"; null is the verdict of a check that the old run does not have. */
+/** Formats the verdict in the old run: "passed before", "not in the old run". */
 function wasBefore({ before }: ComparedCheck): string {
   if (before === null) return 'not in the old run';
   if (before === 'pass' || before === 'fail') return before === 'pass' ? 'passed before' : 'failed before';
@@ -73,13 +73,13 @@ function wasBefore({ before }: ComparedCheck): string {
 export interface ComparedList {
   readonly name: string;
   readonly checks: readonly ComparedCheck[];
-  /** Whether many of its checks usually share one `detail`. */
+  /** Whether to group the checks by `detail`, which many of them usually share. */
   readonly isByReason?: boolean;
-  /** What is said about a check after its id. */
+  /** Returns the text after the id of a check. */
   readonly say: (check: ComparedCheck) => string;
 }
 
-/** The lists with a check. Checks that one of the runs does not have are listed by {@link onlyInOne}. */
+/** Returns the non-empty lists. {@link onlyInOne} covers the checks that one of the runs does not have. */
 export function comparedLists(comparison: Comparison): ComparedList[] {
   const lists: ComparedList[] = [
     { name: 'New', checks: comparison.new, say: (check) => `${check.detail}; ${wasBefore(check)}` },
@@ -95,7 +95,7 @@ export function comparedLists(comparison: Comparison): ComparedList[] {
   return lists.filter(({ checks }) => checks.length > 0);
 }
 
-/** "3 checks only in the new run: 2 in http, 1 in tls". Empty when both have the same checks. */
+/** Formats "3 checks only in the new run: 2 in http, 1 in tls"; empty if both runs have the same checks. */
 export function onlyInOne({ added, removed }: Comparison): string[] {
   const line = (checks: readonly ComparedCheck[], which: string) =>
     checks.length === 0 ? [] : [`${counted(checks.length, 'check')} only in the ${which} run: ${suitesOf(checks)}`];

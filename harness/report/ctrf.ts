@@ -3,9 +3,9 @@
  *
  * Passes and warnings are `passed`, but a strict run's warnings are `failed`, like failures. Results that are not
  * applicable, known or not scored are `skipped`. Inconclusive results and harness errors are `other`, because the
- * schema has no status for errors, and `failed` would blame the endpoint. Tools that count only failures must not take
- * such a run for a success, so a run without a verdict, an incomplete run and a stale baseline entry each add a failed
- * test.
+ * schema has no status for errors, and `failed` would blame the endpoint. So that tools
+ * that count only failures do not show a success, a run without a verdict, an incomplete run and a stale baseline
+ * entry each add a failed test.
  *
  * Only fields of the first schema releases are used, because those allow no others.
  */
@@ -16,7 +16,7 @@ import { details, incompleteness, message, testOutcomeOf, whySkipped } from './o
 import type { ResultDocument, ScenarioResult } from './result-document.ts';
 import { exitCodeOf } from './verdict.ts';
 
-/** The version of the specification, which is a working draft. */
+/** The version of the CTRF specification, a working draft. */
 const SPECIFICATION = '0.0.0';
 
 const STATUS = { failure: 'failed', error: 'other', skipped: 'skipped', passed: 'passed' } as const;

@@ -1,4 +1,4 @@
-/** The partners of the register as a table for spreadsheets: RFC 4180, one line a partner. */
+/** Renders the partners in the register as CSV for spreadsheets (RFC 4180): one line per partner. */
 
 import { visible } from '../../contract/visible.ts';
 import { endpointOf, judgedBy, type Standing } from '../register/standing.ts';
@@ -21,7 +21,7 @@ const COLUMNS: readonly (readonly [name: string, of: (standing: Standing) => str
 ];
 
 /**
- * What begins like a formula would be computed by the spreadsheet that opens the file, so an apostrophe makes it text.
+ * Formats a cell. A leading apostrophe keeps spreadsheets from evaluating text that looks like a formula.
  */
 function cell(value: string | number | null): string {
   if (value === null) return '';
@@ -32,8 +32,8 @@ function cell(value: string | number | null): string {
 }
 
 /**
- * With a line of names first, and lines that end in CR LF. The suites follow as columns of the number of failures in
- * each.
+ * Renders a header line and one line per partner, each ending in CR LF. The last columns have the number of failures in
+ * each suite.
  */
 export function renderFleetCsv(standings: readonly Standing[]): string {
   const suitesOf = (standing: Standing) => judgedBy(standing)?.suites ?? {};

@@ -91,7 +91,7 @@ function bulletList<T>(items: readonly T[], line: (item: T) => string): string[]
   return [...items.slice(0, MAX_LISTED).map((item) => `- ${line(item)}`), ...(left > 0 ? [`- and ${left} more`] : [])];
 }
 
-/** Renders a folded list; nothing if it is empty. */
+/** Renders a folded list; nothing if there are no items. */
 function foldedList<T>(title: string, items: readonly T[], line: (item: T) => string): string[] {
   return items.length === 0 ? [] : folded(`${title} (${items.length})`, bulletList(items, line));
 }
@@ -145,7 +145,7 @@ export function renderSummary(document: ResultDocument, limit = MAX_SUMMARY_BYTE
   return text;
 }
 
-/** Markdown from hostile text. Every function gives one line. */
+/** The functions below render untrusted text as Markdown on one line. */
 
 /** Maximum number of characters shown of one text. */
 const MAX_CHARACTERS = 600;

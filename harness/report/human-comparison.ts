@@ -1,4 +1,4 @@
-/** A comparison of two runs as text for a terminal, in the layout of the report of a run. */
+/** Renders a comparison of two runs for a terminal, in the layout of a run's report. */
 import { groupBy } from './causes.ts';
 import type { ComparedCause, Comparison } from './comparison-document.ts';
 import {
@@ -16,10 +16,10 @@ import { createLayout, displayWidth, type Layout, type ReportOptions } from './l
 import type { Verdict } from './result-document.ts';
 import { namesOf } from './wording.ts';
 
-/** Causes and checks that are named without `--verbose`. One more is shown rather than counted. */
+/** Maximum number of causes and of checks per list without `--verbose`. A single further one is shown, not counted. */
 const MAX_SHOWN = 5;
 
-/** The comparison as text, ending with a newline. `names` are the files of the old and the new run. */
+/** Renders the comparison, ending with a newline. `names` are the files of the old and the new run. */
 export function renderComparison(
   comparison: Comparison,
   names: readonly [before: string, now: string],

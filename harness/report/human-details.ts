@@ -57,7 +57,7 @@ function renderFault(fault: Diagnosis, layout: Layout): string[] {
     ...field('why', why),
     ...field('fix', fix, 'cyan'),
     ...field('for', stack === null ? '' : `${stack.name} (${stack.source})`, 'dim'),
-    // Without a mistake, there is nothing more to explain.
+    // Without `seen`, the fault is not a mistake in the library, and `explain` adds nothing.
     ...field('more', seen === '' ? '' : `hookproof explain ${fault.fault}`),
     ...field('same as', alike.length === 0 ? '' : `${namesOf(alike)}: this run cannot distinguish them`, 'dim'),
   ];

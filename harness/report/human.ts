@@ -218,7 +218,7 @@ function renderToDo(document: ResultDocument, causes: readonly Cause[], layout: 
   ];
 }
 
-/** The causes of a run in a test, whose options select the checks of a cause. */
+/** Renders the causes of a run that a test started: the test's options, not a command, select the checks of a cause. */
 function renderToDoInTest(causes: readonly Cause[], layout: Layout): string[] {
   if (causes.length === 0) return [];
   return [

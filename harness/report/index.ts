@@ -47,14 +47,14 @@ export {
   writeTexts,
 } from './write-reports.ts';
 
-// Modules that a run on a terminal does not need are loaded on demand.
+// These modules are loaded on demand, because a run on a terminal does not need them.
 
 /** Renders the HTML report. */
 export async function renderHtml(document: ResultDocument): Promise<string> {
   return (await import('./html/report-page.ts')).renderHtml(document);
 }
 
-/** The HTML page about two runs. */
+/** Renders the comparison of two runs as an HTML page. */
 export async function renderComparisonPage(
   comparison: Comparison,
   files: readonly [before: ComparedFile, now: ComparedFile],
@@ -62,12 +62,12 @@ export async function renderComparisonPage(
   return (await import('./html/comparison-page.ts')).renderComparisonPage(comparison, files);
 }
 
-/** The HTML page about all partners. */
+/** Renders the standings of all partners as an HTML page. */
 export async function renderFleetHtml(view: FleetView): Promise<string> {
   return (await import('./html/fleet-page.ts')).renderFleetPage(view);
 }
 
-/** The partners as CSV. */
+/** Renders the standings as CSV. */
 export async function renderFleetCsv(standings: readonly Standing[]): Promise<string> {
   return (await import('./fleet-csv.ts')).renderFleetCsv(standings);
 }

@@ -5,8 +5,8 @@ import type { ResultDocument, RunEvent } from './result-document.ts';
 const EVENT_VERSION = 1;
 
 /**
- * Matches characters that JSON may contain and that control a terminal or are invisible. They occur only inside
- * strings.
+ * Matches characters that control a terminal or are invisible, and that JSON does not require to be escaped. In JSON,
+ * they occur only inside strings.
  */
 const UNSEEN = /[\x7f-\x9f\p{Cf}\p{Zl}\p{Zp}]/gu;
 
@@ -17,16 +17,15 @@ function escapeOf(character: string): string {
 }
 
 /**
- * Serialises JSON with control and invisible characters escaped, which parsing reverts. `##[`, which starts a command
- * in a GitHub Actions log, is escaped, too.
+ * Serialises a value as JSON with escapes for control and invisible characters, and for `##[`, which starts a command
+ * in a GitHub Actions log. Parsing restores the value.
  */
 export function visibleJson(value: unknown, indent?: number): string {
   return JSON.stringify(value, undefined, indent).replace(UNSEEN, escapeOf).replaceAll('##[', '##\\u005b');
 }
 
 /**
- * Renders the document itself, indented, ending with a newline. Control and invisible characters are escaped, which
- * parsing reverts.
+ * Renders the document as indented JSON, ending with a newline, with escapes for control and invisible characters.
  */
 export function renderJson(document: ResultDocument): string {
   return `${visibleJson(document, 2)}\n`;
@@ -37,7 +36,7 @@ export function renderEvent(event: RunEvent): string {
   return `${visibleJson({ schemaVersion: EVENT_VERSION, ...event })}\n`;
 }
 
-/** Yields the events of a run with this document, without the notices, which are in no document. */
+/** Yields the events of the run, except notices, which a document does not contain. */
 function* eventsOf(document: ResultDocument): Generator<RunEvent> {
   const { target, seed, planned, startedAt, results } = document;
   yield { type: 'run-started', url: target.url, seed, planned, startedAt };

@@ -42,7 +42,7 @@ export function renderJunit(document: ResultDocument): string {
     );
     suites.push(suite('baseline', 0, failures, cases));
   }
-  // An interrupted run must not look successful.
+  // An incomplete run must not look successful.
   if (missing !== null) {
     const open = caseOfRun('every planned check is judged', 'run', 'error', missing, 'incomplete');
     suites.push(suite('run', 0, ['error'], [open]));
@@ -77,7 +77,7 @@ function propertiesOf(document: ResultDocument): string {
   return element('properties', {}, { children: values.map(([name, value]) => element('property', { name, value })) });
 }
 
-/** Renders the causes as properties: how many, then "cause.1" and what belongs to it, "cause.2" and so on. */
+/** Renders the causes as properties: their number, then "cause.1", "cause.1.fix" and so on. */
 function causeProperties(document: ResultDocument): Property[] {
   const { causes } = causesIn(document);
   const found = causes.flatMap((cause, at): Property[] => {

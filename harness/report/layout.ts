@@ -15,17 +15,17 @@ export interface TerminalOptions {
 
 /** Options of the terminal report. */
 export interface ReportOptions extends TerminalOptions {
-  /** Shows every finding in full, and what the short report only counts. */
+  /** Whether to show every finding in full, and everything that the short report only counts. */
   readonly verbose?: boolean;
-  /** The written reports, with absolute paths. */
+  /** The report files that were written, with absolute paths. */
   readonly files?: readonly { readonly name: string; readonly path: string }[];
-  /** What the run changed since an earlier run of the endpoint. */
+  /** The comparison with an earlier run against the endpoint. */
   readonly comparison?: Comparison;
 }
 
 type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
 
-/** Wider prose is hard to read, so wider terminals are not filled. */
+/** Maximum width, because longer lines are hard to read. */
 const MAX_COLUMNS = 120;
 const MIN_COLUMNS = 40;
 
@@ -41,7 +41,7 @@ const SIGNS: Readonly<Record<Verdict, readonly [unicode: string, ascii: string, 
 /** Matches the start of a line that GitHub Actions treats as a command, after any spaces. */
 const WORKFLOW_COMMAND = /^(\s*)(?=::|##\[)(.)/;
 
-/** Escapes the first character of a workflow command. Our own lines never begin like one. */
+/** Escapes the first character of a line that looks like a workflow command; only untrusted text can. */
 function withoutCommand(line: string): string {
   return line.replace(WORKFLOW_COMMAND, (_all, spaces: string, first: string) => {
     return `${spaces}\\x${first.charCodeAt(0).toString(16)}`;
@@ -95,7 +95,7 @@ export function createLayout(options: TerminalOptions): Layout {
       const lines = [lead + first];
       for (const part of rest) {
         const longer = `${lines.at(-1)} ${part}`;
-        // The shells of Windows do not join lines.
+        // Windows shells do not continue a line after a backslash.
         if (displayWidth(longer) + CONTINUED.length <= width || process.platform === 'win32')
           lines.splice(-1, 1, longer);
         else lines.push(`${' '.repeat(displayWidth(lead) + 2)}${part}`);
@@ -119,11 +119,12 @@ export function counted(count: number, singular: string, plural = `${singular}s`
   return `${count} ${count === 1 ? singular : plural}`;
 }
 
-/** Matches text whose characters take one column each, which most texts are. */
+/** Matches text whose characters take one column each, as in most texts. */
 const NARROW = /^[ -~…·✓✗]*$/;
 
 /**
- * Loads a library for other characters on demand. Its Unicode tables take longer to load than most reports to render.
+ * Loads the library for other characters on demand, because loading its Unicode tables takes longer than rendering most
+ * reports.
  */
 const require = createRequire(import.meta.url);
 const libraries = {
@@ -135,7 +136,7 @@ const libraries = {
   },
 };
 
-/** Longer lines with wide characters are cut before layout: 40,000 emoji take half a minute. */
+/** Longer lines with wide characters are cut before layout, which would take half a minute for 40,000 emoji. */
 const MAX_WIDE_LINE = 4_000;
 
 function cutIfWide(line: string): string {

@@ -31,19 +31,19 @@ interface State {
   suite: string;
   failures: number;
   warnings: number;
-  /** Reasons of inconclusive checks already printed: a receiver that is down gives each check the same reason. */
+  /** Reasons of inconclusive checks that were printed. If the receiver is down, all checks have the same reason. */
   readonly reasons: Set<string>;
   /** The number of findings so far. */
   shown: number;
-  /** The number of notes so far: a receiver that restarts causes dozens. */
+  /** The number of notes so far. A receiver that restarts causes dozens. */
   notes: number;
   /** The last reported remaining time, and when it was reported. */
   left: { readonly ms: number; readonly atMs: number } | null;
-  /** When the last progress line was printed. */
+  /** When the last progress line was printed, by `now`. */
   printedAtMs: number;
 }
 
-/** Without a terminal, the longest time between two progress lines. */
+/** Maximum time between two progress lines without a terminal. */
 const MAX_QUIET_MS = 25_000;
 
 /** Returns the remaining time in words; empty while it is unknown. */

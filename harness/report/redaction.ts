@@ -54,9 +54,9 @@ export function redactDocument(document: ResultDocument, redactor: Redactor): Re
   return redactValue(document, documentPlan, remembering(redactor, document, documentPlan)) as ResultDocument;
 }
 
-/** A separator that is part of no encoding, escape or line break, so that each text is read as if it were alone. */
+/** Separates joined texts. It occurs in no encoding, escape or line break, so no match can span two texts. */
 const SEPARATOR = '\x01';
-/** Matches text that may be a list of numbers or of hexadecimal bytes, which is then read as a whole. */
+/** Matches text that may be a list of numbers or hexadecimal bytes. Such text is searched separately. */
 const MAY_BE_LIST = /(?:[0-9a-f]{1,3}[\s:.,;_=-]{1,12}(?:0x)?){9}/i;
 
 /**

@@ -39,7 +39,7 @@ function findShort(text: string, short: readonly { readonly pattern: RegExp; rea
   );
 }
 
-/** Returns the longest marker that does not itself contain a secret: a secret may be the word "redacted". */
+/** Returns the longest marker that contains no secret: a secret may be the word "redacted". */
 function chooseMarker(name: string, isSecret: (text: string) => boolean): string {
   const candidates = [`[redacted:${name}]`, '[redacted]', '[***]', '<---->'];
   return candidates.find((candidate) => !isSecret(candidate)) ?? '';
@@ -82,7 +82,7 @@ export function createRedactor(options: { readonly values: readonly NamedSecret[
       return spans.length === 0 ? input : replaceSpans(input, spans, markerFor);
     },
     bytes(input) {
-      // Latin-1 has one character per byte, so that nothing is lost.
+      // Latin-1 has one character per byte, so no byte is lost.
       const characters = Buffer.from(input.buffer, input.byteOffset, input.byteLength).toString('latin1');
       const spans = spansOf(characters);
       if (spans.length === 0) return input;

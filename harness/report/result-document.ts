@@ -177,7 +177,7 @@ const shardRecord = z.strictObject({
   stackGiven: z.enum(STACKS).nullable(),
   /** The entries of the baseline; null without one. */
   entries: z.array(z.strictObject({ scenario: text, reason: text, owner: text, expires: text })).nullable(),
-  /** The observations by which the scenarios about the whole run are judged. */
+  /** The observations from which the checks of the whole run are judged. */
   seen: z.strictObject({
     answerTimesMs: z.array(z.number().nonnegative()),
     leaks: z.array(z.strictObject({ leak: z.enum(Object.keys(LEAKS) as [Leak, ...Leak[]]), scenario: wording })),
@@ -212,7 +212,7 @@ const shardRecord = z.strictObject({
   }),
 });
 
-/** How many checks have each verdict. */
+/** The number of checks with each verdict. */
 export const counts = z.strictObject({
   pass: z.int().nonnegative(),
   fail: z.int().nonnegative(),
@@ -225,7 +225,7 @@ export const counts = z.strictObject({
 /** The last run of the whole catalogue against an endpoint. `startedAt` is ISO 8601, `version` that of hookproof. */
 const fullRun = z.strictObject({ startedAt: wording, version: wording, verdict: z.enum(RUN_VERDICTS), counts });
 
-/** What is stored about the runs against an endpoint, schema version 1. */
+/** The stored data about the last runs against an endpoint, schema version 1. */
 export const lastRunDocument = z.strictObject({
   schemaVersion: z.literal(1),
   full: fullRun.nullable(),
@@ -276,11 +276,11 @@ export const resultDocument = z.strictObject({
   rotation: z
     .strictObject({ steps: z.array(z.enum(ROTATION_STEPS)), switchedBy: z.enum(['command', 'person']) })
     .optional(),
-  /** Set when the endpoint was an app of a test, whose port is gone: no command repeats the run. */
+  /** Set if the endpoint was an app in a test process. Its port is closed, so no command can repeat the run. */
   inProcess: z.literal(true).optional(),
-  /** The file of the receiver's code that the user has named, relative to the working directory; absent without one. */
+  /** The source file named with `--code`, relative to the working directory; absent if none was named. */
   code: text.optional(),
-  /** The flags of the run, quoted for a shell, that suggested commands repeat; absent without any. */
+  /** The flags that suggested commands must repeat, quoted for a shell; absent if there are none. */
   flags: text.optional(),
   /**
    * The catalogue revision that decides what is scored under a profile. Absent without a profile: everything is scored.
@@ -324,7 +324,7 @@ export const resultDocument = z.strictObject({
   requests: z.int().nonnegative(),
   /** The number of requests answered with 429 and with 503, including repetitions; absent if there were none. */
   turnedAway: z.strictObject({ 429: z.int().nonnegative(), 503: z.int().nonnegative() }).optional(),
-  /** Observations that passed but affect which deliveries are lost or count as delivered; absent if there are none. */
+  /** Behaviour that passes but affects which deliveries are lost or count as delivered; absent if there is none. */
   noted: z.array(z.strictObject({ code: wording, text: wording, checks: z.array(wording) })).optional(),
   counts,
   /**

@@ -7,14 +7,14 @@ import type { ResultDocument, ScenarioResult } from './result-document.ts';
 import { failsTheRun } from './verdict.ts';
 import { headline, namesOf, numbers, reasonOf, VERDICT_SIGN } from './wording.ts';
 
-/** Maximum number of causes shown; the rest is counted. */
+/** Maximum number of causes to show; the others are counted. */
 const MAX_CAUSES = 5;
 /** Maximum number of checks of a cause that get a line each. */
 const MAX_MEMBERS = 3;
 
 /**
- * Renders a finished run. `failedBefore` are the checks that failed until now; `left` is how many fail now;
- * `isContinued`: the full run follows at once. The document must be redacted.
+ * Renders a finished run. `failedBefore`: the checks that failed before; `left`: the number that fail now;
+ * `isContinued`: whether the full run follows at once. The document must be redacted.
  */
 export function renderRound(
   document: ResultDocument,
@@ -52,7 +52,7 @@ function causeLines({ diagnosis, members, title }: Cause, isPartial: boolean, la
   const [only] = shown;
   if (title === '' && only !== undefined) return [...layout.paragraph(lead, said(only)), ...fixLines];
   const more = members.length - shown.length;
-  // The title is that of the full run, and may name a number of its deliveries.
+  // The title comes from the full run, and may contain its number of deliveries.
   const inFull = isPartial ? (diagnosis?.agreement ?? 0) : 0;
   const size = [
     (members.length > 1 || inFull > 1) && counted(members.length, 'check'),

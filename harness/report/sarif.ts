@@ -1,7 +1,7 @@
 /**
- * Renders the document as SARIF 2.1.0, as code scanning reads it: a rule is a mistake of the library with its CWE, a
- * result is a cause with the checks that show it. A sender sees no code, so the location is the file that the user
- * names (`code`); GitHub shows only results that have one.
+ * Renders the document as SARIF 2.1.0 for code scanning. A rule is a mistake from the library with its CWE; a result is
+ * a cause with its checks. A sender cannot see the code, so the location of every result is the file that the user
+ * names (`code`). GitHub shows only results with a location.
  */
 import { createHash } from 'node:crypto';
 import { MISTAKES } from '../../contract/mistakes/index.ts';
@@ -12,17 +12,17 @@ import { visibleJson } from './json.ts';
 import type { ResultDocument } from './result-document.ts';
 import { exitCodeOf, failsTheRun, isScored } from './verdict.ts';
 
-/** GitHub sorts alerts by this number: from 9.0 critical, from 7.0 high, from 4.0 medium. */
+/** GitHub derives the severity of alerts from this number: from 9.0 critical, from 7.0 high, from 4.0 medium. */
 const SECURITY_SEVERITY = { critical: '9.5', high: '8.0', medium: '5.5', low: '2.5' } as const;
 
-/** Checks that are named in a message; the others are counted. */
+/** Maximum number of checks named in a message; the others are counted. */
 const MAX_NAMED = 10;
 
 const MISTAKE_OF: ReadonlyMap<string, string> = new Map(
   CATALOGUE.flatMap(({ scenarios }) => scenarios.map(({ id, mistake }) => [id, mistake] as const)),
 );
 
-/** The id of the rule: the mistake, or the first check where no mistake of the library explains the results. */
+/** Returns the rule's id: the mistake, or the first check if no mistake in the library explains the results. */
 function ruleIdOf({ diagnosis, members: [first] }: Cause): string {
   const id = diagnosis?.mistake ?? (first === undefined ? undefined : MISTAKE_OF.get(first.id));
   return id ?? first?.id ?? diagnosis?.fault ?? 'not-known';

@@ -1,4 +1,4 @@
-/** The causes of a run, in the order and number of every report, and what a reader does about each. */
+/** The causes of a run, ordered and numbered as in every report, and how to fix and recheck each. */
 import { quotedUrl } from '../../contract/masked-url.ts';
 import { visible } from '../../contract/visible.ts';
 import { type Cause, causesOf, groupBy, isCause, titleOf, withFindings } from './causes.ts';
@@ -25,30 +25,30 @@ export function causesIn(document: Pick<ResultDocument, 'diagnosis' | 'results' 
 /** Maximum number of checks in the command of a cause. */
 const MAX_IN_COMMAND = 3;
 
-/** The command that runs the endpoint's checks again, with the flags of the run. */
+/** Returns the command that repeats the run, with its flags. */
 export function runCommandOf({ flags, target }: Pick<ResultDocument, 'flags' | 'target'>): string {
   return `hookproof run ${quotedUrl(target.url)}${flags === undefined ? '' : ` ${flags}`}`;
 }
 
-/** The ids of the checks that show whether a cause is gone: one for each kind of answer, failures first. */
+/** Returns the ids of the checks that show whether a cause is fixed: one for each kind of answer, failures first. */
 export function decidingChecks({ members }: Cause): string[] {
   return examplesOf(members, MAX_IN_COMMAND).map(({ id }) => id);
 }
 
-/** The command that checks a cause. */
+/** Returns the command that shows whether a cause is fixed. */
 export function checkCommandOf(cause: Cause, document: ResultDocument): string {
   return [runCommandOf(document), ...decidingChecks(cause).map((id) => `--scenario ${id}`)].join(' ');
 }
 
-/** What explains a cause: the diagnosis, or, without one, the text of its first check. */
+/** Returns the explanation of a cause: from its diagnosis, or if there is none, from its first check. */
 export function aboutCause({ diagnosis, members }: Cause): { fix: string; why: string; members: Cause['members'] } {
   const { fix = '', why = '' } = diagnosis ?? members[0] ?? {};
   return { fix, why, members };
 }
 
 /**
- * Renders the causes as a task for a coding agent, without terminal control characters. Answers of the endpoint are
- * named by status or type of failure.
+ * Renders the causes as a task for a coding agent, without terminal control characters. Answers are described by status
+ * or type of failure, and never quoted.
  */
 export function agentText(document: ResultDocument): string {
   const { causes } = causesIn(document);

@@ -1,10 +1,10 @@
-/** The signs and words that the terminal and the page share for the standing of a partner. */
+/** The signs and words for a partner's standing, which the terminal and the pages share. */
 import type { RegisterEvent } from '../register/record.ts';
 import type { Standing, State } from '../register/standing.ts';
 import { counted } from './layout.ts';
 import type { Verdict } from './result-document.ts';
 
-/** The verdict whose sign stands for each state. */
+/** The verdict whose sign represents each state. */
 export const STATE_SIGNS = {
   certified: 'pass',
   allowed: 'warn',
@@ -15,7 +15,7 @@ export const STATE_SIGNS = {
   uncertified: 'inconclusive',
 } as const satisfies Readonly<Record<State, Verdict>>;
 
-/** The verdict whose sign stands for each event of the register. */
+/** The verdict whose sign represents each event in the register. */
 export const EVENT_SIGNS = {
   certified: 'pass',
   unchanged: 'pass',
@@ -29,13 +29,13 @@ export const EVENT_SIGNS = {
   'harness-error': 'harness-error',
 } as const satisfies Readonly<Record<RegisterEvent, Verdict>>;
 
-/** "production, revision 2, evidence level 1"; empty without a certificate. */
+/** Formats "production, revision 2, evidence level 1"; empty without a certificate. */
 export function certificateInWords({ certificate }: Pick<Standing, 'certificate'>): string[] {
   if (certificate === null) return [];
   return [`${certificate.profile}, revision ${certificate.revision}, evidence level ${certificate.evidenceLevel}`];
 }
 
-/** "5 of 6 partners may get traffic". */
+/** Formats "5 of 6 partners may get traffic". */
 export function trafficInWords(standings: readonly Standing[]): string {
   const allowed = standings.filter(({ mayGetTraffic }) => mayGetTraffic).length;
   return `${allowed} of ${counted(standings.length, 'partner')} may get traffic`;

@@ -24,7 +24,7 @@ export function runVerdict(counts: Counts, strict: boolean): RunVerdict {
   if (counts.harnessError > 0) return 'harness-error';
   if (counts.fail > 0 || (strict && counts.warn > 0)) return 'nonconformant';
   if (counts.inconclusive > 0) return 'inconclusive';
-  // Without any conclusive result, there is no verdict.
+  // Without a pass or a warning, nothing supports "conformant".
   return counts.pass + counts.warn === 0 ? 'inconclusive' : 'conformant';
 }
 
@@ -37,7 +37,7 @@ export function isScored({ scoring }: Pick<ResultDocument, 'scoring'>, { id }: P
   return scoring?.notScored.includes(id) !== true;
 }
 
-/** Whether this result fails the run, unless it is known. */
+/** Whether a check with this verdict fails the run, unless the baseline contains it. */
 export function failsTheRun(verdict: ScenarioResult['verdict'], strict: boolean): boolean {
   return verdict === 'fail' || (strict && verdict === 'warn');
 }
@@ -63,7 +63,7 @@ export interface Decision {
 
 /**
  * Returns the exit code of a run, and what decided it. Known failures do not fail a run; stale baseline entries do.
- * Checks that are not scored have no effect. The codes of an interruption (130, 143) belong to the signal handler.
+ * Checks that are not scored have no effect. The signal handler sets the codes of an interruption (130, 143).
  */
 export function decisionOf(
   document: Pick<ResultDocument, 'baseline' | 'counts' | 'results' | 'scoring' | 'strict'>,

@@ -19,7 +19,7 @@ const VERDICT_WORDS: Readonly<Record<RunVerdict, string>> = {
   'harness-error': 'HARNESS ERROR',
 };
 
-/** Counts the checks that were run, those without a verdict, and those not run. */
+/** Counts the planned checks: run, without a verdict, not run. */
 function runCounts({ counts, planned, results }: ResultDocument): { run: number; judged: number; notRun: number } {
   const judged = counts.pass + counts.fail + counts.warn;
   const left = results.filter(
@@ -71,20 +71,20 @@ export function caveats(document: ResultDocument): string[] {
   return [...lines, ...aboutBaseline(document)];
 }
 
-/** "a selection of checks, stopped at the time limit": why a run is partial. */
+/** Formats why a run is partial: "a selection of checks, stopped at the time limit". */
 export function partialInWords({ interrupted, partialReasons }: ResultDocument): string {
   const fallback = interrupted ? ('interruption' as const) : ('shard' as const);
   return (partialReasons ?? [fallback]).map((reason) => PARTIAL_WORDS[reason]).join(', ');
 }
 
-/** "NOT CONFORMANT on 2026-11-23 at 21:50 UTC (34 failed, 606 passed)". */
+/** Formats "NOT CONFORMANT on 2026-11-23 at 21:50 UTC (34 failed, 606 passed)". */
 export function fullRunInWords({
   counts,
   startedAt,
   verdict,
 }: Pick<FullRun, 'counts' | 'startedAt' | 'verdict'>): string {
   const at = `${startedAt.slice(0, 10)} at ${startedAt.slice(11, 16)} UTC`;
-  // Without a failure, only the warnings of a strict run make it nonconformant.
+  // A nonconformant run without failures was strict: its warnings failed it.
   const strict = verdict === 'nonconformant' && counts.fail === 0 ? ' with --strict' : '';
   return `${VERDICT_WORDS[verdict]} on ${at}${strict} (${numbers({ counts, results: [] })})`;
 }
@@ -155,8 +155,7 @@ export function numbers(document: Pick<ResultDocument, 'counts' | 'results' | 's
 }
 
 /**
- * Formats "304 of 680 planned checks evaluated, 376 not run". The other checks without a verdict are in {@link
- * numbers}.
+ * Formats "304 of 680 planned checks evaluated, 376 not run". {@link numbers} has the other checks without a verdict.
  */
 export function judgedLine(document: ResultDocument): string {
   const { judged, notRun } = runCounts(document);
@@ -250,12 +249,12 @@ export function fixturesOf({ features }: ResultDocument['target']): string {
 }
 
 /**
- * Formats "verifies-reserialised-json, matches 31 of 33 outcomes", or the number of checks that show it: one is weak
- * evidence.
+ * Formats "verifies-reserialised-json, matches 31 of 33 outcomes", or the number of checks that show the mistake: a
+ * single check is weak evidence.
  */
 export function closeness({ fault, mistake, agreement, outcomes }: Diagnosis): string {
   if (outcomes === 1) return `${fault}, shown by one check`;
-  // A mistake predicts no outcomes, so none can be missing.
+  // Unlike a fault, a mistake predicts no outcomes, so there is no ratio to state.
   if (fault === mistake && agreement === outcomes) return `${fault}, shown by ${outcomes} checks`;
   return outcomes === 0 ? fault : `${fault}, matches ${agreement} of ${counted(outcomes, 'outcome')}`;
 }
@@ -265,7 +264,7 @@ export function changeInWords({ stage, label }: { readonly stage: string; readon
   return `${stage === 'sign' ? 'signature' : stage}: ${label}`;
 }
 
-/** Maximum number of names written out. */
+/** Maximum number of names before the rest is counted. */
 const NAMED = 4;
 
 /** Formats "raw-body/spaces, raw-body/tabs and 12 more". */
@@ -309,7 +308,7 @@ export function reasonOf({ observed, reason }: ScenarioResult): string {
   return reason || observed || 'no reason was recorded';
 }
 
-/** What decided a result that the status of one answer does not show. */
+/** The values of `decidedBy` for results that cannot be explained by the status of one answer. */
 const SHOWN_BY_MORE: ReadonlySet<string> = new Set([
   'observation',
   'answers-differ',
@@ -318,7 +317,7 @@ const SHOWN_BY_MORE: ReadonlySet<string> = new Set([
   'receiver-stopped',
 ]);
 
-/** "answered 401, expected 200 or 4xx". */
+/** Formats "answered 401, expected 200 or 4xx". */
 export function answerInWords(result: ScenarioResult): string {
   const { answered, decidedBy, expected, expectedOutcomes = [], observed, reason } = result;
   if (decidedBy !== undefined && SHOWN_BY_MORE.has(decidedBy)) return `${reason || observed}; expected ${expected}`;

@@ -16,7 +16,7 @@ import type { ResultDocument } from './result-document.ts';
 
 export interface WriteOptions {
   readonly stdout: Writable;
-  /** The folder to which relative files are relative. */
+  /** The folder against which relative paths are resolved. */
   readonly cwd: string;
   readonly redactor: Redactor;
   /** The capabilities of standard output. Default: 80 columns, no colour, Unicode. Files never contain colour. */
@@ -25,11 +25,11 @@ export interface WriteOptions {
   readonly streamed?: readonly Reporter[];
   /** The file of the GitHub Actions job summary, to which the `github` reporter appends. */
   readonly summaryFile?: string | undefined;
-  /** Called with a sentence about a report that is not written, for standard error. */
+  /** Called with a sentence for standard error about a report that is not written. */
   readonly notice?: (message: string) => void;
-  /** An earlier run of the same endpoint, redacted: the reports for people say what changed since then. */
+  /** An earlier run against the endpoint, redacted. The terminal and HTML reports show what has changed since. */
   readonly earlier?: ResultDocument | null;
-  /** Whether a runner of GitHub Actions reads standard output: then no line of the terminal report is a command. */
+  /** Whether standard output is a GitHub Actions log. Lines of the terminal report are then never workflow commands. */
   readonly actions?: boolean;
 }
 
@@ -42,8 +42,8 @@ export interface WrittenReport {
 const PLAIN: ReportOptions = { columns: 80, color: false, unicode: true };
 
 /**
- * Returns the path. Throws if it is in `folder` and a symbolic link leads out of it, because links may come with a
- * repository.
+ * Returns the path. Throws if it is in `folder` and a symbolic link leads out of the folder: a repository may contain
+ * such links.
  */
 export function withinFolder(path: string, folder: string): string {
   if (!isInside(path, folder)) return path;
@@ -54,7 +54,7 @@ export function withinFolder(path: string, folder: string): string {
       real = realpathSync(at);
     } catch (error) {
       if (!isNotFound(error)) throw error;
-      // A dangling link exists itself, and writing to it creates its target.
+      // Writing to a dangling link would create its target.
       real = lstatSync(at, { throwIfNoEntry: false }) === undefined ? null : '/';
     }
     if (real === null) continue;
@@ -74,7 +74,7 @@ function isInside(path: string, folder: string): boolean {
  */
 export function placeOf({ file, base }: Reporter & { readonly file: string }, cwd: string): string {
   const place = withinFolder(resolve(cwd, file), base ?? cwd);
-  // Writing to a named pipe would wait for a reader at the end of the run. A shell's pipe, `>(command)`, has its
+  // Writing to a named pipe at the end of the run would wait for a reader. A shell's pipe, `>(command)`, already has a
   // reader.
   if (!INHERITED.test(place) && statSync(place, { throwIfNoEntry: false })?.isFIFO() === true) {
     throw new Error('it is a named pipe, expected a file');
@@ -96,7 +96,7 @@ export function checkReportPlaces(reporters: readonly Reporter[], cwd: string): 
     } catch (error) {
       throw notWritten(reporter.name, resolve(cwd, file), error);
     }
-    // A file is replaced in its folder; a device or a pipe is written to.
+    // Files are replaced, which needs a writable folder; devices and pipes are written to.
     const existing = statSync(place, { throwIfNoEntry: false });
     const obstacle = existing === undefined || existing.isFile() ? whyNotWritable(dirname(place)) : null;
     if (obstacle !== null) {
@@ -132,13 +132,13 @@ async function writeTarget(path: string, text: string): Promise<void> {
   }
   if (existing === undefined) return replaceFile(path, text);
   if (existing.isDirectory()) throw new Error('it is a directory');
-  // A link within the folder has its target replaced; a pipe or a device is written to and never replaced.
+  // If the file is a link within the folder, its target is replaced. Pipes and devices are written to.
   return existing.isFile() ? replaceFile(await realpath(path), text) : writeFile(path, text);
 }
 
 function writeStream(stream: Writable, text: string): Promise<void> {
   return new Promise((done, failed) => {
-    // A failing stream reports the error twice: to the callback, and as an event, which must have a listener.
+    // A failing stream reports its error to the callback and also as an event, which needs a listener.
     const ignore = (): void => undefined;
     stream.on('error', ignore);
     stream.write(text, (error) => {
@@ -199,8 +199,8 @@ export async function writeReports(
 }
 
 /**
- * Writes the text for each reporter, files first, as {@link writeReports} does. `failures` are those of reports that
- * were written before.
+ * Writes the text for each reporter, files first, as {@link writeReports} does. `failures` are earlier failures to
+ * add to the error.
  *
  * @throws HookproofError REPORT_NOT_WRITTEN, after everything else is written
  */

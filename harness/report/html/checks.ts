@@ -8,7 +8,7 @@ import { milliseconds, type ShownExchanges } from './exchanges.ts';
 import { capital, field, html, joined, type Markup, prose, script } from './markup.ts';
 import { bySuite, countOf, FACES, type Face, faceOf, suiteTitle } from './verdict-shapes.ts';
 
-/** The anchors of the page. They are numbers, so that no string of a document becomes an id. */
+/** The anchors of the page. They are numbered, so no string in a document becomes an id. */
 export interface Anchors {
   readonly ofCheck: ReadonlyMap<string, number>;
   readonly ofRequirement: ReadonlyMap<string, number>;
@@ -36,7 +36,7 @@ export function checkLinks(members: readonly ScenarioResult[], anchors: Anchors)
 /** Verdicts that are folded by default. */
 const QUIET: ReadonlySet<Verdict> = new Set(['pass', 'not-applicable']);
 
-/** More inconclusive checks than this usually share one reason, which is shown once, so they are folded, too. */
+/** Maximum number of inconclusive checks shown unfolded. More usually share a reason, which is shown once. */
 const MAX_INCONCLUSIVE = 20;
 
 export function checks(
@@ -99,7 +99,7 @@ function check(result: ScenarioResult, evidence: ShownExchanges | undefined, anc
 `;
 }
 
-/** Renders a result briefly if there is nothing to do, because a page contains hundreds of these. */
+/** Renders a result that needs no action, briefly, because a page contains hundreds of them. */
 function inShort(result: ScenarioResult, anchors: Anchors): Markup {
   const { durationMs, expected, observed, reason, verdict, why } = result;
   const took = durationMs > 0 ? `, in ${milliseconds(durationMs)}` : '';

@@ -1,4 +1,4 @@
-/** A comparison of two runs: a page of its own, and a section in the report of the new run. */
+/** Renders a comparison of two runs: as a separate page, and as a section in the report of the new run. */
 import type { ComparedCause, ComparedCheck, Comparison } from '../comparison-document.ts';
 import {
   CAUSE_SIGNS,
@@ -16,28 +16,28 @@ import { capital, field, html, type Markup, prose } from './markup.ts';
 import { renderPage } from './page.ts';
 import { shape } from './verdict-shapes.ts';
 
-/** The id of a check, as a link to the report that shows it. */
+/** Renders the id of a check as a link to the report that shows it. */
 type Link = (check: ComparedCheck) => Markup;
 
-/** The files of one of the two runs. */
+/** One of the two runs. */
 export interface ComparedFile {
-  /** What the page calls the run. */
+  /** The name of the run on the page. */
   readonly name: string;
-  /** The HTML report of the run, relative to the page, as a URL; null when there is none next to the run. */
+  /** URL of the run's HTML report, relative to the page; null if there is none next to the run. */
   readonly report: string | null;
 }
 
-/** Ids of the catalogue: others of a document that anyone wrote are no part of a link. */
+/** Matches ids as in the catalogue. Other ids in an untrusted document are not linked. */
 const LINKED_ID = /^[\w/.-]{1,100}$/;
 
 type ComparedFiles = readonly [before: ComparedFile, now: ComparedFile];
 
-/** The comparison as a page, ending with a newline. */
+/** Renders the comparison as a page, ending with a newline. */
 export function renderComparisonPage(comparison: Comparison, files: ComparedFiles): string {
   return renderPage({ ...comparisonBody(comparison, files), styles: ['report.css'], script: 'report.js' });
 }
 
-/** The content and the title of a page about a comparison. */
+/** Renders the content and the title of the page about a comparison. */
 export function comparisonBody(
   comparison: Comparison,
   [before, now]: ComparedFiles,
@@ -64,7 +64,7 @@ ${section(head2('Not in both runs', ''), 'reasons', others)}<section><p>${compar
   return { title, body };
 }
 
-/** The section in the report of the new run, with what changed since the old one. */
+/** Renders the section for the new run's report: what has changed since the old run. */
 export function comparisonSection(comparison: Comparison, link: Link): Markup {
   return html`<section id="since"><h2>Since the run of ${timeOf(comparison.before)}</h2>
 ${comparison.notes.map(({ text }) => html`<p class="caveat">${text}.</p>`)}${parts(comparison, link, head3)}</section>`;
@@ -95,7 +95,7 @@ function causeItem(cause: ComparedCause): Markup {
 <span class="close">${size}</span></li>`;
 }
 
-/** This many items are shown; the others are folded. */
+/** Maximum number of items to show; the others are folded. */
 const MAX_SHOWN = 12;
 
 function section(head: Markup, kind: 'reasons' | 'members', items: readonly Markup[]): Markup | '' {

@@ -7,13 +7,13 @@ import type { Bytes, Exchange, ScenarioResult } from '../result-document.ts';
 import { bodyHex, bodyText } from './bodies.ts';
 import { html, type Markup, NEW_LINE, prose, sizeOf } from './markup.ts';
 
-/** Maximum number of characters of all exchanges of a page. Beyond it, a check shows only its answers in one line. */
+/** Maximum number of characters for all exchanges on a page. Beyond it, checks show only their answers, in one line. */
 const MAX_PAGE_CHARACTERS = 1_400_000;
 
 /** What a page shows of a check's exchanges. */
 export interface ShownExchanges {
   readonly exchanges: Markup | '';
-  /** Whether an earlier check with the same cause shows the same. On paper, where nothing unfolds, once is enough. */
+  /** Whether an earlier check with the same cause has the same exchanges. Repeated ones are not printed. */
   readonly isRepeated: boolean;
 }
 
@@ -37,7 +37,7 @@ export function evidenceOf(results: readonly ScenarioResult[]): ReadonlyMap<Scen
   );
 }
 
-/** Maximum number of probes shown for a flow: the decisive one, and the first others. */
+/** Maximum number of probes shown for a check: the decisive one, then the first others. */
 const MAX_PROBES = 3;
 
 /** The valid deliveries that a probe is compared with. */
@@ -52,7 +52,7 @@ function exchangesOf(result: ScenarioResult): Markup {
   const decisive = decisiveProbe(result);
   const ordered = decisive === undefined ? probes : [decisive, ...probes.filter((one) => one !== decisive)];
   const [before = null, after = null] = controls;
-  // Accepted controls are only a line in the timings, except the first, which the marks refer to.
+  // Accepted controls appear only in the timings, except the first, with which the probes are compared.
   const shown = controls.filter((exchange, at) => at === 0 || exchange.response?.status !== 200).slice(0, MAX_PROBES);
   const left = probes.length - MAX_PROBES;
   return html`<h3>Exchanges</h3>${timingsOf(result.exchanges)}${ordered
@@ -130,7 +130,7 @@ const MAX_HEADER_LINES = 16;
 function requestHead({ headers, method, target }: Request, compared: Request | null): Markup {
   const known = new Set(compared?.headers.map(keyOf));
   const names = new Set(headers.map(nameOf));
-  // A length that follows from the body is not a change of its own.
+  // A Content-Length that differs only because the body does is not marked.
   const isNew = (line: HeaderLine) => compared !== null && !known.has(keyOf(line)) && nameOf(line) !== 'content-length';
   const lines = headers.slice(0, MAX_HEADER_LINES).map((line) => marked(headerText(line), isNew(line)));
   const removed = (compared?.headers ?? [])

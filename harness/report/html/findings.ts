@@ -75,7 +75,7 @@ function faultFields({ alike, fault, fix, seen, stack, why }: Diagnosis): Markup
     field('Why', why === '' ? '' : prose(why)),
     field('Seen in', seen === '' ? '' : prose(seen)),
     field('Same as', alike.length === 0 ? '' : `${namesOf(alike)}: this run cannot distinguish them`),
-    // Without a mistake, there is nothing more to explain.
+    // Without `seen`, the fault is not a mistake in the library, and `explain` adds nothing.
     field('More', seen === '' ? '' : script(`hookproof explain ${fault}`)),
   ].filter((one) => one !== '');
 }
@@ -105,7 +105,7 @@ function linksTo(members: readonly ScenarioResult[], anchors: Anchors): Markup {
   )}</ul></details>`;
 }
 
-/** Returns the fix that does not depend on the check, for answers with 5xx and for missing answers; null otherwise. */
+/** Returns the fix for a 5xx or a missing answer, which is the same for every check; null for other results. */
 function sharedFix(result: ScenarioResult): string | null {
   const status = answeredStatus(result);
   if (status === null) {

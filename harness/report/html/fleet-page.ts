@@ -1,4 +1,4 @@
-/** The page about all partners, from the operator's register: who may get traffic, until when, by which evidence. */
+/** Renders the page about all partners in the register: who may get traffic, until when, and with which evidence. */
 import type { RegisterRecord } from '../../register/record.ts';
 import { byNeed, type Changed, endpointOf, judgedBy, type Standing, type State } from '../../register/standing.ts';
 import type { Verdict } from '../result-document.ts';
@@ -11,15 +11,15 @@ export interface FleetView {
   /** When the standings were derived, ISO 8601. */
   readonly at: string;
   readonly standings: readonly Standing[];
-  /** What has changed, and since when; null for no comparison. */
+  /** The changed standings, and since when; null if nothing is compared. */
   readonly changes: { readonly since: string; readonly changed: readonly Changed[] } | null;
-  /** The files in the folder of each partner, which the page links to. */
+  /** The files in each partner's folder, by partner. The page links to them. */
   readonly files: ReadonlyMap<string, readonly string[]>;
-  /** What the reader must know about the whole page, in whole sentences. */
+  /** Sentences with what the reader must know about the whole page. */
   readonly caveats: readonly string[];
 }
 
-/** The words after a number of partners. */
+/** The words that follow the number of partners in each state. */
 const MANY: Readonly<Record<State, string>> = {
   certified: 'certified',
   allowed: 'allowed by an override',
@@ -30,11 +30,11 @@ const MANY: Readonly<Record<State, string>> = {
   uncertified: 'never certified',
 };
 
-/** With more rows, the filter takes longer than a key press. */
+/** Maximum number of rows. With more, filtering would lag behind typing. */
 const MAX_ROWS = 2000;
 const MAX_CHANGES = 40;
 
-/** The page, ending with a newline. Partners are sorted by state, those without traffic first, then by name. */
+/** Renders the page, ending with a newline. Partners are sorted by state (without traffic first), then by name. */
 export function renderFleetPage(view: FleetView): string {
   const { standings } = view;
   const ordered = byNeed(standings)
@@ -76,7 +76,7 @@ ${barOf(parts, standings.length)}
 <p class="close">From the register at ${when(at)}.</p></header>`;
 }
 
-/** "2026-11-21 19:52 UTC". */
+/** Formats "2026-11-21 19:52 UTC". */
 function when(time: string): string {
   return `${time.slice(0, 10)} ${time.slice(11, 16)} UTC`;
 }
@@ -95,7 +95,7 @@ function changesOf({ changes }: FleetView): Markup | '' {
   }</section>`;
 }
 
-/** Hidden: only the script, which does the filtering, shows it. */
+/** Renders the filter form, which stays hidden until the script that implements it runs. */
 function filterForm({ changes, standings }: FleetView): Markup {
   const buttons = byNeed(standings).map(
     ({ state, standings: own }) =>
@@ -159,7 +159,7 @@ function suiteCell(suite: string, counts: Counts | undefined, link: string | nul
   return html`<td class="s v-${verdict}${isQuiet && ' q'}" data-w="${suite}"><i></i>${content}</td>`;
 }
 
-/** The verdict of a suite that needs attention most, and its number of checks. */
+/** Returns the most severe verdict in the suite, and its number of checks. */
 function worstOf(counts: Counts): readonly [Verdict, number] {
   if (counts.harnessError > 0) return ['harness-error', counts.harnessError];
   if (counts.fail > 0) return ['fail', counts.fail];

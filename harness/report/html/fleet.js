@@ -1,4 +1,4 @@
-/* The script of the page about many partners, which can be read without it: it filters and sorts the table. */
+/* Filters and sorts the table of partners. The page is readable without this script. */
 
 (() => {
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];

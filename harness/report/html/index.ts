@@ -1,4 +1,4 @@
-/** The parts of the pages, for pages that are served and not written to a file. */
+/** The building blocks of the pages, for the console's pages. */
 export { comparisonBody } from './comparison-page.ts';
 export { capital, field, html, joined, type Markup, textOf } from './markup.ts';
 export { readAsset } from './page.ts';

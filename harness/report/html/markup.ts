@@ -14,8 +14,7 @@ export interface Markup {
 type Value = Markup | string | number | false | null | undefined | readonly Value[];
 
 /**
- * No single text of a report needs more characters. Bodies and scripts are longer, and are split into {@link pieces}
- * first.
+ * Maximum length of a text; longer ones are shortened. Bodies and scripts are first split into {@link pieces}.
  */
 const MAX_CHARACTERS = 1500;
 
@@ -76,7 +75,7 @@ export function field(name: string, value: Markup | string): Markup | '' {
   return value === '' ? '' : html`<dt>${name}</dt><dd>${value}</dd>`;
 }
 
-/** Large enough for curl scripts, which contain bodies of up to 4096 bytes. */
+/** Maximum length of a script. Enough for curl scripts, whose bodies have up to 4096 bytes. */
 const MAX_SCRIPT = 8192;
 
 /** Renders a command or script to copy, unwrapped and never shortened. The page's script adds a button. */

@@ -1,6 +1,6 @@
 /*
- * The script of the report, which can be read without it: a filter, buttons for copying, and folds that open for links
- * and for printing. It writes text and never markup.
+ * The report's script: a filter, copy buttons, and folds that open for links and for printing. The report is readable
+ * without it. It inserts text, never markup.
  */
 
 (() => {
@@ -40,7 +40,7 @@
   }
   for (const block of all('.copy')) addCopyButton(block);
 
-  /** The element of a link within the page, or the check with the id that the address ends in. */
+  /** Returns the target of a fragment: an element's id or the id of a check. */
   function linked(hash) {
     const element = document.getElementById(hash);
     if (element) return element;

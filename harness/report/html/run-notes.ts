@@ -23,7 +23,7 @@ ${byReason(without, anchors)}<dl>${firstFailedDelivery(without, document.target.
 This command checks DNS, connection, certificates, credentials and clock:${script(doctor)}</dd></dl></section>`;
 }
 
-/** Renders the first failed delivery: address, phase and error, as far as it got. */
+/** Renders the first failed delivery: address, phase and error. */
 function firstFailedDelivery(results: readonly ScenarioResult[], url: string): Markup | '' {
   const failed = results
     .flatMap(({ exchanges }) => exchanges)

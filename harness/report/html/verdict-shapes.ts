@@ -11,7 +11,7 @@ export interface Face {
   readonly verdict: Verdict;
   /** The word shown in a list of checks. */
   readonly word: string;
-  /** The words after a number of checks. */
+  /** Returns the words that follow a number of checks. */
   readonly counted: (count: number) => string;
   /** A path in a box of 8 by 8, relative to its start. */
   readonly path: string;
@@ -96,7 +96,7 @@ export function suiteTable(results: readonly ScenarioResult[]): Markup {
 <tbody>${rows}</tbody></table>`;
 }
 
-/** How many shapes fit in one line on a phone. */
+/** Number of shapes per line, which fit on a phone. */
 const COLUMNS = 30;
 const PITCH = 10;
 
