@@ -33,7 +33,7 @@ export function readYaml(text: string): YamlText {
   const tokens: CST.Token[] = [];
   for (const source of new Lexer().lex(text)) {
     tokens.push(...parser.next(source));
-    // The document, its collections, and a scalar.
+    // In addition to the nested collections, the stack may contain the document and a scalar.
     if (parser.stack.length > MAX_YAML_DEPTH + 2) return { tooMany: 'levels', offset: 0, placeOf };
   }
   tokens.push(...parser.end());

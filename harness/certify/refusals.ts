@@ -109,7 +109,7 @@ export function refusalsAfter(
 
 const PRECEDENCE = [4, 1, 2, 3] as const;
 
-/** The exit code with the highest precedence; 0 without refusals. */
+/** Returns the exit code with the highest precedence; 0 if there are no refusals. */
 export function exitCodeOfRefusals(refusals: readonly Refusal[]): 0 | 1 | 2 | 3 | 4 {
   return PRECEDENCE.find((code) => refusals.some(({ exit }) => exit === code)) ?? 0;
 }

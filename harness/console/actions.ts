@@ -48,7 +48,7 @@ export class Actions {
     this.#options = options;
   }
 
-  /** The actions that can be offered for a partner now. */
+  /** Returns the actions that are currently possible for a partner. */
   async offeredFor({ certificate, state }: Standing): Promise<ActionName[]> {
     const { pool, queue, signingKey } = this.#options;
     const isSuspended = state === 'failing' || state === 'drifted';

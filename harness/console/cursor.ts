@@ -21,7 +21,7 @@ export function readCursor(text: string, count: number): string[] {
       return values;
     }
   } catch {
-    // Not a cursor.
+    // The text is not a cursor.
   }
   throw new Problem(400, 'invalid-query', '`after` is not the end of a page', 'Begin with the first page.');
 }

@@ -1,4 +1,4 @@
-/** The pages about operation: the queue with its workers, and the audit. */
+/** The pages about the queue with its workers, and about the audit. */
 
 import type { ListedJob, WorkerRow } from '../operate/index.ts';
 import { html } from '../report/html/index.ts';

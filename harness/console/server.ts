@@ -372,7 +372,7 @@ const DONE: Readonly<Record<ActionName, string>> = {
   revoke: 'The certificate is revoked.',
   override: 'The certificate counts again.',
   'run-now': 'A run is in the queue.',
-  reschedule: 'A run is in the queue for that time.',
+  reschedule: 'A run is queued for that time.',
 };
 
 function noticeOf({ query: { done } }: Request): { text: string; isError: false } | null {
@@ -386,7 +386,7 @@ function readPackaged(path: string): string {
   const file = readPackageFile(path);
   if (file !== null) return file.toString();
   throw new HookproofError('CONSOLE_PAGE', `${path} of the console was not found.`, {
-    hint: 'It is in the package: install the package again.',
+    hint: 'The file belongs to the package: reinstall the package.',
     kind: 'internal',
   });
 }

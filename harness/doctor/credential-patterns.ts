@@ -46,7 +46,7 @@ const TEMPLATES: readonly RegExp[] = [
   /^%[A-Za-z_]\w*%$/,
   /^\[[A-Za-z _-]+\]$/,
   /^@[A-Za-z_]\w*@$/,
-  // Characters meant to be overwritten
+  // Characters that are meant to be overwritten, such as ***
   /^(?:\*+|[xX]{3,}|\.{3,}|-+|_+)$/,
 ];
 

@@ -130,7 +130,11 @@ const whiteSpace: CredentialCheck = (given) => {
   const title = `${given.noun} begins or ends with whitespace`;
   return given.kind === 'secret'
     ? advice(codeFor(given, 'white-space'), `${title}, which is part of it.`, `Remove it. ${COPY_AGAIN}`)
-    : problem(codeFor(given, 'white-space'), `${title}, which HTTP drops, so it never arrives as it is.`, 'Remove it.');
+    : problem(
+        codeFor(given, 'white-space'),
+        `${title}, which HTTP drops, so it never arrives unchanged.`,
+        'Remove it.',
+      );
 };
 
 const unseen: CredentialCheck = (given) => {

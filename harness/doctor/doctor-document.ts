@@ -102,7 +102,7 @@ const faultCode = z.enum(Object.keys(CHAIN_FAULTS) as [ChainFaultCode, ...ChainF
 /** The certificates as they were sent, and their analysis. */
 const chain = z.strictObject({
   certificates: z.array(certificate.extend({ role: z.enum(['leaf', 'intermediate', 'root', 'extra']) })),
-  /** Indexes of the path from the leaf up. */
+  /** The path from the leaf to the root, as indexes in `certificates`. */
   path: z.array(count),
   /** The trusted root at the end of the path. */
   anchor: text.nullable(),

@@ -324,7 +324,7 @@ export async function checkOf({ id, document }: PastRun, wanted: string, marker:
       ...sorted.slice(1).map((one) => exchangeEntry(result, one, marker, maxBody)),
     ],
     ...(exchanges.length === 0 && {
-      tail: ['No exchanges were kept: those of passed checks are not, and some checks send no delivery.'],
+      tail: ['No exchanges were kept: passed checks keep none, and some checks send no delivery.'],
     }),
   };
   return contents;

@@ -27,7 +27,7 @@ export interface CapturedRequest {
 
 const UNLIMITED = { take: () => true, release() {} };
 
-/** Parses a request; null unless the bytes are exactly one complete HTTP/1 request. Any bytes can be resent. */
+/** Parses a request; null unless the bytes are exactly one complete HTTP/1 request. */
 export function readCaptured(raw: Buffer): CapturedRequest | null {
   const found: Message[] = [];
   const reader = new MessageReader({

@@ -96,7 +96,7 @@ function forward(from: Socket, to: Socket, seen: (piece: Buffer) => void, ended:
   reportWriteErrorsLate(to, () => {
     unwritable.add(to);
     to.setTimeout(LINGER_MS, () => reset(to));
-    // The rest is read and dropped.
+    // Read and drop the rest.
     from.resume();
   });
   from.on('data', (piece: Buffer) => {

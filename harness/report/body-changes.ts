@@ -132,7 +132,7 @@ function placeOf({ start, end }: ChangedBytes, { bytes, length }: ComparedBody):
   if (start === 0) return 'at the start';
   if (end === length) return 'at the end';
   const before = visibleBytes(bytes.subarray(Math.max(0, start - MAX_CONTEXT), start));
-  // If a field name precedes the change, it is enough.
+  // If a field name precedes the change, only the name is quoted.
   const name = /"[^"]*": *[[{]?"?$/.exec(before)?.[0];
   return `after \`${name ?? Array.from(before).slice(-MAX_OTHER_CONTEXT).join('')}\``;
 }

@@ -32,7 +32,7 @@ export function renderDetails(document: ResultDocument, scored: readonly Scenari
   ];
 }
 
-/** Renders the best match, and the faults in addition to it. */
+/** Renders the first finding, then the others, then the names of unexplained failures. */
 function renderDiagnosis(document: ResultDocument, layout: Layout): string[] {
   const { diagnosis, results } = document;
   const failed = results.filter(({ verdict }) => verdict === 'fail').length;
@@ -100,7 +100,7 @@ function field(layout: Layout, label: string, text: string, ...styles: Parameter
 
 const MAX_ANSWERS = 4;
 
-/** Renders the changes of each probe, and the answer. */
+/** Renders the changes and the answer of each probe. */
 function probes(result: ScenarioResult, layout: Layout): string[] {
   const sent = result.exchanges.filter((exchange) => exchange.role === 'probe');
   const changes = new Set(sent.flatMap((probe) => changesInWords(result, probe)));

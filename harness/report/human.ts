@@ -213,7 +213,7 @@ function renderToDo(document: ResultDocument, causes: readonly Cause[], layout: 
       ];
     }),
     ...(failing < 2 ? [] : layout.command('  all       ', [run, '--failed'])),
-    // Only faults of the dictionary have more text.
+    // `explain` has more text only for faults in the dictionary.
     ...(explained === undefined ? [] : [`  more      hookproof explain ${layout.safe(explained)}`]),
   ];
 }

@@ -130,7 +130,7 @@ const diagnosis = z.strictObject({
    * certain; `not-known` if no mistake of the library explains the results.
    */
   fault: wording,
-  /** Text, because findings about certificates and answers quote them, also in `why` and `fix`. */
+  /** May quote certificates and answers, as may `why` and `fix`. */
   title: text,
   /** The id of its mistake in the library, which `hookproof explain` describes; null if none is known. */
   mistake: wording.nullable(),

@@ -26,7 +26,7 @@ export function readAsset(name: Asset): string {
     return text;
   }
   throw new HookproofError('REPORT_PAGE', `${name} of the HTML report was not found.`, {
-    hint: 'It is in harness/report/html/ of the package: install the package again.',
+    hint: 'The file belongs to the package, in harness/report/html/: reinstall the package.',
     kind: 'internal',
   });
 }
