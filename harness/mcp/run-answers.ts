@@ -51,12 +51,12 @@ export const summarySchema = z.strictObject({
       kind: z.enum(['failure', 'warning', 'known failure', 'inconclusive', 'harness-error']),
       title: maybeUntrusted,
       /** The name for `explain`; null if no known fault explains the checks. */
-      fault: z.string().nullable(),
+      fault: z.string().nullable().optional(),
       /** The id of the mistake in the library, also for `explain`; null if none is known. */
-      mistake: z.string().nullable(),
+      mistake: z.string().nullable().optional(),
       seen: maybeUntrusted.optional(),
       fix: maybeUntrusted.optional(),
-      checks: z.array(check),
+      checks: z.array(check).optional(),
       moreChecks: z.number(),
     }),
   ),
@@ -207,11 +207,11 @@ function causeEntry(group: Group, number: number, own: OwnTexts): Entry {
 function namedCause(group: Group, number: number, own: OwnTexts): Entry {
   const { diagnosis, kind, members } = group;
   const title = titleIn(group, own);
-  const { fault = null, mistake = null } = diagnosis ?? {};
+  const mistake = diagnosis?.mistake;
   return {
     name: `cause ${number}`,
     text: `${number}. ${kind}: ${asText(title)} (${counted(members.length, 'check')})`,
-    data: { cause: number, kind, title: asData(title), fault, mistake, checks: [], moreChecks: members.length },
+    data: { cause: number, kind, title: asData(title), ...(mistake && { mistake }), moreChecks: members.length },
   };
 }
 

@@ -12,7 +12,7 @@ import { TimeLeft } from './time-left.ts';
 const MAX_SILENCES_IN_PASS = 12;
 const MAX_SILENCES = 30;
 
-/** Number of silences after which each delivery gets a new connection. A check of kept connections reports the fault. */
+/** Number of silences after which each delivery gets a new connection. A check of kept connections reports it. */
 const MAX_SILENT_WHEN_KEPT = 2;
 
 /** Usual lock-outs begin at ten, and deliveries on several lanes do not arrive exactly in the order they were sent. */

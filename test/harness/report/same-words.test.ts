@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { explainMistake, MISTAKES } from '../../../contract/mistakes/index.ts';
 import { explanationOf } from '../../../harness/cli/commands/explain.ts';
 import { type DictionaryFault, diagnose, loadDictionary } from '../../../harness/diagnose/index.ts';
-import { createMarker } from '../../../harness/mcp/answer.ts';
+import { answerOf, createMarker } from '../../../harness/mcp/answer.ts';
 import { summaryOf } from '../../../harness/mcp/run-answers.ts';
 import { renderHtml, renderHuman, renderJunit } from '../../../harness/report/index.ts';
 import { renderSarif } from '../../../harness/report/sarif.ts';
@@ -108,6 +108,32 @@ describe('the number of causes', () => {
     const { entries } = await mcpSummary(document);
     const numbered = entries.flatMap(({ text }) => /^\d+\. failure: Defect \d/.exec(text)?.[0] ?? []);
     expect(numbered).toEqual(places.map((place) => `${place}. failure: ${titleOf(place)}`));
+  });
+});
+
+describe('the default answer over MCP', () => {
+  it('names all of eighteen causes, and the checks of the first', async () => {
+    const places = Array.from({ length: 18 }, (_, at) => at + 1);
+    const titleOf = (place: number) =>
+      `Accepts a signature that is wrong in the way of number ${place}, or a similar one`;
+    const results = places.flatMap((place) =>
+      Array.from({ length: 10 }, (_, at) => resultWith({ id: `signature/check-${place}-${at}`, verdict: 'fail' })),
+    );
+    const diagnosis = places.map((place) => {
+      const evidence = results.slice(10 * (place - 1), 10 * place).map(({ id }) => id);
+      const relation = place === 1 ? 'main' : 'also';
+      return diagnosisWith({ relation, fault: `defect-${place}`, title: titleOf(place), evidence });
+    });
+    const contents = await mcpSummary(documentWith({ results, diagnosis }));
+    const given = { maxBytes: 4_000, page: 1, marker: createMarker(), redact: (text: string) => text };
+    const { content, structuredContent } = answerOf(contents, given);
+    const { causes, leftOut } = structuredContent as {
+      causes: { title: string; checks?: object[] }[];
+      leftOut: number;
+    };
+    expect([causes.map(({ title }) => title), leftOut]).toEqual([places.map(titleOf), 0]);
+    expect(causes[0]?.checks).toHaveLength(5);
+    for (const part of [content, structuredContent]) expect(JSON.stringify(part).length).toBeLessThanOrEqual(4_000);
   });
 });
 
