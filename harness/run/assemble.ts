@@ -1,4 +1,4 @@
-/** Assembles a request from a change: the sender's pipeline with the changed stages replaced. */
+/** Assembles a request from a change: runs the sender's pipeline with the changed stages replaced. */
 import type { JsonValue } from '../../contract/index.ts';
 import {
   type Change,
@@ -14,16 +14,20 @@ import { requestBytes } from '../probe/index.ts';
 import { address, serialise } from '../sender/index.ts';
 import type { Prepared } from '../transport/index.ts';
 
-/** A request, with what only the harness knows about it. */
+/**
+ * A request, together with the values it was made from. Some of them, such as the valid signature, must not be shown.
+ */
 export interface Assembled {
   readonly prepared: Prepared;
   readonly transmission: Transmission | null;
-  /** The bytes of a raw transmission, made once, so that a repeated request is identical; null for any other. */
+  /**
+   * The bytes of a raw transmission, null for any other. Created once, because a repeated request must be identical.
+   */
   readonly raw: Buffer | null;
   readonly value: JsonValue;
   /** The valid signature of the body; null when HMAC is off. Never show it. */
   readonly rightSignature: string | null;
-  /** The bytes that the sent signature was made from, where a changed sign stage made one. */
+  /** The bytes that a changed sign stage has signed. Null if they are not known, or if the stage is not changed. */
   readonly signedBytes: Uint8Array | null;
   readonly changes: readonly { readonly stage: SendingStage; readonly label: string }[];
   readonly change: Change;
@@ -57,7 +61,8 @@ function labelOf(change: Change, stage: SendingStage): string {
 type Suits = NonNullable<SignChange['suits']>;
 
 /**
- * Notifications to try until the signature suits the change. At least one in ten does, so this limit is never reached.
+ * Maximum number of notifications to try until one has a suitable signature. At least one in ten does, so this limit is
+ * never reached in practice.
  */
 const MAX_TRIES = 1000;
 
@@ -70,7 +75,10 @@ function composeAndSerialise(change: Change, kit: Kit): { value: JsonValue; body
   }
 }
 
-/** The plain notification with another id each time, so that its other values do not depend on chance. */
+/**
+ * Returns the plain notification with an id that gives a suitable signature. Only the id varies between tries, so the
+ * number of tries does not affect the other values.
+ */
 function plainWithSuitableId(kit: Kit, suits: Suits): { value: JsonValue; body: Uint8Array } {
   const notification = kit.notification();
   for (let tries = 0; ; tries++) {
@@ -80,7 +88,7 @@ function plainWithSuitableId(kit: Kit, suits: Suits): { value: JsonValue; body: 
   }
 }
 
-/** What a changed sign stage makes, and the bytes it was made from. */
+/** Runs a changed sign stage. Returns the signature and the bytes that were signed, null if they are not known. */
 function signChanged(change: SignChange, body: Uint8Array, kit: Kit) {
   const signed = new Map<string, Uint8Array>();
   const sign: Kit['sign'] = (bytes) => {
@@ -94,8 +102,8 @@ function signChanged(change: SignChange, body: Uint8Array, kit: Kit) {
 }
 
 /**
- * Assembles one delivery. Pure except for the fresh id. `suits` selects the signature of a plain delivery; it has no
- * effect when HMAC is off.
+ * Assembles one delivery. The ids are new in every call; everything else depends only on the arguments. `suits` decides
+ * whether the signature of a plain delivery may be used; it has no effect when HMAC is off.
  */
 export function assemble(change: Change, kit: Kit, partner: Partner, suits?: Suits): Assembled {
   const isChosen = suits !== undefined && partner.signing !== undefined;

@@ -1,4 +1,4 @@
-/** The three parts of a run: what is constant, what was learnt, and what paces it. */
+/** The context of a run: constants, facts that the run has learnt, and its pacing. */
 
 import type { JsonObject } from '../../contract/index.ts';
 import type { ControlKind, Kit, RotatedSecret, RotationStep } from '../../scenarios/index.ts';
@@ -11,21 +11,21 @@ import { createKit } from './kit.ts';
 import { DEFAULT_CONCURRENCY } from './pace.ts';
 import { RunPacing } from './pacing.ts';
 
-/** How a run sends. All times in milliseconds. */
+/** Limits of a run. All times are in milliseconds. */
 export interface RunLimits {
-  /** Time limit of one delivery, from its start to the end of the answer. */
+  /** Time limit for one delivery, from its start to the end of the answer. */
   readonly timeoutMs: number;
-  /** How long the run waits for a receiver that went down. */
+  /** How long the run waits for a receiver that has gone down. */
   readonly recoveryMs: number;
-  /** Deliveries in flight at the same time. */
+  /** Number of concurrent deliveries. At a slow endpoint the number grows, unless this is below the default. */
   readonly concurrency: number;
-  /** The first pause after a 429 without Retry-After; it doubles. */
+  /** The first pause after a 429 without Retry-After. It doubles after each further 429. */
   readonly backoffMs: number;
-  /** Time limit of the whole run; null: {@link runBoundMs} derives it from the other limits. */
+  /** Time limit for the whole run. If null, {@link runBoundMs} derives it from the other limits. */
   readonly maxMs: number | null;
-  /** Average time between two deliveries on all lanes together; null: as fast as the endpoint answers. */
+  /** Minimum average time between two deliveries, over all lanes. If null, deliveries are not spaced. */
   readonly intervalMs: number | null;
-  /** How long the run waits, before it starts, for an endpoint that is starting; 0: not at all. */
+  /** How long the run waits at first for an endpoint that is still starting. 0 disables the wait. */
   readonly waitMs: number;
 }
 
@@ -40,15 +40,16 @@ export const DEFAULT_LIMITS: RunLimits = {
 };
 
 /**
- * How many full time limits everything except the checks may use: handshakes, the preflight and its second delivery,
- * repeated deliveries.
+ * Time reserved for handshakes, for the two deliveries of the preflight and for repeated deliveries, as a multiple of
+ * the time limit for one delivery.
  */
 const TIMEOUTS_OUTSIDE_CHECKS = 12;
 
 /**
- * Milliseconds after which a run ends, unless a limit is configured. A check is two deliveries, the probe and the
- * control after it, and each may use its whole time limit on one of the lanes. An endpoint that answers in time stays
- * far below this. With a maximum rate, the run may take twice as long as its `requests` need.
+ * Returns the milliseconds after which a run ends, which is `maxMs` if configured. Otherwise the bound allows for each
+ * check two deliveries that use their whole time limit: the probe and the control after it. A run against an endpoint
+ * that answers in time stays far below this bound. With a maximum rate, the run may also take twice as long as sending
+ * the `requests` at this rate.
  */
 export function runBoundMs(
   { timeoutMs, recoveryMs, concurrency, maxMs, intervalMs = null, waitMs = 0 }: BoundLimits,
@@ -62,43 +63,43 @@ export function runBoundMs(
 type BoundLimits = Pick<RunLimits, 'timeoutMs' | 'recoveryMs' | 'concurrency' | 'maxMs'> &
   Partial<Pick<RunLimits, 'intervalMs' | 'waitMs'>>;
 
-/** What does not change during a run. */
+/** The part of the context that does not change during a run. */
 export interface RunConstants {
-  /** The configured partner; {@link withControl} and {@link withStep} derive that of a phase. */
+  /** The partner as configured, or as {@link withControl} and {@link withStep} derive it for a phase. */
   readonly partner: Partner;
   readonly seed: string;
-  /** The flags that commands of the report repeat. */
+  /** The flags to repeat in the commands that the report prints. */
   readonly flags: string;
   readonly now: Date;
   readonly limits: RunLimits;
   readonly emit: RunListener;
   readonly signal: AbortSignal;
-  /** When the run reaches its time limit, on the clock of `performance.now()`. */
+  /** When the run reaches its time limit, in milliseconds of `performance.now()`. */
   readonly endsAtMs: number;
-  /** Registers a signature that no report may show. */
+  /** Called with each signature that no report may show. */
   readonly onSignature: (signature: string) => void;
 }
 
-/** The open sources of evidence in addition to the answers; null where there is none. */
+/** The open sources of evidence. A source that is not available is null. */
 export interface OpenSources {
   readonly effects: EffectsTracker | null;
-  /** `finish` may be called again. */
+  /** Calling `finish` more than once is allowed. */
   readonly log: Pick<LogWatch, 'registerRequest' | 'finish'> | null;
-  /** Restarts the receiver, and resolves when the command has ended. */
+  /** Restarts the receiver. Resolves when the command has ended. */
   readonly restart: (() => Promise<void>) | null;
 }
 
 /**
- * What every part of a run receives. A phase changes nothing here: it returns a value, derives another context, or
- * records in `facts` and `pacing`, whose methods are the only way to change them.
+ * The context that every part of a run receives. A phase does not change the context itself: it returns a value,
+ * derives another context, or calls the methods of `facts` and `pacing`.
  */
 export interface RunContext extends RunConstants {
-  /** The kit of the controls, whose values continue from one control to the next. */
+  /** The kit of the controls. Each control takes the next seeded values. */
   readonly controlKit: Kit;
   readonly sources: OpenSources;
-  /** Other names that the machine of the endpoint may serve. */
+  /** Other host names that the endpoint's server may answer for. */
   readonly otherServerNames: readonly string[];
-  /** A notification that was accepted while the old secret of a rotation was valid. */
+  /** A notification that was accepted while the old secret of a rotation was the valid one. */
   readonly delivered: JsonObject | null;
   readonly facts: RunFacts;
   readonly pacing: RunPacing;
@@ -123,7 +124,7 @@ export function isOver({ facts, signal }: RunContext): boolean {
 
 function controlKitFor({ partner, seed, now, onSignature }: RunConstants): Kit {
   const kit = createKit(partner, seed, 'controls', now, onSignature);
-  // Some requests have no body on the wire. An endpoint that reveals the valid signature then reveals this one.
+  // Some probes send no body on the wire. If the endpoint then reveals a valid signature, it is that of an empty body.
   if (partner.signing !== undefined) kit.sign(Buffer.alloc(0));
   return kit;
 }
@@ -132,12 +133,12 @@ function withPartner(context: RunContext, partner: Partner): RunContext {
   return { ...context, partner, controlKit: controlKitFor({ ...context, partner }) };
 }
 
-/** A context in which the controls, and the deliveries that change nothing in the notification, are of this kind. */
+/** Derives a context whose controls, and whose other deliveries with an unchanged notification, are of this kind. */
 export function withControl(context: RunContext, control: ControlKind): RunContext {
   return withPartner(context, { ...context.partner, control });
 }
 
-/** A context in which the receiver is in this step of the rotation, and plain deliveries are signed with the secret. */
+/** Derives a context for a step of the rotation. Plain deliveries are signed with the given secret. */
 export function withStep(context: RunContext, step: RotationStep, secret: RotatedSecret): RunContext {
   const { partner } = context;
   const { rotation, signing } = partner;

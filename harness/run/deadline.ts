@@ -1,4 +1,4 @@
-/** Ends a run on interruption and at its time limit. */
+/** Ends a run when it is interrupted or reaches its time limit. */
 
 import { setMaxListeners } from 'node:events';
 

@@ -1,4 +1,4 @@
-/** The deliveries of a run, from the first one to the observations. */
+/** All deliveries of a run, from the first delivery to the observations. */
 
 import type { Finding } from '../diagnose/index.ts';
 import { type EffectsTracker, WindowProblem } from '../effects/index.ts';
@@ -40,19 +40,21 @@ import type { RunResults } from './run-results.ts';
 import type { SentDelivery } from './send.ts';
 import { isRestarting, reusableControl, type Trial } from './trial.ts';
 
-/** What the first deliveries have shown. */
+/** The result of the first deliveries. */
 export interface OpenedEndpoint {
   readonly preflight: Preflight;
   readonly accepted: boolean;
-  /** Why the first deliveries were not accepted; null if they were accepted. */
+  /** Why the first deliveries were not accepted. Null if they were accepted. */
   readonly finding: Finding | null;
-  /** The context of the deliveries that follow, which are of the kind that the endpoint accepts. */
+  /** The context for the deliveries that follow. Its controls are of a kind that the endpoint accepts. */
   readonly context: RunContext;
-  /** The first control; null when nothing more is sent. */
+  /** The first control. Null if nothing more can be sent. */
   readonly control: SentDelivery | null;
 }
 
-/** Sends the first deliveries, and finds out why they are not accepted. Null when nothing is to be sent. */
+/**
+ * Sends the first deliveries. If they are not accepted, finds out why. Returns null if the run has nothing to deliver.
+ */
 export async function openEndpoint(
   context: RunContext,
   results: RunResults,
@@ -86,7 +88,10 @@ export async function openEndpoint(
   return { ...opened, accepted: false, finding };
 }
 
-/** Reports the checks that send what the endpoint rejects anyway: its answers to them would say nothing. */
+/**
+ * Reports the checks that send a kind of notification that the endpoint rejects. They are not sent, because the answers
+ * would allow no conclusion.
+ */
 function leaveOutRejected({ context, rejected, finding }: OtherControl, results: RunResults): void {
   const reason = `${finding.title}, so this check was not sent`;
   const checks = [PREFLIGHT_SCENARIO];
@@ -100,7 +105,7 @@ function leaveOutRejected({ context, rejected, finding }: OtherControl, results:
   context.facts.recordCause({ finding, checks });
 }
 
-/** Sends and judges everything after an accepted delivery, which is the first control. */
+/** Sends and judges everything that follows the first accepted delivery, which is passed as `control`. */
 export async function deliverChecks(
   { context, preflight }: OpenedEndpoint,
   control: SentDelivery,
@@ -129,7 +134,7 @@ export async function deliverChecks(
     if (trial.effects !== undefined && hasExpectedAnswers(context, trial)) held.push(trial);
     else results.reportTrial(context, trial);
   };
-  // A receiver that forgets everything when it restarts is asked before it does.
+  // The effects of all other checks are read before the restarts: a receiver may lose them when it restarts.
   const isOfStep = ({ scenario }: SendingPlan) => scenario.step !== undefined;
   const others = rest.filter((one) => !isOfStep(one));
   for (const part of [others.filter((one) => !isRestarting(one)), others.filter(isRestarting)]) {
@@ -147,7 +152,7 @@ export async function deliverChecks(
   }
 }
 
-/** Sends the checks that show how the endpoint accepts and rejects, one after another. */
+/** Sends, one after another, the checks from which the run learns the dialect of the endpoint. */
 async function sendLearningChecks(
   context: RunContext,
   lanes: LanePool,
@@ -169,7 +174,7 @@ async function sendLearningChecks(
   return learnt;
 }
 
-/** A run that is expected to take longer announces its duration before it starts. */
+/** If a run is expected to take longer than this, it says so at the start. */
 const LONG_RUN_MS = 60_000;
 
 function announceTime({ pacing, limits, emit }: RunContext, { timings }: Attempt): void {
@@ -179,7 +184,10 @@ function announceTime({ pacing, limits, emit }: RunContext, { timings }: Attempt
   emit({ type: 'notice', message: `${why}: the run will take about ${formatDuration(leftMs)}` });
 }
 
-/** Runs the checks of the steps of a rotation, after all others: the receiver accepts other deliveries afterwards. */
+/**
+ * Runs the checks of a rotation. They are sent after all others, because the rotation changes which deliveries the
+ * receiver accepts.
+ */
 async function rotate(
   context: RunContext,
   lanes: LanePool,
@@ -196,7 +204,7 @@ async function rotate(
   context.facts.recordRotation(await rotateSecret(context, lanes, sending, source, { ...handlers, onUnreached }));
 }
 
-/** Examines whether the accepted forgeries are accepted only after a valid delivery. */
+/** Finds out whether the accepted forgeries are accepted only after a valid delivery. */
 async function examineAcceptedForgeries(context: RunContext, lanes: LanePool, results: RunResults): Promise<void> {
   if (context.facts.stopped !== null) return;
   const forged = results
@@ -207,7 +215,10 @@ async function examineAcceptedForgeries(context: RunContext, lanes: LanePool, re
   if (finding !== null) context.facts.recordCause({ finding, checks: forged });
 }
 
-/** Waits for the effects of these trials and reports each, then what the window says about all other deliveries. */
+/**
+ * Waits for the effects of these trials and reports the result of each. The first call also records what the effects
+ * window shows about all other deliveries.
+ */
 async function reportEffects(
   context: RunContext,
   results: RunResults,
@@ -246,7 +257,7 @@ async function effectEvidenceOf(
   }
 }
 
-/** Reports a wrong status of all answers, even if its check was not selected. */
+/** Reports statuses that are wrong in every answer, even if the check for them was not selected. */
 function reportWrongStatuses(context: RunContext, results: RunResults, preflight: Preflight): void {
   if (!results.plan.some(({ scenario }) => scenario.id === PREFLIGHT_SCENARIO)) {
     results.reportFailure(context, PREFLIGHT_SCENARIO, (planned) => trialOfPreflight(planned, preflight));

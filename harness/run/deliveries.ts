@@ -1,4 +1,4 @@
-/** Sends the checks of a run on lanes or alone, and sends again those whose result is in doubt. */
+/** Sends the checks of a run, on all lanes or alone, and repeats those whose result is in doubt. */
 import { limitsDeliveries } from '../diagnose/index.ts';
 import type { Attempt } from '../transport/index.ts';
 import { isOver, type RunContext } from './context.ts';
@@ -11,7 +11,7 @@ import { isExclusive, type SendingPlan } from './plan.ts';
 import type { SentDelivery } from './send.ts';
 import { isLast, recordRetry, type Trial, tryScenario } from './trial.ts';
 
-/** The run stops when the controls of this many scenarios in a row get 429. */
+/** The run stops when the controls of this many consecutive scenarios get 429. */
 const MAX_RATE_LIMITED = 3;
 
 export class Deliveries {
@@ -19,7 +19,7 @@ export class Deliveries {
   readonly #lanes: LanePool;
   readonly #handlers: Handlers;
   readonly #report: Handlers['onSettled'];
-  /** Scenarios in a row whose controls got 429, and the last such control. */
+  /** Number of consecutive scenarios whose controls got 429, and the last such control. */
   #rateLimitedInARow = 0;
   #lastLimited: Attempt | null = null;
 
@@ -30,7 +30,10 @@ export class Deliveries {
     this.#report = handlers.onSettled;
   }
 
-  /** Sends these checks. `before` is the control of the first one: an accepted delivery, the last on the first lane. */
+  /**
+   * Sends these checks. `before` is an accepted control, the last delivery on the first lane. The first check uses it
+   * instead of a new control.
+   */
   async send(sending: readonly SendingPlan[], before: SentDelivery | null = null): Promise<void> {
     const { facts, pacing } = this.#context;
     const stoppedBefore = facts.stopped;
@@ -52,14 +55,14 @@ export class Deliveries {
     if (stoppedBefore === null && facts.stopped?.code === 'rate-limited') await this.#examineLimit();
   }
 
-  /** Reports a trial, and stops the run when the endpoint answers 429 to plain valid deliveries. */
+  /** Reports a trial. Stops the run if the endpoint keeps answering 429 to plain valid deliveries. */
   #settle(trial: Trial): void {
     const { facts, pacing } = this.#context;
     const { id } = trial.planned.scenario;
     if (lacksAnswer(trial) && !pacing.pace.isUnreliable()) pacing.failureGroups.recordSilence(id, groupOfTrial(trial));
     this.#report(trial);
     const limited = [trial.before, trial.after].find((attempt) => attempt?.answer?.status === 429) ?? null;
-    // Checks that share a control share its 429.
+    // Checks that share a control also share its 429, which is counted once.
     if (limited === null) this.#rateLimitedInARow = 0;
     else if (limited !== this.#lastLimited) this.#rateLimitedInARow++;
     this.#lastLimited = limited;
@@ -69,7 +72,7 @@ export class Deliveries {
     facts.recordStop({ code: 'rate-limited', reason });
   }
 
-  /** Repeats the trials that a pass left without a result. */
+  /** Repeats the trials for which a pass has no result. */
   async #repeatTrials({ suspects, doubtful, unproven }: Pass, wasAlone: boolean): Promise<void> {
     const { facts, pacing, signal } = this.#context;
     if (signal.aborted) return;
@@ -103,9 +106,9 @@ export class Deliveries {
   }
 
   /**
-   * Repeats checks whose wait was cut short, with the full time limit and several at once, until a group is decided;
-   * the rest of the group is not repeated. One late answer shows that the group is slow, and then all of it is
-   * repeated.
+   * Repeats, with the full time limit, the checks whose wait was cut short. The checks of a group are repeated
+   * concurrently until the group is decided; the rest of the group is not repeated. If one answer arrives late, the
+   * whole group is repeated, because the group may just be slow.
    */
   async #proveSilences(unproven: readonly Trial[]): Promise<void> {
     const { pacing, signal } = this.#context;
@@ -130,7 +133,7 @@ export class Deliveries {
     }
   }
 
-  /** Finds out whether an endpoint that answers 429 limits deliveries, or accepts none any more. */
+  /** Finds out whether an endpoint that answers 429 only limits the rate of deliveries, or no longer accepts any. */
   async #examineLimit(): Promise<void> {
     const { facts } = this.#context;
     const { limit } = facts.throttling;
@@ -144,7 +147,9 @@ const groupOfTrial = ({ planned }: Trial) => failureGroupOf(planned.scenario);
 
 const lastAfterOthers = (one: SendingPlan, other: SendingPlan) => Number(isLast(one)) - Number(isLast(other));
 
-/** A long check that starts late keeps one lane busy while the others have nothing left to do. */
+/**
+ * Sorts long checks first. If a long check started last, one lane would still be busy when the others have finished.
+ */
 function sortLongestFirst({ partner, seed, now }: RunContext, queue: SendingPlan[]): void {
   const stepsOf = ({ scenario }: SendingPlan) =>
     'flow' in scenario ? scenario.flow(createKit(partner, seed, scenario.id, now)).length : 1;
@@ -152,7 +157,7 @@ function sortLongestFirst({ partner, seed, now }: RunContext, queue: SendingPlan
   queue.sort((one, other) => (steps.get(other) ?? 0) - (steps.get(one) ?? 0));
 }
 
-/** Whether a probe got no answer in time; with `onKept`, on a kept connection. */
+/** Whether a probe got no answer in time. With `onKept`, only probes on a kept connection count. */
 function timedOut({ probes }: Trial, onKept = false): boolean {
   return probes.some(({ attempt }) => attempt.error?.kind === 'timeout' && (!onKept || attempt.timings.reused));
 }

@@ -1,6 +1,6 @@
 /**
- * The result document of a run, whole, sharded or joined from shards: verdict, counts, diagnosis, and what was not
- * verified.
+ * Builds the result document of a run, a shard or joined shards: verdict, counts, diagnosis, and the list of what was
+ * not verified.
  */
 
 import type { Stack } from '../../contract/index.ts';
@@ -29,7 +29,7 @@ import { isScored, runVerdict, tally } from '../report/verdict.ts';
 import type { FindingWithChecks } from './facts.ts';
 import type { PlannedScenario } from './plan.ts';
 
-/** The outcome of a run or of a set of shards. Everything else in the document is derived from it. */
+/** The outcome of a run, or of a set of shards. The rest of the result document is derived from it. */
 export interface RunOutcome
   extends Pick<
     ResultDocument,
@@ -48,7 +48,7 @@ export interface RunOutcome
     | 'advice'
   > {
   readonly digest: string;
-  /** The revision of the catalogue, and the scenarios that it does not score. */
+  /** The revision of the catalogue, and which scenarios it does not score. */
   readonly scoring: ResultDocument['scoring'];
   readonly rotation?: ResultDocument['rotation'] | null;
   readonly flags?: ResultDocument['flags'];
@@ -58,9 +58,9 @@ export interface RunOutcome
   readonly plan: readonly PlannedScenario[];
   readonly results: readonly ScenarioResult[];
   readonly outages: RunObservations['outages'];
-  /** Why the preflight failed; null when it passed. */
+  /** Why the preflight failed. Null if it passed. */
   readonly preflight: Finding | null;
-  /** Findings of the run itself about valid deliveries that did not stop it. */
+  /** Findings about valid deliveries that did not stop the run. */
   readonly causes: readonly FindingWithChecks[];
   readonly stack: Stack | null;
   readonly baseline: Baseline | null;
@@ -113,7 +113,10 @@ type Noted = NonNullable<ResultDocument['noted']>;
 
 const SIZE = /^malformed\/size-(\d+)-kb$/;
 
-/** Notes for the operator about passed checks for which the specification allows several answers. */
+/**
+ * Returns facts about passed checks that an operator should know. The specification allows several answers to these
+ * checks, and the answers have different consequences.
+ */
 export function notedIn(results: readonly ScenarioResult[]): Noted {
   const passed = results.filter(({ verdict }) => verdict === 'pass');
   const statusOf = ({ answered }: ScenarioResult) => answered?.status ?? 0;
@@ -141,7 +144,10 @@ export function notedIn(results: readonly ScenarioResult[]): Noted {
   return noted;
 }
 
-/** The diagnosis of the results, and what the run itself has found: after accepted forgeries, and before the rest. */
+/**
+ * Combines the diagnosis of the results with the findings of the run itself. Accepted forgeries come first, then the
+ * findings of the run, then everything else.
+ */
 async function diagnosisOf({ results, outages, preflight, causes, stack, target, partialReasons }: RunOutcome) {
   const common = { stack, features: target.features, partial: partialReasons.length > 0 };
   const failures = results.filter(({ verdict }) => verdict === 'fail');
@@ -151,7 +157,7 @@ async function diagnosisOf({ results, outages, preflight, causes, stack, target,
   const red = results.filter(({ verdict }) => verdict === 'fail' || verdict === 'warn');
   for (const { finding, checks } of causes) {
     const explained = red.filter(({ id }) => checks.includes(id));
-    // Results without a verdict may still show the stack.
+    // Results without a verdict may still reveal the stack.
     const shown = [...explained, ...results.filter(({ verdict }) => verdict === 'inconclusive')];
     const [one] = await diagnose({ ...common, results: shown, outages: [], preflight: finding });
     const counted = { evidence: idsOf(explained), agreement: explained.length, outcomes: explained.length };
@@ -171,8 +177,8 @@ async function diagnosisOf({ results, outages, preflight, causes, stack, target,
 export const CATALOGUE_IDS = CATALOGUE.flatMap(({ scenarios }) => scenarios.map(({ id }) => id));
 
 /**
- * The evidence level of a run. Only scored checks count: a source without any of them that has a verdict shows nothing,
- * whatever was configured.
+ * Determines the evidence level of a run. A source of evidence counts only if at least one scored check that uses it
+ * has a verdict, even if the source was configured.
  */
 export function evidenceIn(
   plan: readonly PlannedScenario[],
@@ -184,7 +190,7 @@ export function evidenceIn(
     results.filter((result) => isScored({ scoring }, result)).map(({ id, verdict }) => [id, verdict]),
   );
   const sources = features.filter(isEvidenceSource).map((source) => {
-    // A check of several sources is one of the last: after a restart, the effects show what was kept.
+    // A check that needs several sources counts for the last of them: after a restart, the effects show what was kept.
     const members = plan.filter(
       ({ scenario }) => EVIDENCE_SOURCES.findLast((one) => scenario.needs?.includes(one)) === source,
     );
@@ -206,7 +212,7 @@ const JUDGED: ReadonlySet<ScenarioResult['verdict']> = new Set(['pass', 'warn', 
 const NOT_ROTATED =
   'Without the next secret, a run does not rotate it: give `--next-secret-file FILE` and `--rotate-command COMMAND`.';
 
-/** Lists what a run did not verify. Tests pass a catalogue and requirements of their own. */
+/** Lists the requirements that a run did not verify. Tests pass other suites and requirements. */
 export function notVerifiedIn(
   plan: readonly PlannedScenario[],
   features: readonly Feature[],
@@ -246,8 +252,8 @@ export function notVerifiedIn(
 }
 
 /**
- * The sources without which nothing verifies a requirement, the fewest that would do; null when one of its scenarios
- * needs no other source, and when none of them would apply with all sources.
+ * Returns the smallest set of missing sources of evidence that would verify a requirement. Null if one of its scenarios
+ * needs no further source, or if none of them would apply even with all sources.
  */
 function missingSources(scenarios: readonly Scenario[], features: readonly Feature[]): EvidenceSource[] | null {
   const lacking = scenarios
@@ -262,7 +268,7 @@ const FIXTURE = 'fixture-';
 
 const isFixture = (feature: Feature) => feature.startsWith(FIXTURE);
 
-/** The client certificates that scenarios need and the partner did not supply. */
+/** Returns the names of the faulty client certificates that scenarios need and the partner did not supply. */
 function missingFixtures(plan: readonly PlannedScenario[], features: readonly Feature[]): string[] {
   const missing = plan.flatMap(({ scenario: { needs = [] } }) =>
     needs.every((need) => isFixture(need) || features.includes(need))

@@ -1,4 +1,4 @@
-/** What a run sends. */
+/** Estimates the traffic of a run: its requests and connections. */
 import type { Kit } from '../../scenarios/index.ts';
 import { mustBeRejected } from '../judge/index.ts';
 import type { Partner } from '../partner.ts';
@@ -13,13 +13,13 @@ import { isHandshake } from './tls-checks.ts';
 
 export interface Traffic {
   /**
-   * Requests to an endpoint that answers in time, and the most that are sent when every delivery gets 429 and is tried
-   * again alone. Only waiting for a receiver that is down takes more.
+   * `about`: number of requests to an endpoint that answers in time. `most`: number of requests if every delivery gets
+   * 429 and every check is repeated alone. A run sends more only while it waits for a receiver that is down.
    */
   readonly requests: { readonly about: number; readonly most: number };
   /**
-   * Kept connections, those for one delivery or one TLS handshake, and the largest number of deliveries at the same
-   * time.
+   * `kept`: number of kept connections. `single`: number of connections for one delivery or one TLS handshake each.
+   * `atOnce`: the largest number of deliveries that one check sends at the same time.
    */
   readonly connections: { readonly kept: number; readonly single: number; readonly atOnce: number };
 }
@@ -27,9 +27,9 @@ export interface Traffic {
 /** Maximum number of times that a delivery is sent when it gets 429, and that a check is tried. */
 const MAX_SENDS = 4;
 const MAX_TRIES = 3;
-/** A rotation delivers with both secrets, twice in each of the three steps. During the switches, it delivers more. */
+/** In each of the three steps, a rotation sends two deliveries with each secret. During the switches, it sends more. */
 const ROTATION_DELIVERIES = 12;
-/** Number of handshakes that inspect the chain and both versions of TLS. */
+/** Number of handshakes that inspect the certificate chain and both TLS versions. */
 const TLS_INSPECTIONS = 5;
 
 export function trafficOf(
@@ -45,11 +45,12 @@ export function trafficOf(
     isUniform && versionOf(scenario) === undefined && !isExclusive(scenario);
   const shared = sent.filter(isShared);
   const forged = shared.reduce((sum, one) => sum + one.forged, 0);
-  // A control after so many checks, and one after so many forgeries; some of the latter come at the time of the former.
+  // There is a control after every `perControl` checks, and one after a number of forgeries in a row. The controls for
+  // both reasons partly coincide, hence the + 2.
   const learnt = learningPlans({ partner }, applicable).filter((group) => group.length > 0).length;
   const perControl = learnt >= MIN_LEARNT_TO_SHARE ? MAX_OPEN : 1;
   const controls = sent.length - shared.length + shared.length / perControl + forged / (MAX_FORGED_IN_A_ROW + 2);
-  // A scenario for one TLS version has controls over that version.
+  // A scenario that requires a TLS version has its own controls over that version.
   const versions = sending.filter(({ scenario }) => versionOf(scenario) !== undefined).length;
   const single = sent.reduce((sum, one) => sum + one.single, 0);
   const handshakes = applicable.filter(isHandshake).length;
@@ -73,8 +74,8 @@ export function trafficOf(
 }
 
 /**
- * What a check sends: all deliveries, how often it waits for answers, the forged ones, those on a separate connection,
- * and the largest group.
+ * Counts what a check sends. `probes`: all deliveries. `steps`: groups, each of which waits for its answers. `forged`:
+ * forgeries. `single`: deliveries on a separate connection. `atOnce`: size of the largest group.
  */
 function probesOf(
   { scenario }: SendingPlan,
@@ -89,20 +90,20 @@ function probesOf(
     probes: counts.reduce((sum, { probes }) => sum + probes, 0),
     steps: groups.length,
     forged: groups.flat().filter(({ expect }) => mustBeRejected(expect)).length,
-    // A correct receiver answers all of them with 200, or all of them with 401.
+    // A correct receiver answers all deliveries with 200, or all with 401.
     isUniform: [200, 401].some((status) => groups.flat().every(({ expect }) => expect.pass[0] === status)),
     single: counts.reduce((sum, { single }) => sum + single, 0),
     atOnce: Math.max(1, ...counts.map(({ probes }) => probes)),
   };
 }
 
-/** Requests to an endpoint that answers in time. */
+/** Returns the approximate number of requests of a run against an endpoint that answers in time. */
 export function requestsOf(partner: Partner, applicable: readonly PlannedScenario[], concurrency: number): number {
   const kitOf = (scenario: string) => createKit(partner, '', scenario, new Date());
   return trafficOf(partner, applicable, concurrency, kitOf).requests.about;
 }
 
-/** What each check has to send, for the estimate of the time that is left. */
+/** Lists how much each check sends, to estimate the remaining time. */
 export function checksToSend(
   { partner, seed, now }: RunContext,
   plans: readonly PlannedScenario[],

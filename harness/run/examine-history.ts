@@ -1,6 +1,6 @@
 /**
- * Repeats an accepted forgery after the run: alone, and after a valid delivery. A receiver that
- * rejects it alone does verify, and takes the valid delivery before it as proof.
+ * Repeats an accepted forgery after the run, both alone and after a valid delivery. A receiver that rejects it only
+ * when it is sent alone does verify credentials, but trusts a client after one valid delivery.
  */
 import { findScenario } from '../../scenarios/index.ts';
 import { acceptsAfterValid, type Finding } from '../diagnose/index.ts';
@@ -10,13 +10,13 @@ import { sendCheck } from './examine-refusal.ts';
 import type { Lane, SendOptions } from './lane.ts';
 import { sendControl } from './send.ts';
 
-/** Number of times that each answer must be observed, because a single one may be chance. */
+/** Each answer must be seen this often, because a single answer may be chance. */
 const REPEATS = 2;
 
 const ALONE: SendOptions = { fresh: true };
 const TOGETHER: SendOptions = { kept: true };
 
-/** Returns null if the forgery needs no valid delivery, or is not accepted in the same way every time. */
+/** Returns null if the forgery does not need a valid delivery before it, or is not accepted consistently. */
 export async function examineHistory(
   context: RunContext,
   lane: Lane,
@@ -30,7 +30,7 @@ export async function examineHistory(
   if (id === undefined) return null;
   const isForgeryAccepted = async (options = ALONE) =>
     isAccepted((await sendCheck(context, lane, id, options)).attempt);
-  // The first one may follow a valid delivery.
+  // The first repetition may follow a valid delivery, so its answer is ignored.
   await isForgeryAccepted();
   for (let turn = 0; turn < REPEATS; turn++) if (await isForgeryAccepted()) return null;
   for (const [isSameConnection, options] of [

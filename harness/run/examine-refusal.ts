@@ -1,6 +1,6 @@
 /**
- * Finds out why the first delivery was refused, or answered by something other than the handler. Sends forgeries, known
- * signing mistakes, notifications of other kinds, and another host.
+ * Finds out why the first delivery was rejected, or answered by something other than the handler. Sends forgeries,
+ * signatures with known signing mistakes, other kinds of notification, and another Host header.
  */
 
 import { sameHeaderName } from '../../contract/index.ts';
@@ -31,17 +31,17 @@ import type { Lane, LanePool, SendOptions } from './lane.ts';
 import { findOtherControl, findOtherForm, type OtherControl } from './other-control.ts';
 import { type SentDelivery, sendControl, sendProbe } from './send.ts';
 
-/** The result of the first deliveries: the reason to stop, or the control with which the run continues. */
+/** The result of the first deliveries: why no others are sent, or the control with which the run continues. */
 export interface Opening {
   readonly finding: Finding | null;
   readonly other: OtherControl | null;
-  /** Forgeries that the endpoint accepted. Each is a check of the catalogue. */
+  /** Forgeries that the endpoint accepted. Each of them is a check of the catalogue. */
   readonly forgeries: readonly Forgery[];
 }
 
 interface Forgery {
   readonly id: string;
-  /** What is forged, in words. */
+  /** What was forged, in words. */
   readonly what: string;
   readonly sent: SentDelivery;
 }
@@ -50,7 +50,7 @@ export function withFinding(finding: Finding | null, forgeries: readonly Forgery
   return { finding, other: null, forgeries };
 }
 
-/** Checks of the catalogue: without the credential, with an empty one, and with a wrong one of the usual form. */
+/** For each credential, the checks that send none, an empty one, and a wrong one in the usual form. */
 const FORGERIES = {
   signature: ['signature/missing', 'signature/empty', 'signature/other-secret'],
   'api-key': ['api-key/missing', 'api-key/empty', 'api-key/wrong'],
@@ -61,14 +61,17 @@ const WHAT = {
 } as const;
 
 const MALFORMED = 'malformed/truncated';
-/** Well-formed, so that a parser in front does not reject it. */
+/** Sends well-formed JSON, which a parser in front of the receiver does not reject. */
 const NOTHING_IN_IT = 'malformed/empty-object';
 
 function credentialsIn({ signing, apiKey }: Partner): Credential[] {
   return [...(signing ? (['signature'] as const) : []), ...(apiKey ? (['api-key'] as const) : [])];
 }
 
-/** Sends the delivery of a check once, on a new connection unless `options` says otherwise, or another of its kind. */
+/**
+ * Sends the delivery of a check once. By default, the delivery gets a new connection. `change` replaces the change of
+ * the check.
+ */
 export async function sendCheck(
   context: RunContext,
   lane: Lane,
@@ -83,7 +86,10 @@ export async function sendCheck(
   return sendProbe(context, lane, { ...scenario, ...(change && { change }), label: 'probe' }, kit, options);
 }
 
-/** What forgeries say about where the first delivery was refused, by the first credential that is not accepted. */
+/**
+ * Sends forgeries of each credential to find out at which stage the first delivery was rejected. Stops at the first
+ * credential for which the stage is not `after`.
+ */
 async function examineCredentials(context: RunContext, lanes: LanePool, { first, second }: PreflightAttempts) {
   const credentials = credentialsIn(context.partner);
   const lane = lanes.at(0);
@@ -112,7 +118,7 @@ async function examineCredentials(context: RunContext, lanes: LanePool, { first,
   return null;
 }
 
-/** A wrong signature with every character of the alphabet that some receivers reject, as the first delivery has. */
+/** A wrong signature that contains + and /, as the first delivery does. Some receivers reject these characters. */
 const SAME_FORM: Change = {
   sign: {
     label: 'a random signature with + and /',
@@ -125,7 +131,7 @@ const SAME_FORM: Change = {
   },
 };
 
-/** Why the first delivery was refused, or another control. */
+/** Finds out why the first delivery was rejected, or finds another notification to use as the control. */
 export async function examineRefusal(
   context: RunContext,
   lanes: LanePool,
@@ -159,7 +165,7 @@ export async function examineRefusal(
     return withFinding(answersByTimeout(code, first.timings.totalMs, first.answer.body), accepted);
   }
   const open = accepted.length > 0 && !isAccepted(await send({})) ? accepted : [];
-  // An endpoint that accepts any signature but the valid one accepts every mistake.
+  // An endpoint that accepts wrong signatures would accept a signature with any mistake.
   const acceptsWrong = refusal !== null && isAccepted(refusal.wrong);
   if (code >= 400 && (stage !== 'after' || open.length > 0) && !acceptsWrong) {
     const found = await explainRejection(partner, send, isOver, isSlow(first) ? SLOW_WIDTH : 1);
@@ -197,7 +203,7 @@ export async function examineRefusal(
     if (found !== null) return withFinding(found);
   }
   if (refusal !== null && stage === 'at' && code >= 400 && code < 500) {
-    // A payload that is checked first is refused in another way when it is broken.
+    // A receiver that rejects the payload before it checks credentials answers a truncated body in another way.
     const { attempt } = await sendCheck(context, lane, MALFORMED);
     const isPayload = stageOf({ ...refusal, wrong: attempt }) === 'after';
     if (!isPayload) return withFinding(rejectsCredentials(code, configuredCredentials(partner)));
@@ -205,7 +211,7 @@ export async function examineRefusal(
   return withFinding(explainPreflight(preflight, configuredCredentials(partner), stage));
 }
 
-/** Why the first delivery got no answer: an unsigned one that gets one shows that the process is not blocked. */
+/** Finds out why the first delivery got no answer. If an unsigned delivery gets one, the process is not blocked. */
 export async function examineSilence(context: RunContext, lane: Lane, preflight: PreflightAttempts): Promise<Opening> {
   const found = explainPreflight(preflight, configuredCredentials(context.partner));
   const [credential] = credentialsIn(context.partner);
@@ -235,20 +241,23 @@ function withHost(host: string) {
   });
 }
 
-/** An answer that takes longer is slow. */
+/** Answers that take longer than this are slow. */
 const SLOW_MS = 2000;
-/** Times are the same within this share, and within this many milliseconds. */
+/** Slow answers took the same time if they differ by less than this share, or by less than `SAME_MS`. */
 const SAME_SHARE = 0.05;
 const SAME_MS = 200;
-/** How long a slow refusal is examined, after the forgeries, and with how many deliveries at the same time. */
+/** Maximum time to examine a slow rejection, after the forgeries, and number of concurrent deliveries meanwhile. */
 const MAX_SLOW_EXAMINATION_MS = 25_000;
 const SLOW_WIDTH = 8;
-/** A receiver that takes long to check credentials refuses all invalid ones after the same time. */
+/**
+ * These statuses do not show a timeout: a receiver with slow credential checks takes equally long for all invalid
+ * credentials.
+ */
 const CREDENTIALS_REFUSED: ReadonlySet<number> = new Set([401, 403]);
 
 const isSlow = ({ timings }: Attempt) => timings.totalMs > SLOW_MS;
 
-/** Whether all of these slow answers have the same status, and took the same time. */
+/** Whether all answers are slow, have the same status and took the same time. */
 function isByTimer(attempts: readonly Attempt[]): boolean {
   const times = attempts.map(({ timings }) => timings.totalMs);
   const longest = Math.max(...times);
@@ -259,7 +268,10 @@ function isByTimer(attempts: readonly Attempt[]): boolean {
   );
 }
 
-/** Whether a time-out answers, instead of the handler: everything gets the same status after the same time. */
+/**
+ * Finds out whether slow answers come from a timeout instead of the handler: then all deliveries get the same status
+ * after the same time.
+ */
 export async function examineSlowAnswer(
   context: RunContext,
   lanes: LanePool,
@@ -276,7 +288,7 @@ export async function examineSlowAnswer(
     sendCheck(context, lanes.at(2), NOTHING_IN_IT),
     sendControl(context, lanes.at(3), 'the first delivery, again', { fresh: true }),
   ]);
-  // A middleware in front may still reject a missing header at once.
+  // The unsigned delivery is not compared, because a middleware may reject a missing header at once.
   if (!isByTimer([first, forged.attempt, ...others.map(({ attempt }) => attempt)])) return withFinding(null);
   const [unsignedWords, , forgedWords] = WHAT[credential];
   const forgeries = [

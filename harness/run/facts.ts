@@ -1,4 +1,4 @@
-/** What a run has learnt about the endpoint. Only these methods change it. */
+/** What a run has learnt about the endpoint. Facts change only through the methods of {@link RunFacts}. */
 
 import type { RunObservations } from '../../scenarios/index.ts';
 import type { Finding } from '../diagnose/index.ts';
@@ -6,7 +6,7 @@ import { type Dialect, STANDARD } from '../judge/index.ts';
 import type { ResultDocument } from '../report/result-document.ts';
 import { Throttling } from './throttling.ts';
 
-/** Why a run sends nothing more. */
+/** Why a run stopped sending. */
 export interface Stop {
   readonly code:
     | 'bail'
@@ -19,15 +19,15 @@ export interface Stop {
   readonly reason: string;
 }
 
-/** A finding, and the checks that fail for the same reason if they fail. */
+/** A finding, and the checks that it explains if they fail. */
 export interface FindingWithChecks {
   readonly finding: Finding;
   readonly checks: readonly string[];
 }
 
-/** What a rotation of the secret has come to. */
+/** The outcome of a rotation of the secret. */
 export interface RotationOutcome {
-  /** The steps that were played; null where nothing was switched. */
+  /** The steps of the rotation that were played. Null if nothing was switched. */
   readonly rotation: NonNullable<ResultDocument['rotation']> | null;
   readonly switches: RunObservations['switches'];
   /** What the operator should do after the run. */
@@ -37,7 +37,7 @@ export interface RotationOutcome {
 type Observed<Name extends 'leaks' | 'outages' | 'failedControls' | 'rejections'> = NonNullable<
   RunObservations[Name]
 >[number];
-/** What sources of evidence other than the answers show. */
+/** What the effects window and the log have shown. */
 type FromSources = Pick<RunObservations, 'effects' | 'log' | 'logFiles' | 'logSought'>;
 
 export class RunFacts {
@@ -55,12 +55,12 @@ export class RunFacts {
   readonly #failedControls: Observed<'failedControls'>[] = [];
   readonly #rejections: Observed<'rejections'>[] = [];
 
-  /** Why the run sends nothing more; null while it goes on. */
+  /** Why the run stopped sending. Null while the run continues. */
   get stopped(): Stop | null {
     return this.#stopped;
   }
 
-  /** How the endpoint accepts and rejects. */
+  /** The dialect of the endpoint. Until it is learnt, this is the standard dialect. */
   get dialect(): Dialect {
     return this.#dialect;
   }
@@ -69,17 +69,17 @@ export class RunFacts {
     return this.#requests;
   }
 
-  /** The rotation that was played; null without any. */
+  /** The outcome of the rotation. Null if there was none. */
   get rotation(): RotationOutcome | null {
     return this.#rotation;
   }
 
-  /** Faults of valid deliveries that do not end the run. */
+  /** Findings about valid deliveries that do not stop the run. */
   get causes(): readonly FindingWithChecks[] {
     return this.#causes;
   }
 
-  /** Scenarios that were tried again after a first trial that did not pass. */
+  /** Ids of the scenarios that were repeated because their first trial would not have passed. */
   get retried(): ReadonlySet<string> {
     return this.#retried;
   }
@@ -96,17 +96,17 @@ export class RunFacts {
     } satisfies RunObservations;
   }
 
-  /** Whether valid deliveries of this run were accepted only at the second attempt. */
+  /** Whether some valid deliveries of this run were accepted only at a second attempt. */
   get isUnsteady(): boolean {
     return this.#failedControls.some(({ recovered }) => recovered);
   }
 
-  /** Stops the run. The first reason counts. */
+  /** Stops the run. If the run has stopped already, the first reason is kept. */
   recordStop(stop: Stop | null): void {
     this.#stopped ??= stop;
   }
 
-  /** Records an outage. A run that ends with it has this reason, whatever stopped it before. */
+  /** Records an outage. With `stop`, the run ends with this reason, even if it has stopped for another one. */
   recordOutage(outage: Observed<'outages'>, stop: Stop | null = null): void {
     this.#outages.push(outage);
     this.#stopped = stop ?? this.#stopped;
@@ -140,7 +140,7 @@ export class RunFacts {
     this.#failedControls.push(failed);
   }
 
-  /** Counts one more rejection of this kind. */
+  /** Counts one more rejection with this credential, status and `isMissing`. */
   recordRejection({ credential, status, isUsual, isMissing }: Omit<Observed<'rejections'>, 'deliveries'>): void {
     const at = this.#rejections.findIndex(
       (one) => one.credential === credential && one.status === status && one.isMissing === isMissing,

@@ -1,4 +1,7 @@
-/** What is sent after the answer to a probe: the probe again after a 5xx that may be chance, or its follow-ups. */
+/**
+ * Sends further deliveries after the answer to a probe: repeats the probe if its 5xx may be chance, or sends its
+ * follow-ups.
+ */
 
 import type { JsonObject, JsonValue } from '../../contract/index.ts';
 import type { Delivery, Kit } from '../../scenarios/index.ts';
@@ -8,13 +11,13 @@ import type { RunContext } from './context.ts';
 import type { Lane } from './lane.ts';
 import { GATEWAY_ERRORS, type SentDelivery, sendProbe } from './send.ts';
 
-/** What was sent after a probe, and the evidence of both. */
+/** The deliveries after a probe. `evidence` is what the judge receives for the probe and for them. */
 interface Followed {
   readonly sent: readonly SentDelivery[];
   readonly evidence: readonly SentDelivery[];
 }
 
-/** Whether a 5xx may be chance: to a valid delivery, or to any signed one where the endpoint is unsteady. */
+/** Whether a 5xx may be chance: if the delivery is valid or, at an unsteady endpoint, at least correctly signed. */
 export function mayBeChance(
   { facts }: RunContext,
   { attempt: { answer } }: SentDelivery,
@@ -25,13 +28,16 @@ export function mayBeChance(
   return (expect.pass.includes(200) && expect.malformed !== true) || facts.isUnsteady;
 }
 
-/** Where other deliveries in flight make an endpoint fail, the second attempt may fail as well. */
+/**
+ * Number of further attempts at an unsteady endpoint. If it fails because of other deliveries in flight, the second
+ * attempt may fail as well.
+ */
 const MORE_TRIES_IF_UNSTEADY = 3;
 
-/** An id that no partner knows, as `reference` of the samples makes it. */
+/** Ids that no partner knows, in the form in which `reference` of the samples generates them. */
 const MADE_UP_ID = /^(test-(?:transaction|customer|card)-)[a-z0-9]{12}$/;
 
-/** Replaces the ids that no partner knows, each by the same one everywhere. */
+/** Replaces ids that no partner knows. Every occurrence of an id gets the same replacement. */
 function withNewIds(value: JsonValue, kit: Kit, known = new Map<string, string>()): JsonValue {
   if (Array.isArray(value)) return value.map((item) => withNewIds(item, kit, known));
   if (isObject(value)) {
@@ -44,9 +50,9 @@ function withNewIds(value: JsonValue, kit: Kit, known = new Map<string, string>(
 }
 
 /**
- * Sends a delivery that got a 5xx again, alone and with new ids: a receiver that had stored the id before it failed
- * would take it for a copy. In a chain, only the id of the notification is new. When the answer is an expected one
- * then, the content is not the reason.
+ * Repeats a delivery that got a 5xx, alone and with new ids. A receiver that had stored the id before it failed would
+ * treat a repeated id as a duplicate. In a sequence of deliveries, only the id of the notification is replaced. If the
+ * answer is now an expected one, the content did not cause the 5xx.
  */
 export async function sendAgain(
   context: RunContext,
@@ -84,8 +90,8 @@ export async function sendAgain(
 }
 
 /**
- * Sends the follow-ups of a delivery whose answer they explain. The evidence begins with the parts, so that an accepted
- * part is named instead of the whole.
+ * Sends the follow-ups of a delivery if they explain its answer. The parts come first in the evidence, because an
+ * accepted part is reported instead of the whole delivery.
  */
 export async function sendFollowUps(
   context: RunContext,

@@ -1,4 +1,4 @@
-/** A run: what it sends (`outlineRun`), the run itself, and the shards of a run joined. */
+/** Entry point for runs: the outline of a run, the run itself, and joining the shards of a run. */
 export { DEFAULT_LIMITS, type RunLimits } from './context.ts';
 export { outlineRun, type RunOutline, sampleOnTheWire } from './outline.ts';
 export { featuresOf } from './plan.ts';

@@ -1,4 +1,4 @@
-/** The kit of a scenario: seeded values, fresh ids, and the partner's credentials. */
+/** Creates the kit of a scenario: seeded values, fresh ids, and the partner's credentials. */
 import { hash } from 'node:crypto';
 import { certificateBlocks, rogueCertificates } from '../../certs/index.ts';
 import { DEFAULT_API_KEY_HEADER, DEFAULT_SIGNATURE_HEADER, EFFECT_DECIMALS } from '../../contract/index.ts';
@@ -8,7 +8,7 @@ import { sign } from '../sender/index.ts';
 
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789';
 
-/** A reproducible stream of bytes: the generator sfc32, seeded with the digest of the words. */
+/** Returns a reproducible source of bytes: the generator sfc32, seeded with a digest of the words. */
 function seededBytes(...words: string[]): (length: number) => Buffer {
   const seed = hash('sha256', JSON.stringify(words), 'buffer');
   let a = seed.readUInt32LE(0);
@@ -30,18 +30,18 @@ function seededBytes(...words: string[]): (length: number) => Buffer {
   };
 }
 
-/** A letter or digit for each value of a byte. */
+/** Maps each value of a byte to a letter or digit. */
 const LETTERS = Array.from({ length: 256 }, (_, byte) => ALPHABET[byte % ALPHABET.length]);
 
-/** What the endpoint has returned, and what it has accepted before the secret changed. */
+/** What the endpoint has returned, and a notification that it accepted before its secret changed. */
 type Learnt = Pick<Kit, 'cookies' | 'otherServerNames' | 'returned'> &
   Partial<Pick<NonNullable<Kit['rotation']>, 'delivered'>>;
 
 /**
- * Creates the kit of one scenario. Its values depend only on the seed and the scenario, so that a scenario sends the
- * same when it is repeated alone. Ids are always new, because a receiver would recognise old ones as duplicates.
- * `onSignature` receives every signature that the kit makes: each is valid for some body, so no report may show it.
- * `learnt` is what the endpoint has returned so far.
+ * Creates the kit of one scenario. Its values depend only on the seed and the scenario: a scenario that is repeated
+ * alone sends the same values. Ids are always new, because a receiver would treat repeated ids as duplicates.
+ * `onSignature` is called with every signature that the kit makes. Each of them is valid for some body, so no report
+ * may show it. `learnt` is what the endpoint has returned so far.
  */
 export function createKit(
   partner: Partner,
@@ -94,7 +94,7 @@ export function createKit(
         ...(learnt.delivered !== undefined && { delivered: learnt.delivered }),
       },
     }),
-    // Few scenarios ask for them, and they are found in every answer.
+    // Computed on demand: they come from every answer so far, and few scenarios use them.
     get cookies() {
       return learnt.cookies;
     },
@@ -106,8 +106,8 @@ export function createKit(
 }
 
 /**
- * The ids that the receiver knows. The last ids of a list are reserved for the scenarios that need an unshared id; all
- * other scenarios take one of the rest.
+ * Provides the configured ids that the receiver knows. The last ids of a list are reserved for scenarios that need an
+ * id of their own. All other scenarios share the rest.
  */
 function knownSamplesOf(
   { samples: known }: Partner,
@@ -126,7 +126,10 @@ function knownSamplesOf(
   };
 }
 
-/** Why a scenario cannot have ids that no other one uses, or null. One id of each list is for all others. */
+/**
+ * Returns why a scenario cannot have ids that no other scenario uses, or null. One id of each list is kept for the
+ * scenarios that share ids.
+ */
 export function lackOfIds({ samples: known }: Partner, scenario: Scenario): string | null {
   if (known === undefined || !('owns' in scenario)) return null;
   for (const kind of scenario.owns ?? []) {
@@ -142,7 +145,7 @@ export function lackOfIds({ samples: known }: Partner, scenario: Scenario): stri
   return null;
 }
 
-/** The names of a partner's credential headers, with the defaults. */
+/** Returns the names of the partner's credential headers, or the default names. */
 export function headerNamesOf(partner: Partner): { readonly signature: string; readonly apiKey: string } {
   return {
     signature: partner.signing?.header ?? DEFAULT_SIGNATURE_HEADER,
@@ -150,10 +153,10 @@ export function headerNamesOf(partner: Partner): { readonly signature: string; r
   };
 }
 
-/** The first certificate of each bundle, cached because every scenario gets a kit with it. */
+/** The first certificate of each bundle. Cached, because every kit needs it. */
 const firstCertificates = new Map<string, string>();
 
-/** The client certificate in PEM, the first of its bundle; empty when the partner has none. */
+/** Returns the client certificate, the first of its bundle, in PEM. Empty if the partner has none. */
 export function clientCertificateOf({ tls }: Pick<Partner, 'tls'>): string {
   const bundle = tls?.clientCert ?? '';
   const known = firstCertificates.get(bundle);

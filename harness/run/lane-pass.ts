@@ -1,4 +1,4 @@
-/** One pass over a queue of checks, on several lanes at the same time. */
+/** One pass over a queue of checks, on several concurrent lanes. */
 import type { Expectation } from '../../scenarios/index.ts';
 import { isAccepted } from '../judge/index.ts';
 import type { Attempt } from '../transport/index.ts';
@@ -20,44 +20,50 @@ import {
 
 export interface Handlers {
   readonly onSettled: (trial: Trial) => void;
-  /** Called for a check that was not sent or not repeated because its group is decided. */
+  /** Called for a check that is not sent or not repeated, because its group is already decided. */
   readonly onDecided: (planned: SendingPlan, reason: string) => void;
 }
 
-/** What a pass leaves without a result. */
+/** The trials for which a pass has no result. */
 export interface Pass {
-  /** Trials whose failure another delivery in flight may have caused: to be repeated alone. */
+  /** Trials whose failure may be caused by another delivery in flight. They must be repeated alone. */
   readonly doubtful: readonly Trial[];
-  /** Trials without an answer whose wait was cut short. */
+  /** Trials without an answer, whose wait was cut short. */
   readonly unproven: readonly Trial[];
   /** Trials in flight when the receiver stopped answering. */
   readonly suspects: readonly Trial[];
 }
 
-/** The time that a trial took. */
+/** Start and end of a trial. */
 type Span = Pick<Trial, 'startMs' | 'endMs'>;
 
 /**
- * How many checks that run alone share controls, at an endpoint that is slow or far away: each of their deliveries
- * waits for the one before, so without this they would take longer than all others together. Otherwise each has
- * separate controls.
+ * Number of consecutive exclusive checks that share controls at a slow or distant endpoint. Each of their deliveries
+ * waits for the previous one, so separate controls would make them take longer than all other checks together. At other
+ * endpoints, each exclusive check has its own controls.
  */
 const MAX_OPEN_ALONE = 16;
 
-/** Checks of many deliveries at a slow endpoint take minutes, and more lanes should not wait for the first to end. */
+/**
+ * How often to check whether more lanes should start. Checks with many deliveries at a slow endpoint take minutes, and
+ * new lanes should not wait for the first check to end.
+ */
 const START_LANES_EVERY_MS = 500;
 
 export class LanePass {
   readonly #context: RunContext;
   readonly #lanes: LanePool;
   readonly #handlers: Handlers;
-  /** The checks to try. They are removed as they are tried. */
+  /** The checks to try. A check is removed when its trial starts. */
   readonly #queue: SendingPlan[];
   readonly #isAlone: boolean;
   readonly #waitedBeforeMs: number;
-  /** The lanes at work, by their numbers. */
+  /** One promise for each working lane, by lane number. */
   readonly #working: Promise<void>[] = [];
-  /** The spans of the settled trials only: their answers would add up to the memory of the whole run. */
+  /**
+   * Start and end of the settled trials. The trials themselves are not kept, because their answers would fill the
+   * memory.
+   */
   readonly #settled: Span[] = [];
   readonly #suspects: Trial[] = [];
   readonly #ambiguous: Trial[] = [];
@@ -81,7 +87,7 @@ export class LanePass {
 
   /**
    * Works through the queue until it is empty, the receiver stops answering, or the run stops. `before` is an accepted
-   * control on the first lane.
+   * control, sent on the first lane.
    */
   async run(before: SentDelivery | null): Promise<Pass> {
     this.#startLanes(before);
@@ -108,7 +114,7 @@ export class LanePass {
     }
   }
 
-  /** Tries one check after another on a lane. Checks that share controls are open until the next control. */
+  /** Tries one check after another on a lane. Trials that share controls stay open until the next control. */
   async #workOn(index: number, given: SentDelivery | null): Promise<void> {
     const lane = this.#lanes.at(index);
     let before = given;
@@ -122,7 +128,7 @@ export class LanePass {
       if (planned === undefined) break;
       if (!this.#mayFollow(open.at(-1), planned)) await closeOpen();
       const trial = await new TrialRun(this.#context, lane, planned).open(before);
-      // The run is stopped, which is the reason of every check that is left.
+      // The run has stopped, and every remaining check is reported with its reason.
       if (trial.restartFailed) break;
       open.push(trial);
       if (open.length < this.#maxOpenTrials() && mayStayOpen(trial)) before = firstControlOf(trial);
@@ -138,7 +144,7 @@ export class LanePass {
     return !pacing.isPassExhausted(this.#waitedBeforeMs);
   }
 
-  /** The next check of a group that is not decided. */
+  /** Removes and returns the next check of a group that is not decided yet. */
   #takeNextCheck(): SendingPlan | undefined {
     for (;;) {
       const planned = this.#queue.shift();
@@ -149,14 +155,17 @@ export class LanePass {
     }
   }
 
-  /** Whether an open trial and the next check may share controls. A restart may fail, and never shares any. */
+  /**
+   * Whether the next check may share controls with an open trial. Checks across a restart never do, because the restart
+   * may fail.
+   */
   #mayFollow(last: Trial | undefined, next: SendingPlan): boolean {
     if (last === undefined) return true;
     if (isLast(next) || isRestarting(next)) return false;
     return this.#isAlone || mayShareControl(this.#context, last, next);
   }
 
-  /** How many checks may share controls now. */
+  /** Returns how many checks may currently share controls. */
   #maxOpenTrials(): number {
     const { pacing } = this.#context;
     if (pacing.isSerial) return 1;
@@ -169,7 +178,7 @@ export class LanePass {
     const closed = await closeTrials(this.#context, this.#lanes.at(index), open);
     const last = closed.at(-1);
     const control = last === undefined ? null : reusableControl(last);
-    // The interruption ended its deliveries, not the endpoint, so it allows no conclusion.
+    // A control that the interruption ended shows nothing about the endpoint, so the trials allow no conclusion.
     if (!this.#context.signal.aborted || control !== null) for (const trial of closed) this.#classify(trial);
     return control;
   }
@@ -189,8 +198,8 @@ export class LanePass {
   }
 
   /**
-   * The ambiguous trials that another delivery may have affected. A failure with no other trial at the time is the
-   * scenario's own. A timeout is shared only when another lane failed at the time.
+   * Returns the ambiguous trials that another delivery may have affected. If no other trial ran at the time, the
+   * scenario itself caused the failure. A timeout is in doubt only if a trial on another lane failed at the time.
    */
   #findDoubtful(): Trial[] {
     const failures: Span[] = [...this.#ambiguous, ...this.#unproven, ...this.#suspects];
@@ -214,14 +223,15 @@ export function lacksAnswer({ probes }: Trial): boolean {
   );
 }
 
-/** The control before a trial, for the next one that shares it. */
+/** Returns the control before a trial, for the next trial that shares it. */
 function firstControlOf({ deliveries: [control] }: Trial): SentDelivery | null {
   return control === undefined ? null : { ...control, label: 'control before' };
 }
 
 /**
- * Whether a valid delivery was accepted only when it was sent again after its kept connection was reset. A receiver
- * that had stored its id before it failed accepts the second one as a copy, so the check is repeated with a new id.
+ * Whether a valid delivery was accepted only at the second attempt, after its kept connection was reset. If the
+ * receiver had stored the id before it failed, it accepted the second attempt as a duplicate. The check is therefore
+ * repeated with a new id.
  */
 function wasRepeated(attempt: Attempt, { authentic }: Expectation): boolean {
   return authentic && attempt.resetInUse === true && isAccepted(attempt);
@@ -243,18 +253,18 @@ function mayBeCausedByOthers(trial: Trial): boolean {
 }
 
 /**
- * Whether nothing was listening when a probe was sent, although the control before it was accepted. Another delivery,
- * or the probe itself when it was sent a second time after its kept connection was cut off, has stopped the receiver.
- * Alone, on new connections, it shows.
+ * Whether nothing was listening when a probe was sent, although the control before it was accepted. Either another
+ * delivery has stopped the receiver, or the probe itself has: after its kept connection was cut off, it was sent a
+ * second time. Repeating the check alone, on new connections, shows which.
  */
 function foundNoListener({ before, probes }: Trial): boolean {
   return isAccepted(before) && probes.some(({ attempt }) => attempt.error?.kind === 'refused');
 }
 
 /**
- * Whether the only failures are closed connections, as expected, and each was made twice, as probes that change the
- * connect stage are. A delivery that broke the receiver would fail in another way itself, so without such a failure
- * there is no doubt.
+ * Whether all failures are closed connections that the check allows, each confirmed by a second attempt, as for all
+ * probes that change the connect stage. A delivery that stopped the receiver would fail in another way, so without such
+ * a failure the result is not in doubt.
  */
 function wasClosedAsExpected({ deliveries, probes }: Trial): boolean {
   const sent = deliveries.filter(({ role }) => role === 'probe');

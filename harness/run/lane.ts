@@ -1,5 +1,5 @@
 /**
- * A lane: one kept connection, as the sender uses in production, and new ones for deliveries that must not share it.
+ * A lane has one kept connection, like the production sender, and opens new ones for deliveries that must not share it.
  */
 
 import { setMaxListeners } from 'node:events';
@@ -20,13 +20,16 @@ import type { Assembled } from './assemble.ts';
 export interface SendOptions {
   /** Whether the delivery gets a new connection. */
   readonly fresh?: boolean;
-  /** Whether the kept connection must be used, unless its end was announced. If it is closed, that is the result. */
+  /**
+   * Whether the kept connection must be used, unless the endpoint has announced that it closes it. If the connection
+   * turns out to be closed, that is the result.
+   */
   readonly kept?: boolean;
-  /** The address to send from, on a new connection. */
+  /** The local address from which to send, on a new connection. */
   readonly localAddress?: string | undefined;
-  /** Holds the second half of a body that is sent in two halves. */
+  /** Controls when the second half of a held body is sent. */
   readonly hold?: Hold;
-  /** Replaces the time limit of the run. Implies a new connection. */
+  /** Overrides the time limit of the run. Implies a new connection. */
   readonly timeoutMs?: number;
   readonly bodyCapBytes?: number;
 }
@@ -34,17 +37,17 @@ export interface SendOptions {
 export interface Lane {
   /** Sends one assembled request. Never rejects. */
   send(assembled: Assembled, options?: SendOptions): Promise<Attempt>;
-  /** Closes every connection; deliveries in flight end without an answer. */
+  /** Closes every connection. Deliveries in flight end without an answer. */
   close(): void;
 }
 
-/** The lanes of a run, created on demand. */
+/** The lanes of a run. They are created on demand. */
 export interface LanePool {
   at(index: number): Lane;
   close(): void;
 }
 
-/** All lanes close when the signal aborts. */
+/** Creates a pool whose lanes close when the signal aborts. */
 export function createLanePool(create: () => Lane, signal: AbortSignal): LanePool {
   const lanes: Lane[] = [];
   const close = () => {
@@ -75,7 +78,7 @@ export function createLane(
   const others = createConnections({ keepAlive: false, ...connected });
   const closing = new AbortController();
   const { signal } = closing;
-  // All deliveries of a group listen to it at the same time.
+  // All concurrent deliveries of a group listen to this signal.
   setMaxListeners(0, signal);
 
   return {

@@ -1,4 +1,6 @@
-/** Looks for what an answer must not reveal. Specification: Authentication (secrets stay out of what is shown). */
+/**
+ * Searches an answer for what it must not reveal. Specification: Authentication (secrets stay out of what is shown).
+ */
 import { type DecodedText, decodeText } from '../../contract/decoded-texts.ts';
 import { partsIn, SecretFinder } from '../../contract/find-secrets.ts';
 import { secretSpellings, signatureSpellings } from '../../contract/secret-spellings.ts';
@@ -6,10 +8,13 @@ import type { Leak } from '../../scenarios/index.ts';
 import { everySecret, type Partner } from '../partner.ts';
 import type { Answer } from '../transport/index.ts';
 
-/** Shorter credentials occur in an answer by chance, so finding them proves nothing. */
+/** Minimum length of a credential to search for. A shorter one may occur in an answer by chance. */
 const MIN_SEARCHED = 8;
 
-/** Every spelling of a credential in lower case, the value itself first; none for a short value. */
+/**
+ * Returns every spelling of a credential, in lower case and starting with the value itself. Empty if the value is
+ * short.
+ */
 function spellingsOf(value: string | undefined): string[] {
   if (value === undefined || value.length < MIN_SEARCHED) return [];
   return secretSpellings(value).map((spelling) => spelling.toLowerCase());
@@ -18,7 +23,7 @@ function spellingsOf(value: string | undefined): string[] {
 interface Credentials {
   readonly secret: readonly string[];
   readonly key: readonly string[];
-  /** Looks for both in one pass over a text, where a search for each spelling would be hundreds. */
+  /** Finds the spellings of both in one pass over a text. Searching for each spelling would take hundreds of passes. */
   readonly finder: SecretFinder;
 }
 
@@ -39,29 +44,32 @@ function credentialsOf(partner: Partner): Credentials {
   return made;
 }
 
-/** Removes the spaces from lists of numbers and from pairs of hexadecimal digits, as dumps of buffers have them. */
+/** Removes the spaces from lists of numbers and pairs of hexadecimal digits. Dumps of buffers contain them. */
 function withoutGaps(text: string): string {
   return text.replace(/(?<=\d),\s+(?=\d)/g, ',').replace(/(?<=\b[0-9a-f]{2}) (?=[0-9a-f]{2}\b)/gi, '');
 }
 
-/** The text as it is, without escapes, and without gaps; and apart from these, the bytes that are encoded in it. */
+/**
+ * Joins the decoded texts. `read` is the text as it is, with escapes removed, and with gaps removed. `decoded` is what
+ * is encoded in the text, for example as base64.
+ */
 function joinDecoded(text: string, all: readonly DecodedText[]): { readonly read: string; readonly decoded: string } {
   const plain = all.filter(({ depth }) => depth === 0).map((one) => one.text);
   const bytes = all.filter(({ depth }) => depth > 0).map((one) => one.text);
   return { read: [...new Set([...plain, withoutGaps(plain.at(-1) ?? text)])].join('\n'), decoded: bytes.join('\n') };
 }
 
-/** Removes the escapes of JSON, URLs and HTML: libraries write them into base64. */
+/** Removes the escapes of JSON, URLs and HTML. Libraries write them into base64. */
 function unescaped(text: string): string {
   return decodeText(text).findLast(({ depth }) => depth === 0)?.text ?? text;
 }
 
-/** Texts of answers without any trace of a credential: most answers repeat one of them. */
+/** Answers without any trace of a credential, for each partner. Cached, because most answers are the same. */
 const harmless = new WeakMap<Partner, Set<string>>();
 const MAX_HARMLESS = 200;
 const MAX_HARMLESS_LENGTH = 4_000;
 
-/** Whether the same text answered another body before and contained no credential. */
+/** Whether the endpoint has sent the same answer before, and it contained no credential. */
 export function isHarmless(answer: Answer, partner: Partner): boolean {
   return harmless.get(partner)?.has(withoutDate(textOf(answer))) === true;
 }
@@ -74,9 +82,9 @@ function textOf({ reasonPhrase, headers, body }: Answer): string {
 const withoutDate = (text: string) => text.replace(/^Date: .*$/im, '');
 
 /**
- * Finds leaks in an answer. `sent` are the values of the request: an answer that repeats one of them, with a
- * correct signature or the secret in it, reveals nothing new to the sender. A repeated API key is a leak: the answer
- * takes it to places where it does not belong.
+ * Finds leaks in an answer. `sent` contains the values of the request. An answer that repeats one of them, even with a
+ * correct signature or the secret in it, reveals nothing new to the sender. A repeated API key is still a leak, because
+ * answers are stored and shown in places where the key does not belong.
  */
 export function findLeaks(
   answer: Answer,
@@ -88,16 +96,16 @@ export function findLeaks(
   const known = harmless.get(partner) ?? new Set();
   const allDecoded = decodeText(text);
   const { read, decoded } = joinDecoded(text, allDecoded);
-  // A whole credential behind an encoding is not there by chance; a part of one may be, so that none is looked for.
+  // Decoded texts are searched only for whole credentials, because they may contain a part of one by chance.
   const folded = `${read}\n${decoded}`.toLowerCase();
   const { secret, key, finder } = credentialsOf(partner);
   const showsCredentials = finder.find(text, allDecoded).length > 0;
 
-  /** Whether one of the spellings is in the answer and was not sent. */
+  /** Whether the answer contains one of the spellings, and the request did not. */
   const isNew = (spellings: readonly string[], furtherOf: (value: string) => readonly string[] = () => []): boolean => {
     if (!spellings.some((spelling) => folded.includes(spelling))) return false;
-    // Servers trim header values and split lists, so a part of a value is an echo as well. Values are decoded like the
-    // answer, because the echo of one with a secret in it leaks nothing.
+    // Servers trim header values and split lists, so a part of a sent value is an echo, too. Sent values are decoded
+    // like the answer: the echo of a value that contains a secret leaks nothing.
     const echoes = sent
       .flatMap((value) => [value, ...value.split(/[\s,]+/)])
       .flatMap((value) => [...furtherOf(value), ...decodeText(value).map((one) => one.text)])
@@ -117,7 +125,7 @@ export function findLeaks(
     const showsKey = apiKey !== undefined && key.length > 0 && (read.includes(apiKey) || decoded.includes(apiKey));
     if (showsKey || isNew(key.slice(1))) leaks.push('api-key');
   }
-  // What was sent is known to the sender in every spelling.
+  // The sender knows every spelling of what it has sent.
   if (isNew(signatures, secretSpellings)) leaks.push('signature');
   const echoes = once(() => [...new Set(sent.flatMap((value) => [value, unescaped(value)]))]);
   const showsAnEnd = (value: string | undefined) => value !== undefined && showsEnd(read, value, echoes);
@@ -139,7 +147,7 @@ export function findLeaks(
 
 const NONE = (): readonly string[] => [];
 
-/** Returns a function that computes a value when it is first called, and keeps it. */
+/** Calls `make` on the first use, and caches the result. */
 function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;
   return () => {
@@ -148,7 +156,10 @@ function once<T>(make: () => T): () => T {
   };
 }
 
-/** Consecutive Base64 characters of a signature that are no coincidence. Hexadecimal needs 1.5 times as many. */
+/**
+ * Minimum number of consecutive Base64 characters of a signature that cannot be chance. For hexadecimal digits, it is
+ * 1.5 times as many.
+ */
 const MIN_SIGNATURE_PART = 12;
 
 /** Whether a text contains a part of the signature that the request did not contain. */
@@ -170,11 +181,11 @@ function showsPart(text: string, base64: string, sent: () => readonly string[]):
 
 /** Number of characters at either end of a secret that identify it ("key ending in a1b2c3"). */
 const MIN_END = 6;
-/** Minimum length of a secret whose end is searched for: that of a shorter one may be an ordinary word. */
+/** Minimum length of a secret whose ends are searched for. The end of a shorter one may be an ordinary word. */
 const MIN_ENDED = 16;
 const LETTER_OR_DIGIT = /[A-Za-z0-9]/;
 
-/** Whether a text contains the beginning or the end of a secret as a separate word, and it was not sent. */
+/** Whether a text contains the beginning or the end of a secret as a separate word that the request did not contain. */
 function showsEnd(text: string, secret: string, sent: () => readonly string[]): boolean {
   if (secret.length < MIN_ENDED) return false;
   const isWord = (start: number, end: number) =>
@@ -199,7 +210,7 @@ function showsEnd(text: string, secret: string, sent: () => readonly string[]): 
   return isShown(secret.slice(0, MIN_END), toTheRight) || isShown(secret.slice(-MIN_END), toTheLeft);
 }
 
-/** Whether a text has both letters and digits, or letters in both cases, unlike most words on a page. */
+/** Whether a text mixes letters with digits, or upper with lower case, unlike most words on a page. */
 function isUnlikelyWord(text: string): boolean {
   return [/[a-z]/, /[A-Z]/, /\d/].filter((kind) => kind.test(text)).length > 1;
 }
@@ -209,7 +220,7 @@ function isUnlikelyWord(text: string): boolean {
  */
 
 const STACK_TRACES = [
-  // Blank lines belong to the newline before them; a search from each of many blank lines would be quadratic.
+  // The indentation excludes newlines: a search that starts at each of many blank lines would take quadratic time.
   /\n[^\S\n]{1,100}at .{1,200}:\d+:\d+\)?/, // JavaScript
   /&nbsp; &nbsp;at .{1,200}:\d+:\d+/, // JavaScript, by Express's default error page
   /Traceback \(most recent call last\)/, // Python
@@ -259,12 +270,12 @@ const DEBUG_PAGES = [
   /Microsoft\.AspNetCore\.Diagnostics|Server Error in '[^'\n]{0,100}' Application/, // .NET
 ];
 
-/** The status line and the headers of the searched text, of which there may be none. */
+/** Matches the status line and the headers of the searched text. */
 const HEAD = String.raw`^[^\n]*(?:\n[^\n]+)*\n{2,3}`;
 const COMMENTS = String.raw`(?:(?:#[^\n]*|\r?)\n){0,50}`;
 const NAME = '[A-Z][A-Z0-9_]+=';
 
-/** Titles and members that only the page itself has, so that a page about it does not match. */
+/** Titles and members that only the internal page itself has. A page that describes it does not match. */
 const INTERNAL_PAGES = [
   /<title>\/debug\/pprof\/<\/title>|"memstats": ?\{"Alloc"/, // Go: net/http/pprof, expvar
   /"propertySources": ?\[|"dispatcher(?:Servlets|Handlers)": ?\{/, // Spring Boot: env, mappings
@@ -287,7 +298,7 @@ const PATTERNS: readonly (readonly [Leak, readonly RegExp[]])[] = [
 
 const ESCAPED: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t' };
 
-/** Finds what a text reveals about the code behind it, even inside a JSON string. */
+/** Finds what a text reveals about the code of the receiver, even inside JSON strings. */
 function findInternals(written: string): Leak[] {
   const text = written.replace(/\\([nrt"'/])/g, (_all, character: string) => ESCAPED[character] ?? character);
   return PATTERNS.filter(([, patterns]) => patterns.some((pattern) => pattern.test(text))).map(([leak]) => leak);

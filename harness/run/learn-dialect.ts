@@ -1,6 +1,6 @@
 /**
- * Learns which statuses an endpoint uses to accept and reject. The first checks of a run are plain forgeries and one
- * malformed payload, alone in flight; their answers are judged once the dialect is known.
+ * Learns the statuses with which an endpoint accepts and rejects. A run first sends plain forgeries and one malformed
+ * payload, each while no other delivery is in flight. Their answers are judged once the dialect is known.
  */
 import { findScenario } from '../../scenarios/index.ts';
 import {
@@ -23,9 +23,9 @@ const MALFORMED = 'malformed/truncated';
 const MISSING: Readonly<Record<Credential, string>> = { signature: 'signature/missing', 'api-key': 'api-key/missing' };
 
 /**
- * The checks to send first, in groups: those that show the status of a rejection, if the run contains forgeries, and a
- * malformed payload. A group ends with the first conclusive answer. A check that was not selected is sent only when the
- * run needs its answer.
+ * Returns the checks to send first, in groups. If the run contains forgeries, they show the status with which the
+ * endpoint rejects; one more check sends a malformed payload. A group ends with the first conclusive answer. A check
+ * that was not selected is sent only if the run needs its answer.
  */
 export function learningPlans(
   context: Pick<RunContext, 'partner'>,
@@ -44,19 +44,20 @@ export function learningPlans(
 }
 
 /**
- * Controls are shared if so many checks were sent before. An endpoint that leaves deliveries unanswered, whatever they
- * contain, shows it by then; later there would be too few controls to tell this from the fault of a check.
+ * Minimum number of checks that must be sent before controls are shared. By then, an endpoint that leaves deliveries
+ * unanswered whatever they contain has shown this. With shared controls, this could no longer be distinguished from the
+ * failure of a check.
  */
 export const MIN_LEARNT_TO_SHARE = 2;
 
-/** Whether a trial leaves nothing to learn from its group: every probe got 401 or no answer. */
+/** Whether the group of a trial can teach nothing more: every probe got 401 or no answer. */
 export function endsLearning({ probes }: Trial): boolean {
   return probes.every(({ attempt }) => attempt.answer === null || attempt.answer.status === 401);
 }
 
 /**
- * Whether a forgery got no answer on a kept connection. That may be the fault of the connection, and what the endpoint
- * does with kept connections is not known yet, so the check is repeated later.
+ * Whether a forgery got no answer on a kept connection. The connection may be the reason, and it is not known yet how
+ * the endpoint handles kept connections. The check is therefore repeated later.
  */
 export function mustBeRepeated({ planned, probes }: Trial): boolean {
   const isForgery = Object.values(PLAIN_FORGERIES).some((ids) => ids.includes(planned.scenario.id));
@@ -75,7 +76,7 @@ function planOf(id: string): PlannedScenario[] {
   return scenario === undefined ? [] : [{ suite: id.split('/')[0] ?? '', scenario, obstacle: null }];
 }
 
-/** The dialect of the endpoint, from the plain valid delivery and the trials of {@link learningPlans}. */
+/** Determines the dialect of the endpoint from the plain valid delivery and the trials of {@link learningPlans}. */
 export function learnDialect(preflight: Attempt, trials: readonly Trial[]): Dialect {
   const attemptsOf = (ids: readonly string[]): Attempt[] =>
     ids.flatMap((id) => {
@@ -99,7 +100,9 @@ export function learnDialect(preflight: Attempt, trials: readonly Trial[]): Dial
   };
 }
 
-/** Counts the statuses with which plain forgeries were rejected, for the checks of {@link STATUS_SCENARIOS}. */
+/**
+ * Counts the statuses with which plain forgeries were rejected. The checks of {@link STATUS_SCENARIOS} use the counts.
+ */
 export function recordRejections({ facts }: RunContext, { planned, probes }: Trial): void {
   const { dialect } = facts;
   const [credential, another] = credentialsOf(planned.scenario);

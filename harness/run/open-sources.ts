@@ -1,4 +1,4 @@
-/** Opens and reads the sources of evidence other than the answers: the effects window, the log, the restart command. */
+/** Opens and reads the sources of evidence: the effects window, the log and the restart command. */
 
 import { HookproofError } from '../../contract/index.ts';
 import { type EffectsTracker, openWindow, trackEffects, WindowProblem } from '../effects/index.ts';
@@ -12,9 +12,9 @@ import type { RunOptions } from './run-options.ts';
 import { pauseFor } from './send.ts';
 
 /**
- * Opens the sources that a planned check needs.
+ * Opens the sources of evidence that the planned checks need.
  *
- * @throws HookproofError when the effects window does not answer
+ * @throws HookproofError EFFECTS_WINDOW if the effects window does not answer
  */
 export async function openSources(
   context: RunContext,
@@ -81,14 +81,14 @@ export async function closeSources({ effects, log }: OpenSources): Promise<void>
   await log?.finish();
 }
 
-/** Milliseconds after the last answer in which a receiver may write the rest of its log. */
+/** Wait after the last answer, in milliseconds, for a receiver that writes its log in batches. */
 const LOG_PAUSE_MS = 300;
 
-/** Reads the rest of the log, and records what it contains. */
+/** Reads the rest of the log, and records what was found in it. */
 export async function readLog(context: RunContext): Promise<void> {
   const { effects, log } = context.sources;
   if (log === null) return;
-  // With effects, the run has waited for the receiver already.
+  // With an effects window, the run has already waited for the receiver.
   if (effects === null) await pauseFor(context, LOG_PAUSE_MS);
   const { findings, files, sought } = await log.finish();
   context.facts.recordFromSources({ log: findings, logFiles: files, logSought: sought });

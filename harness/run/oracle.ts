@@ -1,7 +1,7 @@
 /**
- * The independent oracle: verifies that every outgoing request is what the scenario claims. It shares no code with the
- * pipeline that made the request, and computes HMAC by its definition (RFC 2104) from a hash, so that it detects
- * mistakes in the sender's signing.
+ * The independent oracle verifies that every outgoing request is what the scenario claims. It shares no code with the
+ * pipeline that makes the requests, and computes HMAC from a hash function as RFC 2104 defines it. It therefore detects
+ * mistakes in the sender's own signing.
  */
 import { hash } from 'node:crypto';
 import { emittedNotification, headerValues } from '../../contract/index.ts';
@@ -16,7 +16,9 @@ function sha256(...parts: Uint8Array[]): Buffer {
   return hash('sha256', parts.length === 1 ? (parts[0] ?? '') : Buffer.concat(parts), 'buffer');
 }
 
-/** The keys of the definition. The last ones are cached, because most requests of a run have the same secret. */
+/**
+ * The inner and outer keys of RFC 2104. The last pair is cached, because most requests of a run use the same secret.
+ */
 let last: { readonly secret: string; readonly inner: Uint8Array; readonly outer: Uint8Array } | undefined;
 
 function paddedKeysOf(secret: string) {
@@ -28,19 +30,19 @@ function paddedKeysOf(secret: string) {
   return last;
 }
 
-/** HMAC-SHA256 by its definition, as base64. */
+/** Computes HMAC-SHA256 as RFC 2104 defines it. Returns base64. */
 export function oracleSignature(secret: string, body: Uint8Array): string {
   const { inner, outer } = paddedKeysOf(secret);
   return sha256(outer, sha256(inner, body)).toString('base64');
 }
 
-/** The single value of a header without surrounding white space, or null when it is missing or repeated. */
+/** Returns the value of a header without surrounding white space. Null if the header is missing or repeated. */
 function onlyValue(request: Assembled, header: string): string | null {
   const [value, ...more] = headerValues(request.prepared.headers, header);
   return value === undefined || more.length > 0 ? null : value.replace(/^[\t ]+|[\t ]+$/g, '');
 }
 
-/** Whether a request has valid credentials, as far as the partner's configuration requires any. */
+/** Whether a request has all credentials that the partner's configuration requires, and they are valid. */
 export function isAuthentic(request: Assembled, partner: Partner): boolean {
   const { signing, apiKey } = partner;
   const names = headerNamesOf(partner);
@@ -50,9 +52,9 @@ export function isAuthentic(request: Assembled, partner: Partner): boolean {
   return validSecrets(partner).some((secret) => signature === oracleSignature(secret, request.prepared.body));
 }
 
-/** The fault of a probe, or null. */
+/** Returns how a probe differs from what its check claims to send, or null. */
 export function faultOfProbe(request: Assembled, partner: Partner, authentic: boolean): string | null {
-  // Without configured credentials there are none to omit.
+  // Without configured credentials every request counts as authentic, even over plain HTTP or with another method.
   const none = partner.signing === undefined && partner.apiKey === undefined;
   if (none && (request.change.connect?.plain === true || request.prepared.method !== 'POST')) return null;
   if (isAuthentic(request, partner) !== authentic) {
@@ -66,16 +68,16 @@ export function faultOfProbe(request: Assembled, partner: Partner, authentic: bo
   return null;
 }
 
-/** The shapes of controls that passed the strict schema: a run sends hundreds of the same. */
+/** The shapes of controls that passed the strict schema. Cached, because a run sends hundreds of the same shape. */
 const validShapes = new Set<string>();
 
-/** The names and types of the values. */
+/** Describes a value by the names of its members and their types. */
 function shapeOf(value: unknown): string {
   if (typeof value !== 'object' || value === null) return value === null ? 'null' : typeof value;
   return `{${Object.entries(value).map(([name, inner]) => `${name}:${shapeOf(inner)}`)}}`;
 }
 
-/** Removes a configured field that the specification does not define. */
+/** Removes a field that the partner has configured and the specification does not define. */
 function removeAt(value: unknown, [key = '', ...rest]: readonly string[]): void {
   if (typeof value !== 'object' || value === null) return;
   const object = value as Record<string, unknown>;
@@ -83,7 +85,7 @@ function removeAt(value: unknown, [key = '', ...rest]: readonly string[]): void 
   else delete object[key];
 }
 
-/** The fault of a control, or null: it must be a strictly valid notification with valid credentials. */
+/** Returns why a control is not a strictly valid notification with valid credentials, or null. */
 export function faultOfControl(request: Assembled, partner: Partner): string | null {
   if (!isAuthentic(request, partner)) return 'its credentials should be valid and are not';
   const notification: unknown = JSON.parse(Buffer.from(request.prepared.body).toString('utf8'));

@@ -1,7 +1,7 @@
 /**
- * What the endpoint accepts instead of the plain valid delivery: the same notification in another form, which shows
- * what it rejects, or one of another kind. With such a one the run goes on, and leaves out the checks that send the
- * rejected kind.
+ * Finds out what the endpoint accepts instead of the plain valid delivery: the same notification in another form, which
+ * shows what the endpoint rejects, or another kind of notification. The run continues with the other kind as its
+ * control, and leaves out the checks that send the rejected kind.
  */
 
 import {
@@ -35,27 +35,27 @@ import { type SentDelivery, sendControl, sendProbe } from './send.ts';
 import { groupsOf } from './trial.ts';
 
 export interface OtherControl {
-  /** The context in which the controls are of the accepted kind. */
+  /** The context whose controls are of the accepted kind. */
   readonly context: RunContext;
-  /** The accepted delivery. */
+  /** The accepted delivery, which is the first control. */
   readonly delivery: SentDelivery;
   readonly finding: Finding;
   readonly rejected: RejectedKind;
 }
 
 const KINDS = Object.keys(samples.CONTROLS) as readonly ControlKind[];
-/** How often the accepted and the rejected notification are repeated: one answer may be chance. */
+/** How often the accepted and the rejected notification are repeated, because a single answer may be chance. */
 const REPEATS = 2;
 
 interface Form {
   readonly header?: HeaderLine;
-  /** The value to send instead; undefined leaves the field out. */
+  /** Returns the value to send instead. Undefined leaves out the field. */
   readonly value?: (value: JsonValue, name: string, kit: Kit) => JsonValue | undefined;
   /** The mistake of an endpoint that accepts the notification only in this form. */
   readonly mistake: MistakeId;
 }
 
-/** Other forms of the plain notification that are equally valid. */
+/** Other forms of the plain notification. All of them are valid. */
 const FORMS: Readonly<Record<string, Form>> = {
   'with a User-Agent header': { header: ['User-Agent', 'Mozilla/5.0'], mistake: 'rejected-before-verification' },
   'with an Accept header': { header: ['Accept', '*/*'], mistake: 'rejected-before-verification' },
@@ -74,7 +74,7 @@ const FORMS: Readonly<Record<string, Form>> = {
   },
 };
 
-/** The plain notification in these forms at once. */
+/** Returns the change that sends the plain notification in all of these forms at once. */
 function inForms(label: string, forms: readonly Form[]): Change {
   const lines = forms.flatMap(({ header }) => (header === undefined ? [] : [header]));
   const isReplaced = ([name]: HeaderLine) => lines.some(([wanted]) => sameHeaderName(name, wanted));
@@ -93,7 +93,10 @@ function inForms(label: string, forms: readonly Form[]): Change {
   return { compose, address: { label, make } };
 }
 
-/** A form that the endpoint accepts every time, while it rejects the plain one every time. Null when there is none. */
+/**
+ * Finds a form that the endpoint always accepts although it always rejects the plain notification. Null if there is
+ * none.
+ */
 export async function findOtherForm(
   send: (change: Change) => Promise<Attempt>,
   rejected: string,
@@ -110,7 +113,10 @@ export async function findOtherForm(
   return null;
 }
 
-/** A kind that the endpoint accepts every time, while it rejects the plain one every time. Null when there is none. */
+/**
+ * Finds a kind of notification that the endpoint always accepts although it always rejects the plain one. Null if there
+ * is none.
+ */
 export async function findOtherControl(
   context: RunContext,
   lane: Lane,
@@ -133,7 +139,7 @@ export async function findOtherControl(
     for (let turn = 0; turn < REPEATS; turn++) {
       if ((await accepts(plain.compose)) || !(await accepts(compose))) return null;
     }
-    // An endpoint that does not check this kind says nothing about the secret.
+    // If the endpoint does not check the signature of this kind, the accepted delivery shows nothing about the secret.
     if (partner.signing !== undefined && (await accepts(compose, false))) return null;
     const differences = differencesBetween(plain.compose(kit), compose(kit));
     const isSameType = kind.startsWith('BUY');
@@ -147,7 +153,7 @@ export async function findOtherControl(
   return null;
 }
 
-/** Finds the differing fields that suffice for the rejection. Returns all of them if no single one does. */
+/** Returns the differing fields that are each enough to cause the rejection, or all fields if none is. */
 async function findGuilty(
   differences: RejectedKind['fields'],
   compose: (kit: Kit) => JsonObject,
@@ -162,16 +168,16 @@ async function findGuilty(
   return guilty.length === 0 ? differences : guilty;
 }
 
-/** The values of a notification by their paths, without ids, which differ in all of them. */
+/** Returns the values of a notification by path. Ids are left out, because they differ in all notifications. */
 function valuesOf(value: JsonValue): (readonly [path: string, value: JsonValue])[] {
   const isId = (name: string) => name === 'id' || name in ID_FIELDS;
   return leavesOf(value, MAX_DEPTH).filter(([path]) => !path.split('.').some(isId));
 }
 
-/** The sender's notifications are nested less deeply. */
+/** More than the depth of any notification that the sender sends. */
 const MAX_DEPTH = 16;
 
-/** Returns a text that is the same for all generated addresses and hashes. */
+/** Makes values comparable. Generated addresses and hashes count as equal. */
 const alike = (value: JsonValue | undefined) =>
   typeof value === 'string' && value.startsWith('0x') ? '0x' : JSON.stringify(value);
 
@@ -182,7 +188,9 @@ function differencesBetween(rejected: JsonValue, accepted: JsonValue): RejectedK
     .map(([path, value]) => ({ path, value }));
 }
 
-/** Whether a check sends a SELL with the field for which a BUY is rejected: it may fail for the same reason. */
+/**
+ * Whether a check sends a SELL that contains the fields for which a BUY is rejected. It may fail for the same reason.
+ */
 export function sendsRejectedField(context: RunContext, { scenario }: SendingPlan, rejected: RejectedKind): boolean {
   if (!('change' in scenario) || rejected.fields.length === 0) return false;
   const { partner, seed, now } = context;
@@ -191,8 +199,8 @@ export function sendsRejectedField(context: RunContext, { scenario }: SendingPla
 }
 
 /**
- * Whether a check sends a notification of the rejected kind, or one that cannot be made from the accepted one. Its
- * answers would say nothing.
+ * Whether a check sends a notification of the rejected kind, or one that cannot be derived from the accepted kind. The
+ * answers to such a check would allow no conclusion.
  */
 export function sendsRejectedKind(context: RunContext, { scenario }: SendingPlan, rejected: RejectedKind): boolean {
   const { partner, seed, now } = context;
@@ -210,7 +218,7 @@ export function sendsRejectedKind(context: RunContext, { scenario }: SendingPlan
     const { value } = assembled;
     const isBuy = valueAt(value, 'type') === 'CAAS' && valueAt(value, 'data.type') === 'BUY';
     if (isBuy && hasFields(value, rejected)) return true;
-    // A change of the data is meant for an order.
+    // A check that changes the data of a notification is meant for an order.
     const isDerived = plain.some((one) => valueAt(one, 'id') === valueAt(value, 'id'));
     const isMisfit = isDerived && !plain.some((one) => dataOf(one) === dataOf(value));
     return (!isOrder && isMisfit) || faultOfProbe(assembled, partner, expect.authentic) !== null;
@@ -218,7 +226,7 @@ export function sendsRejectedKind(context: RunContext, { scenario }: SendingPlan
   try {
     return groupsOf(scenario, kit).flat().some(isUnfit);
   } catch (error) {
-    // A change that is meant for an order finds nothing to change in another notification.
+    // A change that is meant for an order throws if it finds nothing to change in another kind of notification.
     if (!isOrder) return true;
     throw error;
   }

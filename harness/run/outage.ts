@@ -1,4 +1,4 @@
-/** Resolves outages: waits for the receiver, and finds the delivery that stops it. */
+/** Resolves outages: waits for the receiver, and finds the delivery that stopped it. */
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isAccepted } from '../judge/index.ts';
@@ -11,18 +11,21 @@ import { type OutageSign, sendControl } from './send.ts';
 import type { RateLimit } from './throttling.ts';
 import { otherAddressFor, recordRetry, type Trial, tryScenario } from './trial.ts';
 
-/** After an outage of this length, a delivery that was alone in flight is not repeated. */
+/**
+ * After an outage of at least this length, a delivery that was alone in flight is not repeated to confirm that it is
+ * the cause.
+ */
 const LONG_OUTAGE_MS = 5000;
 
-/** A receiver that accepts connections but does not answer may be busy, and gets this many times as long to recover. */
+/** Factor for the recovery time of a receiver that accepts connections but does not answer. It may be busy. */
 const PATIENCE_WITH_BUSY = 3;
 
 /**
- * Resolves an outage. When the receiver is back, each suspect is repeated alone: the one that stops the receiver again
- * is the cause. When it does not come back, a single suspect is the cause; of several none can be named, and the run
- * stops.
+ * Resolves an outage. If the receiver comes back, each suspect is repeated alone, and the one that stops it again is
+ * the cause. If it does not come back, a single suspect is the cause; if there are several, the cause stays unknown.
+ * The run then stops.
  *
- * @returns the final trial of every suspect; after an interruption, those that were resolved before it
+ * @returns the final trial of every suspect; if the run is interrupted, only of those resolved before
  */
 export async function resolveOutage(
   context: RunContext,
@@ -37,7 +40,7 @@ export async function resolveOutage(
   const { isSerial: wasSerial } = pacing;
   pacing.continueSerially();
   if (pacing.failureGroups.stoppedMs >= OUTAGE_MS_EVERYWHERE) {
-    // The verdict is certain, and another outage of this length would add nothing to it.
+    // Checks have stopped the receiver for so long that the verdict is certain. Another outage would add nothing to it.
     const reason = `the receiver stopped answering again (${outage.sign})`;
     facts.recordOutage({ inFlight, culprit: null, recovered: null, ...outage }, { code: 'receiver-down', reason });
     return suspects;
@@ -67,13 +70,13 @@ export async function resolveOutage(
   }
   const { settled, culprit, stop, isInterrupted } = await repeatSuspects(context, lane, suspects);
   if (isInterrupted) return settled;
-  // An endpoint that leaves some deliveries unanswered looks like an outage when it does so twice in a row.
+  // An endpoint that leaves some deliveries unanswered looks like an outage if it does so twice in a row.
   if (culprit === null && pacing.pace.isUnreliable()) pacing.resumeConcurrency(wasSerial);
   else facts.recordOutage({ inFlight, culprit, recovered: stop === null, ...outage }, stop);
   return settled;
 }
 
-/** Repeats each suspect alone, until the receiver does not come back. */
+/** Repeats each suspect alone. Stops when the receiver does not come back. */
 async function repeatSuspects(context: RunContext, lane: Lane, suspects: readonly Trial[]) {
   const settled: Trial[] = [];
   let culprit: string | null = null;
@@ -100,7 +103,7 @@ async function repeatSuspects(context: RunContext, lane: Lane, suspects: readonl
   return { settled, culprit, stop, isInterrupted: false };
 }
 
-/** The suspects that may have reached the receiver; all of them when none may have. */
+/** Returns the ids of the suspects that may have reached the receiver, or of all suspects if none has. */
 function idsInFlight(suspects: readonly Trial[]): string[] {
   const reached = suspects.filter(mayHaveReached);
   return (reached.length > 0 ? reached : suspects).map(idOf);
@@ -130,7 +133,10 @@ function killedBy(trial: Trial, { sign }: OutageSign): Trial {
   return { ...trial, outage: null, killed: sign };
 }
 
-/** Whether a delivery of a trial may have reached the receiver: a closed connection is replaced by a refused one. */
+/**
+ * Whether a delivery of a trial may have reached the receiver. If it was sent again on a new connection, the first
+ * attempt may have arrived although the second was refused.
+ */
 function mayHaveReached({ probes }: Trial): boolean {
   return probes.some(({ attempt }) => attempt.error?.kind !== 'refused' || attempt.sentAgain === true);
 }
@@ -139,15 +145,15 @@ function hasProbe({ probes }: Trial): boolean {
   return probes.length > 0;
 }
 
-/** The status of the last plain valid delivery of a trial. */
+/** Returns the status that the last plain valid delivery of a trial got. */
 function statusAfter({ before, after }: Trial): number | undefined {
   return (after ?? before).answer?.status;
 }
 
 /**
- * Whether an endpoint that answers 429 accepts no valid delivery for as long as a rate limit may last. It may have
- * locked out this address because of the forgeries, so a second address must get 429 too; without a second address, the
- * answer is false.
+ * Whether an endpoint that answers 429 rejects every valid delivery for longer than a rate limit usually lasts. A
+ * second address must get 429, too, because the endpoint may have locked out the first one after the forgeries. False
+ * if no second address is available.
  */
 export async function isRefusedForGood(
   context: RunContext,
@@ -170,7 +176,7 @@ export async function isRefusedForGood(
   return !context.signal.aborted && (await isLimitedThere());
 }
 
-/** Records that an endpoint is up but no longer accepts valid deliveries, and stops the run. */
+/** Records that an endpoint is up but no longer accepts valid deliveries. Stops the run. */
 export function recordRefusal(context: RunContext, status: 429 | 503, inFlight: readonly string[]): void {
   const seconds = Math.round(rateWindowMs(context) / 1000);
   const sign = `every plain valid delivery got ${status} for ${seconds} s`;
@@ -188,7 +194,10 @@ function recoveryMs({ limits }: RunContext, outage: OutageSign | null): number {
   return limits.recoveryMs * (outage?.outcome === 'silence' ? PATIENCE_WITH_BUSY : 1);
 }
 
-/** Waits until the plain valid delivery is accepted again, by default at most for the recovery time. */
+/**
+ * Waits until the plain valid delivery is accepted again. Returns false if this takes longer than `maxMs`, by default
+ * the recovery time.
+ */
 async function waitForRecovery(
   context: RunContext,
   lane: Lane,

@@ -1,4 +1,4 @@
-/** The outline of a run (`--dry-run`): what it would do, and one of its deliveries byte by byte. Nothing is sent. */
+/** The outline of a run (`--dry-run`): what the run would send, and one delivery byte by byte. Sends nothing. */
 
 import { randomBytes } from 'node:crypto';
 import { maskTargetOf, maskUrl } from '../../contract/masked-url.ts';
@@ -14,7 +14,7 @@ import type { RunOptions } from './run-options.ts';
 
 export interface RunOutline extends Traffic {
   readonly url: string;
-  /** The addresses of the endpoint; `error` is the reason when they are unknown. */
+  /** The addresses of the endpoint. If they are unknown, `error` is the reason. */
   readonly resolved: { readonly addresses: readonly string[]; readonly error: string | null };
   readonly features: readonly string[];
   readonly profile: string | null;
@@ -25,14 +25,14 @@ export interface RunOutline extends Traffic {
   readonly notApplicable: readonly { readonly reason: string; readonly checks: number }[];
   /** Milliseconds after which the run ends, whatever the endpoint does. */
   readonly boundMs: number;
-  /** One plain delivery, with credentials: print it only through {@link sampleOnTheWire}. */
+  /** One plain delivery, including its credentials. Print it only with {@link sampleOnTheWire}. */
   readonly sample: Prepared;
 }
 
 /**
- * Outlines a run. Resolves the host name and connects to nothing.
+ * Outlines a run. Resolves the host name, but opens no connection.
  *
- * @throws HookproofError as `run` does: for the selection, and for an address that is not allowed
+ * @throws HookproofError for an invalid selection or an address that is not allowed, as `run` does
  */
 export async function outlineRun(
   options: Pick<
@@ -87,7 +87,7 @@ function byReason(plan: readonly PlannedScenario[]): RunOutline['notApplicable']
   return reasons.map((reason) => ({ reason, checks: plan.filter(({ obstacle }) => obstacle === reason).length }));
 }
 
-/** The sample as it is sent, with placeholders for the credentials. Lines end with CR LF. */
+/** Returns the sample delivery as it is sent, with placeholders for the credentials. Lines end with CR LF. */
 export function sampleOnTheWire({ method, target, headers, body }: Prepared, partner: Partner): string {
   const names = headerNamesOf(partner);
   const hidden = new Map([
@@ -95,7 +95,7 @@ export function sampleOnTheWire({ method, target, headers, body }: Prepared, par
     ...(partner.apiKey === undefined ? [] : [[names.apiKey.toLowerCase(), '[API key]'] as const]),
   ]);
   const lines = headers.map(([name, value]) => `${name}: ${hidden.get(name.toLowerCase()) ?? value}`);
-  // Node adds this line.
+  // Node adds this header.
   const head = [`${method} ${maskTargetOf(partner.url, target)} HTTP/1.1`, ...lines, 'Connection: keep-alive', '', ''];
   return `${head.join('\r\n')}${Buffer.from(body).toString('utf8')}`;
 }

@@ -1,41 +1,47 @@
 /**
- * The pace of a run: how long it waits for answers, and how many deliveries it keeps in flight. Without
- * this, endpoints that leave deliveries unanswered would take hours. No verdict is based on a wait that was cut short.
+ * The pace of a run: how long it waits for answers, and how many deliveries it keeps in flight. Without it, an endpoint
+ * that leaves deliveries unanswered would keep a run busy for hours. No verdict is based on a wait that was cut short.
  */
 import { performance } from 'node:perf_hooks';
 import type { Scenario } from '../../scenarios/index.ts';
 
-/** Number of waits of the full time limit without an answer after which other waits are cut short. */
+/** Waits are cut short once this many deliveries got no answer within the full time limit. */
 const MIN_SILENCES = 3;
-/** Number of answers after which the endpoint's usual time is known. */
+/** Minimum number of answers from which the endpoint's usual answer time is computed. */
 const MIN_ANSWERS = 5;
-/** A shortened wait is this many times the time within which nearly all answers came, and at least `MIN_WAIT_MS`. */
+/**
+ * A shortened wait lasts this many times the usual answer time, and at least `MIN_WAIT_MS`. The usual answer time is
+ * the one that the share `NEARLY_ALL` of the answers did not exceed.
+ */
 const FACTOR = 10;
 const MIN_WAIT_MS = 300;
 const NEARLY_ALL = 0.9;
 
-/** After this many plain valid deliveries without an answer, silence says nothing about a probe. */
+/** Once this many plain valid deliveries got no answer, a missing answer to a probe allows no conclusion. */
 const MIN_SILENT_CONTROLS = 3;
 
-/** The number of waits of the full time limit without an answer that decides a group of checks. */
+/** A group of checks is decided once this many of them got no answer within the full time limit. */
 const DECISIVE_SILENCES = 3;
-/** The time for which checks of a group may stop the receiver: within one suite, and of the whole run. */
+/**
+ * Total time for which checks of one group may stop the receiver: the first for one suite, the second for the whole
+ * run.
+ */
 const OUTAGE_MS = 5000;
 export const OUTAGE_MS_EVERYWHERE = 20_000;
 
 /**
- * If a delivery alone takes this long, the endpoint is far away or slow, and most of the time would be spent waiting.
- * Up to so many times as many deliveries are then kept in flight.
+ * Factors by which to raise the number of deliveries in flight. If a single delivery takes at least `fromMs`, the
+ * endpoint is slow or distant, and a run would spend most of its time waiting.
  */
 const WIDENING = [
   { fromMs: 500, times: 8 },
   { fromMs: 20, times: 2 },
 ] as const;
-/** The number of answers at the current width before the width is doubled. */
+/** Minimum number of answers before the number of deliveries in flight changes again. */
 const ANSWERS_PER_STEP = 16;
-/** Number of recent answers from which the current answer time is computed. */
+/** Number of latest answers from which the current answer time is computed. */
 const LATEST = 64;
-/** Concurrency does not slow the endpoint down as long as answers take at most so many times as long as alone. */
+/** If answers take more than this many times as long as without concurrency, the endpoint is overloaded. */
 const STEADY = 1.5;
 
 interface PaceLimits {
@@ -46,17 +52,17 @@ interface PaceLimits {
 export class Pace {
   readonly #limits: PaceLimits;
   readonly #timesMs: number[] = [];
-  /** The times of rejections before deliveries are sent concurrently. */
+  /** Answer times of rejections before deliveries are sent concurrently. */
   readonly #rejectionsMs: number[] = [];
   readonly #silences = { control: 0, probe: 0 };
-  /** The time within which nearly all answers came, and after how many answers it was computed. */
+  /** The usual answer time in milliseconds, and the number of answers from which it was computed. */
   #usual: { readonly of: number; readonly ms: number } = { of: 0, ms: 0 };
-  /** How long a delivery takes alone; null before concurrency starts. */
+  /** Answer time without concurrency. Null until concurrency starts. */
   #aloneMs: number | null = null;
   #meanAloneMs: number | null = null;
   #width: number;
   #isLoaded = false;
-  /** The number of answers before those at the current width. */
+  /** Number of answers received before the current width was set. */
   #stepStart = 0;
 
   constructor({ timeoutMs, concurrency }: PaceLimits) {
@@ -64,18 +70,21 @@ export class Pace {
     this.#width = concurrency;
   }
 
-  /** Records the time of an answer, and whether it accepts the delivery. */
+  /** Records the time of an answer, and whether the answer accepts the delivery. */
   recordAnswer(ms: number, accepts: boolean): void {
     this.#timesMs.push(ms);
     if (this.#aloneMs === null && !accepts) this.#rejectionsMs.push(ms);
   }
 
-  /** Records a delivery that got no answer within the full time limit. */
+  /** Records that a delivery got no answer within the full time limit. */
   recordSilence(role: 'control' | 'probe'): void {
     this.#silences[role] += 1;
   }
 
-  /** How long to wait for an answer. The wait of a control after a silence is shortened as soon as possible. */
+  /**
+   * Returns how long to wait for an answer, in milliseconds. With `silence`, for a control after an unanswered probe,
+   * the wait is cut short as soon as the usual answer time is known.
+   */
   waitMs(after?: 'silence'): number {
     const { timeoutMs } = this.#limits;
     const isKnown = this.#timesMs.length >= MIN_ANSWERS;
@@ -83,33 +92,36 @@ export class Pace {
     return Math.min(timeoutMs, Math.max(MIN_WAIT_MS, FACTOR * this.#usualMs()));
   }
 
-  /** Whether the endpoint has left a delivery unanswered for the full time limit. */
+  /** Whether a delivery got no answer within the full time limit. */
   wasSilent(): boolean {
     return this.#silenceCount() > 0;
   }
 
-  /** Whether the endpoint leaves some plain valid deliveries unanswered but answers other deliveries. */
+  /** Whether the endpoint leaves some plain valid deliveries unanswered although it answers others. */
   isUnreliable(): boolean {
     const { control } = this.#silences;
     return control >= MIN_SILENT_CONTROLS && this.#timesMs.length > control;
   }
 
-  /** Called after the deliveries that are sent alone; their times show how fast the endpoint is without load. */
+  /**
+   * Called after the deliveries that are sent one at a time. Their answer times show how fast the endpoint is without
+   * load.
+   */
   startConcurrency(): void {
     const times = this.#timesMs;
-    // Some endpoints delay rejections only, and most deliveries of a run are rejected.
+    // Some endpoints delay only rejections, and most deliveries of a run are rejected.
     this.#aloneMs = times.length === 0 ? null : Math.max(median(times) ?? 0, median(this.#rejectionsMs) ?? 0);
     this.#meanAloneMs = mean(times);
     this.#stepStart = times.length;
     if (this.#mayWiden()) this.#width = 2 * this.#limits.concurrency;
   }
 
-  /** Whether the endpoint takes long for a delivery that is sent alone, because it is slow or far away. */
+  /** Whether the endpoint is slow or distant: it takes long to answer even a single delivery. */
   isSlow(): boolean {
     return wideningOf(this.#aloneMs ?? 0) > 1;
   }
 
-  /** How many deliveries to keep in flight. */
+  /** Returns how many deliveries to keep in flight. */
   width(): number {
     const { concurrency } = this.#limits;
     if (this.#aloneMs === null || !this.#mayWiden()) return concurrency;
@@ -124,8 +136,8 @@ export class Pace {
   }
 
   /**
-   * How long an answer takes lately, how long it takes for a delivery sent alone, and how many deliveries are likely
-   * to be in flight; null before the first answer.
+   * Estimates the current answer time, the answer time without concurrency, and the number of deliveries in flight.
+   * Times are in milliseconds. Null before the first answer.
    */
   estimateAnswers(): { readonly ms: number; readonly aloneMs: number; readonly width: number } | null {
     const ms = mean(this.#timesMs.slice(-LATEST));
@@ -139,7 +151,7 @@ export class Pace {
     };
   }
 
-  /** The time within which nearly all answers came, computed again every few answers. */
+  /** Returns the usual answer time in milliseconds. It is recomputed after every few answers. */
   #usualMs(): number {
     const times = this.#timesMs;
     if (times.length >= this.#usual.of + MIN_ANSWERS) {
@@ -153,46 +165,46 @@ export class Pace {
     return this.#silences.control + this.#silences.probe;
   }
 
-  /** A configured concurrency below the default protects the endpoint. */
+  /** A configured concurrency below the default is not raised, because it protects the endpoint. */
   #mayWiden(aloneMs = this.#aloneMs ?? 0): boolean {
     return wideningOf(aloneMs) > 1 && this.#limits.concurrency >= DEFAULT_CONCURRENCY;
   }
 }
 
-/** How many times as many deliveries as usual an endpoint may get at the same time. */
+/** Returns the factor by which the number of deliveries in flight may be raised. */
 function wideningOf(aloneMs: number): number {
   return WIDENING.find(({ fromMs }) => aloneMs >= fromMs)?.times ?? 1;
 }
 
 /**
- * Number of checks in a row on one lane that share the controls around them, as long as the endpoint answers. Others
- * send at the same time, so a control after each check would not say more about it than one after a few.
+ * Number of consecutive checks on one lane that share the controls around them, as long as the endpoint answers.
+ * Because other lanes send at the same time, a control after every check would show hardly more.
  */
 export const MAX_OPEN = 6;
 
-/** Deliveries in flight at the same time, unless the user sets another number. */
+/** Default number of deliveries in flight. */
 export const DEFAULT_CONCURRENCY = 8;
 
-/** Keeps deliveries apart, for endpoints that limit the rate: at most one in `intervalMs` on average. */
+/** Spaces deliveries for endpoints that limit their rate: at most one per `intervalMs` on average. */
 export class Spacing {
   readonly #intervalMs: number | null;
   readonly #now: () => number;
   #nextMs = 0;
 
-  /** `intervalMs` null: no limit. `now`: milliseconds since any moment. */
+  /** With `intervalMs` null, deliveries are not spaced. `now` returns milliseconds since any fixed moment. */
   constructor(intervalMs: number | null, now = () => performance.now()) {
     this.#intervalMs = intervalMs;
     this.#now = now;
   }
 
-  /** Takes the next place, and returns the milliseconds until then. */
+  /** Reserves the next slot for a delivery. Returns the milliseconds until then. */
   takeMs(): number {
     const waitMs = this.freeInMs();
     this.#nextMs = this.#now() + waitMs + (this.#intervalMs ?? 0);
     return waitMs;
   }
 
-  /** Milliseconds until the next place is free. */
+  /** Returns the milliseconds until the next slot is free. */
   freeInMs(): number {
     return this.#intervalMs === null ? 0 : Math.max(0, this.#nextMs - this.#now());
   }
@@ -206,7 +218,7 @@ function median(values: readonly number[]): number | null {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? null;
 }
 
-/** The group of a check: checks that are likely to fail in the same way. */
+/** Returns the failure group of a check. The checks of a group are likely to fail in the same way. */
 export function failureGroupOf({ needs = [], ...scenario }: Scenario): string {
   const expect = 'expect' in scenario && 'change' in scenario ? scenario.expect : null;
   if (expect === null) return 'several deliveries';
@@ -215,30 +227,30 @@ export function failureGroupOf({ needs = [], ...scenario }: Scenario): string {
   return isUsual ? 'valid deliveries' : 'malformed payloads and unusual requests';
 }
 
-/** Checks that stopped the receiver, and for how long. */
+/** The checks of a group that stopped the receiver, and for how long in total. */
 interface Stopping {
   readonly ids: readonly string[];
   readonly ms: number;
 }
 
-/** The failure groups of checks, and what decides one, so that no more of its checks are sent. */
+/** Collects failures by group. Once a group is decided, no more of its checks are sent. */
 export class FailureGroups {
   readonly #silences = new Map<string, readonly string[]>();
   readonly #late = new Set<string>();
   readonly #stoppings = new Map<string, Stopping>();
   #stoppedMs = 0;
 
-  /** How long checks have stopped the receiver so far, in milliseconds. */
+  /** Total time for which checks have stopped the receiver so far, in milliseconds. */
   get stoppedMs(): number {
     return this.#stoppedMs;
   }
 
-  /** Records a check that got no answer within the full time limit, with nothing else to explain it. */
+  /** Records that a check got no answer within the full time limit, for no other apparent reason. */
   recordSilence(id: string, group: string): void {
     this.#silences.set(group, [...(this.#silences.get(group) ?? []), id]);
   }
 
-  /** Records a check that stopped the receiver for `ms` milliseconds. */
+  /** Records that a check stopped the receiver for `ms` milliseconds. */
   recordStop(id: string, suite: string, group: string, ms: number): void {
     this.#stoppedMs += ms;
     for (const key of [group, `${suite}: ${group}`]) {
@@ -247,18 +259,18 @@ export class FailureGroups {
     }
   }
 
-  /** Records an answer after more than a short wait: checks of this group get the full time from now on. */
+  /** Records an answer that came only after a shortened wait. From now on, no missing answer decides this group. */
   recordLateAnswer(group: string): void {
     this.#late.add(group);
   }
 
-  /** How many more silences of the full time limit decide the group; 0 when it is decided. */
+  /** Returns how many more checks without an answer within the full time limit decide the group. 0 if it is decided. */
   missingSilences(group: string): number {
     if (this.#late.has(group)) return Number.POSITIVE_INFINITY;
     return Math.max(0, DECISIVE_SILENCES - (this.#silences.get(group)?.length ?? 0));
   }
 
-  /** Why no more checks of a group are sent, or null. */
+  /** Returns why no more checks of a group are sent, or null. */
   reasonToSkip(suite: string, group: string): string | null {
     const atLeast = (key: string, ms: number) => [this.#stoppings.get(key)].find((one) => (one?.ms ?? 0) >= ms);
     const known = atLeast(group, OUTAGE_MS_EVERYWHERE) ?? atLeast(`${suite}: ${group}`, OUTAGE_MS);
@@ -268,7 +280,7 @@ export class FailureGroups {
     return `not run: ${stopped}, and this check is of the same kind (${group})`;
   }
 
-  /** Why a check without an answer in a short wait is not repeated. */
+  /** Returns why a check that got no answer within a shortened wait is not repeated. */
   reasonNotToRepeat(group: string): string {
     return (
       `not repeated: no answer in a short wait, like ${listed(this.#silences.get(group) ?? [])}, ` +

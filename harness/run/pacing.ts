@@ -1,21 +1,27 @@
-/** The state that paces a run on all lanes together. Only its methods change it. */
+/** The pacing of a run on all lanes together. It changes only through the methods of {@link RunPacing}. */
 
 import type { Stop } from './facts.ts';
 import { FailureGroups, Pace, Spacing } from './pace.ts';
 import { TimeLeft } from './time-left.ts';
 
 /**
- * Deliveries without an answer, counted in time limits, after which the lanes pause to try the doubtful checks alone,
- * and after which the run stops. An endpoint that never answers a forged delivery shows it in a dozen checks; waiting
- * for all of them would take an hour.
+ * Limits for the time spent waiting for missing answers, as multiples of the time limit for one delivery. At the first,
+ * the lanes pause and doubtful checks are repeated alone. At the second, the run stops. An endpoint that never answers
+ * forged deliveries shows this within a dozen checks; waiting for all of them would take an hour.
  */
 const MAX_SILENCES_IN_PASS = 12;
 const MAX_SILENCES = 30;
 
-/** Number of silences after which each delivery gets a new connection. A check of kept connections reports it. */
+/**
+ * After this many deliveries without an answer on kept connections, every delivery gets a new connection. The check of
+ * kept connections reports the fault.
+ */
 const MAX_SILENT_WHEN_KEPT = 2;
 
-/** Usual lock-outs begin at ten, and deliveries on several lanes do not arrive exactly in the order they were sent. */
+/**
+ * Maximum number of consecutive forgeries without a control between them. Lock-outs usually begin at ten, and
+ * deliveries from several lanes arrive in a slightly different order.
+ */
 export const MAX_FORGED_IN_A_ROW = 6;
 
 export class RunPacing {
@@ -42,7 +48,10 @@ export class RunPacing {
     this.#isSerial = limits.concurrency === 1;
   }
 
-  /** Whether one delivery is sent at a time: after an outage, so that the next one has a single suspect, or a 429. */
+  /**
+   * Whether only one delivery is sent at a time. This is so after a 429, and after an outage: the next outage then has
+   * a single suspect.
+   */
   get isSerial(): boolean {
     return this.#isSerial;
   }
@@ -52,22 +61,22 @@ export class RunPacing {
     return this.#sharesControls;
   }
 
-  /** Milliseconds that deliveries waited for answers that did not arrive. */
+  /** Total time that deliveries have waited for answers that did not arrive, in milliseconds. */
   get waitedMs(): number {
     return this.#waitedMs;
   }
 
-  /** Whether kept connections are not used: deliveries got no answer on one, but did on a new one. */
+  /** Whether kept connections are avoided, because several deliveries got no answer on one but did on a new one. */
   get avoidsKeptConnections(): boolean {
     return this.#silentWhenKept >= MAX_SILENT_WHEN_KEPT;
   }
 
-  /** Whether a pass over the queue has waited long enough for answers. */
+  /** Whether a pass over the queue has spent its time for missing answers. */
   isPassExhausted(waitedBeforeMs: number): boolean {
     return this.#waitedMs - waitedBeforeMs >= MAX_SILENCES_IN_PASS * this.#timeoutMs;
   }
 
-  /** The reason to stop when the run has waited too long for answers, otherwise null. */
+  /** Returns the reason to stop if the run has waited too long for missing answers, or null. */
   silenceStop(): Stop | null {
     if (this.#waitedMs < MAX_SILENCES * this.#timeoutMs) return null;
     const seconds = Math.round(this.#waitedMs / 1000);
@@ -77,7 +86,7 @@ export class RunPacing {
     };
   }
 
-  /** Whether these forgeries would be too many in a row without a plain valid delivery before them. */
+  /** Whether this many forgeries would exceed the maximum in a row without a plain valid delivery between them. */
   wouldLockOut(forged: number): boolean {
     return this.#forgedInARow + forged > MAX_FORGED_IN_A_ROW;
   }
@@ -86,12 +95,12 @@ export class RunPacing {
     this.#isSerial = true;
   }
 
-  /** Ends the serial part that {@link continueSerially} began, unless the run was serial before. */
+  /** Undoes {@link continueSerially}. `wasSerial` is the value of {@link isSerial} before that call. */
   resumeConcurrency(wasSerial: boolean): void {
     this.#isSerial = wasSerial;
   }
 
-  /** Begins the part of the run in which checks are sent on all lanes. */
+  /** Starts the phase of the run in which checks are sent on all lanes. */
   startConcurrency(sharesControls: boolean): void {
     this.pace.startConcurrency();
     this.timeLeft.startTogether();
@@ -106,12 +115,12 @@ export class RunPacing {
     this.#forgedInARow += forged;
   }
 
-  /** Records the wait of a delivery that got no answer. */
+  /** Records how long a delivery waited without getting an answer, in milliseconds. */
   recordSilence(waitedMs: number): void {
     this.#waitedMs += waitedMs;
   }
 
-  /** Records that a delivery got no answer on a kept connection, but did on a new one. */
+  /** Records that a delivery got no answer on a kept connection but did on a new one. */
   recordSilenceWhenKept(): void {
     this.#silentWhenKept += 1;
   }

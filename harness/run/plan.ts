@@ -1,4 +1,4 @@
-/** The plan of a run: which scenarios it judges, decided before the first request. */
+/** The plan of a run: which scenarios it judges. It is complete before the first request. */
 
 import { isLoopback } from '../../contract/hosts.ts';
 import { EFFECT_DECIMALS, type OfferedTlsVersion } from '../../contract/index.ts';
@@ -21,7 +21,7 @@ import type { ClientFixtures } from '../probe/index.ts';
 
 export type { Selection } from '../config/selection.ts';
 
-/** A scenario of the plan. `obstacle` is the reason why it does not apply, or null. */
+/** A scenario of the plan. If it does not apply, `obstacle` says why; otherwise `obstacle` is null. */
 export interface PlannedScenario<Kind extends Scenario = Scenario> {
   readonly suite: string;
   readonly scenario: Kind;
@@ -31,7 +31,7 @@ export interface PlannedScenario<Kind extends Scenario = Scenario> {
 /** A planned scenario that sends deliveries. */
 export type SendingPlan = PlannedScenario<ProbeScenario | FlowScenario>;
 
-/** Whether a scenario sends deliveries, which needs an endpoint that accepts plain valid ones. */
+/** Whether a scenario sends deliveries. Such scenarios need an endpoint that accepts plain valid deliveries. */
 export function isSending(planned: PlannedScenario): planned is SendingPlan {
   return 'change' in planned.scenario || 'flow' in planned.scenario;
 }
@@ -45,7 +45,7 @@ export function isExclusive(scenario: SendingPlan['scenario']): boolean {
   return ('alone' in scenario && scenario.alone === true) || ('last' in scenario && scenario.last === true);
 }
 
-/** The credentials that a scenario is about. */
+/** Returns the credentials that a scenario tests. */
 export function credentialsOf({ needs = [] }: Scenario): Credential[] {
   const credentials: Credential[] = [];
   if (needs.includes('hmac')) credentials.push('signature');
@@ -53,17 +53,17 @@ export function credentialsOf({ needs = [] }: Scenario): Credential[] {
   return credentials;
 }
 
-/** The TLS version that a scenario requires for its probe. */
+/** Returns the TLS version that a scenario requires for its probe, if any. */
 export function versionOf(scenario: SendingPlan['scenario']): OfferedTlsVersion | undefined {
   return 'change' in scenario ? scenario.change.connect?.version : scenario.version;
 }
 
-/** The properties of the endpoint that the plan depends on. */
+/** The properties of the endpoint on which the plan depends. */
 interface Target {
   readonly features: readonly Feature[];
-  /** The decimals of the configured assets. */
+  /** The numbers of decimals of the configured assets. */
   readonly decimals?: readonly number[];
-  /** Whether the endpoint uses plain HTTP on another machine. */
+  /** Whether deliveries go to another machine over plain HTTP. */
   readonly isExposed: boolean;
 }
 
@@ -78,7 +78,7 @@ export function targetOf(
   return { features, decimals, isExposed: protocol === 'http:' && !isLoopback(hostname) };
 }
 
-/** The features of a partner's configuration. */
+/** Returns the features that a partner's configuration provides. */
 export function featuresOf(partner: Partner, fixtures: ClientFixtures = {}, sources?: SourceOptions): Feature[] {
   const features: Feature[] = [];
   if (partner.signing !== undefined) features.push('hmac');
@@ -90,7 +90,7 @@ export function featuresOf(partner: Partner, fixtures: ClientFixtures = {}, sour
   return [...features, ...sourcesOf(sources)];
 }
 
-/** The sources that are open. A restart is judged by the effects window, and says nothing without it. */
+/** Returns the available sources of evidence. A restart requires the effects window, which shows its consequences. */
 function sourcesOf({ effects, restartCommand, restart, logs = [] }: SourceOptions = {}): EvidenceSource[] {
   const canRestart = restartCommand !== undefined || restart !== undefined;
   return [
@@ -101,13 +101,13 @@ function sourcesOf({ effects, restartCommand, restart, logs = [] }: SourceOption
 }
 
 /**
- * Plans a run: the selected scenarios in the order of the catalogue.
+ * Plans a run: returns the selected scenarios in catalogue order.
  *
- * @throws HookproofError for an unknown name, or a selection that matches nothing
+ * @throws HookproofError for an unknown name or a selection that matches nothing
  */
 export function planScenarios(target: Target, selection: Partial<Selection> = {}): PlannedScenario[] {
   return selectScenarios(selection).map((scenario) => ({
-    // An id is that of its suite, a slash and a name.
+    // An id consists of the name of its suite, a slash and a name.
     suite: scenario.id.slice(0, scenario.id.indexOf('/')),
     scenario,
     obstacle: obstacleFor(scenario, target),

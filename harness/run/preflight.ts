@@ -1,6 +1,6 @@
 /**
- * The preflight: the first delivery of a run. Unless it is accepted, no other delivery allows a conclusion, so none is
- * sent.
+ * The preflight: the first delivery of a run. Unless it is accepted, no other delivery allows a conclusion, so no check
+ * is sent.
  */
 
 import {
@@ -23,7 +23,7 @@ import type { SendingPlan } from './plan.ts';
 import { recordFailedControl, type SentDelivery, sendControl } from './send.ts';
 import type { Trial } from './trial.ts';
 
-/** How many times longer the second delivery waits: enough to distinguish "too late" from "never". */
+/** Factor for the time limit of the second delivery. It is enough to distinguish a late answer from a missing one. */
 const SECOND_TIMEOUT_FACTOR = 2;
 const SECOND_BODY_CAP_BYTES = 4 * 1024 * 1024;
 
@@ -33,12 +33,15 @@ export interface Preflight extends PreflightAttempts {
 }
 
 /**
- * A receiver that decodes the header like a form or like another Base64 alphabet rejects half of all signatures. It
- * rejects each of these, so that the run does not go on with controls that fail at random.
+ * Whether a signature contains both characters that receivers often decode incorrectly. A receiver that decodes the
+ * header like a form, or with another Base64 alphabet, rejects about half of all signatures. It rejects every signature
+ * of this kind, so the preflight finds the fault and no control fails at random.
  */
 const hasEveryBase64Character = (signature: string) => signature.includes('+') && signature.includes('/');
 
-/** Sends the plain valid delivery, and a second one with more time when it is not accepted. */
+/**
+ * Sends the plain valid delivery. If it is not accepted, sends a second one, with more time if the first got no answer.
+ */
 export async function runPreflight(context: RunContext, lane: Lane): Promise<Preflight> {
   const delivery = await sendControl(context, lane, 'the first delivery', { suits: hasEveryBase64Character });
   const first = delivery.attempt;
@@ -52,13 +55,13 @@ export async function runPreflight(context: RunContext, lane: Lane): Promise<Pre
   });
   const second = again.attempt;
   const isLate = isSilent && second.timings.totalMs >= context.limits.timeoutMs;
-  // A long answer is unusual but ends; an endless one has not ended after the second delivery either.
+  // A long answer is unusual, but it ends. An endless answer has not ended after the second delivery either.
   const passed = isAccepted(second) && second.answer?.truncated !== true && !isLate;
   if (passed && !isAccepted(first)) recordFailedControl(context, PREFLIGHT_SCENARIO, { control: again, failed: first });
   return { first, second, delivery: passed ? again : delivery, passed };
 }
 
-/** Why the preflight failed, or what the endpoint accepts instead. */
+/** Finds out why the preflight failed, or what the endpoint accepts instead. */
 export async function diagnosePreflight(
   context: RunContext,
   lanes: LanePool,
@@ -75,7 +78,7 @@ export async function diagnosePreflight(
   }
   const isUnanswered = error?.kind === 'reset' || error?.kind === 'invalid-http';
   if (isUnanswered && !endpointOf(partner.url).secure && (await speaksTls(context))) return withFinding(TLS_ON_PORT);
-  // A 405 is about the path, and a 429 about the rate.
+  // A 405 concerns the path, and a 429 the rate of deliveries.
   if (answer !== null && answer.status >= 300 && answer.status !== 405 && answer.status !== 429) {
     return examineRefusal(context, lanes, preflight);
   }
@@ -93,12 +96,12 @@ async function speaksTls({ partner, limits, signal }: RunContext): Promise<boole
   return outcome.kind === 'alert' || matchHello(outcome, offer) === 'granted';
 }
 
-/** Why the run sends nothing after a failed preflight. */
+/** Returns why the run sends nothing after a failed preflight. */
 export function stopAfterPreflight({ first, second, passed }: Preflight, finding: Finding | null): Stop {
   if (passed && finding !== null) return { code: 'preflight-failed', reason: finding.title };
   const got = isAccepted(first) && second !== null ? describeAttempt(second) : describeAttempt(first);
   const why = finding === null ? '' : `: ${finding.title.replace(/^[A-Z](?![A-Z])/, (letter) => letter.toLowerCase())}`;
-  // Without an answer, the finding says all that the transport error does.
+  // Without an answer, the finding already contains the transport error.
   const seen = first.answer === null && finding !== null ? '' : ` (${got.replace(/\.$/, '')})`;
   return {
     code: 'preflight-failed',
@@ -113,14 +116,17 @@ const ENDLESS_ANSWER = {
   message: 'the body of the answer does not end',
 } as const;
 
-/** The preflight as the trial of its scenario. */
+/** Returns the preflight as a trial of its scenario. */
 export function trialOfPreflight(planned: SendingPlan, { first, second, delivery, passed }: Preflight): Trial {
   const isEndless = !passed && isAccepted(first) && second !== null;
   const attempt = isEndless ? { ...first, answer: null, error: ENDLESS_ANSWER } : passed ? delivery.attempt : first;
   return trialOf(planned, { ...delivery, label: 'the first delivery' }, attempt);
 }
 
-/** One of the first deliveries as the trial of its scenario. It has no controls, so the judge gets accepted ones. */
+/**
+ * Returns one of the first deliveries as a trial of its scenario. There are no controls, so the judge gets accepted
+ * ones.
+ */
 export function trialOf(planned: SendingPlan, sent: SentDelivery, attempt = sent.attempt): Trial {
   const expect = 'expect' in planned.scenario ? planned.scenario.expect : { text: '200', authentic: true, pass: [200] };
   const accepted = {

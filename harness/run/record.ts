@@ -1,4 +1,4 @@
-/** The exchanges of the result document: what was sent and answered, without credentials. */
+/** Describes exchanges for the result document: requests and answers, without credentials. */
 
 import { type HeaderLine, sameHeaderName } from '../../contract/index.ts';
 import { maskTargetOf } from '../../contract/masked-url.ts';
@@ -10,20 +10,21 @@ import type { Assembled } from './assemble.ts';
 import { headerNamesOf } from './kit.ts';
 import type { SentDelivery } from './send.ts';
 
-/** Number of bytes kept of a body. Longer bodies are cut and marked. */
+/** Maximum number of bytes of a body that are recorded. A longer body is cut and marked as truncated. */
 const MAX_BODY_BYTES = 4096;
 
-/** Maximum number of header lines kept of an answer. */
+/** Limits for the recorded headers of an answer. */
 const MAX_HEADERS = 50;
 const MAX_HEADER_LENGTH = 1024;
 const MAX_HEADER_CHARACTERS = 8192;
 
-/** Minimum number of characters at the cut that count as the beginning of a credential. */
+/** Minimum number of characters before the cut that count as the beginning of a credential. */
 const MIN_CREDENTIAL_PART = 4;
 
 /**
- * The kept part of a body, without the beginning of a credential at the cut, which redaction by value would not
- * recognise. Base64 is compared as it is, because its beginning does not depend on what follows.
+ * Returns the recorded part of a body. If the cut falls inside a credential, its beginning is removed, because
+ * redaction recognises only whole values. For Base64, it is enough to compare the beginning, because it does not depend
+ * on what follows.
  */
 function cut(bytes: Uint8Array, truncated: boolean, credentials: readonly string[]): Uint8Array {
   const kept = bytes.subarray(0, MAX_BODY_BYTES);
@@ -41,12 +42,12 @@ function cut(bytes: Uint8Array, truncated: boolean, credentials: readonly string
   return kept.subarray(0, end);
 }
 
-/** Describes bytes as text when they are valid UTF-8, otherwise as base64. */
+/** Describes bytes as text if they are valid UTF-8, otherwise as base64. */
 export function describeBytes(bytes: Uint8Array, alreadyTruncated = false, credentials: readonly string[] = []): Bytes {
   const truncated = alreadyTruncated || bytes.length > MAX_BODY_BYTES;
   const kept = cut(bytes, truncated, credentials);
   const text = Buffer.from(kept).toString('utf8');
-  // The cut may be inside a character, which is then dropped.
+  // The cut may fall inside a character, which is then dropped.
   const whole = truncated ? text.replace(/\uFFFD$/, '') : text;
   const clean = Buffer.from(kept).subarray(0, Buffer.byteLength(whole)).equals(Buffer.from(whole, 'utf8'));
   return {
@@ -57,7 +58,7 @@ export function describeBytes(bytes: Uint8Array, alreadyTruncated = false, crede
   };
 }
 
-/** Credentials are never recorded, valid or not: an invalid one is often derived from the valid one. */
+/** Masks credentials, valid or not: an invalid credential is often derived from the valid one. */
 function maskHeaders(assembled: Assembled, partner: Partner): [string, string][] {
   const { signature: signatureHeader, apiKey: apiKeyHeader } = headerNamesOf(partner);
   const label = assembled.changes.map((change) => change.label).join('; ');
@@ -72,12 +73,12 @@ function maskHeaders(assembled: Assembled, partner: Partner): [string, string][]
   });
 }
 
-/** The ellipsis marks for the redaction that a credential may be cut here. */
+/** Shortens a text. The ellipsis shows redaction that a credential may be cut here. */
 function shortened(text: string): string {
   return text.length > MAX_HEADER_LENGTH ? `${text.slice(0, MAX_HEADER_LENGTH)}…` : text;
 }
 
-/** The first header lines; a last line counts the rest. */
+/** Returns the first header lines. If lines were left out, the last line says how many. */
 function keptHeaders(headers: readonly HeaderLine[]): [string, string][] {
   const kept: [string, string][] = [];
   let characters = 0;

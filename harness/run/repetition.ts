@@ -1,4 +1,4 @@
-/** Decides whether a delivery that was answered 429 or 503 is sent again. */
+/** Decides whether to repeat a delivery that was answered with 429 or 503. */
 
 import { performance } from 'node:perf_hooks';
 import { type Attempt, type StatedLimit, statedLimit } from '../transport/index.ts';
@@ -6,27 +6,30 @@ import type { RunContext } from './context.ts';
 
 const MAX_REPEATS = 3;
 const MAX_PAUSE_MS = 5000;
-/** Most limits are per minute. With the default recovery time of 10 s, this is 65 s. */
+/**
+ * Length of a rate limit as a multiple of the recovery time. Most rate limits are per minute, and with the default
+ * recovery time of 10 s, this is 65 s.
+ */
 const RECOVERIES_PER_RATE_WINDOW = 6.5;
 
-/** How long the run waits for the end of a rate limit. */
+/** Returns how long the run waits for the end of a rate limit, in milliseconds. */
 export function rateWindowMs({ limits }: Pick<RunContext, 'limits'>): number {
   return limits.recoveryMs * RECOVERIES_PER_RATE_WINDOW;
 }
 
 export interface RepetitionOptions {
-  /** Whether 429 and 503 count as the answer. Otherwise the delivery is repeated. */
+  /** Whether to accept 429 and 503 as the answer. Otherwise the delivery is repeated. */
   readonly once?: boolean;
-  /** Whether to wait only briefly for the end of a limit, because the check is about limits. */
+  /** Whether to wait only briefly for the end of a rate limit, because the check is about rate limits. */
   readonly meetsLimits?: boolean;
-  /** Whether a 503 counts as the answer. */
+  /** Whether to accept a 503 as the answer. */
   readonly is503Answer?: boolean;
 }
 
 /**
- * Decides whether a delivery is sent again. A 503 is a rate limit only when the identical request gets another status
- * later; otherwise it is the answer. Once that is certain, repeats need no pause. The run waits for the end of a limit
- * that the answer states, unless it is too late.
+ * Decides whether to repeat a delivery. A 503 counts as a rate limit only if the identical request gets another status
+ * later; otherwise it is the answer. Once several deliveries have got only 503, repetitions follow without a pause. If
+ * a 429 says when the limit ends, the run waits for it, unless this would take too long.
  */
 export class Repetition {
   readonly #context: RunContext;
@@ -40,7 +43,9 @@ export class Repetition {
     this.#options = options;
   }
 
-  /** Records an attempt. Returns the pause before the next one in milliseconds; null when this one is the result. */
+  /**
+   * Records an attempt. Returns the pause before the next one in milliseconds, or null if this attempt is the result.
+   */
   pauseMsAfter(attempt: Attempt): number | null {
     const { throttling } = this.#context.facts;
     const status = attempt.answer?.status;
@@ -54,7 +59,7 @@ export class Repetition {
     }
     if (attempt.answer === null || this.#options.once === true || (status !== 429 && !is503)) return null;
     const stated = statedLimit(attempt.answer.headers, Date.now());
-    // The stated end may be past already, and the limit still be there.
+    // The stated end may have passed although the limit is still in force.
     const wantedMs = Math.max(stated.endsInMs ?? 0, this.#context.limits.backoffMs * 2 ** this.#turn);
     const isLast = this.#turn === MAX_REPEATS || this.#context.signal.aborted;
     const pauseMs = is503 ? this.#pauseMsAfter503(attempt, wantedMs, isLast) : this.#pauseMsAfter429(stated, wantedMs);
@@ -83,7 +88,7 @@ export class Repetition {
     return throttling.is503Constant ? 0 : Math.min(wantedMs, MAX_PAUSE_MS);
   }
 
-  /** Whether a limit ends later than most limits do, or than the run. */
+  /** Whether a limit ends later than most rate limits do, or after the run. */
   #endsTooLate(waitedMs: number, pauseMs: number): boolean {
     const windowMs = Math.max(MAX_PAUSE_MS, rateWindowMs(this.#context));
     return pauseMs > Math.min(windowMs, this.#context.endsAtMs - performance.now()) || waitedMs >= windowMs;

@@ -1,4 +1,4 @@
-/** A shell script with curl that repeats a probe. Credentials are variables, never values. */
+/** Writes a shell script that repeats a probe with curl. Credentials appear only as variables, never as values. */
 import { createHash, X509Certificate } from 'node:crypto';
 import { type HeaderLine, sameHeaderName } from '../../contract/index.ts';
 import { maskTargetOf } from '../../contract/masked-url.ts';
@@ -7,10 +7,10 @@ import { everySecret, type Partner } from '../partner.ts';
 import type { Assembled } from './assemble.ts';
 import { clientCertificateOf, headerNamesOf } from './kit.ts';
 
-/** Longer bodies are not included: the command that runs the scenario alone sends them. */
+/** Maximum size of a body in the script. To send a larger one, run the scenario alone. */
 const MAX_BODY_BYTES = 4096;
 
-/** A value that shares this many characters with a credential may be derived from it, and is not included. */
+/** A value that shares this many consecutive characters with a credential may be derived from it. It is left out. */
 const MIN_SHARED_LENGTH = 4;
 
 const VARIABLES = [
@@ -25,7 +25,7 @@ const VARIABLES = [
 
 export const VALID_SIGNATURE = 'openssl dgst -sha256 -hmac "$HOOKPROOF_SECRET" -binary | openssl base64 -A';
 
-/** What curl expands or removes in a path by default. */
+/** Parts of a path that curl expands or removes by default. */
 const NEEDS_VERBATIM_PATH = /[[\]{}]|\/\./;
 
 export function quote(text: string): string {
@@ -47,7 +47,7 @@ function mayDeriveFrom(value: string, credential: string): boolean {
   return needle.length < MIN_SHARED_LENGTH && needle.length > 0 && haystack.includes(needle);
 }
 
-/** Lists what the script must not contain: the credentials, and the valid signature in its usual encodings. */
+/** Returns what the script must not contain: the credentials, and the valid signature in its usual encodings. */
 function credentialsOf(assembled: Assembled, partner: Partner): string[] {
   const digest = assembled.rightSignature === null ? null : Buffer.from(assembled.rightSignature, 'base64');
   return [
@@ -59,7 +59,10 @@ function credentialsOf(assembled: Assembled, partner: Partner): string[] {
   ].filter((text): text is string => text !== undefined && text !== '');
 }
 
-/** The header as words for the shell, with every occurrence of `right` as a variable; null when it does not occur. */
+/**
+ * Returns a header as words for the shell, with every occurrence of `right` replaced by a variable. Null if it does not
+ * occur.
+ */
 function credentialWord(name: string, value: string, right: string | null | undefined, variable: string) {
   if (right === null || right === undefined || right === '' || !value.includes(right)) return null;
   const parts = value.split(right);
@@ -68,8 +71,8 @@ function credentialWord(name: string, value: string, right: string | null | unde
 }
 
 /**
- * The pipeline that makes the signature from the body on standard input, or from the other bytes that were signed
- * instead.
+ * Returns the shell pipeline that makes the signature. It reads the body from standard input, or contains the bytes
+ * that were signed instead of the body.
  */
 function recipeOf({ change, signedBytes }: Assembled): string | undefined {
   if (change.sign?.shell !== undefined) return change.sign.shell;
@@ -78,8 +81,8 @@ function recipeOf({ change, signedBytes }: Assembled): string | undefined {
 }
 
 /**
- * Returns the texts in which a header can contain a certificate (PEM): encoded as a whole, its digests and its serial
- * number in hex, and its lines.
+ * Returns the forms in which a header may contain a certificate (PEM): its encodings as a whole, its digests and serial
+ * number in hex, and its single lines.
  */
 function certificateTexts(pem: string): string[] {
   const der = pem.replaceAll(/-----[^-]+-----|\s/g, '');
@@ -90,7 +93,7 @@ function certificateTexts(pem: string): string[] {
   return [...whole, ...hex, ...pem.split('\n')].filter((text) => text !== '');
 }
 
-/** Returns an empty text if this is no certificate; the connection shows that. */
+/** Returns an empty string for text that is not a certificate. The connection then fails anyway. */
 function serialNumberOf(pem: string): string {
   try {
     return new X509Certificate(pem).serialNumber;
@@ -99,7 +102,7 @@ function serialNumberOf(pem: string): string {
   }
 }
 
-/** The argument of one header line, or null when it would reveal a credential. */
+/** Returns the curl argument for a header line, or null if it would reveal a credential. */
 function headerArgument(
   line: HeaderLine,
   assembled: Assembled,
@@ -107,12 +110,12 @@ function headerArgument(
   { signatureName, certificate }: { readonly signatureName: string; readonly certificate: readonly string[] },
 ): string | null {
   const [name, value] = line;
-  // curl omits a header with an empty value, except in this form.
+  // curl sends a header with an empty value only in this form.
   if (value.trim() === '') return `-H ${quote(`${name};`)}`;
   const isSignature = partner.signing !== undefined && sameHeaderName(name, signatureName);
   const changed = isSignature && assembled.change.sign !== undefined && assembled.change.address === undefined;
   if (changed && assembled.change.sign?.shell !== undefined) return `-H ${quote(`${name}: `)}"$SIGNATURE"`;
-  // Without a recipe the value may be the valid signature of another body, which must stay secret.
+  // Without a recipe, the value may be the valid signature of another body, which must stay secret.
   if (changed && value !== assembled.rightSignature) {
     return recipeOf(assembled) === undefined ? null : `-H ${quote(`${name}: `)}"$SIGNATURE"`;
   }
@@ -122,16 +125,16 @@ function headerArgument(
       word: quote(`${name}: ${value}`),
       literals: [value],
     };
-  // A certificate is public, and so long that it contains a part of many secrets by chance.
+  // A certificate is public, and is long enough to contain parts of many secrets by chance.
   const own = literals.map((text) => certificate.reduce((rest, part) => rest.replaceAll(part, ''), text));
   const tells = credentialsOf(assembled, partner).some((secret) => own.some((text) => mayDeriveFrom(text, secret)));
   return tells ? null : `-H ${word}`;
 }
 
 /**
- * The script, or null when curl cannot send this probe, or when the script would reveal a credential. It reads
- * HOOKPROOF_SECRET and HOOKPROOF_API_KEY from the environment, as the harness does, and the paths of the TLS files as
- * well.
+ * Returns the script. Null if curl cannot send this probe, or if the script would reveal a credential. Like the
+ * harness, the script reads credentials from environment variables such as HOOKPROOF_SECRET. The paths of TLS files
+ * come from variables, too.
  */
 export function curlScript(assembled: Assembled, partner: Partner): string | null {
   const { prepared, transmission, change } = assembled;
@@ -159,7 +162,7 @@ export function curlScript(assembled: Assembled, partner: Partner): string | nul
   }
   if (!prepared.headers.some(([name]) => sameHeaderName(name, 'Content-Type'))) args.push("-H 'Content-Type:'");
   if (transmission !== null) args.push("-H 'Transfer-Encoding: chunked'");
-  // When the headers are changed, the variable is the valid signature.
+  // If the headers are changed, the variable contains the valid signature.
   const signing = (change.address === undefined ? recipeOf(assembled) : undefined) ?? VALID_SIGNATURE;
   const signed = args.some((argument) => /"\$SIGNATURE"/.test(argument));
   const address = addressOf(prepared);
@@ -180,8 +183,8 @@ export function curlScript(assembled: Assembled, partner: Partner): string | nul
 }
 
 /**
- * The URL as a word for the shell. The query of the configured URL may hold a credential, so that it comes from the
- * variable; null when only a part of it is sent.
+ * Returns the URL as a word for the shell. The query of the configured URL may contain a credential, so it is read from
+ * HOOKPROOF_URL. Null if only a part of the query is sent.
  */
 function addressOf({ url, target }: Assembled['prepared']): string | null {
   const { origin, search } = new URL(url);
@@ -192,14 +195,17 @@ function addressOf({ url, target }: Assembled['prepared']): string | null {
   return `${quote(origin + before)}"\${HOOKPROOF_URL#*\\?}"${after === '' ? '' : quote(after)}`;
 }
 
-/** Whether curl can make such a connection: it has no certificates created for a probe and no sessions to resume. */
+/**
+ * Whether curl can make such a connection. It has neither the certificates that were created for a probe nor a session
+ * to resume.
+ */
 function canCurlConnect({ clientCertificate = 'none', resumeFrom, serverName, plain }: ConnectChange): boolean {
   return clientCertificate === 'none' && resumeFrom === undefined && serverName === undefined && plain !== true;
 }
 
 /**
- * The TLS options of curl, or null when it cannot connect like this. HOOKPROOF_CA, _CLIENT_CERT and _CLIENT_KEY are
- * paths.
+ * Returns the TLS options for curl, or null if curl cannot make such a connection. HOOKPROOF_CA, HOOKPROOF_CLIENT_CERT
+ * and HOOKPROOF_CLIENT_KEY are paths.
  */
 function tlsArguments({ url, tls = {} }: Partner, change: ConnectChange | undefined): string[] | null {
   if (!url.startsWith('https:')) return change === undefined ? [] : null;

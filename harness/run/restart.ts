@@ -1,4 +1,7 @@
-/** Runs the operator's commands for the receiver, and waits until it accepts deliveries again after a restart. */
+/**
+ * Runs the operator's commands that change the receiver. After a restart, waits until the receiver accepts deliveries
+ * again.
+ */
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isAccepted } from '../judge/index.ts';
@@ -9,13 +12,13 @@ import type { RunContext } from './context.ts';
 import type { Lane } from './lane.ts';
 import { isUnreached, sendControl } from './send.ts';
 
-/** The message says why a command failed and what to do, and names its flag. */
+/** A command that failed. The message names the flag, and says why the command failed and what to do. */
 export class CommandProblem extends Error {}
 
-/** How many times the time limit of a delivery a command may take. */
+/** Time limit for a command, as a multiple of the time limit for one delivery. */
 export const COMMAND_TIMEOUTS = 6;
 
-/** The flag of each command, and what must be true when it ends. */
+/** The flag of each command, and what must be true when the command has ended. */
 const COMMANDS = {
   '--restart-command': 'the receiver is up',
   '--rotate-command': 'the receiver accepts the secrets of HOOKPROOF_ROTATION_STEP',
@@ -23,10 +26,10 @@ const COMMANDS = {
 type CommandFlag = keyof typeof COMMANDS;
 
 /**
- * Runs a shell command that changes the receiver. A command that does not end is killed, with everything that it
- * started.
+ * Runs a shell command that changes the receiver. A command that does not end in time is killed, together with every
+ * process that it started. Resolves without an error if the run is interrupted.
  *
- * @throws CommandProblem when it does not end with exit code 0
+ * @throws CommandProblem if the command does not end in time with exit code 0
  */
 export function runReceiverCommand(
   flag: CommandFlag,
@@ -35,7 +38,7 @@ export function runReceiverCommand(
   signal: AbortSignal,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
-    // The output is ignored: a receiver that goes on in the background would keep it open.
+    // The output is ignored, because a receiver that keeps running in the background would keep a pipe open.
     const child = startCommand(command, 'ignore');
     let isLate = false;
     const kill = () => killCommand(child);
@@ -64,7 +67,7 @@ function late(flag: CommandFlag, limitMs: number): CommandProblem {
   );
 }
 
-/** What a shell reports with its exit code. */
+/** The reason that a shell reports with an exit code. */
 const SHELL_CODES: Readonly<Record<number, string>> = { 126: ' (not executable)', 127: ' (command not found)' };
 
 function problemOf(flag: CommandFlag, code: number | null, killedBy: string | null): CommandProblem | null {
@@ -75,19 +78,20 @@ function problemOf(flag: CommandFlag, code: number | null, killedBy: string | nu
   );
 }
 
-/** Pauses between the deliveries to a receiver that restarts, in milliseconds. */
+/** Pauses between deliveries while the receiver restarts, in milliseconds. */
 const PAUSE_MS = 100;
 const MAX_PAUSE_MS = 1000;
 
 /**
- * Runs the operator's command, and waits until the receiver accepts deliveries again, as long as for an outage.
+ * Restarts the receiver with the operator's command. Waits until it accepts deliveries again, at most for the recovery
+ * time.
  *
- * @returns why the checks across restarts allow no conclusion; null when the receiver has ended and is back, or the run
- *   was interrupted
+ * @returns why the checks across the restart allow no conclusion; null if the receiver has ended and is back, or if the
+ * run was interrupted
  */
 export async function restartReceiver(context: RunContext, lane: Lane): Promise<string | null> {
   const problem = await restartOnce(context, lane);
-  // While the witness is awaited, the receiver finishes its work, so that happens in doubt only.
+  // Done only in doubt: while the restart waits for the half-sent delivery, the receiver can finish its work.
   return problem === NOT_ENDED ? restartOnce(context, lane, { isPatient: true }) : problem;
 }
 
@@ -104,7 +108,7 @@ async function restartOnce(
   const witness = patient ?? beginDelivery(context, lane);
   const wasAway = seesOutage(context, lane, command.signal);
   try {
-    // A receiver that is stopped in an orderly way waits for the half delivery, and the command for the receiver.
+    // A receiver that shuts down gracefully waits for the half-sent delivery, and the command waits for the receiver.
     const heldMs = limits.timeoutMs * (isPatient ? COMMAND_TIMEOUTS / 2 : 1);
     await Promise.race([restarting, delay(heldMs, undefined, { signal: command.signal }).catch(() => {})]);
     witness.release();
@@ -134,7 +138,10 @@ const NOT_ENDED =
   'before it starts a new one. If it does, something in front of the receiver keeps connections open: give `run` the ' +
   'address of the receiver itself';
 
-/** Sends half of a delivery. What answers the rest is alive: the process that got it, or something in front of it. */
+/**
+ * Sends half of a delivery. If the rest is answered, the process that received the first half is still running, or
+ * something in front of the receiver keeps the connection.
+ */
 function beginDelivery(context: RunContext, lane: Lane) {
   const { timeoutMs } = context.limits;
   const hold = createHold();
@@ -147,18 +154,18 @@ function beginDelivery(context: RunContext, lane: Lane) {
   const hasEnded = async () => {
     const answered = await Promise.race([sent, delay(timeoutMs, null)]);
     if (answered !== null && isAway(answered.attempt)) return true;
-    // The silence of a delivery that did not begin is no evidence.
+    // A delivery that never began has no answer, which is no evidence.
     return isBegun && (answered?.attempt.answer ?? null) === null;
   };
   return { begun: Promise.race([begun, sent]), release: hold.release, hasEnded };
 }
 
-/** Whether a delivery fails as without a receiver, before the command is over. */
+/** Whether a delivery does not reach the receiver before the command has ended. */
 async function seesOutage(context: RunContext, lane: Lane, command: AbortSignal): Promise<boolean> {
   const { timeoutMs } = context.limits;
   const options = { fresh: true, inBurst: true, once: true, timeoutMs };
   for (let pause = PAUSE_MS; ; pause = Math.min(pause * 1.5, MAX_PAUSE_MS)) {
-    // The first delivery waits: the command should find the receiver at work.
+    // The first delivery is delayed, so that the command finds the receiver at work.
     await delay(pause, undefined, { signal: command }).catch(() => {});
     if (command.aborted) return false;
     const { attempt } = await sendControl(context, lane, 'control during the restart', options);
@@ -166,7 +173,7 @@ async function seesOutage(context: RunContext, lane: Lane, command: AbortSignal)
   }
 }
 
-/** Whether the receiver was not reached, and not because of the network. */
+/** Whether an attempt did not reach the receiver, for another reason than the network. */
 function isAway(attempt: Attempt): boolean {
   return attempt.error?.kind !== 'unreachable' && isUnreached(attempt);
 }

@@ -1,6 +1,6 @@
 /**
- * The result of each planned scenario: from its trial, from TLS, from the run as a whole, or from the reason why there
- * is none.
+ * The result of each planned scenario: from its trial, from the TLS inspection, from the run as a whole, or from the
+ * reason why it has no verdict.
  */
 
 import { quotedUrl } from '../../contract/masked-url.ts';
@@ -24,7 +24,7 @@ import { describeExchange } from './record.ts';
 import { curlScript } from './reproduce.ts';
 import { inDialect, type Trial } from './trial.ts';
 
-/** The reasons that decide a result before the judge does, each with its meaning. */
+/** What can decide a result before the judge does, with an explanation for each. */
 export const RUN_DECISIONS = {
   bail: 'the run was stopped after the first failure (`--bail`)',
   'preflight-failed': 'the first valid delivery was not accepted, or by a time-out, so no check was sent',
@@ -44,10 +44,10 @@ export const RUN_DECISIONS = {
   'not-run': 'the check was not run',
 } as const satisfies Readonly<Record<Stop['code'], string>> & Readonly<Record<string, string>>;
 
-/** What decided a result: the judge, or the run before it came to a judgement. */
+/** What decided a result: the judge, or the run before the judge. */
 type ResultDecidedBy = DecidedBy | keyof typeof RUN_DECISIONS;
 
-/** What the command that repeats a result contains. */
+/** The data for the command that repeats a result. */
 interface Repeatable {
   readonly seed: string;
   readonly flags: string;
@@ -76,12 +76,12 @@ export function resultOfTrial(context: RunContext, trial: Trial, keepEvidence: b
   });
 }
 
-/** Whether the answers of a trial are as expected, so that its effects decide. */
+/** Whether the answers of a trial are as expected. Its effects then decide the verdict. */
 export function hasExpectedAnswers(context: RunContext, trial: Trial): boolean {
   return judge(trial.planned.scenario.level, inDialect(context, trial)).verdict === 'pass';
 }
 
-/** The result of a trial whose answers were as expected, by its effects. */
+/** Returns the result of a trial whose answers were as expected. Its effects decide the verdict. */
 export function resultOfEffects(
   context: RunContext,
   trial: Trial,
@@ -141,7 +141,7 @@ export function resultOfObservation(
   const isWarning = observation.verdict === 'fail' && planned.scenario.level === 'should';
   const verdict = isWarning ? 'warn' : observation.verdict;
   const { id } = planned.scenario;
-  // Other observations need the whole run: alone, they have nothing to observe.
+  // All other observations need the whole run. Their scenario alone would have nothing to observe.
   const command = Object.values(STATUS_SCENARIOS).includes(id)
     ? commandFor(context, id)
     : `${runCommand(context)} --seed ${context.seed}`;
@@ -214,13 +214,15 @@ function expectedText(scenario: Scenario): string {
   return ('observe' in scenario ? scenario.expected : undefined) ?? 'none in the whole run';
 }
 
-/** No HTTP client shows a handshake: only the harness can repeat it. */
+/** Returns only a hookproof command, because no HTTP client can repeat a handshake. */
 function reproduceWithoutCurl(context: RunContext, planned: PlannedScenario, { verdict }: { verdict: Verdict }) {
   const isGood = verdict === 'pass' || verdict === 'not-applicable';
   return isGood ? null : { curl: null, command: commandFor(context, planned.scenario.id) };
 }
 
-/** The command that runs one scenario alone. The credentials come from the environment or the configuration file. */
+/**
+ * Returns the command that runs one scenario alone. Credentials come from the environment or the configuration file.
+ */
 function commandFor(context: Repeatable, id: string): string {
   return `${runCommand(context)} --scenario ${id} --seed ${context.seed}`;
 }

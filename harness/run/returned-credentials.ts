@@ -1,23 +1,23 @@
-/** What an answer contains that an endpoint may accept as a credential of a later delivery. */
+/** Collects what an endpoint has returned and may accept as a credential of a later delivery. */
 
 import { type HeaderLine, sameHeaderName } from '../../contract/index.ts';
 import type { Kit } from '../../scenarios/index.ts';
 import type { Attempt } from '../transport/index.ts';
 
-/** The cookies that an answer sets, as `name=value`. */
+/** Returns the cookies that an answer sets, as `name=value`. */
 export function cookiesOf({ answer }: Attempt): string[] {
   const lines = answer?.headers.filter(([name]) => name.toLowerCase() === 'set-cookie') ?? [];
   return lines.map(([, value]) => value.split(';', 1)[0] ?? '').filter((cookie) => cookie.includes('='));
 }
 
-/** Names of headers and members that may identify a session or a client. */
+/** Matches the names of headers and members that may identify a session or a client. */
 const TOKEN = /auth|csrf|nonce|session|ticket|token|xsrf/i;
 const MAX_RETURNED = 20;
 const MAX_TOKEN_LENGTH = 1000;
 
 /**
- * The headers of an answer that an endpoint may accept as a credential, as they would be sent back: its own headers
- * under their names, tokens in the headers or the body also as a bearer token, and an ETag in If-None-Match.
+ * Turns what an answer contains into request headers that the endpoint may accept as credentials. X- headers and tokens
+ * keep their names, tokens from headers or the body are also sent as bearer tokens, and an ETag becomes If-None-Match.
  */
 export function credentialsReturnedBy({ answer }: Attempt, { apiKeyHeader, signatureHeader }: Kit): HeaderLine[] {
   if (answer === null) return [];
@@ -42,7 +42,7 @@ function tokenHeaders(token: string): HeaderLine[] {
     : [];
 }
 
-/** The texts directly in a JSON object. */
+/** Returns the top-level string members of a JSON object. */
 function textMembers(body: Uint8Array): (readonly [string, string])[] {
   try {
     const value: unknown = JSON.parse(Buffer.from(body).toString('utf8'));

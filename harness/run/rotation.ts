@@ -1,4 +1,4 @@
-/** Rotates the secret: switches the receiver from step to step, and runs the checks of each step. */
+/** Rotates the secret: switches the receiver from step to step, and runs the checks for each step. */
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { JsonObject } from '../../contract/index.ts';
@@ -26,29 +26,29 @@ import { isSilent, isUnreached, type SentDelivery, sendProbe } from './send.ts';
 import type { Trial } from './trial.ts';
 
 type SwitchSource = RotationSource & {
-  /** Names of the variables that the command gets in addition to the usual ones. */
+  /** Names of environment variables that the command receives in addition to the default ones. */
   readonly variables?: readonly string[] | undefined;
 };
 
-/** Whether a person has the receiver accept the secrets of a step, because nothing else does. */
+/** Whether a person must switch the receiver, because there is neither a command nor a function for it. */
 const isByPerson = ({ command, switchTo: byFunction }: SwitchSource) =>
   command === undefined && byFunction === undefined;
 
 interface RotationHandlers {
   readonly onSettled: (trial: Trial) => void;
   readonly onDecided: (planned: SendingPlan, reason: string) => void;
-  /** Called for a check whose step was not reached. */
+  /** Called for a check whose step of the rotation was not reached. */
   readonly onUnreached: (planned: SendingPlan, reason: string) => void;
 }
 
-/** The deliveries during a switch. */
+/** Counts the deliveries during a switch. */
 interface DeliveryCount {
   sent: number;
   readonly rejected: string[];
   unreached: number;
 }
 
-/** The last delivery with each secret in a step. */
+/** For each secret, the last delivery that was signed with it in a step. */
 type Answered = Readonly<Record<RotatedSecret, SentDelivery>>;
 
 const SECRETS: readonly RotatedSecret[] = ['old', 'next'];
@@ -57,16 +57,16 @@ const SECRETS: readonly RotatedSecret[] = ['old', 'next'];
 const isValid = (secret: RotatedSecret, step: RotationStep) =>
   step === 'both' || (secret === 'old') === (step === 'old');
 
-/** The secret that is valid before and after the switch to a step. */
+/** Returns the secret that is valid both before and after the switch to a step. */
 const keptThrough = (step: RotationStep): RotatedSecret => (step === 'new' ? 'next' : 'old');
 
-/** Whether a delivery says nothing about the secrets: the receiver may be restarting. */
+/** Whether a delivery shows nothing about the secrets, because the receiver may be restarting. */
 const isLost = ({ attempt }: SentDelivery) => isUnreached(attempt) || isSilent({ attempt });
 
 const accepts = (answered: Answered | undefined, secret: RotatedSecret) =>
   answered !== undefined && isAccepted(answered[secret].attempt);
 
-/** What a person is asked to do. */
+/** What a person is asked to do for each step. */
 const REQUESTS: Readonly<Record<Exclude<RotationStep, 'old'>, string>> = {
   both: 'Let the receiver accept both secrets now, then press Enter',
   new: 'Let the receiver accept only the new secret now, then press Enter',
@@ -84,17 +84,17 @@ const MAX_PAUSE_MS = 1000;
 const longer = (pauseMs: number) => Math.min(1.5 * pauseMs, MAX_PAUSE_MS);
 
 /**
- * Number of rounds in a row in which the receiver must accept exactly the secrets of the step: one of its processes may
- * read its settings earlier.
+ * Number of consecutive rounds in which the receiver must accept exactly the secrets of the step. If it has several
+ * processes, one of them may read its settings earlier than the others.
  */
 const STABLE = 2;
 
-/** Milliseconds that a person may take for all steps together. */
+/** Total time that a person may take, in milliseconds. */
 const PERSON_MS = 3_600_000;
 
 /**
- * Milliseconds after which a run ends: those of {@link runBoundMs} and, unless a limit is configured, those that a
- * rotation may take.
+ * Returns the milliseconds after which a run ends. Unless a limit is configured, the time that a rotation may take is
+ * added to {@link runBoundMs}.
  */
 export function boundMsOf(
   limits: RunContext['limits'],
@@ -116,9 +116,9 @@ function rotationBoundMs(
 }
 
 /**
- * Plays the three steps with the checks of each, and has the receiver accept the old secret again. A receiver that
- * accepts the same in every step was not switched, which says nothing about it. Where it was switched once, what it
- * accepts is its own doing.
+ * Plays the three steps of a rotation with the checks of each step, and switches the receiver back to the old secret.
+ * If the receiver accepts the same secrets in every step, it was not switched, and the checks allow no conclusion. If
+ * it was switched at least once, it is judged by what it accepts in each step.
  */
 export async function rotateSecret(
   context: RunContext,
@@ -134,7 +134,7 @@ export async function rotateSecret(
   const switches: SecretSwitch[] = [];
   let current = context;
   let problem: string | null = null;
-  /** A person is not asked to set up the first step. */
+  /** A person is not asked to change anything for the first step. */
   let isTouched = !byPerson;
   for (const step of ROTATION_STEPS) {
     if (isOver(context)) break;
@@ -152,7 +152,7 @@ export async function rotateSecret(
     const plain = [keptThrough(step), ...SECRETS].find((one) => isValid(one, step) && accepts(answered, one));
     if (plain !== undefined) current = withStep(current, step, plain);
     const part = sending.filter(({ scenario }) => scenario.step === step);
-    // Whether the receiver was switched at all is known after the last step.
+    // Only after the last step is it known whether the receiver was switched at all.
     const later = (report: () => void) => void (step === 'old' ? report() : held.push(report));
     const handlers: RotationHandlers = {
       onSettled: (trial) => later(() => onSettled(trial)),
@@ -178,7 +178,7 @@ export async function rotateSecret(
   };
 }
 
-/** Whether the receiver has accepted anything else in a later step than in the first one. */
+/** Whether the receiver accepted other secrets in a later step than in the first one. */
 function isSwitched(played: ReadonlyMap<RotationStep, Answered>): boolean {
   const [both, end] = [played.get('both'), played.get('new')];
   const rejectsOld = end !== undefined && !accepts(end, 'old') && !isLost(end.old);
@@ -194,9 +194,10 @@ function unswitched(byPerson: boolean): string {
 }
 
 /**
- * Has the receiver accept the secrets of a step, and delivers meanwhile what is valid before and after it.
+ * Switches the receiver to the secrets of a step. Meanwhile, sends deliveries that are valid both before and after the
+ * switch.
  *
- * @returns why it could not be switched, or null. Whether it was switched shows in what it accepts.
+ * @returns why the receiver could not be switched, or null. Null does not prove the switch: only later deliveries do.
  */
 async function switchTo(
   context: RunContext,
@@ -206,7 +207,7 @@ async function switchTo(
   during: DeliveryCount,
 ): Promise<string | null> {
   const byPerson = isByPerson(source);
-  // The preflight has shown that the old secret is accepted.
+  // The preflight has shown that the receiver accepts the old secret.
   if (step === 'old') return byPerson ? null : switchReceiver(context, step, source, context.signal);
   if (byPerson && source.ask === undefined) return NO_SWITCH;
   let isOngoing = true;
@@ -215,14 +216,17 @@ async function switchTo(
   });
   for (let pauseMs = MIN_PAUSE_MS; isOngoing && !context.signal.aborted; pauseMs = longer(pauseMs)) {
     const sent = await deliver(context, lane, keptThrough(step), 'delivery during the switch');
-    // Without a switch there is nothing to lose.
+    // If the switch has ended meanwhile, the delivery is not part of it.
     if (isOngoing) count(during, sent);
     await Promise.race([switching, delay(pauseMs)]);
   }
   return switching;
 }
 
-/** Has the receiver accept the secrets of a step. Never rejects; returns why it could not be switched, or null. */
+/**
+ * Switches the receiver to the secrets of a step. Never rejects. Returns why the receiver could not be switched, or
+ * null.
+ */
 async function switchReceiver(
   context: RunContext,
   step: RotationStep,
@@ -252,8 +256,9 @@ async function switchReceiver(
 }
 
 /**
- * Leaves the receiver as it was, also after an interruption. A receiver reads its settings a while after the command
- * has ended: without a wait, whatever delivers next would be rejected.
+ * Switches the receiver back to the old secret, even after an interruption. Waits until the receiver accepts it: a
+ * receiver may read its settings a while after the command has ended, and until then the next sender's deliveries would
+ * be rejected.
  *
  * @returns what the operator should do after the run
  */
@@ -270,7 +275,10 @@ async function switchBack(context: RunContext, lane: Lane, source: SwitchSource)
   return ['after the rotation the receiver still rejects the old secret, although told to accept it'];
 }
 
-/** Delivers with both secrets until exactly those of the step are accepted, as long as for an outage. */
+/**
+ * Sends deliveries with both secrets until the receiver accepts exactly the secrets of the step, at most for the
+ * recovery time. Returns the last delivery with each secret, or null if the run is interrupted.
+ */
 async function deliverUntilSettled(
   context: RunContext,
   lane: Lane,
@@ -295,7 +303,7 @@ async function deliverUntilSettled(
   }
 }
 
-/** A delivery that is signed with this secret, on a new connection. */
+/** Sends a delivery that is signed with this secret, on a new connection. */
 function deliver(context: RunContext, lane: Lane, secret: RotatedSecret, label: string): Promise<SentDelivery> {
   const { partner, seed, now, onSignature } = context;
   const expect = isValid(secret, partner.rotation?.step ?? 'old') ? accepted : refused;
@@ -311,7 +319,7 @@ function count(during: DeliveryCount, sent: SentDelivery): void {
   else if (!isAccepted(attempt)) during.rejected.push(attempt.answer === null ? seen : `answered ${seen}`);
 }
 
-/** Runs the checks of a step, between deliveries with a secret that is valid and accepted in it. */
+/** Runs the checks of a step. The controls are signed with a secret that is valid and accepted in this step. */
 async function runStep(
   context: RunContext,
   lanes: LanePool,
@@ -325,8 +333,9 @@ async function runStep(
 }
 
 /**
- * Judges the checks of a step in which no valid delivery is accepted: only what was sent already, and only what needs
- * no other delivery, which is a rejected valid one, and an accepted forgery.
+ * Judges the checks of a step in which the receiver accepts no valid delivery. Without controls, only two observations
+ * allow a verdict: a valid delivery was rejected, or a forgery was accepted. Both use deliveries that were already
+ * sent.
  */
 function judgeStep(
   step: RotationStep,

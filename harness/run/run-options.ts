@@ -10,50 +10,53 @@ import type { AddressPolicy, Resolve } from '../transport/index.ts';
 import type { RunLimits } from './context.ts';
 import type { Selection } from './plan.ts';
 
-/** The part of a revision of the catalogue that a run needs. */
+/** The part of a catalogue revision that a run needs. */
 export interface ScoringRevision {
   readonly number: number;
-  /** SHA-256 of its file, in hex. */
+  /** SHA-256 digest of the file of the revision, in hex. */
   readonly digest: string;
   readonly scored: ReadonlySet<string>;
 }
 
 export interface RunOptions {
   readonly partner: Partner;
-  /** Which addresses the endpoint may have. Default: any, including this machine and private networks. */
+  /** The addresses to which deliveries may go. Default: any, including this machine and private networks. */
   readonly addresses?: AddressPolicy;
-  /** Resolves the host name instead of the system's resolver. */
+  /** Resolves the host name. Default: the resolver of the system. */
   readonly resolve?: Resolve;
-  /** Faulty client certificates that only the partner's CA can issue. */
+  /** Faulty client certificates, which only the CA of the partner's client certificate can issue. */
   readonly clientFixtures?: ClientFixtures;
   readonly selection?: Partial<Selection>;
   readonly limits?: Partial<RunLimits>;
   readonly profile?: ResultDocument['profile'];
-  /** The revision of the catalogue that defines which scenarios are scored. Absent or null: all. */
+  /** The revision of the catalogue that defines which scenarios are scored. Without it, all scenarios are scored. */
   readonly revision?: ScoringRevision | null;
-  /** Repeats the values of an earlier run. Random when absent. */
+  /** The seed of an earlier run, to send the same values again. Default: a random seed. */
   readonly seed?: string | null;
   /** Whether warnings fail the run. */
   readonly strict?: boolean;
-  /** Stops after the first failure; the remaining checks are inconclusive. */
+  /** Whether to stop after the first failure. The remaining checks are then inconclusive. */
   readonly bail?: boolean;
-  /** Known failures: they are reported and do not stop the run. */
+  /** Known failures. They are reported, but do not stop the run. */
   readonly baseline?: Baseline | null;
-  /** The stack that fixes are written for; guessed from the answers when absent. */
+  /** The stack for which fixes are shown. Default: guessed from the answers. */
   readonly stack?: Stack | null;
-  /** Keeps the exchanges of passed checks too. */
+  /** Whether to keep the exchanges of passed checks, too. */
   readonly evidence?: boolean;
   /**
-   * Command-line flags, quoted for a shell, to repeat in the commands that the report prints. They contain no
-   * credential.
+   * Command-line flags, quoted for a shell, to repeat in the commands that the report prints. They must not contain
+   * credentials.
    */
   readonly flags?: string;
-  /** Advice about the configuration, for the document. */
+  /** Advice about the configuration, to include in the result document. */
   readonly advice?: readonly string[];
   readonly listener?: RunListener;
-  /** Interrupts the run: finished results stay, the rest is inconclusive, and the document is marked. */
+  /**
+   * Interrupts the run. Finished results are kept, all other checks are inconclusive, and the document is marked as
+   * interrupted.
+   */
   readonly signal?: AbortSignal;
   readonly onSignature?: (signature: string) => void;
-  /** What shows more than the answers. A shard has none of it. */
+  /** Sources of evidence in addition to the answers. A shard has none. */
   readonly evidenceSources?: SourceOptions;
 }

@@ -1,4 +1,4 @@
-/** What a run has come to, for its result document. */
+/** Collects the outcome of a run for its result document. */
 
 import { performance } from 'node:perf_hooks';
 import { maskUrl } from '../../contract/masked-url.ts';
@@ -16,7 +16,7 @@ import type { RunOptions } from './run-options.ts';
 import type { RunResults, Undecided } from './run-results.ts';
 import { describeTls, type TlsPreparation } from './tls-checks.ts';
 
-/** What the phases of a run have returned. */
+/** The results of the phases of a run. */
 interface Ended {
   readonly context: RunContext;
   readonly deadline: Deadline;
@@ -27,7 +27,7 @@ interface Ended {
   readonly opened: OpenedEndpoint | null;
 }
 
-/** Reports the checks without a result, and describes the run. */
+/** Reports the checks that have no result yet, and returns the outcome of the run. */
 export function concludeRun(results: RunResults, options: RunOptions, ended: Ended): RunOutcome {
   const { context, deadline, opened, pin, tls } = ended;
   const { facts, flags } = context;
@@ -94,7 +94,7 @@ function partialReasonsOf(
   return reasons;
 }
 
-/** What the log and the effects window say about the causes of the checks that use them. */
+/** Returns the causes that the log and the effects window reveal, each with the checks that it explains. */
 function causesSeen({ log, effects }: RunFacts['seen'], results: readonly ScenarioResult[]): FindingWithChecks[] {
   const logged = loggedIn(log ?? []);
   const lost = effects === undefined ? null : lossOf(effects);

@@ -1,4 +1,4 @@
-/** The results of a run, as they come in. */
+/** Collects the results of a run. */
 
 import { findScenario } from '../../scenarios/index.ts';
 import { knownIn } from '../judge/index.ts';
@@ -11,17 +11,20 @@ import { notApplicable, resultOfTrial, withoutVerdict } from './results.ts';
 import type { RunOptions } from './run-options.ts';
 import type { Trial } from './trial.ts';
 
-/** How results are judged and kept. */
+/** The options that determine how results are judged and kept. */
 type ResultOptions = Pick<RunOptions, 'baseline' | 'revision' | 'bail' | 'evidence' | 'selection'>;
 
 export class RunResults {
   readonly #context: RunContext;
-  /** Grows when a status turns out to be wrong that no selected check reports. */
+  /**
+   * The plan. A check is added if the run finds a failure that concerns every delivery and no selected check reports
+   * it.
+   */
   readonly #plan: PlannedScenario[];
   readonly #options: ResultOptions;
   readonly #byId = new Map<string, ScenarioResult>();
 
-  /** Reports the scenarios of the plan that do not apply. */
+  /** Immediately reports the scenarios that do not apply. */
   constructor(context: RunContext, plan: readonly PlannedScenario[], options: ResultOptions) {
     this.#context = context;
     this.#plan = [...plan];
@@ -33,7 +36,7 @@ export class RunResults {
     return this.#plan;
   }
 
-  /** Whether passed checks keep their exchanges, too. */
+  /** Whether to keep the exchanges of passed checks, too. */
   get keepsEvidence(): boolean {
     return this.#options.evidence === true;
   }
@@ -43,12 +46,12 @@ export class RunResults {
     return this.#plan.flatMap(({ scenario }) => this.#byId.get(scenario.id) ?? []);
   }
 
-  /** The results so far, in the order in which they came in. */
+  /** The results so far, in the order in which they were reported. */
   reported(): ScenarioResult[] {
     return [...this.#byId.values()];
   }
 
-  /** The planned scenarios that apply and have no result. */
+  /** The planned scenarios that have no result yet. */
   open(): PlannedScenario[] {
     return this.#plan.filter(({ scenario }) => !this.#byId.has(scenario.id));
   }
@@ -65,17 +68,17 @@ export class RunResults {
     facts.recordStop({ code: 'bail', reason: `stopped after the first failure (${result.id})` });
   }
 
-  /** Judges a trial, and reports its result. */
+  /** Judges a trial and reports its result. */
   reportTrial(context: RunContext, trial: Trial): void {
     recordRejections(context, trial);
     const result = resultOfTrial(context, trial, this.keepsEvidence);
     const { stopped } = context.facts;
-    // What was in flight when the receiver went down for good is one group with what was not sent.
+    // Trials that were in flight when the receiver went down for good get the same reason as checks that were not sent.
     const isLost = stopped?.code === 'receiver-down' && result.decidedBy === 'control-rejected';
     this.report(isLost ? { ...result, decidedBy: stopped.code, reason: stopped.reason } : result);
   }
 
-  /** Reports the failure of one delivery, whether or not its check is planned. */
+  /** Reports the failure of one delivery, whether or not its check was planned. */
   reportFailure(context: RunContext, id: string, trialOfIt: (planned: SendingPlan) => Trial): void {
     const planned = this.open().find(({ scenario }) => scenario.id === id);
     if (planned !== undefined && isSending(planned)) this.reportTrial(context, trialOfIt(planned));
@@ -84,7 +87,7 @@ export class RunResults {
     );
   }
 
-  /** Reports a failure whose check was not selected: it concerns every delivery of the run. */
+  /** Reports a failure whose check was not selected, because the failure concerns every delivery of the run. */
   addFailure(id: string, judge: (planned: PlannedScenario) => ScenarioResult): void {
     const scenario = findScenario(id);
     if (this.#options.selection?.shard != null || scenario === undefined) return;
@@ -96,12 +99,12 @@ export class RunResults {
     this.report(result);
   }
 
-  /** Reports the checks that the run did not get to. */
+  /** Reports the checks that the run did not reach. */
   reportUndecided({ code, reason }: Undecided): void {
     for (const planned of this.open()) this.report(withoutVerdict(planned, code, reason));
   }
 
-  /** Tells the listener how many checks are finished. */
+  /** Emits the number of finished checks and the remaining time. */
   emitProgress(): void {
     const { emit, pacing } = this.#context;
     const leftMs = pacing.timeLeft.leftMs(pacing.isSerial);
@@ -109,7 +112,7 @@ export class RunResults {
   }
 }
 
-/** Why the run did not get to a check. */
+/** Why the run did not reach a check. */
 export interface Undecided {
   readonly code: Stop['code'] | 'interrupted' | 'time-limit' | 'not-run';
   readonly reason: string;

@@ -1,4 +1,4 @@
-/** A run in its phases: TLS, preflight, deliveries, observations, result document. */
+/** Runs the phases in order: TLS, preflight, deliveries, observations, result document. */
 
 import { randomBytes } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
@@ -25,12 +25,13 @@ import { inspectWhenNeeded, isTlsCheck, runTlsChecks, type TlsPreparation, unsup
 import { waitUntilUp } from './wait-until-up.ts';
 
 /**
- * Runs the selected scenarios against an endpoint. Every planned scenario gets a result. The endpoint's host name is
- * resolved once, and all connections go to that address. The run ends within {@link boundMsOf}.
+ * Runs the selected scenarios against an endpoint. Every planned scenario gets a result. The host name of the endpoint
+ * is resolved once, and all connections go to the resulting address. The run ends within the time that {@link
+ * boundMsOf} returns.
  *
  * @returns the result document, whatever the endpoint does
- * @throws HookproofError for a selection that names or matches nothing, and ENDPOINT_ADDRESS_REFUSED for an address
- * that is not allowed
+ * @throws HookproofError for an invalid or empty selection, and ENDPOINT_ADDRESS_REFUSED for an address that is not
+ * allowed
  */
 export async function run(options: RunOptions): Promise<ResultDocument> {
   const startedMs = performance.now();
@@ -68,7 +69,7 @@ export async function run(options: RunOptions): Promise<ResultDocument> {
     if (alone.facts.stopped === null) {
       sources = await openSources(alone, options, applicable);
       const withSources = { ...alone, sources };
-      // The effects window may report these later.
+      // The effects window may still report these deliveries.
       for (const sent of sentBefore) recordEffect(withSources, sent, true);
       progress = new ProgressTimer(results);
       tls = await inspectWhenNeeded(withSources, applicable, clientFixtures);
@@ -94,7 +95,7 @@ export async function run(options: RunOptions): Promise<ResultDocument> {
   }
 }
 
-/** The rotation of the partner's secret, in its first step. */
+/** Returns the rotation of the partner's secret in its first step. Empty if no next secret is configured. */
 function rotationOf({ partner: { signing }, evidenceSources }: RunOptions): Pick<Partner, 'rotation'> {
   const next = evidenceSources?.rotation?.nextSecret;
   if (signing === undefined || next === undefined) return {};
@@ -110,10 +111,13 @@ async function judgeTls(context: RunContext, results: RunResults, { inspection }
   await runTlsChecks(context, planned, inspection, (result) => results.report(result));
 }
 
-/** How often a run says how much of it is left. */
+/** How often a run reports its progress. */
 const PROGRESS_MS = 5000;
 
-/** Reports the progress of a run again and again, except while a person is asked: its line would hide the question. */
+/**
+ * Reports the progress of a run at regular intervals. It pauses while a person is asked something, because the progress
+ * line would hide the question.
+ */
 class ProgressTimer {
   readonly #timer: NodeJS.Timeout;
   #isPaused = false;
@@ -122,7 +126,7 @@ class ProgressTimer {
     this.#timer = setInterval(() => this.#isPaused || results.emitProgress(), PROGRESS_MS);
   }
 
-  /** The sources of evidence, with a pause of the progress while they ask. */
+  /** Wraps the sources of evidence: progress is not reported while they ask a person. */
   pausedWhileAsking(sources: SourceOptions = {}): SourceOptions {
     const { rotation } = sources;
     const ask = rotation?.ask;
