@@ -186,7 +186,7 @@ function runCommand(command: OperatorCommand, query: EffectsQuery, { timeoutMs, 
     });
     child.once('error', ({ message }) => done(`could not be started: ${message}`));
     child.once('close', (code, killedBy) => {
-      const failure = killedBy === null ? `ended with exit code ${code}` : `was ended by ${killedBy}`;
+      const failure = killedBy === null ? `ended with exit code ${code}` : `was killed by ${killedBy}`;
       done(problem ?? (code === 0 ? null : failure));
     });
     if (signal?.aborted === true) interrupt();

@@ -132,7 +132,7 @@ export function notedIn(results: readonly ScenarioResult[]): Noted {
   if (accepted.length > 0) {
     const text =
       `Answers ${[...new Set(accepted.map(statusOf))].join(' and ')} to signed bodies that are not JSON ` +
-      `(${accepted.length} of ${notJson.length} kinds): the sender takes them for delivered`;
+      `(${accepted.length} of ${notJson.length} kinds): the sender considers them delivered`;
     noted.push({ code: 'accepts-what-is-not-json', text, checks: accepted.map(({ id }) => id) });
   }
   if (tooLarge !== undefined) {

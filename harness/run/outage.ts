@@ -125,8 +125,11 @@ function idOf({ planned }: Trial): string {
 
 function stopSince(inFlight: readonly string[], sign: string): Stop {
   const [first = ''] = inFlight;
-  const since = inFlight.length === 1 ? ` since ${first}` : `: one of ${inFlight.length} deliveries in flight ended it`;
-  return { code: 'receiver-down', reason: `the receiver is down${since} (${sign})` };
+  const since =
+    inFlight.length === 1
+      ? `has been down since ${first}`
+      : `is down: one of ${inFlight.length} deliveries in flight stopped it`;
+  return { code: 'receiver-down', reason: `the receiver ${since} (${sign})` };
 }
 
 function killedBy(trial: Trial, { sign }: OutageSign): Trial {

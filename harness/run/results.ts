@@ -27,12 +27,12 @@ import { inDialect, type Trial } from './trial.ts';
 /** What can decide a result before the judge does, with an explanation for each. */
 export const RUN_DECISIONS = {
   bail: 'the run was stopped after the first failure (`--bail`)',
-  'preflight-failed': 'the first valid delivery was not accepted, or by a time-out, so no check was sent',
+  'preflight-failed': 'the first valid delivery was not accepted, or was answered by a timeout, so no check was sent',
   'kind-rejected': 'the endpoint rejects the kind of notification that the check sends (see `valid/plain`)',
-  'not-up': 'the endpoint was not there within the time that the run waits for it (`--wait`)',
+  'not-up': 'the endpoint did not start within the time that the run waits for it (`--wait`)',
   'receiver-down': 'the receiver had stopped answering and did not come back in time',
   'rate-limited': 'the endpoint limits the rate of deliveries',
-  silence: 'the endpoint had stopped answering valid deliveries',
+  silence: 'the endpoint left too many deliveries unanswered',
   'restart-failed': 'the receiver could not be restarted (`--restart-command`)',
   'not-switched': 'the receiver was not switched to a step of the rotation (`--rotate-command`)',
   'not-applicable': 'the check does not apply to this endpoint',

@@ -73,10 +73,10 @@ const REQUESTS: Readonly<Record<Exclude<RotationStep, 'old'>, string>> = {
 };
 
 const NO_SWITCH =
-  'the secrets of the receiver were not switched: there is no `--rotate-command`, and no terminal to ask at (`run` ' +
-  'and `certify` ask). Give a command that reads HOOKPROOF_ROTATION_STEP (old, both or new)';
+  'the secrets of the receiver were not switched: there is no `--rotate-command`, and no terminal for a question (' +
+  '`run` and `certify` ask one). Give a command that reads HOOKPROOF_ROTATION_STEP (old, both or new)';
 
-const NOTHING_TO_REPLAY = 'no delivery was accepted in the step old of the rotation';
+const NOTHING_TO_REPLAY = 'no delivery was accepted in step old of the rotation';
 
 /** Pauses between the deliveries during a switch, in milliseconds. */
 const MIN_PAUSE_MS = 10;
@@ -186,7 +186,7 @@ function isSwitched(played: ReadonlyMap<RotationStep, Answered>): boolean {
 }
 
 function unswitched(byPerson: boolean): string {
-  const who = byPerson ? 'it was confirmed' : '`--rotate-command` ended with exit code 0';
+  const who = byPerson ? 'the switch was confirmed' : '`--rotate-command` ended with exit code 0';
   return (
     `the receiver was not switched: ${who}, and in every step it accepts the old secret and rejects the new one. ` +
     'Check that the step reaches the configuration of the receiver, and that the receiver reads it again'
@@ -272,7 +272,7 @@ async function switchBack(context: RunContext, lane: Lane, source: SwitchSource)
   const during = { sent: 0, rejected: [], unreached: 0 };
   const answered = await deliverUntilSettled(withStep(context, 'old', 'old'), lane, 'old', during);
   if (answered === null || accepts(answered, 'old')) return [];
-  return ['after the rotation the receiver still rejects the old secret, although told to accept it'];
+  return ['after the rotation the receiver still rejects the old secret, although it was switched back to it'];
 }
 
 /**
@@ -352,7 +352,7 @@ function judgeStep(
       'change' in scenario &&
       (scenario.expect.authentic ? !isLost(sent) : isAccepted(sent.attempt));
     if (isDecisive) onSettled(trialOf(planned, sent));
-    else onUnreached(planned, `the receiver accepts no valid delivery in the step ${step} of the rotation`);
+    else onUnreached(planned, `the receiver accepts no valid delivery in step ${step} of the rotation`);
   }
 }
 

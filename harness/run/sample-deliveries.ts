@@ -1,6 +1,6 @@
 /**
- * What a scenario sends, without an endpoint: each delivery with the plain one, made with sample
- * credentials. The same in every call.
+ * Shows what a scenario sends, without an endpoint: each of its deliveries next to the plain one, made with sample
+ * credentials. Every call returns the same.
  */
 import {
   type AnswerMatch,
@@ -16,23 +16,23 @@ import { headersFor, requestBytes } from '../probe/index.ts';
 import { type Assembled, assemble } from './assemble.ts';
 import { createKit } from './kit.ts';
 
-/** The bytes of a request: its lines without line ends, and its body. */
+/** The parts of a request: the request line and header lines without line ends, and the body. */
 export interface RequestParts {
   readonly lines: readonly string[];
   readonly body: Uint8Array;
 }
 
-/** A delivery and the plain one to compare it with. Valid credentials are named instead of shown. */
+/** A delivery, and the plain delivery to compare it with. Valid credentials are replaced by placeholders. */
 export interface SampleDelivery {
-  /** What the delivery is; empty for the only one of its scenario. */
+  /** A name for the delivery. Empty if the scenario sends only one. */
   readonly label: string;
   readonly plain: RequestParts;
   readonly sent: RequestParts;
-  /** The body of another plain delivery, which shows what differs in each: ids, times, addresses. */
+  /** The body of another plain delivery, which shows what differs between any two: ids, times, addresses. */
   readonly otherBody: Uint8Array;
-  /** What is different in the connection; null when nothing is. */
+  /** The difference in the connection. Null if there is none. */
   readonly connection: string | null;
-  /** How the bytes are written, where that is what was changed; null elsewhere. */
+  /** How the request is written to the connection. Null if this is not changed, or if `sent` already shows it. */
   readonly transmission: Transmission | null;
 }
 
@@ -50,7 +50,7 @@ const PARTNER = {
 const NOW = new Date('2026-01-01T00:00:00Z');
 const CERTIFICATE = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n';
 
-/** The deliveries of a scenario in the order in which they are sent; empty where it sends no HTTP request. */
+/** Returns the deliveries of a scenario in the order in which they are sent. Empty if it sends no HTTP request. */
 export function sampleDeliveries(scenario: Scenario): SampleDelivery[] {
   return deliveriesOf(scenario).map(({ label = '', change }) => {
     const assembled = assemble(change, sampleKit('explained'), PARTNER);
@@ -73,7 +73,7 @@ function deliveriesOf(scenario: Scenario): (Pick<Delivery, 'change' | 'expect'> 
   return 'change' in scenario ? [scenario] : [];
 }
 
-/** The answers that fail a scenario at every level. */
+/** Returns the answers that fail a scenario, whatever its level. */
 export function failingAlways(scenario: Scenario): ReadonlySet<AnswerMatch> {
   return new Set(deliveriesOf(scenario).flatMap(({ expect }) => expect.fail ?? []));
 }
@@ -82,7 +82,7 @@ function framed({ prepared, transmission }: Assembled): Assembled['prepared'] {
   return { ...prepared, headers: headersFor(transmission, prepared.headers) };
 }
 
-/** A kit without chance: the ids count up. */
+/** Creates a kit that contains no randomness: its ids count up. */
 function sampleKit(seed: string): Kit {
   let ids = 0;
   const tail = seed === 'other' ? 'f' : '0';
@@ -108,7 +108,9 @@ function partsOf(request: Buffer, { kit, prepared, rightSignature }: Assembled):
   };
 }
 
-/** A valid signature follows from the body, so it says nothing about what was changed. */
+/**
+ * Replaces credentials by placeholders. A valid signature is named, because its value shows nothing about the change.
+ */
 function withoutCredentials(head: string, signature: string, nextSignature: string): string {
   const names = [
     [signature, '[valid signature]'],

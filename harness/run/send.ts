@@ -1,6 +1,6 @@
 /**
- * Sends one delivery of a run: checked by the oracle, repeated after 429 and 503, its answer scanned for leaks; and the
- * controls of a trial.
+ * Sends the deliveries of a run. The oracle checks each one, a 429 or 503 repeats it, and its answer is scanned for
+ * leaks. Also sends the controls of a trial.
  */
 
 import { setTimeout as delay } from 'node:timers/promises';
@@ -24,22 +24,25 @@ import { faultOfControl, faultOfProbe } from './oracle.ts';
 import { Repetition, type RepetitionOptions } from './repetition.ts';
 import { reserialisedBodies, visibleBodies } from './visible-bodies.ts';
 
-/** A delivery with its result: the evidence for the judge, and the source of the exchanges in reports. */
+/** A delivery with its result. The judge uses it as evidence, and reports show its exchange. */
 export interface SentDelivery extends ProbeEvidence {
   readonly role: 'control' | 'probe';
   readonly assembled: Assembled;
-  /** Whether the wait was cut short without an answer, so that no conclusion is possible. */
+  /** Whether the wait ended early and without an answer. The delivery then allows no conclusion. */
   readonly cutShort: boolean;
 }
 
 export interface ProbeOptions extends SendOptions, Omit<RepetitionOptions, 'is503Answer'> {
-  /** Whether the delivery waits for the full time limit, whatever the endpoint did before. */
+  /** Whether to wait for the full time limit, even if earlier deliveries got no answer. */
   readonly patient?: boolean;
   /** Whether the delivery follows a probe that got no answer. */
   readonly afterSilence?: boolean;
   /** Whether a short wait is enough. */
   readonly brief?: boolean;
-  /** Whether it is one of many concurrent deliveries, which are not spaced. A 503 is an answer if it is expected. */
+  /**
+   * Whether the delivery is one of several concurrent ones, which are not spaced. A 503 is then an answer if it is
+   * expected.
+   */
   readonly inBurst?: boolean;
 }
 
@@ -61,13 +64,13 @@ export async function sendProbe(
 
 interface ControlOptions extends ProbeOptions {
   readonly version?: OfferedTlsVersion | undefined;
-  /** Which valid signatures to send. Absent: any. */
+  /** Decides whether a valid signature may be sent. Default: any. */
   readonly suits?: (signature: string) => boolean;
 }
 
 /**
- * Sends the plain valid delivery; with a TLS version, on a new connection that offers only this version; with a hold,
- * its body in two halves.
+ * Sends the plain valid delivery. With `version`, uses a new connection that offers only this TLS version. With `hold`,
+ * sends the body in two halves.
  */
 export async function sendControl(
   context: RunContext,
@@ -88,7 +91,10 @@ export async function sendControl(
   return sent;
 }
 
-/** Nothing is known about bytes that no client would send, and about a delivery without an answer. */
+/**
+ * Records a delivery whose effects the effects window may report. The outcome is unknown if there is no answer, or one
+ * that neither accepts nor rejects.
+ */
 export function recordEffect(
   { sources: { effects } }: Pick<RunContext, 'sources'>,
   { assembled, attempt, role }: SentDelivery,
@@ -109,7 +115,7 @@ export function recordEffect(
   });
 }
 
-/** The credentials whose header a request does not have. */
+/** Returns the credentials for which a request has no header. */
 function lackingIn({ kit: { signatureHeader, apiKeyHeader }, prepared: { headers } }: Assembled): Credential[] {
   const isSent = (header: string) => headers.some(([name]) => sameHeaderName(name, header));
   return [
@@ -118,16 +124,19 @@ function lackingIn({ kit: { signatureHeader, apiKeyHeader }, prepared: { headers
   ];
 }
 
-/** Number of tries after the second, for an endpoint that leaves some valid deliveries unanswered. */
+/** Number of further tries, after the second, at an endpoint that leaves some valid deliveries unanswered. */
 export const MORE_TRIES = 2;
 
-/** The control that counts, and the first attempt when that was not accepted. */
+/** A control after all its tries. `failed` is the first attempt if it was not accepted. */
 interface ConfirmedControl {
   readonly control: SentDelivery;
   readonly failed: Attempt | null;
 }
 
-/** A control, and a second one on a new connection when the first is not accepted: one bad answer is not an outage. */
+/**
+ * Sends a control. If it is not accepted, sends a second one on a new connection, because one bad answer is not an
+ * outage.
+ */
 export async function sendConfirmedControl(
   context: RunContext,
   lane: Lane,
@@ -143,13 +152,13 @@ export async function sendConfirmedControl(
   for (let turn = 0; turn < MORE_TRIES && context.pacing.pace.isUnreliable() && isSilent(control); turn++) {
     control = await sendControl(context, lane, `${label}, another try`, { fresh: true, version, afterSilence });
   }
-  // A wait that was cut short is no evidence against an endpoint that then accepts the delivery.
+  // If the first wait was cut short and the endpoint then accepts the delivery, the first attempt proves nothing.
   return { control, failed: first.cutShort && isAccepted(control.attempt) ? null : first.attempt };
 }
 
 /**
- * The control before the probes. `versionRefused`: an endpoint that rejects the plain valid delivery over this version
- * and accepts it over any version has not stopped answering.
+ * Sends the control before the probes. `versionRefused` is true if the endpoint rejects the plain valid delivery over
+ * this TLS version but accepts it over others, so it has not stopped answering.
  */
 export async function sendFirstControl(
   context: RunContext,
@@ -172,7 +181,7 @@ export async function sendFirstControl(
   return { control, versionRefused: false };
 }
 
-/** Records a failed control for the observation that an endpoint accepts the plain valid delivery every time. */
+/** Records a failed control, for the check that an endpoint accepts the plain valid delivery every time. */
 export function recordFailedControl(
   context: RunContext,
   scenario: string,
@@ -187,14 +196,17 @@ export function recordFailedControl(
   });
 }
 
-/** How a receiver stopped accepting plain valid deliveries. */
+/**
+ * How a receiver stopped accepting plain valid deliveries. `looksDead` is false if the network or a gateway may be the
+ * cause.
+ */
 export interface OutageSign {
   readonly sign: string;
   readonly looksDead: boolean;
   readonly outcome?: string;
 }
 
-/** The sign of an outage in the control after the probes, or null. */
+/** Returns the sign of an outage in the control after the probes, or null. */
 export function outageAfter(after: SentDelivery): OutageSign | null {
   const { attempt, probeFault } = after;
   if (isAccepted(attempt) || probeFault !== null || isRateLimited(after)) return null;
@@ -203,10 +215,10 @@ export function outageAfter(after: SentDelivery): OutageSign | null {
   return { sign, looksDead: looksDead(attempt), ...outcomeWithoutAnswer(attempt) };
 }
 
-/** What a gateway answers when it does not reach the receiver. */
+/** Statuses of a gateway that does not reach the receiver. */
 export const GATEWAY_ERRORS: ReadonlySet<number> = new Set([502, 503, 504]);
 
-/** Whether a delivery did not reach the receiver: no connection, a closed one, or the answer of a gateway. */
+/** Whether a delivery did not reach the receiver: there was no connection, it was closed, or a gateway answered. */
 export function isUnreached(attempt: Attempt): boolean {
   const { answer, error } = attempt;
   if (answer !== null) return GATEWAY_ERRORS.has(answer.status);
@@ -214,9 +226,9 @@ export function isUnreached(attempt: Attempt): boolean {
 }
 
 /**
- * Whether this is what a receiver that has ended, or hangs, looks like: it refuses or closes connections, reads
- * requests and does not answer, or answers valid deliveries with another status. No connection at all may as well be
- * the network.
+ * Whether the receiver seems to have ended or to hang: it refuses or closes connections, reads requests without
+ * answering, or answers valid deliveries with another status. If no connection can be made, the network may be the
+ * cause.
  */
 function looksDead({ answer, error }: Attempt): boolean {
   if (answer !== null) return !GATEWAY_ERRORS.has(answer.status);
@@ -254,7 +266,7 @@ async function send(
   for (;;) {
     const spacingMs = pacing.spacing.takeMs();
     if (spacingMs > 0 && options.inBurst !== true && options.kept !== true) await pauseFor(context, spacingMs);
-    // After an interruption the connections are closed, and a new one would delay the end.
+    // After an interruption, all connections are closed, and a new one would delay the end of the run.
     attempt = notSent(context.now, 'the run was interrupted');
     if (context.signal.aborted) break;
     facts.recordRequest();
@@ -272,8 +284,8 @@ async function send(
 }
 
 /**
- * Registers the signatures of a request that neither a report nor the log of the receiver may contain. Returns the
- * bodies that a receiver may read from it.
+ * Registers the signatures of a request that must not appear in a report or in the receiver's log. Returns the bodies
+ * that a receiver may read from the request.
  */
 function registerSignatures({ partner, sources, onSignature }: RunContext, assembled: Assembled): Uint8Array[] {
   const { prepared, raw, rightSignature, value, kit } = assembled;
@@ -291,11 +303,11 @@ function registerSignatures({ partner, sources, onSignature }: RunContext, assem
   return visible;
 }
 
-/** How long a delivery waits for its answer, in milliseconds. */
+/** Returns how long to wait for the answer to a delivery, in milliseconds. */
 function maxWaitMs({ limits, pacing: { pace } }: RunContext, options: ProbeOptions): number {
   const { timeoutMs } = limits;
   if (options.brief === true) return Math.min(timeoutMs, Math.max(MIN_BRIEF_MS, pace.waitMs('silence')));
-  // If silence says nothing about a delivery, a longer wait does not either. A check of kept connections always waits.
+  // If a missing answer allows no conclusion, a longer wait is useless. The check of kept connections always waits.
   const isPatient = options.kept === true || (options.patient === true && !pace.isUnreliable());
   if (isPatient || options.timeoutMs !== undefined) return timeoutMs;
   return pace.waitMs(options.afterSilence === true ? 'silence' : undefined);
@@ -308,22 +320,24 @@ function leaksIn(
   visible: readonly Uint8Array[],
 ): readonly Leak[] {
   if (answer === null || isHarmless(answer, partner)) return [];
-  // Signatures of what a receiver may make of the body matter only where the answer can contain one.
+  // The signatures of re-serialised bodies matter only if there is an answer that may contain them.
   if (partner.signing !== undefined) {
     for (const body of reserialisedBodies(assembled, visible)) assembled.kit.sign(body);
   }
   return findLeaks(answer, partner, assembled.rightSignature, sentValues(assembled));
 }
 
-/** The shortest wait for an answer that may be missing: ten times as long as most answers take, and at least this. */
+/**
+ * Minimum wait, in milliseconds, for an answer that is expected to be missing. At a slow endpoint, the wait is longer.
+ */
 const MIN_BRIEF_MS = 5000;
 
-/** A value that shares this many characters with a spelling of the correct signature was made from it. */
+/** A value that shares this many consecutive characters with a spelling of the valid signature was made from it. */
 const MIN_SHARED = 16;
 
 /**
- * The pieces of the request's headers that reveal most of the correct signature and are not the correct signature
- * itself: redaction has to know them too.
+ * Returns the pieces of the headers that reveal most of the valid signature without being equal to it. Redaction must
+ * know them, too.
  */
 function derivedSignatures({ prepared, rightSignature, change, kit }: Assembled): string[] {
   if (rightSignature === null || (change.sign === undefined && change.address === undefined)) return [];
@@ -335,7 +349,7 @@ function derivedSignatures({ prepared, rightSignature, change, kit }: Assembled)
   return pieces.filter((piece) => sharesRun(piece, known));
 }
 
-/** Whether every delivery has this piece in its headers, so that it was not made from a signature. */
+/** Whether the headers of every delivery contain this piece, so it was not made from a signature. */
 function isUsual(piece: string, { apiKey }: Kit): boolean {
   return piece === 'application/json' || apiKey.includes(piece);
 }
@@ -347,21 +361,21 @@ function sharesRun(value: string, spellings: string): boolean {
   return false;
 }
 
-/** The values of the headers and of the query of a request. */
+/** Returns the values that a request contains in its headers, its target and its query. */
 function sentValues({ prepared: { headers, target } }: Assembled): string[] {
   const query = target.indexOf('?');
   const inQuery = query === -1 ? [] : new URLSearchParams(target.slice(query)).values();
   return [...headers.map(([, value]) => value), target, ...inQuery];
 }
 
-/** Waits, at most until the run is interrupted. */
+/** Waits, but only until the run is interrupted. */
 export async function pauseFor({ signal }: Pick<RunContext, 'signal'>, ms: number): Promise<void> {
   await delay(ms, undefined, { signal }).catch(() => {});
 }
 
 const NOT_SENT = 'HOOKPROOF_NOT_SENT';
 
-/** The attempt of a delivery that was not sent: its request was faulty, or the run was interrupted. */
+/** Returns the attempt for a delivery that was not sent, because its request was faulty or the run was interrupted. */
 function notSent(now: Date, message = 'the request was not sent'): Attempt {
   return {
     startedAt: now.toISOString(),

@@ -1,10 +1,10 @@
 /**
- * Joins the shards of a run into the document that the undivided run would have given.
+ * Joins the shards of a run into the document that a single run would have produced.
  *
- * Observations over a whole run are judged again, from what all shards observed; diagnosis, verdict, counts, scoring,
- * baseline and the list of unverified requirements are computed again over all results. These differ from an undivided
- * run: times, ids and random data of the exchanges, the number of requests (each shard has its own preflight and
- * controls), and possibly which checks were tried twice.
+ * Observations about the whole run are judged again from what all shards observed. Diagnosis, verdict, counts, scoring,
+ * baseline and the list of unverified requirements are recomputed from all results. The document still differs from
+ * that of a single run in the times, ids and random data of the exchanges, in the number of requests (each shard has
+ * its own preflight and controls), and possibly in which checks were repeated.
  */
 
 import { HookproofError } from '../../contract/index.ts';
@@ -18,7 +18,7 @@ import { documentOf } from './document.ts';
 import { isObservation, type PlannedScenario } from './plan.ts';
 import { resultOfObservation, withoutVerdict } from './results.ts';
 
-/** A result document and its name in messages. */
+/** A result document, and the name that messages use for it. */
 interface NamedDocument {
   readonly name: string;
   readonly document: ResultDocument;
@@ -34,7 +34,11 @@ const SCENARIOS = CATALOGUE.flatMap(({ name, scenarios }) => scenarios.map((scen
 const PLANNED = new Map(SCENARIOS.map((planned) => [planned.scenario.id, planned]));
 const POSITIONS = new Map(SCENARIOS.map(({ scenario }, at) => [scenario.id, at]));
 
-/** @throws HookproofError SHARDS_DO_NOT_FIT with the first reason and what to do about it */
+/**
+ * Joins the documents of all shards of a run, in any order.
+ *
+ * @throws HookproofError SHARDS_DO_NOT_FIT with the first reason and what to do about it
+ */
 export async function joinShards(documents: readonly NamedDocument[]): Promise<ResultDocument> {
   const shards = shardsOfOneRun(documents);
   const [first] = shards as [Shard, ...Shard[]];
@@ -54,7 +58,8 @@ export async function joinShards(documents: readonly NamedDocument[]): Promise<R
     plan.forEach((planned, at) => {
       if (planned.obstacle !== null || !isObservation(planned.scenario)) return;
       const judged = resultOfObservation(context, seen, planned);
-      // What a shard has not seen may hide a failure, and cannot undo one.
+      // A shard that did not observe all of its part may have missed a failure. It cannot have seen one that did not
+      // happen.
       const isFound = judged.verdict === 'fail' || judged.verdict === 'warn';
       const [problem] = problems;
       const result = isFound || problem === undefined ? judged : withoutVerdict(planned, problem.code, problem.text);
@@ -105,7 +110,7 @@ function turnedAwayFrom(shards: readonly Shard[]): Pick<ResultDocument, 'turnedA
   return known.length === 0 ? {} : { turnedAway: { 429: sum(429), 503: sum(503) } };
 }
 
-/** The plan that the results belong to. */
+/** Reconstructs the plan from the results. */
 function planOf(results: readonly ScenarioResult[]): PlannedScenario[] {
   return results.flatMap(({ id, reason, verdict }) => {
     const planned = PLANNED.get(id);
@@ -113,7 +118,7 @@ function planOf(results: readonly ScenarioResult[]): PlannedScenario[] {
   });
 }
 
-/** The preflight of the run as a whole: it failed when it failed in every shard that had one. */
+/** Returns the preflight of the whole run. It failed if it failed in every shard that had one. */
 function preflightOf(shards: readonly Shard[]) {
   const preflights = shards.flatMap(({ shardRecord: { preflight } }) => preflight ?? []);
   const failed = preflights.length > 0 && preflights.every(({ accepted }) => !accepted);
@@ -133,7 +138,7 @@ interface Problem {
   readonly text: string;
 }
 
-/** Why a shard has not observed all of its part; empty when it has. */
+/** Returns why a shard did not observe all of its part. Empty if it did. */
 function problemOf({ interrupted, shard, shardRecord: { preflight } }: Shard): Problem[] {
   const name = `shard ${shard.index} of ${shard.of}`;
   if (interrupted) return [{ code: 'interrupted', text: `${name} was interrupted` }];
@@ -148,7 +153,7 @@ function baselineOf({ baseline, shardRecord }: Shard): Baseline | null {
     : { file: baseline.file, entries: shardRecord.entries };
 }
 
-/** Sorts by the order of the catalogue, which is nearly that of a run. */
+/** Compares by catalogue position. A run reports in almost the same order. */
 function byPosition(one: { readonly scenario: string }, other: { readonly scenario: string }): number {
   return (POSITIONS.get(one.scenario) ?? 0) - (POSITIONS.get(other.scenario) ?? 0);
 }
@@ -164,7 +169,7 @@ function observationsOf(shards: readonly Shard[]): RunObservations {
   };
 }
 
-/** Adds the diagnosis of the shards whose preflight failed to that of the others. */
+/** Adds the diagnoses of the shards whose preflight failed to the diagnosis of the others. */
 function withFailedPreflights(
   diagnosis: ResultDocument['diagnosis'],
   shards: readonly Shard[],
@@ -180,13 +185,13 @@ function withFailedPreflights(
   return found;
 }
 
-/** The results as they were dealt out to the shards: one of each in turn. */
+/** Restores catalogue order: the shards were dealt one check each in turn. */
 function inCatalogueOrder(shards: readonly Pick<ResultDocument, 'results'>[]): ScenarioResult[] {
   const longest = Math.max(...shards.map(({ results }) => results.length));
   return Array.from({ length: longest }, (_, at) => shards.flatMap(({ results }) => results[at] ?? [])).flat();
 }
 
-/** The properties that all shards of a run share, and the hint when they differ. */
+/** The properties that all shards of a run must share, each with the hint that is shown if they differ. */
 const COMMON: readonly (readonly [what: string, of: (shard: Shard) => unknown, hint: string])[] = [
   ['number of shards', ({ shard }) => shard.of, 'Use the same total for all shards: 1/4, 2/4, 3/4, 4/4.'],
   ['seed', ({ seed }) => seed, 'Run every shard with the same --seed, for example the build id.'],
@@ -214,7 +219,7 @@ const COMMON: readonly (readonly [what: string, of: (shard: Shard) => unknown, h
 ];
 
 /**
- * The shards in their order.
+ * Checks that the documents are all shards of one run. Returns them in order.
  *
  * @throws HookproofError SHARDS_DO_NOT_FIT with the first reason and what to do about it
  */
@@ -293,7 +298,7 @@ function refuseOtherSelections(shards: readonly Shard[]): void {
 }
 
 function refusal(reason: string, hint: string): HookproofError {
-  // The documents may contain anything.
+  // The documents may contain any characters, even terminal control sequences.
   const message = `these are not the shards of one run: ${visible(reason)}`;
   return new HookproofError('SHARDS_DO_NOT_FIT', message, { hint: visible(hint) });
 }

@@ -1,18 +1,18 @@
-/** What the answers 429 and 503 have shown so far, on all lanes together. */
+/** Collects what answers with 429 and 503 show, on all lanes together. */
 
 import type { StatedLimit } from '../transport/index.ts';
 
-/** After this many deliveries that still get 503 when they are repeated, it is not a rate limit. */
+/** After this many repeated deliveries that still got 503, the 503 is not a rate limit. */
 const MAX_PAUSED_503 = 3;
 
 /** A rate limit that the endpoint has reached. */
 export interface RateLimit {
-  /** Requests that were answered before it. */
+  /** Number of requests that were answered with another status before the limit was reached. */
   readonly answered: number;
   readonly stated: StatedLimit;
-  /** Maximum time in milliseconds that one delivery has waited for its end. */
+  /** The longest time that one delivery has waited for the limit to end, in milliseconds. */
   readonly waitedMs: number;
-  /** Whether it ends too late to wait for. */
+  /** Whether the limit ends too late to wait for it. */
   readonly isFinal: boolean;
 }
 
@@ -24,17 +24,20 @@ export class Throttling {
   #constant503 = 0;
   readonly #turnedAway = { 429: 0, 503: 0 };
 
-  /** The limit while the endpoint answers 429 to everything, otherwise null. */
+  /** The rate limit while the endpoint answers 429 to everything, otherwise null. */
   get limit(): RateLimit | null {
     return this.#limit;
   }
 
-  /** How many answers were 429 and 503, including those to deliveries that were repeated. */
+  /** Number of answers with 429 and with 503, including those to deliveries that were then repeated. */
   get turnedAway(): Readonly<Record<429 | 503, number>> {
     return this.#turnedAway;
   }
 
-  /** Whether a pause before a delivery with 503 is repeated is useless: repeated deliveries get 503 as well. */
+  /**
+   * Whether it is useless to pause before repeating a delivery that got 503, because repeated deliveries got 503 as
+   * well.
+   */
   get is503Constant(): boolean {
     return !this.#isLimitedBy503 && this.#constant503 >= MAX_PAUSED_503;
   }
@@ -46,7 +49,7 @@ export class Throttling {
     this.#limit = null;
   }
 
-  /** Records a 429 to a delivery that has waited for this time already. */
+  /** Records a 429 for a delivery that has already waited for this time, in milliseconds. */
   recordLimit(stated: StatedLimit, waitedMs: number): RateLimit {
     if (this.#limit === null) this.#isWaitReported = false;
     const limit = this.#limit ?? { answered: this.#answered, stated, waitedMs, isFinal: false };
@@ -54,19 +57,19 @@ export class Throttling {
     return this.#limit;
   }
 
-  /** Records that the limit ends too late to wait for. */
+  /** Records that the limit ends too late to wait for it. */
   recordFinalLimit(): void {
     if (this.#limit !== null) this.#limit = { ...this.#limit, isFinal: true };
   }
 
-  /** Returns whether the wait for the limit is to be reported, which it is once for all lanes. */
+  /** Whether to report the wait for the limit. True only for the first call after a limit was reached, on any lane. */
   takeWaitReport(): boolean {
     const isFirst = !this.#isWaitReported;
     this.#isWaitReported = true;
     return isFirst;
   }
 
-  /** Records a delivery that got 503 at first, and whether it got another status later. */
+  /** Records a delivery that first got 503. `hasEnded` is true if it later got another status. */
   record503(hasEnded: boolean): void {
     if (hasEnded) this.#isLimitedBy503 = true;
     else this.#constant503 += 1;

@@ -1,4 +1,4 @@
-/** Estimates how long a run still takes. */
+/** Estimates the remaining time of a run. */
 
 import { performance } from 'node:perf_hooks';
 import type { Pace } from './pace.ts';
@@ -6,42 +6,42 @@ import type { Pace } from './pace.ts';
 export interface CheckToSend {
   readonly id: string;
   readonly deliveries: number;
-  /** How often it waits for answers. */
+  /** Number of groups of deliveries. Each group waits for its answers. */
   readonly groups: number;
-  /** Whether no other delivery is in flight meanwhile. */
+  /** Whether the check runs while no other delivery is in flight. */
   readonly isAlone: boolean;
 }
 
-/** Requests for each delivery of a check: there are controls, too. Checks that run alone share more of them. */
+/** Requests per delivery of a check, including controls. Exclusive checks share controls with more other checks. */
 const WITH_CONTROLS = 1.35;
 const WITH_CONTROLS_ALONE = 1.15;
-/** Milliseconds that the harness itself needs for a request. */
+/** Milliseconds that the harness itself spends on a request. */
 const OWN_MS = 1;
-/** Minimum number of deliveries that show the pace of a phase. */
+/** Minimum number of finished deliveries (groups, for exclusive checks) from which to compute the pace of a phase. */
 const MIN_DELIVERIES = 50;
 const MIN_STEPS = 5;
 
-/** What a check has still to send. */
+/** What a check still has to send. */
 interface Left {
   readonly phase: Phase;
   units: number;
   requests: number;
 }
 
-/** One part of a run: checks on all lanes, or those that run alone. */
+/** A phase of a run: the checks on all lanes, or the exclusive checks. The unit is a delivery or a group. */
 interface Phase {
   left: number;
   done: number;
-  /** When its first deliveries got their answers. */
+  /** When the first deliveries of the phase were answered, on the clock of `performance.now()`. */
   sinceMs: number | null;
 }
 
-/** Milliseconds for each of the steps that are done; null while there are too few. */
+/** Returns the milliseconds per finished unit of a phase. Null if fewer than `least` units are finished. */
 function observedMs({ done, sinceMs }: Phase, least: number): number | null {
   return sinceMs === null || done < least ? null : (performance.now() - sinceMs) / done;
 }
 
-/** Counts the checks on all lanes by their deliveries, and those that run alone by their groups. */
+/** Estimates the remaining time. It counts checks on all lanes in deliveries, and exclusive checks in groups. */
 export class TimeLeft {
   readonly #pace: Pace;
   readonly #intervalMs: number;
@@ -56,7 +56,7 @@ export class TimeLeft {
     this.#intervalMs = intervalMs ?? 0;
   }
 
-  /** Adds the checks of the run, after its first delivery. */
+  /** Adds the checks of the run. Called after the first delivery. */
   begin(checks: readonly CheckToSend[]): void {
     this.#hasBegun = true;
     for (const { id, deliveries, groups, isAlone } of checks) {
@@ -73,7 +73,7 @@ export class TimeLeft {
     Object.assign(this.#together, { done: 0, sinceMs: performance.now() });
   }
 
-  /** Records that a check has sent a group of deliveries and has its answers. */
+  /** Records that a group of deliveries of a check was sent and answered. */
   recordGroup(id: string, deliveries: number): void {
     const check = this.#open.get(id);
     if (check === undefined) return;
@@ -90,7 +90,10 @@ export class TimeLeft {
     if (check !== undefined) this.#take(check, check.units, check.requests);
   }
 
-  /** Milliseconds until the last answer, at the pace of the answers so far; null before the run has begun. */
+  /**
+   * Estimates the milliseconds until the last answer from the pace so far. Null before {@link begin} or before the
+   * first answer.
+   */
   leftMs(isSerial: boolean): number | null {
     const answers = this.#pace.estimateAnswers();
     if (answers === null || !this.#hasBegun) return null;

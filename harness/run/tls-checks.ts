@@ -1,7 +1,4 @@
-/**
- * The TLS checks of a run: certificates and handshakes. They need no delivery, so they are judged even when none is
- * accepted.
- */
+/** The TLS checks of a run: certificates and handshakes. They are judged even if the endpoint accepts no delivery. */
 
 import { isIP } from 'node:net';
 import { performance } from 'node:perf_hooks';
@@ -35,7 +32,9 @@ export function isTlsCheck(planned: PlannedScenario): planned is HandshakePlan |
   return isHandshake(planned) || 'chain' in planned.scenario;
 }
 
-/** The longest wait for the answer to a ClientHello, in milliseconds: it takes one round trip and no work. */
+/**
+ * Maximum wait for the answer to a ClientHello, in milliseconds. The answer takes one round trip and hardly any work.
+ */
 const HELLO_TIMEOUT_MS = 3000;
 
 const helloTimeoutMs = ({ limits }: RunContext) => Math.min(limits.timeoutMs, HELLO_TIMEOUT_MS);
@@ -48,7 +47,10 @@ export interface TlsPreparation {
   readonly otherServerNames: readonly string[];
 }
 
-/** Inspects an HTTPS endpoint, and prepares the client certificates of the scenarios. Null for plain HTTP. */
+/**
+ * Inspects an HTTPS endpoint and prepares the client certificates of the scenarios. Null for plain HTTP, or if no check
+ * applies.
+ */
 export async function inspectWhenNeeded(
   context: RunContext,
   applicable: readonly PlannedScenario[],
@@ -61,10 +63,13 @@ export async function inspectWhenNeeded(
   return { inspection, identities, otherServerNames: otherNamesOf(inspection) };
 }
 
-/** Certificates of shared servers have hundreds of names. */
+/** Limit for the other host names. Certificates of shared servers have hundreds of names. */
 const MAX_OTHER_NAMES = 5;
 
-/** A sibling of the host, and the DNS names of its certificate. A wildcard stands for a sibling, too. */
+/**
+ * Returns other host names that the server may answer for: an invented sibling of the host, and the DNS names of its
+ * certificate. Wildcards are replaced by an invented name.
+ */
 function otherNamesOf({ analysis, endpoint: { host } }: TlsInspection): string[] {
   const hosts = analysis?.certificates.find(({ role }) => role === 'leaf')?.hosts ?? [];
   const parent = host.slice(host.indexOf('.') + 1);
@@ -90,10 +95,10 @@ export async function runTlsChecks(
   await runHandshakes(context, planned.filter(isHandshake), inspection, report);
 }
 
-/** Handshakes at the same time. They cost the endpoint little, and each has its own control before and after it. */
+/** Maximum number of concurrent handshakes. A handshake costs the endpoint little, and each has its own controls. */
 const MAX_CONCURRENT_HANDSHAKES = 4;
 
-/** Judges each handshake; the control after one is the control before the next. */
+/** Judges each handshake. The control after a handshake is the control before the next one. */
 async function runHandshakes(
   context: RunContext,
   plans: readonly HandshakePlan[],
@@ -129,8 +134,8 @@ async function runHandshakes(
 }
 
 /**
- * The probe once, and once more when its outcome could be chance: a close, a reset, silence. Then the second one
- * counts.
+ * Sends the probe. If its outcome may be chance (a close, a reset, no answer), sends it a second time, and the second
+ * outcome counts.
  */
 async function probeBetween(
   before: HelloOutcome,
@@ -145,7 +150,7 @@ async function probeBetween(
   return { before: after, probe: second, after: await control() };
 }
 
-/** The reason why a scenario does not apply to an endpoint that does not speak its TLS version, or null. */
+/** Returns why a scenario does not apply if the endpoint does not support its TLS version, or null. */
 export function unsupportedVersion(planned: PlannedScenario, { versions }: TlsInspection): string | null {
   const version = requiredVersion(planned);
   if (version === undefined || versions.some((spoken) => spoken === version) || versions.length === 0) return null;
@@ -159,7 +164,7 @@ function requiredVersion(planned: PlannedScenario): TlsVersion | undefined {
   return isSending(planned) ? versionOf(planned.scenario) : undefined;
 }
 
-/** The connection as the result document describes it. */
+/** Describes the TLS connection for the result document. */
 export function describeTls({ served, analysis, versions }: TlsInspection): ResultDocument['target']['tls'] {
   return {
     protocol: served.negotiated?.version ?? null,

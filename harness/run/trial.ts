@@ -1,4 +1,4 @@
-/** One trial of one scenario: control, probes, control. */
+/** One trial of a scenario: control, probes, control. */
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { JsonValue, OfferedTlsVersion } from '../../contract/index.ts';
@@ -37,28 +37,28 @@ import {
   sendProbe,
 } from './send.ts';
 
-/** A scenario that was tried once: the evidence for the judge, and how the run goes on after it. */
+/** The trial of a scenario: the evidence for the judge, and what the run needs in order to continue. */
 export interface Trial extends Evidence {
   readonly planned: SendingPlan;
   readonly deliveries: readonly SentDelivery[];
   readonly probes: readonly SentDelivery[];
   readonly startMs: number;
   readonly endMs: number;
-  /** Whether a probe got no answer in a wait that was cut short: the trial allows no verdict. */
+  /** Whether the wait for a probe ended early and without an answer. The trial then allows no verdict. */
   readonly cutShort: boolean;
-  /** How the receiver stopped accepting plain valid deliveries after the probes, or null. */
+  /** How the receiver stopped accepting plain valid deliveries after the probes. Null if it did not. */
   readonly outage: OutageSign | null;
-  /** The only TLS version of the controls; absent: any. */
+  /** The only TLS version that the controls offer. If absent, they offer all versions. */
   readonly version?: OfferedTlsVersion | undefined;
-  /** The endpoint rejects even the control over this version, and has not stopped answering. */
+  /** Whether the endpoint rejects even the control over this version, although it has not stopped answering. */
   readonly versionRefused?: boolean;
-  /** The receiver may not be running, and not because of a delivery: the trial allows no verdict. */
+  /** Whether the receiver may be down because its restart failed. The trial then allows no verdict. */
   readonly restartFailed?: true;
-  /** The notifications whose effects are judged; absent where none are. */
+  /** The notifications whose effects are judged. Absent if there are none. */
   readonly effects?: readonly AwaitedEffect[];
 }
 
-/** A notification of a trial, and what the receiver should do with it. */
+/** A notification of a trial, and the effect that it should have. */
 interface AwaitedEffect {
   readonly label: string;
   readonly id: string;
@@ -66,7 +66,7 @@ interface AwaitedEffect {
   readonly expect: ExpectedEffect;
 }
 
-/** Tries a scenario on a lane, with controls around it: see {@link TrialRun}. */
+/** Tries a scenario on a lane, with a control before and after it. See {@link TrialRun}. */
 export async function tryScenario(
   context: RunContext,
   lane: Lane,
@@ -81,8 +81,8 @@ export async function tryScenario(
 }
 
 /**
- * One trial of a scenario. With `fresh` every delivery has a separate connection, for a repetition that must not depend
- * on earlier ones; such a repetition waits for the full time limit.
+ * One trial of a scenario. With `fresh`, every delivery gets its own connection and waits for the full time limit, for
+ * a repetition that must not depend on earlier deliveries.
  */
 export class TrialRun {
   readonly #context: RunContext;
@@ -92,12 +92,12 @@ export class TrialRun {
   readonly #kit: Kit;
   readonly #startMs = performance.now();
   readonly #otherAddress: string | undefined;
-  /** The answers whose cookies and tokens later deliveries may send back. */
+  /** The answers from which later deliveries may return cookies and tokens. */
   readonly #answered: Attempt[] = [];
   readonly #deliveries: SentDelivery[] = [];
   readonly #probes: SentDelivery[] = [];
   readonly #effects: AwaitedEffect[] = [];
-  /** How a probe has stopped the receiver. */
+  /** How a probe stopped the receiver. Null if none did. */
   #stopped: OutageSign | null = null;
   #restartFailed = false;
 
@@ -123,8 +123,8 @@ export class TrialRun {
   }
 
   /**
-   * Sends the control before and the probes of the scenario. The control after one scenario is the control before the
-   * next on the same lane and is passed on as `before`; null sends a new one.
+   * Sends the control before the probes, and the probes. `before` is the control after the previous scenario on the
+   * lane, which is used again. If it is null or has another TLS version, a new control is sent.
    */
   async open(before: SentDelivery | null): Promise<Trial> {
     const { scenario } = this.#planned;
@@ -169,7 +169,7 @@ export class TrialRun {
     };
   }
 
-  /** The groups of the scenario, and all of them again as long as the answers differ where they should not. */
+  /** Yields the groups of the scenario. Yields all of them again while answers differ that should be equal. */
   *#groups(): Generator<readonly Delivery[]> {
     const { scenario } = this.#planned;
     yield* groupsOf(scenario, this.#kit);
@@ -182,7 +182,10 @@ export class TrialRun {
     return difference !== null && (uniform === 'answer' || difference.part === 'status');
   }
 
-  /** Restarts the receiver, or waits until it has handled what it accepted, where this group needs it. */
+  /**
+   * Before a group that requires it, restarts the receiver, or waits until the receiver has handled the notifications
+   * that it accepted.
+   */
   async #reachState(group: number): Promise<void> {
     const { scenario } = this.#planned;
     const { facts, sources } = this.#context;
@@ -200,14 +203,14 @@ export class TrialRun {
   }
 
   async #pauseBefore(group: readonly Delivery[], controlMs: number): Promise<void> {
-    // The deliveries of a group are sent at once, however many; those after it are sent later for that.
+    // All deliveries of a group are sent at once. To keep the maximum rate, the deliveries after them wait longer.
     if (group.length > 1) await pauseFor(this.#context, this.#context.pacing.spacing.freeInMs());
     if (isKept(this.#planned)) await pause(Math.min(MAX_PAUSE_MS, 2 * controlMs));
   }
 
   /**
-   * Sends the deliveries of a group concurrently. Next to held ones, the others are sent one after another, as soon as
-   * the first half of every held body has been sent.
+   * Sends the deliveries of a group concurrently. If some are held, the others are sent one after another, once the
+   * first half of every held body has been sent.
    */
   async #sendGroup(group: readonly Delivery[]): Promise<(readonly [Delivery, SentDelivery])[]> {
     const inBurst = group.length > 1;
@@ -222,7 +225,7 @@ export class TrialRun {
     const isPatient = held.some(isHeldPatiently);
     const sendOthers = async () => {
       await Promise.race([hold.allBegun, tooLong]);
-      // A server may begin with the newest connection.
+      // A server may handle the newest connection first.
       if (isPatient) await pause(NOTICE_MS);
       const sent: (readonly [Delivery, SentDelivery])[] = [];
       for (const delivery of sendable) if (!isHeld(delivery)) sent.push(await this.#sendDelivery(delivery, inBurst));
@@ -240,9 +243,9 @@ export class TrialRun {
   }
 
   /**
-   * Sends a delivery, and once more when its connection was closed without a TLS alert, which an overloaded server does
-   * as well. When nothing is listening at the second try, the first one has stopped the receiver, however fast it
-   * recovers.
+   * Sends a delivery. If its connection is closed without a TLS alert, sends it again, because an overloaded server may
+   * close connections as well. If nothing is listening at the second try, the first one stopped the receiver, however
+   * fast the receiver recovers.
    */
   async #sendDelivery(delivery: Delivery, inBurst: boolean, hold?: Hold): Promise<readonly [Delivery, SentDelivery]> {
     const { pace } = this.#context.pacing;
@@ -272,7 +275,7 @@ export class TrialRun {
     };
   }
 
-  /** Sends what follows a probe, and adds the evidence of both. */
+  /** Sends the deliveries that follow a probe, and adds the evidence of the probe and of these. */
   async #collectEvidence(delivery: Delivery, probe: SentDelivery): Promise<void> {
     const { scenario } = this.#planned;
     const isSingle = 'change' in scenario;
@@ -287,7 +290,10 @@ export class TrialRun {
     this.#context.facts.recordLeaks(scenario.id, probe.leaks);
   }
 
-  /** Whether the rest of the flow could only wait as long again, or would get the same 429 or the same alert. */
+  /**
+   * Whether the remaining deliveries are pointless: they would wait equally long for nothing, or get the same 429 or
+   * TLS alert.
+   */
   #isDecided(): boolean {
     const { scenario } = this.#planned;
     if (this.#probes.some(isUnanswered) || this.#context.facts.throttling.limit?.isFinal === true) return true;
@@ -299,12 +305,12 @@ function uniformOf(scenario: SendingPlan['scenario']): Evidence['uniform'] {
   return ('uniform' in scenario && scenario.uniform) || null;
 }
 
-/** Whether the deliveries of a scenario are sent on a kept connection. */
+/** Whether the deliveries of a scenario must use the kept connection. */
 function isKept({ scenario }: SendingPlan): boolean {
   return 'kept' in scenario && scenario.kept === true;
 }
 
-/** Whether no delivery of a scenario depends on the ones before it. */
+/** Whether no delivery of a scenario depends on an earlier one. */
 function isIndependent({ suite, scenario }: SendingPlan): boolean {
   if ('change' in scenario) return true;
   const { alone, kept, last, owns, uniform, version, restartBefore } = scenario;
@@ -313,7 +319,7 @@ function isIndependent({ suite, scenario }: SendingPlan): boolean {
   );
 }
 
-/** What is expected of the notification of a delivery. An accepted one is waited for from now on. */
+/** Returns the expected effect of a delivery. If the delivery was accepted, starts to wait for its effect. */
 function awaitedEffects(
   { sources: { effects } }: RunContext,
   { label, effect }: Delivery,
@@ -333,8 +339,8 @@ function textAt(value: JsonValue | undefined, name: string): string | null {
 }
 
 /**
- * Sends one control after the probes of all these trials, the latest last. When it is not accepted, any of them may be
- * the cause, and each shows the outage.
+ * Sends one control after the probes of all these trials, the last trial being the latest. If the control is not
+ * accepted, any of the trials may be the cause, so each records the outage.
  */
 export async function closeTrials(context: RunContext, lane: Lane, open: readonly Trial[]): Promise<Trial[]> {
   const last = open.at(-1);
@@ -366,14 +372,14 @@ export function isRestarting({ scenario }: SendingPlan): boolean {
   return 'restartBefore' in scenario;
 }
 
-/** Whether a scenario runs after all others, with no control after it. */
+/** Whether a scenario runs after all others, without a control after it. */
 export function isLast({ scenario }: SendingPlan): boolean {
   return 'last' in scenario && scenario.last === true;
 }
 
 /**
- * Whether the control after this trial may follow later, after other trials: every probe got an answer below 500, or
- * was not meant to get one.
+ * Whether the control after this trial may be sent later, after other trials: every probe got an answer below 500, or
+ * was expected to get none.
  */
 export function mayStayOpen({ probes, version, outage }: Trial): boolean {
   return (
@@ -387,9 +393,10 @@ export function mayStayOpen({ probes, version, outage }: Trial): boolean {
 }
 
 /**
- * Whether nothing that these probes have left behind on the connection can change the result of the next check: either
- * all were accepted, or all were rejected with 401 and the next check sends only forgeries. A receiver that remembers a
- * rejection rejects the next delivery as well, which should be a control unless it is another forgery.
+ * Whether the next check may use the same controls. This requires that these probes cannot have changed its result:
+ * either all were accepted, or all were rejected with 401 and the next check sends only forgeries. If a receiver
+ * remembers a rejection, it rejects the next delivery as well; that delivery must therefore be a control or another
+ * forgery.
  */
 export function mayShareControl(context: RunContext, { probes }: Trial, next: SendingPlan): boolean {
   const statuses = probes.map(({ attempt }) => attempt.answer?.status ?? 0);
@@ -402,20 +409,21 @@ function sendsOnlyForgeries({ partner, seed, now }: RunContext, { scenario }: Se
 }
 
 /**
- * How often the deliveries of a scenario are sent again when their answers differ: the number of a process or the name
- * of a host differs by chance, and a reason differs each time.
+ * How often to repeat the deliveries of a scenario whose answers differ. A process number or a host name in an answer
+ * differs by chance; a reason for the rejection differs each time.
  */
 const MORE_ROUNDS = 2;
 
 /**
- * The maximum pause before the next delivery on a kept connection, which is otherwise twice the time of a delivery. An
- * endpoint that closes connections after each answer should have done so by then.
+ * Maximum pause before the next delivery on a kept connection, in milliseconds. The pause is twice the time of a
+ * delivery, so that an endpoint that closes connections after each answer has done so.
  */
 const MAX_PAUSE_MS = 500;
 
 /**
- * Sends a plain valid delivery before a forgery that would be one of too many in a row. A lock-out is a separate check,
- * the last one, and should not end the run before it. Checks whose deliveries depend on each other are left alone.
+ * Sends a control before forgeries that would exceed the maximum number in a row. The check for lock-outs runs last,
+ * and a lock-out should not end the run before it. Scenarios whose deliveries depend on each other get no control in
+ * between.
  */
 async function interruptForgeries(
   context: RunContext,
@@ -431,13 +439,13 @@ async function interruptForgeries(
   context.pacing.recordForgeries(forged);
 }
 
-/** A second source address, where the endpoint is on this machine and the system has one. */
+/** Returns a second source address, if the endpoint is on this machine and the system has such an address. */
 export function otherAddressFor({ url }: RunContext['partner']): string | undefined {
   const isHere = /^127\.\d+\.\d+\.\d+$/.test(endpointOf(url).hostname);
   return isHere && process.platform === 'linux' ? '127.0.0.2' : undefined;
 }
 
-/** The control that the next scenario on the lane can use, or null. */
+/** Returns the control that the next scenario on the lane can use, or null. */
 export function reusableControl({ deliveries }: Trial): SentDelivery | null {
   const last = deliveries.at(-1);
   if (last === undefined || last.role !== 'control' || !isAccepted(last.attempt)) return null;
@@ -445,7 +453,7 @@ export function reusableControl({ deliveries }: Trial): SentDelivery | null {
 }
 
 /**
- * Records that a trial is repeated, unless it would have passed: a check that passes only at its second try is listed
+ * Records that a trial is repeated, unless it would have passed. Checks that pass only at their second try are listed
  * for the operator who certifies the receiver.
  */
 export function recordRetry(context: RunContext, trial: Trial): void {
@@ -453,7 +461,7 @@ export function recordRetry(context: RunContext, trial: Trial): void {
   if (judge(level, inDialect(context, trial)).verdict !== 'pass') context.facts.recordRetry(id);
 }
 
-/** The evidence of a trial, with the dialect in which it is judged. */
+/** Returns the evidence of a trial, with the dialect in which it is judged. */
 export function inDialect({ facts, pacing }: RunContext, trial: Trial): Evidence {
   const { scenario } = trial.planned;
   const unreliable = pacing.pace.isUnreliable();
@@ -474,31 +482,39 @@ export function groupsOf(scenario: SendingPlan['scenario'], kit: Kit): readonly 
   return [[{ label: 'probe', change, expect, ...(followUps && { followUps }) }]];
 }
 
-/** The TLS version of the controls: that of the scenario, unless the version itself is what the probe tests. */
+/**
+ * Returns the TLS version of the controls, which is that of the scenario. Undefined if the probe tests the version
+ * itself.
+ */
 function controlVersionOf(scenario: SendingPlan['scenario']): OfferedTlsVersion | undefined {
   const likeControl = 'change' in scenario && scenario.change.connect?.likeControl === true;
   return likeControl ? undefined : versionOf(scenario);
 }
 
 /**
- * How long an endpoint may take to notice a delivery that was cut off or is unfinished. A delivery sent sooner than
- * this would find the endpoint still unaffected.
+ * Time, in milliseconds, that an endpoint may need to notice a delivery that was cut off or is unfinished. A delivery
+ * sent sooner might find the endpoint unaffected.
  */
 const NOTICE_MS = 40;
 
-/** How long deliveries are held. A server that handles one request at a time answers the others only after that. */
+/**
+ * Maximum time to hold deliveries, in milliseconds. A server that handles one request at a time answers the others only
+ * after that.
+ */
 const MAX_HOLD_MS = 1000;
 
 function isHeld({ change }: Delivery): boolean {
   return change.transmit?.kind === 'held';
 }
 
-/** Whether a delivery is still open when the others of its group reach their time limit. */
+/** Whether a delivery stays open until the others of its group have reached their time limit. */
 function isHeldPatiently({ change: { transmit } }: Delivery): boolean {
   return transmit?.kind === 'held' && transmit.isPatient === true;
 }
 
-/** Several short waits instead of one: an endpoint in the same process, on a busy machine, runs between them. */
+/**
+ * Waits in several short steps, because an endpoint in the same process may need to run in between on a busy machine.
+ */
 async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   for (let turn = 0; turn < 4 && signal?.aborted !== true; turn++) await delay(ms / 4);
 }

@@ -1,15 +1,19 @@
 /**
- * Which bodies a receiver may read from a request. An endpoint that reveals the valid signature of what it has read
- * reveals the signature of one of them, or of its JSON re-serialised, so that redaction has to know each.
+ * Determines which bodies a receiver may read from a request. If an endpoint reveals the valid signature of what it has
+ * read, this is the signature of one of these bodies, or of one of them re-serialised as JSON. Redaction must know all
+ * of them.
  */
 import { gunzipSync } from 'node:zlib';
 import { headerValues } from '../../contract/index.ts';
 import type { Assembled } from './assemble.ts';
 
-/** Larger bodies are not decompressed and not parsed. */
+/** Maximum size of a body that is decompressed or parsed, in bytes. */
 const MAX_BYTES = 1024 * 1024;
 
-/** The bodies other than the one that was sent: what the framing leaves of it, and the result of decompressing it. */
+/**
+ * Returns the readable bodies other than the one that was sent: what the framing leaves of it, and its decompressed
+ * form.
+ */
 export function visibleBodies(request: Assembled): Uint8Array[] {
   const { prepared, raw, transmission } = request;
   const bodies: Uint8Array[] = raw === null ? [] : bodiesOnWire(raw);
@@ -20,13 +24,13 @@ export function visibleBodies(request: Assembled): Uint8Array[] {
   return bodies;
 }
 
-/** The results of parsing and serialising the body and its visible forms again. */
+/** Returns the body and its visible forms, parsed and serialised again. */
 export function reserialisedBodies(request: Assembled, visible: readonly Uint8Array[]): Uint8Array[] {
   if (request.change.serialise === undefined) return [];
   return [request.prepared.body, ...visible].flatMap(serialisedAgain);
 }
 
-/** What is behind the head: up to its end, up to each length that the head names, and without the framing of chunks. */
+/** Returns what follows the head: everything, as much as each Content-Length says, and the decoded chunks. */
 function bodiesOnWire(bytes: Buffer): Buffer[] {
   const end = bytes.indexOf('\r\n\r\n');
   const head = bytes.subarray(0, end).toString('latin1');

@@ -1,4 +1,4 @@
-/** Waits, before a run starts, for an endpoint that is starting (`--wait`). */
+/** Waits for an endpoint that is still starting, before the run begins (`--wait`). */
 import { performance } from 'node:perf_hooks';
 import { describeAttempt } from '../judge/index.ts';
 import type { RunContext } from './context.ts';
@@ -10,8 +10,8 @@ const MIN_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 1000;
 
 /**
- * Sends the plain valid delivery until the endpoint answers it, accepted or not. Stops the run when that takes too
- * long. Returns what was sent.
+ * Sends the plain valid delivery until the endpoint answers it, whether it accepts or rejects. Stops the run if this
+ * takes too long. Returns all deliveries that were sent.
  */
 export async function waitUntilUp(
   context: RunContext,
@@ -34,7 +34,7 @@ export async function waitUntilUp(
       const leftMs = untilMs - performance.now();
       const seconds = Math.round(limits.waitMs / 1000);
       if (leftMs <= 0) {
-        const reason = `the endpoint did not start within ${seconds} s; seen last: ${seen}`;
+        const reason = `the endpoint did not start within ${seconds} s; last attempt: ${seen}`;
         context.facts.recordStop({ code: 'not-up', reason });
         return deliveries;
       }

@@ -226,7 +226,7 @@ describe('with a restart', () => {
       ['ends with an error', 'exit 5', '`--restart-command` ended with exit code 5, expected 0: run it yourself'],
       ['is missing', './no-such-program', 'ended with exit code 127 (command not found), expected 0'],
       ['does not end', 'sleep 3600; true', `\`--restart-command\` did not end within 6 s: ${BACKGROUND}`, '1s'],
-      ['is killed', 'kill -9 $$', '`--restart-command` was ended by SIGKILL, expected 0'],
+      ['is killed', 'kill -9 $$', '`--restart-command` was killed by SIGKILL, expected 0'],
     ])(
       'has a whole report without a conclusion across restarts when the command %s',
       async (_, command, reason, timeout = '10s') => {

@@ -178,7 +178,7 @@ describe('by a command', () => {
   it.each([
     ['exit 3;', '`--effects-command` ended with exit code 3'],
     ['/nonexistent/command', '`--effects-command` ended with exit code 127'],
-    ['kill -KILL $$;', '`--effects-command` was ended by SIGKILL'],
+    ['kill -KILL $$;', '`--effects-command` was killed by SIGKILL'],
     ['echo', '`--effects-command` answered with a body that is not JSON'],
     ['echo []; true', '`--effects-command` answered with JSON of another shape: the answer: '],
     ['yes x; true', '`--effects-command` answered more than 1 MiB'],

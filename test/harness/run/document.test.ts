@@ -191,7 +191,7 @@ describe('what passed and is good to know', () => {
       answered('malformed/size-150-kb', 413),
     ];
     expect(notedIn(results).map(({ text }) => text)).toEqual([
-      'Answers 200 to signed bodies that are not JSON (2 of 3 kinds): the sender takes them for delivered',
+      'Answers 200 to signed bodies that are not JSON (2 of 3 kinds): the sender considers them delivered',
       'Answers 413 to valid notifications above about 99 kB: one of 150 kB is rejected',
     ]);
   });

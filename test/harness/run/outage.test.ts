@@ -127,7 +127,7 @@ describe('a receiver that one delivery stops for good', () => {
     const { document, of } = await runAgainst(url, 1);
     expect(of('fail').map(({ id }) => id)).toEqual([CULPRIT]);
     const rest = new Set(of('inconclusive').map(({ reason }) => reason.replace(/ \(.*/, '')));
-    expect([...rest]).toEqual([`the receiver is down since ${CULPRIT}`]);
+    expect([...rest]).toEqual([`the receiver has been down since ${CULPRIT}`]);
     expect(document.diagnosis[0]?.fault).toBe('dies-and-stays-down');
     expect(document.judged).toBe(document.planned);
   });
@@ -137,7 +137,7 @@ describe('a receiver that one delivery stops for good', () => {
     const { document, of } = await runAgainst(url, 4);
     expect(of('fail')).toEqual([]);
     const reasons = of('inconclusive').map(({ reason }) => reason.replace(/ \(.*/, ''));
-    const down = expect.stringMatching(/^the receiver is down: one of \d+ deliveries in flight ended it/);
+    const down = expect.stringMatching(/^the receiver is down: one of \d+ deliveries in flight stopped it/);
     expect(new Set(reasons)).toEqual(new Set([down]));
     expect(document.diagnosis[0]?.title).toMatch(/does not recover.*: one of .*malformed\/empty/);
     expect(document.judged).toBe(document.planned);

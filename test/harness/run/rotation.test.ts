@@ -183,7 +183,7 @@ describe('a receiver that is not switched leads to no conclusion', () => {
     expect(code).toBe(3);
     // Nothing was switched, so nothing is to be switched back.
     expect([document.rotation, document.advice]).toEqual([undefined, []]);
-    expect(named('rotation/after-old')?.reason).toContain('no `--rotate-command`, and no terminal to ask at');
+    expect(named('rotation/after-old')?.reason).toContain('no `--rotate-command`, and no terminal for a question');
   });
 
   it('about what is sent again, when nothing was accepted before', async () => {
@@ -193,7 +193,7 @@ describe('a receiver that is not switched leads to no conclusion', () => {
     expect(named('rotation/after-old')?.verdict).toBe('pass');
     expect(named('rotation/after-replay')).toMatchObject({
       verdict: 'inconclusive',
-      reason: 'no delivery was accepted in the step old of the rotation',
+      reason: 'no delivery was accepted in step old of the rotation',
     });
   });
 
