@@ -1,4 +1,4 @@
-/** The effects window: asking it, and following what the run delivered. */
+/** The effects window: sends queries to it, and tracks the effects of what a run delivered. */
 export type { TrackedDelivery } from './ledger.ts';
 export { type EffectsTracker, trackEffects } from './tracker.ts';
 export {

@@ -1,30 +1,30 @@
-/** What a run delivered, and what the effects window says became of it, by the id of the notification. */
+/** Records what a run delivered, and what the effects window reports about each notification, by its id. */
 import type { EffectsAnswer, Handled } from '../../contract/effects.ts';
 import { leavesOf } from '../../contract/index.ts';
 import type { EffectsAudit } from '../../scenarios/index.ts';
 import { WindowProblem } from './window.ts';
 
-/** A delivery as the run saw it. */
+/** A delivery from the view of the run. */
 export interface TrackedDelivery {
   readonly scenario: string;
   /** The bytes that were sent as the body. */
   readonly body: Uint8Array;
   /** Whether the credentials are valid and the request is well-formed. */
   readonly isValid: boolean;
-  /** Whether it is the plain valid delivery. */
+  /** Whether the delivery is the plain valid one. */
   readonly isControl: boolean;
-  /** `unknown`: no answer, or neither of the two. */
+  /** `unknown`: there was no answer, or it neither accepts nor rejects the delivery. */
   readonly outcome: 'accepted' | 'rejected' | 'unknown';
-  /** Whether no client would send these bytes, which may be read in several ways. */
+  /** Whether no client would send these bytes. Receivers may read them in different ways. */
   readonly isRaw?: boolean;
   /** Whether the connection was closed before the end of the body. */
   readonly isCutOff?: boolean;
 }
 
-/** What the window has shown of one notification. */
+/** The effects of one notification that the window has shown. */
 export interface SeenEffects {
   readonly handled: readonly Handled[];
-  /** Maximum time from the answer until the window showed the effect, in milliseconds; null when it did not. */
+  /** Maximum time from the answer until the window showed the effect, in milliseconds. Null if it has not shown it. */
   readonly tookMs: number | null;
 }
 
@@ -35,19 +35,22 @@ interface SentNotification {
   readonly scenarios: Set<string>;
   readonly outcomes: Set<TrackedDelivery['outcome']>;
   isControl: boolean;
-  /** The body of its first delivery. */
+  /** The body of the first delivery of this notification. */
   readonly body: Uint8Array;
-  /** Whether each delivery was rejected or not complete, so that none can have been handled under another id. */
+  /** Whether every delivery was rejected or incomplete, so the receiver cannot have handled it under another id. */
   isRejected: boolean;
   answeredAt: number;
-  /** When the window first showed it, if it must be handled. */
+  /** When the window first showed a handling of this notification. Set only if it must be handled. */
   seenAt: number | null;
   handled: readonly Handled[];
 }
 
 export class EffectsLedger {
   readonly #notifications = new Map<string, SentNotification>();
-  /** Ids by their lower case. Databases may change the case of ids; ids that were sent in two cases are kept apart. */
+  /**
+   * The spellings of each id, by the id in lower case. Databases may change the case of ids. Ids that were sent in two
+   * cases are kept apart.
+   */
   readonly #spellings = new Map<string, Set<string>>();
   /** Ids of the notifications that must be handled. */
   readonly #awaited = new Set<string>();
@@ -57,7 +60,7 @@ export class EffectsLedger {
   #total: number;
   readonly #now: () => number;
 
-  /** `total` is the number of handlings before the run, `now` a clock in milliseconds. */
+  /** `total` is the number of handlings before the run. `now` is a clock in milliseconds. */
   constructor(total: number, now: () => number) {
     this.#totalBefore = total;
     this.#total = total;
@@ -69,17 +72,17 @@ export class EffectsLedger {
     return this.#total;
   }
 
-  /** Ids of all notifications; another one, for a query about the total alone, when there are none. */
+  /** Ids of all notifications. If there are none, an id that was never sent, to query only the total. */
   get idsToQuery(): string[] {
     return this.#notifications.size === 0 ? [NOT_SENT_ID] : [...this.#notifications.keys()];
   }
 
-  /** Ids of the notifications that must be handled and were not seen yet. */
+  /** Ids of the notifications that must be handled and that the window has not shown yet. */
   get open(): string[] {
     return [...this.#awaited].filter((id) => this.isOpen(id));
   }
 
-  /** Whether a delivered notification was not seen yet. */
+  /** Whether the window has not shown a delivered notification yet. */
   isOpen(id: string): boolean {
     return this.#notifications.get(id)?.seenAt === null;
   }
@@ -92,7 +95,7 @@ export class EffectsLedger {
   record({ scenario, body, isValid, isControl, outcome, isRaw, isCutOff }: TrackedDelivery): void {
     const ids = idsIn(body);
     if (outcome !== 'rejected' && ids.length !== 1) this.#untraceable += 1;
-    // Which of several ids a receiver takes is not known, and an accepted forgery is reported by its answer.
+    // It is unknown which of several ids a receiver uses, and the answer alone reports an accepted forgery.
     const isUnclear = isRaw === true || ids.length > 1 || (outcome === 'accepted' && !isValid);
     for (const id of ids) {
       const one = this.#notifications.get(id) ?? this.#add(id, body);
@@ -115,9 +118,9 @@ export class EffectsLedger {
   }
 
   /**
-   * Takes over what the window answered to a query for these ids. `reported` is the {@link total} before the query.
+   * Records an answer of the window to a query for these ids. `reported` is the {@link total} before the query.
    *
-   * @throws WindowProblem when the window shows less than before
+   * @throws WindowProblem if the window shows less than before
    */
   update(ids: readonly string[], { handled, total }: EffectsAnswer, reported: number): void {
     if (total < reported) throw forgotten(`${total} in all, after ${reported}`);
@@ -127,7 +130,8 @@ export class EffectsLedger {
     for (const [id, found] of byId) {
       const one = this.#notifications.get(id);
       if (one === undefined) continue;
-      // An error even if the total has grown since. It drops the older of two answers that overtake each other.
+      // This is an error even if the total has grown since. It also discards the older of two answers that arrive in
+      // the wrong order.
       if (found.length < one.handled.length) throw forgotten(`${found.length} of ${id}, after ${one.handled.length}`);
       if (found.length === 0) continue;
       if (this.#awaited.has(id)) one.seenAt ??= this.#now();
@@ -141,7 +145,10 @@ export class EffectsLedger {
     return this.#notifications.has(id) || others.length > 0 ? id : spelling;
   }
 
-  /** Returns what the window has shown of a notification. Its time counts from `since`, if that is later. */
+  /**
+   * Returns what the window has shown about a notification. The time is measured from `since` if that is after the
+   * answer.
+   */
   effectsOf(id: string, since = 0): SeenEffects {
     const { handled = [], answeredAt = 0, seenAt = null } = this.#notifications.get(id) ?? {};
     return { handled, tookMs: seenAt === null ? null : Math.max(0, seenAt - Math.max(answeredAt, since)) };
@@ -150,7 +157,7 @@ export class EffectsLedger {
   audit(problem: WindowProblem | null): EffectsAudit {
     const all = [...this.#notifications];
     const explained = all.reduce((sum, [, { handled }]) => sum + handled.length, 0);
-    // A receiver may keep an id in another spelling, and handle what it accepts without one.
+    // A receiver may store an id in another spelling, or handle an accepted notification without an id.
     const elsewhere = all.filter(([, { isRejected, handled }]) => !isRejected && handled.length === 0);
     const unexplained = this.#total - this.#totalBefore - explained - elsewhere.length - this.#untraceable;
     return {
@@ -173,11 +180,11 @@ function forgotten(what: string): WindowProblem {
   return new WindowProblem(`the effects window forgot handlings: ${what}`, hint);
 }
 
-/** The sender has no larger bodies, and no deeper values. */
+/** Limits above any body and depth that the sender sends. */
 const MAX_BODY_BYTES = 16_384;
 const MAX_DEPTH = 8;
 
-/** Returns the values of a notification other than objects, as JSON, by their paths. */
+/** Returns the values of a notification as JSON, by path. Objects are not values. */
 function fieldsIn(body: Uint8Array): Record<string, string> {
   if (body.length > MAX_BODY_BYTES) return {};
   try {
@@ -189,7 +196,7 @@ function fieldsIn(body: Uint8Array): Record<string, string> {
   }
 }
 
-/** Returns every member `id` of the body that is a text, even if the body is not JSON or has two. */
+/** Returns all texts of members `id` in a body, even if it is not JSON or has several of them. */
 function idsIn(body: Uint8Array): string[] {
   const text = Buffer.from(body).toString('utf8');
   const ids = [...text.matchAll(/"id"\s*:\s*"([^"\\]{1,200})"/g)].map(([, id = '']) => id);

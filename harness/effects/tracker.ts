@@ -1,7 +1,7 @@
 /**
- * Follows what the run delivered through the effects window. Effects are asynchronous: the window is polled until
- * everything that was accepted has been handled, at the latest until a deadline, and once more after a pause in which a
- * second handling would have shown.
+ * Tracks the effects of what a run delivered. Because effects are asynchronous, the window is polled until every
+ * accepted notification has been handled, or until a deadline. After a pause in which a second handling would have
+ * shown, the window is queried once more.
  */
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -11,7 +11,7 @@ import { EffectsLedger, NOT_SENT_ID, type SeenEffects, type TrackedDelivery } fr
 import { askForAll, type EffectsWindow, WindowProblem } from './window.ts';
 
 interface TrackerOptions {
-  /** How long accepted notifications may take to be handled, in milliseconds. */
+  /** Maximum time, in milliseconds, until an accepted notification must be handled. */
   readonly deadlineMs: number;
   readonly signal: AbortSignal;
   readonly now?: () => number;
@@ -20,12 +20,16 @@ interface TrackerOptions {
 const FIRST_PAUSE_MS = 20;
 const MAX_PAUSE_MS = 500;
 const longerPause = (pauseMs: number) => Math.min(pauseMs * 1.5, MAX_PAUSE_MS);
-/** Minimum time in which a second handling may show. In milliseconds. */
+/** Minimum wait for a second handling, in milliseconds. */
 const MIN_QUIET_MS = 100;
-/** Number of consecutive failed queries after which the window counts as gone. */
+/** After this many failed queries in a row, the window counts as unavailable. */
 const MAX_FAILURES = 3;
 
-/** @throws WindowProblem when the window does not answer: nothing should be sent then */
+/**
+ * Queries the window once, and creates the tracker.
+ *
+ * @throws WindowProblem if the window does not answer; nothing should be sent then
+ */
 export async function trackEffects(window: EffectsWindow, options: TrackerOptions): Promise<EffectsTracker> {
   const { total } = await window.ask({ notifications: [NOT_SENT_ID] });
   return new EffectsTracker(window, total, { now: performance.now.bind(performance), ...options });
@@ -35,9 +39,9 @@ export class EffectsTracker {
   readonly #window: EffectsWindow;
   readonly #options: Required<TrackerOptions>;
   readonly #ledger: EffectsLedger;
-  /** Ids of the notifications whose effect is judged, which are polled while the run goes on. */
+  /** Ids of the notifications whose effects are judged. They are polled during the run. */
   readonly #expected = new Set<string>();
-  /** Polling stops when {@link settle} begins, which queries the window itself. */
+  /** Polling stops when {@link settle} begins, because it queries the window itself. */
   #phase: 'running' | 'settling' | 'closed' = 'running';
   #isPolling = false;
   #pollPauseMs = FIRST_PAUSE_MS;
@@ -55,7 +59,7 @@ export class EffectsTracker {
     this.#ledger.record(delivery);
   }
 
-  /** Declares that the effect of a notification is judged. */
+  /** Declares that the effect of a notification will be judged, and starts to poll for it. */
   expect(id: string): void {
     this.#ledger.await(id);
     this.#expected.add(id);
@@ -63,7 +67,7 @@ export class EffectsTracker {
     void this.#poll();
   }
 
-  /** Resolves when these expected notifications are handled, at the latest at the deadline. */
+  /** Resolves when these notifications have been handled, or at the deadline. */
   async waitUntilHandled(ids: readonly string[]): Promise<void> {
     const until = this.#options.now() + this.#options.deadlineMs;
     while (ids.some((id) => this.#ledger.isOpen(id)) && this.#options.now() < until && !this.#options.signal.aborted) {
@@ -72,11 +76,11 @@ export class EffectsTracker {
   }
 
   /**
-   * Waits until all expected and accepted notifications are handled, at the latest until the deadline, and then for as
-   * long again as the slowest took. After a restart it waits until the deadline: a receiver handles what a kill has
-   * interrupted again when a lease ends.
+   * Waits until all expected and accepted notifications have been handled, or until the deadline. Then waits again, as
+   * long as the slowest handling took, for second handlings. After a restart, always waits until the deadline: when a
+   * lease ends, a receiver repeats the work that was interrupted.
    *
-   * @returns why the window gave no answer; null when it did
+   * @returns why the window gave no answer; null if it did
    */
   async settle({ isAfterRestart = false }: { readonly isAfterRestart?: boolean } = {}): Promise<WindowProblem | null> {
     this.#phase = 'settling';
@@ -91,7 +95,7 @@ export class EffectsTracker {
     return this.#problem;
   }
 
-  /** Returns what the last {@link settle} has seen. */
+  /** Returns what the window has shown about a notification up to the last {@link settle}. */
   effectsOf(id: string): SeenEffects {
     return this.#ledger.effectsOf(id);
   }
@@ -109,7 +113,9 @@ export class EffectsTracker {
     this.#window.close();
   }
 
-  /** Polls while the run goes on, so that it is known how long each took. A window that fails is asked again. */
+  /**
+   * Polls during the run, in order to measure how long each handling takes. After a failed query, polling continues.
+   */
   async #poll(): Promise<void> {
     if (this.#isPolling) return;
     this.#isPolling = true;
@@ -123,7 +129,7 @@ export class EffectsTracker {
     this.#isPolling = false;
   }
 
-  /** Runs a query until it is done, or has failed several times in a row, or the run is interrupted. */
+  /** Repeats a query until it is done, has failed several times in a row, or the run is interrupted. */
   async #retry(isDone: () => Promise<boolean>): Promise<WindowProblem | null> {
     let failures = 0;
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = longerPause(pauseMs)) {
@@ -141,23 +147,23 @@ export class EffectsTracker {
     }
   }
 
-  /** Queries what is open. Returns whether it is handled, or the time is over. */
+  /** Queries the notifications that were not handled yet. Returns true if all are handled or the time is over. */
   async #queryOpen(until: number): Promise<boolean> {
     const { open } = this.#ledger;
     if (open.length > 0) await this.#query(open);
     return !open.some((id) => this.#ledger.isOpen(id)) || this.#options.now() >= until;
   }
 
-  /** @throws WindowProblem */
+  /** @throws WindowProblem if the window gives no valid answer, or shows less than before */
   async #query(ids: readonly string[]): Promise<true> {
     const { total } = this.#ledger;
     this.#ledger.update(ids, await askForAll(this.#window, ids), total);
     return true;
   }
 
-  /** How long a second handling may take, if the slowest first one is a measure. */
+  /** Returns how long to wait for a second handling, in milliseconds: as long as the slowest first one took. */
   #quietMs(startedAt: number): number {
-    // What was not polled during the run may have been handled long before it was seen.
+    // A notification that was not polled during the run may have been handled long before the window was queried.
     const sinceOf = (id: string) => (this.#expected.has(id) ? 0 : startedAt);
     const slowest = Math.max(
       0,

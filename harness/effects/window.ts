@@ -1,6 +1,6 @@
 /**
- * Asks the effects window of a receiver: over HTTP, or by a command of the operator. What it answers is the receiver's
- * own statement.
+ * Queries the effects window of a receiver, over HTTP or with a command of the operator. The answer is the receiver's
+ * own statement; nothing verifies it.
  */
 import {
   type EffectsAnswer,
@@ -16,51 +16,55 @@ import { killCommand, type OperatorCommand, startCommand } from '../start-comman
 import { type Attempt, createConnections, exchange, type PinOptions, pinEndpoint } from '../transport/index.ts';
 
 export interface EffectsSource {
-  /** Either `url` or `command` is given. */
+  /** Either `url` or `command` must be given. */
   readonly url?: string | null;
   readonly command?: string | null;
-  /** Names of the variables that the command gets in addition to the usual ones. */
+  /** Names of environment variables that the command receives in addition to the default ones. */
   readonly variables?: readonly string[] | undefined;
   readonly token?: string | undefined;
-  /** For HTTPS: CAs to trust in addition to the system's. */
+  /** CAs to trust for HTTPS, in addition to the system's. */
   readonly tls?: Pick<NonNullable<Partner['tls']>, 'ca'> | undefined;
 }
 
-/** Sources of evidence in addition to the answers. */
+/** The options for sources of evidence other than the answers. */
 export interface SourceOptions {
   readonly effects?: EffectsSource & { readonly deadlineMs: number };
-  /** A shell command that ends the receiver, as a crash would, and starts it again. */
+  /** A shell command that ends the receiver like a crash would, and starts it again. */
   readonly restartCommand?: string;
-  /** Names of the variables that commands get in addition to the usual ones. */
+  /** Names of environment variables that commands receive in addition to the default ones. */
   readonly commandVariables?: readonly string[];
-  /** A function that does the same as the command, and replaces it. */
+  /** A function that restarts the receiver, instead of the command. */
   readonly restart?: () => Promise<void>;
-  /** Paths of the logs of the receiver. */
+  /** Paths of the receiver's log files. */
   readonly logs?: readonly string[];
   readonly rotation?: RotationSource;
 }
 
-/** The secret after a rotation, and how the receiver is switched to the secrets of a step. */
+/** The secret after a rotation, and how to switch the receiver to the secrets of a step. */
 export interface RotationSource {
   readonly nextSecret: string;
-  /** A shell command, which gets the step in HOOKPROOF_ROTATION_STEP. */
+  /** A shell command that switches the receiver. It receives the step in HOOKPROOF_ROTATION_STEP. */
   readonly command?: string;
-  /** A function that replaces the command. */
+  /** A function that switches the receiver, instead of the command. */
   readonly switchTo?: (step: RotationStep) => Promise<void>;
   /**
-   * Asks a person to do it, where there is no command, and resolves with whether it was confirmed. When the signal is
-   * aborted, the run goes on without an answer.
+   * If there is neither a command nor a function, asks a person to switch the receiver. Resolves with whether the
+   * person confirmed it. If the signal is aborted, the run does not wait for the answer.
    */
   readonly ask?: ((request: string, signal: AbortSignal) => Promise<boolean>) | undefined;
 }
 
 export interface EffectsWindow {
-  /** @throws WindowProblem, whatever goes wrong */
+  /**
+   * Sends a query to the window.
+   *
+   * @throws WindowProblem for every kind of failure
+   */
   ask(query: EffectsQuery): Promise<EffectsAnswer>;
   close(): void;
 }
 
-/** Says why the window gave no answer, in a sentence without a secret, and what to do. */
+/** Why the window gave no answer, in a sentence that contains no secret. The hint says what to do. */
 export class WindowProblem extends Error {
   readonly hint: string;
 
@@ -70,14 +74,14 @@ export class WindowProblem extends Error {
   }
 }
 
-/** Maximum length of an answer. */
+/** Maximum size of an answer, in bytes. */
 const MAX_ANSWER_BYTES = 1024 * 1024;
 const TOO_LARGE = 'answered more than 1 MiB';
 
 /**
- * Opens the window. Its host is resolved once, under the same rules as that of the endpoint.
+ * Opens the window. Its host is resolved once, under the same address policy as the endpoint.
  *
- * @throws HookproofError ENDPOINT_ADDRESS_REFUSED
+ * @throws HookproofError ENDPOINT_ADDRESS_REFUSED if no address of the host is allowed
  */
 export async function openWindow(source: EffectsSource, options: PinOptions): Promise<EffectsWindow> {
   const { url, command, token, variables } = source;
@@ -159,7 +163,7 @@ function readAnswer(bytes: Uint8Array, source: 'window' | 'command'): EffectsAns
   throw new WindowProblem(`${what} answered with JSON of another shape: ${at}: ${wrong}`, SHAPE_HINT);
 }
 
-/** Runs the command with the query as its last argument, and gives its standard output. */
+/** Runs the command with the query as its last argument. Returns its standard output. */
 function runCommand(command: OperatorCommand, query: EffectsQuery, { timeoutMs, signal }: PinOptions): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const child = startCommand(command, ['ignore', 'pipe', 'ignore'], effectsQueryText(query));
@@ -197,7 +201,10 @@ function runCommand(command: OperatorCommand, query: EffectsQuery, { timeoutMs, 
 /** Maximum number of concurrent queries. */
 const MAX_QUERIES = 4;
 
-/** Asks for all handlings of these notifications, in several queries, and for the largest total. */
+/**
+ * Queries all handlings of these notifications, in as many queries as necessary. The total is the largest one that was
+ * answered.
+ */
 export async function askForAll(window: EffectsWindow, ids: readonly string[]): Promise<EffectsAnswer> {
   const batches: string[][] = [];
   for (let at = 0; at < ids.length; at += MAX_EFFECT_IDS) batches.push(ids.slice(at, at + MAX_EFFECT_IDS));

@@ -1,4 +1,4 @@
-/** The baseline: known failures, each with a reason, an owner and the day until which it is tolerated. */
+/** The baseline lists known failures, each with a reason, an owner, and the last day on which it is tolerated. */
 
 import { nearestName } from '../nearest-name.ts';
 import type { BaselineOutcome, ResultDocument, ScenarioResult } from '../report/result-document.ts';
@@ -9,24 +9,24 @@ export interface BaselineEntry {
   readonly scenario: string;
   readonly reason: string;
   readonly owner: string;
-  /** The last day on which it counts, in UTC: `2027-01-31`. */
+  /** The last day, in UTC, on which the failure is tolerated: `2027-01-31`. */
   readonly expires: string;
 }
 
 export interface Baseline {
-  /** The file as the user names it. */
+  /** The path of the file as the user specified it. */
   readonly file: string;
   readonly entries: readonly BaselineEntry[];
 }
 
-/** The placeholder in an entry until someone writes the reason and the owner. */
+/** The placeholder for a reason or an owner that nobody has written yet. */
 const TO_FILL_IN = 'TODO';
 
 function isUnfilled({ reason, owner }: BaselineEntry): boolean {
   return [reason, owner].some((text) => text.startsWith(TO_FILL_IN));
 }
 
-/** The day of a moment, in UTC. */
+/** Returns the date of a moment in UTC. */
 function dayOf(moment: Date): string {
   return moment.toISOString().slice(0, 10);
 }
@@ -35,7 +35,7 @@ function isExpired({ expires }: BaselineEntry, now: Date): boolean {
   return expires < dayOf(now);
 }
 
-/** The entry for a failure or warning; null without one, and when it is expired. */
+/** Returns the baseline entry for a failure or warning. Null if there is none or it has expired. */
 export function knownIn(
   baseline: Baseline | null,
   { id, verdict }: Pick<ScenarioResult, 'id' | 'verdict'>,
@@ -49,7 +49,8 @@ export function knownIn(
 }
 
 /**
- * Compares the baseline with the results of a run. `catalogue`: all ids, including those that the run did not select.
+ * Compares the baseline with the results of a run. `catalogue` contains all ids, including those that the run did not
+ * select.
  */
 export function baselineOutcome(
   baseline: Baseline,
@@ -88,22 +89,22 @@ export function baselineOutcome(
 
 export interface UpdatedBaseline {
   readonly entries: readonly BaselineEntry[];
-  /** Ids; each is in one of these three lists. */
+  /** Ids of scenarios. Each is in one of these three lists. */
   readonly added: readonly string[];
   readonly kept: readonly string[];
   readonly removed: readonly string[];
-  /** The kept entries that are expired and need a new date. */
+  /** Ids of the kept entries that have expired and need a new date. */
   readonly expired: readonly string[];
 }
 
-/** New entries are tolerated for this number of days. */
+/** Number of days for which new entries are tolerated. */
 const DAYS = 90;
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Entries whose check passes are removed, and so are those that no check of the `catalogue` has. Those that the run did
- * not judge stay.
+ * Adds the failures of a run. Removes entries whose check passed or is not in the `catalogue`. Entries whose check was
+ * not judged are kept.
  */
 export function updateBaseline(
   before: Baseline | null,

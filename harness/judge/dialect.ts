@@ -1,6 +1,6 @@
 /**
- * The statuses with which an endpoint accepts and rejects. A wrong status is one finding; everything else is judged by
- * whether a delivery was accepted or rejected. Pure.
+ * The statuses with which an endpoint accepts and rejects. A wrong status is reported once. All other checks are judged
+ * only by whether a delivery was accepted or rejected. Pure.
  */
 import type { Expectation } from '../../scenarios/index.ts';
 import type { AnswerClass } from '../report/result-document.ts';
@@ -8,34 +8,39 @@ import type { Attempt } from '../transport/index.ts';
 
 export type Credential = 'signature' | 'api-key';
 
-/** The dialect of an endpoint as the run has learnt it from its first deliveries. */
+/** The dialect of an endpoint, learnt from the first deliveries of a run. */
 export interface Dialect {
-  /** The status of accepted deliveries: 200, unless the plain valid delivery got another 2xx. */
+  /** The status of accepted deliveries. 200, unless the plain valid delivery got another 2xx. */
   readonly accepts: number;
-  /** The usual status of rejected credentials: 401, unless the plain forgeries got another one. */
+  /** The usual status for an invalid credential. 401, unless the plain forgeries got another one. */
   readonly rejects: Readonly<Record<Credential, number>>;
-  /** The usual status where the credential is missing: a framework may reject the request before the check. */
+  /**
+   * The usual status for a missing credential. It may differ, because a framework may reject the request before the
+   * check.
+   */
   readonly missing: Readonly<Record<Credential, number>>;
-  /** The status of a malformed payload with valid credentials; null when unknown, or when it was accepted. */
+  /** The status for a malformed payload with valid credentials. Null if it is unknown or the payload was accepted. */
   readonly malformed: number | null;
 }
 
-/** The check that reports accepted deliveries with a wrong status; the others are judged in the endpoint's dialect. */
+/** The check that reports a wrong status for accepted deliveries. All other checks are judged in the dialect. */
 export const PREFLIGHT_SCENARIO = 'valid/plain';
 
-/** The checks that report rejections with a wrong status. */
+/** The checks that report a wrong status for rejections. */
 export const STATUS_SCENARIOS: Readonly<Record<Credential, string>> = {
   signature: 'signature/status',
   'api-key': 'api-key/status',
 };
 
-/** Forgeries that show the status of a rejection. Their credentials have the usual length, or are missing. */
+/**
+ * Forgeries from which the status of a rejection is learnt. Their credentials have the usual length, or are missing.
+ */
 export const PLAIN_FORGERIES: Readonly<Record<Credential, readonly string[]>> = {
   signature: ['signature/other-secret', 'signature/missing', 'signature/secret-empty'],
   'api-key': ['api-key/wrong', 'api-key/missing', 'api-key/first-character-changed'],
 };
 
-/** The dialect of the specification. */
+/** The dialect that the specification requires. */
 export const STANDARD: Dialect = {
   accepts: 200,
   rejects: { signature: 401, 'api-key': 401 },
@@ -49,7 +54,7 @@ export function is2xx(status: number): boolean {
 
 const isRejection = (status: number) => status >= 300 && status < 500;
 
-/** The class of an attempt. A 5xx is `crashed`, unless it is the status with which the endpoint rejects. */
+/** Classifies an attempt. A 5xx counts as `crashed`, unless the endpoint uses it to reject. */
 export function classOfAttempt({ answer, error }: Attempt, rejects: readonly number[]): AnswerClass {
   if (answer !== null) {
     if (is2xx(answer.status)) return 'accepted';
@@ -72,12 +77,13 @@ export function classOfAttempt({ answer, error }: Attempt, rejects: readonly num
 }
 
 /**
- * The status with which the endpoint rejects one credential, from its plain forgeries in the order sent: 401 if any got
- * it, otherwise the first 3xx or 4xx, or the 5xx that all of them got. 401 when they do not show it, for example when
- * all of them were accepted. A 5xx needs three deliveries, because a single one may be a failure of its own.
+ * Determines the status with which the endpoint rejects one credential, from its plain forgeries in the order sent.
+ * This is 401 if any of them got it. Otherwise it is the first 3xx or 4xx, or a 5xx if at least three forgeries got it
+ * and no other answer; a single 5xx may be an unrelated failure. If the forgeries show no such status, for example
+ * because all were accepted, 401 is assumed.
  */
 export function usualRejection(forgeries: readonly Attempt[]): number {
-  // 0 stands for no answer.
+  // 0 means no answer.
   const statuses = forgeries.map(({ answer }) => answer?.status ?? 0);
   if (statuses.includes(401)) return 401;
   const rejection = statuses.find(isRejection);
@@ -90,23 +96,25 @@ export function usualRejection(forgeries: readonly Attempt[]): number {
 
 const MIN_EQUAL_5XX = 3;
 
-/** The status with which the endpoint rejects a missing credential: `usual`, unless the delivery got another one. */
+/**
+ * Returns the status with which the endpoint rejects a missing credential: that of the delivery without it if it was
+ * rejected, otherwise `usual`.
+ */
 export function missingRejection(usual: number, delivery: Attempt | undefined): number {
   const status = delivery?.answer?.status ?? usual;
   return isRejection(status) && status !== 429 ? status : usual;
 }
 
-/** What a status means in a dialect. */
+/** The meaning of a status in a dialect. */
 export type Translation =
-  // The status of the specification, or the status itself if it has no other meaning.
+  // The equivalent status of the specification, or the status itself if there is none.
   | { readonly kind: 'status'; readonly status: number }
-  // The endpoint gives this status to rejected credentials and to malformed payloads alike.
+  // The endpoint uses this status for both rejected credentials and malformed payloads.
   | { readonly kind: 'ambiguous' };
 
 /**
- * Translates the status of a probe into the status that the specification uses for it. `credentials`: those that the
- * scenario is about; `lacking`: those that the request does not have. An acceptance is never translated into a
- * rejection.
+ * Translates the status of a probe into the status that the specification uses. `credentials` are the credentials that
+ * the scenario tests, `lacking` those that the request does not contain. A 2xx never becomes a rejection.
  */
 export function translateStatus(
   status: number,
@@ -122,7 +130,8 @@ export function translateStatus(
   const rejected = { kind: 'status', status: 401 } as const;
   const isUsual = rejects.includes(status);
   if (expect.authentic) {
-    // A status that the expectation names is judged as it is. Only an unambiguous one means rejected credentials.
+    // A status that the expectation names is not translated. Any other means rejected credentials only if it is
+    // unambiguous.
     const isNamed = [expect.pass, expect.note, expect.warn].some((answers) => answers?.includes(status));
     return isUsual && status < 500 && status !== dialect.malformed && !isNamed ? rejected : literal;
   }
@@ -133,7 +142,10 @@ export function translateStatus(
   return isUsual || (isRejection(status) && status !== 429 && expect.pass.includes(401)) ? rejected : literal;
 }
 
-/** The usual statuses of rejection of these credentials, some of which the request lacks. */
+/**
+ * Returns the usual statuses with which these credentials are rejected. `lacking` are those that the request does not
+ * contain.
+ */
 export function rejectionsOf(
   { rejects, missing }: Dialect,
   credentials: readonly Credential[],
@@ -142,7 +154,7 @@ export function rejectionsOf(
   return credentials.map((credential) => (lacking.includes(credential) ? missing : rejects)[credential]);
 }
 
-/** Whether an expectation is that of a forgery in the sender's own shape, which exactly 401 rejects. */
+/** Whether an expectation is that of a well-formed forgery, for which only 401 is correct. */
 export function isPlainForgery({ authentic, malformed, pass }: Expectation): boolean {
   return !authentic && malformed !== true && pass.includes(401) && !pass.includes('4xx');
 }

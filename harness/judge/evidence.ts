@@ -1,4 +1,4 @@
-/** What the judge receives about a scenario, and what it returns. */
+/** The evidence that the judge receives about a scenario, and the judgement that it returns. */
 
 import type { Expectation, Leak } from '../../scenarios/index.ts';
 import type { AnswerClass } from '../report/result-document.ts';
@@ -10,15 +10,15 @@ export interface ProbeEvidence {
   readonly label: string;
   readonly expect: Expectation;
   readonly attempt: Attempt;
-  /** What the answer contains although it must not. */
+  /** What the answer reveals although it must not. */
   readonly leaks: readonly Leak[];
-  /** What the independent oracle found wrong with the outgoing request, or null. */
+  /** What the independent oracle found wrong with the outgoing request. Null if nothing. */
   readonly probeFault: string | null;
-  /** The credentials whose header the request does not have. */
+  /** The credentials for which the request has no header. */
   readonly lacking?: readonly Credential[];
-  /** Requests of the same kind without a notification. See `FollowUp`. */
+  /** The answers to similar requests without a notification. See `FollowUp`. */
   readonly comparisons?: readonly Attempt[];
-  /** The first attempt at a delivery that was answered as expected when it was sent again with a new id. */
+  /** The first attempt, if the delivery got the expected answer only when it was repeated with a new id. */
   readonly intermittent?: Attempt;
 }
 
@@ -27,37 +27,40 @@ export interface Evidence {
   /** The plain valid delivery before the probes. */
   readonly before: Attempt;
   readonly probes: readonly ProbeEvidence[];
-  /** The plain valid delivery after the probes; null when it could not be sent. */
+  /** The plain valid delivery after the probes. Null if it could not be sent. */
   readonly after: Attempt | null;
-  /** How the receiver stopped answering, when this scenario, alone in flight, caused it; else null. */
+  /** How the receiver stopped answering. Null unless this scenario caused it while nothing else was in flight. */
   readonly killed: string | null;
-  /** Which part of the answers to the probes must be the same; null: none. */
+  /** Which part of the answers to the probes must be equal. Null if they may differ. */
   readonly uniform: 'status' | 'answer' | null;
-  /** Whether the endpoint leaves plain valid deliveries unanswered too, so that silence says nothing about a probe. */
+  /**
+   * Whether the endpoint leaves even plain valid deliveries unanswered. A missing answer to a probe then allows no
+   * conclusion.
+   */
   readonly unreliable?: boolean;
-  /** How the endpoint accepts and rejects. Absent: with the statuses of the specification. */
+  /** The dialect of the endpoint. Default: the statuses of the specification. */
   readonly dialect?: Dialect;
-  /** The credentials that the scenario is about. */
+  /** The credentials that the scenario tests. */
   readonly credentials?: readonly Credential[];
 }
 
-/** What can decide a verdict, each with what it means. */
+/** What can decide a verdict, with an explanation for each. */
 export const DECISIONS = {
   // The answer to a probe.
   'expected-answer': 'the answer is the expected one',
   'allowed-answer': 'the answer is allowed, and another one is preferred',
-  'discouraged-answer': 'the answer is one that warns',
+  'discouraged-answer': 'the answer is discouraged, so the check warns',
   'wrong-status': 'the answer has another status than expected',
-  'other-2xx': 'a valid delivery was accepted with another 2xx than 200',
+  'other-2xx': 'a valid delivery was accepted with a 2xx other than 200',
   redirect: 'the answer is a redirect, which a sender does not follow',
   crash: 'the answer is a 5xx where only a clear answer is allowed',
   'forgery-accepted': 'a delivery that must be rejected was accepted',
   'valid-rejected': 'a valid delivery was rejected',
   leak: 'the answer contains something that no answer may contain',
-  'answers-differ': 'the answers to deliveries that must be answered alike differ',
+  'answers-differ': 'deliveries that must get the same answer got different ones',
   'connection-closed': 'the connection was closed without an answer',
   'no-answer': 'no complete answer came in time',
-  'unreadable-answer': 'the answer is not HTTP that can be read',
+  'unreadable-answer': 'the answer is not readable HTTP',
   'receiver-stopped': 'the receiver stopped answering after this delivery',
   'statuses-alike':
     'the endpoint uses one status for several kinds of rejections, so the order of its checks is hidden',
@@ -68,13 +71,13 @@ export const DECISIONS = {
   'certificates-missing': 'the certificates of the endpoint were not received',
   'hidden-by-tls-1.3': 'TLS 1.3 hides what this check examines',
   'hidden-by-another-fault': 'another fault of the certificates hides what this check examines',
-  // What the receiver did, by its effects window.
+  // The handling of notifications, as the effects window reports it.
   'expected-effect': 'the effects window shows the expected effect',
   'effect-missing': 'an accepted notification was not handled in time',
   'effect-repeated': 'a notification was handled more than once',
   'effect-of-rejected': 'a rejected delivery was handled',
-  'effect-value': 'a value that was taken from a notification is another one',
-  'effect-overwritten': 'a transaction has another status or hash than it should have',
+  'effect-value': 'a value in the effects window differs from that in the notification',
+  'effect-overwritten': 'a transaction does not have the expected status or hash',
   // No conclusion.
   'effects-unknown': 'the effects window gave no answer',
   'control-rejected':
@@ -82,9 +85,9 @@ export const DECISIONS = {
   'rate-limited': 'the endpoint limits the rate of deliveries',
   intermittent: 'the same delivery was answered as expected when it was sent again, so the failure is intermittent',
   unavailable: 'the endpoint answered that it is not available',
-  silence: 'no answer came, which says nothing about this delivery',
+  silence: 'no answer came, which allows no conclusion about this delivery',
   'not-delivered': 'the delivery did not reach the endpoint',
-  // The harness itself.
+  // Errors of the harness itself.
   'faulty-probe': 'the probe is not what the check claims: an error of hookproof',
   'not-sent': 'the probe was not sent: an error of hookproof',
   'no-probe': 'the check has no probe: an error of hookproof',
@@ -99,18 +102,18 @@ export interface Judgement {
   readonly observed: string;
   /** Empty when a pass needs no comment. */
   readonly reason: string;
-  /** The reason without the delivery that decided; absent when the reason does not name one. */
+  /** The reason without the name of the decisive delivery. Absent if the reason does not name one. */
   readonly cause?: string;
   readonly decidedBy: DecidedBy;
-  /** The label of the probe that decided; null when it was none of several. */
+  /** The label of the decisive probe. Null if the scenario has only one, or if no single probe decided. */
   readonly delivery: string | null;
   /**
-   * What was observed, without what differs from run to run: a status, the name of a TLS alert, `granted` (a
+   * What was observed, as a code that is the same in every run: a status, the name of a TLS alert, `granted` (a
    * handshake), `closed`, `silence`, `other-protocol`, the codes of certificate faults, or `seen` for everything else.
-   * The status is that of the specification: an endpoint that accepts with 202 and rejects with 403 has the outcomes
+   * Statuses are those of the specification: an endpoint that accepts with 202 and rejects with 403 has the outcomes
    * 200 and 401.
    */
   readonly outcome: string;
-  /** The answer that decided, as a class and with the status as it was sent. Absent without a delivery. */
+  /** The class of the decisive answer, and its status as received. Absent if the check sends no delivery. */
   readonly answered?: { readonly class: AnswerClass; readonly status: number | null };
 }

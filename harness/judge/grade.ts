@@ -1,4 +1,4 @@
-/** Grades one answer against its expectation. Pure. */
+/** Grades the answer to one probe against its expectation. Pure. */
 
 import type { AnswerMatch, Expectation, Level } from '../../scenarios/index.ts';
 import type { Answer, Attempt, TransportError } from '../transport/index.ts';
@@ -9,18 +9,18 @@ import { isAlike } from './uniform.ts';
 export interface Grade {
   readonly grade: 'pass' | 'note' | 'warn' | 'inconclusive' | 'fail' | 'harness-error';
   readonly decidedBy: DecidedBy;
-  /** Empty for a plain pass. */
+  /** Empty for a pass that needs no comment. */
   readonly reason: string;
-  /** It fails at every level. */
+  /** Whether the failure counts as certain: it then fails even a check of level *should*. */
   readonly isCertain?: true;
 }
 
-/** Whether a plain valid delivery was accepted: any 2xx (ruling), and a complete answer. */
+/** Whether the endpoint accepted a delivery, which means that it answered with any 2xx. */
 export function isAccepted(attempt: Attempt): boolean {
   return attempt.answer !== null && is2xx(attempt.answer.status);
 }
 
-/** What came back, in words: "401", "no answer: the connection was reset". */
+/** Describes the result of an attempt: "401", "no answer: the connection was reset". */
 export function describeAttempt(attempt: Attempt): string {
   if (attempt.answer !== null) {
     const location = attempt.answer.headers.find(([name]) => name.toLowerCase() === 'location');
@@ -31,23 +31,23 @@ export function describeAttempt(attempt: Attempt): string {
   return attempt.error === null ? 'nothing' : `no answer: ${attempt.error.message}`;
 }
 
-/** The ellipsis marks for the redaction that a credential may be cut here. */
+/** Shortens a text. The ellipsis shows redaction that a credential may be cut here. */
 function shortened(text: string): string {
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;
 }
 
-/** How the statuses of one scenario are read. */
+/** How to interpret the statuses of one scenario. */
 export interface GradingContext {
   readonly dialect: Dialect;
   readonly credentials: readonly Credential[];
 }
 
-/** What came back, as a code that is the same in every run (`Judgement.outcome`). */
+/** Returns the result of an attempt as a code that is the same in every run. See `Judgement.outcome`. */
 export function outcomeOfAttempt({ answer, error }: Attempt): string {
   if (answer !== null) return `${answer.status}`;
   switch (error?.kind) {
-    // A refused connection and one that is closed a moment earlier look the same to the sender: chance decides between
-    // them.
+    // To the sender, a refused connection and one that is closed a moment later look almost the same, and chance
+    // decides which of the two it sees.
     case 'refused':
     case 'reset':
       return 'closed';
@@ -63,7 +63,7 @@ export function outcomeOfAttempt({ answer, error }: Attempt): string {
   }
 }
 
-/** Like {@link outcomeOfAttempt}, in the statuses of the specification. */
+/** Like {@link outcomeOfAttempt}, but with the statuses of the specification. */
 export function outcomeOfProbe(
   { attempt, expect, lacking }: ProbeEvidence,
   { dialect, credentials }: GradingContext,
@@ -79,10 +79,13 @@ export function wasClosed({ answer, error }: Attempt): boolean {
   return error.kind === 'reset' || (error.kind === 'tls' && error.alert === undefined && CLOSE_CODES.has(error.code));
 }
 
-/** The codes of a connection that ends without a TLS alert. */
+/** Error codes of a connection that ended without a TLS alert. */
 const CLOSE_CODES: ReadonlySet<string> = new Set(['ECONNRESET', 'ECONNABORTED', 'EPIPE']);
 
-/** Grades one probe: first whether the probe itself is correct, then leaks, then the status or the transport error. */
+/**
+ * Grades one probe. Checks first whether the probe itself is correct, then whether the answer leaks anything, then the
+ * status or the transport error.
+ */
 export function gradeProbe(probe: ProbeEvidence, level: Level, context: GradingContext): Grade {
   if (probe.probeFault !== null) {
     return { grade: 'harness-error', decidedBy: 'faulty-probe', reason: `the probe is faulty: ${probe.probeFault}` };
@@ -111,18 +114,21 @@ export function gradeProbe(probe: ProbeEvidence, level: Level, context: GradingC
   return gradeStatus(answer.status, translated.status, probe.expect, level);
 }
 
-/** Whether a 2xx accepts what must be rejected: invalid credentials, no valid certificate, or no delivery at all. */
+/**
+ * Whether a 2xx would be wrong, because the credentials or the certificate are invalid or the request is not a
+ * delivery.
+ */
 export function mustBeRejected({ authentic, pass, note = [], warn = [] }: Expectation): boolean {
   const allowed = [...pass, ...note, ...warn];
   return !authentic || (allowed.length > 0 && allowed.every((one) => groupOf(one) !== '2xx'));
 }
 
-/** Whether an answer is one that other requests show the meaning of: `FollowUp.role`. */
+/** Whether comparison requests show what this answer means. See `FollowUp.role`. */
 export function isCompared({ status }: Pick<Answer, 'status'>, expect: Expectation): boolean {
   return mustBeRejected(expect) ? is2xx(status) : status >= 500;
 }
 
-/** Whether requests of the same kind get the same answer. */
+/** Whether all comparison requests got the same answer. */
 function isPage(answer: Answer, comparisons: readonly Attempt[]): boolean {
   return comparisons.length > 0 && comparisons.every((other) => other.answer !== null && isAlike(answer, other.answer));
 }
@@ -138,7 +144,8 @@ function inconclusive(decidedBy: DecidedBy, reason: string): Grade {
 }
 
 /**
- * The set of the expectation that an answer is in; an exact status, which comes first, takes precedence over a class.
+ * Returns the set of the expectation that contains an answer. Matches are tried in order, exact statuses before
+ * classes.
  */
 function setOf(expect: Expectation, ...matches: readonly AnswerMatch[]): 'pass' | 'note' | 'warn' | null {
   for (const match of matches) {
@@ -149,12 +156,12 @@ function setOf(expect: Expectation, ...matches: readonly AnswerMatch[]): 'pass' 
   return null;
 }
 
-/** Whether an expectation allows a status, be it with a note or a warning. */
+/** Whether an expectation allows a status, even if only with a note or a warning. */
 export function isNamed(status: number, expect: Expectation): boolean {
   return setOf(expect, status, groupOf(status)) !== null;
 }
 
-/** What a gateway in front answers where the receiver closes the connection, or stays silent. */
+/** What a gateway answers if the receiver closes the connection or does not answer. */
 const BY_GATEWAY: Readonly<Record<number, { readonly match: AnswerMatch; readonly text: string }>> = {
   502: { match: 'closed', text: 'what a gateway answers when the receiver closes the connection' },
   504: { match: 'none', text: 'what a gateway answers when the receiver does not answer in time' },
@@ -162,17 +169,17 @@ const BY_GATEWAY: Readonly<Record<number, { readonly match: AnswerMatch; readonl
 
 const STATUS_CLASSES: Readonly<Record<number, AnswerMatch>> = { 2: '2xx', 3: '3xx', 4: '4xx', 5: '5xx' };
 
-/** The class of a status. Everything else is its own class. */
+/** Returns the class of a status. Any other match is returned unchanged. */
 function groupOf(match: AnswerMatch): AnswerMatch {
   return STATUS_CLASSES[Math.floor(Number(match) / 100)] ?? match;
 }
 
-/** What loses the delivery fails, whatever the level of the scenario. */
+/** Marks an answer that loses the delivery as a certain failure, whatever the level of the scenario. */
 function lost(grade: Grade, { fail = [] }: Expectation, match: AnswerMatch): Grade {
   return fail.includes(match) ? { ...grade, isCertain: true } : grade;
 }
 
-/** Grades the translated status `meant`; reasons name the status as received. */
+/** Grades the translated status `meant`. Reasons contain the status as received. */
 function gradeStatus(status: number, meant: number, expect: Expectation, level: Level): Grade {
   const group = groupOf(meant);
   const byGateway = BY_GATEWAY[status];
@@ -192,7 +199,7 @@ function gradeStatus(status: number, meant: number, expect: Expectation, level: 
   if (set === 'warn') {
     return { grade: 'warn', decidedBy: 'discouraged-answer', reason: `answered ${status}, ${expected}` };
   }
-  // The request was repeated, and a rate limit would have ended.
+  // The request has been repeated, so a rate limit would have ended.
   if (status === 503) return failed('crash', 'answered 503 each time: the receiver fails on this delivery');
   if (group === '2xx' && mustBeRejected(expect)) {
     return failed(
@@ -232,8 +239,7 @@ function gradeError(error: TransportError, expect: Expectation): Grade {
     case 'tls-untrusted':
       return { grade: setOf(expect, 'untrusted') ?? 'inconclusive', decidedBy: 'not-delivered', reason: notDelivered };
     case 'tls': {
-      // Only a connection that is faulty on purpose may be refused in the handshake; for others this allows no
-      // conclusion.
+      // A failed handshake allows a conclusion only if the connection was faulty on purpose.
       const ofClose = CLOSE_CODES.has(error.code) ? setOf(expect, 'closed') : null;
       const set = error.alert === undefined ? ofClose : setOf(expect, 'alert');
       if (set === 'pass') return PASS;

@@ -1,20 +1,20 @@
-/** The verdict on what a receiver did, by its effects window. Pure. Specification: Delivery endpoint (processed). */
+/** Judges what a receiver did, as its effects window reports it. Pure. Specification: Delivery endpoint (processed). */
 import type { EffectsAnswer, EffectValues, Handled } from '../../contract/effects.ts';
 import type { ExpectedEffect, Level } from '../../scenarios/index.ts';
 import type { DecidedBy, Judgement } from './evidence.ts';
 import { atLevel } from './judge.ts';
 
-/** One notification of a scenario, what was expected of it, and what the window says. */
+/** One notification of a scenario, the expected effect, and what the window has shown. */
 export interface EffectEvidence {
   /** The label of the delivery. */
   readonly label: string;
   readonly expect: ExpectedEffect;
   readonly handled: readonly Handled[];
-  /** What its transaction has now; undefined when the window does not state it. */
+  /** The current state of the transaction. Undefined if the window does not report it. */
   readonly current?: EffectsAnswer['current'];
-  /** From the answer until the window showed it, at most; null when it did not. In milliseconds, like the next. */
+  /** Maximum time from the answer until the window showed the effect, in milliseconds. Null if it did not. */
   readonly tookMs: number | null;
-  /** How long it was waited for. */
+  /** How long the run waited for the effect, in milliseconds. */
   readonly deadlineMs: number;
 }
 
@@ -27,7 +27,7 @@ interface Problem {
   readonly reason: string;
 }
 
-/** How each value is called in a message. */
+/** The name of each value in messages. */
 const VALUE_NAMES: Readonly<Record<keyof EffectValues, string>> = {
   kind: 'kind',
   status: 'status',
@@ -46,8 +46,8 @@ type EffectsJudgement =
   | { readonly verdict: 'not-applicable'; readonly reason: string };
 
 /**
- * Judges the effects of a scenario whose deliveries were answered as expected. The first problem decides. Where values
- * are expected and the window states none of them, it does not apply.
+ * Judges the effects of a scenario whose deliveries were answered as expected. The first problem decides. The scenario
+ * does not apply if it expects values and the window reports none of them.
  */
 export function judgeEffects(level: Level, evidence: readonly EffectEvidence[]): EffectsJudgement {
   for (const one of evidence) {
@@ -127,7 +127,7 @@ function currentProblemOf({ expect, current }: EffectEvidence): Problem | null {
   return null;
 }
 
-/** The expected values, and whether the window states them. */
+/** Returns the expected values, and whether the window reports each of them. */
 function expectedOf({ expect, handled: [first], current }: EffectEvidence) {
   const values = Object.keys(expect.values ?? {}) as (keyof EffectValues)[];
   const now = (['status', 'hash'] as const).filter((name) => expect.current?.[name] !== undefined);
@@ -137,19 +137,22 @@ function expectedOf({ expect, handled: [first], current }: EffectEvidence) {
   ];
 }
 
-/** Amounts are numbers: `1.50` is `1.5`. An exponent is not decimal text, and the empty text is no value. */
+/**
+ * Compares values. Amounts are compared as decimal numbers: `1.50` equals `1.5`. Text with an exponent is not decimal.
+ * Empty text counts as no value.
+ */
 function isSame(name: keyof EffectValues, stated: string | null, wanted: string | null): boolean {
   if (name !== 'amount' || stated === null || wanted === null) return (stated ?? '') === (wanted ?? '');
   return plainDecimal(stated) === plainDecimal(wanted);
 }
 
-/** More characters than any amount has. */
+/** Amounts are never longer than this. */
 const MAX_AMOUNT_LENGTH = 300;
 
 function plainDecimal(text: string): string {
   if (text.length > MAX_AMOUNT_LENGTH) return text;
   const [, sign = '', whole = '', fraction = ''] = /^([+-]?)(\d*)(?:\.(\d*))?$/.exec(text) ?? [];
-  // Some databases write .5 for 0.5.
+  // Some databases print 0.5 as .5.
   if (whole === '' && fraction === '') return text;
   const digits = whole.replace(/^0+(?=\d)/, '') || '0';
   const decimals = fraction.replace(/0+$/, '');

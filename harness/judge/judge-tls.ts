@@ -1,4 +1,4 @@
-/** The verdicts on the certificates that an endpoint sends and on TLS handshakes. Pure. */
+/** Judges the certificates that an endpoint sends, and TLS handshakes. Pure. */
 
 import type { ChainAnalysis, ChainFault } from '../../certs/index.ts';
 import { type ChainFaultCode, tlsVersionName } from '../../contract/index.ts';
@@ -7,7 +7,7 @@ import { type HelloOutcome, matchHello } from '../probe/index.ts';
 import type { Judgement } from './evidence.ts';
 import { atLevel } from './judge.ts';
 
-/** Faults of the list of certificates as sent, which TLS 1.3 encrypts. */
+/** Faults that are visible only in the certificate list as sent. TLS 1.3 encrypts this list. */
 const NEEDS_EXACT: ReadonlySet<ChainFaultCode> = new Set(['misordered', 'duplicate', 'unrelated', 'root-sent']);
 
 interface ChainJudgement extends Omit<Judgement, 'verdict'> {
@@ -15,8 +15,8 @@ interface ChainJudgement extends Omit<Judgement, 'verdict'> {
 }
 
 /**
- * Judges one expectation about the chain. `analysis` is null when the certificates were not received; `problem` is the
- * reason.
+ * Judges one expectation about the certificate chain. If no certificates were received, `analysis` is null and
+ * `problem` says why.
  */
 export function judgeChain(
   level: Level,
@@ -66,7 +66,8 @@ function describeChain({ certificates, anchor }: ChainAnalysis): string {
 }
 
 /**
- * A valid ClientHello before the probe, the probe (the second try when the first was not clear), a valid one after it.
+ * The outcomes of a valid ClientHello before the probe, of the probe (if it was sent twice, the second time), and of a
+ * valid ClientHello after it.
  */
 export interface HandshakeEvidence {
   readonly before: HelloOutcome;
@@ -79,7 +80,7 @@ export function isAnswered(outcome: HelloOutcome): boolean {
   return outcome.kind === 'server-hello';
 }
 
-/** What came back, in words. */
+/** Describes the answer to a ClientHello in words. */
 export function describeHello(outcome: HelloOutcome): string {
   switch (outcome.kind) {
     case 'server-hello': {
@@ -101,7 +102,7 @@ export function describeHello(outcome: HelloOutcome): string {
   }
 }
 
-/** What came back, as a code that is the same in every run (`Judgement.outcome`). */
+/** Returns the outcome as a code that is the same in every run. See `Judgement.outcome`. */
 function outcomeOfHello(outcome: HelloOutcome): string {
   switch (outcome.kind) {
     case 'server-hello':
@@ -121,8 +122,9 @@ function outcomeOfHello(outcome: HelloOutcome): string {
 }
 
 /**
- * Judges one handshake. A refusal counts only between two answered controls; an accepted offer needs no control. An
- * alert, a close or a reset is a refusal; silence, and a probe that could not be sent, allow no conclusion.
+ * Judges one handshake. A refusal counts only between two answered controls; a wrongly accepted offer counts after the
+ * first one. An alert, a close or a reset is a refusal. A missing answer, or a probe that could not be sent, allows no
+ * conclusion.
  */
 export function judgeHandshake(
   level: Level,

@@ -1,4 +1,4 @@
-/** The verdict: one pure function from evidence to judgement. A rejection counts only between two accepted controls. */
+/** The judge: a pure function from evidence to judgement. A rejection counts only between two accepted controls. */
 
 import type { Level } from '../../scenarios/index.ts';
 import type { Attempt } from '../transport/index.ts';
@@ -7,7 +7,7 @@ import type { DecidedBy, Evidence, Judgement, ProbeEvidence } from './evidence.t
 import { describeAttempt, type Grade, gradeProbe, isAccepted, outcomeOfProbe } from './grade.ts';
 import { differenceBetween } from './uniform.ts';
 
-/** From worst to best; the worst probe of a scenario decides. */
+/** Grades from worst to best. The worst probe decides the verdict of a scenario. */
 const ORDER = ['harness-error', 'fail', 'inconclusive', 'warn', 'note', 'pass'] as const;
 
 function worst(graded: readonly { readonly probe: ProbeEvidence; readonly grade: Grade }[]) {
@@ -18,10 +18,10 @@ function worst(graded: readonly { readonly probe: ProbeEvidence; readonly grade:
  * Judges one scenario.
  *
  * - A probe that the oracle refuses is a `harness-error`, whatever the answer.
- * - Without an accepted control before the probe there is no conclusion: `inconclusive`.
- * - A probe that stopped the receiver fails, whatever the level: no sender may be able to switch a receiver off.
- * - A lost delivery (`fail` of an expectation) fails at level should too.
- * - An accepted forgery fails at once; everything else needs the second control as well.
+ * - If the control before the probe was not accepted, the verdict is `inconclusive`.
+ * - A probe that stopped the receiver fails at every level, because no sender may be able to stop a receiver.
+ * - A lost delivery (`fail` of an expectation) fails even at level *should*.
+ * - An accepted forgery fails without the second control. Everything else requires it.
  */
 export function judge(level: Level, evidence: Evidence): Judgement {
   const { before, probes, after } = evidence;
@@ -29,7 +29,7 @@ export function judge(level: Level, evidence: Evidence): Judgement {
   const decisive = worst(probes.map((probe) => ({ probe, grade: gradeProbe(probe, level, reading) })));
   if (decisive === undefined) {
     const none = { observed: 'nothing', delivery: null, outcome: 'seen' };
-    // Without an accepted control before them the probes are not even sent.
+    // Without an accepted control before them, the probes are not sent at all.
     return isAccepted(before)
       ? { ...none, verdict: 'harness-error', decidedBy: 'no-probe', reason: 'the scenario sent no probe' }
       : { ...none, ...withoutControl('before', before) };
@@ -82,14 +82,17 @@ export function judge(level: Level, evidence: Evidence): Judgement {
   }
 }
 
-/** A failure at its level: `must` fails, `should` warns, `info` is recorded. */
+/** Returns the verdict for a failure: `must` fails, `should` warns, and `info` only records it. */
 export function atLevel(level: Level, reason: string): Pick<Judgement, 'verdict' | 'reason'> {
   if (level === 'must') return { verdict: 'fail', reason };
   if (level === 'should') return { verdict: 'warn', reason };
   return { verdict: 'pass', reason: `recorded: ${reason}` };
 }
 
-/** No conclusion; a control that could not even be sent before the probes is an error of the harness. */
+/**
+ * Returns the verdict for a control that was not accepted. If the control before the probes could not be sent for a
+ * local reason, this is an error of the harness.
+ */
 function withoutControl(
   when: 'before' | 'after',
   control: Attempt | null,

@@ -1,11 +1,11 @@
 /**
- * Whether the answers to several rejected deliveries differ: a difference helps an attacker who guesses credentials.
- * Pure.
+ * Finds out whether the answers to several rejected deliveries differ. A difference helps an attacker who guesses
+ * credentials. Pure.
  */
 import type { Answer } from '../transport/index.ts';
 import type { ProbeEvidence } from './evidence.ts';
 
-/** Headers, in lower case, that differ from answer to answer for good reasons. All others must be the same. */
+/** Headers, in lower case, that may differ between answers. All others must be equal. */
 const VOLATILE_NAMES = [
   'date|age|expires|connection|keep-alive|etag|server-timing|set-cookie|via',
   'x-request-id|x-correlation-id|x-trace-id|traceparent|x-amz.*|cf-.*|x-envoy-.*|fly-request-id|x-vercel-id',
@@ -21,14 +21,14 @@ interface ComparedAnswer {
 }
 
 /**
- * Replaces long tokens, times and durations, which differ from request to request. Each character of the text is one
- * byte, so the two signs for "micro" are two characters each.
+ * Replaces long tokens, times and durations, which differ between requests. The text has one character per byte, so
+ * each of the two micro signs is two characters.
  */
 function withoutTimes(text: string): string {
   return text.replace(/[0-9a-fA-F-]{16,}|\d[\d.:TZ-]{5,}|\d+\.\d+|\d+(?=\s*(?:m|u|\xc2\xb5|\xce\xbc)?s\b)/g, '#');
 }
 
-/** Replaces all other numbers as well, for example counters. */
+/** Replaces all other numbers, for example counters, as well. */
 function withoutNumbers(text: string): string {
   return withoutTimes(text).replace(/\d+/g, '#');
 }
@@ -46,10 +46,10 @@ function comparedPartsOf(answer: Answer): ComparedAnswer {
   };
 }
 
-/** The characters of ids, nonces and times. */
+/** Matches words made of the characters of ids, nonces and times. */
 const WORD = /[\w+/=.:-]+/g;
 
-/** Replaces the words that differ within a group; all words when not even their number is the same. */
+/** Replaces the words that differ within a group. If even the number of words differs, removes the whole text. */
 function withoutChangedWords(groups: readonly (readonly string[])[]): (text: string) => string {
   const words = groups.map((texts) => texts.map((text) => Array.from(text.matchAll(WORD), ([word]) => word)));
   if (words.some((group) => group.some(({ length }) => length !== group[0]?.length))) return () => '';
@@ -61,8 +61,9 @@ function withoutChangedWords(groups: readonly (readonly string[])[]): (text: str
 }
 
 /**
- * Which part of the texts to compare. `groups` are the texts for each delivery. Deliveries that were sent more than
- * once show what stays the same; if the first one was not, numbers are ignored, because they may belong to the request.
+ * Returns a function that reduces a text to the part to compare. `groups` contains the texts for each delivery.
+ * Repeated deliveries show which part is constant. If the first delivery was not repeated, numbers are ignored, because
+ * they may depend on the request.
  */
 function steadyReading(groups: readonly (readonly string[])[]): (text: string) => string {
   if (groups[0]?.length === 1) return withoutNumbers;
@@ -76,7 +77,7 @@ function nameOf(line: string): string | undefined {
   return line.split(':')[0];
 }
 
-/** The names of the headers that differ between the answers to one repeated delivery. */
+/** Returns the names of the headers that differ between the answers to one repeated delivery. */
 function unsteadyNames([first, ...repeats]: readonly ComparedAnswer[]): readonly (string | undefined)[] {
   const changed = repeats.flatMap(({ headers }) => [
     ...headers.filter((line) => first?.headers.includes(line) !== true),
@@ -89,7 +90,7 @@ const PART_WORDS = { status: 'statuses', phrase: 'reason phrases', headers: 'hea
 type Part = keyof typeof PART_WORDS;
 const PARTS = Object.keys(PART_WORDS) as Part[];
 
-/** The first part of two answers that differs, and in which answers. */
+/** The first part in which two answers differ. `text` says which answers these are. */
 export interface Difference {
   readonly part: Part;
   readonly text: string;
@@ -102,7 +103,7 @@ export function isAlike(one: Answer, other: Answer): boolean {
 }
 
 /**
- * The first difference between the answers to the probes without valid credentials, or null; one of the statuses comes
+ * Returns the first difference between the answers to probes without valid credentials, or null. Statuses are compared
  * first. Probes with the same label are the same delivery.
  */
 export function differenceBetween(probes: readonly ProbeEvidence[]): Difference | null {

@@ -1,25 +1,25 @@
 /**
- * Echoes: values that a log repeats because hookproof itself sent them in a wrong place, such as the API key in a
- * query. They are recognised by the word before them, or by a longer text around them.
+ * Recognises echoes: values that a log repeats because hookproof itself sent them in a wrong place, such as the API key
+ * in a query. They are recognised by the word before them, or by a longer text that contains them.
  */
 import { type DecodedText, type Span, startOfRun } from '../../contract/decoded-texts.ts';
 import { type HeaderLine, type JsonValue, sameHeaderName } from '../../contract/index.ts';
 
-/** A request before it is sent. */
+/** A request that is about to be sent. */
 export interface SentRequest {
   /** Path and query. */
   readonly target: string;
   readonly headers: readonly HeaderLine[];
   readonly body: Uint8Array;
-  /** The bytes of the whole request, where they are not those of the other fields. */
+  /** The bytes of the whole request, if they differ from the other fields. */
   readonly raw?: Buffer | null;
   /** The notification in the body. */
   readonly value?: JsonValue | undefined;
-  /** The valid signatures of the body, and of what a receiver may take for it, in base64. */
+  /** The valid signatures, in base64, of the body and of what a receiver may read as the body. */
   readonly signatures: readonly string[];
 }
 
-/** The end of each log when something was sent: what is before it cannot be an echo. */
+/** The length of each log when something was sent. Nothing before these offsets can be an echo. */
 export type Ends = readonly number[];
 
 /** An offset in a log. */
@@ -28,27 +28,27 @@ export interface LogPosition {
   readonly offset: number;
 }
 
-/** Whether a value was sent before this position was written. */
+/** Whether a value had been sent when the log reached this position. */
 export function wasSentBefore(ends: Ends | undefined, { log, offset }: LogPosition): boolean {
   return ends !== undefined && offset >= (ends[log] ?? 0);
 }
 
 /**
- * A place of a credential other than its own header. `name` is the word before it: the name of a header, a parameter
- * or a field, or a part of the path. `text` is a longer value that contains it.
+ * A place of a credential outside its own header. `name` is the word before the credential: the name of a header, a
+ * parameter or a field, or a part of the path. `text` is a longer value that contains the credential.
  */
 export interface Place {
   readonly name?: string;
   readonly text?: string;
 }
 
-/** What logs call the part of a request that has the query. */
+/** Words with which logs name the query of a request. */
 const QUERY = /^(?:args|get|params|parameters|query|query_?params|query_?string|search|url)$/;
 
-/** What logs call the value that a request had in the header of the signature. */
+/** Words that logs print before the value of a received signature header. */
 const RECEIVED = 'actual bad found given got header hmac invalid provided received sig signature was'.split(' ');
 
-/** The places in which hookproof sent a value, and the parts of it that it sent. */
+/** The places at which hookproof sent a value, and the parts of the value that it sent. */
 export class Echoes {
   readonly #value: string;
   readonly #ownHeader: string | undefined;
@@ -56,7 +56,7 @@ export class Echoes {
   readonly #texts = new Map<string, Ends>();
   readonly #parts = new Map<string, Ends>();
 
-  /** `ownHeader` is the name of the header in which the value belongs, if any. */
+  /** `ownHeader` is the header in which the value belongs, if any. */
   constructor(value: string, ownHeader?: string) {
     this.#value = value;
     this.#ownHeader = ownHeader;
@@ -75,7 +75,7 @@ export class Echoes {
     return [...this.#parts].some(([sent, ends]) => sent.includes(part) && wasSentBefore(ends, position));
   }
 
-  /** Whether a value in a text is at a place in which it was sent before. */
+  /** Whether a value in a text is at a place at which it had been sent before. */
   hasPlaceOf({ start, end }: Span, text: string, position: LogPosition): boolean {
     for (const [echo, ends] of this.#texts) {
       const around = text.slice(Math.max(0, start - echo.length), end + echo.length).toLowerCase();
@@ -88,13 +88,13 @@ export class Echoes {
     if (this.#ownHeader === undefined || name !== normaliseHeader(this.#ownHeader)) {
       return wasSent(before.word) || wasSent(name);
     }
-    // The name of the credential's own header: an echo in a query only, because logs of headers have it too.
+    // After the name of its own header, the value is an echo only in a query, because logs of headers contain it, too.
     if (!wasSent(before.word)) return false;
     const isQuery = /[?&]$/.test(text.slice(Math.max(0, before.start - 1), before.start));
     return isQuery || QUERY.test(wordBefore(text, before.start)?.word ?? '');
   }
 
-  /** Lists the places of the value at a span of a part of a request. */
+  /** Lists the places of the value at this span in a part of a request. */
   listPlaces(span: Span, decoded: DecodedText, part: SentPart, signatureHeader: string): Place[] {
     const [header, sent = ''] = part.header ?? [];
     const around = sent.trim().length > this.#value.length ? [{ text: sent.trim() }] : [];
@@ -113,10 +113,10 @@ function addFirst(map: Map<string, Ends>, key: string, ends: Ends): void {
   if (!map.has(key)) map.set(key, ends);
 }
 
-/** Returns the word before a position, with up to eight other characters between, and where it begins. */
+/** Returns the word before a position, and where it begins. Up to eight other characters may be in between. */
 function wordBefore(text: string, at: number): { readonly word: string; readonly start: number } | undefined {
   const from = Math.max(0, at - 200);
-  // What PHP, Python and pages of errors write between a name and a value: `string(46) "`, `b'`, `</td><td>'`.
+  // Removes what PHP, Python and error pages write between a name and a value: `string(46) "`, `b'`, `</td><td>'`.
   const before = text
     .slice(from, at)
     .replace(/(?:<[^<>]{1,100}>\s*)+(?=['"]?$)/, '')
@@ -127,7 +127,7 @@ function wordBefore(text: string, at: number): { readonly word: string; readonly
   return { word: (found[1] ?? '').toLowerCase(), start: from + found.index };
 }
 
-/** Returns a header name as HTTP spells it: CGI and WSGI write `HTTP_API_KEY` for `api-key`. */
+/** Converts a header name to the spelling of HTTP: CGI and WSGI write `HTTP_API_KEY` for `api-key`. */
 export function normaliseHeader(name: string): string {
   return name
     .toLowerCase()
@@ -140,12 +140,12 @@ const MAX_SEARCHED = 65_536;
 
 /** A searchable part of a request: the target, a header or the body. */
 export interface SentPart {
-  /** What was sent: of a header, its name and its value. */
+  /** The text as sent. For a header, its name and value. */
   readonly text: string;
   readonly header?: HeaderLine;
 }
 
-/** Returns the parts of a request as they are on the wire. */
+/** Returns the parts of a request as they appear on the wire. */
 export function partsOfRequest(request: SentRequest): SentPart[] {
   const { target, headers, body } = request.raw == null ? request : parseRaw(request.raw);
   return [
@@ -158,7 +158,7 @@ export function partsOfRequest(request: SentRequest): SentPart[] {
 function parseRaw(raw: Buffer): Pick<SentRequest, 'target' | 'headers' | 'body'> {
   const found = raw.indexOf('\r\n\r\n');
   const end = found === -1 ? raw.length : found;
-  // A line that begins with white space continues the one before.
+  // A line that begins with white space continues the previous one.
   const [target = '', ...lines] = raw
     .subarray(0, end)
     .toString('latin1')

@@ -1,4 +1,4 @@
-/** Follows one log file, and the files that were at its path before. */
+/** Follows one log file, including files that were renamed from its path. */
 import { constants, fstatSync } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { HookproofError } from '../../contract/index.ts';
@@ -6,20 +6,23 @@ import { LOG_RUN_OVER, type LogFile, type LogFinding } from '../../scenarios/ind
 import { type FindHits, LogScan } from './log-scan.ts';
 
 const READ_BYTES = 65_536;
-/** Maximum number of renamed files that are read. A process may write to them until it opens the new one. */
+/**
+ * Maximum number of renamed files that are still read. A process may write to a renamed file until it opens the new
+ * one.
+ */
 const MAX_RENAMED = 4;
-/** Bytes before the read position that are compared to detect a replaced file. */
+/** Number of bytes before the read position that are compared to detect that the content was replaced. */
 const MARK_BYTES = 64;
 
 export class FollowedLog {
   readonly #path: string;
   readonly #scan: LogScan;
   readonly #signal: AbortSignal | undefined;
-  /** The file at the path; null while there is none. */
+  /** The file that is now at the path. Null if there is none. */
   #current: OpenFile | null;
   readonly #renamed: OpenFile[] = [];
   #bytes = 0;
-  /** Why the last read failed: an error code. */
+  /** The error code of the last read. Null if it succeeded. */
   #problem: string | null = null;
   #isMissing: boolean;
 
@@ -43,7 +46,7 @@ export class FollowedLog {
     }
   }
 
-  /** The offset at which the next line begins, as far as is known. */
+  /** The offset in the log after everything that has been written so far, including bytes that were not read yet. */
   get end(): number {
     const left = this.#current === null ? 0 : fstatSync(this.#current.handle.fd).size - this.#current.position;
     return this.#scan.end + Math.max(0, left);
@@ -62,7 +65,7 @@ export class FollowedLog {
     [this.#current, this.#renamed.length] = [null, 0];
   }
 
-  /** Reads a file to its end, from its beginning if its content was replaced. */
+  /** Reads a file to its end. Starts from its beginning if its content was replaced. */
   async #drain(file: OpenFile): Promise<void> {
     const { size } = await file.handle.stat();
     const isReplaced = !(await readMark(file)).equals(file.mark);
@@ -82,7 +85,7 @@ export class FollowedLog {
     file.mark = await readMark(file);
   }
 
-  /** Opens and reads the file at the path if it is another one now. */
+  /** If another file is now at the path, opens and reads it. */
   async #followPath(): Promise<void> {
     const found = await stat(this.#path).catch((error: unknown) => {
       if (codeOf(error) === 'ENOENT') return null;
@@ -104,21 +107,21 @@ interface OpenFile {
   readonly handle: FileHandle;
   readonly identity: string;
   position: number;
-  /** The last bytes before the position. */
+  /** The last bytes before the read position. */
   mark: Buffer;
 }
 
 const identityOf = ({ dev, ino }: { readonly dev: number; readonly ino: number }) => `${dev}:${ino}`;
 const codeOf = (error: unknown) => (error instanceof Error && 'code' in error ? String(error.code) : 'unknown');
 
-/** Opens a file at a path. Returns null when there is none. */
+/** Opens a file. Returns null if it does not exist. */
 export async function openFile(path: string, fromItsEnd: boolean): Promise<OpenFile | null> {
   const found = await stat(path).catch((error: unknown) => {
     if (codeOf(error) === 'ENOENT') return null;
     throw unreadable(path, error);
   });
   if (found === null) return null;
-  // Opening a pipe can block, and has effects on the process that writes to it.
+  // Opening a pipe can block, and affects the process that writes to it.
   if (!found.isFile()) {
     throw new HookproofError('LOG_NOT_A_FILE', `\`--log ${path}\`: not a regular file`, {
       hint: 'Name the file that the receiver writes its log to. Output on a terminal can be redirected to a file.',

@@ -1,4 +1,4 @@
-/** What the log of a receiver reveals: read while a run goes on. */
+/** Reads the log of a receiver during a run, and reports what it reveals. */
 export type { SentRequest } from './echoes.ts';
 export { LogValues } from './log-values.ts';
 export { type LogWatch, watchLogs } from './watch-logs.ts';

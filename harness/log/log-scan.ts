@@ -1,15 +1,17 @@
-/** Searches a log that arrives in parts, and keeps the first line of each kind of leak. */
+/** Searches a log that arrives in pieces, and keeps the first line of each kind of leak. */
 import { visible } from '../../contract/visible.ts';
 import { LOG_LEAKS, type LogFinding } from '../../scenarios/index.ts';
 import type { Hit } from './log-values.ts';
 import { linesAround } from './printed-bodies.ts';
 
-/** Finds values in a text that begins at an offset of the log. */
+/** Finds values in a text. `offset` is the position of the text in the log. */
 export type FindHits = (text: string, offset: number) => Hit[];
 
-/** Maximum length of a searched piece, which consists of whole lines. A longer line is searched in parts. */
+/**
+ * Maximum length of the text that is searched at once. It consists of whole lines; a longer line is searched in pieces.
+ */
 const MAX_PIECE = 131_072;
-/** Overlap between pieces, so that values across a boundary are found. */
+/** Overlap between pieces, in order to find values that cross a boundary. */
 const OVERLAP = 16_384;
 
 type FoundLeak = { -readonly [Key in keyof LogFinding]: LogFinding[Key] } & { lastLine: number };
@@ -17,9 +19,9 @@ type FoundLeak = { -readonly [Key in keyof LogFinding]: LogFinding[Key] } & { la
 export class LogScan {
   readonly #file: string;
   readonly #find: FindHits;
-  /** What was added and not searched. */
+  /** Text that was added but not searched yet. */
   #pending = '';
-  /** The end of what was searched, where it begins in the log, and the number of its first line. */
+  /** The end of the searched text, its offset in the log, and the number of its first line. */
   #searched = '';
   #offset = 0;
   #line = 1;
@@ -36,7 +38,7 @@ export class LogScan {
     this.#searchUpTo(lines === 0 && this.#pending.length >= MAX_PIECE ? this.#pending.length : lines);
   }
 
-  /** Ends a line that is not complete: what follows is another file. */
+  /** Ends an incomplete line, because the following text is from another file. */
   endLine(): void {
     if (this.#pending !== '') this.add('\n');
   }
@@ -46,7 +48,7 @@ export class LogScan {
     this.#searchUpTo(this.#pending.length);
   }
 
-  /** The offset of what is added next. */
+  /** The offset in the log of the next added text. */
   get end(): number {
     return this.#offset + this.#searched.length + this.#pending.length;
   }
@@ -70,7 +72,7 @@ export class LogScan {
       for (let next = text.indexOf('\n', at); next !== -1 && next < hit.start; next = text.indexOf('\n', at)) {
         [at, line] = [next + 1, line + 1];
       }
-      // What ends in the overlap was found with the piece before.
+      // A hit that ends in the overlap was already found in the previous piece.
       if (hit.end > this.#searched.length) this.#addHit(hit, line, () => showHit(text, hit, hits));
     }
     const cut = Math.max(0, text.length - OVERLAP);
@@ -92,18 +94,21 @@ export class LogScan {
   }
 }
 
-/** What variables, settings and keys have between their name and a value: `=`, `":"`, `=> b'`, `: string(43) "`. */
+/**
+ * Matches the name of a variable, setting or key before a value, with what separates them: `=`, `":"`, `=> b'`, `:
+ * string(43) "`.
+ */
 const NAME = new RegExp(
   [
     String.raw`(?:["']([\w.$-]{2,64})\\?["']\]?\s*(?:=>|[:=])|([A-Za-z_$][\w.$-]{1,63})\s?=(?:3D)?|`,
     String.raw`(?:^|[{,(])\s*([A-Za-z_$][\w$]{1,63}):)\s*(?:string\(\d+\)\s*)?[^\w\s]{0,3}[bru]?[^\w\s]{0,2}$`,
   ].join(''),
 );
-/** A place in the code, as loggers and stack traces print it. */
+/** Matches a location in source code, as loggers and stack traces print it. */
 const SOURCE = /\/?[\w@][\w./@-]{0,200}\.(?:[cm]?[jt]sx?|py|rb|php|go|java|kt|scala|cs|rs)(?::\d+|", line \d+|\(\d+\))/;
 const MAX_BEFORE_VALUE = 200;
 
-/** Returns the line of a hit, the name before its value, and the place in the code that wrote it. */
+/** Returns the line of a hit, the name before its value, and the location in the code that wrote it. */
 function showHit(text: string, hit: Hit, hits: readonly Hit[]): Omit<LogFinding['first'], 'line'> {
   const { start } = linesAround(hit, text);
   const before = text.slice(Math.max(start, hit.start - MAX_BEFORE_VALUE), hit.start);
@@ -113,7 +118,7 @@ function showHit(text: string, hit: Hit, hits: readonly Hit[]): Omit<LogFinding[
 }
 
 const MAX_SHOWN = 200;
-/** Maximum length of what is shown before a value. */
+/** Maximum length of the text that is shown before a value. */
 const MAX_LEAD = 80;
 
 /** Returns the line in which a hit begins, with every value masked. */
@@ -127,7 +132,7 @@ function maskLine(text: string, hit: Hit, hits: readonly Hit[]): string {
     if (one.start > at) shown += text.slice(at, one.start);
     if (one === hit) lead = shown.length;
     if (one.start >= at || one === hit) shown += `[${LOG_LEAKS[one.leak]}]`;
-    // The padding of base64 is not part of the value.
+    // The padding of base64 is not part of the hit, but must be masked, too.
     const padding = /^={0,2}/.exec(text.slice(one.end, one.end + 2))?.[0] ?? '';
     at = Math.max(at, one.end + padding.length);
     if (at >= line.end) break;

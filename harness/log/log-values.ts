@@ -1,6 +1,6 @@
 /**
- * What must not be in the log of a receiver, and where it is in a text: credentials, signatures, private keys, whole
- * bodies and personal fields, in every known spelling. What hookproof itself sent in a wrong place is an echo there.
+ * Finds in a log what must not be there: credentials, signatures, private keys, whole bodies and personal fields, in
+ * every known spelling. A value that hookproof itself sent in a wrong place counts as an echo there.
  */
 import { type DecodedText, decodeText, type Span, startOfRun } from '../../contract/decoded-texts.ts';
 import { mergeOverlapping, partsIn, SecretFinder } from '../../contract/find-secrets.ts';
@@ -21,29 +21,29 @@ import {
 import { isWithin, linesAround, type Search, searchForBody, searchForId } from './printed-bodies.ts';
 import { findPrivateKeys } from './private-keys.ts';
 
-/** The credentials of a run. The search ignores absent ones. */
+/** The credentials of a run. Absent ones are not searched for. */
 export interface LogCredentials {
   readonly secret?: string | undefined;
   /** The secret after a rotation. */
   readonly nextSecret?: string | undefined;
   readonly apiKey?: string | undefined;
-  /** The key of the client certificate, PEM. */
+  /** The private key of the client certificate, in PEM. */
   readonly clientKey?: string | undefined;
   readonly signatureHeader: string;
   readonly apiKeyHeader: string;
 }
 
-/** A value in a log. Positions are those of the searched text. */
+/** A value that was found in a log. Positions refer to the searched text. */
 export interface Hit extends Span {
   readonly leak: LogLeak;
   readonly isEcho: boolean;
 }
 
-/** Minimum length of a value and of a part of one. Shorter ones occur by chance. */
+/** Minimum length of a value, or of a part of one. Shorter ones may occur by chance. */
 const MIN_VALUE = 8;
-/** Minimum length of a credential whose parts are looked for. Parts of a shorter one may be words. */
+/** Minimum length of a credential whose parts are searched for. Parts of a shorter one may be ordinary words. */
 const MIN_DIVISIBLE = 16;
-/** Matches a letter next to a digit, or one in upper case inside a word: most words have neither. */
+/** Matches a letter next to a digit, or a capital letter inside a word. Most words contain neither. */
 const RANDOM = /[a-z][A-Z0-9]|\d[A-Za-z]|[A-Z]\d/;
 
 interface Value {
@@ -51,38 +51,38 @@ interface Value {
   readonly text: string;
   readonly echoes: Echoes;
   readonly search: Search | undefined;
-  /** When the value was first sent in the header of the signature. */
+  /** The ends of the logs when the value was first sent in the signature header. */
   sentAt?: Ends | undefined;
 }
 
-/** A credential of which parts count: half of it is as bad as the whole. */
+/** A credential whose parts are searched for, too: half of it is as harmful as the whole. */
 type DivisibleValue = Value & { readonly leak: 'secret' | 'api-key' };
 
 interface MisplacedValue extends Place {
   readonly value: Value;
 }
 
-/** A piece of a log, and where it begins. */
+/** A piece of a log, and its position. */
 interface Piece extends LogPosition {
   readonly text: string;
 }
 
-/** A hit with its value; null for a private key that is not one of the credentials. */
+/** A hit with the value that was found. Null for a private key that is not one of the credentials. */
 interface Found extends Hit {
   start: number;
   end: number;
   readonly value: Value | null;
 }
 
-/** The values of a run, which are looked for in its logs. */
+/** The values of a run that must not be in its logs. */
 export class LogValues {
   readonly #credentials: LogCredentials;
   readonly #finder = new SecretFinder({ exact: true });
-  /** The finder calls each value by its index. */
+  /** The values by the index that is their name in the finder. */
   readonly #values: Value[] = [];
   readonly #known = new Map<string, Value>();
   readonly #divisible: readonly DivisibleValue[];
-  /** What was sent in the header of the signature. It may be the valid signature of a request that follows. */
+  /** Values that were sent in the signature header. Such a value may be the valid signature of a later request. */
   readonly #sentSignatures = new Map<string, Ends>();
 
   constructor(credentials: LogCredentials) {
@@ -94,7 +94,10 @@ export class LogValues {
     this.#addCredential('private-key', credentials.clientKey);
   }
 
-  /** Registers the values of a request, and what it has in a wrong place. `ends` are the present ends of the logs. */
+  /**
+   * Registers the values of a request, and the credentials that it contains in wrong places. `ends` are the current
+   * ends of the logs.
+   */
   addRequest(request: SentRequest, ends: Ends): void {
     const parts = partsOfRequest(request);
     for (const { value, ...place } of this.findMisplaced(request, parts)) value.echoes.addPlace(place, ends);
@@ -112,7 +115,7 @@ export class LogValues {
     for (const text of personalTextsIn(request.value)) this.#add('personal', text, searchForId(text));
   }
 
-  /** Finds the values in a text that begins at an offset of a log. Each character of the text is a byte. */
+  /** Finds the values in a text that begins at this offset of a log. The text has one character per byte. */
   find(text: string, log: number, offset: number): Hit[] {
     const piece = { text, log, offset };
     const decoded = decodeText(text);
@@ -122,8 +125,8 @@ export class LogValues {
   }
 
   /**
-   * Lists what there is to look for, in addition to private keys of any kind. A short secret, or one of words, has no
-   * parts.
+   * Lists the kinds of leaks that are searched for. Private keys always are. Parts are searched for only if the
+   * credential is long enough and does not consist of words.
    */
   listSought(): ReadonlySet<LogLeak> {
     return new Set<LogLeak>([
@@ -133,7 +136,7 @@ export class LogValues {
     ]);
   }
 
-  /** Lists the places in a request of its credentials and of those registered before. */
+  /** Lists the places at which a request contains its own credentials, or credentials that were registered before. */
   findMisplaced(request: SentRequest, parts = partsOfRequest(request)): MisplacedValue[] {
     for (const signature of request.signatures) this.#addSignature(signature);
     return parts.flatMap((part) => decodeText(part.text).flatMap((decoded) => this.#findPlaces(decoded, part)));
@@ -157,7 +160,7 @@ export class LogValues {
     if (sent !== undefined) value.sentAt ??= this.#sentSignatures.get(sent);
   }
 
-  /** Adds a value that is found in all its spellings, or by a search. */
+  /** Adds a value. It is found in all its spellings or, with `search`, by its anchor. */
   #add(leak: Value['leak'], text: string, search?: Search): Value {
     const id = `${leak} ${text}`;
     const known = this.#known.get(id);
@@ -185,7 +188,7 @@ export class LogValues {
     });
   }
 
-  /** Finds parts of the secrets and of the key, and says which leak each of them is. */
+  /** Finds parts of the secrets and of the API key, and classifies each as a leak. */
   #findParts(text: string) {
     return this.#divisible.flatMap((value) =>
       partsIn(text, value.text, MIN_VALUE).flatMap((span) => {
@@ -213,7 +216,7 @@ export class LogValues {
   #findPartsIn(decoded: DecodedText, piece: Piece, wholes: readonly Found[]): Found[] {
     return this.#findParts(decoded.text).flatMap(({ value, span, part, leak }) => {
       const found = decoded.originOf(span);
-      // A dump prints the whole value in lines, twice.
+      // A hex dump prints the whole value twice, in several lines.
       if (wholes.some((one) => one.value === value && isNear(one, found, DUMP_REACH))) return [];
       const isSent = value.echoes.hasPart(part, positionOf(found, piece));
       return [{ ...found, leak, value, isEcho: isSent || isEcho(value, span, decoded, piece) }];
@@ -234,32 +237,34 @@ function personalTextsIn(value: JsonValue | undefined, name = ''): string[] {
 
 const positionOf = ({ start }: Span, { log, offset }: Piece): LogPosition => ({ log, offset: offset + start });
 
-/** Whether hookproof sent the value before, in the place in which the log has it. */
+/** Whether hookproof had already sent the value at the same kind of place as in the log. */
 function isEcho({ echoes }: Value, span: Span, decoded: DecodedText, piece: Piece): boolean {
   const found = decoded.originOf(span);
   const position = positionOf(found, piece);
   if (echoes.hasPlaceOf(span, decoded.text, position)) return true;
   if (decoded.depth === 0) return false;
-  // What is before an encoded value is in the text itself.
+  // The word before an encoded value is in the text itself, outside the encoding.
   return echoes.hasPlaceOf({ start: startOfRun(piece.text, found.start), end: found.end }, piece.text, position);
 }
 
-/** Parts within this distance of a whole value belong to the same print. */
+/** Parts within this distance of a whole value belong to the same output. */
 const DUMP_REACH = 100;
-/** Maximum distance of the secret and the API key in settings. Nothing that was sent has one next to the other. */
+/**
+ * Maximum distance between the secret and the API key in printed settings. No request contains them so close together.
+ */
 const SETTINGS_REACH = 400;
 
 const isNear = (one: Span, other: Span, reach: number) =>
   one.start < other.end + reach && other.start < one.end + reach;
 
-/** A credential next to the secret of the receiver is not an echo, whatever its name is. */
+/** Ends the exemption of echoes next to the receiver's secret: a credential there was printed from the settings. */
 function withoutEchoesOfSettings(hits: readonly Hit[]): Hit[] {
   const secrets = hits.filter(({ leak, isEcho }) => leak === 'secret' && !isEcho);
   const isInSettings = (hit: Hit) => secrets.some((secret) => isNear(secret, hit, SETTINGS_REACH));
   return hits.map((hit) => (hit.isEcho && isInSettings(hit) ? { ...hit, isEcho: false } : hit));
 }
 
-/** Counts a value once that several decoded texts show, and leaves out what the lines of a whole body contain. */
+/** Merges hits of the same value in several decoded texts. Leaves out personal values in the lines of a whole body. */
 function mergeFound(found: readonly Found[], text: string): Found[] {
   const byValue = new Map<Value | null, Found[]>();
   for (const one of found.toSorted((a, b) => a.start - b.start)) {
@@ -274,7 +279,7 @@ function mergeFound(found: readonly Found[], text: string): Found[] {
   const shown = hits.filter((hit) => {
     const around = hit.leak === 'personal' ? bodies.find(({ lines }) => isWithin(hit, lines))?.body : undefined;
     if (around === undefined) return true;
-    // It is masked with the body.
+    // The hit of the body grows, so the personal value is masked together with it.
     [around.start, around.end] = [Math.min(around.start, hit.start), Math.max(around.end, hit.end)];
     return false;
   });

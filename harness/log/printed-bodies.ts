@@ -1,36 +1,36 @@
 /**
- * Finds the body of a request in a log, in any order of its words, and the ids in it. Loggers print a parsed body as
- * JSON, in the notation of their language, or sorted by key.
+ * Finds the body of a request in a log, even if its words are in another order, and the ids in it. Loggers print a
+ * parsed body as JSON, in the notation of their language, or sorted by key.
  */
 import type { Span } from '../../contract/decoded-texts.ts';
 import { lettersOf } from '../../contract/find-secrets.ts';
 
 /** Maximum number of bytes of a body that are compared. */
 const MAX_HEAD = 4096;
-/** Minimum length of a body, and minimum number of its words. Smaller bodies occur by chance. */
+/** Minimum size of a body, and minimum number of words in it. Smaller bodies may occur by chance. */
 const MIN_BODY = 40;
 const MIN_WORDS = 5;
-/** Share of the words that a log must have. Loggers write `None` for null, and shorten long values. */
+/** Share of the words of a body that a log must contain. Loggers write `None` for null, and shorten long values. */
 const MIN_SHARE = 0.9;
 const WORD = /[A-Za-z0-9_]{3,}/g;
 const MAX_WORD = 64;
 const MIN_ANCHOR = 8;
-/** Number of characters at the end of an id that find it. The beginnings of many ids are the same. */
+/** Number of characters at the end of an id by which it is found. Many ids begin alike. */
 const TAIL = 12;
 
 const foldWord = (word: string) => word.slice(0, MAX_WORD).toLowerCase();
 const wordsOf = (text: string) => new Set(Array.from(text.matchAll(WORD), ([word]) => foldWord(word)));
 
-/** How to find a value of which a log may show another form. */
+/** How to find a value that a log may contain in another form. */
 export interface Search {
   readonly text: string;
-  /** A part of the text that other values do not have. */
+  /** A part of the text that is unlikely to occur in other values. */
   readonly anchor: string;
-  /** Returns the part of a text around a match of the anchor that shows the value; undefined when none does. */
+  /** Returns the span around a match of the anchor that shows the value. Undefined if it does not. */
   readonly confirm: (text: string, match: Span) => Span | undefined;
 }
 
-/** Returns how to find a body; undefined when it is too small. */
+/** Returns how to find a body. Undefined if the body is too small. */
 export function searchForBody(body: Uint8Array): Search | undefined {
   const head = Buffer.from(body.subarray(0, MAX_HEAD)).toString('latin1');
   const anchor = findAnchor(head);
@@ -51,7 +51,7 @@ export function searchForId(id: string): Search {
   };
 }
 
-/** Finds the end of the id in a body, or some of its middle. */
+/** Returns the end of the id in a body. Without an id, returns a piece from its middle. */
 function findAnchor(head: string): string | undefined {
   const id = /"id"\s*:\s*"([^"\\]{8,100})"/.exec(head)?.[1];
   if (id !== undefined) return id.slice(-TAIL);
@@ -64,7 +64,7 @@ interface FoundWord extends Span {
   readonly word: string;
 }
 
-/** Finds the part of a text around a match that has the words of a body; undefined when most of them are missing. */
+/** Finds the span around a match that contains the words of a body. Undefined if too many of them are missing. */
 function findWordsAround(head: string, text: string, match: Span): Span | undefined {
   const words = wordsOf(head);
   const reach = head.length * 2 + 400;
@@ -82,7 +82,10 @@ function findWordsAround(head: string, text: string, match: Span): Span | undefi
   return undefined;
 }
 
-/** Returns the shortest part around a match that has so many different words; the match itself if there is none. */
+/**
+ * Returns the shortest span around a match that contains this many different words. Returns the match itself if there
+ * is none.
+ */
 function shortestWith(found: readonly FoundWord[], total: number, match: Span): Span {
   const inside = new Map<string, number>();
   let [first, best] = [0, match];
@@ -99,7 +102,7 @@ function shortestWith(found: readonly FoundWord[], total: number, match: Span): 
   return best;
 }
 
-/** Returns the whole lines of a part of a text. */
+/** Extends a span to whole lines. */
 export function linesAround({ start, end }: Span, text: string): Span {
   const next = text.indexOf('\n', end);
   return { start: text.lastIndexOf('\n', start - 1) + 1, end: next === -1 ? text.length : next };

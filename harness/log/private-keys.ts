@@ -1,13 +1,13 @@
 /** Finds private keys of any kind in a text. */
 import type { Span } from '../../contract/decoded-texts.ts';
 
-/** A PEM block with a key in it. A block whose content was masked has no base64. */
+/** Matches a PEM block that contains a key. A block whose content was masked has no base64. */
 const PRIVATE_KEY =
   /-----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY-----.{0,200}?[A-Za-z0-9+/=]{40}[A-Za-z0-9+/=\s\\]*/gs;
 
 /**
- * The beginnings of private keys in DER, in base64: PKCS #8 with RSA, an elliptic curve and Ed25519, PKCS #1 and SEC 1.
- * They are constant except for lengths.
+ * Matches the beginnings of private keys in DER, encoded as base64: PKCS #8 with RSA, an elliptic curve and Ed25519;
+ * PKCS #1; and SEC 1. Apart from lengths, these beginnings are constant.
  */
 const DER_KEY = new RegExp(
   `(?:${[
@@ -20,10 +20,10 @@ const DER_KEY = new RegExp(
   'g',
 );
 
-/** The private part of a JSON Web Key. Its other parts are around it. */
+/** Matches the private part of a JSON Web Key. The other parts are near it. */
 const JWK_PRIVATE = /(["'])d\1\s*(?:=>|:)\s*\1[A-Za-z0-9_-]{40,}\1/g;
 const JWK_TYPE = /(["'])kty\1\s*(?:=>|:)\s*\1(?:EC|RSA|OKP)\1/;
-/** Maximum distance between the two. */
+/** Maximum distance between the private part and the key type. */
 const JWK_REACH = 4096;
 
 export function findPrivateKeys(text: string): Span[] {

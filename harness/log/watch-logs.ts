@@ -1,4 +1,4 @@
-/** Reads the logs of a receiver while a run goes on, and reports what must not be in them. Nothing is written. */
+/** Reads the logs of a receiver during a run, and reports what must not be in them. Writes nothing. */
 import type { LogFile, LogFinding, LogLeak } from '../../scenarios/index.ts';
 import type { SentRequest } from './echoes.ts';
 import { FollowedLog, openFile } from './followed-log.ts';
@@ -14,10 +14,10 @@ interface LogResult {
 const INTERVAL_MS = 250;
 
 /**
- * Watches log files from their present ends until the signal is aborted. A file that does not exist yet is read from
- * its beginning, and so is one that replaces a renamed or emptied file.
+ * Watches log files from their current ends. A file that does not exist yet is read from its beginning, and so is a
+ * file that replaces a renamed or emptied one. Reading stops when the signal is aborted.
  *
- * @throws HookproofError LOG_NOT_A_FILE for a directory, pipe or device, LOG_UNREADABLE for a file that cannot be read
+ * @throws HookproofError LOG_NOT_A_FILE for a directory, pipe or device; LOG_UNREADABLE for a file that cannot be read
  */
 export async function watchLogs(
   files: readonly string[],
@@ -43,9 +43,9 @@ export class LogWatch {
   readonly #values: LogValues;
   readonly #logs: readonly FollowedLog[];
   readonly #intervalMs: number;
-  /** The reads so far, one after another. */
+  /** Resolves when all reads that were requested so far are done. Reads never overlap. */
   #reading = Promise.resolve();
-  /** The next read; undefined when the logs are closed. */
+  /** The timer for the next read. Undefined once the logs are closed. */
   #timer: NodeJS.Timeout | undefined;
 
   constructor(values: LogValues, logs: readonly FollowedLog[], intervalMs: number) {
@@ -55,13 +55,13 @@ export class LogWatch {
     this.#scheduleRead();
   }
 
-  /** Registers a request just before it is sent. */
+  /** Registers a request. Call this just before sending it. */
   registerRequest(request: SentRequest): void {
     const ends = this.#logs.map((log) => log.end);
     this.#values.addRequest(request, ends);
   }
 
-  /** Reads what has been written until now. */
+  /** Reads everything that has been written so far. */
   read(): Promise<void> {
     this.#reading = this.#reading.then(async () => {
       for (const log of this.#logs) await log.read();
@@ -69,7 +69,7 @@ export class LogWatch {
     return this.#reading;
   }
 
-  /** Reads the logs a last time and closes them. */
+  /** Reads the logs one last time, and closes them. */
   async finish(): Promise<LogResult> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
