@@ -44,28 +44,28 @@ const PAYLOAD_SHARE = 0.75;
 /** A possible cause, before its consequences are counted. */
 export interface Candidate {
   readonly diagnosis: Diagnosis;
-  /** True if it explains every other fact, so that there is no other cause. */
+  /** Whether this cause explains every other fact, so there is no other cause. */
   readonly complete?: boolean;
-  /** True if it affects every delivery, although only one check reports it. */
+  /** Whether this cause affects every delivery, although only one check reports it. */
   readonly everywhere?: boolean;
 }
 
 type Traits = readonly Trait[];
-/** Returns the traits of the deliveries that could show this harm and did not. */
+/** Returns the traits of the deliveries that could have shown this harm but did not. */
 type GreenOf = (harm: Harm) => readonly Traits[];
 
 interface RankedCause {
   readonly diagnosis: Diagnosis;
-  /** The facts that it explains directly, without consequences. */
+  /** The facts that the cause explains directly, not as consequences. */
   readonly own: readonly Fact[];
   readonly harm: Harm;
-  /** The number of failed checks; infinite if it affects every delivery. */
+  /** The number of failed checks. Infinite if the cause affects every delivery. */
   readonly failures: number;
 }
 
 /**
- * Returns the ordered causes, with their consequences as evidence: first from the candidates, then from the facts that
- * these leave unexplained.
+ * Returns the ordered causes. Their evidence includes their consequences. Candidates come first; other causes are
+ * derived from the facts that the candidates leave unexplained.
  */
 export function causesOfRun(
   candidates: readonly Candidate[],
@@ -75,7 +75,7 @@ export function causesOfRun(
   const left = new Set(facts);
   const causes: RankedCause[] = [];
   const greens = new Map<Harm, readonly Traits[]>();
-  // The traits of hundreds of deliveries are computed once per harm, and only if a condition is searched.
+  // Computed once per harm and on demand, because there are hundreds of deliveries.
   const greenOf: GreenOf = (harm) => {
     const known = greens.get(harm) ?? deliveriesThatWentRight(harm, results);
     greens.set(harm, known);
@@ -98,10 +98,10 @@ export function causesOfRun(
   };
   const coverageOf = (group: readonly Fact[]) =>
     Math.max(0, ...candidates.map(({ diagnosis }) => group.filter(({ id }) => diagnosis.evidence.includes(id)).length));
-  // A status that is wrong everywhere is no evidence about a group.
+  // A status that is wrong everywhere shows nothing about a group.
   const known = new Set(candidates.flatMap(({ diagnosis, everywhere }) => (everywhere ? diagnosis.evidence : [])));
   const failing = facts.filter(({ id, isFailure }) => isFailure && !known.has(id));
-  // Conditions are not searched for facts that a candidate already explains, because the search is slow.
+  // Facts that a candidate mostly explains are left out, because the search for a condition is slow.
   const open = groupBy(failing, ({ harm, likeness }) => `${harm} ${likeness}`).flatMap(([, plane]) =>
     coverageOf(plane) < plane.length * COVERED ? plane : [],
   );
@@ -129,8 +129,8 @@ export function causesOfRun(
 }
 
 /**
- * Merges each cause that another cause fully explains into that cause, which gets its evidence and the worse harm of
- * the two.
+ * Merges each cause that another cause fully explains into the other one, which gets the evidence of both and the worse
+ * harm of the two.
  */
 function withoutConsequences(causes: readonly RankedCause[]): RankedCause[] {
   const kept: RankedCause[] = [];
@@ -185,7 +185,7 @@ function groupsOf(facts: readonly Fact[], greenOf: GreenOf): Fact[][] {
       if (group[0]?.harm !== 'forged') return [group];
       const { condition, varying } = conditionFor(group, greenOf);
       if (condition !== null) return [group];
-      // If they share nothing, each mistake is a cause, unless chance decides.
+      // If the facts share nothing, each mistake is a cause of its own, unless chance decides.
       const keyOf = (fact: Fact) => `${credentialOf(fact)} ${varying > 0 ? '' : fact.mistake}`;
       return groupBy(group, keyOf).map(([, members]) => members);
     })
@@ -196,7 +196,7 @@ const credentialOf = ({ cell, result }: Fact) =>
   ['client certificate', 'API key', 'signature'].find((name) => cell?.traits.some((one) => one.startsWith(name))) ??
   result.suite;
 
-/** Returns the traits of the deliveries that could show this harm and did not. */
+/** Returns the traits of the deliveries that could have shown this harm but did not. */
 function deliveriesThatWentRight(harm: Harm, results: readonly ScenarioResult[]): Traits[] {
   return results
     .filter(({ verdict, answered }) => verdict === 'pass' && (answered?.class === 'accepted') === (harm === 'refuses'))
@@ -216,7 +216,7 @@ function conditionFor(facts: readonly Fact[], greenOf: GreenOf) {
   return {
     green,
     condition: green.length === 0 ? null : conditionOf(red, green),
-    /** The number of deliveries for which an identical one got another answer. */
+    /** The number of failed deliveries for which an identical one got the expected answer. */
     varying: red.filter((traits) => same.has(traits.join())).length,
     /** Whether the same credential with the plain body got the expected answer. */
     needsBody:
@@ -288,7 +288,7 @@ function mistakeOf(
   }
   // The signature is verified before the payload is read.
   const isPossible = ({ mistake }: Fact) => IMPOSSIBLE[likeness]?.has(mistake) !== true;
-  // A mistake that implies others also explains the checks that show those.
+  // A mistake that implies other mistakes also explains the checks that show those.
   const [best] = [...new Set(facts.filter(isPossible).map(({ mistake }) => mistake))]
     .map((mistake) => ({ mistake, shown: facts.filter((fact) => implies(mistake, fact.mistake)).length }))
     .toSorted((one, other) => other.shown - one.shown);

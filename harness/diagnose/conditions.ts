@@ -1,6 +1,6 @@
 /**
- * Finds the simplest condition that all failed deliveries meet and no successful one of their kind: "whose Content-Type
- * is not application/json". Pure.
+ * Finds the simplest condition that all failed deliveries meet and no successful delivery of the same kind: "whose
+ * Content-Type is not application/json". Pure.
  */
 import { groupBy } from '../report/index.ts';
 import type { Trait } from './traits.ts';
@@ -8,12 +8,12 @@ import type { Trait } from './traits.ts';
 export interface Condition {
   readonly traits: readonly Trait[];
   readonly text: string;
-  /** The number of deliveries that meet it. */
+  /** The number of deliveries that meet the condition. */
   readonly members: number;
 }
 
 type Traits = readonly Trait[];
-/** A predicate on a delivery's traits, with the traits that it is made of. */
+/** A predicate on the traits of a delivery, and the traits on which it is based. */
 interface Literal {
   readonly traits: Traits;
   readonly holds: (traits: Traits) => boolean;
@@ -50,7 +50,8 @@ function literalsOf(red: readonly Traits[]): Literal[] {
 }
 
 /**
- * Returns the literal that nothing else is unusual: no difference in a dimension in which only green deliveries differ.
+ * Returns the literal that holds if nothing else is unusual: there is no difference in any dimension in which only
+ * green deliveries differ.
  */
 function absencesOf(red: readonly Traits[], green: readonly Traits[]): Literal[] {
   const present = new Set(red.flat().map(dimensionOf));

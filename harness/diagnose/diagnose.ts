@@ -24,9 +24,9 @@ interface ToDiagnose {
   readonly preflight: Finding | null;
   /** The stack that the user specified; null to guess it from the answers. */
   readonly stack: Stack | null;
-  /** The features that were on. */
+  /** The features that were configured in the run. */
   readonly features: readonly Feature[];
-  /** Whether part of the catalogue was not run; then no fault is certain. */
+  /** Whether a part of the catalogue was not run. No fault is then certain. */
   readonly partial: boolean;
 }
 
@@ -81,7 +81,7 @@ function explainRun(run: ToDiagnose, dictionary: FaultDictionary, stack: KnownSt
     dictionary,
     (fault) => isPossible(fault, features) && !isRuledOut(fault),
   );
-  // A follow-up that isolated a part of the delivery shows only the mistake.
+  // A follow-up that isolated a part of the delivery reveals only the mistake.
   const parts = new Set(facts.flatMap(({ id, part }) => (part === null ? [] : [id])));
   const isUnlisted = ({ fault, evidence }: ExplainingFault) =>
     fault.mistake === 'one-shape-for-all-types' &&
@@ -185,7 +185,7 @@ function onlyFaultWith(
   return faults.some((other) => other !== first && JSON.stringify(other.outcomes) === outcomes) ? undefined : first;
 }
 
-/** Adds the code for the stack to a fix, if the mistake has any. */
+/** Adds the code for the stack to a fix, if the mistake has such code. */
 function withCode(
   fix: string,
   mistake: Mistake | undefined,
@@ -195,7 +195,7 @@ function withCode(
   return code === undefined ? { fix, stack: null } : { fix: `${fix} ${code}`, stack };
 }
 
-/** Adds to a fix where to find a receiver to copy. */
+/** Adds to a fix the command that writes a whole receiver for the stack. */
 function withRecipe(one: Diagnosis): Diagnosis {
   if (one.stack === null) return one;
   return { ...one, fix: `${one.fix} A whole receiver: \`hookproof init --stack ${one.stack.name}\`.` };

@@ -32,15 +32,15 @@ export interface Fact {
   readonly result: ScenarioResult;
   readonly isFailure: boolean;
   readonly harm: Harm;
-  /** What the answer resembles; `unknown` except for rejected valid deliveries. */
+  /** Which other answers this answer resembles. `unknown`, except for rejected valid deliveries. */
   readonly likeness: Likeness;
   /** The mistake that this outcome of the check indicates. */
   readonly mistake: MistakeId;
   /** The delivery that decided; null for observations over the whole run or in a handshake. */
   readonly cell: Cell | null;
-  /** The part of the delivery that a follow-up isolated as enough: `X-Client-Verify: SUCCESS`. */
+  /** The part of the delivery that is enough, as isolated by a follow-up: `X-Client-Verify: SUCCESS`. */
   readonly part: string | null;
-  /** Whether such a body ended the process with and without a valid signature, so before any check. */
+  /** Whether such a body ended the process both with and without a valid signature, so before any check. */
   readonly endsUnchecked: boolean;
 }
 
@@ -79,7 +79,7 @@ function mostFrequent(values: readonly string[]): string | null {
 export function factsOf(results: Results, outages: RunObservations['outages']): Fact[] {
   const fingerprints = fingerprintsOf(results);
   const culprits = new Set(outages.flatMap(({ culprit }) => culprit ?? []));
-  // A name that every object inherits is also an unknown value.
+  // The name of a member that every object inherits also counts as an unknown value.
   const failsOnUnknown = results.some(
     ({ id, outcome = '' }) => /^5/.test(outcome) && findScenario(id)?.mistake === 'unknown-values-rejected',
   );
@@ -88,7 +88,7 @@ export function factsOf(results: Results, outages: RunObservations['outages']): 
     const scenario = findScenario(result.id);
     if (scenario === undefined) return [];
     const cell = decisiveCell(result);
-    // Every parser has a limit, and most receivers with this mistake also have another one.
+    // Every parser limits nesting, and most receivers with this mistake also have another one.
     const isNesting = scenario.mistake === 'deep-nesting-unhandled';
     const found = harmOf(result, cell, culprits);
     const endsUnchecked = result.suite === 'malformed' && isEnd(found) && unchecked.has(scenario.mistake);
@@ -129,8 +129,8 @@ function mistakesBeforeChecks(results: Results, culprits: ReadonlySet<string>): 
 }
 
 /**
- * Whether a notification of an unknown kind, in the shape of an order, gets the same answer as these: then the receiver
- * decides by a list of known kinds.
+ * Whether a notification of an unknown kind, in the shape of an order, gets the same answer as these facts show. The
+ * receiver then decides by a list of known kinds.
  */
 export function isAnsweredAsUnknownKind(some: readonly Fact[], facts: readonly Fact[]): boolean {
   const unknown = facts.find(
@@ -190,8 +190,8 @@ function harmOf(result: ScenarioResult, cell: Cell | null, culprits: ReadonlySet
 }
 
 /**
- * The mistakes shown by a notification that was not handled or was handled repeatedly, whatever the check is about. The
- * first is that of a check that is about none of them, and so sends no copies.
+ * The mistakes that are shown by a notification that was not handled or was handled repeatedly, whatever the check
+ * tests. The first mistake is assumed if the check tests none of these mistakes, and so sends no duplicates.
  */
 const MISTAKES_BY_EFFECT: Readonly<Record<string, readonly [MistakeId, ...MistakeId[]]>> = {
   'effect-missing': ['acknowledged-before-stored', 'kind-not-handled', 'unknown-value-stops-work', 'copies-by-content'],
@@ -222,7 +222,7 @@ function mistakeShown(ofCheck: MistakeId, harm: Harm, result: ScenarioResult, ce
   if (harm === 'refuses') {
     if (outcome === 'silence') return 'slow-answer';
     if (decidedBy === 'unreadable-answer') return 'body-length-in-characters';
-    // A filter would reject, so an error comes from the code that used the text.
+    // A filter would reject the body, so a 5xx comes from the code that used the text.
     if (isCrash && ofCheck === 'body-content-filter')
       return id.endsWith('sql') ? 'sql-from-payload-text' : 'unstorable-characters';
   }

@@ -20,7 +20,7 @@ interface FaultIdentity extends MistakeReference {
 /** What the matrix recorded for a mutant: a line of `faults` in the same file. */
 export interface FaultOutcomes {
   readonly name: string;
-  /** The features that were on. */
+  /** The features that were configured. */
   readonly features: readonly Feature[];
   /**
    * The scenarios that the reference receiver passes and this mutant does not, with the outcome ({@link
@@ -28,13 +28,14 @@ export interface FaultOutcomes {
    */
   readonly outcomes: Readonly<Record<string, string>>;
   /**
-   * Scenarios, `suite/*` or `*` whose outcome varies between runs, for example if only part of a signature is compared.
-   * An entry of `outcomes` is certain nevertheless; about the rest the dictionary states nothing ({@link isUncertain}).
+   * Scenarios, as an id, `suite/*` or `*`, whose outcome varies between runs, for example because only a part of the
+   * signature is compared. An outcome in `outcomes` is certain nevertheless; about all others the dictionary states
+   * nothing ({@link isUncertain}).
    */
   readonly uncertain?: readonly string[];
   /**
-   * The code of the finding if even the plain valid delivery is rejected. No other delivery is then judged, so it
-   * distinguishes mutants with equal outcomes.
+   * The code of the finding if even the plain valid delivery is rejected. As no other delivery is then judged, only
+   * this code distinguishes such mutants.
    */
   readonly refusal?: string;
 }
@@ -43,7 +44,7 @@ export type DictionaryFault = FaultIdentity & FaultOutcomes;
 
 export interface OutcomesFile {
   readonly schemaVersion: 2;
-  /** The digest of the catalogue when it was recorded. */
+  /** The digest of the catalogue for which the outcomes were recorded. */
   readonly catalogue: string;
   /** Both sorted by name. */
   readonly mutants: readonly FaultIdentity[];
@@ -58,7 +59,7 @@ export interface FaultDictionary {
 
 let loading: Promise<FaultDictionary> | undefined;
 
-/** Reads the file once per process. Empty if it is missing: a run then has no diagnosis by mutants. */
+/** Reads the dictionary once per process. Empty if the file is missing: runs then have no diagnosis by mutants. */
 export function loadDictionary(): Promise<FaultDictionary> {
   loading ??= readDictionary();
   return loading;
@@ -67,7 +68,7 @@ export function loadDictionary(): Promise<FaultDictionary> {
 async function readDictionary(): Promise<FaultDictionary> {
   const file = readPackageFile('scenarios/fault-dictionary.json');
   if (file === null) return { catalogue: '', faults: [] };
-  // Read instead of imported: Node 20 prints a warning for an import of JSON. A test checks its shape.
+  // Read at run time, because Node 20 prints a warning for an import of JSON. A test checks the shape of the file.
   const { catalogue, mutants, faults }: OutcomesFile = JSON.parse(file.toString());
   const byName = new Map(mutants.map((mutant) => [mutant.name, mutant]));
   return {

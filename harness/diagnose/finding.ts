@@ -6,12 +6,12 @@ import type { Diagnosis, ScenarioResult } from '../report/result-document.ts';
  */
 export type Finding = Pick<Diagnosis, 'fault' | 'title' | 'mistake' | 'why' | 'fix'>;
 
-/** Creates a finding about a mistake. `note` is one sentence about this case, before the consequence. */
+/** Creates a finding about a mistake. `note` is one sentence about this case, which comes before the consequence. */
 export function findingOf(fault: string, title: string, mistake: MistakeId, note?: string): Finding {
   return { fault, title, mistake, ...explainMistake({ mistake, ...(note !== undefined && { note }) }) };
 }
 
-/** Attaches the checks that show a finding. `outcomes` is how many checks could show it. */
+/** Attaches to a finding the checks that show it. `outcomes` is the number of checks that could show it. */
 export function shownBy(finding: Finding, evidence: readonly string[], outcomes = evidence.length): Diagnosis {
   const { fault, title, mistake, why, fix } = finding;
   const seen = findMistake(mistake)?.seen ?? '';

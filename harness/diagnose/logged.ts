@@ -7,7 +7,7 @@ const OF_DELIVERIES: ReadonlySet<LogLeak> = new Set(['api-key', 'sent-signature'
 const NO_CREDENTIALS: ReadonlySet<LogLeak> = new Set(['body', 'personal']);
 const MAX_PLACES = 3;
 
-/** Returns the finding and the checks that report the same; null if the log contains no credential. */
+/** Returns the finding, and the checks that report the same. Null if the log contains no credential. */
 export function loggedIn(log: readonly LogFinding[]): { finding: Finding; checks: string[] } | null {
   const found = log.filter(({ leak, isEcho }) => !isEcho && !NO_CREDENTIALS.has(leak));
   if (found.length === 0) return null;

@@ -11,7 +11,8 @@ type Notifications = EffectsAudit['notifications'];
 /** Minimum number of losses; fewer may be chance. */
 const MIN_LOST = 3;
 /**
- * Minimum share of losses that a field must explain. Kinds that the receiver does not know have no effect in any case.
+ * Minimum share of the losses that a field must explain. It is below 1, because kinds that the receiver does not know
+ * have no effect in any case.
  */
 const EXPLAINED = 0.9;
 /** Maximum number of fields with equal values that the finding names. */
@@ -20,8 +21,8 @@ const MAX_NAMED = 3;
 const MIN_CHANGES = 4;
 
 /**
- * Returns the finding about the losses of a run. Null without losses or without an answer from the effects window, and
- * if nothing but their kind is known to decide.
+ * Returns the finding about the losses of a run. Null if there are too few losses, if the effects window gave no
+ * answer, or if the losses show no pattern.
  */
 export function lossOf({ notifications, problem }: EffectsAudit): Finding | null {
   if (problem !== null) return null;
@@ -50,7 +51,8 @@ export function lossOf({ notifications, problem }: EffectsAudit): Finding | null
 const isLost = ({ times }: Notifications[number]) => times === 0;
 
 /**
- * Returns the fields for which only the first notification with each value was handled, and that explain most losses.
+ * Returns the fields that explain most losses: for these fields, only the first notification with each value was
+ * handled.
  */
 function sharedKeys(notifications: Notifications, lost: number): string[] {
   const paths = [...new Set(notifications.flatMap(({ fields }) => Object.keys(fields)))];
@@ -72,8 +74,8 @@ const sumOf = (groups: readonly { readonly explained: number }[]) =>
   groups.reduce((sum, { explained }) => sum + explained, 0);
 
 /**
- * Stands for an absent field. A receiver may read it as one or several values, such as null for a notification without
- * data.
+ * Stands for an absent field. A receiver may read absent fields as one value or as several, such as null for a
+ * notification without data.
  */
 const ABSENT = '';
 const MAX_ABSENT = 2;

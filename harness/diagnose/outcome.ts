@@ -17,22 +17,24 @@ export function encodeOutcome(result: Pick<ScenarioResult, 'verdict' | 'outcome'
   }
 }
 
-/** A failure or warning. The answer is classified independently of the status that a receiver prefers. */
+/** A failure or warning. Its answer is classified independently of the statuses that a receiver uses. */
 export interface Deviation {
   readonly level: 'fail' | 'warn';
   /** `accepted`, `rejected`, `crashed` (5xx, or a closed connection), `silence`, or another outcome unchanged. */
   readonly kind: string;
-  /** The status of the answer or `closed`. */
+  /** The status of the answer, or `closed`. */
   readonly detail: string;
-  /** Whether this receiver rejects invalid credentials with this status; null if crashes have it, too. */
+  /** Whether this receiver rejects invalid credentials with this status. Null if it also crashes with this status. */
   readonly isRefusal: boolean | null;
-  /** Whether it is a 5xx with which this receiver also rejects invalid credentials: a rejection or a crash. */
+  /**
+   * Whether the answer may be a rejection or a crash: a 5xx with which this receiver also rejects invalid credentials.
+   */
   readonly isEither: boolean;
   /** Whether the process ended after this delivery. */
   readonly hasEnded?: boolean;
 }
 
-/** Whether an answer deviates like a mutant's. A receiver that answers has not closed the connection. */
+/** Whether an answer deviates in the same way as a mutant's. A receiver that answers has not closed the connection. */
 export function goesWrongAs({ kind, detail, isEither }: Deviation, expected: Deviation | undefined): boolean {
   if (expected?.detail === 'closed' && detail !== 'closed') return false;
   return expected?.kind === kind || (isEither && expected?.kind === 'rejected');

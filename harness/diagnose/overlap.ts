@@ -10,9 +10,9 @@ import { type Deviation, deviationOfMutant, goesWrongAs, isRed, type Outcomes } 
 /** A fault that explains some of the outcomes. */
 export interface ExplainingFault {
   readonly fault: DictionaryFault;
-  /** Whether no other fault is as close. Otherwise only their common mistake is certain. */
+  /** Whether no other fault explains the outcomes as well. Otherwise only their common mistake is certain. */
   readonly isExact: boolean;
-  /** The names of the faults that are declared equivalent to it. */
+  /** The names of the faults that are declared equivalent to this one. */
   readonly alike: readonly string[];
   /** The checks that failed as the fault predicts. */
   readonly evidence: readonly string[];
@@ -24,7 +24,7 @@ interface Overlap {
   readonly fault: DictionaryFault;
   readonly hits: readonly string[];
   readonly size: number;
-  /** The weighted share of its outcomes that the run has. */
+  /** The weighted share of the fault's outcomes that the run shows. */
   readonly precision: number;
 }
 
@@ -34,7 +34,9 @@ export const STEADY = 'valid/steady';
 export const ALL_HANDLED = 'effects/accepted-handled';
 
 const MAX_FAULTS = 6;
-/** Below this precision, more outcomes contradict a fault than confirm it. Checks that were not run do neither. */
+/**
+ * Minimum precision. Below it, more outcomes contradict a fault than confirm it. Checks that were not run do neither.
+ */
 const MIN_PRECISION = 0.5;
 /** Warnings depend more on the framework and its style than on the fault. */
 const weightOf = ({ level }: Pick<Deviation, 'level'>) => (level === 'fail' ? 1 : 0.2);
@@ -42,8 +44,8 @@ const weightOf = ({ level }: Pick<Deviation, 'level'>) => (level === 'fail' ? 1 
 const CLOSE = 0.999;
 
 /**
- * Returns the faults that explain the outcomes, those that explain most first, without faults that the outcomes
- * contradict.
+ * Returns the faults that explain the outcomes, starting with those that explain the most. Faults that the outcomes
+ * contradict are left out.
  */
 export function explainByOverlap(
   outcomes: Outcomes,
@@ -57,7 +59,7 @@ export function explainByOverlap(
     return sum;
   };
   const left = new Set(red.keys());
-  // A receiver that fails intermittently has single outcomes by chance.
+  // A receiver that fails intermittently produces some outcomes by chance.
   const comesAndGoes = [STEADY, ALL_HANDLED].filter((id) => red.has(id));
   const mayComeAndGo = ({ area, outcomes: its }: DictionaryFault) =>
     comesAndGoes.every((id) => isRed(its[id]) || (id === ALL_HANDLED && area !== 'effects'));
@@ -104,7 +106,7 @@ function isForSameReason(observed: Deviation, expected: Deviation): boolean {
 export const PLAIN_FORGERY_IDS: ReadonlySet<string> = new Set(Object.values(PLAIN_FORGERIES).flat());
 
 function overlapOf(fault: DictionaryFault, outcomes: Outcomes, red: ReadonlyMap<string, Deviation>): Overlap | null {
-  // Such a fault is only about how one credential affects the other.
+  // Faults of this area concern only how one credential affects the other.
   const isExact = fault.area === 'combination';
   if (isExact && [...red.keys()].some((id) => id.startsWith(COMBINATION) && !isRed(fault.outcomes[id]))) return null;
   // A receiver that answers, or closes one connection, has not ended its process.

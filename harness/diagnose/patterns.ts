@@ -1,6 +1,6 @@
 /**
- * Recognises known mistakes directly from the facts of a run: which credential suffices, which part of a request does,
- * and what an acceptance means. No similar mutant is needed. Pure.
+ * Recognises known mistakes directly from the facts of a run: which credential or part of a request is enough, and what
+ * an acceptance means. No similar mutant is needed. Pure.
  */
 import { findMistake, type MistakeId } from '../../contract/mistakes/index.ts';
 import { PREFLIGHT_SCENARIO } from '../judge/index.ts';
@@ -15,7 +15,7 @@ interface Pattern {
   readonly title: string;
   readonly mistake: MistakeId;
   readonly facts: readonly Fact[];
-  /** The number of facts that could show it. */
+  /** The number of facts that could show the pattern. */
   readonly of?: number;
 }
 
@@ -66,7 +66,9 @@ function rejectionsWithSuccess(forged: readonly Fact[]): Pattern[] {
   return [{ title, mistake: 'refused-with-success', facts: saysNo, of: forged.length }];
 }
 
-/** Finds notifications that are handled once by each of several processes: again for a copy on another connection. */
+/**
+ * Finds notifications that each of several processes handles once: a duplicate on another connection is handled again.
+ */
 function perProcess(facts: readonly Fact[], results: readonly ScenarioResult[]): Pattern[] {
   const isOnceOnOne = results.some(({ id, verdict }) => id === IN_TURN && verdict === 'pass');
   const repeated = facts.filter(({ result }) => result.outcome === 'handled-twice');
@@ -87,7 +89,7 @@ const ON_NEW_CONNECTIONS = 'effects/copies-on-new-connections';
 const AT_ONCE = 'effects/copies-at-once';
 const timesIn = ({ times }: NonNullable<ScenarioResult['effects']>[number]) => times;
 
-/** Finds valid deliveries that fail although the receiver accepts the same ones at other times. */
+/** Finds valid deliveries that fail although the receiver accepts the same deliveries at other times. */
 function intermittent(facts: readonly Fact[]): Pattern[] {
   // The preflight has already accepted the plain delivery once.
   const plain = facts.find(({ id, harm }) => id === PREFLIGHT_SCENARIO && harm === 'refuses');
@@ -151,7 +153,7 @@ const PLAIN: readonly (readonly [credential: string, missing: MistakeId, invente
 ];
 
 function plain(forged: readonly Fact[], results: readonly ScenarioResult[]): Pattern[] {
-  // Computed only if something is accepted, because the traits of all these checks take time.
+  // Computed only if a forgery is accepted, because computing the traits of all these checks takes time.
   const rejected = () =>
     results
       .filter(({ suite, verdict }) => verdict === 'pass' && (suite === 'signature' || suite === 'api-key'))

@@ -15,7 +15,7 @@ export interface PreflightAttempts {
 
 const BOTH: Credentials = { secret: true, apiKey: true };
 
-/** Explains a failed preflight; null if it passed. `stage`: where the delivery was rejected, if known. */
+/** Explains a failed preflight. Null if it passed. `stage` is where the delivery was rejected, if known. */
 export function explainPreflight(
   { first, second }: PreflightAttempts,
   credentials = BOTH,
@@ -109,13 +109,14 @@ const NO_CREDENTIALS: Finding = {
 };
 
 /**
- * Explains a delivery that is rejected because of its credentials. `words`: what the answer says about them. A missing
- * secret is reported first, unless the answer names the key; a missing key only if the answer names it.
+ * Explains a delivery that is rejected because of its credentials. `words` is what the answer says about them. A
+ * missing secret is reported first, unless the answer names the API key. A missing API key is reported only if the
+ * answer names it.
  */
 export function rejectsCredentials(status: number, { secret, apiKey }: Credentials, words?: string): Finding {
   const said = words ?? '';
   const needsSecret = !secret && !/api.?key/i.test(said);
-  // Most receivers that verify signatures need no key, so only an answer that names it shows that it is missing.
+  // Most receivers that verify signatures need no API key, so it counts as missing only if the answer names it.
   const needsKey = !apiKey && /api.?key/i.test(said);
   const title = needsSecret
     ? 'No secret is configured, so this delivery was not signed, and the endpoint rejects it'
@@ -179,9 +180,9 @@ const CHECKED = 'Check that the raw body, the secret and the header used for ver
 
 /** What is known about client certificates after a failed preflight. */
 interface ClientCertificateContext {
-  /** Whether the partner's configuration has one. */
+  /** Whether the partner's configuration has a client certificate. */
   readonly presented: boolean;
-  /** Whether the endpoint requests one; null when unknown. */
+  /** Whether the endpoint requests a client certificate. Null if unknown. */
   readonly requested: boolean | null;
 }
 
@@ -201,7 +202,7 @@ function isAboutCertificate({ answer, error }: Attempt, requested: boolean | nul
   }
   if (error?.alert !== undefined && isAboutClientCertificate(error.alert)) return true;
   if (error?.alert === 'no_application_protocol') return false;
-  // Node closes without an alert, and TLS 1.2 has one alert for everything, so the certificate request decides.
+  // Node closes without an alert, and TLS 1.2 uses one alert for many reasons, so the certificate request decides.
   return requested === true && (error?.kind === 'tls' || error?.kind === 'reset');
 }
 
@@ -253,7 +254,7 @@ export function explainCertificates({ faults }: ChainAnalysis): Finding | null {
   return findingOf(`certificate-${first.code}`, first.text.replace(/\.$/, ''), CHAIN_MISTAKES[first.code]);
 }
 
-/** One status for each kind of explanation. */
+/** Statuses that lead to the different explanations. */
 const STATUSES = [302, 404, 405, 429, 500, 400];
 
 /**

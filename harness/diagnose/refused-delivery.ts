@@ -17,18 +17,20 @@ export interface Credentials {
   readonly apiKey: boolean;
 }
 
-/** The plain delivery, sent twice, and the same delivery without a credential, and with an invalid one. */
+/**
+ * The plain delivery, sent twice, the same delivery without a credential, and the same delivery with an invalid one.
+ */
 export interface Refusal {
   readonly first: Attempt;
   readonly second: Attempt;
   readonly missing: Attempt;
-  /** The invalid credential has the form of a valid one. */
+  /** The delivery with an invalid credential in the form of a valid one. */
   readonly wrong: Attempt;
 }
 
 /**
- * When the plain delivery is rejected: `before` the credentials are checked, `at` the check, which finds them invalid
- * or fails, or `after` it.
+ * When the plain delivery is rejected: `before` the credentials are checked, `at` the check (which finds them invalid
+ * or fails), or `after` the check.
  */
 export type Stage = 'before' | 'at' | 'after';
 
@@ -92,10 +94,10 @@ const BEFORE = 'Deliveries with missing and with invalid credentials get the sam
 
 /** What is known about a delivery that is rejected before its credentials are checked. */
 export interface InFront {
-  /** The host of {@link otherHost}, and the same delivery for it. */
+  /** Another host name, and the answer to the same delivery with this name in the Host header. */
   readonly host: string;
   readonly otherHost: Attempt;
-  /** A GET of the same URL. */
+  /** The answer to a GET of the same URL. */
   readonly get: Attempt;
 }
 
@@ -148,7 +150,7 @@ export function explainAfter({ first, wrong }: Refusal, { secret, apiKey }: Cred
 
 export const KEY_HINT = 'If the endpoint requires an API key, set HOOKPROOF_API_KEY or use `--api-key-file`.';
 
-/** Text that a finding about the check itself adds: why a status does not concern the payload. */
+/** A sentence for findings about a check that fails for every delivery: why the status does not concern the payload. */
 export const FAILS_FOR_ALL: Readonly<Record<Stage, string>> = {
   before: `${BEFORE}, so it fails before or while it checks them.`,
   at: 'Invalid credentials get this answer and missing ones get another, so it fails while it checks them.',
@@ -171,8 +173,8 @@ const UNSET = {
 } as const;
 
 /**
- * The endpoint accepts forgeries (described by `accepted`) and rejects valid deliveries. `unset`: only those without
- * this credential are accepted.
+ * The endpoint accepts forgeries (`accepted` describes them) and rejects valid deliveries. If `unset` is given, only
+ * forgeries without this credential are accepted.
  */
 export function acceptsForgeries(accepted: readonly string[], status: string, unset: Credential | null): Finding {
   const title = `The endpoint accepts deliveries with ${accepted.join(' or ')}, and rejects valid ones (${status})`;
@@ -236,16 +238,19 @@ export function limitsDeliveries({
   return { ...finding, fix: `${finding.fix} Or let the run keep to the limit: \`--max-rate ${rate}\`.` };
 }
 
-/** What the endpoint rejects, and the first kind that it accepts. */
+/** The kinds of notification that the endpoint rejects, and the first kind that it accepts. */
 export interface RejectedKind {
   readonly accepted: ControlKind;
   /** The rejected kinds, in the order in which they were sent. */
   readonly tried: readonly ControlKind[];
-  /** The fields of an order that suffice for a rejection; empty if orders of every status are rejected. */
+  /** The fields of an order that are each enough for a rejection. Empty if orders of every status are rejected. */
   readonly fields: readonly { readonly path: string; readonly value: JsonValue }[];
 }
 
-/** The endpoint rejects some kinds of plain notifications. `isLikeInvalid`: as it rejects an invalid signature. */
+/**
+ * The endpoint rejects some kinds of plain notifications. `isLikeInvalid` is true if it rejects them like an invalid
+ * signature.
+ */
 export function rejectsKind(
   { accepted, tried, fields }: RejectedKind,
   status: string,

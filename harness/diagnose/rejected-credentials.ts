@@ -1,8 +1,8 @@
 /**
- * Sends a rejected plain delivery with each signing mistake, with other header names and in the schemes of other
- * services, and reports which one the endpoint accepts. Every trial is a delivery with one change, like any probe. A
- * single accepted trial proves nothing, so it and the plain delivery are repeated. If no trial is accepted, the text of
- * the answer is the evidence.
+ * Sends a rejected plain delivery with each signing mistake, with other header names, and in the schemes of other
+ * services, and reports which of them the endpoint accepts. Every trial is a delivery with one change, like any probe.
+ * One accepted trial proves nothing, so the trial and the plain delivery are repeated. If no trial is accepted, the
+ * text of the answer is the evidence.
  */
 import {
   DEFAULT_API_KEY_HEADER,
@@ -19,7 +19,7 @@ import { rejectsCredentials } from './preflight-findings.ts';
 import type { Credentials } from './refused-delivery.ts';
 import { signingTrials } from './signing-trials.ts';
 
-/** Sends the plain valid delivery with a change. `authentic`: whether its credentials are still valid. */
+/** Sends the plain valid delivery with a change. `authentic` says whether its credentials are still valid. */
 type SendChanged = (change: Change, authentic: boolean, lane?: number) => Promise<Attempt>;
 
 interface ChangedDelivery extends Finding {
@@ -33,7 +33,7 @@ type Accepts = (change: Change, authentic: boolean) => Promise<boolean>;
 /** Some encodings of a digest differ only in this character. */
 const showsEncoding = (signature: string) => signature.includes('+');
 
-/** Returns the sign stage with the valid signature of a body chosen so that the signature is suitable. */
+/** Returns a sign stage that makes a valid signature. The body is chosen so that the signature suits. */
 function validSignature(label: string, suits: (signature: string) => boolean): SignChange {
   return { label, make: (body, kit) => kit.sign(body), suits };
 }
@@ -161,13 +161,13 @@ function trialsFor(partner: Partner): { trials: ChangedDelivery[]; rare: Changed
 
 /** How often an accepted trial and the plain delivery are repeated. */
 const REPEATS = 2;
-/** The trials stop after this many without an answer. */
+/** After this many trials without an answer, no more trials are sent. */
 const MAX_SILENT_TRIALS = 2;
 
 /**
- * Tries the known mistakes until one is accepted every time while the plain delivery is rejected every time. Null if
- * there is none: the secret or the key differs, or the rejection has another reason. `stop` ends the trials early;
- * `width` trials are sent concurrently.
+ * Tries the known mistakes until the endpoint accepts one every time while it rejects the plain delivery every time.
+ * Null if there is none: the secret or the key differs, or the rejection has another reason. `stop` ends the trials
+ * early; `width` is the number of concurrent trials.
  */
 export async function explainRejection(
   partner: Partner,

@@ -19,7 +19,7 @@ const mustReject = ({ expectedOutcomes = [] }: ScenarioResult) =>
 const hasStatus2xx = ({ outcome }: ScenarioResult) => is2xx(Number(outcome));
 const isAccepted = (result: ScenarioResult) => result.verdict !== 'inconclusive' && hasStatus2xx(result);
 
-/** Attaches the results that show a finding, and how many could. */
+/** Attaches to a finding the results that show it, and the number of results that could. */
 const counted = (finding: Finding, agreeing: Results, outcomes: number) =>
   shownBy(
     finding,
@@ -29,7 +29,7 @@ const counted = (finding: Finding, agreeing: Results, outcomes: number) =>
 
 const CREDENTIALS = ['signature', 'api-key', 'combination'];
 
-/** The judged deliveries with invalid credentials. */
+/** Returns the judged deliveries with invalid credentials. */
 function forgeries(results: Results): Results {
   return results.filter((result) => CREDENTIALS.includes(result.suite) && mustReject(result) && isJudged(result));
 }
@@ -49,7 +49,7 @@ const MOST = 0.8;
  * missing, not just one.
  */
 export function ofNothingChecked(results: Results): Diagnosis | null {
-  // A request of another shape may be rejected for another reason than its credentials.
+  // A request of another shape may be rejected for other reasons than its credentials.
   const forged = forgeries(results).filter((result) => passesWith(result, '401'));
   const accepted = forged.filter(isAccepted);
   if (forged.length < MIN_FORGERIES || accepted.length / forged.length < NEARLY_ALL) return null;
@@ -60,8 +60,8 @@ export function ofNothingChecked(results: Results): Diagnosis | null {
 }
 
 /**
- * Explains outages, in which valid deliveries were not accepted. States that the process ended only if connections
- * closed.
+ * Explains outages, which are periods in which valid deliveries were not accepted. The finding says that the process
+ * ended only if connections were closed.
  */
 export function ofOutages(outages: RunObservations['outages'], results: Results): Diagnosis | null {
   const stopped = outages.filter(({ outcome }) => outcome === 'closed');
@@ -93,7 +93,7 @@ function namesOf(culprits: readonly string[]): string {
   return `${culprits.slice(0, 5).join(', ')}${more}`;
 }
 
-/** Describes most of the deliveries in flight, one of which is the cause. */
+/** Describes what most of the deliveries in flight have in common. One of them is the cause. */
 function sharedBy(inFlight: readonly string[]): string {
   const cells = inFlight.flatMap((id) => [...cellsOf(id).values()].slice(0, 1));
   const kinds = [
@@ -141,7 +141,10 @@ function outageFinding(
   );
 }
 
-/** Finds deliveries that are correctly rejected or accepted, but with another status: one finding for each. */
+/**
+ * Finds statuses that are wrong although the deliveries were correctly rejected or accepted. Returns one finding for
+ * each.
+ */
 export function ofStatuses(results: Results): Diagnosis[] {
   const failed = (id: string) => results.filter((result) => result.id === id && result.verdict === 'fail');
   const statusOf = ([result]: Results) => result?.outcome ?? '';
@@ -240,14 +243,17 @@ export function explainClientCertificates(results: Results): Diagnosis | null {
   );
 }
 
-/** The endpoint rejects a forgery alone, and accepts it after a valid delivery on the same or on a new connection. */
+/**
+ * The endpoint rejects a forgery that is sent alone, and accepts it after a valid delivery on the same or on a new
+ * connection.
+ */
 export function acceptsAfterValid(isSameConnection: boolean): Finding {
   const where = isSameConnection ? 'on a connection that has sent a valid one' : 'shortly after a valid one';
   const note = 'The same forgery is rejected where no valid delivery came before it.';
   return findingOf('accepts-after-valid', `Accepts forged deliveries ${where}`, 'state-outlives-request', note);
 }
 
-/** The statuses that receivers use instead of 401, for finding names that contain one. */
+/** The statuses that receivers use instead of 401. Some names of findings contain one. */
 const OTHER_STATUSES = ['400', '402', '403', '404', '405', '409', '415', '422', '500', '501', '502', '503'];
 
 const AFTER = 'single deliveries';
@@ -270,7 +276,7 @@ export function runFindings(): Finding[] {
   return [NOTHING_CHECKED, ...FORMER, ANOTHER_2XX, ...certificates, ...outages, ...rejections, ...missing, UNEXPLAINED];
 }
 
-/** Findings that only reports of earlier versions name. */
+/** Findings that appear only in reports of earlier versions. */
 const FORMER = [
   findingOf('missing-credential-let-through', 'Accepts deliveries without a credential', 'forgery-accepted'),
   findingOf('forged-deliveries-accepted', 'Accepts forged deliveries', 'forgery-accepted'),

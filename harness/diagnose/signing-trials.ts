@@ -17,17 +17,21 @@ import {
 import type { DictionaryFault } from './fault-dictionary.ts';
 
 export interface SigningTrial extends MistakeExplanation {
-  /** Whether it is tried before the header names; the others are tried after them. */
+  /** Whether the trial comes before those with other header names. */
   readonly likely: boolean;
-  /** Serialises the notification to a body for which this mistake gives a signature that no other mistake gives. */
+  /**
+   * Serialises the notification to a body that reveals this mistake: no other mistake makes the same signature from it.
+   */
   readonly serialise: (value: JsonValue) => Uint8Array;
-  /** Returns the signature header made with this mistake; undefined if the mistake does not apply to this body. */
+  /** Returns the signature that this mistake makes. Undefined if the mistake does not apply to this body. */
   readonly sign: (body: Uint8Array) => string | undefined;
 }
 
 const names = (text: string): string[] => text.split(' ');
 
-/** Two mistakes made together: the framework parses the body, and the signature is not encoded in standard base64. */
+/**
+ * Pairs of mistakes that are made together: the framework parses the body, and the signature is not in standard base64.
+ */
 const PAIRS = ['hex', 'base64-of-hex', 'base64url'].flatMap((encoding) =>
   names(
     'reserialised-json python-json go-json sorted-json php-json python-compact-json python-compact-ascii-json ' +
@@ -36,8 +40,8 @@ const PAIRS = ['hex', 'base64-of-hex', 'base64url'].flatMap((encoding) =>
 );
 
 /**
- * The likely mistakes, most likely first; two are often made together. Those about secrets with certain characters do
- * not apply to other secrets.
+ * The likely mistakes, starting with the most likely. Some of them are pairs. Mistakes about secrets with certain
+ * characters do not apply to other secrets.
  */
 const LIKELY = [
   ...names(
@@ -54,8 +58,8 @@ const LIKELY = [
 ];
 
 /**
- * Mutants that accept the plain valid delivery, because the mistake affects only some bodies. For the others, the fault
- * dictionary records the mistake.
+ * Mutants that accept the plain valid delivery, because their mistake affects only some bodies. For all others, the
+ * fault dictionary records the signing mistake.
  */
 const FAULTS_OF_SOME_BODIES: Readonly<Record<string, string>> = {
   'reserialised-json': 'verifies-reserialised-json',
@@ -72,7 +76,7 @@ export function faultOfMistake(mistake: string, faults: readonly DictionaryFault
   return mistakesNamed(mistake) === undefined ? undefined : faults.find(({ refusal }) => refusal === mistake);
 }
 
-/** The text in the sample that is replaced, so that the notification stays valid. */
+/** The text of the sample that is replaced. The notification stays valid. */
 const MEMO = 'test memo';
 
 /**
@@ -86,7 +90,7 @@ const TRIAL = '{"number": 1.0, "empty": {}, "none": null, "blank": "", "padded":
  * one that distinguishes the mistake is used, because fewer receivers accept the later ones.
  */
 const SERIALISERS: readonly ((value: JsonValue) => Uint8Array)[] = [
-  // Five question marks have a slash in base64.
+  // The base64 of five question marks contains a slash.
   (value) => Buffer.from(`${spaced(value, 'test/m\u00e9mo?????')}\n`),
   // This one also has unknown fields of every kind, an escaped slash, a decomposed letter, and both kinds of line ends.
   (value) => {
@@ -103,7 +107,8 @@ function spaced(value: JsonValue, memo: string): string {
 }
 
 /**
- * Several samples, because some digests have the same text in several encodings. Two suffice for all other mistakes.
+ * There are several samples, because some digests look the same in several encodings. For all other mistakes, two are
+ * enough.
  */
 const SAMPLES: readonly JsonValue[] = Array.from({ length: 8 }, (_, at) => ({
   id: 'a-1',
@@ -113,8 +118,7 @@ const SAMPLES: readonly JsonValue[] = Array.from({ length: 8 }, (_, at) => ({
 }));
 
 /**
- * Returns the trials of every mistake that applies to this secret and has an effect, the likely ones first and in
- * order.
+ * Returns the trials of all mistakes that apply to this secret and change the signature. The likely ones come first.
  */
 export function signingTrials(input: Omit<SigningInput, 'body'>): readonly SigningTrial[] {
   const rest = [...SIGNING_MISTAKES.filter(({ common }) => common), ...SIGNING_MISTAKES.filter(({ common }) => !common)]

@@ -81,7 +81,10 @@ const ERROR_PAGES: readonly Sign[] = [
   [/^Failed to (?:parse|deserialize) the (?:request body|JSON body)/, 'rust'],
 ];
 
-/** FastAPI's errors. Other frameworks have them, too, so they count only with a server that usually runs FastAPI. */
+/**
+ * Matches FastAPI's errors. Other frameworks send them, too, so they count only with a server that usually runs
+ * FastAPI.
+ */
 const STARLETTE_ERROR = /^\{"detail":"[^"]*"\}$|^Internal Server Error$/;
 
 const REVEALING_HEADERS: readonly string[] = ['x-powered-by', 'server', 'x-runtime', 'x-aspnet-version', 'set-cookie'];
@@ -97,7 +100,7 @@ function fromHeader(name: string, value: string): KnownStack | null {
       const cookie = known(COOKIES);
       return cookie === undefined ? null : { name: cookie, source: `${name}: ${value.split('=')[0]}` };
     }
-    // The header states the version of ASP.NET.
+    // This header contains the version of ASP.NET.
     case 'x-aspnet-version':
       return { name: 'dotnet', source };
     default: {
@@ -135,7 +138,7 @@ function fromBody({ status, headers, body }: RecordedAnswer): KnownStack[] {
 }
 
 /**
- * Detects the header that Node's server adds by default. Tomcat sends other numbers, Apache adds `max`, and a proxy may
+ * Detects a header that Node's server adds by default. Tomcat sends other numbers, and Apache adds `max`. A proxy may
  * add it, too.
  */
 const fromKeepAlive = ({ headers }: RecordedAnswer): KnownStack[] =>
@@ -143,7 +146,7 @@ const fromKeepAlive = ({ headers }: RecordedAnswer): KnownStack[] =>
     .filter(([name, value]) => name.toLowerCase() === 'keep-alive' && value === 'timeout=5')
     .map(([name, value]) => ({ name: 'node', source: `${name}: ${value}` }));
 
-/** Whether one stack is more specific: a framework of the other language, or built on the other framework. */
+/** Whether one stack is more specific than the other: a framework of its language, or built on its framework. */
 function refines(one: Stack, other: Stack): boolean {
   if (PLAIN_STACKS.includes(one) || titleOfStack(one).language !== titleOfStack(other).language) return false;
   return fixSources(one).slice(1).includes(other) || PLAIN_STACKS.includes(other);

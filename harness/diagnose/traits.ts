@@ -25,10 +25,10 @@ import { address, serialise } from '../sender/index.ts';
 /** A dimension and the delivery's value in it. */
 export type Trait = `${string}: ${string}`;
 
-/** Larger bodies are not analysed, because their size is what matters. */
+/** Bodies above this size, in bytes, are not analysed, because their size is what matters. */
 const LARGE = 20_000;
 
-/** A signature of the valid form, with every character that a change may need. */
+/** A signature in the valid form that contains every character that a change may need. */
 const VALID = 'abcdefghijklmnopqrstuvwxyz+/ABCDEFGHIJKLMNO=';
 const OF_ANOTHER_BODY = 'ONMLKJIHGFEDCBA/+zyxwvutsrqponmlkjihgfedcba=';
 const KEY = 'the-key-of-the-partner';
@@ -59,13 +59,16 @@ function kitOf(scenario: string, random: number, firstId = 1): Kit & { body: Uin
 
 const [FIRST, SECOND] = [107, 109];
 
-/** A delivery of a check: the expectation, and how it differs from the plain valid delivery. */
+/** A delivery of a check: its expectation, and how it differs from the plain valid delivery. */
 export interface Cell {
   readonly expect: Expectation;
   readonly traits: readonly Trait[];
 }
 
-/** Returns the deliveries of a check by label; a single one has the label ''. Empty for a check without deliveries. */
+/**
+ * Returns the deliveries of a check by label. If there is only one, its label is ''. Empty for a check without
+ * deliveries.
+ */
 export function cellsOf(id: string): ReadonlyMap<string, Cell> {
   const known = byId.get(id);
   if (known !== undefined) return known;
@@ -84,7 +87,7 @@ export function cellsOf(id: string): ReadonlyMap<string, Cell> {
       let traits: readonly Trait[] | undefined;
       const cell = {
         expect,
-        // A flow may have fifty deliveries, only one of which decides.
+        // Computed on demand: a flow may have fifty deliveries, only one of which decides.
         get traits() {
           traits ??= traitsOfChange(change, kit);
           return traits;
@@ -167,7 +170,7 @@ function credential(
   if (first === valid) return [];
   if (first.trim() === '') return [`${name}: empty`];
   const isInvented = !first.includes(valid) && first !== valuesIn(again())[0];
-  // Credentials that depend only on the random values are the same trait, whatever their labels.
+  // Credentials that depend only on the random values have the same trait, whatever their labels.
   return [`${name}: ${isInvented ? 'invented' : (label ?? 'another one')}`];
 }
 
@@ -204,14 +207,14 @@ const VARYING = ['id', 'at', 'transactionId', 'customerId'];
 const LONG_TEXT = 255;
 
 /**
- * Maximum depth that is read; notifications are less deep. Some checks send thousands of levels, which would overflow
+ * Maximum depth that is read. Notifications are less deep. Some checks send thousands of levels, which would overflow
  * the stack.
  */
 const MAX_DEPTH = 16;
 
 const nameOf = (path: string) => path.slice(path.lastIndexOf('.') + 1);
 
-/** Returns the type and the type in `data`, or how the value differs from a notification. */
+/** Returns the type of a notification and the type in its `data`, or how the value differs from a notification. */
 function kindOf(value: unknown): string {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return 'no object';
   const { type, data } = value as { readonly type?: unknown; readonly data?: unknown };
@@ -240,7 +243,7 @@ function bodyOf({ serialise, compose }: Change, body: Uint8Array): Trait[] {
   if (isLong) found.push(`text: longer than ${LONG_TEXT} characters`);
   if (serialise === undefined) return found;
   if (parsed === undefined) return [...found, 'body: no JSON'];
-  // Thousands of levels can be parsed but not serialised.
+  // A value with thousands of levels can be parsed but not serialised.
   return unlessThrown(() => JSON.stringify(parsed)) === text
     ? found
     : [...found, 'body: another form than JSON.stringify writes'];

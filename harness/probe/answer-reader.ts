@@ -8,10 +8,10 @@ const MAX_INTERIM_ANSWERS = 16;
 
 const STATUS_LINE = /^HTTP\/1\.[01] (\d{3})(?: ([\s\S]*)|$)/;
 const HTTP_VERSION = 'HTTP/1.';
-/** The limits of this module bound what the reader keeps. */
+/** An unlimited budget, because the limits of this module already bound what the reader keeps. */
 const UNLIMITED = { take: () => true, release: () => {} };
 
-/** `invalid`: not HTTP. `too-large`: the head exceeds a limit. Null: not complete yet. */
+/** `invalid`: the bytes are not HTTP. `too-large`: the head exceeds a limit. Null: the answer is not complete yet. */
 export type AnswerReading = Answer | 'invalid' | 'too-large' | null;
 
 export class AnswerReader {
@@ -23,7 +23,7 @@ export class AnswerReader {
   #head: Omit<Answer, 'body' | 'truncated'> | undefined;
   #reading: AnswerReading = null;
 
-  /** @param bodyCapBytes how much of the body is kept */
+  /** @param bodyCapBytes maximum number of bytes of the body to keep */
   constructor(bodyCapBytes: number) {
     this.#cap = bodyCapBytes;
     this.#messages = new MessageReader({
@@ -48,7 +48,7 @@ export class AnswerReader {
     return this.#reading;
   }
 
-  /** Ends the answer at the end of the connection. Null if nothing was received. */
+  /** Ends the answer, because the connection has ended. Returns null if nothing was received. */
   end(): AnswerReading {
     if (this.#head !== undefined) this.#messages.end();
     else if (this.#beginning !== '') this.#reading ??= 'invalid';

@@ -39,12 +39,12 @@ const SIGNATURE_ALGORITHMS = [
   0x0403, 0x0503, 0x0603, 0x0804, 0x0805, 0x0806, 0x0401, 0x0501, 0x0601, 0x0807, 0x0203, 0x0201,
 ];
 
-/** Returns the complete record. */
+/** Encodes a ClientHello as a complete TLS record. */
 export function encodeClientHello(hello: ClientHello): Uint8Array {
   const { version, suites, compression = false } = hello;
   const tls13 = version === 'TLSv1.3';
   const body = Buffer.concat([
-    // TLS 1.3 states its version in an extension, and TLS 1.2 here.
+    // TLS 1.2 states its version here, TLS 1.3 in an extension.
     u16(tls13 ? VERSION_NUMBERS['TLSv1.2'] : VERSION_NUMBERS[version]),
     randomBytes(32),
     // A session id makes TLS 1.3 look like a resumption to middleboxes (RFC 8446, D.4).

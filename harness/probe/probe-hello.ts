@@ -15,7 +15,7 @@ import { ServerFlight } from './server-flight.ts';
 import { firstPhase, type ProbeLimits, type Supervision, serverNameFor, superviseSocket } from './tls-handshake.ts';
 
 export interface HelloEndpoint {
-  /** A name or an address; IPv6 without brackets. */
+  /** A host name or an IP address. IPv6 without brackets. */
   readonly host: string;
   readonly port: number;
   /** The SNI; null for an endpoint with an IP address. */
@@ -77,7 +77,7 @@ export type HelloOutcome =
 /** How reading ended if the flight did not end by itself. */
 type Ending = 'closed' | 'reset' | 'timeout';
 
-/** Milliseconds for each address of a name except the last, as in the sender. */
+/** Time limit for connecting to each address of a name except the last, in milliseconds. The sender uses the same. */
 const ADDRESS_TIMEOUT_MS = 1_000;
 /** Bytes kept of an answer that is not TLS. */
 const EVIDENCE_BYTES = 40;
@@ -154,7 +154,7 @@ export function probeHello(endpoint: HelloEndpoint, offer: ProbeOffer, limits: P
   return promise;
 }
 
-/** @returns how the endpoint responded to the offer; null if the outcome proves nothing about the endpoint */
+/** Returns how the endpoint responded to the offer. Null if the outcome proves nothing about the endpoint. */
 export function matchHello(outcome: HelloOutcome, offer: HelloOffer): HelloMatch | null {
   switch (outcome.kind) {
     case 'server-hello':
@@ -245,13 +245,19 @@ function matchServerHello(outcome: ServerHelloOutcome, offer: HelloOffer): Hello
   return 'granted';
 }
 
-/** Returns whether a client certificate is requested; null for TLS 1.3, which encrypts the request. */
+/**
+ * Returns `granted` if a client certificate is requested, otherwise `declined`. Null if unknown: TLS 1.3 encrypts the
+ * request.
+ */
 function matchCertificateRequest({ certificateRequest, complete, version }: ServerHelloOutcome): HelloMatch | null {
   if (certificateRequest !== null) return 'granted';
   return complete && version !== 'TLSv1.3' ? 'declined' : null;
 }
 
-/** Returns declined if the endpoint accepts client certificates from a public CA. */
+/**
+ * Returns `declined` if the endpoint accepts client certificates from a public CA, otherwise `granted`. Null if
+ * unknown.
+ */
 function matchRequestedCas({ certificateRequest, complete, version }: ServerHelloOutcome): HelloMatch | null {
   if (certificateRequest === null) return complete && version !== 'TLSv1.3' ? 'granted' : null;
   return certificateRequest.authorities.some(isPublicAuthority) ? 'declined' : 'granted';

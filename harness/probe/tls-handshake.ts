@@ -23,7 +23,11 @@ export interface ProbeLimits {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** @returns what `inspect` returns after the handshake, or why the handshake failed; never rejects */
+/**
+ * Performs a TLS handshake. Never rejects.
+ *
+ * @returns what `inspect` returns after the handshake, or why the handshake failed
+ */
 export function performHandshake<T>(
   { host, port, hostname, lookup }: HandshakeTarget,
   options: ConnectionOptions,

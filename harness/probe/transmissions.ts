@@ -48,9 +48,7 @@ export function headersFor(transmission: Transmission | null, headers: readonly 
   return headers;
 }
 
-/**
- * Returns the writer of a transmission, or undefined for the default (and for raw bytes, which no HTTP client sends).
- */
+/** Returns the writer for a transmission. Undefined for the default, and for raw bytes, which no HTTP client sends. */
 export function writerFor(transmission: Transmission | null, hold?: Hold): BodyWriter | undefined {
   switch (transmission?.kind) {
     case 'chunked':
@@ -68,7 +66,7 @@ export function writerFor(transmission: Transmission | null, hold?: Hold): BodyW
   }
 }
 
-/** Returns the well-formed bytes of a request, as the basis for raw ones. */
+/** Returns the well-formed bytes of a request, from which raw transmissions are derived. */
 export function requestBytes(prepared: Prepared): Buffer {
   const head = [
     `${prepared.method} ${prepared.target} HTTP/1.1`,

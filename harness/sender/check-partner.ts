@@ -50,7 +50,7 @@ export class PartnerHeaderError extends HookproofError {
     this.#describe = describe;
   }
 
-  /** The message for a caller that states itself which setting it is about. */
+  /** Returns the message for a caller that names the setting itself. */
   messageFor(title = titleOf(this.header)): string {
     return `${this.#describe(title)}.`;
   }

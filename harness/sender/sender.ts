@@ -32,7 +32,7 @@ export interface DeliverOptions {
   readonly replaceClosed?: boolean;
 }
 
-/** After a shorter pause, a connection was not closed for being idle. */
+/** Minimum idle time, in milliseconds, after which an endpoint may have closed a connection because it was idle. */
 const MIN_IDLE_MS = 200;
 
 export interface Sender {
@@ -40,7 +40,7 @@ export interface Sender {
   deliver(prepared: Prepared, options?: DeliverOptions): Promise<Attempt>;
   /** Resolves when a delivery to this URL would not have to wait for a connection, or when the signal is aborted. */
   ready(url: string, signal?: AbortSignal): Promise<void>;
-  /** The connections and the queue at the moment. */
+  /** Returns the current state of the connections and the queue. */
   state(): PoolState;
   /** Closes all connections. Deliveries in progress end as reset, and later ones as `local`. */
   close(): void;

@@ -1,4 +1,4 @@
-/** Which addresses an endpoint may have: the operator runs hookproof against URLs that other people supply. */
+/** Decides which addresses an endpoint may have. Operators run hookproof against URLs that other people supply. */
 import { BlockList, isIP } from 'node:net';
 
 /**
@@ -8,9 +8,9 @@ import { BlockList, isIP } from 'node:net';
  */
 export type AddressPolicy =
   | { readonly reach: 'local-too' }
-  /** Hosts, as written in the URL, that may be private or loopback nevertheless. */
+  /** Hosts, as written in the URL, that may nevertheless have private or loopback addresses. */
   | { readonly reach: 'public-only'; readonly allowPrivate?: readonly string[] }
-  /** Hosts, as written in the URL, that may be public or private nevertheless. */
+  /** Hosts, as written in the URL, that may nevertheless have public or private addresses. */
   | { readonly reach: 'loopback-only'; readonly allowHosts: readonly string[] };
 
 export const LOCAL_TOO: AddressPolicy = { reach: 'local-too' };
@@ -24,7 +24,7 @@ const WORDS: Readonly<Record<AddressScope, string>> = {
   special: 'an address that no endpoint can have',
 };
 
-/** Whether an address of this host may be connected to. */
+/** Whether the policy allows connections to this address of a host. */
 export function isAllowed(address: string, host: string, policy: AddressPolicy): boolean {
   const scope = scopeOf(address);
   if (scope !== 'public' && scope !== 'private' && scope !== 'loopback') return false;
@@ -70,8 +70,8 @@ function hostOf(name: string): string {
 }
 
 /**
- * `metadata`: where a cloud machine reads its own credentials. `special`: not a host of the Internet (unspecified,
- * multicast, broadcast, documentation, benchmarks, reserved). Carrier-grade NAT counts as `private`.
+ * `metadata`: the address at which a cloud machine reads its credentials. `special`: not a host on the Internet
+ * (unspecified, multicast, broadcast, documentation, benchmarks, reserved). Carrier-grade NAT counts as `private`.
  */
 export type AddressScope = 'public' | 'loopback' | 'private' | 'link-local' | 'metadata' | 'special';
 
@@ -109,7 +109,8 @@ const SCOPES: readonly (readonly [AddressScope, () => BlockList])[] = [
     ),
   ],
   ['loopback', list(['127.0.0.0', 8], ['::1', 128])],
-  // Shared address space (RFC 6598) is no more reachable than a private one. fec0::/10 used to be private.
+  // From outside, the shared address space (RFC 6598) is no more reachable than a private one. fec0::/10 was once
+  // private.
   [
     'private',
     list(['10.0.0.0', 8], ['172.16.0.0', 12], ['192.168.0.0', 16], ['100.64.0.0', 10], ['fc00::', 7], ['fec0::', 10]),
@@ -190,7 +191,7 @@ function embeddedIpv4(address: string): string[] {
   const last = dotted(seventh, eighth);
   const zeros = [0, 0, 0, 0];
   if (startsWith(groups, [...zeros, 0, 0xffff]) || startsWith(groups, [...zeros, 0xffff, 0])) return [last];
-  // The loopback and the unspecified address look the same and embed none.
+  // The loopback and the unspecified address begin in the same way, and embed no IPv4 address.
   if (startsWith(groups, [...zeros, 0, 0])) return seventh === 0 && eighth <= 1 ? [] : [last];
   if (startsWith(groups, [0x64, 0xff9b])) return [last];
   if (startsWith(groups, [0x2002])) return [dotted(second, third)];

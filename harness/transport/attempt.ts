@@ -7,7 +7,7 @@ export interface Prepared {
   readonly method: string;
   /** Path and query, as in the request line. */
   readonly target: string;
-  /** In the order in which they are sent, including `Host` and `Content-Length`. */
+  /** The headers in the order in which they are sent, including `Host` and `Content-Length`. */
   readonly headers: readonly HeaderLine[];
   readonly body: Uint8Array;
 }
@@ -50,7 +50,10 @@ export interface TransportError {
   readonly alert?: string;
 }
 
-/** Milliseconds from the start of the attempt, with fractions; null for what did not happen (a reused connection). */
+/**
+ * Milliseconds, with fractions, from the start of the attempt. Null for a step that did not happen, such as connecting
+ * on a reused connection.
+ */
 export interface Timings {
   readonly connectMs: number | null;
   readonly tlsMs: number | null;
@@ -60,7 +63,7 @@ export interface Timings {
   readonly reused: boolean;
 }
 
-/** The answer. `body` holds at most the configured number of bytes; `truncated`: there was more. */
+/** The answer. `body` contains at most the configured number of bytes; `truncated` says whether there were more. */
 export interface Answer {
   readonly status: number;
   /** The reason phrase after the status; may be empty. */
@@ -71,16 +74,18 @@ export interface Answer {
 }
 
 export interface Attempt {
-  /** ISO 8601. */
+  /** Date and time in ISO 8601. */
   readonly startedAt: string;
   readonly timings: Timings;
   readonly answer: Answer | null;
   readonly error: TransportError | null;
-  /** The endpoint had closed the kept connection, so the request was sent once more; it may have arrived twice. */
+  /**
+   * Whether the request was sent again because the endpoint had closed the kept connection. It may have arrived twice.
+   */
   readonly sentAgain?: true;
   /**
-   * The endpoint reset the kept connection while it was in use, so the request was sent once more on a new one. Not set
-   * after a pause, when the endpoint may have closed an idle connection.
+   * Whether the request was sent again, on a new connection, because the endpoint reset the kept one while it was in
+   * use. Not set after a pause, when the endpoint may have closed an idle connection.
    */
   readonly resetInUse?: true;
 }

@@ -1,6 +1,6 @@
 /**
- * Node's agents for exchanges with separate connections, and the parsed URL. Proxy variables in the environment do not
- * apply: only Node's global agents use them.
+ * Creates Node agents for exchanges on separate connections, and parses the URLs of endpoints. Proxy variables in the
+ * environment have no effect, because only Node's global agents use them.
  */
 import http from 'node:http';
 import https from 'node:https';
@@ -12,8 +12,8 @@ import { reportWriteErrorsLate } from './late-write-errors.ts';
 import { tlsOptionsFor, withLeafOnly } from './tls-options.ts';
 
 /**
- * Milliseconds for each address of a name except the last. Node's default of 250 ms is shorter than connecting to the
- * other side of the world takes.
+ * Time limit for connecting to each address of a name except the last, in milliseconds. Node's default of 250 ms is too
+ * short for a distant endpoint.
  */
 export const ADDRESS_TIMEOUT_MS = 1_000;
 
@@ -54,7 +54,7 @@ export function createConnections(options: ConnectionOptions = {}): Connections 
     autoSelectFamilyAttemptTimeout: ADDRESS_TIMEOUT_MS,
     lookup,
   };
-  // Given material is tried at once, so that it fails here instead of at the first delivery.
+  // Invalid TLS material must fail here, not at the first delivery.
   const given = tls === undefined ? undefined : tlsOptionsFor({ tls });
   let plain: http.Agent | undefined;
   let secure: https.Agent | undefined;
@@ -103,7 +103,7 @@ export interface Endpoint {
   readonly port: number;
   /** Path and query, as in the request line. */
   readonly target: string;
-  /** The value of the Host header: with the port unless it is the default. */
+  /** The value of the Host header. It includes the port, unless this is the default one. */
   readonly host: string;
 }
 

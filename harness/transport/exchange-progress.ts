@@ -6,7 +6,9 @@ import type { Endpoint } from './connections.ts';
 
 let last: { readonly ms: number; readonly iso: string } | undefined;
 
-/** Returns the time as ISO 8601, cached for a millisecond, because formatting is slower than comparing. */
+/**
+ * Returns the current time in ISO 8601. Cached within a millisecond, because formatting takes longer than comparing.
+ */
 function isoNow(): string {
   const ms = Date.now();
   if (last?.ms !== ms) last = { ms, iso: new Date(ms).toISOString() };
@@ -111,7 +113,7 @@ export class ConnectionWatch {
     return watch;
   }
 
-  /** Assigns the following received bytes to this exchange. */
+  /** Assigns the bytes that are received from now on to this exchange. */
   begin(reader: Reader): void {
     this.#reader = reader;
   }

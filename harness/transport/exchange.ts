@@ -12,8 +12,8 @@ import { type NodeStream, NodeStreamAgent } from './node-stream.ts';
 import { classifyTransportError, TIMEOUT_CODE } from './transport-error.ts';
 
 /**
- * Writes the body of a request and ends the request, instead of the default. The signal is aborted when the exchange
- * has ended; a rejection counts as a failure of the attempt.
+ * Writes the body of a request, instead of the default writer, and must also end the request. The signal is aborted
+ * when the exchange has ended. A rejection counts as a failure of the attempt.
  */
 export type BodyWriter = (request: ClientRequest, body: Uint8Array, signal: AbortSignal) => Promise<void>;
 
@@ -31,7 +31,7 @@ export interface ExchangeLimits {
 }
 
 export interface ExchangeOptions extends ExchangeLimits {
-  /** From {@link createConnections}, for the protocol of the URL. */
+  /** An agent from {@link createConnections}, for the protocol of the URL. */
   readonly agent: http.Agent;
   readonly write?: BodyWriter;
   /** Aborts the exchange; the attempt then has an error of kind `local`. */
@@ -47,8 +47,8 @@ const ONE_PIECE_BYTES = 16 * 1024;
 /** Maximum number of interim answers (1xx). Well-behaved servers send one or two. */
 const MAX_INTERIM = 16;
 /**
- * Maximum number of header lines of an answer; Node ignores most of the further ones. 2,000 short ones would take 200
- * kB each time.
+ * Maximum number of header lines of an answer. Node ignores most of the lines beyond it. 2,000 short lines would take
+ * 200 kB for each answer.
  */
 const MAX_HEADER_LINES = 256;
 /** Maximum number of pieces of a body; a body in more pieces is truncated. */
@@ -70,7 +70,7 @@ type Done = (attempt: Attempt) => void;
 
 /** An exchange that began without Node's HTTP client and continues with it. */
 export interface Continuation {
-  /** The connection, which nothing else uses. */
+  /** The connection. Nothing else uses it. */
   readonly stream: NodeStream;
   readonly progress: Progress;
   readonly keepAlive: boolean;
@@ -81,21 +81,24 @@ export interface Continuation {
   readonly done: (attempt: Attempt) => void;
 }
 
-/** Sends a request and reads the answer, or only the rest, with Node's HTTP client on a given connection. */
+/**
+ * Lets Node's HTTP client continue an exchange on the given connection: it reads the answer and, if necessary, first
+ * sends the request.
+ */
 export function continueWithNode(prepared: Prepared, continuation: Continuation): void {
   const { stream, progress, keepAlive, limits, signal, onKept, done } = continuation;
   let keepAliveHeader = '';
   const agent = new NodeStreamAgent(stream, keepAlive, () => onKept(keepAliveHeader));
   const exchange = new ExchangeReader(prepared, { ...limits, agent, signal }, (attempt) => {
     keepAliveHeader = headerValues(attempt.answer?.headers ?? [], 'Keep-Alive').join(', ');
-    // This runs too if the exchange failed before Node had the connection.
+    // This code also runs if the exchange failed before Node had the connection.
     if (attempt.answer === null) stream.destroy();
     done(attempt);
   });
   exchange.start(progress);
 }
 
-/** The state of one exchange. It ends in `#settle`, once. */
+/** The state of one exchange. It ends exactly once, in `#settle`. */
 class ExchangeReader implements Reader {
   readonly #prepared: Prepared;
   readonly #options: ExchangeOptions;
@@ -185,7 +188,10 @@ class ExchangeReader implements Reader {
     this.#watch.begin(this);
   }
 
-  /** Limits the bytes on the wire. A byte in a separate chunk takes six, so a longer answer is not a normal one. */
+  /**
+   * Limits the bytes on the wire. Even a chunk with a single byte takes only six bytes, so no normal answer exceeds
+   * this.
+   */
   onBytes(bytes: number): void {
     this.#progress.firstByte();
     this.#received += bytes;
@@ -227,7 +233,7 @@ class ExchangeReader implements Reader {
     const { bodyCapBytes = DEFAULT_BODY_CAP_BYTES } = this.#options;
     const body = this.#chunks.length > 1 ? Buffer.concat(this.#chunks) : (this.#chunks[0] ?? Buffer.alloc(0));
     return {
-      // Node uses the same type for received requests, which have neither.
+      // Set for every answer. Node uses the same type for received requests, which have neither.
       status: response.statusCode as number,
       reasonPhrase: response.statusMessage as string,
       headers: headerLines(response.rawHeaders),
@@ -262,8 +268,8 @@ class ExchangeReader implements Reader {
 }
 
 /**
- * Flattens header lines. Node sends a flat list unchanged, but adds a Host to an object and loses its repeated names. A
- * loop is faster than `flat()`.
+ * Flattens header lines. Node sends a flat list unchanged. For an object, it would add a Host and lose repeated names.
+ * A loop is faster than `flat()`.
  */
 function flatten(lines: readonly HeaderLine[]): string[] {
   const flat: string[] = [];

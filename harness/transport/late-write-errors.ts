@@ -1,7 +1,7 @@
 /** Reads what a connection has received before a failed write closes it. */
 import type { Socket } from 'node:net';
 
-/** The codes of a write to a connection that the other side has closed. */
+/** Error codes of a write to a connection that the other side has closed. */
 const CLOSED_CODES: ReadonlySet<string | undefined> = new Set(['EPIPE', 'ECONNRESET', 'ECONNABORTED']);
 
 /**
@@ -22,7 +22,7 @@ export function reportWriteErrorsLate<S extends Socket>(socket: S, onFailed?: ()
         done(error);
         return;
       }
-      // Added last, so that whoever reads the socket still sees a pending write at the end.
+      // Added last, so that the reader of the socket still sees a pending write when the socket ends.
       socket.once('end', () => done(error));
       onFailed?.();
     };

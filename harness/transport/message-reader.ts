@@ -29,9 +29,9 @@ export interface Message {
 export interface Head extends Pick<Message, 'startLine' | 'headers'> {
   /** Size in bytes. */
   readonly length: number;
-  /** Whether it ends with a blank line. Otherwise it is too large or was cut off. */
+  /** Whether the head ends with a blank line. Otherwise it is too large or was cut off. */
   readonly isComplete: boolean;
-  /** Whether every line ends with CR and LF, and has a colon unless it is the first. */
+  /** Whether every line ends with CR LF and, except for the first one, contains a colon. */
   readonly isStrict: boolean;
 }
 
@@ -69,7 +69,7 @@ export class MessageReader {
   #parts: Buffer[] = [];
   #body: Buffer[] = [];
   #charged = 0;
-  /** Whether something was not kept. */
+  /** Whether a part of the message was not kept. */
   #cut = false;
   #seen = 0;
   #hasLine = false;

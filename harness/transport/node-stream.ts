@@ -12,7 +12,7 @@ export class NodeStream extends Duplex {
   #hasEnded = false;
 
   /**
-   * @param isWritten whether the request has been written; then what Node writes is dropped
+   * @param isWritten whether the request has been written. If so, everything that Node writes is dropped.
    * @param received the bytes of the answer received so far
    */
   constructor(socket: Socket, isWritten: boolean, received: Buffer | undefined) {
@@ -33,7 +33,7 @@ export class NodeStream extends Duplex {
     if (received !== undefined) this.push(received);
   }
 
-  /** Detaches the connection, which is then used otherwise. */
+  /** Detaches the connection from Node, so that it can be used again. */
   detach(): void {
     this.#isDetached = true;
     for (const [event, listener] of this.#listeners) this.#socket.off(event, listener as () => void);

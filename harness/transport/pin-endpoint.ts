@@ -18,7 +18,7 @@ export interface PinOptions {
   readonly policy?: AddressPolicy;
   /** Replaces the system's resolver. */
   readonly resolve?: Resolve | undefined;
-  /** Milliseconds for the resolver, and again for choosing between several addresses. */
+  /** Time limit for the resolver, and again for the choice between several addresses, in milliseconds. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
   /** Whether to try connections to several addresses. Default: true; false pins the first one. */
@@ -42,7 +42,9 @@ export interface Pin {
   readonly lookup: LookupFunction;
 }
 
-/** Milliseconds for each of several addresses except the last, as in the sender's connections. */
+/**
+ * Time limit for connecting to each of several addresses except the last, in milliseconds. The sender uses the same.
+ */
 const ADDRESS_TIMEOUT_MS = 1_000;
 
 const systemResolver: Resolve = (host) => lookup(host, { all: true, verbatim: true });
@@ -144,7 +146,7 @@ function firstThatAnswers(
   });
 }
 
-/** Creates a lookup that returns an address resolved and checked before. */
+/** Creates a lookup that always returns this address, which must have been resolved and checked before. */
 export function pinTo(host: string, { address, family }: ResolvedAddress): LookupFunction {
   return pinned(host, { address, family }, null);
 }

@@ -1,4 +1,4 @@
-/** Global `fetch` to a pinned address: what the name resolves to later, and where a redirect leads, has no effect. */
+/** Uses the global `fetch` with a pinned address. Later DNS changes and redirects have no effect. */
 import type { LookupFunction } from 'node:net';
 import { HookproofError } from '../../contract/hookproof-error.ts';
 import type { Pin } from './pin-endpoint.ts';
@@ -9,7 +9,7 @@ interface Agent {
 
 type AgentClass = new (options: { connect: { lookup: LookupFunction } }) => Agent;
 
-/** Where Node keeps the dispatcher of `fetch`, so that packages can replace it. */
+/** The global property in which Node keeps the dispatcher of `fetch`. Packages may replace it. */
 const DISPATCHER = Symbol.for('undici.globalDispatcher.1');
 
 /**
@@ -34,9 +34,9 @@ export async function fetchPinned(
   }
 }
 
-/** The class of the agent that belongs to this version of `fetch`. Node has no other name for it. */
+/** Returns the agent class of this version of `fetch`. Node does not export it. */
 function agentClass(): AgentClass {
-  // Node loads `fetch` when it is first used.
+  // Makes Node load `fetch`, which otherwise happens on first use.
   void new Response();
   const dispatcher = (globalThis as { readonly [DISPATCHER]?: object })[DISPATCHER];
   if (dispatcher?.constructor.name === 'Agent') return dispatcher.constructor as AgentClass;

@@ -32,14 +32,16 @@ function kindOfName(name: string): NameKind {
   return kind;
 }
 
-/** The head of a request, and its body if sent in one piece with it, in Latin-1, which preserves bytes. */
+/**
+ * A request as text in Latin-1, which preserves every byte. The text includes the body if both are sent in one piece.
+ */
 export interface RequestText {
   readonly text: string;
-  /** The body that follows the text. */
+  /** The body to send after the text. Null if the text includes it. */
   readonly body: Uint8Array | null;
 }
 
-/** Returns the text of a request; null if Node would write it in another way, or refuse it. */
+/** Returns the text of a request. Null if Node would write the request in another way, or refuse it. */
 export function plainRequest({ method, target, headers, body }: Prepared, connection: string): RequestText | null {
   if (!PLAIN_METHOD.test(method) || !PLAIN_TARGET.test(target)) return null;
   let head = `${method} ${target} HTTP/1.1\r\n`;
@@ -127,7 +129,7 @@ function parseHead(text: string): Head | null {
   const { startLine, headers, isStrict } = headOf(text);
   const [, code, reasonPhrase = ''] = STATUS_LINE.exec(startLine) ?? [];
   if (code === undefined || code === '304' || !isStrict || headers.length > MAX_HEADER_LINES) return null;
-  // Next to a length, Node accepts spaces and no tab.
+  // Around a Content-Length, Node accepts spaces but no tab.
   if (/\r\ncontent-length:[^\r]*\t/i.test(text)) return null;
   let length: number | undefined;
   let keeps: boolean | undefined;

@@ -66,7 +66,7 @@ export class Pool {
     this.limits = { timeoutMs, bodyCapBytes, maxHeaderBytes: options.maxHeaderBytes ?? DEFAULT_MAX_HEADER_BYTES };
     this.keepAlive = keepAlive;
     this.#options = options;
-    // Given material is tried at once, so that it fails here instead of at the first delivery.
+    // Invalid TLS material must fail here, not at the first delivery.
     if (options.tls !== undefined) tlsOptionsFor({ tls: options.tls });
   }
 
@@ -352,7 +352,7 @@ class Connection {
   }
 }
 
-/** The state of one delivery. It ends in `#settle`, once. */
+/** The state of one delivery. It ends exactly once, in `#settle`. */
 class PoolExchange {
   readonly #pool: Pool;
   readonly #prepared: Prepared;
@@ -417,7 +417,7 @@ class PoolExchange {
 
   read(piece: Buffer): void {
     if (this.#early !== undefined) {
-      // Bytes after an answer.
+      // The endpoint has sent bytes after its answer.
       this.#settle(this.#early, null, false);
       return;
     }
@@ -437,9 +437,9 @@ class PoolExchange {
   }
 
   /**
-   * Settles once the request is known to be sent. Over TLS, Node reports writes only at the end of an event loop turn,
-   * and may read the answer before that while many connections are busy. A request that is not sent in the next turn
-   * either was answered early: its answer counts, and its connection is not kept.
+   * Settles once the request is known to be sent. Over TLS, Node reports writes only at the end of an event loop turn.
+   * While many connections are busy, it may read the answer before that. If the request is not sent in the next turn
+   * either, the endpoint answered early: the answer counts, but the connection is not kept.
    */
   #settleWhenSent({ answer, keeps }: PlainAnswer): void {
     if (this.#progress.isSent()) {
@@ -488,7 +488,11 @@ class PoolExchange {
   }
 }
 
-/** Validates the headers before a connection is made. @throws Error the same as Node when sending them */
+/**
+ * Validates the headers before a connection is made.
+ *
+ * @throws Error the same error that Node throws when it sends invalid headers
+ */
 function checkHeaders({ headers }: Prepared): void {
   for (const [name, value] of headers) {
     validateHeaderName(name);

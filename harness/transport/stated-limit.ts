@@ -18,25 +18,30 @@ export function retryAfterMs(headers: readonly HeaderLine[], now: number): numbe
   return readable.length === 0 ? null : Math.max(...readable);
 }
 
-/** Reads when the endpoint sent an answer, by its own clock, which may differ from this one. */
+/**
+ * Returns when the endpoint sent an answer, in milliseconds since 1970, by the clock of the endpoint. Null if unknown.
+ */
 function sentAtOf(headers: readonly HeaderLine[]): number | null {
   const sentAt = Date.parse(headerValues(headers, 'Date')[0] ?? '');
   return Number.isNaN(sentAt) ? null : sentAt;
 }
 
-/** The headers that state when the limit ends, and what it is. The first one present in each list is shown. */
+/**
+ * The headers that state when the limit ends, and those that state the limit. From each list, the first one present is
+ * shown.
+ */
 const SHOWN_HEADERS = [
   ['Retry-After', 'RateLimit-Reset', 'X-RateLimit-Reset'],
   ['RateLimit-Policy', 'RateLimit', 'RateLimit-Limit', 'X-RateLimit-Limit'],
 ];
 const MAX_SHOWN = 80;
 
-/** Larger numbers are times since 1970, in seconds. */
+/** From this number on, a reset time is in seconds since 1970. Smaller numbers are seconds from now. */
 const EPOCH_FROM = 1_000_000_000;
 
-/** A limit, as the headers of an answer state it. */
+/** A rate limit as an answer states it. */
 export interface StatedLimit {
-  /** The headers as one line; empty without any. */
+  /** The headers in one line. Empty if there are none. */
   readonly headers: string;
   /** Milliseconds until requests are allowed again; null if not stated. */
   readonly endsInMs: number | null;
@@ -44,7 +49,11 @@ export interface StatedLimit {
   readonly intervalMs: number | null;
 }
 
-/** @param now milliseconds since 1970 */
+/**
+ * Reads the rate limit that an answer states.
+ *
+ * @param now milliseconds since 1970
+ */
 export function statedLimit(headers: readonly HeaderLine[], now: number): StatedLimit {
   const sentAt = sentAtOf(headers) ?? now;
   const fieldOf = (name: string) => headerValues(headers, name)[0]?.slice(0, MAX_SHOWN);

@@ -10,7 +10,8 @@ export interface TlsOptions {
   readonly secureContext: tls.SecureContext;
   readonly rejectUnauthorized: true;
   /**
-   * HTTP/1.1 only. Node sends no ALPN by default; with it, an endpoint with HTTP/2 only reports that in the handshake.
+   * Offers only HTTP/1.1. By default, Node sends no ALPN. With ALPN, an endpoint that supports only HTTP/2 says so in
+   * the handshake.
    */
   readonly ALPNProtocols: string[];
 }
@@ -29,7 +30,7 @@ const OPTIONS = new WeakMap<TlsMaterial, TlsOptions>();
 export function tlsOptionsFor({ tls: material = NO_MATERIAL }: Pick<Partner, 'tls'>): TlsOptions {
   const known = OPTIONS.get(material);
   if (known !== undefined) return known;
-  // Set explicitly, because NODE_TLS_REJECT_UNAUTHORIZED in the environment would turn it off.
+  // Set explicitly, because NODE_TLS_REJECT_UNAUTHORIZED in the environment would otherwise disable verification.
   const options: TlsOptions = {
     secureContext: secureContextOf(material),
     rejectUnauthorized: true,
@@ -131,7 +132,7 @@ function parseCertificate(pem: string): X509Certificate | null {
   }
 }
 
-/** Calls `tls.connect`, {@link withLeafOnly}. */
+/** Calls `tls.connect`, and applies {@link withLeafOnly} to the socket. */
 export function connectTls(options: tls.ConnectionOptions): tls.TLSSocket {
   return withLeafOnly(tls.connect(options));
 }
