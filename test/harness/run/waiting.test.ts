@@ -61,7 +61,11 @@ describe('an endpoint that is starting', () => {
     });
     const { document } = await runAgainst(url, ['valid/plain'], { waitMs: 200 });
     expect(document.results).toMatchObject([
-      { verdict: 'inconclusive', decidedBy: 'not-up', reason: expect.stringMatching(/did not start.*last attempt: .*503/) },
+      {
+        verdict: 'inconclusive',
+        decidedBy: 'not-up',
+        reason: expect.stringMatching(/did not start.*last attempt: .*503/),
+      },
     ]);
     expect(document.verdict).toBe('inconclusive');
   });
