@@ -55,8 +55,9 @@ export const TLS_MISTAKES = mistakes({
       'installed connect, so tests inside the company pass.',
     fix: {
       rule:
-        'Get the certificate from a public CA (free with ACME), and check which file the server reads. For a test ' +
-        'endpoint with a private CA, pass its root with `--ca FILE`.',
+        "If an intermediate CA issued the certificate, put that CA's certificate behind it in the file that the " +
+        'server reads. Otherwise get the certificate from a public CA (free with ACME). For a test endpoint with a ' +
+        'private CA, pass its root with `--ca FILE`.',
       node: INSTALL,
     },
     severity: 'critical',

@@ -281,8 +281,16 @@ describe('TLS flags', () => {
       '`--client-cert-mode on` is not known',
     ],
     ['names without CA', () => ({ ...pair(), allowClient: ['x'] }), '`--allow-client` needs `--client-ca`'],
-    ['a proxy without header', () => ({ proxy: ['127.0.0.1'] }), '`--proxy` and `--proxy-client-header` need'],
-    ['a header without proxy', () => ({ proxyClientHeader: 'A: b' }), '`--proxy` and `--proxy-client-header` need'],
+    [
+      'a proxy without header',
+      () => ({ proxy: ['127.0.0.1'] }),
+      '`--proxy` and `--proxy-client-header` must be given together',
+    ],
+    [
+      'a header without proxy',
+      () => ({ proxyClientHeader: 'A: b' }),
+      '`--proxy` and `--proxy-client-header` must be given together',
+    ],
     ['a header without value', () => ({ proxy: ['127.0.0.1'], proxyClientHeader: 'A' }), 'is not a header line'],
     [
       'names behind a proxy',
