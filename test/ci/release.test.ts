@@ -26,6 +26,7 @@ describe('the release workflow', () => {
     expect(jobs.publish.permissions).toEqual({ contents: 'write', 'id-token': 'write', attestations: 'write' });
     expect(commandsOf(jobs.publish)).toEqual([
       '.ci/release tag',
+      `npm config set "$(npm config get registry | cut -d: -f2):_authToken=\\\${NODE_AUTH_TOKEN}"`,
       'npm publish --provenance --access public --ignore-scripts ./release/hookproof-*.tgz',
       '.ci/release publish',
     ]);
