@@ -25,7 +25,7 @@ import { brokenPartner, certifyPartner, notRun, refusedPartner } from './certify
 import { finishedPartner, openFolder, outputFolder, previousOf, readFleet, writeFleet } from './fleet-folder.ts';
 import { createFleetProgress, exitOnOfFlag, printFleet } from './fleet-output.ts';
 import { FleetRegister } from './fleet-register.ts';
-import { type FleetMember, readPartners } from './partner-files.ts';
+import { type FleetMember, hostOf, readPartners } from './partner-files.ts';
 import { type KeyFlags, signingKey } from './signing-key.ts';
 import { createWorkers } from './worker-process.ts';
 
@@ -225,8 +225,6 @@ function refuseFlagsOfOne(flags: FleetConfigFlags): void {
 function partnersOfShard<T>(items: readonly T[], shard: { index: number; of: number } | null): T[] {
   return items.filter((_, at) => shard === null || at % shard.of === shard.index - 1);
 }
-
-const hostOf = ({ config }: FleetMember) => new URL(config.partner.url).hostname;
 
 function printPlan({ broken, document, folder, limits, members }: Plan): void {
   const { index, of } = document.shard ?? { index: 1, of: 1 };

@@ -18,6 +18,11 @@ export interface FleetMember {
   readonly config: ResolvedConfig;
 }
 
+/** Returns the host of a partner's endpoint, without its port. */
+export function hostOf({ config }: Pick<FleetMember, 'config'>): string {
+  return new URL(config.partner.url).hostname;
+}
+
 /** A partner whose file cannot be used, and why. */
 export interface BrokenMember {
   readonly name: string;

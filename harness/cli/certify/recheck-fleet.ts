@@ -34,7 +34,7 @@ import { EARLIER } from './fleet-folder.ts';
 import { exitOnOfFlag } from './fleet-output.ts';
 import { recheckConfigured } from './issuing.ts';
 import { outputLayout } from './output.ts';
-import { readPartners } from './partner-files.ts';
+import { hostOf, readPartners } from './partner-files.ts';
 import { trustedKeys } from './signing-key.ts';
 
 export interface RecheckFleetFlags extends RegisterFlags {
@@ -79,7 +79,10 @@ export async function recheckFleet(flags: RecheckFleetFlags, given: ConfigFlags)
       certificateOf: (partner: string, digest: string) => certificateIn(folder, partner, digest),
       missing: `its certificate is not in ${folder}`,
     };
-    const groupOf = ({ partner }: Standing) => hostOf(configs.get(partner)) ?? partner;
+    const groupOf = ({ partner }: Standing) => {
+      const config = configs.get(partner);
+      return config === undefined ? partner : hostOf({ config });
+    };
     await runLimited(wanted, { parallel, perGroup: 1, groupOf, signal: interruption.signal }, async (standing) => {
       const { certificate, partner } = standing;
       const config = configs.get(partner);
@@ -100,8 +103,6 @@ export async function recheckFleet(flags: RecheckFleetFlags, given: ConfigFlags)
     await register.close();
   }
 }
-
-const hostOf = (config: ResolvedConfig | undefined) => config && new URL(config.partner.url).hostname;
 
 export function recordOfRecheck(
   partner: string,

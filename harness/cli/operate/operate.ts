@@ -20,13 +20,13 @@ import {
 } from '../../operate/index.ts';
 import { refreshStandings } from '../../register/index.ts';
 import { outputFolder } from '../certify/fleet-folder.ts';
-import { noticesOfPartner, partnersIn, readPartners } from '../certify/partner-files.ts';
+import { hostOf, noticesOfPartner, partnersIn, readPartners } from '../certify/partner-files.ts';
 import { type KeyFlags, signingKey } from '../certify/signing-key.ts';
 import { createWorkers } from '../certify/worker-process.ts';
 import { namedSecrets } from '../conduct.ts';
 import { databaseUrl, FLEET_FOLDER } from '../partners/register-input.ts';
 import { interruptible } from '../stop-signals.ts';
-import { hostOf, NO_HOST, type Operation, partnerJob, runPartnerJob } from './partner-job.ts';
+import { NO_HOST, type Operation, partnerJob, runPartnerJob } from './partner-job.ts';
 import { retryCommand, showStatus } from './status.ts';
 
 export interface OperateFlags extends KeyFlags, Pick<ConfigFlags, 'allowPrivate'> {

@@ -37,7 +37,7 @@ import { refusedPartner, runPartner } from '../certify/certify-partner.ts';
 import { type Finished, readFinished } from '../certify/finished-partner.ts';
 import { beginPartner, finishPartner, leftBehind, moveIntoPlace } from '../certify/fleet-folder.ts';
 import { grantOf } from '../certify/fleet-register.ts';
-import { type FleetMember, partnersIn, readPartners } from '../certify/partner-files.ts';
+import { type FleetMember, hostOf, partnersIn, readPartners } from '../certify/partner-files.ts';
 import { certificateIn, recheckPartner, recordOfRecheck } from '../certify/recheck-fleet.ts';
 import type { Workers } from '../certify/worker-process.ts';
 
@@ -79,10 +79,6 @@ export type JobPayload = z.infer<typeof jobPayload>;
 export function partnerJob(payload: JobPayload, host: string, perHost: number) {
   const { due, partner } = payload;
   return { task: 'partner', key: `${partner} ${due}`, queue: queueOf(partner, host, perHost), payload };
-}
-
-export function hostOf({ config }: FleetMember): string {
-  return new URL(config.partner.url).hostname;
 }
 
 /** Replaces the host of a partner whose host is not known. */
