@@ -16,6 +16,7 @@ import {
   counted,
   decisiveProbe,
   describeBytes,
+  gotOf,
   headline,
   judgedLine,
   numbers,
@@ -171,7 +172,7 @@ function causeEntry(group: Group, number: number, own: OwnTexts): Entry {
   const fix = fixOf(group, own);
   const [first] = members;
   const seen =
-    diagnosis === null && first !== undefined && title === ourTitle(group)
+    diagnosis === null && first !== undefined && !mayQuote(group)
       ? own.sent(first.cause ?? (first.reason || first.observed))
       : '';
   const shown = members.slice(0, MAX_CHECKS).map(checkFields);
@@ -215,11 +216,15 @@ function namedCause(group: Group, number: number, own: OwnTexts): Entry {
   };
 }
 
+/** Whether the title of a group may quote the endpoint: that of several checks says what was observed. */
+function mayQuote({ diagnosis, kind, members }: Group): boolean {
+  return diagnosis === null && members.length > 1 && kind !== 'inconclusive' && kind !== 'harness-error';
+}
+
 function titleIn(group: Group, own: OwnTexts): Text {
-  const { diagnosis, kind, members } = group;
+  const { diagnosis } = group;
   if (diagnosis !== null) return own.of(diagnosis.fault, diagnosis.title);
-  // The common title of several checks may quote the endpoint.
-  return members.length > 1 && (kind === 'failure' || kind === 'warning') ? own.sent(titleOf(group)) : ourTitle(group);
+  return mayQuote(group) ? own.sent(titleOf(group)) : ourTitle(group);
 }
 
 function ourTitle(group: Group): string {
@@ -236,13 +241,6 @@ function fixOf({ diagnosis, kind, members: [first] }: Group, own: OwnTexts): Tex
 
 function checkFields(result: ScenarioResult) {
   return { id: result.id, expected: result.expected, got: gotOf(result) };
-}
-
-/** Returns the received status, or a short code for the outcome; otherwise the verdict. */
-function gotOf({ answered, observed, outcome = '', verdict }: ScenarioResult): string {
-  const status = answered?.status ?? (/^\d{3}$/.test(observed) ? observed : null);
-  if (status !== null) return `${status}`;
-  return outcome !== 'seen' && /^[\w -]{1,40}$/.test(outcome) ? outcome : verdict;
 }
 
 /** Renders one cause: the reason, the fix and all its checks. */

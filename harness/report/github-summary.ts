@@ -2,10 +2,9 @@
 
 import { visible } from '../../contract/visible.ts';
 import { type Cause, causesOf, groupBy } from './causes.ts';
-import { scoredAndUnknown } from './github.ts';
 import { counted } from './layout.ts';
 import type { Diagnosis, ResultDocument, ScenarioResult } from './result-document.ts';
-import { failsTheRun, isScored } from './verdict.ts';
+import { failsTheRun, isScored, scoredAndUnknown } from './verdict.ts';
 import {
   caveats,
   closeness,

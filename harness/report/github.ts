@@ -4,8 +4,8 @@ import { visible } from '../../contract/visible.ts';
 import { type Cause, causesOf } from './causes.ts';
 import { renderHuman } from './human.ts';
 import { counted, type ReportOptions } from './layout.ts';
-import type { ResultDocument, ScenarioResult } from './result-document.ts';
-import { exitCodeOf, failsTheRun, isScored } from './verdict.ts';
+import type { ResultDocument } from './result-document.ts';
+import { exitCodeOf, failsTheRun, scoredAndUnknown } from './verdict.ts';
 import { caveats, headline, judgedLine, namesOf, numbers } from './wording.ts';
 
 /** Renders the log of a step: a folded group per cause, the annotations, and the terminal report without commands. */
@@ -28,11 +28,6 @@ function group({ diagnosis, members, title }: Cause): string {
     ...[...lines, `Fix: ${diagnosis?.fix ?? first.fix}`].map((line) => shortened(line, MAX_LINE)),
     '::endgroup::\n',
   ].join('\n');
-}
-
-/** Returns the results that count for the verdict and are not known failures. */
-export function scoredAndUnknown(document: ResultDocument): ScenarioResult[] {
-  return document.results.filter((result) => isScored(document, result) && result.known === null);
 }
 
 /** GitHub shows at most ten errors and ten warnings of a step, some of which are always written. */

@@ -5,7 +5,7 @@ import { changesSince } from './comparison-wording.ts';
 import { renderDetails, renderGroups } from './human-details.ts';
 import { counted, createLayout, displayWidth, formatDuration, type Layout, type ReportOptions } from './layout.ts';
 import type { ResultDocument, ScenarioResult } from './result-document.ts';
-import { causesIn, decidingChecks, examplesOf, runCommandOf } from './shown-causes.ts';
+import { adviceOn, causesIn, decidingChecks, examplesOf, runCommandOf } from './shown-causes.ts';
 import { decisionOf, failsTheRun, isScored, withVerdict } from './verdict.ts';
 import {
   answerInWords,
@@ -186,53 +186,44 @@ function renderOmitted(document: ResultDocument, scored: readonly ScenarioResult
   ];
 }
 
-/** Renders the causes again, each with its fix and the command that checks it. */
+/**
+ * Renders the causes again, each with its fix and how to check it: with a command or, in a run that a test started,
+ * with the options of the test.
+ */
 function renderToDo(document: ResultDocument, causes: readonly Cause[], layout: Layout): string[] {
-  if (document.inProcess === true) return renderToDoInTest(causes, layout);
+  const inTest = document.inProcess === true;
   const run = runCommandOf(document);
   if (causes.length === 0) {
     const isGreen = document.partial && document.counts.pass > 0 && document.counts.inconclusive === 0;
-    return isGreen ? [layout.paint('Next', 'bold'), ...layout.command('  all       ', [run])] : [];
+    return isGreen && !inTest ? [layout.paint('Next', 'bold'), ...layout.command('  all       ', [run])] : [];
   }
   const shown = causes.slice(0, MAX_CAUSES);
-  const stack = shown.find(({ diagnosis }) => diagnosis?.stack != null)?.diagnosis?.stack;
+  const stack = inTest ? null : shown.find(({ diagnosis }) => diagnosis?.stack != null)?.diagnosis?.stack;
+  const check = (ids: readonly string[]) =>
+    inTest
+      ? [`     check  scenarios: [${ids.map((id) => `'${layout.safe(id)}'`).join(', ')}]`]
+      : layout.command('     check  ', [run, ...ids.map((id) => `--scenario ${id}`)]);
+  const list = [
+    ...layout.paragraph('', `To do${stack == null ? '' : `, with fixes for ${stack.name} (${stack.source})`}`, 'bold'),
+    ...shown.flatMap((cause, at) => {
+      const { fix } = adviceOn(cause);
+      return [
+        ...layout.paragraph(`  ${at + 1}. `, titleOf(cause), 'bold'),
+        ...(fix === '' ? [] : layout.paragraph('     fix    ', fix, 'cyan')),
+        ...check(decidingChecks(cause)),
+      ];
+    }),
+  ];
+  if (inTest) return list;
   const failing = causes.filter(({ members }) =>
     members.some((member) => failsTheRun(member.verdict, document.strict)),
   ).length;
   const explained = causes.find(({ diagnosis }) => diagnosis !== null && diagnosis.seen !== '')?.diagnosis?.fault;
   return [
-    ...layout.paragraph('', `To do${stack == null ? '' : `, with fixes for ${stack.name} (${stack.source})`}`, 'bold'),
-    ...shown.flatMap((cause, at) => {
-      const { diagnosis, members } = cause;
-      const fix = diagnosis?.fix ?? members[0]?.fix ?? '';
-      const ids = decidingChecks(cause).map((id) => `--scenario ${id}`);
-      return [
-        ...layout.paragraph(`  ${at + 1}. `, titleOf(cause), 'bold'),
-        ...(fix === '' ? [] : layout.paragraph('     fix    ', fix, 'cyan')),
-        ...layout.command('     check  ', [run, ...ids]),
-      ];
-    }),
+    ...list,
     ...(failing < 2 ? [] : layout.command('  all       ', [run, '--failed'])),
     // `explain` has more text only for faults in the dictionary.
     ...(explained === undefined ? [] : [`  more      hookproof explain ${layout.safe(explained)}`]),
-  ];
-}
-
-/** Renders the causes of a run that a test started: the test's options, not a command, select the checks of a cause. */
-function renderToDoInTest(causes: readonly Cause[], layout: Layout): string[] {
-  if (causes.length === 0) return [];
-  return [
-    layout.paint('To do', 'bold'),
-    ...causes.slice(0, MAX_CAUSES).flatMap((cause, at) => {
-      const { diagnosis, members } = cause;
-      const fix = diagnosis?.fix ?? members[0]?.fix ?? '';
-      const ids = decidingChecks(cause).map((id) => `'${layout.safe(id)}'`);
-      return [
-        ...layout.paragraph(`  ${at + 1}. `, titleOf(cause), 'bold'),
-        ...(fix === '' ? [] : layout.paragraph('     fix    ', fix, 'cyan')),
-        `     check  scenarios: [${ids.join(', ')}]`,
-      ];
-    }),
   ];
 }
 

@@ -34,7 +34,7 @@ export { createRedactor, type NamedSecret, type Redactor } from './redactor.ts';
 export type { Reporter } from './reporters.ts';
 export { eventSchema, resultSchema } from './result-document.ts';
 export { renderRound } from './round.ts';
-export { causesIn } from './shown-causes.ts';
+export { causesIn, gotOf } from './shown-causes.ts';
 export { certificateInWords, EVENT_SIGNS, STATE_SIGNS, trafficInWords } from './standing-wording.ts';
 export { describeBytes } from './visible.ts';
 export { caveats, closeness, headline, judgedLine, numbers } from './wording.ts';

@@ -10,7 +10,7 @@ import { escapeCharacter } from '../../contract/visible.ts';
 import { groupBy, titleOf } from './causes.ts';
 import { details, incompleteness, message, type TestOutcome, testOutcomeOf, whySkipped } from './outcome.ts';
 import type { ResultDocument, ScenarioResult } from './result-document.ts';
-import { aboutCause, causesIn } from './shown-causes.ts';
+import { adviceOn, causesIn } from './shown-causes.ts';
 import { closeness, namesOf, verifiableIn } from './wording.ts';
 
 /**
@@ -83,7 +83,7 @@ function causeProperties(document: ResultDocument): Property[] {
   const found = causes.flatMap((cause, at): Property[] => {
     const name = `cause.${at + 1}`;
     const { diagnosis, members } = cause;
-    const { fix, why } = aboutCause(cause);
+    const { fix, why } = adviceOn(cause);
     return [
       [name, `${titleOf(cause)}${diagnosis === null ? '' : ` (${closeness(diagnosis)})`}`],
       [`${name}.mistake`, diagnosis?.mistake ?? ''],

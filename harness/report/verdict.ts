@@ -37,6 +37,11 @@ export function isScored({ scoring }: Pick<ResultDocument, 'scoring'>, { id }: P
   return scoring?.notScored.includes(id) !== true;
 }
 
+/** Returns the results that count for the verdict and are not known failures. */
+export function scoredAndUnknown(document: Pick<ResultDocument, 'results' | 'scoring'>): ScenarioResult[] {
+  return document.results.filter((result) => result.known === null && isScored(document, result));
+}
+
 /** Whether a check with this verdict fails the run, unless the baseline contains it. */
 export function failsTheRun(verdict: ScenarioResult['verdict'], strict: boolean): boolean {
   return verdict === 'fail' || (strict && verdict === 'warn');

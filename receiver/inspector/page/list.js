@@ -244,11 +244,6 @@ export function createFilters(onChange) {
     offerAlarms(isProxy) {
       buttons.get('alarms').button.hidden = !isProxy;
     },
-    showAlarms() {
-      search.value = '';
-      for (const select of Object.values(selects)) select.value = '';
-      set({ outcome: 'alarms', kind: '', reason: '', query: '' });
-    },
     /** Updates the counts and the choices of kind and reason. */
     update(deliveries) {
       newest = deliveries[0]?.id;
@@ -263,10 +258,11 @@ export function createFilters(onChange) {
       search.value = '';
       set({ query: '' });
     },
-    reset() {
+    /** Removes all filters, but for an outcome if one is given. */
+    reset(outcome = '') {
       search.value = '';
       for (const select of Object.values(selects)) select.value = '';
-      set({ outcome: '', kind: '', reason: '', query: '' });
+      set({ outcome, kind: '', reason: '', query: '' });
     },
   };
 }

@@ -76,7 +76,7 @@ function showAlarms() {
   why.textContent = parts.flatMap(([number, alarm]) => (number === 0 ? [] : `${number} ${alarm}`)).join(', ');
 }
 find('alarms').lastElementChild.addEventListener('click', () => {
-  filters.showAlarms();
+  filters.reset('alarms');
   list.focusChosen();
 });
 

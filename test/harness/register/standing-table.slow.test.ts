@@ -112,7 +112,7 @@ it.skipIf(server === null)('allows nothing once the certificate has expired, wit
   await refresh();
   expect(await believed('old')).toMatchObject({ state: 'certified', until: expect.any(String) });
   expect(await believed('old', timeIn(2))).toMatchObject({ state: 'expired', until: null });
-  // Nobody can move the expiry: it is signed.
+  // The expiry is signed, so nobody can move it.
   await pool.query("UPDATE hookproof_standing SET until = now() + interval '10 years' WHERE partner = 'old'");
   expect(await believed('old', timeIn(2))).toMatchObject({ state: 'expired', until: null });
 });
