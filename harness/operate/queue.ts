@@ -5,6 +5,7 @@
  * good. Jobs of one `queue` run one after the other, over all workers.
  */
 import { EventEmitter } from 'node:events';
+import type { Task as EngineTask } from 'graphile-worker';
 import type { Pool, PoolClient } from 'pg';
 import { loadOptional } from '../../contract/optional-package.ts';
 
@@ -15,6 +16,7 @@ const MAX_STARTS = 25;
 const MAX_ERRORS = 5;
 /** A job is announced, so that polling is for those that have waited for a time or for their queue. */
 const POLL_MS = 1000;
+const MINUTE_MS = 60_000;
 
 export interface NewJob {
   readonly task: string;
@@ -70,6 +72,14 @@ SELECT count(${SCHEMA}.add_job(task, payload => payload, queue_name => queue, ru
   job_key => key, job_key_mode => $3))
 FROM json_to_recordset($1) AS job (task text, key text, payload json, queue text, "runAt" timestamptz)`;
 
+/**
+ * One job for the next minute, whoever asks and how often. A job that waits keeps its time, one that runs gets a
+ * successor, and one that has failed begins again.
+ */
+const NEXT_MINUTE = `
+SELECT FROM ${SCHEMA}.add_job($1, queue_name => $1, run_at => date_trunc('minute', now()) + interval '1 minute',
+  max_attempts => 1, job_key => $1, job_key_mode => 'preserve_run_at')`;
+
 const engine = () => loadOptional('graphile-worker', () => import('graphile-worker'));
 
 /** Creates or updates the schema of the queue. */
@@ -94,56 +104,55 @@ export async function replaceJob(client: Pool | PoolClient, job: NewJob): Promis
   await client.query(ADD, [JSON.stringify([job]), MAX_STARTS, 'replace']);
 }
 
-/** Starts workers. `everyMinute` names the task that one of all workers runs each minute. */
+/**
+ * Starts workers. `everyMinute` names the task that one of all workers runs at the beginning of each minute.
+ *
+ * The engine could do that itself, but an error of the database at that moment would then end the process: it leaves
+ * the promise of its crontab without a handler.
+ */
 export async function startWorkers(
   pool: Pool,
   tasks: Tasks,
   { concurrency, everyMinute }: { readonly concurrency: number; readonly everyMinute: string },
 ): Promise<RunningWorkers> {
-  const { Logger, parseCronItems, run } = await engine();
+  const { Logger, runTaskList } = await engine();
   const events = new EventEmitter();
   const ids: string[] = [];
   const oneEnded = new Promise<void>((resolve) => events.once('worker:stop', () => resolve()));
   events.on('worker:create', ({ worker }: { worker: { workerId: string } }) => ids.push(worker.workerId));
   const options = {
-    jobKey: everyMinute,
-    jobKeyMode: 'replace' as const,
-    maxAttempts: 1,
-    queueName: everyMinute,
-    backfillPeriod: 0,
+    schema: SCHEMA,
+    concurrency,
+    pollInterval: POLL_MS,
+    noHandleSignals: true,
+    // Results and errors are in the tables; the engine's own lines would show payloads and stacks.
+    logger: new Logger(() => () => {}),
+    events,
   };
-  const runner = await run(
-    {
-      pgPool: pool,
-      schema: SCHEMA,
-      concurrency,
-      pollInterval: POLL_MS,
-      noHandleSignals: true,
-      // Results and errors are in the tables; the engine's own lines would show payloads and stacks.
-      logger: new Logger(() => () => {}),
-      events,
-      taskList: Object.fromEntries(
-        Object.entries(tasks).map(([name, task]) => [
-          name,
-          async (payload, { job }) => {
-            const { attempts, id, job_queue_id: queueId, key, locked_by: worker } = job;
-            const queue = queueId === null ? null : await queueName(pool, queueId);
-            await task({ id, task: name, key, queue, attempts, worker: worker ?? '', payload });
-          },
-        ]),
-      ),
+  const list = Object.entries(tasks).map(([name, task]): [string, EngineTask] => [
+    name,
+    async (payload, { job }) => {
+      const { attempts, id, job_queue_id: queueId, key, locked_by: worker } = job;
+      const queue = queueId === null ? null : await queueName(pool, queueId);
+      await task({ id, task: name, key, queue, attempts, worker: worker ?? '', payload });
     },
-    undefined,
-    parseCronItems([{ task: everyMinute, match: '* * * * *', identifier: everyMinute, options }]),
-  );
-  const all = runner.promise.then(
+  ]);
+  const workers = runTaskList(options, Object.fromEntries(list), pool);
+  // While the database is away, nothing is added. The next minute tries again.
+  const addNext = () => void pool.query(NEXT_MINUTE, [everyMinute]).catch(() => {});
+  addNext();
+  const timer = setInterval(addNext, MINUTE_MS);
+  const all = Promise.resolve(workers.promise).then(
     () => {},
     () => {},
   );
   return {
     ids,
     ended: Promise.race([all, oneEnded]),
-    stop: () => runner.stop().catch(() => {}),
+    stop: async () => {
+      clearInterval(timer);
+      await workers.gracefulShutdown().catch(() => {});
+    },
   };
 }
 

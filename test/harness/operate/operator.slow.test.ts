@@ -2,7 +2,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { Pool } from 'pg';
-import { afterEach, expect, inject, it } from 'vitest';
+import { afterEach, expect, inject, it, vi } from 'vitest';
 import {
   addJobs,
   countJobs,
@@ -25,6 +25,7 @@ const HELD = new URL('held-worker.ts', import.meta.url).pathname;
 
 const clean: (() => unknown)[] = [];
 afterEach(async () => {
+  vi.useRealTimers();
   for (const one of clean.splice(0).toReversed()) await one();
 });
 
@@ -35,12 +36,17 @@ async function queueOn(url: string): Promise<Pool> {
 }
 
 /** A worker in this process. */
-function work(url: string, partner: (job: Job, session: Session) => Promise<void>, leaseTimes = LONG) {
+function work(
+  url: string,
+  partner: (job: Job, session: Session) => Promise<void>,
+  leaseTimes = LONG,
+  plan = async () => {},
+) {
   const stop = new AbortController();
   const ended = operate({
     url,
     concurrency: 4,
-    tasks: (session) => ({ plan: async () => {}, partner: (job) => partner(job, session) }),
+    tasks: (session) => ({ plan, partner: (job) => partner(job, session) }),
     kill: () => {},
     signal: stop.signal,
     log: () => {},
@@ -148,6 +154,8 @@ it.skipIf(server === null)('gives the job of a killed worker to another one', as
 });
 
 it.skipIf(server === null)('ends its jobs when the database is away, and works again when it is back', async () => {
+  // The beginnings of minutes.
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   const own = await startPostgres();
   if (own === null) return;
   clean.push(() => own.remove());
@@ -170,10 +178,35 @@ it.skipIf(server === null)('ends its jobs when the database is away, and works a
   );
   const { signal } = await (starts[0]?.promise ?? Promise.reject(new Error()));
   await own.kill();
+  vi.advanceTimersByTime(60_000);
   if (!signal.aborted) await once(signal, 'abort');
   await own.start();
   await starts[1]?.promise;
   await worker.end();
+});
+
+it.skipIf(server === null)('plans once a minute, whatever the number of workers', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  const url = await newDatabase(server ?? '');
+  const pool = await queueOn(url);
+  const first = signalled();
+  const plan = async () => first.done();
+  const waiting = async () => {
+    const select = `
+SELECT run_at = date_trunc('minute', run_at) AS whole, run_at > now() AND run_at <= now() + interval '1 minute' AS next
+FROM hookproof_queue._private_jobs WHERE key = 'plan' AND locked_at IS NULL`;
+    return (await pool.query(select)).rows;
+  };
+  work(url, async () => {}, LONG, plan);
+  work(url, async () => {}, LONG, plan);
+  await first.promise;
+  await vi.waitFor(async () => {
+    vi.advanceTimersByTime(60_000);
+    expect(await waiting()).toEqual([{ whole: true, next: true }]);
+  });
+  await pool.query("UPDATE hookproof_queue._private_jobs SET attempts = max_attempts WHERE key = 'plan'");
+  vi.advanceTimersByTime(60_000);
+  await vi.waitFor(async () => expect((await deadLetters(pool)).length).toBe(0));
 });
 
 it.skipIf(server === null)('lists what has failed for good, and gives running jobs back when it stops', async () => {
