@@ -4,6 +4,9 @@
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
+import { transform } from 'esbuild';
 import type { FaultOutcomes } from '../../../harness/diagnose/fault-dictionary.ts';
 
 /** Every receiver is in one share. */
@@ -24,14 +27,33 @@ export function isInShare(name: string, share: number): boolean {
   return (createHash('sha256').update(name).digest()[0] ?? 0) % SHARES === share;
 }
 
-/** The names and ids in the tables that have changed since outcomes were last recorded, committed or not. */
+/**
+ * The names and ids in the tables whose code has changed since outcomes were last recorded, committed or not. A changed
+ * comment needs no run.
+ */
 export async function changedEntries(): Promise<ReadonlySet<string>> {
   // Lines with texts change without a run.
   const recorded = git('log', '-1', '--format=%H', '-G"outcomes":', '--', DICTIONARY);
-  const files = git('diff', '--name-only', '--diff-filter=d', recorded).split('\n');
-  const modules = files.filter((file) => TABLES.test(file)).map((file) => import(`../../../${file}`));
-  const exported = (await Promise.all(modules)).flatMap((module: object) => Object.values(module)).flat();
+  const modules = await Promise.all(
+    git('diff', '--name-only', '--diff-filter=d', '--no-renames', recorded)
+      .split('\n')
+      .filter((file) => TABLES.test(file))
+      .map(async (file) => {
+        const isNew = git('ls-tree', '--name-only', recorded, '--', file) === '';
+        if (!isNew && (await isSameCode(git('show', `${recorded}:${file}`), readFileSync(file, 'utf8')))) return {};
+        return import(pathToFileURL(file).href) as Promise<object>;
+      }),
+  );
+  const exported = modules.flatMap((module) => Object.values(module)).flat();
   return new Set(exported.flatMap((entry) => (isEntry(entry) ? [entry.name ?? entry.id ?? ''] : [])));
+}
+
+/** Whether two TypeScript texts differ at most in comments and white space. */
+export async function isSameCode(a: string, b: string): Promise<boolean> {
+  const [first, second] = await Promise.all(
+    [a, b].map((text) => transform(text, { loader: 'ts', minifyWhitespace: true, legalComments: 'none' })),
+  );
+  return first?.code === second?.code;
 }
 
 function isEntry(value: unknown): value is { readonly name?: string; readonly id?: string } {
