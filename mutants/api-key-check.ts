@@ -19,7 +19,7 @@ export interface KeyedDelivery {
   readonly req: Request;
   readonly res: Response<unknown, DeliveryState>;
   readonly next: NextFunction;
-  /** The header as the correct check reads it: an array when it is repeated. */
+  /** The header value as the correct check reads it. An array if the header is repeated. */
   readonly given: string | readonly string[] | undefined;
   readonly config: NonNullable<FaultParts['config']['apiKey']>;
 }
@@ -46,8 +46,8 @@ export function acceptWithoutCheck(accepts: (delivery: KeyedDelivery, parts: Fau
 }
 
 /**
- * Rejects a missing, an empty and a repeated header, and compares others with each key using `matches`. Exceptions are
- * answered 500.
+ * Rejects a missing, empty or repeated header. Compares any other with each key, using `matches`. An exception leads to
+ * a 500.
  */
 function compareKeys(matches: (given: string, key: string) => boolean): Replace {
   return handleSomeKeys(({ given, config }) => {
@@ -145,7 +145,7 @@ export const apiKeyCheckFaults = family<StageFault>(
       'Checks the API key after parsing, so a malformed delivery without a key gets 400',
       ({ correct }) =>
         (req, res, next) => {
-          // The signature is verified here, so that its own check is unchanged.
+          // Verifies the signature here, because this mutant must not change the check of the signature.
           correct.requireSignature(req, res, (refused) => {
             if (refused !== undefined) return next(refused);
             correct.parse(req, res, (failed) =>

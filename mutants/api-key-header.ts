@@ -1,4 +1,4 @@
-/** Mutants that take the API key from other places, and mutants that reject an invalid key incorrectly. */
+/** Mutants that read the API key from other places, and mutants that answer an invalid key incorrectly. */
 import type { Request } from 'express';
 import { checkApiKey } from '../receiver/check-api-key.ts';
 import { answer, refuse, refuseUnauthorized, required } from '../receiver/stages/stage.ts';
@@ -9,7 +9,7 @@ import { goOn, unverified } from './lenient-verifier.ts';
 
 type Reject = (delivery: KeyedDelivery, parts: FaultParts) => void;
 
-/** Checks correctly, but sends another rejection. */
+/** Checks the key correctly, but sends another rejection. */
 function rejectKeys(reject: Reject): StageFault['replace'] {
   return handleSomeKeys((delivery, parts) => {
     const { given, config } = delivery;
@@ -17,7 +17,7 @@ function rejectKeys(reject: Reject): StageFault['replace'] {
   });
 }
 
-/** Checks correctly, but sends another rejection for a missing key. */
+/** Checks the key correctly, but sends another rejection if the key is missing. */
 function rejectMissing(reject: Reject): StageFault['replace'] {
   return rejectKeys((delivery, parts) => {
     if (delivery.given === undefined) reject(delivery, parts);
@@ -44,7 +44,7 @@ function authorization(req: Request, scheme: string): string | undefined {
 export const apiKeyHeaderFaults = family<StageFault>(
   { ...KEY, mistake: 'key-from-other-place' },
   {
-    // Mutants that take the valid key from a place that was not agreed, or look it up too narrowly.
+    // Mutants that accept the valid key in a place that was not agreed, or do not find it in every valid spelling.
     'api-key-taken-from-query': [
       'Also takes the API key from the query of the URL',
       alsoTakenFrom(({ query }) => [query.api_key, query.key]),

@@ -1,4 +1,4 @@
-/** Helpers for the mutants of several stages: careless ways to read a payload and to record what was received. */
+/** Helpers for mutants of several stages: careless ways to read a payload and to remember earlier deliveries. */
 
 import type { Response } from 'express';
 import { type DeliveryState, refuse, required } from '../receiver/stages/stage.ts';
@@ -6,7 +6,7 @@ import type { StageFault } from './fault.ts';
 
 type Replacement = StageFault['replace'];
 
-/** A test of a value, usually of the payload itself. */
+/** A test of a value, usually of the whole payload. */
 export type Condition = (value: unknown) => boolean;
 
 /** Returns the field at a dotted path; undefined when it or a parent is missing. */
@@ -25,7 +25,7 @@ export function textAt(payload: unknown, path: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Returns the status of an order, otherwise that of another notification. */
+/** Returns the status of an order or of another notification. */
 export function statusOf(payload: unknown): unknown {
   return fieldAt(payload, 'data.metadata.orderStatus') ?? fieldAt(payload, 'data.status');
 }
@@ -40,7 +40,7 @@ export function isJson(body: Buffer): boolean {
   }
 }
 
-/** Matches when the value at one of these dotted paths is the expected one. A pattern matches only text. */
+/** Matches if the value at one of these dotted paths is the expected one. A pattern matches only text. */
 export function where(
   paths: string | readonly string[],
   expected: string | null | undefined | RegExp | Condition,
@@ -55,7 +55,7 @@ export function where(
 /** Matches any value except undefined. */
 export const isPresent: Condition = (value) => value !== undefined;
 
-/** Matches values on which a text function fails. */
+/** Matches values that are not text, on which text functions fail. */
 export const isNotText: Condition = (value) => typeof value !== 'string';
 
 /** Returns true for an object or a list. */
@@ -82,7 +82,9 @@ export function throwTypeError(why: string): never {
   throw new TypeError(why);
 }
 
-/** Yields every object and array in a value, the value first. Not recursive, because nesting may be deep. */
+/**
+ * Yields every object and array in a value, starting with the value itself. Not recursive, because nesting may be deep.
+ */
 export function* containersIn(value: unknown): Generator<object> {
   const open = [value];
   while (open.length > 0) {
@@ -93,7 +95,7 @@ export function* containersIn(value: unknown): Generator<object> {
   }
 }
 
-/** Matches a value when it, or any object or array in it, matches. */
+/** Matches a value if the value itself, or any object or array in it, matches. */
 export function hasContainer(such: (container: object) => boolean): Condition {
   return (value) => {
     for (const container of containersIn(value)) if (such(container)) return true;
@@ -115,14 +117,14 @@ export function refusing(such: Condition, status = 400): Replacement {
       such(required(res, 'payload')) ? refuse(res, status, 'not-accepted') : correct.validate(req, res, next);
 }
 
-/** Replaces `validate`: throws before the validation of matching payloads, and when the condition throws. */
+/** Replaces `validate`: throws before it validates a matching payload, and if the condition itself throws. */
 export function throwBefore(error: string, such: Condition): Replacement {
   return ({ correct }) =>
     (req, res, next) =>
       such(required(res, 'payload')) ? throwTypeError(error) : correct.validate(req, res, next);
 }
 
-/** Replaces `validate`: throws after the validation of matching payloads, and when the condition throws. */
+/** Replaces `validate`: throws after it has validated a matching payload, and if the condition itself throws. */
 export function throwAfter(error: string, such: Condition): Replacement {
   return ({ correct }) =>
     (req, res, next) =>
@@ -139,12 +141,15 @@ export function crashWhen(such: Condition): Replacement {
       such(required(res, 'payload')) ? crash(100) : correct.validate(req, res, next);
 }
 
-/** Decides before a notification is stored: a status rejects it, undefined accepts it, an exception is answered 500. */
+/**
+ * Decides about a notification before it is stored. A status rejects the notification, undefined accepts it, and an
+ * exception leads to a 500.
+ */
 export type Guard = (payload: unknown) => number | undefined | Promise<number | undefined>;
 
 export const idOf = (payload: unknown) => String(fieldAt(payload, 'id'));
 
-/** Replaces `store`: a guard decides about every notification with a new id; duplicates are accepted. */
+/** Replaces `store`: a guard decides about every notification with a new id. Duplicates are accepted. */
 export function guardNew(makeGuard: () => Guard): Replacement {
   return ({ correct }) => {
     const guard = makeGuard();
@@ -167,7 +172,9 @@ export function guardNew(makeGuard: () => Guard): Replacement {
   };
 }
 
-/** Replaces `store`: `collide` decides about a notification whose key is known; an undefined key is not recorded. */
+/**
+ * Replaces `store`: `collide` decides about a notification whose key is already known. Undefined keys are not recorded.
+ */
 export function uniqueBy(keyOf: (payload: unknown) => string | undefined, collide: () => number): Replacement {
   return guardNew(() => {
     const keys = new Set<string>();
@@ -181,7 +188,7 @@ export function uniqueBy(keyOf: (payload: unknown) => string | undefined, collid
   });
 }
 
-/** Throws the error of an insert whose key already exists. */
+/** Throws the database error for an insert whose key already exists. */
 export function throwDuplicateKey(): never {
   throwTypeError('duplicate key value violates unique constraint');
 }

@@ -1,4 +1,4 @@
-/** Mutants with two configured credentials that do not require both. */
+/** Mutants for which both credentials are configured, but which do not require both. */
 import { checkApiKey } from '../receiver/check-api-key.ts';
 import { refuseUnauthorized, requestHeader, required, type Stage } from '../receiver/stages/stage.ts';
 import { verifySignature } from '../receiver/verify-signature.ts';
@@ -30,7 +30,7 @@ function stagesAfterChecks({ checkContentType, parse, validate, store, reply }: 
   };
 }
 
-/** Replaces the first check with one of both credentials, which skips the second. */
+/** Replaces the first check with a decision about both credentials. The second check is skipped. */
 function decideTogether(accepts: (credentials: Credentials) => boolean): StageFault['replace'] {
   return ({ correct, config }) => {
     const { signing, apiKey } = config;

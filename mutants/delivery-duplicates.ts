@@ -47,8 +47,8 @@ function countDuplicates(
 }
 
 /**
- * Fails simultaneous notifications with the same key with a database error; the work takes `workMs`. An undefined key
- * never conflicts.
+ * Answers concurrent notifications with the same key with a database error. `workMs` is the duration of the work. An
+ * undefined key never conflicts.
  */
 function failConcurrently(keyOf: (payload: unknown) => string | undefined, workMs: number): () => Guard {
   return () => {
@@ -66,8 +66,8 @@ function failConcurrently(keyOf: (payload: unknown) => string | undefined, workM
 }
 
 /**
- * Claims an id before the delivery has passed every check, and does not release it on rejection. Later deliveries with
- * that id are rejected, except duplicates of an accepted one.
+ * Claims an id before the delivery has passed every check, and keeps the claim if the delivery is rejected. Later
+ * deliveries with this id are rejected, except duplicates of an accepted one.
  */
 function claimId(idFrom: (res: Response<unknown, DeliveryState>) => string | undefined, then: Stage): Stage {
   const claims = new Map<string, Promise<boolean>>();

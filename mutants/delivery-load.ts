@@ -20,8 +20,8 @@ import {
 const QUIET_MS = 6;
 
 /**
- * Holds requests on new connections until the burst ends, and numbers the requests in progress from 1; a request on a
- * used connection gets 0. This makes the numbers independent of the speed of the machine.
+ * Holds requests on new connections until the burst ends, and numbers the requests in progress from 1. A request on a
+ * used connection gets 0. The numbers therefore do not depend on the speed of the machine.
  */
 function numberBursts(): (req: Request, res: Response) => Promise<number> {
   const known = new WeakSet<Socket>();
@@ -46,7 +46,7 @@ function numberBursts(): (req: Request, res: Response) => Promise<number> {
   };
 }
 
-/** Replaces `accept`: `turnAway` answers simultaneous requests beyond the fifteenth. */
+/** Replaces `accept`: `turnAway` answers concurrent requests beyond the fifteenth. */
 function allowFifteen(turnAway: Handle): StageFault['replace'] {
   return (parts) => {
     const placeOf = numberBursts();
@@ -55,7 +55,7 @@ function allowFifteen(turnAway: Handle): StageFault['replace'] {
   };
 }
 
-/** Stores valid deliveries, but answers with `fail` when `isFailing` returns true for their number. */
+/** Stores valid deliveries, but answers with `fail` if `isFailing` returns true for their number. */
 function failStored(isFailing: (count: number) => boolean, fail: Handle): StageChange {
   const replace: StageFault['replace'] = (parts) => {
     let stored = 0;
@@ -71,7 +71,7 @@ const everyNth = (n: number, fail: Handle) => failStored((count) => count % n ==
 
 const afterStored = (n: number, fail: Handle) => failStored((count) => count > n, fail);
 
-/** Longer than any sender waits. */
+/** Longer than any sender waits, in milliseconds. */
 const TOO_LATE_MS = 11_000;
 
 /** Answers too late to the notifications for which `isLate` returns true. */
@@ -85,7 +85,7 @@ function replyLate(isLate: (payload: unknown) => boolean): StageChange {
   return { stage: 'reply', replace };
 }
 
-/** Calls `broken` with the number of bytes received when a request ends before its body is complete. */
+/** Calls `broken` with the number of received bytes if a request ends before its body is complete. */
 function whenCutOff(broken: (bytes: number, parts: FaultParts) => void): StageFault['replace'] {
   return (parts) => (req, res, next) => {
     let bytes = 0;
@@ -150,7 +150,7 @@ export const deliveryLoadFaults = family<StageFault>(
             inFlight -= 1;
           });
           if (inFlight > 1) return refuse(res, 503, 'busy');
-          // Simulates work: without it, no two requests would be in progress at the same time.
+          // Simulates work. Without it, no two requests would be in progress at the same time.
           await delay(2);
           return correct.accept(req, res, next);
         };

@@ -1,4 +1,4 @@
-/** Mutants that require an order of deliveries, and mutants that keep state per connection. */
+/** Mutants that require deliveries in a certain order, and mutants that keep state per connection. */
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { refuse, refuseUnauthorized, required } from '../receiver/stages/stage.ts';
@@ -18,7 +18,7 @@ interface Update {
   readonly isSell: boolean;
 }
 
-/** Returns the transaction update in a notification; null when it concerns no transaction. */
+/** Returns the transaction update in a notification. Null if the notification concerns no transaction. */
 function updateIn(payload: unknown): Update | null {
   const kind = String(fieldAt(payload, 'type'));
   const transactionId = fieldAt(payload, 'data.transactionId');
@@ -33,7 +33,7 @@ function updateIn(payload: unknown): Update | null {
   };
 }
 
-/** Answers updates that contradict the last one of their transaction with this status, and records the others. */
+/** Rejects with this status updates that contradict the last update of their transaction. Records all others. */
 function refuseUpdate(
   isRefused: (update: Update, last: Update | undefined) => boolean,
   status = 409,
@@ -53,8 +53,8 @@ function refuseUpdate(
 type Test = (at: (path: string) => unknown) => boolean;
 
 /**
- * Answers 409 to data for which `isRefused` returns true, when it follows data with the same value at `key` for which
- * `isEnd` returns true.
+ * Answers 409 if `isRefused` returns true for the data of a notification, and `isEnd` returned true for earlier data
+ * with the same value at `key`.
  */
 export function refuseAfter(key: string, isEnd: Test, isRefused: Test): StageFault['replace'] {
   return guardNew(() => {
@@ -67,7 +67,10 @@ export function refuseAfter(key: string, isEnd: Test, isRefused: Test): StageFau
   });
 }
 
-/** Runs the correct stage, but after it has answered, `turnAway` answers the next request on the connection. */
+/**
+ * Runs the correct stage. After this stage has answered a request, `turnAway` answers the next request on the
+ * connection.
+ */
 function affectNext(stage: 'parse' | 'validate' | 'requireSignature', turnAway: Handle): StageChange {
   const replace: StageFault['replace'] = (parts) => {
     const stained = new WeakSet<Socket>();
@@ -96,7 +99,7 @@ const orders = family<StageFault>(
           if (update === null || update.kind !== 'CAAS') return undefined;
           const before = transactions.get(update.transactionId) ?? 0;
           const rank = RANKS.indexOf(update.status);
-          // Simulates the duration of a database transaction, whose result later ones do not see yet.
+          // Simulates a database transaction that takes time: later transactions do not see its result yet.
           if (update.status !== 'COMPLETED') await delay(20);
           if (rank >= 0 && rank < before) return 409;
           transactions.set(update.transactionId, rank);
@@ -282,7 +285,7 @@ const connections = family<StageFault>(
         const buffers = new WeakMap<Socket, Buffer>();
         return rewriteBody((body, { socket }) => {
           const before = buffers.get(socket);
-          // Smaller bodies do not use the shared buffer.
+          // Smaller bodies are not read into the shared buffer.
           if (body.length >= 8192) buffers.set(socket, body);
           if (body.length >= 8192 || before === undefined) return body;
           buffers.delete(socket);

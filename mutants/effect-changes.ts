@@ -1,4 +1,4 @@
-/** Helpers for the mutants of the effects, which change what the reference receiver does with notifications. */
+/** Helpers for mutants of the effects. They change what the reference receiver does with notifications. */
 import type { Handled } from '../contract/effects.ts';
 import { type ReceivedNotification, readNotification } from '../contract/index.ts';
 import type { Pipeline } from '../receiver/create-receiver.ts';
@@ -17,7 +17,7 @@ export function isOrder({ kind }: Handled): boolean {
   return kind === 'CAAS_BUY' || kind === 'CAAS_SELL';
 }
 
-/** Records another effect of each notification, or none when `change` returns null. */
+/** Records another effect for each notification, or none if `change` returns null. */
 export function changing(
   change: (effect: Effect, notification: ReceivedNotification) => Effect | null | Promise<Effect | null>,
 ): Replace {
@@ -29,17 +29,17 @@ export function changing(
   });
 }
 
-/** Records other values of each notification. */
+/** Records other values for each notification. */
 export function changingValues(change: (handled: Handled, notification: ReceivedNotification) => Handled): Replace {
   return changing(({ handled, place }, notification) => ({ handled: change(handled, notification), place }));
 }
 
-/** Does not handle these notifications. */
+/** Does not handle the notifications for which `isLost` returns true. */
 export function losing(isLost: (handled: Handled, notification: ReceivedNotification) => boolean): Replace {
   return changing((effect, notification) => (isLost(effect.handled, notification) ? null : effect));
 }
 
-/** Handles each notification itself before the answer, instead of the inbox and the handlers. */
+/** Handles each notification before answering it, instead of using the inbox and the handlers. */
 export function handlingAtOnce(
   make: (apply: Parameters<Replace>[0]['apply']) => (effect: Effect, body: Buffer) => unknown,
 ): Replace {
@@ -60,7 +60,7 @@ export function handlingAtOnce(
 
 type StageArguments = Parameters<Stage>;
 
-/** Handles what the stage accepts, and what it rejects when `isHandled` returns true for it. */
+/** Handles what the stage accepts, and also what it rejects, if `isHandled` returns true. */
 export function handlingRejected(
   stage: keyof Pipeline,
   isHandled: (...parts: [body: Buffer, ...StageArguments]) => boolean = () => true,
@@ -83,7 +83,7 @@ export function handlingRejected(
   });
 }
 
-/** Returns the effect of an unchecked delivery body; null when it has no id. */
+/** Returns the effect of a delivery whose body was not checked. Null if the body has no id. */
 export function unverifiedEffect({ rawBody: body }: DeliveryState): Effect | null {
   if (body === undefined) return null;
   const payload = unverified({ body });
@@ -93,7 +93,7 @@ export function unverifiedEffect({ rawBody: body }: DeliveryState): Effect | nul
   return typeof id === 'string' && id !== '' ? bareEffect(id) : null;
 }
 
-/** Creates an effect of which only the id is known. */
+/** Creates an effect for which only the id is known. */
 export function bareEffect(notification: string): Effect {
   return { handled: { notification }, place: { rank: 0, at: 0 } };
 }

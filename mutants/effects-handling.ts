@@ -1,4 +1,4 @@
-/** Mutants that handle a notification never, more than once, or although it was rejected. */
+/** Mutants that do not handle a notification, handle it more than once, or handle it although they rejected it. */
 import { createHash, randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -22,7 +22,7 @@ import { family } from './family.ts';
 import type { EffectFault } from './fault.ts';
 import { signed } from './lenient-verifier.ts';
 
-/** Milliseconds of work that let two handlers overlap, and that a restart interrupts. */
+/** Duration of work, in milliseconds: long enough for two handlers to overlap, and for a restart to interrupt it. */
 const WORK_MS = 25;
 const LONG_WORK_MS = 500;
 const SLOW_WORK = { concurrency: 1000 };
@@ -276,7 +276,7 @@ const twice = family<EffectFault>(
   },
 );
 
-/** Mutants that handle rejected deliveries. A forger needs no answer. */
+/** Mutants that handle rejected deliveries. An attacker does not need a positive answer. */
 const rejected = family<EffectFault>(
   { ...EFFECT, mistake: 'handled-before-checks' },
   {
@@ -399,7 +399,7 @@ const rejected = family<EffectFault>(
           stages: ({ correct }) => ({
             requireSignature: (req, res, next) => {
               const update = unverifiedEffect(res.locals)?.handled;
-              // The record in memory holds the same object.
+              // The effects record in memory contains the same object, so this changes the record.
               Object.assign(rows.get(update?.notification ?? '')?.handled ?? {}, update);
               return correct.requireSignature(req, res, next);
             },

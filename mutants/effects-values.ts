@@ -8,7 +8,7 @@ import type { EffectFault } from './fault.ts';
 
 type Convert = (atomic: string, decimals: number) => string;
 
-/** Converts the amount of a deposit of an asset with known decimals. */
+/** Converts the amount of a deposit, if the decimals of its asset are known. */
 function converting(convert: Convert): EffectFault['replace'] {
   return changingValues((handled, notification) => {
     if (notification.kind !== 'CAAS_BLOCKCHAIN' || handled.amount == null) return handled;
@@ -17,7 +17,7 @@ function converting(convert: Convert): EffectFault['replace'] {
   });
 }
 
-/** Prints numbers as decimal libraries do: with an exponent below 1e-6 and from 1e21 on. */
+/** Prints a number as decimal libraries do: with an exponent if it is below 1e-6, or at least 1e21. */
 const withExponent: Convert = (atomic, decimals) => {
   const digits = atomic.replace(/^0+(?=.)/, '');
   const exponent = digits.length - 1 - decimals;

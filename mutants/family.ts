@@ -1,12 +1,12 @@
 import type { MistakeId } from '../contract/mistakes/index.ts';
 import type { Fault } from './fault.ts';
 
-/** What a row replaces: the stage, or what a mutant of the connection, the effects or the log changes instead. */
+/** What a row replaces: a stage or, for a mutant of the connection, the effects or the log, what it changes instead. */
 type Replaces<F extends Fault> = F extends { readonly replace: infer Replace } ? Replace | Partial<F> : Partial<F>;
 
 /**
- * A mutant as a row under its stable name: the defect as behaviour of the receiver, the replaced stage, and its mistake
- * and other fields when they differ from those of the family.
+ * A mutant as a row under its stable name: the defect as behaviour of the receiver and the replaced stage. The mistake
+ * and other fields are given only if they differ from those of the family.
  */
 export type Row<F extends Fault> = readonly [
   title: string,

@@ -38,58 +38,67 @@ interface FaultRow extends MistakeReference {
   readonly area: FaultArea;
   /** The fault as behaviour of the receiver, without a full stop: "Verifies the signature over re-serialised JSON". */
   readonly title: string;
-  /** False when neither the specification nor a ruling at level must forbids it. It may then only warn. */
+  /**
+   * False if neither the specification nor a ruling at level *must* forbids the fault. A check may then only warn about
+   * it.
+   */
   readonly forbidden?: false;
-  /** Features without which the fault is not visible. Default: those of its area. */
+  /** Features without which the fault cannot be observed. Default: those of its area. */
   readonly needs?: readonly ('hmac' | 'api-key' | 'https' | 'mtls' | 'rotation' | 'effects' | 'restart')[];
-  /** Set when the scenarios that detect it differ from run to run. Only those that fail in every run count. */
+  /** Set if the scenarios that detect the fault differ between runs. Only those that fail in every run count. */
   readonly comesAndGoes?: true;
   /** Another fault that no probe can distinguish from this one, with the reason. */
   readonly equivalentTo?: { readonly name: string; readonly reason: string };
 }
 
-/** What a replacement may use. */
+/** What a replaced stage may use. */
 export interface FaultParts {
   /** The correct stages, to call or to wrap. */
   readonly correct: Pipeline;
   readonly config: ReceiverConfig;
   readonly handling: Handling;
-  /** The secret after a rotation, if one follows. */
+  /** The secret that is valid after a rotation, if there is one. */
   readonly nextSecret: string | undefined;
-  /** The material for HTTPS, if it is served. */
+  /** The TLS material, if the receiver serves HTTPS. */
   readonly tls: ServerTls | undefined;
   /**
-   * Imitates an uncaught exception under a supervisor: closes every connection, does not listen for `downMs`, then
-   * listens again on the same port. `Infinity` stands for a process that is not restarted.
+   * Imitates an uncaught exception under a supervisor: closes every connection, does not listen for `downMs`
+   * milliseconds, then listens again on the same port. `Infinity` imitates a process that is not restarted.
    */
   readonly crash: (downMs: number) => void;
 }
 
-/** A mutant of one stage. `replace` is called once per started receiver, so state in its closure is per process. */
+/**
+ * A mutant of one stage. `replace` is called once for each started receiver, so the state in its closure belongs to one
+ * process.
+ */
 export interface StageFault extends FaultRow {
   readonly stage: keyof Pipeline;
   readonly replace: (parts: FaultParts) => Stage;
   /**
-   * Options of node:https. A mutant of the certificate check needs a handshake that accepts every client, because the
-   * handshake would otherwise reject it first.
+   * Options for node:https. The handshake of a mutant of the certificate check must accept every client. Otherwise, it
+   * would reject clients before the check.
    */
   readonly options?: TlsOptions;
 }
 
-/** A mutant of the connection: how it listens, what it requests from clients, which certificate it serves. */
+/**
+ * A mutant of the connection: of how the receiver listens, what it requests from clients, or which certificate it
+ * serves.
+ */
 export interface ConnectionFault extends FaultRow {
   readonly stage: 'connection';
   /** Options of node:https. */
   readonly options?: TlsOptions;
   /** Changes the server before it listens. */
   readonly server?: (server: Server, parts: FaultParts) => void;
-  /** Name of the faulty certificate that it serves. The caller supplies the material. */
+  /** Name of the faulty certificate that the mutant serves. The caller supplies the certificate and its key. */
   readonly certificate?: string;
 }
 
 /** What a mutant of the effects changes. Everything else is correct. */
 interface EffectChanges {
-  /** Replaces the handlers that record what each notification does. */
+  /** Replaces the handlers, which record the effect of each notification. */
   readonly handlers?: Handlers;
   readonly handling?: Partial<HandlingPolicy>;
   /** Replaces the inbox that survives a restart. */
@@ -99,7 +108,7 @@ interface EffectChanges {
 
 /**
  * A mutant in the handling of notifications, which only the effects window shows. `replace` is called for every
- * process, including after a restart, which the record survives.
+ * process, including after a restart. The effects record survives restarts.
  */
 export interface EffectFault extends FaultRow {
   readonly area: 'effects';
@@ -109,7 +118,7 @@ export interface EffectFault extends FaultRow {
   readonly options?: TlsOptions;
 }
 
-/** Settings that a receiver could log. A setting that is not configured is an empty string. */
+/** Settings that a receiver could log. Settings that are not configured are empty strings. */
 interface LoggedSettings {
   readonly secret: string;
   readonly apiKey: string;
@@ -120,15 +129,15 @@ interface LoggedSettings {
   readonly tlsKey: string;
 }
 
-/** What a mutant writes to its log, without the last line end. */
+/** What a mutant writes to its log. The final line end is added. */
 interface LogText {
-  /** Text written when it starts, including after a restart. */
+  /** Text written when the receiver starts, including after a restart. */
   readonly start?: string;
-  /** Text written when a delivery has ended; undefined writes nothing. */
+  /** Text written when a delivery has ended. Nothing is written if it is undefined. */
   readonly delivery?: (report: DeliveryReport) => string | undefined;
 }
 
-/** A mutant that answers and handles correctly, but whose log contains what it must not contain. */
+/** A mutant that answers and handles notifications correctly, but whose log reveals what a log must not contain. */
 export interface LogFault extends FaultRow {
   readonly area: 'log';
   readonly stage: 'log';

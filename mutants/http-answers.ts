@@ -7,10 +7,13 @@ import type { StageFault } from './fault.ts';
 import { rewriteBody } from './raw-body-replacements.ts';
 import { answerInvalidSignature, exceptFor, withAnswer, withReset } from './stage-changes.ts';
 
-/** Returns true for a body that exceeds the connection's buffers: it is in transit when an early answer is sent. */
+/**
+ * Returns true for a body larger than the buffers of the connection. It is still in transit when an early answer is
+ * sent.
+ */
 const isLarge = (req: IncomingMessage) => Number(req.headers['content-length']) > 256 * 1024;
 
-/** Mutants that answer with an incorrect status, whatever was checked. */
+/** Mutants that answer with an incorrect status, whatever the result of the checks. */
 const statuses = family<StageFault>(
   { area: 'http', stage: 'accept', mistake: 'same-answer-to-all' },
   {

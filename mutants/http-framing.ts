@@ -25,7 +25,7 @@ function intercept(
 
 /**
  * Reads the head of each request before Node's parser, which removes the whitespace around values. Returns the
- * lower-case names of the lines in a connection's last head that have no space after the colon.
+ * lower-case names of those lines in the last head of a connection that have no space after the colon.
  */
 function namesWithoutSpace(server: Server): (socket: Duplex) => readonly string[] {
   const found = new WeakMap<Duplex, readonly string[]>();
@@ -40,7 +40,7 @@ function namesWithoutSpace(server: Server): (socket: Duplex) => readonly string[
   return (socket) => found.get(socket) ?? [];
 }
 
-/** Replaces the handling of requests that the parser of the server rejects. */
+/** Replaces how the server handles requests that its parser rejects. */
 function onBrokenRequest(
   handle: (code: string | undefined, socket: Duplex, parts: FaultParts) => void,
 ): Pick<ConnectionFault, 'server'> {
@@ -181,7 +181,8 @@ const framing = family<StageFault | ConnectionFault>(
       'Answers 500 to a request whose target is an absolute URL',
       ({ correct }) =>
         (req, res, next) => {
-          // Throws TypeError when the target is not a path: http://host:80http://host:80/...
+          // Throws TypeError if the target is a whole URL instead of a path, as the result is
+          // http://host:80http://host:80/...
           new URL(`http://${req.headers.host}${req.url}`);
           return correct.accept(req, res, next);
         },

@@ -7,12 +7,12 @@ import type { StageFault } from './fault.ts';
 import { rewriteBody } from './raw-body-replacements.ts';
 import { exceptFor, type StageChange, withCrash, withError, withRefusal } from './stage-changes.ts';
 
-/** Excludes credentials, because repeated or unusual credentials are a separate fault. */
+/** Used to exclude credentials, because repeated or unusual credentials are a separate fault. */
 function isCredential(name: string, { signing, apiKey }: ReceiverConfig): boolean {
   return name === signing?.header || name === apiKey?.header;
 }
 
-/** Returns true when the header is present in a spelling other than these. */
+/** Returns true if the header is present in a spelling other than these. */
 function isSpeltOtherwise(rawHeaders: readonly string[], spellings: readonly [string, ...string[]]): boolean {
   const name = spellings[0].toLowerCase();
   return rawHeaders.some((one, index) => index % 2 === 0 && one.toLowerCase() === name && !spellings.includes(one));
@@ -64,7 +64,7 @@ const contentTypes = family<StageFault>(
       ({ correct }) =>
         (req, res, next) => {
           const charset = /charset=(.+)$/i.exec(req.headers['content-type'] ?? '')?.[1];
-          // Throws RangeError for an unknown name, and Express answers 500.
+          // Throws RangeError for an unknown charset, and Express answers 500.
           if (charset !== undefined) new TextDecoder(charset);
           return correct.checkContentType(req, res, next);
         },

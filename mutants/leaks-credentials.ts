@@ -17,7 +17,7 @@ import {
   type StageChange,
 } from './stage-changes.ts';
 
-/** An answer: an object is sent as JSON, a text as HTML. `phrase` is the reason phrase. */
+/** The content of an answer. An object is sent as JSON, a text as HTML. `phrase` is the reason phrase. */
 export interface Page {
   readonly body: object | string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -48,7 +48,10 @@ export interface Failed {
   readonly rawBody: Buffer | undefined;
 }
 
-/** Runs the correct stage, but sends another page for answers with this status. Later stages answer as usual. */
+/**
+ * Runs the correct stage, but replaces the content of its answers with this status by `page`. Later stages answer as
+ * usual.
+ */
 export function showInstead(stage: keyof Pipeline, status: number, page: (failed: Failed) => Page): StageChange {
   const replace: StageFault['replace'] =
     ({ correct, config }) =>
@@ -95,7 +98,10 @@ interface RefusedSignature extends Failed, InvalidSignature {
   readonly expected: Buffer;
 }
 
-/** Runs the correct check of signatures, but answers rejected ones with `page`; null keeps the correct answer. */
+/**
+ * Runs the correct check of signatures, but answers rejected ones with `page`. If it returns null, the correct answer
+ * is sent.
+ */
 export function rejectSignature(page: (refused: RefusedSignature) => Page | null): CredentialChange {
   const replace: StageFault['replace'] = (parts) =>
     answerInvalidSignature((res, rejected) => {
@@ -116,7 +122,10 @@ interface RefusedKey {
   readonly config: ReceiverConfig;
 }
 
-/** Runs the correct check of API keys, but answers rejected ones with `page`; null keeps the correct answer. */
+/**
+ * Runs the correct check of API keys, but answers rejected ones with `page`. If it returns null, the correct answer is
+ * sent.
+ */
 function rejectKey(page: (refused: RefusedKey) => Page | null): CredentialChange {
   const replace: StageFault['replace'] = ({ correct, config }) => {
     const { apiKey } = config;
@@ -152,7 +161,7 @@ function environment({ signing, apiKey }: Failed['config']): string {
 
 const echo = (failed: Failed): Page => ({ body: { error: 'could not handle this request', request: request(failed) } });
 
-/** Shows the settings of the receiver, as a file or a page contains them. */
+/** Answers with the settings of the receiver, in the form of a configuration file or page. */
 const withSettings =
   (status: number): Handle =>
   (_req, res, _next, { config: { signing, apiKey } }) =>

@@ -43,9 +43,9 @@ const UNIQUE_VIOLATION =
   'ERROR: duplicate key value violates unique constraint "deliveries_pkey" DETAIL: Key (id) already exists.';
 
 /**
- * Mutants that reveal internals. These are not credentials, so keeping them out of answers is good practice and not a
- * rule of the specification. Neither are uniform rejections, because the specification requires 401 and does not define
- * the body.
+ * Mutants that reveal internals, or the reason of a rejection. Internals are not credentials, so keeping them out of
+ * answers is good practice, not a rule of the specification. Uniform rejections are not a rule either, because the
+ * specification requires 401 and does not define the body.
  */
 export const leaksInternalsFaults = family<StageFault>(
   { area: 'leaks', forbidden: false, mistake: 'debug-output-in-answer' },

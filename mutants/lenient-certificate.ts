@@ -1,6 +1,6 @@
 /**
- * Helpers for the mutants of the client certificate check. Their handshake accepts every client, so that their own
- * check decides. It is the correct check, but also accepts other clients.
+ * Helpers for mutants of the client certificate check. The handshake accepts every client, and the correct check runs
+ * afterwards, but also accepts some other clients.
  */
 import { X509Certificate } from 'node:crypto';
 import { type PeerCertificate, TLSSocket, type TlsOptions } from 'node:tls';
@@ -14,9 +14,12 @@ import { goOn } from './lenient-verifier.ts';
 export interface Client {
   readonly req: Request;
   readonly socket: TLSSocket;
-  /** Null when there is none. */
+  /** The certificate that the client presented. Null if it presented none. */
   readonly certificate: PeerCertificate | null;
-  /** Node's code for the verification error; null when the certificate is valid. Meaningless without a certificate. */
+  /**
+   * Node's code for the verification error. Null if the certificate is valid. Without a certificate, the value has no
+   * meaning.
+   */
   readonly fault: string | null;
   /** True when the certificate has the agreed name, whatever its issuer. */
   readonly named: boolean;
@@ -35,12 +38,15 @@ export const MTLS = {
   options: ACCEPTS_EVERYONE,
 } as const;
 
-/** Returns null when the connection is not TLS, or the receiver does not check certificates of connections. */
+/**
+ * Returns the client of a request. Null if the connection does not use TLS, or if the receiver does not check the
+ * certificates of connections.
+ */
 function clientOf(req: Request, { config }: FaultParts): Client | null {
   const { socket } = req;
   const option = config.clientCertificate;
   if (!(socket instanceof TLSSocket) || option?.from !== 'connection') return null;
-  // An empty object without a certificate, and null after the connection has ended.
+  // Node returns an empty object without a certificate, and null after the connection has ended.
   const shown = socket.getPeerCertificate() ?? {};
   const certificate = shown.raw === undefined ? null : shown;
   const check = checkClientCertificate({

@@ -7,10 +7,10 @@ import type { FaultParts, StageFault } from './fault.ts';
 /** Fields that all mutants of the signature check share. */
 export const SIGNATURE = { area: 'signature', stage: 'requireSignature' } as const;
 
-/** A delivery as a signature check receives it. */
+/** A delivery as the check of the signature receives it. */
 export interface Signed {
   readonly req: Request;
-  /** Value of the signature header as node:http returns it: trimmed, with repeated lines joined by a comma. */
+  /** Value of the signature header as node:http returns it: trimmed, and with repeated lines joined by commas. */
   readonly header: string | undefined;
   readonly body: Buffer;
   readonly secrets: readonly string[];
@@ -29,7 +29,7 @@ export function signed(secret: string | Uint8Array, body: Uint8Array, algorithm 
   return hmac(body, secret, algorithm).toString('base64');
 }
 
-/** Passes the delivery to `judge`. Without a secret, the correct stage runs. */
+/** Passes the delivery to `judge`. If no secret is configured, the correct stage runs. */
 export function stageOf(
   judge: (delivery: Signed, ...stage: Parameters<Stage>) => void,
   { correct, config }: FaultParts,
@@ -70,7 +70,7 @@ export const alsoAccept = (test: Test): Replace => handleSome((delivery) => (tes
 /** Accepts exactly the deliveries that pass `test`. */
 export const acceptWhen = (test: Test): Replace => handleSome((delivery) => (test(delivery) ? goOn : reject));
 
-/** Accepts a header that passes a comparison with one of the valid signatures. The header must be present. */
+/** Accepts a header that `equal` considers equal to one of the valid signatures. The header must be present. */
 export function matching(equal: (header: string, expected: string) => boolean): Test {
   return ({ header, expected }) => header !== undefined && expected.some((one) => equal(header, one));
 }
@@ -78,7 +78,7 @@ export function matching(equal: (header: string, expected: string) => boolean): 
 /** Compares the header with the valid signatures using `equal`. */
 export const comparing = (equal: (header: string, expected: string) => boolean) => acceptWhen(matching(equal));
 
-/** Decodes a signature leniently. */
+/** Decodes the base64 of a signature leniently. */
 export const bytesOf = (signature: string) => Buffer.from(signature, 'base64');
 
 /** Converts a signature to hexadecimal. */
@@ -92,7 +92,7 @@ export function computed(compute: (secret: string, body: Buffer) => string): Tes
 /** Accepts a valid signature in another spelling. */
 export const spelled = (spell: (signature: string) => string) => matching((header, one) => header === spell(one));
 
-/** Runs the correct check, but answers 500 when `test` throws or returns true. */
+/** Runs the correct check, but answers 500 if `test` returns true or throws. */
 export function throwWhen(test: Test): Replace {
   return handleSome((delivery) => {
     if (test(delivery)) throw new TypeError('The check of the signature threw.');
@@ -100,12 +100,12 @@ export function throwWhen(test: Test): Replace {
   });
 }
 
-/** Runs the correct check, but an exception ends the process, which a supervisor restarts. */
+/** Runs the correct check, but ends the process if `test` returns true. A supervisor restarts it. */
 export function endProcessWhen(test: Test): Replace {
   return handleSome((delivery, { crash }) => (test(delivery) ? () => crash(100) : null));
 }
 
-/** Answers some contents with 200 and an object, before the verification. */
+/** Answers some payloads with 200 and an object before the signature is verified. */
 export function early(answerTo: (payload: unknown, secret: string) => object | null): Replace {
   return handleSome(({ body, secrets }) => {
     const found = answerTo(jsonOf(body), secrets[0] ?? '');
@@ -113,7 +113,7 @@ export function early(answerTo: (payload: unknown, secret: string) => object | n
   });
 }
 
-/** Returns something after a valid delivery, and accepts it instead of a signature. */
+/** Gives the client something after a valid delivery, such as a cookie, and accepts it instead of a signature. */
 export function rememberingClient(give: (res: Response) => void, isGiven: (req: Request) => boolean): Replace {
   return ({ correct, config }) => {
     if (config.signing === undefined) return correct.requireSignature;
@@ -145,7 +145,7 @@ export function unverified({ body }: Pick<Signed, 'body'>): Record<string, unkno
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
 
-/** Returns true when a text matches a pattern with one wildcard for any text and one for a single character. */
+/** Returns true if a text matches a pattern that has one wildcard for any text and another for a single character. */
 export function matchesWildcards(text: string, pattern: string, anyText: string, anyCharacter: string): boolean {
   const wildcards: Record<string, string> = { [anyText]: '.*', [anyCharacter]: '.' };
   const escaped = (character: string) => character.replace(/[.*+?^${}()|[\]\\]/, '\\$&');

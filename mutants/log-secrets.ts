@@ -1,4 +1,4 @@
-/** Mutants whose log contains credentials or keys of the receiver itself, each as a different logger writes them. */
+/** Mutants whose log contains credentials or keys of the receiver itself, in the spellings of different loggers. */
 import { createPrivateKey } from 'node:crypto';
 import { inspect } from 'node:util';
 import { hmac } from '../contract/signing/index.ts';
@@ -10,7 +10,7 @@ import type { LogFault } from './fault.ts';
 type Settings = Parameters<LogFault['logs']>[0];
 type Logs = Pick<LogFault, 'logs'>;
 
-/** Logs this text after every delivery; undefined logs nothing. */
+/** Logs this text after every delivery. Nothing is logged if it is undefined. */
 export function logging(text: (report: DeliveryReport, settings: Settings) => string | undefined): Logs {
   return { logs: (settings) => ({ delivery: (report) => text(report, settings) }) };
 }
@@ -25,7 +25,7 @@ export const respells = (name: string): Pick<LogFault, 'equivalentTo'> => ({
   equivalentTo: { name, reason: 'The checks of the log report which value is in it, and not its spelling.' },
 });
 
-/** Logs the secret in one spelling. The check finds the value in each of them. */
+/** Logs the secret in one spelling. The check finds it in each spelling. */
 const spelling = (title: string, note: string, line: (secret: string) => string): Row<LogFault> => [
   `Logs the signature secret ${title} when it rejects a delivery`,
   loggingRejected((_report, { secret }) => line(secret)),
@@ -122,10 +122,10 @@ function expectedSignature({ rawBody = Buffer.alloc(0) }: DeliveryReport, secret
   return hmac(rawBody, secret);
 }
 
-/** Excludes deliveries whose signature is valid and whose API key is not. */
+/** Excludes deliveries that were rejected for another reason than their signature, such as the API key. */
 const isMismatch = ({ reasonCode }: DeliveryReport) => reasonCode?.startsWith('signature') === true;
 
-/** Mutants that log the valid signature of a rejected forgery, with which the forgery is accepted the next time. */
+/** Mutants that log the valid signature of a rejected forgery. With this signature, the forgery would be accepted. */
 const signatures = family<LogFault>(
   { area: 'log', stage: 'log', needs: ['hmac'], mistake: 'secret-in-log' },
   {

@@ -14,7 +14,7 @@ import {
   trustedCaOf,
 } from './lenient-certificate.ts';
 
-/** Tolerates one verification error, given by Node's code, in a certificate with the agreed name. */
+/** Tolerates one verification error, given as Node's code, if the certificate has the agreed name. */
 function tolerate(code: string): StageFault['replace'] {
   return alsoAcceptIf(({ certificate, fault, named }) => certificate !== null && named && fault === code);
 }
@@ -33,7 +33,7 @@ export const mtlsCertificatesFaults: readonly Fault[] = [
   ...family<StageFault>(
     { ...MTLS, mistake: 'verification-error-tolerated' },
     {
-      // Mutants that do not verify the client certificate, or not its owner.
+      // Mutants that do not verify the client certificate, or do not verify its owner.
       'client-certificate-never-asked-for': [
         'Does not request a client certificate',
         handleClients(() => () => (_req, _res, next) => next()),

@@ -1,4 +1,4 @@
-/** Mutants that verify client certificates only under a condition, or trust a forwarded one. */
+/** Mutants that verify client certificates only under certain conditions, or trust a forwarded certificate. */
 import { X509Certificate } from 'node:crypto';
 import { TLSSocket } from 'node:tls';
 import type { Pipeline } from '../receiver/create-receiver.ts';
@@ -15,7 +15,7 @@ import {
   trustedCaOf,
 } from './lenient-certificate.ts';
 
-/** Accepts one in `many` certificates of unknown CAs. The counter key separates single attempts from repeated ones. */
+/** Accepts every nth certificate (`many`) of an unknown CA. Certificates are counted by names and TLS version. */
 function oneIn(many: number): StageFault['replace'] {
   return alsoAcceptClients(() => {
     const seen = new Map<string, number>();
@@ -43,7 +43,7 @@ function stagesAfterBody({ correct }: FaultParts): Stage {
   };
 }
 
-/** Runs the correct check, then the rest. */
+/** Runs the correct check, then `goOn`. */
 function checkFirst({ correct }: FaultParts, goOn: Stage): Stage {
   return (req, res, next) =>
     correct.requireClientCertificate(req, res, (error?: unknown) =>
@@ -51,7 +51,7 @@ function checkFirst({ correct }: FaultParts, goOn: Stage): Stage {
     );
 }
 
-/** Reads the body first and lets its content decide how to continue. */
+/** Reads the body first, and then decides from its content how to continue. */
 function afterReadingBody(
   prepare: (parts: FaultParts) => (body: string, client: Client) => Stage,
 ): StageFault['replace'] {
@@ -66,7 +66,7 @@ function afterReadingBody(
   });
 }
 
-/** Returns true when the client sent no server name. Node does not know the name of a resumed TLS 1.2 session. */
+/** Returns true if the client sent no server name. Node does not know the server name of a resumed TLS 1.2 session. */
 function namesNoServer({ socket }: Client): boolean {
   return (socket as { servername?: string | false }).servername === false && !socket.isSessionReused();
 }
@@ -79,7 +79,7 @@ function namesAnotherServer({ req, socket }: Client): boolean {
 /** Returns the value of a header, or the empty string. */
 type HeaderReader = (name: string) => string;
 
-/** Makes a row about the headers of a proxy that claim a client certificate. `of` states whose headers these are. */
+/** Makes a row about proxy headers that claim a client certificate. `of` names the product that sets these headers. */
 function trusts(of: string, claims: (header: HeaderReader) => boolean, note?: string): Row<StageFault> {
   return [
     `Trusts a header that claims a verified client certificate, from any sender (${of})`,
@@ -88,7 +88,7 @@ function trusts(of: string, claims: (header: HeaderReader) => boolean, note?: st
   ];
 }
 
-/** Makes a row about a forwarded certificate that the receiver decodes, and verifies against its CA. */
+/** Makes a row about a forwarded certificate. The receiver decodes it and verifies it against its CA. */
 function verifies(name: string, how: string, decode: (value: string) => string | Buffer): Row<StageFault> {
   return [
     `Verifies the certificate in ${name} (${how}), which any client can send`,
@@ -113,7 +113,7 @@ const EVERY_DELIVERY =
   'Without the certificate a delivery is rejected before this check, so every delivery that reaches it has one, and ' +
   'none is checked.';
 
-/** Skips a check when there is a verified certificate. */
+/** Skips a check if the client has a verified certificate. */
 function skipWhenCertified(stage: keyof Pipeline): Pick<StageFault, 'stage' | 'replace'> {
   return {
     stage,
@@ -288,7 +288,7 @@ export const mtlsConditionsFaults: readonly StageFault[] = [
       ),
     },
   ).map((fault) => ({ ...fault, ...(fault.name !== FIRST_HEADER && { equivalentTo: IN_ONE_CHECK }) })),
-  // Mutants for which a certificate is enough.
+  // Mutants for which a client certificate is enough.
   ...family<StageFault>(
     { area: 'mtls', mistake: 'certificate-replaces-credentials' },
     {

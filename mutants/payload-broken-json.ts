@@ -19,7 +19,7 @@ const replacing =
 
 const parsing = replacing('parse');
 
-/** Answers every invalid payload with another status, from the parser on. */
+/** Replaces the status 400 in the answers of the parser and all later stages. */
 const rejectingPayloads = (status: number, headers: Record<string, string> = {}): Replacement => ({
   stage: 'parse',
   replace:
@@ -33,7 +33,10 @@ const rejectingPayloads = (status: number, headers: Record<string, string> = {})
     },
 });
 
-/** Handles bodies in the key check, the first stage after reading the body, whether they are verified or not. */
+/**
+ * Handles bodies in the check of the API key, the first stage after reading the body. The signature is not verified
+ * yet.
+ */
 const inspectFirst = replacing('requireApiKey');
 
 const fails: Ends = () => throwTypeError('Unexpected token in JSON');
@@ -46,10 +49,7 @@ const isInvalidJson = (body: Buffer) => body.length > 0 && !isJson(body);
 
 type Flags = Record<string, unknown>;
 
-/**
- * Copies the properties of one object into another, level by level, like a deep merge that does not check names, like a
- * deep merge that does not check names.
- */
+/** Copies the properties of one object into another, level by level, like a deep merge that does not check names. */
 function mergeInto(target: Flags, source: object, refused: ReadonlySet<string>): void {
   for (const [name, value] of Object.entries(source)) {
     if (refused.has(name)) continue;
@@ -64,8 +64,9 @@ function mergeInto(target: Flags, source: object, refused: ReadonlySet<string>):
 }
 
 /**
- * Replaces `requireSignature`: merges a verified payload into an object, and accepts a delivery when a new object of
- * that kind has the flag. Only the prototype of these objects is reachable, not that of all objects of the process.
+ * Replaces `requireSignature`: merges each verified payload into an object. Accepts a delivery without verification if
+ * a new object of the same class has the flag. A payload can reach only the prototype of this class, not that of all
+ * objects in the process.
  */
 function acceptIfPolluted(
   partOf: (payload: object) => object | undefined,
@@ -84,7 +85,7 @@ function acceptIfPolluted(
           const part = partOf(JSON.parse(required(res, 'rawBody').toString('utf8')));
           if (isContainer(part)) mergeInto(new Context() as Flags, part, names);
         } catch {
-          // The body is not JSON, or there is nothing to merge.
+          // The body is not JSON, or it contains nothing to merge.
         }
         next();
       });
@@ -96,7 +97,7 @@ function acceptIfPolluted(
 export const payloadBrokenJsonFaults = family<StageFault>(
   { area: 'payload', mistake: 'unguarded-parser' },
   {
-    // Bodies that are not JSON.
+    // Mutants that mishandle bodies that are not JSON.
     'broken-json-answers-500': ['Answers 500 to a body that is not JSON', parsing(isNotJson, fails)],
     'invalid-payloads-answer-500': [
       'Answers 500 to every payload that is not a notification',
@@ -160,7 +161,7 @@ export const payloadBrokenJsonFaults = family<StageFault>(
       parsing((body) => body.toString('latin1').split('"type":"CAAS"').length > 2, fails),
       { note: 'FAIL_ON_READING_DUP_TREE_KEY in Jackson and JSONObject of org.json throw on repeated keys.' },
     ],
-    // Payloads that reach the prototype of the receiver's own objects.
+    // Mutants in which a payload reaches the prototype of the receiver's own objects.
     'merges-payloads-deeply': [
       'Merges data into an object of the request with a function that follows __proto__, which affects every later ' +
         'delivery',

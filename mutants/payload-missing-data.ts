@@ -1,4 +1,4 @@
-/** Mutants that require optional data, and mutants that handle the misspelt hash key incorrectly. */
+/** Mutants that require optional data, and mutants that mishandle the misspelt hash key. */
 import {
   all,
   type Condition,
@@ -28,7 +28,7 @@ const isUnfilled: Condition = (value) => typeof value !== 'string' || value === 
 /** Returns the paths of fields of `blockchainData`. */
 const chain = (...names: string[]) => names.map((name) => `${BLOCKCHAIN_DATA}.${name}`);
 
-/** Matches deposits whose metadata matches. Throws when the metadata is missing. */
+/** Matches deposits for whose metadata `such` returns true. Throws if the metadata is missing. */
 function whereDeposit(such: (metadata: Record<string, unknown>) => boolean): Condition {
   const matches: Condition = (metadata) => metadata !== null && such(metadata as Record<string, unknown>);
   return all(where('type', 'CAAS_BLOCKCHAIN'), where('data.metadata', matches));
@@ -174,7 +174,7 @@ export const payloadMissingDataFaults = family<StageFault>(
         },
       },
     ],
-    // Mutants that mishandle the hash of a deposit, whose key has two spellings and may be missing.
+    // Mutants that mishandle the hash of a deposit. Its key has two spellings, and the hash may be missing.
     'requires-the-hash-of-a-deposit': [
       'Crashes on a deposit without a hash under the correct spelling',
       throwAfter(

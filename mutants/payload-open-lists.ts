@@ -15,7 +15,7 @@ import {
 import { family, type Row } from './family.ts';
 import type { StageFault } from './fault.ts';
 
-/** Makes rows of one mistake: what is rejected, and with which status. */
+/** Makes rows that share a mistake. A row states what is rejected, and with which status. */
 function rejects(mistake: MistakeId, own: Partial<StageFault> = {}) {
   return (title: string, such: Condition, status?: number): Row<StageFault> => {
     return [title, refusing(such, status), mistake, own];
@@ -36,7 +36,7 @@ const outside = (path: string, list: readonly string[]) =>
 
 const LISTED_CODES: readonly string[] = ERROR_CODES.map(({ code }) => code);
 
-/** Matches when the error code of a notification matches, wherever its type has it. */
+/** Matches if `such` returns true for the error code of a notification, in whichever field its type has one. */
 const errorCode = (such: (code: string) => boolean) =>
   where(['data.errorData.code', 'data.errorCode'], (code) => typeof code === 'string' && code !== '' && such(code));
 
@@ -58,7 +58,7 @@ const EVERY_FIELD = [
   ...['customerId', 'assetId', 'partnerTransactionId', 'sourceAddress', 'destinationAddress', 'asset'],
 ];
 
-/** Matches when a value has fields with other names. */
+/** Matches an object that has fields other than these. */
 const hasOthers =
   (names: readonly string[]): Condition =>
   (value) =>
@@ -67,7 +67,7 @@ const hasOthers =
 export const payloadOpenListsFaults = family<StageFault>(
   { area: 'payload', stage: 'validate' },
   {
-    // Mutants that accept some kinds of notification and reject others. The first ones have no handler for a kind.
+    // Mutants that accept some kinds of notification and reject others. The first of them have no handler for a kind.
     'refuses-refunds': rejectsKind('Rejects notifications of type REFUND', where('type', 'REFUND'), 404),
     'refuses-payment-methods': rejectsKind(
       'Rejects notifications of type PAYMENT_METHOD',

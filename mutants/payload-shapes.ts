@@ -25,13 +25,13 @@ const isBare: Condition = (value) => isContainer(value) && Object.keys(value).le
 const STATUS = 'data.metadata.orderStatus';
 const CURRENCIES = ['data.metadata.blockchainData.currency', 'data.metadata.currency'];
 
-/** Values that code looks up in tables. */
+/** Paths of values that code looks up in tables. */
 const LOOKED_UP = [
   ...['type', 'data.type', 'data.status', 'data.operation', 'data.chain', 'data.metadata.orderStatus'],
   ...['data.metadata.providerTransactionStatus', 'data.metadata.blockchainData.chain', 'data.metadata.currency'],
 ];
 
-/** Texts that are converted, each after a field that is present in the same object. */
+/** Paths of texts that code converts, each with a field of the same object that must be present. */
 const CONVERTED = [
   ['data.errorData.code', 'data.errorData.message'],
   ['data.metadata.providerTransactionStatus', 'data.metadata.trackingStateDescription'],

@@ -1,4 +1,4 @@
-/** Mutants with limits on sizes and depths that valid notifications exceed, and mutants without any limit. */
+/** Mutants with limits on size or depth that valid notifications exceed, and mutants without such limits. */
 import { gunzipSync } from 'node:zlib';
 import { parse } from '../receiver/stages/payload.ts';
 import { refuse, required } from '../receiver/stages/stage.ts';
@@ -30,7 +30,7 @@ function depthOf(value: unknown): number {
   return deepest;
 }
 
-/** Replaces `parse`: has no depth limit, and `look` then reads the payload. */
+/** Replaces `parse`: accepts payloads of any depth, then passes them to `look`. */
 function withoutDepthLimit(look: (payload: unknown, parts: FaultParts) => 'go on' | 'ended'): Replacement {
   const parseAnyDepth = parse(Number.POSITIVE_INFINITY);
   return {
@@ -45,7 +45,7 @@ function withoutDepthLimit(look: (payload: unknown, parts: FaultParts) => 'go on
 const tooDeep = (limit: number) =>
   withoutDepthLimit((payload) => (depthOf(payload) > limit ? throwTypeError('nesting is too deep') : 'go on'));
 
-/** Replaces `readBody`: handles larger bodies differently; exceptions are answered 500. */
+/** Replaces `readBody`: handles bodies above this size with `end`. An exception leads to a 500. */
 function reading(
   bytes: number,
   end: (parts: FaultParts, ...stage: Parameters<FaultParts['correct']['parse']>) => void,
@@ -78,7 +78,7 @@ function decoding(decode: (encoding: string, body: Buffer, end: () => void) => v
   };
 }
 
-/** Matches when an object of a payload, at any depth, has a name that matches. */
+/** Matches if `such` returns true for a key of an object at any depth of the payload. */
 const hasName = (such: (name: string) => boolean) =>
   hasContainer((container) => isObject(container) && Object.keys(container).some(such));
 

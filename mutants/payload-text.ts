@@ -1,4 +1,4 @@
-/** Mutants that expect one family of networks, or that fail on free text. */
+/** Mutants that expect the formats of one family of networks, or fail on free text. */
 import { type Condition, containersIn, fieldAt, hasText, refusing, throwAfter } from './careless-handling.ts';
 import { family } from './family.ts';
 import type { StageFault } from './fault.ts';
@@ -27,7 +27,7 @@ function requiring(names: readonly string[], pattern: RegExp): StageFault['repla
 
 const FREE_TEXT = ['blockchainMemo', 'trackingStateDescription', 'providerTransactionRef', 'message'];
 
-/** Matches when the free text of a notification matches: memo, description, reference or error message. */
+/** Matches if the free text of a notification fits the pattern: memo, description, reference or error message. */
 function freeText(pattern: RegExp): Condition {
   return (payload) => filled(payload, FREE_TEXT).some((text) => pattern.test(text));
 }
@@ -38,7 +38,7 @@ const INVISIBLE = /[\u00ad\u200b-\u200f\u2060\ufeff]/;
 export const payloadTextFaults = family<StageFault>(
   { area: 'payload', stage: 'validate', mistake: 'narrow-value-format' },
   {
-    // Networks.
+    // Mutants that expect the formats of certain networks.
     'requires-hex-addresses': [
       'Rejects an address that is not 0x and 40 hexadecimal digits',
       requiring(ADDRESSES, /^0x[0-9a-f]{40}$/i),
@@ -90,7 +90,7 @@ export const payloadTextFaults = family<StageFault>(
       requiring(CHAINS, KNOWN_CHAINS),
       'unknown-values-rejected',
     ],
-    // Text.
+    // Mutants that fail on free text.
     'firewall-blocks-tags': [
       'Answers 403 to text with an HTML tag',
       refusing(hasText(/<\s*\/?(?:script|img|iframe|svg)\b/i), 403),

@@ -16,7 +16,7 @@ import {
 import { family } from './family.ts';
 import type { StageFault } from './fault.ts';
 
-/** The ids of a payload in addition to its own. */
+/** Paths of the ids in a payload, apart from its own id. */
 const OTHER_IDS = ['data.transactionId', 'data.customerId', 'data.accountId', 'data.paymentMethodId'];
 
 /** Matches the name of a property that every object inherits. */
@@ -25,7 +25,7 @@ const isInherited: Condition = (value) => typeof value === 'string' && value in 
 const DEPOSITED = 'data.metadata.asset.amount';
 const REFUNDED = 'data.metadata.amount';
 
-/** Matches when the amount of a deposit or a refund is text and matches. */
+/** Matches if the amount of a deposit or a refund is text that fits the pattern or passes the test. */
 function whereAmount(such: RegExp | ((amount: string) => boolean)): Condition {
   return (payload) => {
     const amount = fieldAt(payload, DEPOSITED) ?? fieldAt(payload, REFUNDED);
@@ -40,12 +40,15 @@ const whereRefunded = (pattern: RegExp) => all(where('type', 'REFUND'), whereAmo
 
 const now = () => Date.now() / 1000;
 
-/** Matches when `at` in epoch seconds matches; NaN when it is not a time. */
+/** Matches if `such` returns true for the time in `at`, in epoch seconds. NaN if `at` is not a time. */
 function whereTime(such: (seconds: number) => boolean): Condition {
   return where('at', (time) => such(typeof time === 'number' ? time : Date.parse(String(time)) / 1000));
 }
 
-/** Matches when `at` matches as ISO 8601 text. Throws for a time that no date has, unless that is `end` or later. */
+/**
+ * Matches if the time in `at`, as ISO 8601 text, fits the pattern. Times from `end` on never match. Throws for a time
+ * outside the range of a date.
+ */
 function whereDate(pattern: RegExp, end = Infinity): Condition {
   return whereTime((seconds) => {
     return Number.isFinite(seconds) && seconds < end && pattern.test(new Date(seconds * 1000).toISOString());
@@ -54,7 +57,7 @@ function whereDate(pattern: RegExp, end = Infinity): Condition {
 
 const isNumber: Condition = (value) => typeof value === 'number';
 
-/** Matches when `at` is a number that matches. */
+/** Matches if `at` is a number for which `such` returns true. */
 const whereNumber = (such: (time: number) => boolean) => where('at', (time) => typeof time === 'number' && such(time));
 
 /** Never answers a matching payload. */

@@ -1,4 +1,4 @@
-/** Mutants that verify input other than the raw body, alone or as a fallback. */
+/** Mutants that verify the signature over something other than the raw body, alone or as a fallback. */
 import { PHP, PYTHON, PYTHON_COMPACT, rewriteJson } from '../contract/signing/index.ts';
 import { family, type Row } from './family.ts';
 import type { StageFault } from './fault.ts';
@@ -10,7 +10,7 @@ const indented: Input = (text) => JSON.stringify(JSON.parse(text), null, 2);
 const dataOf: Input = (text) => JSON.stringify((JSON.parse(text) as { data: unknown }).data);
 const idOf = (text: string) => (JSON.parse(text) as { id: unknown }).id;
 
-/** Verifies the raw body, then another input. When `other` throws, only the raw body counts. */
+/** Verifies the raw body and, if it does not match, another input. If `other` throws, only the raw body is verified. */
 function rawOr(other: Input): ReturnType<typeof verifyAny> {
   return verifyAny((body) => {
     try {
@@ -21,7 +21,9 @@ function rawOr(other: Input): ReturnType<typeof verifyAny> {
   });
 }
 
-/** Inputs that mutants verify when the raw body does not match. Valid deliveries pass, and so do some unsigned ones. */
+/**
+ * Inputs that mutants verify if the raw body does not match. Valid deliveries are accepted, and so are some forgeries.
+ */
 const FALLBACKS: Readonly<Record<string, readonly [what: string, other: Input, own?: { note: string }]>> = {
   'falls-back-to-reserialised-json': ['JSON.stringify of the parsed body', (text) => JSON.stringify(JSON.parse(text))],
   'falls-back-to-indented-json': ['the body indented by two spaces', indented],
@@ -66,7 +68,7 @@ export const rawBodyFallbacksFaults = family<StageFault>(
       'raw-body-fallback',
       { note: 'What is signed under one scheme can be read under the other.' },
     ],
-    // Mutants that verify by the scheme of another service, and reject every delivery of this one.
+    // Mutants that verify with the scheme of another service, and so reject every valid delivery.
     'verifies-data-only': [
       'Verifies the signature over the field `data` alone',
       verifyText(dataOf),

@@ -16,7 +16,7 @@ const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 export const rawBodyReadingFaults = family<StageFault>(
   { area: 'raw-body', stage: 'readBody', mistake: 'incomplete-body' },
   {
-    // Mutants that do not read the body completely, or not as one block of bytes.
+    // Mutants that do not read the body completely, or do not read it as one block of bytes.
     'body-in-module-variable': [
       'Collects the body in a variable that all requests share, so bodies that arrive together are mixed',
       ({ correct }) => {
@@ -60,7 +60,7 @@ export const rawBodyReadingFaults = family<StageFault>(
           if (whole) req.on('data', (chunk: Buffer) => (text += chunk.toString('utf8')));
           correct.readBody(req, res, (error?: unknown) => {
             const raw = res.locals.rawBody;
-            // Bytes that are not UTF-8 are a separate fault.
+            // Bodies that are not UTF-8 are left unchanged, because they are a separate fault.
             if (whole && raw !== undefined && Buffer.from(raw.toString('utf8')).equals(raw)) {
               res.locals.rawBody = Buffer.from(text, 'utf8');
             }
@@ -105,7 +105,7 @@ export const rawBodyReadingFaults = family<StageFault>(
       'body-consumed-twice',
       { forbidden: false, note: 'Smaller bodies fit into one buffer and pass.', stage: 'parse' },
     ],
-    // Mutants that decode the body before verification, with the wrong character set or with losses.
+    // Mutants that decode the body before verification, with the wrong charset or with losses.
     'strips-byte-order-mark': [
       'Removes a byte order mark from the body before the verification',
       rewriteBody((body) => (body.subarray(0, 3).toString('hex') === 'efbbbf' ? body.subarray(3) : body)),

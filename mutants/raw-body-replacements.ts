@@ -1,4 +1,4 @@
-/** The two ways in which a receiver hashes something other than the received bytes. */
+/** Helpers for the two ways in which a receiver hashes something other than the received bytes. */
 import type { Request } from 'express';
 import { refuseUnauthorized, requestHeader, required } from '../receiver/stages/stage.ts';
 import { verifySignature } from '../receiver/verify-signature.ts';
@@ -10,8 +10,8 @@ type Replacement = Pick<StageFault, 'stage' | 'replace'>;
 type Input = string | Uint8Array;
 
 /**
- * Runs the correct comparison over other bytes: the signature must match one of the `inputs`. Exceptions of `inputs`
- * count as an invalid signature. Later stages get the original body.
+ * Runs the correct comparison over other bytes: the signature must match one of the `inputs`. If `inputs` throws, the
+ * signature counts as invalid. Later stages get the original body.
  */
 export function verifyAny(inputs: (rawBody: Buffer, req: Request) => readonly Input[]): Replacement {
   return {
@@ -26,7 +26,7 @@ export function verifyAny(inputs: (rawBody: Buffer, req: Request) => readonly In
         try {
           if (inputs(required(res, 'rawBody'), req).some(fits)) return next();
         } catch {
-          // For example, the body is not JSON, so there is nothing to compare.
+          // For example, the body is not JSON, so nothing can be compared.
         }
         refuseUnauthorized(res, 'signature-mismatch');
       };
@@ -44,7 +44,7 @@ export function verifyText(input: (text: string) => Input): Replacement {
   return verifyOver((rawBody) => input(rawBody.toString('utf8')));
 }
 
-/** Replaces the body with the result of `change`, so that every later stage uses it. Exceptions are answered 500. */
+/** Replaces the body with the result of `change` for this stage and all later ones. An exception leads to a 500. */
 export function rewriteBody(change: (rawBody: Buffer, req: Request) => Input): Replacement {
   return {
     stage: 'readBody',
@@ -63,7 +63,10 @@ export function rewriteBody(change: (rawBody: Buffer, req: Request) => Input): R
   };
 }
 
-/** Replaces the text of the body. A body that is not UTF-8 is not changed, so that only the change itself shows. */
+/**
+ * Replaces the text of the body. A body that is not UTF-8 is left unchanged, because decoding it would be another
+ * fault.
+ */
 export function rewriteText(change: (text: string) => string): Replacement {
   return rewriteBody((rawBody) => {
     const text = rawBody.toString('utf8');

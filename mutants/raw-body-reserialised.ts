@@ -27,7 +27,10 @@ const DOTNET: JsonDialect = {
   },
 };
 
-/** Compacts text as Go does for a json.RawMessage: removes whitespace, escapes HTML, and keeps the tokens. */
+/**
+ * Compacts JSON text as Go does for a json.RawMessage: removes whitespace, escapes HTML characters, and keeps the
+ * tokens.
+ */
 function compactedByGo(json: string): string {
   return escapeUnicode(
     json.replace(/("(?:[^"\\]|\\.)*")|\s+/g, (_all, text?: string) => text ?? ''),
@@ -72,7 +75,7 @@ function withNumbers(text: string, spell: (source: string) => string): string {
   return text.replace(/("(?:[^"\\]|\\.)*")|-?\d[\d.eE+-]*/g, (all, token?: string) => token ?? spell(all));
 }
 
-/** Re-serialises the text when a top-level member is repeated, like a parser that forbids that. */
+/** Re-serialises the text if a top-level key is repeated, like a parser that forbids repeated keys. */
 function withoutRepeatedKeys(text: string): string {
   const asIs = { separators: [',', ':'], number: (source: string) => source, string: JSON.stringify } as const;
   try {
@@ -96,8 +99,8 @@ export const rawBodyReserialisedFaults = family<StageFault>(
       'Verifies the signature over re-serialised JSON',
       verifyText((text) => JSON.stringify(JSON.parse(text))),
     ],
-    // Mutants that verify the output of other languages. Several reject every real delivery; the others differ in
-    // numbers and escapes.
+    // Mutants that verify the output of serialisers in other languages. Several of them reject every real delivery; the
+    // others differ only in numbers and escapes.
     'verifies-python-json': [
       'Verifies the signature over the default output of json.dumps, with spaces after commas and colons',
       over(PYTHON),
@@ -149,7 +152,7 @@ export const rawBodyReserialisedFaults = family<StageFault>(
       }),
       { note: 'Unknown fields are lost: the next field that the service adds breaks every delivery.' },
     ],
-    // Mutants that change whitespace at the ends, between tokens, or at line endings.
+    // Mutants that change whitespace at the ends of the body, between its tokens, or at its line ends.
     'trims-body': [
       'Removes whitespace at both ends of the body before the verification',
       rewriteText((text) => text.trim()),
@@ -187,7 +190,7 @@ export const rawBodyReserialisedFaults = family<StageFault>(
       rewriteText((text) => text.replaceAll('\t', '  ')),
       'body-rewritten-upstream',
     ],
-    // Mutants that change some spelling of the body before verification, without a parser.
+    // Mutants that change the spelling of the body before verification, without a parser.
     'unescapes-slashes': [
       'Unescapes slashes in the body before the verification',
       rewriteText((text) => text.replaceAll('\\/', '/')),

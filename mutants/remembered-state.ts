@@ -6,10 +6,10 @@ import type { StageFault } from './fault.ts';
 import { show } from './leaks-credentials.ts';
 import { alsoAccept, stageOf, unverified } from './lenient-verifier.ts';
 
-/** Longer than a run. */
+/** Longer than a run takes, in milliseconds. */
 const LOCKED_MS = 900_000;
 
-/** Rejects everything for a while after this many consecutive invalid signatures, from any address. */
+/** After this many consecutive invalid signatures from any address, rejects everything for a while. */
 const lockingOut =
   (maxFailures: number): StageFault['replace'] =>
   (parts) => {

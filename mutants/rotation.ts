@@ -1,6 +1,6 @@
 /**
- * Mutants of the rotation of the secret. The valid secrets are a list with the newest first, which is replaced while
- * the receiver runs.
+ * Mutants of the rotation of the secret. A receiver has a list of valid secrets, with the newest first. The list is
+ * replaced while the receiver runs.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { family } from './family.ts';
@@ -9,14 +9,14 @@ import { goOn, handleSome, reject, type Signed, signed, stageOf, unverified } fr
 
 const ROTATION = { area: 'rotation', stage: 'requireSignature', needs: ['hmac', 'rotation'] } as const;
 
-/** Accepts exactly the signatures made with one of the secrets that `among` returns. */
+/** Accepts exactly the signatures that were made with one of the secrets that `among` returns. */
 function withSecrets(among: (delivery: Signed) => readonly string[]): StageFault['replace'] {
   return handleSome((delivery) =>
     among(delivery).some((secret) => delivery.header === signed(secret, delivery.body)) ? goOn : reject,
   );
 }
 
-/** Accepts the secrets that `among` returns for a state of the process, which is created when the receiver starts. */
+/** Accepts the secrets that `among` returns. `make` creates the state of the process when the receiver starts. */
 const withState =
   <State>(make: (parts: FaultParts) => State, among: (delivery: Signed, state: State) => readonly string[]) =>
   (parts: FaultParts) => {
@@ -41,10 +41,10 @@ function alsoAfter(test: (delivery: Signed) => boolean): StageFault['replace'] {
   };
 }
 
-/** Number of deliveries that are rejected when the list of secrets has been replaced. */
+/** Number of deliveries that are rejected after the list of secrets was replaced. */
 const LOST_DELIVERIES = 3;
 
-/** Milliseconds during which other deliveries arrive. */
+/** Delay, in milliseconds, during which other deliveries arrive. */
 const SHARED_MS = 50;
 
 export const rotationFaults = family<StageFault>(

@@ -20,7 +20,7 @@ const NOT_ASCII = /[^\x00-\x7f]/;
 export const signatureComparisonFaults = family<StageFault>(
   { ...SIGNATURE, mistake: 'partial-comparison' },
   {
-    // Mutants that compare only a part of the signature, or something similar.
+    // Mutants that compare only a part of the signature, or something derived from it.
     'compares-shorter-length': [
       'Compares decoded bytes only up to the shorter length',
       comparing((header, expected) => {

@@ -20,7 +20,7 @@ import {
 
 const missing = ({ header }: Signed) => header === undefined || header === '';
 
-/** Returns the result of a lenient decoder, in canonical spelling. */
+/** Decodes text leniently, and encodes the result in canonical base64. */
 const decoded = (text: string) => bytesOf(text).toString('base64');
 
 export const signatureHeaderFaults = family<StageFault>(

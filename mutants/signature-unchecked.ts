@@ -11,7 +11,10 @@ const KNOWN: readonly string[] = NOTIFICATION_TYPES;
 
 const FINAL = ['COMPLETED', 'CONFIRMED', 'FAILED', 'SUCCESS'];
 
-/** Runs the correct check until a delivery with the same `keyOf` was valid; undefined is always checked. */
+/**
+ * Runs the correct check until one delivery with the same `keyOf` was valid, then accepts all others with it.
+ * Deliveries for which `keyOf` returns undefined are always checked.
+ */
 function verifiedOncePer(keyOf: (delivery: Signed) => unknown): StageFault['replace'] {
   return (parts) => {
     const trusted = new Set<unknown>();
@@ -92,7 +95,7 @@ export const signatureUncheckedFaults = family<StageFault>(
     'forged-tenth-let-through': [
       'Accepts the tenth delivery after nine invalid signatures in a row on a connection',
       (parts) => {
-        // Counted per connection, so that requests on other connections do not matter.
+        // Counts per connection, so that requests on other connections have no influence.
         const wrong = new WeakMap<object, number>();
         return alsoAccept(({ req, header = '', expected }) => {
           const count = expected.includes(header) ? 0 : (wrong.get(req.socket) ?? 0) + 1;
@@ -229,7 +232,7 @@ export const signatureUncheckedFaults = family<StageFault>(
       alsoAccept(({ req }) => /health|status|ping/.test(req.url)),
       'verification-per-path',
     ],
-    // Mutants that rely on an earlier delivery.
+    // Mutants that trust a delivery because of an earlier one.
     'verified-once-per-connection': [
       'Stops verifying on a connection after one valid signature',
       verifiedOncePer(({ req }) => req.socket),

@@ -1,4 +1,4 @@
-/** Helpers for the ways in which mutants differ from a correct stage. */
+/** Helpers with which mutants change a correct stage. */
 import type { Request, Response } from 'express';
 import type { Pipeline } from '../receiver/create-receiver.ts';
 import type { ReceiverConfig } from '../receiver/options.ts';
@@ -33,7 +33,7 @@ export const withRefusal =
   (_req, res) =>
     refuse(res, status, error, { headers });
 
-/** Throws, so that Express answers 500. */
+/** Throws an error, to which Express answers 500. */
 export const withError =
   (message: string): Handle =>
   (_req, _res, next) =>

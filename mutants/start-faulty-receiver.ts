@@ -21,7 +21,7 @@ import {
 } from '../receiver/start-receiver.ts';
 import type { Fault, FaultParts, LogFault } from './fault.ts';
 
-/** Tracks the connections of a server, so that a crash can close them. */
+/** Tracks the open connections of a server. A crash closes them. */
 function connectionsOf(server: Server): Set<Socket> {
   const open = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
@@ -32,7 +32,7 @@ function connectionsOf(server: Server): Set<Socket> {
 }
 
 interface RecordOptions {
-  /** The secret after a rotation, for a mutant that knows it too early. */
+  /** The secret after a rotation, for mutants that accept it too early. */
   readonly nextSecret?: string | undefined;
   readonly effects?: EffectsRecord | undefined;
   /** Writes to the log of a log mutant. Default: standard output. */
@@ -42,13 +42,16 @@ interface RecordOptions {
 type FaultyOptions = ReceiverOptions & ServerOptions & RecordOptions;
 
 interface RunningFaultyReceiver extends RunningReceiver {
-  /** Ends it as a crash would, and starts it again on the same port. Only the record and the inbox survive. */
+  /**
+   * Ends the receiver as a crash would, and starts it again on the same port. Only the effects record and the inbox
+   * survive.
+   */
   restart(): Promise<void>;
 }
 
 /**
- * Serves a mutant, or the reference receiver for null. Takes the options of `startReceiver`, and throws the same
- * errors. `effects` is the record of an effects mutant; by default a new one.
+ * Serves a mutant, or the reference receiver if `fault` is null. Takes the options of `startReceiver`, and throws the
+ * same errors. `effects` is the record for a mutant of the effects. Default: a new record.
  */
 export async function startFaultyReceiver(fault: Fault | null, given: FaultyOptions): Promise<RunningFaultyReceiver> {
   const {
@@ -83,17 +86,17 @@ export async function startFaultyReceiver(fault: Fault | null, given: FaultyOpti
   };
 }
 
-/** A REFUND without its SELL waits no longer than checks wait for its effect. */
+/** A REFUND waits for its SELL no longer than checks wait for the effect of the REFUND. */
 const HANDLING = { refundWaitMs: 500 };
 
 type ProcessOptions = ReceiverOptions &
   ServerOptions &
   Pick<RecordOptions, 'nextSecret'> & { readonly record?: EffectsRecord; readonly log: (text: string) => void };
 
-/** Starts everything that a crash ends. */
+/** Starts the parts of the receiver that a crash ends. */
 async function startProcess(fault: Fault | null, { record, log, nextSecret, ...options }: ProcessOptions) {
   let isAlive = true;
-  // Handlers of a dead process may still run, but have no effect.
+  // Handlers of an ended process may still run, but must have no effect.
   const apply: EffectsRecord['apply'] = (effect, key) =>
     isAlive && record !== undefined ? record.apply(effect, key) : new Promise(() => {});
   const { stages, ...changes } = fault?.stage === 'effects' ? fault.replace({ apply }) : {};
@@ -101,7 +104,7 @@ async function startProcess(fault: Fault | null, { record, log, nextSecret, ...o
   const effects = record === undefined ? {} : { handlers: effectHandlers({ apply }, given) };
   const policy = record === undefined ? options.handling : { ...HANDLING, ...options.handling, ...changes.handling };
   const settings = { ...options, ...effects, ...changes, ...(policy !== undefined && { handling: policy }) };
-  // A fault may need the body of a delivery that the correct receiver rejects by its head.
+  // A mutant may need the body of a delivery that the correct receiver rejects because of its headers.
   const resolved = { ...resolveOptions(settings), keepsRejectedBodies: true };
   const observers = fault?.stage === 'log' ? [logObserver(fault, resolved, options, log)] : [];
   const config = { ...resolved, observers: [...resolved.observers, ...observers] };
@@ -133,7 +136,7 @@ async function startProcess(fault: Fault | null, { record, log, nextSecret, ...o
   connections = connectionsOf(server);
   if (fault?.stage === 'connection') fault.server?.(server, parts);
   const running = await serve(receiver, server, options);
-  // Handles what an earlier process stored but did not handle.
+  // Handles deliveries that an earlier process has stored but not handled.
   handling.wake();
   return {
     running,
@@ -157,7 +160,7 @@ function replacedStages(fault: Fault | null, parts: FaultParts): Partial<Pipelin
   return { [fault.stage]: fault.replace(parts) };
 }
 
-/** Writes what a log mutant logs in addition to the log of the receiver. */
+/** Observes deliveries, and writes the additional log lines of a log mutant. */
 function logObserver(
   fault: LogFault,
   { signing, apiKey }: ReceiverConfig,
@@ -178,7 +181,10 @@ function logObserver(
   };
 }
 
-/** Opens an inbox in memory with what earlier ones stored but did not settle, like one on disk. */
+/**
+ * Opens an inbox in memory. Like an inbox on disk, it contains the deliveries that earlier processes have stored but
+ * not settled.
+ */
 function keptInbox(): () => Promise<Inbox> {
   const stored = new Map<string, AcceptedDelivery>();
   return async () => {
@@ -203,7 +209,7 @@ function keptInbox(): () => Promise<Inbox> {
   };
 }
 
-/** Creates the server of the reference receiver. When HTTPS is served, it uses the fault's options. */
+/** Creates the server of the reference receiver. For HTTPS, it also uses the options of the mutant. */
 function createFaultyServer(app: Express, options: ServerOptions, changes: TlsOptions | undefined): Server {
   const { tls } = options;
   if (tls === undefined || changes === undefined) return createHttpServer(app, options);

@@ -10,7 +10,7 @@ import type { ConnectionFault } from './fault.ts';
 interface OfferedHello {
   /** 0x0300 for SSL 3.0, 0x0303 for TLS 1.2 and above. */
   readonly version: number;
-  /** Cipher suites without the two signalling values. */
+  /** Ids of cipher suites, without the two signalling values. */
   readonly suites: readonly number[];
   readonly compressions: readonly number[];
 }
@@ -28,8 +28,8 @@ const SERVER_HELLO_DONE = 14;
 const SIGNALS: readonly number[] = [0x00ff, 0x5600];
 
 /**
- * Passes the first bytes of every connection to `take`, which returns true when it handles the connection. Otherwise
- * TLS starts.
+ * Passes the first bytes of every connection to `take`. If it returns true, it handles the connection; otherwise TLS
+ * starts.
  */
 function beforeTls(server: Server, take: (first: Buffer, socket: Socket) => boolean): void {
   // The first listener is Node's own, which starts TLS.
@@ -52,7 +52,7 @@ function beforeTls(server: Server, take: (first: Buffer, socket: Socket) => bool
   });
 }
 
-/** Answers the hellos for which `choose` returns a suite, at the version that they offer. */
+/** Answers the hellos for which `choose` returns a suite, with the version that they offer. */
 function answersHellos(server: Server, choose: (hello: OfferedHello) => ChosenHello | null): void {
   beforeTls(server, (first, socket) => {
     const hello = readHello(first);
@@ -63,7 +63,7 @@ function answersHellos(server: Server, choose: (hello: OfferedHello) => ChosenHe
   });
 }
 
-/** Returns null when the bytes are not a complete ClientHello. */
+/** Reads a ClientHello. Returns null if the bytes do not contain a complete one. */
 function readHello(bytes: Buffer): OfferedHello | null {
   try {
     if (bytes[0] !== HANDSHAKE) return null;
@@ -93,7 +93,8 @@ function serverHello(version: number, { suite, compression = 0 }: ChosenHello): 
 }
 
 /**
- * Accepts a TLS 1.2 hello with only these suites, which Node's OpenSSL no longer supports. Others get a better suite.
+ * Accepts a TLS 1.2 hello that offers only these suites, which Node's OpenSSL no longer supports. All other hellos get
+ * a better suite.
  */
 function takes(suites: readonly number[]): Pick<ConnectionFault, 'server'> {
   return {
@@ -116,7 +117,7 @@ export const tlsProtocolsFaults: readonly ConnectionFault[] = [
       'speaks-ssl-3-0': [
         'Supports SSL 3.0',
         {
-          // Node does not support it, so the first flight is imitated.
+          // Node does not support SSL 3.0, so this imitates the first flight.
           server: (server) =>
             answersHellos(server, ({ version, suites: [suite] }) =>
               version === 0x0300 && suite !== undefined ? { suite } : null,

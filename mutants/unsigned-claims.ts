@@ -1,4 +1,4 @@
-/** Mutants that skip the verification because of a claim in the request, or for some kinds of notification. */
+/** Mutants that skip verification because of a claim in the request, or for some kinds of notification. */
 import type { Request } from 'express';
 import { hmac } from '../contract/signing/index.ts';
 import { answer } from '../receiver/stages/stage.ts';
@@ -16,14 +16,14 @@ const STATUS_PATHS = ['data.status', 'data.metadata.orderStatus', 'data.metadata
 
 const ISSUED = '5f2b7c1e9a4d';
 
-/** Kinds for which a table of handlers has entries. */
+/** Kinds of notification that a table of handlers contains. */
 const HANDLED = new Set([
   ...['CAAS BUY', 'CAAS SELL', 'CAAS ORDER_TRACKING', 'CAAS_BLOCKCHAIN RECEIVE', 'REFUND SUCCESS', 'REFUND FAIL'],
   ...['PAYMENT_METHOD STAGED', 'PAYMENT_METHOD DECLINED', 'WALLET WALLET_CREATED'],
 ]);
 const TYPES = new Set(['CAAS', 'CAAS_BLOCKCHAIN', 'REFUND', 'PAYMENT_METHOD', 'WALLET']);
 
-/** Returns true when the type is known and its kind is not. */
+/** Returns true if the type is known but the kind within the type is not. */
 function isUnknownKind(payload: unknown): boolean {
   const type = fieldAt(payload, 'type');
   const kind = fieldAt(payload, 'data.type') ?? fieldAt(payload, 'data.operation') ?? fieldAt(payload, 'data.status');

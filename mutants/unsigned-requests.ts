@@ -1,4 +1,7 @@
-/** Mutants that skip the credential check for other methods, framings, paths or contents, or for claims in headers. */
+/**
+ * Mutants that skip the check of credentials for some methods, framings, paths or contents, or because of claims in
+ * headers.
+ */
 import type { Request } from 'express';
 import { answer, required, type Stage } from '../receiver/stages/stage.ts';
 import { acceptWithoutCheck, handleSomeKeys, KEY } from './api-key-check.ts';
@@ -9,13 +12,15 @@ import { alsoAccept, early, handleSome, jsonOf, mediaType, rememberingClient, SI
 
 const confirm: Stage = (_req, res) => answer(res, 200, {});
 
-/** Reads, parses and validates a request, and answers 200. */
+/** Reads, parses and validates a request without checking credentials, and answers 200. */
 function handleUnverified({ correct: { readBody, parse, validate } }: FaultParts): Stage {
   return (req, res, next) =>
     readBody(req, res, () => parse(req, res, () => validate(req, res, () => confirm(req, res, next))));
 }
 
-/** Adds a route in front of the checks that handles some requests. `header` is the signature, or empty. */
+/**
+ * Adds a route in front of the checks that handles some requests. `header` is the signature, or empty if there is none.
+ */
 function openRoute(
   isOpen: (req: Request, header: string) => boolean,
   makeHandler: (parts: FaultParts) => Stage = handleUnverified,
@@ -34,7 +39,7 @@ function openRoute(
 
 const OVERRIDES = ['X-HTTP-Method-Override', 'X-HTTP-Method', 'X-Method-Override'];
 
-/** Returns true when a request is sent with one method and claims another in a header or in the query. */
+/** Returns true if a request is sent with one method and claims another one in a header or in the query. */
 function isOverridden(req: Request, sent: 'POST' | 'another', wanted: string): boolean {
   if ((req.method === 'POST') !== (sent === 'POST')) return false;
   return named(req, ...OVERRIDES).includes(wanted) || new RegExp(`[?&]_method=${wanted}\\b`).test(req.url);
@@ -43,7 +48,7 @@ function isOverridden(req: Request, sent: 'POST' | 'another', wanted: string): b
 const isBodyless = (req: Request) =>
   req.headers['content-length'] === undefined && req.headers['transfer-encoding'] === undefined;
 
-/** Reads some deliveries differently and does not verify them. */
+/** Does not verify the deliveries that pass `test`. `read` converts their body. */
 function ofTypes(test: (req: Request, body: Buffer) => boolean, read = (body: Buffer) => body): StageFault['replace'] {
   const readAnyway: Stage = (req, res, next) => {
     res.locals.rawBody = read(required(res, 'rawBody'));
@@ -59,13 +64,13 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 const isList = (value: unknown) => Array.isArray(value) || (isObject(value) && Array.isArray(value.events));
 const isPing = (value: unknown) => isObject(value) && (value.type === 'ping' || Object.keys(value).length === 0);
 
-/** Recognises the ping of WooCommerce, or the challenge of another sender. */
+/** Recognises the ping of WooCommerce and the WebSub challenge of other senders. */
 function isFormHandshake(body: Buffer): boolean {
   const text = body.toString('latin1');
   return /^webhook_id=\d+$/.test(text) || /&hub\.challenge=/.test(text);
 }
 
-/** Returns the JSON in the field `payload` of a form; null when there is none. */
+/** Returns the JSON in the field `payload` of a form. Null if there is no such field. */
 function payloadField(body: Buffer): Buffer | null {
   const text = body.toString('utf8');
   const inMultipart = /name="payload"\r\n\r\n(.*?)\r\n--/s.exec(text)?.[1];
@@ -75,7 +80,7 @@ function payloadField(body: Buffer): Buffer | null {
 
 const isForm = (req: Request) => /^(?:application\/x-www-form-urlencoded|multipart\/form-data)$/.test(mediaType(req));
 
-/** Returns true when a path is spelled differently from a plain one. */
+/** Returns true if a path has an unusual spelling. */
 function isOddPath(req: Request): boolean {
   const path = req.url.split('?', 1)[0] ?? '/';
   return (path.length > 1 && path.endsWith('/')) || /^http:|\/\/|%|\/\.\/|;|[A-Z]/.test(path);
@@ -289,7 +294,7 @@ export const unsignedRequests = family<StageFault>(
   },
 );
 
-/** Mutants whose API key check lets some requests pass. */
+/** Mutants whose check of the API key accepts some requests without a key. */
 export const keylessRequests = family<StageFault>(
   { ...KEY, mistake: 'conditional-key-check' },
   {
@@ -350,7 +355,7 @@ export const keylessRequests = family<StageFault>(
   },
 );
 
-/** Mutants whose certificate check lets some paths pass. */
+/** Mutants whose check of the certificate accepts some paths without a certificate. */
 export const uncertifiedRequests = family<StageFault>(MTLS, {
   'certificate-required-at-exact-path': [
     'Requires the client certificate at the exact path only, and handles other spellings of it',

@@ -1,4 +1,4 @@
-/** Mutants whose check of the credentials depends on the Content-Type, the encoding or the length of the request. */
+/** Mutants whose check of credentials depends on the Content-Type, the encoding or the length of the request. */
 import { gunzipSync } from 'node:zlib';
 import type { Request } from 'express';
 import { answer, required, type Stage } from '../receiver/stages/stage.ts';
@@ -10,7 +10,7 @@ import { computed, handleSome, mediaType, reject, SIGNATURE, signed } from './le
 const typeOf = (req: Request) => mediaType(req).toLowerCase();
 const isEncoded = (req: Request) => (req.headers['content-encoding'] ?? 'identity') !== 'identity';
 
-/** Passes a request on as uncompressed JSON, like a handler that parses any body. */
+/** Treats the body of a request as uncompressed JSON, like a handler that parses any body. */
 const parseAnyway: Stage = (req, res, next) => {
   const body = required(res, 'rawBody');
   if (body.length === 0) return answer(res, 200, {});

@@ -1,4 +1,4 @@
-/** The catalogue: every suite, in the order in which they run. */
+/** The catalogue: all suites, in the order in which they run. */
 import { createHash } from 'node:crypto';
 import type { SampleKind, Scenario, Suite } from './scenario.ts';
 import { apiKeySuite } from './suites/api-key.ts';
@@ -38,8 +38,8 @@ const BY_ID: ReadonlyMap<string, Scenario> = new Map(
 );
 
 /**
- * Maps ids of removed scenarios to the scenario that replaces each: it sends the same, and perhaps more. A former id
- * still selects its replacement.
+ * Maps the id of each removed scenario to the scenario that replaces it, and sends at least the same. A former id still
+ * selects its replacement.
  */
 const FORMER_IDS: Readonly<Record<string, string>> = {
   'http/key-header-lower': 'api-key/lower-case-name',
@@ -63,7 +63,7 @@ export function findScenario(id: string): Scenario | undefined {
   return BY_ID.get(currentId(id));
 }
 
-/** Lists the scenarios that need an id of this kind that no other scenario uses, in the order of the catalogue. */
+/** Lists, in catalogue order, the scenarios that need an id of this kind that no other scenario uses. */
 export function scenariosOwning(kind: SampleKind): readonly string[] {
   return CATALOGUE.flatMap(({ scenarios }) =>
     scenarios.filter((one) => 'owns' in one && one.owns?.includes(kind) === true).map(({ id }) => id),
@@ -71,8 +71,8 @@ export function scenariosOwning(kind: SampleKind): readonly string[] {
 }
 
 /**
- * Digests what the catalogue requires: ids, levels and requirements. Two runs with the same digest are comparable. The
- * scenarios in `without` are left out.
+ * Computes a digest of what the catalogue requires: ids, levels and requirements. Runs with the same digest are
+ * comparable. The scenarios in `without` are left out.
  */
 export function catalogueDigest(without: readonly string[] = []): string {
   const counted = CATALOGUE.flatMap(({ scenarios }) => scenarios).filter(({ id }) => !without.includes(id));

@@ -1,6 +1,6 @@
 /**
- * Lists the combinations of the dimensions that are sent, and those that are left out. Each pair of a flaw and a shape
- * is in one of the two lists or has its own scenario. A test checks this, and `docs/dimensions.md` lists all of them.
+ * Lists which combinations of the dimensions are sent and which are left out. Each pair of a flaw and a shape is in one
+ * of the two lists, or has its own scenario. A test checks this, and `docs/dimensions.md` lists all of them.
  */
 import { type Dimension, FLAWS, type FlawName, SHAPES, type ShapeName } from './dimensions.ts';
 import type { Crossing } from './forgery.ts';
@@ -19,7 +19,7 @@ export const CROSSINGS: readonly Crossing[] = [
   ...unsignedMalformed,
 ];
 
-/** The scenario that sends the plain request with each flaw. Other invalid values have their own scenarios. */
+/** For each flaw, the scenario that sends the plain request with it. Other invalid values have their own scenarios. */
 export const PLAIN: Readonly<Record<FlawName, string>> = {
   'no-signature': 'signature/missing',
   'random-signature': 'signature/random-bytes',
@@ -34,7 +34,9 @@ export const PLAIN: Readonly<Record<FlawName, string>> = {
   'no-certificate': 'mtls/tls-1-3-no-certificate',
 };
 
-/** Combinations that are not sent. `shapes` names single shapes, or dimensions with all their shapes. */
+/**
+ * Combinations that are not sent. `shapes` contains names of shapes, or dimensions, which stand for all their shapes.
+ */
 export interface Pruned {
   readonly flaws: readonly FlawName[];
   readonly shapes: readonly (Dimension | ShapeName)[];

@@ -1,15 +1,15 @@
 import type { Scenario } from './scenario.ts';
 
-/** The verbs that begin the titles of deliveries. A noun phrase follows them. */
+/** Matches titles about deliveries: a verb, followed by a noun phrase. */
 const ABOUT_A_DELIVERY = /^(?<verb>Accepts|Rejects|Handles) (?<delivery>.+)$/;
 
 /** Outcomes that neither accept nor reject a delivery. */
 const NO_ANSWER: ReadonlySet<string> = new Set(['closed', 'silence', 'other-protocol', 'seen']);
 
 /**
- * Returns what is wrong with a receiver that fails a scenario, as the title of a finding: "Accepts a delivery without a
- * signature". It is derived from the title and the outcome, unless the scenario has a `defect`. `outcome` is a status,
- * `granted` (a handshake), the name of a TLS alert, or the reason for a missing answer (`closed`, `silence`).
+ * Returns the defect of a receiver that fails a scenario, as the title of a finding: "Accepts a delivery without a
+ * signature". The defect is derived from the title and the outcome, unless the scenario has a `defect`. `outcome` is a
+ * status, `granted` (a handshake), the name of a TLS alert, or the reason for a missing answer (`closed`, `silence`).
  */
 export function defectOf({ title, defect }: Pick<Scenario, 'title' | 'defect'>, outcome: string): string {
   if (defect !== undefined) return defect;
@@ -24,7 +24,7 @@ export function defectOf({ title, defect }: Pick<Scenario, 'title' | 'defect'>, 
   return `${answer} ${delivery} with ${/^\d/.test(outcome) ? 'status ' : ''}${outcome}`;
 }
 
-/** Returns true when {@link defectOf} knows a defect. Scenarios that only record something have none. */
+/** Returns true if {@link defectOf} knows a defect. Scenarios that only record something have none. */
 export function hasDefect({ title, defect }: Pick<Scenario, 'title' | 'defect'>): boolean {
   return defect !== undefined || /^(?:Accepts|Rejects|Handles|Does not reveal|Does not write|Records) /.test(title);
 }

@@ -1,6 +1,6 @@
 /**
- * The dimensions of forged deliveries: what is wrong with a credential, and the shape of the request without a valid
- * one. `forgery.ts` makes a scenario of one flaw and some shapes. `crossings.ts` collects the scenarios, and states
+ * The dimensions of forged deliveries: what is wrong with a credential, and the shape of the request that has no valid
+ * one. `forgery.ts` makes a scenario from one flaw and some shapes. `crossings.ts` collects these scenarios, and states
  * which combinations are left out and why.
  *
  * One accepted forgery is enough to fail a receiver. A shape may therefore combine several hints, and its parts are
@@ -44,18 +44,18 @@ import type { RequirementId } from './requirements.ts';
 import { deposit, order, paymentMethod, refund, tracking, wallet } from './samples.ts';
 import type { AddressChange, Change, Feature, Kit } from './scenario.ts';
 
-/** What is wrong with a credential, and what each scenario about it needs and checks. */
+/** What is wrong with a credential, and what a scenario about this flaw needs and checks. */
 export interface Flaw {
   readonly credential: 'signature' | 'API key' | 'client certificate';
   readonly label: string;
   readonly change: Change;
   readonly needs: readonly Feature[];
   readonly requirements: readonly RequirementId[];
-  /** True for the signature of what a receiver verifies when it has not read the body. */
+  /** True if the signature is valid for what a receiver verifies when it has not read the body. */
   readonly isUnread?: true;
 }
 
-/** The secret or key of a forgery that names it in the request. */
+/** The secret or key that a forgery uses and also names in the request. */
 const CLAIMED = 'named-by-the-request';
 
 const HMAC = { credential: 'signature', needs: ['hmac'] } as const;
@@ -139,12 +139,12 @@ export const FLAWS = {
 
 export type FlawName = keyof typeof FLAWS;
 
-/** An aspect in which a request differs from the sender's own. */
+/** An aspect in which a request may differ from the sender's own. */
 export type Dimension = 'notification' | 'content' | 'content type' | 'framing' | 'method' | 'URL' | 'hint';
 
-/** The expected answer, by the shape of the request. */
+/** The expected answers, by the kind of shape. */
 export const ANSWERS = {
-  /** For the sender's own shape. */
+  /** For requests in the sender's own shape. */
   own: refused,
   invented: refusedAsInvented,
   shape: refusedInAnotherShape,
@@ -161,11 +161,12 @@ export interface Shape {
   readonly label: string;
   readonly change: Change;
   readonly answer: keyof typeof ANSWERS;
-  /** Its hints one by one. Absent when it has only one. */
+  /** The hints of the shape, one by one. Absent if it has only one. */
   readonly parts?: readonly { readonly label: string; readonly change: Change }[];
   /**
-   * States that a page does not count as an acceptance: one that answers every request with this method, with this
-   * method and with GET, at any URL, or with this method and any query.
+   * The kind of page that does not count as an acceptance. `by-method`: a page that answers every request with this
+   * method. `by-get`: one that also answers GET. `by-url`: one that answers at every URL. `by-query`: one that answers
+   * this method with any query.
    */
   readonly mayBePage?: 'by-method' | 'by-get' | 'by-url' | 'by-query';
 }
@@ -198,7 +199,7 @@ function content(label: string, change: Change, answer: Shape['answer'] = 'malfo
   return { dimension: 'content', label, change, answer };
 }
 
-/** Verification handshakes of other senders. Their field names differ, so that one body can contain them all. */
+/** Verification handshakes of other senders. Their field names differ, so one body can contain them all. */
 const HANDSHAKES: Readonly<Record<string, JsonObject>> = {
   Zoom: { event: 'endpoint.url_validation', event_ts: 1, payload: { plainToken: 'test-plain-token' } },
   Discord: { type: 1 },
@@ -247,13 +248,13 @@ function byMethod(method: string, mayBePage: Shape['mayBePage'] = 'by-method'): 
   return { dimension: 'method', label: method, change: { address }, answer: 'method', mayBePage };
 }
 
-/** Uses a method that writes. A handler that stores whatever it receives answers like a page, but not to GET. */
+/** Uses a method that writes. A handler that stores every body answers like a page, but does not answer GET. */
 const byWriting = (method: string) => byMethod(method, 'by-get');
 
 const OVERRIDE_HEADERS = ['X-HTTP-Method-Override', 'X-HTTP-Method', 'X-Method-Override'];
 
 /**
- * Overrides the method in every usual place. A check may look at one of the methods and the router at the other. Each
+ * Overrides the method in every usual place. A check may use one of the two methods, and the router the other. Each
  * place is a part.
  */
 function overridden(method: string, wanted: string): Shape {
@@ -280,7 +281,9 @@ function atPath(label: string, edit: (path: string) => string): Shape {
   return { dimension: 'URL', label, change: { address: { label, make } }, answer: 'elsewhere', mayBePage: 'by-url' };
 }
 
-/** A path below the endpoint, as rules for health checks, tests and static files often leave it unprotected. */
+/**
+ * Uses a path below the endpoint. Rules for health checks, tests and static files often leave such paths unprotected.
+ */
 const below = (name: string) =>
   atPath(`the path of the endpoint with /${name}`, (path) => `${path.replace(/\/$/, '')}/${name}`);
 
@@ -328,7 +331,7 @@ function fromAddress(address: string): Shape {
   return withHeaders(`headers that name ${address} as the client`, lines);
 }
 
-/** Headers in which proxies report the original path, and which some programs use as the path. */
+/** Headers in which proxies report the original path. Some programs use them as the path. */
 const PATH_HEADERS = [
   ...['X-Original-URL', 'X-Rewrite-URL', 'X-Forwarded-Uri', 'X-Forwarded-Path', 'X-Original-URI'],
   ...['X-Forwarded-Prefix', 'X-Forwarded-Url', 'X-Envoy-Original-Path', 'X-Replaced-Path', 'X-Request-Uri'],
@@ -340,7 +343,7 @@ function rewrittenTo(path: string): Shape {
   return { ...shape, mayBePage: 'by-get' };
 }
 
-/** Cookies that switch something on, and common session cookies. */
+/** Cookies that enable something, and common session cookies. */
 const SWITCHES = ['admin', 'auth', 'bypass', 'debug', 'internal', 'test', 'verified', 'XDEBUG_SESSION'];
 const SESSIONS = ['session=test', 'sessionid=test', 'PHPSESSID=test', 'JSESSIONID=test', 'role=admin'];
 
@@ -349,13 +352,13 @@ function asCookie(pair: string): readonly [string, string] {
   return [pair.slice(0, end), pair.slice(end + 1)];
 }
 
-/** Common cookies that the endpoint has not set: of two with the same name, it may read either. */
+/** Returns common cookies that the endpoint has not set. Of two cookies with the same name, it may read either. */
 function usualCookies(own: readonly string[]): (readonly [string, string])[] {
   const names = new Set(own.map((cookie) => asCookie(cookie)[0]));
   return [...SESSIONS, ...SWITCHES.map((name) => `${name}=1`)].map(asCookie).filter(([name]) => !names.has(name));
 }
 
-/** Keeps the last value of each name, because an endpoint may read either of two. */
+/** Keeps the last value of each name, because an endpoint may read either of two values. */
 function byName(pairs: readonly (readonly [string, string])[]): (readonly [string, string])[] {
   return [...new Map(pairs.map((pair) => [pair[0].toLowerCase(), pair])).values()];
 }
@@ -378,7 +381,7 @@ function formFields(value: JsonValue, name = ''): string[] {
   return Object.entries(value).flatMap(([key, inner]) => formFields(inner, name === '' ? key : `${name}[${key}]`));
 }
 
-/** Flags of test deliveries. `livemode: false` is used by Stripe. */
+/** Flags of test deliveries. Stripe uses `livemode: false`. */
 const TEST_FLAGS: JsonObject = {
   livemode: false,
   sandbox: true,
@@ -445,7 +448,7 @@ function multipart(json: string): Uint8Array {
   return utf8(`${part('payload')}${part('body')}--${BOUNDARY}--\r\n`);
 }
 
-/** Headers that host rules may read instead of Host. */
+/** Headers that rules for host names may read instead of Host. */
 const LOCAL_HOST: readonly HeaderLine[] = [
   ['X-Forwarded-Host', 'localhost'],
   ['X-Host', 'localhost'],
@@ -470,7 +473,9 @@ const KEY_NAMES = [
   ...['webhookKey', 'webhook_key', 'validKey', 'valid_key', 'serviceKey', 'accessKey', 'token'],
 ];
 
-/** Names the credential that a forgery uses under all usual names, in the query, in cookies or in the body. */
+/**
+ * States the credential with which a forgery is made, under all usual names, in the query, in cookies or in the body.
+ */
 function naming(what: string, names: readonly string[]) {
   const claims = names.map((name) => `${name}=${CLAIMED}`);
   const members = Object.fromEntries(names.map((name) => [name, CLAIMED]));
@@ -499,7 +504,9 @@ const MIB = 1024 * 1024;
 
 const FILLED = 'text-to-be-filled';
 
-/** Fills {@link FILLED} with letters. For megabytes, this is much faster than JSON.stringify. */
+/**
+ * Replaces {@link FILLED} in the body with this many letters. For megabytes, this is much faster than JSON.stringify.
+ */
 function filledWith(bytes: number): Serialiser {
   return (value) => {
     const [head = '', tail = ''] = compact(value).split(FILLED);
@@ -509,7 +516,7 @@ function filledWith(bytes: number): Serialiser {
 
 /** The values of the dimensions. `plain` is the sender's own request. */
 export const SHAPES = {
-  // Which notification it carries.
+  // The notification that the request contains.
   plain: { dimension: 'notification', label: 'the plain notification', change: {}, answer: 'own' },
   buy: notification('a confirmed BUY', (kit) => order(kit, 'BUY', 'CONFIRMED')),
   sell: notification('a completed SELL', (kit) => order(kit, 'SELL', 'COMPLETED')),
@@ -566,7 +573,7 @@ export const SHAPES = {
   'secret-in-body': namedSecret.inBody,
   'key-in-body': namedKey.inBody,
 
-  // What else it carries.
+  // Other content of the body.
   array: content('an array of notifications', { compose: (kit) => [kit.notification()] }),
   'empty-array': content('an empty array', { compose: () => [] }),
   batch: content('an object with a list of notifications', {
@@ -607,7 +614,7 @@ export const SHAPES = {
   }),
   nested: content('20,000 nested arrays', { serialise: fixedText('['.repeat(20_000)) }, 'shape'),
 
-  // How the body is declared.
+  // The declared type of the body.
   'json-with-charset': ofType('application/json; charset=utf-8'),
   'upper-case-type': ofType('APPLICATION/JSON'),
   'vendor-json': ofType('application/vnd.api+json'),
@@ -647,7 +654,7 @@ export const SHAPES = {
     answer: 'shape',
   },
 
-  // How it is framed.
+  // The framing and encoding of the body.
   gzip: framed(
     'Content-Encoding: gzip',
     {
@@ -712,7 +719,7 @@ export const SHAPES = {
     answer: 'shape',
   },
 
-  // Where it goes.
+  // The URL of the request.
   'trailing-slash': atPath('a path with a trailing slash', (path) =>
     path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : `${path}/`,
   ),
@@ -764,7 +771,7 @@ export const SHAPES = {
     mayBePage: 'by-url',
   },
 
-  // Claims that it needs no credential.
+  // Claims that the request needs no credential.
   'forwarded-for-loopback': withHeaders('X-Forwarded-For: 127.0.0.1', [['X-Forwarded-For', '127.0.0.1']], 'own'),
   'real-ip-loopback': withHeaders('X-Real-IP: 127.0.0.1', [['X-Real-IP', '127.0.0.1']], 'own'),
   'forwarded-loopback': withHeaders('Forwarded: for=127.0.0.1', [['Forwarded', 'for=127.0.0.1;proto=https']], 'own'),

@@ -1,5 +1,5 @@
 /**
- * The rulings as data: the answers that each kind of delivery may get. Specification: Delivery endpoint (Response);
+ * The rulings as data: which answers each kind of delivery may get. Specification: Delivery endpoint (Response);
  * Authentication; TLS.
  */
 import type { HelloExpectation } from './handshake.ts';
@@ -7,7 +7,10 @@ import type { Expectation } from './scenario.ts';
 
 // Valid deliveries
 
-/** Outcomes by which the sender loses a delivery, whatever its content: it follows no redirect, and waits no longer. */
+/**
+ * Outcomes by which the sender loses a delivery, whatever its content. The sender follows no redirect, and does not
+ * wait longer than its time limit.
+ */
 const LOST = ['3xx', 'none'] as const;
 
 /** A valid delivery: exactly 200. Another 2xx fails, because the specification gives it no meaning. */
@@ -30,8 +33,8 @@ export const acceptedUnlessStrict: Expectation = {
 };
 
 /**
- * A valid delivery that is larger than the specification shows: 200, or a clear rejection, which is recorded. A 401
- * warns, because the credentials are valid.
+ * A valid delivery that is larger than the specification shows. Expected: 200, or a clear rejection, which is recorded.
+ * A 401 warns, because the credentials are valid.
  */
 export const acceptedOrRejected: Expectation = {
   text: '200 (a 4xx other than 401 is recorded)',
@@ -42,8 +45,8 @@ export const acceptedOrRejected: Expectation = {
 };
 
 /**
- * One of many concurrent deliveries. The specification states no rate, so a rejection because of the load only warns. A
- * 401 fails, because no load makes valid credentials invalid.
+ * One of many concurrent deliveries. The specification states no rate, so a rejection because of load only warns. A 401
+ * fails, because valid credentials do not become invalid under load.
  */
 export const acceptedUnlessBusy: Expectation = {
   text: '200 (a rejection for the load or a closed connection: warning)',
@@ -53,7 +56,7 @@ export const acceptedUnlessBusy: Expectation = {
 };
 
 /**
- * A valid delivery whose time is far from now. The specification has no such rule, so a rejection is only a warning. An
+ * A valid delivery with a time far from now. The specification does not limit the time, so a rejection only warns. An
  * internal error fails.
  */
 export const acceptedUnlessOld: Expectation = {
@@ -65,8 +68,8 @@ export const acceptedUnlessOld: Expectation = {
 };
 
 /**
- * A valid delivery after invalid ones. All come from one address, so a defence against an attacker also locks out the
- * sender, and a rejection is only a warning.
+ * A valid delivery after invalid ones. All of them come from one address, so a defence against an attacker also locks
+ * out the sender. A rejection therefore only warns.
  */
 export const acceptedUnlessLockedOut: Expectation = {
   text: '200 (a rejection after failed attempts: warning)',
@@ -75,12 +78,12 @@ export const acceptedUnlessLockedOut: Expectation = {
   warn: ['4xx', 503, 'closed', 'none'],
 };
 
-/** A valid delivery that is larger than the specification shows: 200, or a clear rejection. */
+/** A valid delivery that is larger than the specification shows. Expected: 200, or a clear rejection. */
 export const acceptedOrLimited: Expectation = {
   text: '200, or 413 from a size limit',
   authentic: true,
   pass: [200, 413],
-  // A 401 fails: the credentials are valid, so it means that part of the body was not verified.
+  // A 401 fails: because the credentials are valid, a 401 means that a part of the body was not verified.
   note: [400, 403, 422],
 };
 
@@ -90,8 +93,8 @@ export const acceptedOrLimited: Expectation = {
 export const refused: Expectation = { text: '401', authentic: false, pass: [401] };
 
 /**
- * Invalid or missing credentials on a notification that the sender never sends: of an unknown type, with invented
- * members or very small. A 4xx other than 401 shows that the body was read before it was verified.
+ * Invalid or missing credentials on a notification that the sender never sends: one of an unknown type, with invented
+ * members, or with hardly any content. A 4xx other than 401 shows that the body was read before it was verified.
  */
 export const refusedAsInvented: Expectation = {
   text: '401 (another 4xx: warning)',
@@ -112,10 +115,13 @@ export const refusedInAnotherShape: Expectation = {
   warn: ['3xx', '5xx', 'none'],
 };
 
-/** A large body: a server may close the connection, and the sender then cannot know why. */
+/**
+ * Invalid or missing credentials on a large body. A server may close the connection, so the sender does not learn the
+ * reason.
+ */
 export const refusedLarge: Expectation = { ...refusedInAnotherShape, warn: ['3xx', '5xx', 'closed', 'none'] };
 
-/** A body large enough that a slow network may use the whole timeout. */
+/** Invalid or missing credentials on a body that is so large that a slow network may need the whole time limit. */
 export const refusedHuge: Expectation = { ...refusedLarge, note: ['none'] };
 
 /**
@@ -129,7 +135,7 @@ export const refusedInAnotherFraming: Expectation = {
   warn: ['3xx', '5xx', 'none'],
 };
 
-/** Invalid or missing credentials with another method, to which servers may also answer with a redirect. */
+/** Invalid or missing credentials with another method. Servers may also answer it with a redirect. */
 export const refusedByMethod: Expectation = {
   text: 'any 3xx or 4xx, 501, 505 or a closed connection (another 5xx: warning)',
   authentic: false,
@@ -149,8 +155,8 @@ export const refusedElsewhere: Expectation = {
 };
 
 /**
- * The valid signature of an empty input, in a form whose body is not read. An attacker has no such signature, so an
- * acceptance only warns.
+ * The valid signature of an empty input, on a request in a form whose body is not read. An attacker has no such
+ * signature, so an acceptance only warns.
  */
 export const refusedAsUnread: Expectation = {
   ...refusedInAnotherShape,
@@ -185,8 +191,8 @@ export const refusedUnlessBusy: Expectation = {
 };
 
 /**
- * Expected when a credential is sent twice, once valid and once invalid. The specification does not say which of them
- * counts, so acceptance is only recorded.
+ * A credential that is sent twice, once valid and once invalid. The specification does not say which of them counts, so
+ * an acceptance is only recorded.
  */
 export const refusedOrChosen: Expectation = {
   text: '401 or 400 (200: recorded)',
@@ -203,7 +209,10 @@ export const refusedWithTwoInvalid: Expectation = {
   warn: ['5xx'],
 };
 
-/** An invalid credential that a server or proxy in front of the receiver may reject for its size or its characters. */
+/**
+ * An invalid credential that a server or proxy in front of the receiver may reject because of its size or its
+ * characters.
+ */
 export const refusedUnusualHeader: Expectation = {
   text: '401 (400 or 431 from a server in front is recorded, not a failure)',
   authentic: false,
@@ -231,10 +240,13 @@ export const handled: Expectation = {
   note: ['2xx'],
 };
 
-/** A malformed payload before the delivery that a check is about. Another check judges its status. */
+/** A malformed payload that precedes the delivery that a check tests. Another check judges its status. */
 export const malformedBefore: Expectation = { ...handled, note: ['2xx', '3xx', '5xx'] };
 
-/** Unusual content, which may be rejected. A 401 fails: it means that the signature was computed over other bytes. */
+/**
+ * Unusual content, which may be rejected. A 401 fails, because it means that the signature was computed over other
+ * bytes.
+ */
 export const contentAcceptedOrRejected: Expectation = {
   text: '200, 400 or 422',
   authentic: true,
@@ -252,7 +264,10 @@ export const documentAcceptedOrRejected: Expectation = {
   warn: [401],
 };
 
-/** A signed delivery in a form that the sender does not use. A closed connection looks like an ended process. */
+/**
+ * A signed delivery in a form that the sender does not use. A closed connection fails, because it looks like a process
+ * that has ended.
+ */
 export const acceptedOrRejectedInAnotherShape: Expectation = { ...documentAcceptedOrRejected, fail: ['closed'] };
 
 /** An unusual, hostile or oversized payload, to which any clear answer is acceptable. */
@@ -263,7 +278,7 @@ export const anyClearAnswer: Expectation = {
   pass: [200, '4xx'],
 };
 
-/** A payload nested more deeply than recursive parsers can read. Only a receiver that stops answering fails. */
+/** A payload that is nested more deeply than recursive parsers can read. Only a receiver that stops answering fails. */
 export const anyAnswer: Expectation = {
   ...anyClearAnswer,
   text: '200 or any 4xx (5xx: warning)',
@@ -303,8 +318,8 @@ export const servedOrElsewhere: Expectation = {
 
 /**
  * Malformed HTTP that servers must reject, because another server on the path may read it differently. Every other
- * answer only warns, because the decision is made in a server that the partner did not write. The deliveries that
- * follow must be answered.
+ * answer only warns, because it comes from a server that the partner did not write. The deliveries that follow must be
+ * answered.
  */
 export const rejectedHttp: Expectation = {
   text: 'any 4xx, 501, 505 or a closed connection (anything else: warning)',
@@ -314,8 +329,8 @@ export const rejectedHttp: Expectation = {
 };
 
 /**
- * Malformed HTTP that is harmless when it is read leniently: HTTP allows that, or the usual servers of a language do it
- * (Python's http.server, PHP, WEBrick, Java's HttpServer, Go's net/http). An acceptance is recorded.
+ * Malformed HTTP that is harmless if it is read leniently. Either HTTP allows this, or the usual servers of a language
+ * do it (Python's http.server, PHP, WEBrick, Java's HttpServer, Go's net/http). An acceptance is recorded.
  */
 export const rejectedOrRead: Expectation = {
   text: 'any 4xx, 501, 505 or a closed connection (200: recorded; anything else: warning)',
@@ -333,7 +348,7 @@ export const offerRefused: HelloExpectation = {
   pass: ['alert', 'closed'],
 };
 
-/** An offer whose special part the endpoint must not use. The handshake may continue without it. */
+/** An offer with a special part that the endpoint must not use. The handshake may continue without this part. */
 export const offerDeclined: HelloExpectation = {
   text: 'a handshake without it, or none',
   pass: ['declined', 'alert', 'closed'],
@@ -351,7 +366,9 @@ export const clientCertificateRequested: HelloExpectation = {
   pass: ['granted'],
 };
 
-/** An offer to which the list of accepted CAs must contain no public CA. The list may be empty or absent. */
+/**
+ * An offer that shows the list of accepted CAs, which must not contain a public CA. The list may be empty or absent.
+ */
 export const onlyPrivateCasListed: HelloExpectation = {
   text: 'a list without public CAs',
   pass: ['granted', 'alert', 'closed'],
@@ -365,9 +382,9 @@ export const offerRecorded: HelloExpectation = {
 };
 
 /**
- * Valid credentials over a connection whose client certificate is missing or invalid. Servers reject it in the
- * handshake, after it or by HTTP, and some just close the connection. No answer leads to no conclusion; a status with
- * another meaning warns.
+ * Valid credentials over a connection whose client certificate is missing or invalid. Servers reject the certificate
+ * during or after the handshake or with an HTTP status, and some just close the connection. A missing answer allows no
+ * conclusion; a status with another meaning warns.
  */
 export const certificateRefused: Expectation = {
   text: 'a TLS alert, a closed connection, 400, 401 or 403',
@@ -377,7 +394,7 @@ export const certificateRefused: Expectation = {
   unclear: ['none', 503],
 };
 
-/** No client certificate, under another server name. Another site may answer, with its own certificate. */
+/** No client certificate, and another server name. Another site may answer, with its own certificate. */
 export const certificateRefusedByName: Expectation = {
   ...certificateRefused,
   text: 'a TLS alert, a closed connection, any 3xx or 4xx',

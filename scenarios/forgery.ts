@@ -1,6 +1,6 @@
 /**
  * Makes forged deliveries: a {@link Crossing} combines one flaw with some shapes (`dimensions.ts`) and becomes one
- * scenario. The crossings are in the suites.
+ * scenario. The suites define the crossings.
  */
 import { both } from './changes/addressing.ts';
 import { fixedText } from './changes/bodies.ts';
@@ -17,19 +17,21 @@ import type {
   ProbeScenario,
 } from './scenario.ts';
 
-/** One scenario: a flaw in some shapes. */
+/** The definition of one scenario: a flaw in some shapes. */
 export interface Crossing
   extends Pick<ProbeScenario, 'id' | 'title' | 'mistake' | 'note'>,
     Partial<Pick<ProbeScenario, 'level'>> {
   readonly flaw: FlawName;
   readonly shapes: readonly ShapeName[];
-  /** Replaces the requirements of the flaw. */
+  /** Overrides the requirements of the flaw. */
   readonly requirements?: readonly RequirementId[];
-  /** Replaces the expectation of the shape. */
+  /** Overrides the expectation of the shape. */
   readonly expect?: Expectation;
 }
 
-/** Returns the scenario of a crossing: a probe for one shape, or a flow on one connection for several. */
+/**
+ * Returns the scenario of a crossing: a probe if there is one shape, or a flow on one connection if there are several.
+ */
 export function scenarioOf({ flaw, shapes, expect, ...text }: Crossing): ProbeScenario | FlowScenario {
   const { needs, requirements } = FLAWS[flaw];
   const base = { level: 'must', needs, requirements, ...text } as const;
@@ -51,7 +53,7 @@ function forgery(flaw: Flaw, shape: Shape, expect: Expectation | undefined): Del
   };
 }
 
-/** Returns the expectation. Another shape may be rejected for itself, before the missing certificate matters. */
+/** Returns the expectation. An unusual shape may be rejected for itself, before the missing certificate matters. */
 function expectationOf({ credential, isUnread }: Flaw, { answer }: Shape): Expectation {
   const asShaped = ANSWERS[answer];
   if (isUnread === true && answer !== 'own') return refusedAsUnread;
@@ -70,14 +72,14 @@ function partsOf(flaw: Flaw, { parts = [] }: Shape): FollowUp[] {
   return parts.map(({ label, change }) => ({ role: 'narrows', label, change: combined(change, flaw.change) }));
 }
 
-/** Sends the same request without a body. A page gives both the same answer. */
+/** Sends the same request without a body. A page gives the same answer to both. */
 export const withoutBody = (change: Change): FollowUp => ({
   role: 'compares',
   label: 'the same without a body',
   change: { ...change, serialise: fixedText('') },
 });
 
-/** Sends the same request without a body, and at a random path. A page gives all of them the same answer. */
+/** Sends the same request without a body, and at a random path. A page gives the same answer to all of them. */
 function pageComparisons(change: Change): FollowUp[] {
   const elsewhere: AddressChange = {
     label: 'a random path',
@@ -87,7 +89,7 @@ function pageComparisons(change: Change): FollowUp[] {
   return [withoutBody(change), { role: 'compares', label: 'the same at a random path', change: atRandomPath }];
 }
 
-/** Sends the same request by GET and without a body. */
+/** Sends the same request with the method GET and without a body. */
 function byGet(change: Change): FollowUp {
   const address: AddressChange = { label: 'the method GET', make: (head) => ({ ...head, method: 'GET' }) };
   return { role: 'compares', label: 'GET without a body', change: combined(withoutBody(change).change, { address }) };
@@ -98,7 +100,7 @@ export function atAnotherUrl(change: Change): Pick<ProbeScenario, 'change' | 'ex
   return { change, expect: refusedElsewhere, followUps: pageComparisons(change) };
 }
 
-/** Sends the same request with a meaningless query. A page gives both the same answer. */
+/** Sends the same request with a meaningless query. A page gives the same answer to both. */
 function withOtherQuery(change: Change): FollowUp {
   const address: AddressChange = {
     label: 'another query',
@@ -115,7 +117,7 @@ function comparisonsOf(flaw: Flaw, { change, mayBePage }: Shape): FollowUp[] {
   return mayBePage === 'by-method' ? [withoutBody(forged)] : [];
 }
 
-/** Combines two changes. Only the address stage may be changed by both. */
+/** Combines two changes. The address stage is the only one that both may change. */
 function combined(one: Change, other: Change): Change {
   const address =
     one.address !== undefined && other.address !== undefined

@@ -1,4 +1,6 @@
-/** TLS scenarios: a ClientHello that differs from the sender's in one point, and what the endpoint may do with it. */
+/**
+ * Describes TLS scenarios: a ClientHello that differs from the sender's in one point, and how the endpoint may respond.
+ */
 import type { ChainFaultCode, TlsVersion } from '../contract/index.ts';
 
 /** Groups of cipher suites by strength or weakness. */
@@ -16,25 +18,25 @@ export type SuiteGroup =
 
 /** What a ClientHello offers. The handshake is never completed. */
 export interface HelloOffer {
-  /** The highest version that is offered; for TLS 1.3 the only one. */
+  /** The highest version that is offered. TLS 1.3 is offered alone. */
   readonly version: TlsVersion;
   readonly suites: readonly SuiteGroup[];
   /** Offers DEFLATE in addition to no compression. */
   readonly compression?: true;
   /**
-   * Checks whether the endpoint requests a client certificate: `granted` means that it does, `declined` that the
-   * server's flight ends without a request. With `of-private-authority`, a list with a public CA is `declined`, and
-   * everything else is `granted`.
+   * Whether to check that the endpoint requests a client certificate. `granted` then means that it requests one, and
+   * `declined` that the server's flight ends without a request. With `of-private-authority`, a list that contains a
+   * public CA is `declined`, and everything else is `granted`.
    */
   readonly clientCertificate?: true | 'of-private-authority';
-  /** Protocols to choose from (ALPN). Default: no such offer. */
+  /** The protocols that are offered (ALPN). Default: ALPN is not offered. */
   readonly alpn?: readonly string[];
 }
 
 /**
- * What an endpoint can do with an offer.
+ * How an endpoint can respond to an offer.
  *
- * - `granted`: it continues with the offer: the version and one of the suites, and compression when it was offered.
+ * - `granted`: it continues the handshake with the offered version, one of the suites and, if offered, compression.
  * - `declined`: it continues without the special part of the offer.
  * - `alert`: it rejects the offer with a TLS alert.
  * - `closed`: it closes or resets the connection.
@@ -42,7 +44,7 @@ export interface HelloOffer {
  */
 export type HelloMatch = 'granted' | 'declined' | 'alert' | 'closed' | 'none';
 
-/** The permitted reactions. A reaction that is in none of the sets fails. */
+/** The permitted responses. A response that is in none of the sets fails. */
 export interface HelloExpectation {
   readonly text: string;
   readonly pass: readonly HelloMatch[];
@@ -50,12 +52,12 @@ export interface HelloExpectation {
   readonly warn?: readonly HelloMatch[];
 }
 
-/** Faults of the certificates that fail a scenario. `text` describes the expected state in a few words. */
+/** The certificate faults that fail a scenario. `text` describes the expected state in a few words. */
 export interface ChainExpectation {
   readonly text: string;
   readonly faults: readonly ChainFaultCode[];
-  /** Counts only faults of the server certificate, or only those of the CA certificates. Default: all. */
+  /** Whether only faults of the server certificate count, or only those of the CA certificates. Default: all. */
   readonly of?: 'leaf' | 'issuers';
-  /** Faults that make it impossible to detect these. */
+  /** Faults that hide the faults that this scenario checks. */
   readonly hiddenBy?: readonly ChainFaultCode[];
 }

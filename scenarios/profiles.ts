@@ -1,7 +1,7 @@
 /**
- * Defines the profiles, which state what an endpoint must have enabled to be certified for a purpose, and the evidence
- * levels, which state what a run has judged in addition to the answers. Specification: Authentication (recommended
- * combinations).
+ * Defines profiles and evidence levels. A profile states which features an endpoint must have to be certified for a
+ * purpose. An evidence level states what a run has judged in addition to the answers. Specification: Authentication
+ * (recommended combinations).
  */
 import { EVIDENCE_SOURCES, type EvidenceSource, type Feature } from './scenario.ts';
 
@@ -10,14 +10,15 @@ export type Profile = (typeof PROFILES)[number];
 
 export interface ProfileRules {
   readonly title: string;
-  /** The features that must be enabled. Other features are scored too when they are configured. */
+  /** The features that an endpoint must have. Other configured features are scored, too. */
   readonly needs: readonly Feature[];
-  /** True when the endpoint's certificates must end at a public CA, and the run must trust nothing else. */
+  /** True if the endpoint's certificates must end at a public CA, and the run must trust no other CA. */
   readonly publicTrust: boolean;
 }
 
 /**
- * Rules of each profile. Each applicable scenario of a revision (`scenarios/revisions/`) is scored in every profile.
+ * The rules of each profile. In every profile, each applicable scenario of a revision (`scenarios/revisions/`) is
+ * scored.
  */
 export const PROFILE_RULES: Readonly<Record<Profile, ProfileRules>> = {
   basic: { title: 'HTTPS and an API key', needs: ['https', 'api-key'], publicTrust: false },
@@ -32,14 +33,14 @@ export const PROFILE_RULES: Readonly<Record<Profile, ProfileRules>> = {
 export const EVIDENCE_LEVELS = [0, 1, 2] as const;
 export type EvidenceLevel = (typeof EVIDENCE_LEVELS)[number];
 
-/** What a run of each level has judged, and the sources of that evidence. */
+/** For each level, what a run has judged, and the sources of this evidence. */
 export const EVIDENCE_RULES: Readonly<Record<EvidenceLevel, { title: string; sources: readonly EvidenceSource[] }>> = {
   0: { title: 'the answers alone', sources: [] },
   1: { title: 'answers and effects', sources: ['effects'] },
   2: { title: 'answers, effects across restarts, and the log', sources: ['effects', 'restart', 'log'] },
 };
 
-/** How each source is configured, and what a report calls it when it is missing. */
+/** For each source, how to configure it, and its name in reports about a missing source. */
 export const SOURCE_TEXTS: Readonly<Record<EvidenceSource, { noun: string; flag: string; configure: string }>> = {
   effects: {
     noun: 'effects window',

@@ -1,23 +1,24 @@
 /**
- * The register: every normative statement of the specification in our own words, with an id to which scenarios refer.
+ * The register of requirements: every normative statement of the specification in our own words, with an id to which
+ * scenarios refer.
  *
- * A requirement has scenarios, or `untested` states why no black-box test can verify it. A test fails when it has
- * neither or both, or when a scenario is stricter than its requirements. `STATEMENTS` maps the specification to the
+ * A requirement has scenarios, or `untested` states why no black-box test can verify it. A test fails if a requirement
+ * has neither or both, or if a scenario is stricter than its requirements. `STATEMENTS` maps the specification to the
  * register.
  */
 
-/** Consequence of a failure: `must` fails the run, `should` warns, `info` is only recorded. */
+/** The consequence of a failure: `must` fails the run, `should` warns, `info` is only recorded. */
 export type Level = 'must' | 'should' | 'info';
 
 export interface Requirement {
   readonly id: string;
-  /** Section of the specification, or "ruling" where the project decides because the specification says nothing. */
+  /** The section of the specification, or "ruling" if the specification is silent and the project decides. */
   readonly section: string;
   readonly level: Level;
-  /** Who must meet the requirement. Only those of the receiver can be judged at a partner's endpoint. */
+  /** Who must meet the requirement. A run against an endpoint can judge only requirements of the receiver. */
   readonly subject: 'receiver' | 'sender' | 'operator';
   readonly text: string;
-  /** Why no scenario judges it. Reports show it as "not verified" when the subject is the receiver. */
+  /** Why no scenario judges the requirement. If its subject is the receiver, reports list it as "not verified". */
   readonly untested?: string;
 }
 

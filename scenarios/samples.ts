@@ -1,8 +1,8 @@
 /**
  * Creates valid notifications of every type and status, as JSON. Specification: Resources and their fields.
  *
- * Every call creates a notification with a new id. Values are recognisable as test data (`test-...`) and come from the
- * seed of the run, so that a run can be repeated.
+ * Every call creates a notification with a new id. All other values come from the seed of the run, so a run can be
+ * repeated. They are recognisable as test data (`test-...`).
  */
 import { randomUUID } from 'node:crypto';
 import type {
@@ -15,15 +15,15 @@ import type {
 } from '../contract/index.ts';
 import type { Kit, SampleKind } from './scenario.ts';
 
-/** A listed code, for samples in which any code will do. */
+/** A listed code, for samples that may have any code. */
 const SOME_CODE = '352-000-S1';
 
-/** Returns the time of the run in epoch seconds: `at` of CAAS, PAYMENT_METHOD and REFUND. */
+/** Returns the time of the run in epoch seconds, the format of `at` in CAAS, PAYMENT_METHOD and REFUND. */
 export function epochSeconds(kit: Kit): number {
   return Math.floor(kit.now.getTime() / 1000);
 }
 
-/** Returns the time of the run as ISO 8601 in UTC: `at` of WALLET and CAAS_BLOCKCHAIN. */
+/** Returns the time of the run in ISO 8601 and UTC, the format of `at` in WALLET and CAAS_BLOCKCHAIN. */
 export function isoTime(kit: Kit): string {
   return kit.now.toISOString();
 }
@@ -56,12 +56,12 @@ export const ID_FIELDS: Readonly<Record<string, SampleKind>> = {
   providerId: 'provider',
 };
 
-/** Returns an id that the partner knows, if any are configured, and otherwise a new one. */
+/** Returns a configured id that the partner knows, or a new id if none is configured. */
 export function knownId(kit: Kit, kind: SampleKind): string {
   return kit.knownId?.(kind, false) ?? reference(kit, WORDS[kind]);
 }
 
-/** Like {@link knownId}, but returns an id that no other scenario uses (`owns`). */
+/** Like {@link knownId}, but the id is used by no other scenario. See `owns`. */
 export function ownId(kit: Kit, kind: SampleKind): string {
   return kit.knownId?.(kind, true) ?? reference(kit, WORDS[kind]);
 }
@@ -84,7 +84,7 @@ function envelope(kit: Kit, type: string, at: JsonValue, data: JsonObject): Json
   );
 }
 
-/** Returns the value at a path of a notification; undefined when there is none. */
+/** Returns the value at a path of a notification. Undefined if there is none. */
 export function valueAt(value: JsonValue | undefined, path: readonly string[]): JsonValue | undefined {
   return path.reduce<JsonValue | undefined>((inner, name) => {
     const isObject = typeof inner === 'object' && inner !== null && !Array.isArray(inner);
@@ -100,12 +100,12 @@ export function withValueAt(object: JsonObject, [key = '', ...rest]: readonly st
   return { ...object, [key]: next };
 }
 
-/** Differences from the sample. */
+/** How an order or refund differs from the sample. */
 export interface OrderDetails {
   readonly transactionId?: string;
-  /** Code of `errorData`. Default: a FAILED order has one. */
+  /** The code of `errorData`. Default: only a FAILED order has one. */
   readonly code?: string;
-  /** Transaction hash. Default: confirmed and completed orders have one. */
+  /** The transaction hash. Default: only confirmed and completed orders have one. */
   readonly hash?: string;
 }
 
@@ -162,7 +162,7 @@ export function tracking(
   });
 }
 
-/** Creates `REFUND` after an external sell: with the hash for SUCCESS, with the error for FAIL. */
+/** Creates `REFUND` after an external sell. A SUCCESS contains the hash, a FAIL the error. */
 export function refund(kit: Kit, status: RefundStatus, details: OrderDetails = {}): JsonObject {
   const done = status === 'SUCCESS';
   return envelope(kit, 'REFUND', epochSeconds(kit), {
@@ -179,7 +179,7 @@ export function refund(kit: Kit, status: RefundStatus, details: OrderDetails = {
   });
 }
 
-/** Creates `PAYMENT_METHOD`, with the error code for DECLINED. */
+/** Creates `PAYMENT_METHOD`. DECLINED contains the error code. */
 export function paymentMethod(
   kit: Kit,
   status: NotifiedPaymentMethodStatus,
@@ -209,7 +209,10 @@ export function wallet(
   });
 }
 
-/** Creates `CAAS_BLOCKCHAIN`, a confirmed deposit. `hashes`: its hash members, none within the custodial ledger. */
+/**
+ * Creates `CAAS_BLOCKCHAIN`, a confirmed deposit. `hashes` contains its hash members; a deposit within the custodial
+ * ledger has none.
+ */
 export function deposit(kit: Kit, hashes: JsonObject = { blockchainTransactionId: hash(kit) }): JsonObject {
   return envelope(kit, 'CAAS_BLOCKCHAIN', isoTime(kit), {
     type: 'RECEIVE',
@@ -225,7 +228,10 @@ export function deposit(kit: Kit, hashes: JsonObject = { blockchainTransactionId
   });
 }
 
-/** Notifications that the plain valid delivery can carry: the first, or another one at an endpoint that rejects it. */
+/**
+ * The notifications that the plain valid delivery may contain. The first is the default; the others are for an endpoint
+ * that rejects it.
+ */
 export const CONTROLS = {
   'BUY COMPLETED': (kit: Kit) => order(kit, 'BUY', 'COMPLETED'),
   'BUY CONFIRMED': (kit: Kit) => order(kit, 'BUY', 'CONFIRMED'),
@@ -236,12 +242,12 @@ export const CONTROLS = {
 
 export type ControlKind = keyof typeof CONTROLS;
 
-/** Creates the plain valid notification of every control: a completed BUY, unless the endpoint rejects it. */
+/** Creates the plain valid notification, which every control sends: a completed BUY, unless the endpoint rejects it. */
 export function plainNotification(kit: Kit, kind: ControlKind = 'BUY COMPLETED'): JsonObject {
   return CONTROLS[kind](kit);
 }
 
-/** Prefix of every id of a test notification, so that a partner can find and delete them. */
+/** The prefix of the id of every test notification, by which a partner can find and delete them. */
 export const TEST_ID_PREFIX = '7e57ca5e';
 
 /** Creates a notification id (UUID) that can be distinguished from real ones. */

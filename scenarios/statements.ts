@@ -1,16 +1,16 @@
 /**
  * The specification, paraphrased statement by statement, with the register entries for each statement. A statement
- * without an entry states why. A test checks that every entry with a section belongs to a statement of that section.
+ * without entries says why. A test checks that every entry that names a section belongs to a statement of that section.
  */
 import type { RequirementId } from './requirements.ts';
 
 export interface Statement {
   readonly section: string;
-  /** The statement in our own words. */
+  /** The statement, in our own words. */
   readonly says: string;
-  /** Ids of its register entries. Entries of the section "ruling" decide what the statement leaves open. */
+  /** The ids of the register entries. Entries of the section "ruling" decide what the statement leaves open. */
   readonly entries: readonly RequirementId[];
-  /** Why it has no entry. */
+  /** Why the statement has no entry. */
   readonly none?: string;
 }
 

@@ -185,7 +185,7 @@ function groupsOf(facts: readonly Fact[], greenOf: GreenOf): Fact[][] {
       if (group[0]?.harm !== 'forged') return [group];
       const { condition, varying } = conditionFor(group, greenOf);
       if (condition !== null) return [group];
-      // If the facts share nothing, each mistake is a cause of its own, unless chance decides.
+      // If the facts share nothing, each mistake is a separate cause, unless chance decides.
       const keyOf = (fact: Fact) => `${credentialOf(fact)} ${varying > 0 ? '' : fact.mistake}`;
       return groupBy(group, keyOf).map(([, members]) => members);
     })

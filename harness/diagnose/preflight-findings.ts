@@ -7,7 +7,10 @@ import { type Attempt, isAboutClientCertificate, type TransportErrorKind } from 
 import { type Finding, findingOf } from './finding.ts';
 import { type Credentials, FAILS_FOR_ALL, KEY_HINT, type Stage } from './refused-delivery.ts';
 
-/** The first delivery of a run and, if it was not accepted, a second one with a longer time limit. */
+/**
+ * The first delivery of a run and, if it was not accepted, a second one. If the first got no answer, the second has a
+ * longer time limit.
+ */
 export interface PreflightAttempts {
   readonly first: Attempt;
   readonly second: Attempt | null;

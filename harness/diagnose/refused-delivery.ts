@@ -235,7 +235,7 @@ export function limitsDeliveries({
   const finding = findingOf('rate-limits', headers === '' ? title : `${title}; ${headers}`, 'sender-throttled');
   const perMinute = intervalMs === null ? 0 : 60_000 / intervalMs;
   const rate = perMinute < 1 ? 'N/m' : `${Math.floor(perMinute)}/m`;
-  return { ...finding, fix: `${finding.fix} Or let the run keep to the limit: \`--max-rate ${rate}\`.` };
+  return { ...finding, fix: `${finding.fix} Or limit the rate of the run: \`--max-rate ${rate}\`.` };
 }
 
 /** The kinds of notification that the endpoint rejects, and the first kind that it accepts. */

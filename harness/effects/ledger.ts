@@ -123,7 +123,7 @@ export class EffectsLedger {
    * @throws WindowProblem if the window shows less than before
    */
   update(ids: readonly string[], { handled, total }: EffectsAnswer, reported: number): void {
-    if (total < reported) throw forgotten(`${total} in all, after ${reported}`);
+    if (total < reported) throw forgotten(`${total} in total, previously ${reported}`);
     this.#total = Math.max(this.#total, total);
     const byId = new Map<string, Handled[]>(ids.map((id) => [id, []]));
     for (const one of handled) byId.get(this.#asSent(one.notification))?.push(one);
@@ -132,7 +132,9 @@ export class EffectsLedger {
       if (one === undefined) continue;
       // This is an error even if the total has grown since. It also discards the older of two answers that arrive in
       // the wrong order.
-      if (found.length < one.handled.length) throw forgotten(`${found.length} of ${id}, after ${one.handled.length}`);
+      if (found.length < one.handled.length) {
+        throw forgotten(`${found.length} of ${id}, previously ${one.handled.length}`);
+      }
       if (found.length === 0) continue;
       if (this.#awaited.has(id)) one.seenAt ??= this.#now();
       one.handled = found;
@@ -176,7 +178,7 @@ export class EffectsLedger {
 }
 
 function forgotten(what: string): WindowProblem {
-  const hint = 'Its record must survive what the receiver survives: keep it in a file or a database.';
+  const hint = 'Its record must survive restarts, as the receiver does: keep it in a file or a database.';
   return new WindowProblem(`the effects window forgot handlings: ${what}`, hint);
 }
 

@@ -210,7 +210,8 @@ export function evidenceIn(
 const JUDGED: ReadonlySet<ScenarioResult['verdict']> = new Set(['pass', 'warn', 'fail']);
 
 const NOT_ROTATED =
-  'Without the next secret, a run does not rotate it: give `--next-secret-file FILE` and `--rotate-command COMMAND`.';
+  'Without a next secret, a run does not rotate the secret: give `--next-secret-file FILE` and ' +
+  '`--rotate-command COMMAND`.';
 
 /** Lists the requirements that a run did not verify. Tests pass other suites and requirements. */
 export function notVerifiedIn(

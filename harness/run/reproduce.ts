@@ -196,8 +196,8 @@ function addressOf({ url, target }: Assembled['prepared']): string | null {
 }
 
 /**
- * Whether curl can make such a connection. It has neither the certificates that were created for a probe nor a session
- * to resume.
+ * Whether curl can make this connection. It cannot present a certificate that was created for a probe, resume a
+ * session, send another server name, or use plain HTTP on the TLS port.
  */
 function canCurlConnect({ clientCertificate = 'none', resumeFrom, serverName, plain }: ConnectChange): boolean {
   return clientCertificate === 'none' && resumeFrom === undefined && serverName === undefined && plain !== true;

@@ -73,8 +73,8 @@ const REQUESTS: Readonly<Record<Exclude<RotationStep, 'old'>, string>> = {
 };
 
 const NO_SWITCH =
-  'the secrets of the receiver were not switched: there is no `--rotate-command`, and no terminal for a question (' +
-  '`run` and `certify` ask one). Give a command that reads HOOKPROOF_ROTATION_STEP (old, both or new)';
+  'the secrets of the receiver were not switched: there is no `--rotate-command`, and no terminal for a prompt ' +
+  '(`run` and `certify` show one). Give a command that reads HOOKPROOF_ROTATION_STEP (old, both or new)';
 
 const NOTHING_TO_REPLAY = 'no delivery was accepted in step old of the rotation';
 

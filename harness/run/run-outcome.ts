@@ -142,5 +142,5 @@ function shardRecordOf(
 function adviceAboutAddresses({ host, address, refused }: Pin): string[] {
   if (refused.length === 0) return [];
   const shown = refused.slice(0, 3).join(', ');
-  return [`${host} also has addresses that deliveries are not allowed to go to (${shown}); the run used ${address}.`];
+  return [`${host} also has addresses to which no deliveries may go (${shown}); the run used ${address}.`];
 }

@@ -2,7 +2,7 @@
 
 import type { StatedLimit } from '../transport/index.ts';
 
-/** After this many repeated deliveries that still got 503, the 503 is not a rate limit. */
+/** Once this many deliveries still got 503 when they were repeated, a 503 no longer counts as a rate limit. */
 const MAX_PAUSED_503 = 3;
 
 /** A rate limit that the endpoint has reached. */

@@ -42,7 +42,10 @@ export interface Sender {
   ready(url: string, signal?: AbortSignal): Promise<void>;
   /** Returns the current state of the connections and the queue. */
   state(): PoolState;
-  /** Closes all connections. Deliveries in progress end as reset, and later ones as `local`. */
+  /**
+   * Closes all connections. Deliveries in progress get an error of kind `reset`, and later ones an error of kind
+   * `local`.
+   */
   close(): void;
 }
 

@@ -42,7 +42,10 @@ export interface ReaderOptions {
   readonly budget: KeepBudget;
   /** Maximum number of bytes kept of one message. */
   readonly maxKept: number;
-  /** Maximum size of a head, in bytes; the part of a larger one is passed to `onHead`, and the rest is the body. */
+  /**
+   * Maximum size of a head, in bytes. If a head is larger, only this part is passed to `onHead`, and the rest counts as
+   * the body.
+   */
   readonly maxHead?: number;
   /** Whether to keep the beginning of a larger message, instead of nothing. */
   readonly keepsBeginning?: boolean;

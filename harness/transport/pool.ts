@@ -93,7 +93,7 @@ export class Pool {
     return { open: sum('open'), idle: sum('idle'), waiting: sum('waiting') };
   }
 
-  /** Closes every connection. Deliveries end as reset, including waiting ones. */
+  /** Closes every connection. Unfinished deliveries, including waiting ones, get an error of kind `reset`. */
   close(): void {
     this.#isClosed = true;
     for (const pool of this.#endpoints.values()) pool.close();

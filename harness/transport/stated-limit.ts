@@ -2,8 +2,8 @@
 import { type HeaderLine, headerValues } from '../../contract/index.ts';
 
 /**
- * Returns the milliseconds that the answer's `Retry-After` asks for: seconds or an HTTP date (RFC 9110, section
- * 10.2.3), the longest of several. Null without a readable one.
+ * Returns how long the `Retry-After` of an answer asks to wait, in milliseconds. The header contains seconds or an HTTP
+ * date (RFC 9110, section 10.2.3). If it is repeated, the longest wait counts. Null if no value is readable.
  *
  * @param now milliseconds since 1970
  */

@@ -16,9 +16,9 @@ function nameOf(header: HeaderRef, kit: Kit): string {
 }
 
 /**
- * Replaces the line of a header by any number of lines: an empty list removes it, two lines repeat it. The new lines
- * take the position of the old one, or come last when there was none. `lines` receives the header's name and its value
- * ('' when there was none).
+ * Replaces the line of a header by any number of lines: an empty list removes the header, two lines repeat it. The new
+ * lines take the position of the old one, or come last if there was none. `lines` receives the name of the header, and
+ * its value ('' if there was none).
  */
 export function replaceHeader(
   header: HeaderRef,
@@ -65,12 +65,12 @@ export function addHeaders(label: string, lines: (kit: Kit) => readonly HeaderLi
   return { label, make: (head, kit) => ({ ...head, headers: [...head.headers, ...lines(kit)] }) };
 }
 
-/** Combines two address changes: for one fault that needs two changed lines. */
+/** Combines two address changes, for a fault that needs two changed lines. */
 export function both(label: string, first: AddressChange, second: AddressChange): AddressChange {
   return { label, make: (head, kit, body) => second.make(first.make(head, kit, body), kit, body) };
 }
 
-/** Sends one line of this header instead of all others. */
+/** Replaces all lines of this header by one. */
 export function setHeader(name: string, value: string): AddressChange {
   return headerValue({ name }, `${name}: ${value}`, () => value);
 }
@@ -87,8 +87,8 @@ export function addQuery(label: string, query: (kit: Kit, head: RequestHead) => 
 }
 
 /**
- * Moves the value of a header to another header. When the partner has configured that header, `-Copy` is appended to
- * its name, so that the value is always in the wrong header.
+ * Moves the value of a header to another header. If the partner has configured that header, `-Copy` is appended to its
+ * name, so the value is always in a wrong header.
  */
 export function moveToHeader(
   header: HeaderRef,
@@ -117,8 +117,8 @@ export function moveToQuery(header: HeaderRef, label: string, parameter: (kit: K
 }
 
 /**
- * Sends this instead of the API key. If it happens to be the partner's key, an `x` is appended, so that it is invalid
- * for every partner. Surrounding whitespace does not count.
+ * Sends this value instead of the API key. If it happens to be the partner's key, an `x` is appended, so the value is
+ * invalid for every partner. Surrounding whitespace is ignored in this comparison.
  */
 export function keyInstead(label: string, value: (key: string, kit: Kit) => string): AddressChange {
   return headerValue('api-key', label, (key, kit) => {
@@ -133,5 +133,5 @@ export function withCharacterChanged(key: string, index: number): string {
   return `${key.slice(0, at)}${key[at] === '0' ? '1' : '0'}${key.slice(at + 1)}`;
 }
 
-/** A random key. */
+/** Sends a random key. */
 export const wrongKey = keyInstead('a random API key', (_key, kit) => kit.nonce(32));

@@ -2,14 +2,14 @@
  * Changes to the compose stage (the plain notification with one field set or omitted) and to the serialise stage (JSON
  * written by hand).
  *
- * A body that JSON.stringify wrote does not detect a receiver that parses and re-serialises, because the result is
+ * A body that JSON.stringify wrote does not reveal a receiver that parses and re-serialises it, because the result is
  * identical. The serialisers therefore write the same value in other spellings that JSON allows, or text that no
  * serialiser would write.
  */
 import { HookproofError, type JsonObject, type JsonValue } from '../../contract/index.ts';
 import type { Kit } from '../scenario.ts';
 
-/** Composes the value that a delivery carries. */
+/** Composes the value that a delivery contains. */
 export type Composer = (kit: Kit) => JsonValue;
 
 function isObject(value: JsonValue | undefined): value is JsonObject {
@@ -60,7 +60,7 @@ export function utf8(text: string): Buffer {
   return Buffer.from(text, 'utf8');
 }
 
-/** Writes the value as the sender does: compact, with its keys in their order. */
+/** Writes the value as the sender does: compactly, with its keys in their original order. */
 export function compact(value: JsonValue): string {
   return JSON.stringify(value);
 }
@@ -70,7 +70,7 @@ export function rewritten(rewrite: (json: string) => string): Serialiser {
   return (value) => utf8(rewrite(compact(value)));
 }
 
-/** Serialises as this text, whatever was composed. */
+/** Always serialises to this text, whatever was composed. */
 export function fixedText(text: string): Serialiser {
   return () => utf8(text);
 }

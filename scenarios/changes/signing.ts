@@ -1,6 +1,6 @@
 /**
- * Changes to the sign stage: signatures that are invalid or encoded differently. Each includes a shell command that
- * produces its value, for the reproduction lines.
+ * Changes to the sign stage: signatures that are invalid or encoded differently. Each change can include a shell
+ * command that produces its value, for the commands that reproduce a delivery.
  */
 import { createHash } from 'node:crypto';
 import { hmac, signBody } from '../../contract/signing/index.ts';
@@ -9,13 +9,13 @@ import type { Feature, Kit, SignChange } from '../scenario.ts';
 
 /** How the sender signs a delivery. The families of signature checks are functions of a scheme. */
 export interface SigningScheme {
-  /** Feature of an endpoint that verifies such signatures. */
+  /** Feature of an endpoint that verifies signatures of this scheme. */
   readonly feature: Feature;
   /** Requirements for the receiver, by their subject. */
   readonly requirements: Readonly<Record<SigningSubject, RequirementId>>;
   /** Shell text that converts the body to the valid signature. */
   readonly shell: string;
-  /** The `openssl` command that computes the digest. `-binary` or `-r` is added to select its form. */
+  /** The `openssl` command that computes the digest. Appending `-binary` or `-r` selects the form of its output. */
   readonly digestShell: string;
 }
 
@@ -65,8 +65,8 @@ export function literal(
 }
 
 /**
- * Signs correctly, but with another secret. If it happens to be the partner's secret, an `x` is appended, so that the
- * signature is invalid for every partner. `shell` produces the same value in a shell.
+ * Signs correctly, but with another secret. If it happens to be the partner's secret, an `x` is appended, so the
+ * signature is invalid for every partner. `shell` is a command that produces the same value.
  */
 export function signedWith(label: string, secret: (kit: Kit) => string | Uint8Array, shell?: string): SignChange {
   return signChange(
@@ -88,7 +88,10 @@ export function signedWithText(secret: string): SignChange {
   return signedWith(label, () => secret, signatureUnder(shellWord(secret)));
 }
 
-/** Signs other bytes than those that are sent. `before` is a shell command that derives the signed bytes from them. */
+/**
+ * Signs other bytes than those that are sent. `before` is a shell command that derives the signed bytes from the sent
+ * ones.
+ */
 export function signedOver(
   label: string,
   bytes: (body: Uint8Array, kit: Kit) => Uint8Array,
@@ -127,9 +130,9 @@ export function encodedAs(
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 
 /**
- * Shifts the characters of a base64 text in [start, end) up the base64 alphabet. With a multiple of four, the result is
- * canonical base64 of another digest. With one, at the last character of a 32-byte digest, only the two spare bits
- * change.
+ * Shifts the characters in [start, end) of a base64 text up the base64 alphabet. If `steps` is a multiple of four, the
+ * result is canonical base64 of another digest. A shift by one of the last character of a 32-byte digest changes only
+ * the two spare bits.
  */
 export function shifted(base64: string, start: number, end: number, steps = 4): string {
   const moved = [...base64.slice(start, end)].map((c) =>
@@ -151,7 +154,10 @@ export function shellWord(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** Computes the HMAC in base64 under the secret in this shell word. `algorithm` is a digest name that openssl knows. */
+/**
+ * Returns a shell command that computes the HMAC in base64 with the secret in this shell word. `algorithm` is a digest
+ * name that openssl knows.
+ */
 export function signatureUnder(secretWord: string, algorithm = 'sha256'): string {
   return `openssl dgst -${algorithm} -hmac ${secretWord} -binary | ${AS_BASE64}`;
 }
@@ -164,12 +170,15 @@ export function asHex(dgst: string, bits = 256): string {
   return `${dgst} -r | cut -c1-${bits / 4}`;
 }
 
-/** Runs commands one after another on the same standard input, and joins their output. */
+/**
+ * Returns a shell command that runs these commands one after another on the same standard input, and joins their
+ * output.
+ */
 export function joined(...commands: string[]): string {
   return `{ ${commands.join('; ')}; }`;
 }
 
-/** HMAC-SHA256 of the raw body, keyed with the secret, in base64. */
+/** The signing scheme of the sender: HMAC-SHA256 of the raw body with the secret, in base64. */
 export const HMAC_SHA256: SigningScheme = {
   feature: 'hmac',
   requirements: {

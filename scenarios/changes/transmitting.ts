@@ -1,6 +1,6 @@
 /**
  * Changes to the connect stage (another client certificate) and to the transmit stage (requests that no HTTP client
- * would write).
+ * would send).
  */
 import { type OfferedTlsVersion, tlsVersionName } from '../../contract/index.ts';
 import type { ClientCertificate, ConnectChange, Kit, Transmission } from '../scenario.ts';
@@ -18,7 +18,10 @@ const PRESENTED: Readonly<Record<ClientCertificate, string>> = {
   'other-subject': 'a client certificate of the correct CA for another subject',
 };
 
-/** Presents another client certificate than the partner's, over one TLS version or over the negotiated one. */
+/**
+ * Presents another client certificate than the partner's, over this TLS version or, by default, over the negotiated
+ * one.
+ */
 export function presenting(clientCertificate: ClientCertificate, version?: OfferedTlsVersion): ConnectChange {
   const over = version === undefined ? '' : ` over ${tlsVersionName(version)}`;
   return {
@@ -28,7 +31,10 @@ export function presenting(clientCertificate: ClientCertificate, version?: Offer
   };
 }
 
-/** Changes the lines of the head (the request line first, without line ends); the body is unchanged. */
+/**
+ * Changes the lines of the head. `edit` receives them without line ends, starting with the request line. The body is
+ * unchanged.
+ */
 export function editedHead(
   label: string,
   edit: (lines: readonly string[], kit: Kit) => readonly string[],
@@ -64,7 +70,7 @@ function isNamed(line: string, name: string): boolean {
   return line.toLowerCase().startsWith(`${name.toLowerCase()}:`);
 }
 
-/** Replaces the line of a header by the given lines; an empty list removes it. `lines` receives the original line. */
+/** Replaces the line of a header by the given lines. An empty list removes it. `lines` receives the original line. */
 export function headerLines(
   label: string,
   name: string,

@@ -1,4 +1,4 @@
-/** Deliveries of every type and shape that have no API key, or claim that none is needed. */
+/** Deliveries of every type and shape without an API key, some of which claim that none is needed. */
 import type { Crossing } from '../forgery.ts';
 import { crossings } from './family.ts';
 

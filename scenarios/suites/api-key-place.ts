@@ -1,4 +1,4 @@
-/** The valid key in another place, other spellings of the configured header's name, and two keys at once. */
+/** The valid key in other places, other spellings of the header name, and two keys at once. */
 import { headerValues, sameHeaderName } from '../../contract/index.ts';
 import {
   addQuery,
@@ -105,7 +105,8 @@ export const misplacedKeys: readonly Scenario[] = [
         'in a header with underscores instead of hyphens',
         { address: underscored('api-key') },
         {
-          // The signature shows whether the server maps both spellings of every header to one name, as CGI and WSGI do.
+          // The signature header shows whether the server maps both spellings of every header to one name, as CGI and
+          // WSGI do.
           needs: ['hmac', 'api-key'],
           followUps: [
             {

@@ -1,4 +1,4 @@
-/** Values of the API key header: none, invalid keys, and values that resemble the key or match any key. */
+/** Values of the API key header: none, invalid keys, and values that resemble the key or that match any key. */
 import { keyInstead, swapCase, withCharacterChanged, withoutHeader, wrongKey } from '../changes/addressing.ts';
 import { headerLines } from '../changes/transmitting.ts';
 import { refused, refusedUnusualHeader } from '../expectations.ts';
@@ -7,7 +7,7 @@ import { family } from './family.ts';
 
 const shared = { suite: 'api-key', verb: 'Rejects', level: 'must', needs: ['api-key'] } as const;
 
-/** Sends this instead of the key. */
+/** Sends this value instead of the key. */
 const sent =
   (value: (key: string, kit: Kit) => string) =>
   (label: string): Change => ({ address: keyInstead(label, value) });
@@ -146,7 +146,7 @@ const invalid = family(
   },
 );
 
-/** Sends one delivery for each text, instead of the key. */
+/** Sends one delivery for each text. The text replaces the key. */
 const oneByOne = (texts: readonly string[]): Delivery[][] =>
   texts.map((text) => [nearly(`the key ${JSON.stringify(text)}`, () => text)]);
 const eachAsKey = (texts: readonly string[]) => ({ flow: () => oneByOne(texts) });
@@ -157,9 +157,12 @@ function nearly(label: string, value: (key: string) => string, expect: Expectati
 
 const ends = (key: string) => `${key.slice(-1)}${key.slice(1, -1)}${key.slice(0, 1)}`;
 
-/** Replaces two neighbours by others whose sum of 31 times the first and the second is the same. */
+/**
+ * Replaces two neighbouring characters such that 31 times the first plus the second stays the same. Java's `hashCode`
+ * of the key then stays the same.
+ */
 function sameHashCode(key: string): string {
-  // Letters and digits are preferred, because a point or a bracket would turn the key into a pattern.
+  // Letters and digits are preferred, because a dot or a bracket would turn the key into a pattern.
   const plain = key.search(/[0-8A-Ya-y][a-y]|[1-9B-Zb-z]\d/);
   const pair = plain === -1 ? key.search(/[a-z\d]{2}/i) : plain;
   if (pair === -1) return `${key}x`;
@@ -168,11 +171,11 @@ function sameHashCode(key: string): string {
   return key.slice(0, pair) + String.fromCharCode(first + step, second - 31 * step) + key.slice(pair + 2);
 }
 
-/** Sets the highest bit of each character, in Latin-1. */
+/** Sets the highest bit of each Latin-1 character. */
 const withHighBit = (key: string) =>
   Buffer.from([...Buffer.from(key, 'latin1')].map((byte) => byte | 0x80)).toString('latin1');
 
-/** Values that are valid keys at a receiver with a common mistake. None of them is secret. */
+/** Values that receivers with a common mistake accept as keys. None of them is secret. */
 const guessed = family(
   { ...shared, requirements: ['key-exact', 'key-invalid'] },
   {

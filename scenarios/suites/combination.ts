@@ -11,7 +11,7 @@ const noKey: Change = { address: withoutHeader('api-key', 'no API key header') }
 
 const shared = { suite: 'combination', level: 'must', needs: ['hmac', 'api-key'] } as const;
 
-/** Signature and key, each valid, invalid or missing. Specification: Authentication. */
+/** Signature and API key, each valid, invalid or missing. Specification: Authentication. */
 export const combinationSuite: Suite = {
   name: 'combination',
   title: 'Signature and API key are both required',
@@ -27,7 +27,7 @@ export const combinationSuite: Suite = {
         ],
       },
     ),
-    // With two invalid credentials, two stages are changed.
+    // For two invalid credentials, two stages are changed.
     ...family(
       {
         ...shared,

@@ -12,14 +12,14 @@ function copies(count: number, notification: JsonObject): Delivery[] {
   return Array.from({ length: count }, (_, index) => event(`copy ${index + 1} of ${count}`, notification));
 }
 
-/** Sends a copy of a notification with spaces between its tokens. */
+/** Sends a notification, and then a copy of it with spaces between its tokens. */
 function withOtherLayout(kit: Kit) {
   const first = event('the first copy', kit.notification());
   const change: Change = { ...first.change, serialise: rewritten(spacedOut) };
   return inSequence(first, { ...first, label: 'the same notification with spaces', change });
 }
 
-/** Sends one notification's data under three ids. */
+/** Sends the data of one notification under three ids. */
 function underOtherIds(kit: Kit) {
   const first = kit.notification();
   const lastDigitChanged = String(first.id).replace(/.$/, (digit) => (digit === '0' ? '1' : '0'));
@@ -77,7 +77,7 @@ export const deliveryDuplicates: readonly Scenario[] = [
         ofTransaction((kit, transactionId) => [
           event('CREATED', order(kit, 'BUY', 'CREATED', { transactionId })),
           event('PENDING in the same second', order(kit, 'BUY', 'PENDING', { transactionId })),
-          // During the three deliveries, the receiver's clock may advance to the next second once, but not twice.
+          // The receiver's clock may advance to the next second once during the three deliveries, but not twice.
           event('CONFIRMED in the same second', order(kit, 'BUY', 'CONFIRMED', { transactionId })),
         ]),
         { note: '`at` has a resolution of one second.' },
@@ -99,7 +99,7 @@ function poisoned(label: string, spoilt: Spoilt, expect: Expectation = refused):
   };
 }
 
-/** Common limits are three and five. From ten, addresses are locked out. */
+/** Receivers commonly limit failures at three or five. From ten on, many lock out addresses. */
 const FORGERIES = 5;
 
 /**
@@ -143,8 +143,9 @@ function withForgery(kit: Kit): Groups {
 }
 
 /**
- * Invalid deliveries that must not block the id of a valid one. Anyone can send a forgery, so it must not block the id.
- * After a delivery that only the sender can make, the next one may be rejected as a duplicate, which warns.
+ * Invalid deliveries that must not block the id of a valid one. Anyone can send a forgery, so a forgery must not block
+ * an id. After an invalid delivery that only the sender can make, a valid one may be rejected as a duplicate, which
+ * warns.
  */
 export const deliveryPoisoned: readonly Scenario[] = family(
   {

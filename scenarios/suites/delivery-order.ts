@@ -20,7 +20,7 @@ import { event, type Groups, inSequence, ofTransaction, withExpectation } from '
 
 type OrderType = 'BUY' | 'SELL';
 
-/** Sends orders of one transaction at several statuses. */
+/** Makes deliveries of orders of one transaction, one for each status. */
 function ordersOf(kit: Kit, transactionId: string, type: OrderType, statuses: readonly OrderStatus[]): Delivery[] {
   return statuses.map((status) => event(status, order(kit, type, status, { transactionId })));
 }
@@ -33,7 +33,7 @@ function cashStep(kit: Kit, transactionId: string, status: 'EXPIRED' | 'COMPLETE
   return withField(tracking(kit, 'SELL', status), 'data.transactionId', transactionId);
 }
 
-/** Sends three concurrent wallets of one customer. */
+/** Sends three concurrent notifications about wallets of one customer. */
 function wallets(kit: Kit): Groups {
   const customerId = ownId(kit, 'customer');
   const assets = [

@@ -7,16 +7,18 @@ import { family } from './family.ts';
 import { composed, inSequence, otherSecret } from './flows.ts';
 import { cashStep } from './valid-kinds.ts';
 
-/** Sends a delivery and then a valid one on the same connection, with nothing in between. */
+/** Sends a delivery, and immediately afterwards a valid one on the same connection. */
 function before(label: string, change: Change, expect: Expectation): Pick<FlowScenario, 'alone' | 'flow'> {
   const flow = () => inSequence({ label, change, expect }, composed('a valid delivery after it', plain));
   return { alone: true, flow };
 }
 
-/** Deliveries on one kept connection. A server that handles one request per connection fails at the second. */
+/**
+ * Labels of deliveries on one kept connection. A server that handles one request per connection fails at the second.
+ */
 const KEPT = ['delivery 1', 'delivery 2', 'delivery 3'];
 
-/** State that a delivery leaves on its connection. Specification: Delivery endpoint. */
+/** Checks whether a delivery leaves state on its connection. Specification: Delivery endpoint. */
 const deliveryAfter = family(
   {
     suite: 'delivery',
@@ -91,7 +93,7 @@ const staysUp: ObservationScenario = {
     }
     const lost = outages.find(({ recovered, looksDead }) => recovered === false && looksDead);
     if (lost !== undefined) {
-      // The endpoint is reachable, and answers with this status.
+      // The endpoint is reachable, but answers with this status.
       if (/^\d{3}$/.test(lost.outcome ?? '')) {
         const reason = `${lost.sign}, which is longer than a rate limit lasts; earlier ones were accepted`;
         return { verdict: 'fail', observed, outcome: lost.outcome, reason };
@@ -114,7 +116,7 @@ const staysUp: ObservationScenario = {
   note: 'Repeat the named delivery alone to find the error.',
 };
 
-/** Related deliveries: copies, order, flows. Specification: States and transitions; Events. */
+/** Related deliveries: duplicates, order, flows. Specification: States and transitions; Events. */
 export const deliverySuite: Suite = {
   name: 'delivery',
   title: 'Repeated, related and reordered deliveries are accepted',

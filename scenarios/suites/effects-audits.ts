@@ -1,7 +1,7 @@
 /** Audits what the effects window reports about the notifications that the other suites have sent. */
 import type { EffectsAudit, Feature, Observation, ObservationScenario } from '../scenario.ts';
 
-/** Maximum number of ids in a message. */
+/** Maximum number of scenario ids in a message. */
 const MAX_SHOWN = 3;
 
 type Notifications = EffectsAudit['notifications'];
@@ -9,10 +9,10 @@ type Audit = Pick<ObservationScenario, 'observe'>;
 
 const passed = (observed: string): Observation => ({ verdict: 'pass', observed, reason: '' });
 
-/** A partial run may have nothing to examine, and so may a run whose deliveries were all accepted. */
+/** For a run without anything to examine: a partial run, or a run whose deliveries were all accepted. */
 const notApplicable = (reason: string): Observation => ({ verdict: 'not-applicable', observed: '', reason });
 
-/** Concludes from the effects window, if there is one. */
+/** Returns an audit that draws a conclusion only if the effects window has answered. */
 function audited(conclude: (audit: EffectsAudit) => Observation): Audit {
   return {
     observe: ({ effects }) => {

@@ -15,13 +15,16 @@ const sumOf = (findings: readonly LogFinding[]) => findings.reduce((sum, { lines
 
 const inconclusive = (observed: string, reason: string): Observation => ({ verdict: 'inconclusive', observed, reason });
 
-/** Explains why a missing value is not evidence; null when it is. An error log may stay empty next to another. */
+/**
+ * Explains why the absence of a value in the log is not evidence. Null if it is. An error log may stay empty if there
+ * is another log.
+ */
 function unreadReason(files: readonly LogFile[]): string | null {
   const broken = files.find(({ problem }) => problem !== null);
   if (broken !== undefined) {
     const why =
       broken.problem === LOG_RUN_OVER
-        ? 'it grew faster than it is searched, and the run was over: log less, or raise `--max-time`'
+        ? 'it grew faster than it could be searched during the run: log less, or raise `--max-time`'
         : `check its permissions (${broken.problem})`;
     return `\`--log ${broken.file}\`: could not be read to its end: ${why}`;
   }
@@ -82,7 +85,7 @@ const observed = (leak: LogLeak, verdict: 'fail' | 'warn' = 'fail') => ({
 
 const log = { suite: 'effects', verb: 'Does not write' } as const;
 
-/** More people can read logs than should know the secrets. */
+/** Logs are read by more people than should know the secrets. */
 export const effectsLog = [
   ...family(
     { ...log, level: 'must', requirements: ['hmac-secret-custody'], needs: ['hmac', 'log'], mistake: 'secret-in-log' },

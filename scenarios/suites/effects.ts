@@ -35,7 +35,10 @@ function depositOf(kit: Kit, decimals: number, atomic: string): Delivery {
   return event(`${atomic} atomic units of ${currency}`, notification, once({ amount, currency }));
 }
 
-/** Two are above 2^53, where a float skips numbers. A float also prints the longest one with an exponent. */
+/**
+ * Two of these are above 2^53, where a float cannot represent every integer. A float also prints the longest one with
+ * an exponent.
+ */
 const ATOMIC_AMOUNTS = ['1', '9007199254740993', '123456789012345678901234567'];
 const DIGITS_38 = '12345678901234567890123456789012345678';
 const DIGITS_78 = `${'1234567890'.repeat(7)}12345671`;
@@ -68,7 +71,7 @@ function declinedCard(kit: Kit): Groups {
   return inSequence(event('the payment method', declined, once({ ...values, errorCode: '313-702-S3' })));
 }
 
-/** Sends three concurrent wallets of one customer. */
+/** Sends three concurrent notifications about wallets of one customer. */
 function wallets(kit: Kit): Groups {
   const customer = ownId(kit, 'customer');
   const created = ['ETH', 'BTC', 'USDC'].map((asset) => {
@@ -180,7 +183,7 @@ const kinds: readonly Scenario[] = [
   },
 ];
 
-/** Creates a deposit, and a forged copy of it with another hash and a signature of other bytes. */
+/** Creates a deposit and a forgery: a copy with another hash, whose signature covers other bytes. */
 function withForgedCopy(kit: Kit): { readonly valid: Delivery; readonly forged: Delivery } {
   const notification = deposit(kit);
   const altered = withField(notification, 'data.metadata.blockchainTransactionId', hash(kit));
@@ -193,7 +196,7 @@ function withForgedCopy(kit: Kit): { readonly valid: Delivery; readonly forged: 
   };
 }
 
-/** Sends a copy of a deposit with different bytes. */
+/** Sends a deposit, and a copy of it with different bytes. */
 function withOtherLayout(kit: Kit): Groups {
   const notification = deposit(kit);
   const copy = event('the copy', notification, once());
@@ -201,7 +204,7 @@ function withOtherLayout(kit: Kit): Groups {
   return inSequence(event('the first', notification, once()), { ...copy, change: { ...copy.change, serialise } });
 }
 
-/** Sends copies of deposits before and after a restart. */
+/** Sends the same deposits before and after a restart. */
 function aroundRestart(kit: Kit): Groups {
   const notifications = Array.from({ length: 4 }, () => deposit(kit));
   return ['before', 'after the restart'].map((when) =>
@@ -311,7 +314,7 @@ const repeated: readonly Scenario[] = [
   ),
 ];
 
-/** Sends two deposits with hash members that have these hashes. */
+/** Sends deposits with different hash members, and expects these hashes. */
 function withHashes(
   kit: Kit,
   ...deposits: readonly (readonly [label: string, hashes: JsonObject, expected: string])[]

@@ -1,7 +1,7 @@
 /**
- * Defines a family of checks as a table. A row states under its slug what is sent, as a noun phrase. Id, title, label,
- * needs, requirements and expectation follow from the family, so that they cannot contradict each other. The mistake
- * that a check shows also comes from the family, unless the row names another one.
+ * Defines a family of checks as a table. Each row has a slug and states, as a noun phrase, what is sent. Id, title,
+ * label, needs, requirements and expectation are derived from the family, so they cannot contradict each other. The
+ * mistake that a check shows is also that of the family, unless the row names another one.
  */
 import type { MistakeId } from '../../contract/mistakes/index.ts';
 import type { ShapeName } from '../dimensions.ts';
@@ -19,20 +19,20 @@ import {
   SENDING_STAGES,
 } from '../scenario.ts';
 
-/** What the checks of a family share. A row can replace each of these. */
+/** What the checks of a family share. A row can override each of these fields. */
 type Shared = Partial<Omit<ProbeScenario, 'id' | 'title' | 'mistake' | 'change' | 'expect'>> &
   Pick<Scenario, 'level' | 'requirements'> & { readonly expect?: Expectation | HelloExpectation };
 
 interface Family extends Shared {
   readonly suite: string;
   readonly mistake?: MistakeId;
-  /** The beginning of the titles: what a correct receiver does ("Accepts", "Serves"), or "Records whether". */
+  /** The beginning of each title, which is what a correct receiver does ("Accepts", "Serves"), or "Records whether". */
   readonly verb: string;
-  /** Precedes what is sent in title and label: "the valid signature". */
+  /** A phrase before what is sent, in titles and labels: "the valid signature". */
   readonly of?: string;
 }
 
-/** What a row sends: a change, its replacement in the scenario, or a function that makes either from the label. */
+/** What a row sends: a change, other fields of the scenario, or a function that returns either of them for a label. */
 type Sends = Change | Instead | ((label: string) => Change | Instead);
 type Only<S extends Scenario> = Omit<S, keyof Shared | 'id' | 'title' | 'mistake'>;
 type Instead =
@@ -42,7 +42,7 @@ type Instead =
   | Only<HandshakeScenario>
   | Only<ChainScenario>;
 
-/** Fields of a single row. Set `title` only when the sentence differs from "verb what". */
+/** Fields of a single row. Set `title` only if it differs from the verb followed by what is sent. */
 export type Own = Partial<Shared> & { readonly title?: string; readonly note?: string };
 
 export type Row = readonly [what: string, sends: Sends, mistake?: MistakeId | Own, own?: Own];
@@ -57,7 +57,7 @@ export function family(
     const does = typeof sends === 'function' ? sends(label) : sends;
     const text = { id: `${suite}/${slug}`, title: `${verb} ${label}` };
     const probe = isChange(does) ? { change: does } : does;
-    // Each delivery of a flow has its own expectation, and an observation has none.
+    // Each delivery of a flow has its own expectation, and observations have none.
     const expected = expect !== undefined && !('flow' in probe || 'observe' in probe) && { expect };
     return { ...shared, ...expected, ...text, ...probe, ...ownOf(mistake, own) } as Scenario;
   });
@@ -75,11 +75,11 @@ interface CrossingFamily
   extends Pick<Crossing, 'flaw' | 'requirements' | 'expect'>,
     Partial<Pick<Crossing, 'mistake'>> {
   readonly suite: string;
-  /** Precedes what is sent in the title: "an unsigned delivery". */
+  /** A phrase before what is sent, in the title: "an unsigned delivery". */
   readonly of?: string;
 }
 
-/** A row of forged deliveries, which has the shapes of the requests instead of a change. */
+/** A row about forged deliveries. It contains the shapes of the requests instead of a change. */
 export type CrossingRow = readonly [
   what: string,
   shapes: readonly ShapeName[],
@@ -87,7 +87,9 @@ export type CrossingRow = readonly [
   own?: Partial<Crossing>,
 ];
 
-/** Returns the crossings of a family, in the order of its rows. All use one flaw, unless a row names another one. */
+/**
+ * Returns the crossings of a family, in the order of its rows. All of them use one flaw, unless a row names another.
+ */
 export function crossings(
   { suite, of, ...shared }: CrossingFamily,
   rows: Readonly<Record<string, CrossingRow>>,

@@ -21,13 +21,13 @@ import { cashStep } from './valid-kinds.ts';
 
 const BURST = 20;
 
-/** One megabyte that the receiver need not read, because the credentials are invalid. */
+/** A body of one megabyte, which the receiver need not read if the credentials are invalid. */
 const oneMegabyte = cashStep('BUY', 'COMPLETED', 'x'.repeat(1_000_000));
 
-/** Long enough that the bodies of concurrent deliveries are read and verified alternately. */
+/** A body that is long enough for a receiver to read and verify concurrent deliveries alternately. */
 const tenKilobytes = cashStep('BUY', 'COMPLETED', 'x'.repeat(10_000));
 
-/** Sends a large delivery to be rejected, and then a valid one on the same connection if it is still open. */
+/** Sends a large delivery that must be rejected, and then a valid one, on the same connection if it is still open. */
 function afterRefused(change: Change): FlowScenario['flow'] {
   const rejected = { label: 'a rejected delivery of 1 MB', change: { compose: oneMegabyte, ...change } };
   return () => inSequence({ ...rejected, expect: refusedLarge }, composed('a valid delivery after it', plain));
@@ -37,7 +37,7 @@ function several(label: string, change: Change, expect: Delivery['expect']): Del
   return Array.from({ length: BURST }, (_, index) => ({ label: `${label} ${index + 1}`, change, expect }));
 }
 
-/** Sends a burst of valid deliveries, each with a forgery next to it. */
+/** Sends a burst of valid deliveries, each paired with a forgery. */
 function mixedBurst(): Delivery[] {
   const forged = several('forged delivery', { sign: otherSecret }, refusedUnlessBusy);
   return several('valid delivery', {}, acceptedUnlessBusy).flatMap((delivery, at) => [
@@ -46,10 +46,10 @@ function mixedBurst(): Delivery[] {
   ]);
 }
 
-/** More concurrent requests than the number at which some receivers shed load. */
+/** Number of held deliveries. It is higher than the number of concurrent requests at which some receivers shed load. */
 const HELD = 12;
 
-/** Sends valid deliveries that arrive slowly, and forgeries that arrive in the meantime. */
+/** Sends valid deliveries that arrive slowly, and forgeries meanwhile. */
 function whileOthersArrive(): Delivery[] {
   return [
     ...Array.from({ length: HELD }, (_, at) => ({
@@ -65,7 +65,10 @@ function whileOthersArrive(): Delivery[] {
   ];
 }
 
-/** Permits any answer once the body is complete, because the check is about the valid delivery next to it. */
+/**
+ * Permits any rejection, even one that follows only when the body is complete. The check is about the valid delivery
+ * that is sent at the same time.
+ */
 const refusedInTime: Expectation = {
   text: 'any 4xx or a closed connection',
   authentic: false,
@@ -80,8 +83,8 @@ const unfinished: Delivery = {
 };
 
 /**
- * A timeout only warns: the specification does not state how many requests a receiver must handle at a time, and
- * servers that handle one are in use.
+ * A timeout only warns. The specification does not say how many concurrent requests a receiver must handle, and servers
+ * that handle only one are in use.
  */
 const acceptedUnlessSerial: Expectation = { ...accepted, warn: ['none'] };
 
@@ -93,7 +96,7 @@ const concurrent = {
 } as const;
 const framing = { suite: 'http', verb: 'Accepts', requirements: ['delivery-framing'] } as const;
 
-/** Framing of requests, the state of a connection afterwards, and concurrent requests. */
+/** The framing of requests, the state of a connection afterwards, and concurrent requests. */
 export const httpFraming: readonly Scenario[] = [
   ...family(
     { ...framing, level: 'should', expect: acceptedInAnotherShape },
@@ -172,7 +175,7 @@ const overriddenGet: Change = {
   },
 };
 
-/** Values that make decoders and parsers throw. None of these headers is part of a delivery. */
+/** Header values that make decoders and parsers throw. Deliveries contain none of these headers. */
 const UNPARSABLE: Readonly<Record<string, readonly HeaderLine[]>> = {
   'Accept, Accept-Language, Accept-Charset and Accept-Encoding': [
     ['Accept', 'test'],
@@ -203,7 +206,7 @@ const unparsable = (what: string, lines: readonly HeaderLine[]): Delivery => ({
   expect: servedOrRefused,
 });
 
-/** Java's HttpClient offers HTTP/2 with every request by default. */
+/** By default, Java's HttpClient offers HTTP/2 with every request. */
 const UPGRADES: Readonly<Record<string, readonly string[]>> = {
   'an upgrade to an unknown protocol': ['Connection: Upgrade, close', 'Upgrade: x-test/1'],
   'an upgrade to h2c': [
@@ -221,7 +224,7 @@ const unknownHeaders = {
   expect: accepted,
 } as const;
 
-/** Valid HTTP that few clients use. It comes from old proxies, scanners, and newer client versions. */
+/** Valid HTTP that few clients send. It comes from old proxies, scanners, and new versions of clients. */
 export const httpUnusual: readonly Scenario[] = [
   ...family(
     { ...framing, of: 'a delivery', level: 'should', expect: acceptedInAnotherShape },

@@ -7,7 +7,10 @@ import { family } from './family.ts';
 const contentLength = (label: string, value: (length: number) => string) =>
   headerLines(label, 'Content-Length', (line) => [`Content-Length: ${value(Number(line.split(':')[1]))}`]);
 
-/** Exceeds 32 bits, but malloc still grants it. PHP's development server would exit if this allocation failed. */
+/**
+ * A length that exceeds 32 bits, but for which malloc still succeeds. If the allocation failed, PHP's development
+ * server would exit.
+ */
 const HUGE = '4294967312';
 
 /** Closes the sending side of the connection after the last byte. */
@@ -15,7 +18,7 @@ function ended(transmission: Transmission): Transmission {
   return transmission.kind === 'raw' ? { ...transmission, end: true } : transmission;
 }
 
-/** Announces a longer body than it sends, and ends the connection. */
+/** Announces a longer body than it sends, and then closes the sending side of the connection. */
 const announcing = (length: string): Change => ({
   transmit: ended(contentLength(`Content-Length: ${length}, and the end of the connection`, () => length)),
 });
@@ -39,7 +42,7 @@ const rejectedOrUnread: Expectation = {
 const chunkedInstead = (head: readonly string[]) =>
   head.map((line) => (/^content-length:/i.test(line) ? 'Transfer-Encoding: chunked' : line));
 
-/** Malformed HTTP requests on a plain connection. Scanners send them every day. */
+/** Malformed HTTP requests, written on a plain socket. Scanners send such requests every day. */
 export const httpHostile: readonly Scenario[] = family(
   {
     suite: 'http',
@@ -137,7 +140,7 @@ export const httpHostile: readonly Scenario[] = family(
   },
 );
 
-/** No endpoint is registered at these targets, so only a receiver that stops answering fails. */
+/** No endpoint is registered for these targets, so only a receiver that stops answering fails. */
 const answeredSomehow: Expectation = {
   text: 'any 2xx, 3xx, 4xx, 501, 505 or a closed connection (another 5xx: recorded)',
   authentic: true,

@@ -6,7 +6,7 @@ import { httpFraming, httpUnusual } from './http-framing.ts';
 import { httpHeaders } from './http-headers.ts';
 import { httpHostile, httpTargets } from './http-hostile.ts';
 
-/** OPTIONS asks about the endpoint, so any answer except an error passes. */
+/** OPTIONS asks what the endpoint supports, so any answer except an error passes. */
 const optionsServedOrNot: Expectation = {
   text: 'any 4xx or 501, or 200 or 204 with what is allowed',
   authentic: true,
@@ -17,7 +17,7 @@ function by(method: string): Change {
   return { address: { label: `the method ${method}`, make: (head) => ({ ...head, method }) } };
 }
 
-/** A page that answers every request with the method does not count as an acceptance. */
+/** Adds a comparison: a page that answers every request with this method does not count as an acceptance. */
 function unlessPage(method: string): { readonly followUps: readonly FollowUp[] } {
   return { followUps: [withoutBody(by(method))] };
 }
@@ -44,7 +44,7 @@ const httpMethods = family(
       by('HEAD'),
       {
         ...unlessPage('HEAD'),
-        // Some servers send a body after the headers of this answer.
+        // Some servers send a body after the headers of the answer to this request.
         expect: { ...notServed, note: ['unreadable'] },
       },
     ],

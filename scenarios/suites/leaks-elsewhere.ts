@@ -1,4 +1,4 @@
-/** Requests without credentials to other URLs of the server: files and pages that show its configuration. */
+/** Requests without credentials to other URLs of the server, where files and pages may show its configuration. */
 import { fixedText } from '../changes/bodies.ts';
 import type { AddressChange, Delivery, Expectation, FlowScenario } from '../scenario.ts';
 import { inSequence } from './flows.ts';
@@ -13,7 +13,7 @@ const withoutCredentials: Expectation = {
   absent: ['signature', 'secret', 'api-key'],
 };
 
-/** Rules out credentials, and pages that show how the receiver works. */
+/** Permits any answer that contains no credentials and is not a page about the internals of the receiver. */
 const withoutInternalPages: Expectation = {
   ...withoutCredentials,
   text: 'any answer that is not a page or file for operators',
@@ -21,8 +21,8 @@ const withoutInternalPages: Expectation = {
 };
 
 /**
- * Sends a request without a body, and with no header except Host; a POST states the length of its body. `path` receives
- * the registered path.
+ * Sends a request without a body and without any header except Host. A POST also states the length of its body. `path`
+ * receives the registered path.
  */
 function visit(
   label: string,
@@ -83,8 +83,8 @@ export const leaksElsewhere: FlowScenario = {
 };
 
 /**
- * Paths at which platforms serve pages for operators. `/actuator/heapdump` is not among them, because the request makes
- * the receiver write its memory to disk; `/actuator` lists it.
+ * Paths at which platforms serve pages for operators. `/actuator/heapdump` is left out, because a request for it makes
+ * the receiver write its memory to disk; `/actuator` lists this page.
  */
 const INTERNAL_PATHS = [
   '/debug/pprof/',

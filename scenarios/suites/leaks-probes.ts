@@ -4,7 +4,7 @@ import { literal, signedWith, unsigned } from '../changes/signing.ts';
 import type { AddressChange, AnswerMatch, Expectation, Leak, Scenario, SignChange } from '../scenario.ts';
 import { family } from './family.ts';
 
-/** Permits any status, which other suites judge. Here, only the content of the answer counts. */
+/** Permits any status, because other suites judge statuses. Here, only the content of the answer counts. */
 const ANY_ANSWER: readonly AnswerMatch[] = ['2xx', '3xx', '4xx', '5xx', 'closed'];
 
 function without(text: string, authentic: boolean, absent: readonly Leak[]): Expectation {

@@ -6,7 +6,7 @@ import { event, inSequence } from './flows.ts';
 import { leaksElsewhere, leaksOfOperators } from './leaks-elsewhere.ts';
 import { leakProbes, otherSecret } from './leaks-probes.ts';
 
-/** Permits any status, which other suites judge. Here, it only has to be the same each time. */
+/** Permits any status, because other suites judge statuses. Here, all answers must have the same one. */
 const sameRefusal: Expectation = {
   text: 'the same answer to every kind of invalid credential',
   authentic: false,
@@ -38,7 +38,7 @@ const forgery = (label: string, notification: ReturnType<Kit['notification']>, k
     sign: literal(kit.bytes(32).toString('base64'), 'a random signature'),
   });
 
-/** Sends forged deliveries after a valid one: one with its id between two with new ids. */
+/** Sends a valid delivery and then forgeries: one with the id of the valid delivery, between two with new ids. */
 function withKnownId(kit: Kit) {
   const known = kit.notification();
   const unknown = () => forgery('forged, with a new id', kit.notification(), kit);
@@ -51,9 +51,9 @@ function withKnownId(kit: Kit) {
 }
 
 /**
- * Checks whether rejections are distinguishable. Two kinds of invalid credentials may get different texts, which is
- * recorded. Deliveries are sent one at a time, so that load makes no difference. The first one is repeated at the end,
- * to show what differs from request to request.
+ * Checks whether rejections are distinguishable. If only the texts for two kinds of invalid credentials differ, this is
+ * recorded. Deliveries are sent one at a time, so load has no influence. The first delivery is repeated at the end, to
+ * show what differs between any two requests.
  */
 const uniformRefusals = family(
   {
@@ -101,7 +101,7 @@ const uniformRefusals = family(
 
 const MAX_NAMED = 5;
 
-/** Searches all answers of the run for these leaks, and names the first scenarios whose answers contained one. */
+/** Searches all answers of the run for these leaks, and names the first scenarios in whose answers one was found. */
 function searched(leaks: readonly Leak[], verdict: 'fail' | 'warn', finding: string) {
   return (run: RunObservations): Observation => {
     const found = run.leaks.filter(({ leak }) => leaks.includes(leak));

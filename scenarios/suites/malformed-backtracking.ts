@@ -1,4 +1,7 @@
-/** Texts on which regular expressions backtrack: matching time grows exponentially or quadratically with length. */
+/**
+ * Texts that make regular expressions backtrack: the matching time grows exponentially or quadratically with the
+ * length.
+ */
 import { type Composer, withField } from '../changes/bodies.ts';
 import { documentAcceptedOrRejected } from '../expectations.ts';
 import { order } from '../samples.ts';
@@ -6,7 +9,7 @@ import type { FlowScenario } from '../scenario.ts';
 import { created, onChain, returned, tracked } from './malformed-fields.ts';
 import { type Fields, IN_CHAIN_DATA, inMetadata } from './malformed-lookups.ts';
 
-/** Each text almost matches a vulnerable expression, except for its last character. */
+/** Each text would match a vulnerable expression if its last character did not differ. */
 const TEXTS: readonly (readonly [what: string, text: string])[] = [
   ['a long word', `${'a1B2c3D4'.repeat(6)}!`],
   ['words and separators', `${'aa.bb-cc:dd_ee@ff/gg '.repeat(3)}\n!`],
@@ -16,7 +19,7 @@ const TEXTS: readonly (readonly [what: string, text: string])[] = [
 
 const failedSale: Composer = (kit) => order(kit, 'SELL', 'FAILED');
 
-/** The fields of each type of notification whose form is not specified. */
+/** For each type of notification, the fields whose format is not specified. */
 const KINDS: readonly Fields[] = [
   ['an order', failedSale, ...IN_CHAIN_DATA, 'data.metadata.blockchainData.chain', 'data.errorData.message'],
   ['the error code of an order', failedSale, 'data.errorData.code'],
@@ -32,7 +35,7 @@ export const malformedBacktracking: FlowScenario = {
   defect: 'Does not answer in time when a text makes a regular expression backtrack',
   level: 'must',
   requirements: ['delivery-malformed'],
-  // A receiver that is busy for minutes answers nothing else, so concurrent deliveries would become suspects.
+  // A receiver that is busy for minutes answers nothing else, so deliveries in flight would be suspected, too.
   alone: true,
   flow: () =>
     TEXTS.map(([what, text]) =>

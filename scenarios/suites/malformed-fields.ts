@@ -1,4 +1,4 @@
-/** JSON that is not a valid notification: as a whole, in its envelope, in its id, or in its data. */
+/** JSON that is not a valid notification, because of its root, its envelope, its id or its data. */
 import type { JsonValue } from '../../contract/index.ts';
 import { type Composer, having, lacking, plain, withField } from '../changes/bodies.ts';
 import { anyClearAnswer, contentAcceptedOrRejected, handled } from '../expectations.ts';
@@ -18,7 +18,7 @@ type Value = JsonValue | ((kit: Kit) => JsonValue);
 const set = (base: Composer, path: string, value: Value): Change => ({ compose: having(base, path, value) });
 const omit = (base: Composer, path: string): Change => ({ compose: lacking(base, path) });
 
-/** Appends a hostile suffix to a new id, whose prefix keeps it recognisable. */
+/** Appends a hostile suffix to a new id. The prefix of the id keeps it recognisable. */
 const hostileId = (tail: string | ((kit: Kit) => string)): Change =>
   set(plain, 'id', (kit) => `${kit.newId()}${typeof tail === 'string' ? tail : tail(kit)}`);
 
@@ -54,7 +54,7 @@ const values = family(
   },
 );
 
-/** An envelope whose type, time or data has another type or is out of range. */
+/** Envelopes in which the type, the time or the data has another type or is out of range. */
 const envelope = family(
   { ...shared, expect: handled, mistake: 'time-conversion-unchecked' },
   {
@@ -96,7 +96,7 @@ const envelope = family(
   },
 );
 
-/** Ids of another type. */
+/** Ids of another JSON type. */
 const idTypes = family(
   { ...shared, expect: handled, mistake: 'text-type-unchecked' },
   {

@@ -3,7 +3,10 @@ import { handled } from '../expectations.ts';
 import type { Scenario } from '../scenario.ts';
 import { family } from './family.ts';
 
-/** Bodies that no JSON parser accepts, with valid credentials. Specification: Delivery endpoint (malformed payload). */
+/**
+ * Bodies that no JSON parser accepts, sent with valid credentials. Specification: Delivery endpoint (malformed
+ * payload).
+ */
 export const malformedJson: readonly Scenario[] = family(
   {
     suite: 'malformed',

@@ -9,7 +9,7 @@ import { created, declined, failed, onChain, returned, tracked } from './malform
 const staged: Composer = (kit) => paymentMethod(kit, 'STAGED');
 const refundFailed: Composer = (kit) => refund(kit, 'FAIL');
 
-/** Fields of one kind of notification. They are independent of each other, so that they can change together. */
+/** Fields of one kind of notification. They are independent of each other, so they can be changed together. */
 export type Fields = readonly [label: string, base: Composer, ...paths: string[]];
 
 /** Fields whose values code often looks up in tables of handlers, enums, sets of statuses or chain configurations. */
@@ -44,7 +44,7 @@ const LOOKED_UP = {
   time: ['the time of a wallet', created, 'at'],
 } as const satisfies Readonly<Record<string, Fields>>;
 
-/** Texts of the partner, of a payment provider or of other systems, by kind of notification. */
+/** Texts that come from the partner, a payment provider or other systems, by kind of notification. */
 const REFERENCES: readonly Fields[] = [
   ['the type', plain, 'type'],
   ['the references of an order', plain, 'data.transactionId', 'data.providerId'],
@@ -62,7 +62,7 @@ type Lookup = keyof typeof LOOKED_UP;
 
 const EVERY = Object.keys(LOOKED_UP) as Lookup[];
 
-/** Fields whose values decide what code does next. */
+/** Fields whose values determine what code does next. */
 const DECISIVE = [
   ...(['orderType', 'orderStatus', 'providerStatus', 'refundStatus', 'cardStatus', 'operation'] as const),
   'depositStatus',
@@ -71,10 +71,10 @@ const DECISIVE = [
 /** Fields whose values are only stored or shown. */
 const STORED = EVERY.filter((field) => !['type', 'time', ...DECISIVE].includes(field));
 
-/** Excludes blockchainData, whose null value is a separate check: it should be accepted. */
+/** All fields except blockchainData. A null there should be accepted, which is a separate check. */
 const WITHOUT_CHAIN = rowsOf([...DECISIVE, ...STORED].filter((field) => field !== 'orderChain'));
 
-/** Excluded here because objects in these fields are separate checks in `malformed-fields.ts`. */
+/** Fields that are left out here, because `malformed-fields.ts` has separate checks that send objects in them. */
 const SENT_AS_OBJECT: readonly Lookup[] = ['orderType', 'orderStatus', 'declineCode', 'transactionId'];
 
 export const IN_CHAIN_DATA = [
@@ -100,7 +100,7 @@ const TEXTS: readonly Fields[] = [
   ],
 ];
 
-/** Texts for which null or a missing field is a separate check. */
+/** Further texts. For these, null or a missing field is a separate check. */
 const MORE_TEXTS: readonly Fields[] = [
   ['the addresses and the memo of an order', plain, ...IN_CHAIN_DATA],
   ['the hash of a deposit', onChain, inMetadata('blockchainTransactionId')],
@@ -126,10 +126,10 @@ export function inMetadata(name: string): string {
   return `data.metadata.${name}`;
 }
 
-/** A value of `undefined` removes the field. */
+/** The change of a value. `undefined` removes the field. */
 type Value = readonly [what: string, change: (value: JsonValue) => JsonValue | undefined];
 
-/** Sends one delivery for each of these fields and values. */
+/** Sends one delivery for each combination of these fields and values. */
 function inFields(rows: readonly Fields[], expect: Expectation, ...values: Value[]): Pick<FlowScenario, 'flow'> {
   const deliveries = rows.flatMap(([label, base, ...paths]) =>
     values.map(([name, change]): Delivery => {
@@ -265,7 +265,7 @@ const CLASS_FIELDS: JsonObject = {
   class: 'test.unknown.Class',
 };
 
-/** Names of properties that every object has, or that libraries look for. No value here is a function. */
+/** Names of methods that every object has or that libraries look for. None of the values is a function. */
 const METHOD_NAMES: JsonObject = {
   ...Object.fromEntries(['hasOwnProperty', 'propertyIsEnumerable', 'isPrototypeOf'].map((name) => [name, 1])),
   ...Object.fromEntries(
@@ -275,7 +275,7 @@ const METHOD_NAMES: JsonObject = {
   length: 4_294_967_295,
 };
 
-/** Sends the unknown fields in the envelope, then in nested objects. */
+/** Sends the unknown fields, first in the envelope and then in nested objects. */
 function withUnknown(fields: JsonObject, label: string, further: Composer): Pick<FlowScenario, 'flow'> {
   const inEnvelope: Composer = (kit) => ({ ...kit.notification(), ...fields });
   return {

@@ -15,7 +15,10 @@ import { family } from './family.ts';
 
 const longText = (length: number) => 'The kiosk printed a long text. '.repeat(Math.ceil(length / 31)).slice(0, length);
 
-/** Creates a valid notification of about this many bytes. The free text grows, because its length is not limited. */
+/**
+ * Creates a valid notification of about this many bytes. Its free text is extended, because the length of free text is
+ * not limited.
+ */
 const ofSize = (bytes: number) => (kit: Kit) => tracking(kit, 'BUY', 'COMPLETED', longText(bytes));
 
 /** Creates a valid notification of exactly this many bytes. */
@@ -126,7 +129,10 @@ const excesses = family(
 
 export const malformedSize: readonly Scenario[] = [...sizes, ...excesses];
 
-/** Flags that code reads from request and option objects. On a polluted prototype they are set for every delivery. */
+/**
+ * Returns flags that code reads from request and option objects. On a polluted prototype, they would be set for every
+ * delivery.
+ */
 function flags(kit: Kit): string {
   const names = ['verified', 'authenticated', 'authorized', 'trusted', 'isValid', 'skipVerification'];
   return `{${names.map((name) => `"${name}":true`).join(',')},"testPolluted":"${kit.nonce(12)}"}`;
@@ -161,7 +167,7 @@ const PAYLOADS: readonly Payload[] = [
   ['constructor', 'constructor.prototype', 'data', (object) => `"constructor":{"prototype":${object}}`],
 ];
 
-/** Payloads that try to modify the prototype of all objects, and deliveries that show whether they did. */
+/** Payloads that try to modify the prototype of all objects. The deliveries that follow show whether they succeeded. */
 export const malformedPollution: readonly FlowScenario[] = PAYLOADS.map(([slug, what, parent, member, note]) => ({
   id: `malformed/pollution-${slug}`,
   title: `Verifies correctly after a payload with ${what}`,

@@ -59,7 +59,7 @@ export const unsignedMalformed: readonly Crossing[] = crossings(
 const cutOff = (fraction: number): Change => ({ transmit: { kind: 'cut-off', fraction } });
 const encoded = (name: string): Change => ({ address: setHeader('Content-Encoding', name) });
 
-/** More than the usual number of workers or pooled connections. */
+/** Number of deliveries that are cut off. It exceeds the usual number of workers or pooled connections. */
 const CUT_OFF = 30;
 
 const shared = { suite: 'malformed', verb: 'Handles', requirements: ['delivery-malformed'] } as const;
@@ -86,7 +86,7 @@ const cutOffBodies = [
               change: cutOff(0.5),
               expect: noAnswerExpected,
             })),
-            // The server may notice that those connections have ended only while it handles this one.
+            // A server may notice only while it handles this delivery that the earlier connections have ended.
             [{ label: 'a valid delivery after them', change: {}, expect: accepted }],
           ],
         },
@@ -96,7 +96,7 @@ const cutOffBodies = [
   ),
 ];
 
-/** Bodies that are not encoded as declared. Many servers decompress first, and the sender never compresses. */
+/** Bodies that are not encoded as declared. Many servers decompress a body first. The sender never compresses. */
 const encodedBodies = family(
   { ...shared, level: 'should', expect: anyClearAnswer, mistake: 'decompression-unguarded' },
   {

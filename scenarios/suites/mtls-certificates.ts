@@ -9,7 +9,7 @@ const shared = { suite: 'mtls', level: 'must', requirements: ['mtls-verified'], 
 const accepts = { ...shared, verb: 'Accepts' } as const;
 const rejects = { ...shared, verb: 'Rejects' } as const;
 
-/** Some servers accept an invalid certificate only occasionally, so a single rejection is weak evidence. */
+/** Some servers occasionally accept an invalid certificate, so a single rejection is weak evidence. */
 const TIMES = 20;
 const CONCURRENT = 5;
 
@@ -17,7 +17,7 @@ function slugOf(version: OfferedTlsVersion): string {
   return version === 'TLSv1.2' ? 'tls-1-2' : 'tls-1-3';
 }
 
-/** Sends the same probe many times, in small groups. */
+/** Sends the same probe many times, in small concurrent groups. */
 function repeatedly(certificate: ClientCertificate, version: OfferedTlsVersion): FlowScenario['flow'] {
   return () =>
     Array.from({ length: TIMES / CONCURRENT }, (_, group) =>
@@ -32,7 +32,7 @@ function repeatedly(certificate: ClientCertificate, version: OfferedTlsVersion):
     );
 }
 
-/** Sends a delivery without a certificate, and then the same notification with the valid one. */
+/** Sends a notification without a certificate, and then the same notification with the valid one. */
 function firstWithout(version: OfferedTlsVersion): FlowScenario['flow'] {
   return (kit) => {
     const notification = kit.notification();
@@ -138,7 +138,10 @@ function certificatesOver(version: OfferedTlsVersion): Scenario[] {
 /** Valid and invalid client certificates, for each TLS version. Specification: TLS (mutual TLS). */
 export const mtlsCertificates: readonly Scenario[] = TLS_VERSIONS.flatMap(certificatesOver);
 
-/** A session carries the certificate with which it started. Accepting it and asking again are both correct. */
+/**
+ * A session remembers the certificate with which it started. An endpoint may rely on this certificate, or request it
+ * again.
+ */
 const recorded: Expectation = {
   text: 'recorded: whether the session is resumed without a certificate',
   authentic: true,
@@ -147,13 +150,13 @@ const recorded: Expectation = {
   unclear: ['none', 503],
 };
 
-/** Sessions that are resumed over one TLS version. */
+/** Checks of sessions that are resumed over one TLS version. */
 function resumptionOver(version: OfferedTlsVersion): Scenario[] {
   const slug = slugOf(version);
   const session = `session over ${tlsVersionName(version)}`;
   const connect = { version, clientCertificate: 'none' } as const;
   return [
-    // A client with a session cache does this on every connection except the first one.
+    // A client with a session cache resumes a session on every connection except the first one.
     ...family(
       { ...accepts, expect: accepted },
       {
@@ -200,5 +203,5 @@ function resumptionOver(version: OfferedTlsVersion): Scenario[] {
   ];
 }
 
-/** Sessions that are resumed. Specification: TLS (mutual TLS). */
+/** Checks of resumed sessions, for each TLS version. Specification: TLS (mutual TLS). */
 export const mtlsResumption: readonly Scenario[] = TLS_VERSIONS.flatMap(resumptionOver);

@@ -1,4 +1,4 @@
-/** Sends headers in which a TLS proxy reports a client certificate, without presenting one. */
+/** Sends headers with which a TLS proxy reports a client certificate, although the client presents none. */
 import { X509Certificate } from 'node:crypto';
 import type { HeaderLine } from '../../contract/index.ts';
 import { addHeaders } from '../changes/addressing.ts';
@@ -7,10 +7,10 @@ import { certificateRefused } from '../expectations.ts';
 import type { Change, Delivery, FollowUp, Kit, Scenario } from '../scenario.ts';
 import { family } from './family.ts';
 
-/** The statements about a client certificate that a header can contain. */
+/** What a header can say about a client certificate. */
 interface Certificate {
   readonly pem: string;
-  /** Base64 of the DER, without the PEM lines around it. */
+  /** The DER in base64, without the PEM lines around it. */
   readonly base64: string;
   readonly subject: string;
   readonly issuer: string;
@@ -22,15 +22,15 @@ interface Certificate {
   readonly notAfter: string;
 }
 
-/** A form in which proxies write the statements. */
+/** A format in which proxies write these values. */
 interface Form {
-  /** Writes the whole certificate. */
+  /** Formats the whole certificate. */
   readonly certificate: (certificate: Certificate) => string;
-  /** States that the certificate was verified. */
+  /** The value that says that the certificate was verified. */
   readonly result: string;
-  /** States that there is a certificate, or a TLS connection. */
+  /** The value that says that there is a certificate, or a TLS connection. */
   readonly present: string;
-  /** Writes a subject in OpenSSL's old form: `/O=Example/CN=sender`. */
+  /** Whether subjects are written in OpenSSL's old format: `/O=Example/CN=sender`. */
   readonly slashes?: true;
 }
 
@@ -45,7 +45,10 @@ const subjectOf = ({ subject }: Certificate, { slashes }: Form) =>
 const escapedPem = ({ pem }: Certificate) => encodeURIComponent(pem);
 const onOneLine = ({ pem }: Certificate, space: string) => pem.trim().replaceAll('\n', space);
 
-/** The forms, with the results that proxies use with them, if any. HAProxy's number is the error, and 0 means none. */
+/**
+ * The formats, with the result values that proxies use with them. HAProxy's result is an error number, and 0 means no
+ * error.
+ */
 const FORMS: Readonly<Record<string, Form>> = {
   'PEM, percent-encoded': { certificate: escapedPem, result: 'SUCCESS', present: '1' },
   'Base64 of the DER': { certificate: ({ base64 }) => base64, result: '0', present: '1', slashes: true },
@@ -73,7 +76,7 @@ const FORMS: Readonly<Record<string, Form>> = {
 
 type Content = keyof Certificate | 'certificate' | 'result' | 'present' | 'info' | 'validity' | 'no-error';
 
-/** Headers by the products that set them. One request has the headers of one product, unless they are too long. */
+/** The headers of each group of products. One request contains the headers of one group, unless they are too long. */
 const HEADERS: Readonly<Record<string, readonly (readonly [name: string, content: Content])[]>> = {
   'nginx, Apache, HAProxy and OpenShift': [
     ['X-SSL', 'present'],
@@ -168,7 +171,7 @@ function read(pem: string): Certificate {
   }
 }
 
-/** Writes a date as HAProxy does: `260102030405Z`. */
+/** Formats a date as HAProxy does: `260102030405Z`. */
 const asAsn1Time = (date: string) => `${new Date(date).toISOString().replace(/\D/g, '').slice(2, 14)}Z`;
 
 function valueIn(content: Content, of: Certificate, form: Form): string {
@@ -194,17 +197,20 @@ function valueIn(content: Content, of: Certificate, form: Form): string {
 
 type Named = readonly [name: string, content: Content];
 
-/** The smallest limit for a head is 8 kB, in Tomcat and Jetty. The rest of the head needs a part of it. */
+/**
+ * Maximum size of the headers of one request, in bytes. The smallest limit for a head is 8 kB, in Tomcat and Jetty, and
+ * the rest of the head needs some space, too.
+ */
 const MAX_BYTES = 6500;
 
-/** Servers that turn headers into variables treat these as one, so a request has only one of them. */
+/** Servers that convert headers to variables do not distinguish these names, so a request contains only one of them. */
 const asVariable = ([name]: Named) => name.toUpperCase().replaceAll('-', '_');
 
-/** Distributes the headers of all products over as few requests as their size allows. */
+/** Distributes the headers of all products to as few requests as the maximum size allows. */
 function requestsFor(of: Certificate, form: Form): Named[][] {
   const sizeOf = (lines: readonly Named[]) =>
     lines.reduce((size, [name, content]) => size + name.length + valueIn(content, of, form).length + 4, 0);
-  /** With a long certificate, each part has some of the headers that contain it, and all other headers. */
+  /** If the certificate is long, each part contains some of the headers with the certificate, and all other headers. */
   const partsOfProduct = (lines: readonly Named[]): Named[][] => {
     if (sizeOf(lines) <= MAX_BYTES) return [[...lines]];
     const small = lines.filter(([, content]) => content !== 'certificate');
@@ -243,8 +249,8 @@ function claiming(lines: readonly Named[], form: Form, pem: Pem = 'clientCertifi
 }
 
 /**
- * Returns each header alone, then those of each product. Believing a certificate that anyone can create is worse than
- * believing the sender's.
+ * Returns each header alone, and then the headers of each product. It is worse to believe a certificate that anyone can
+ * create than to believe the sender's.
  */
 function partsOf(lines: readonly Named[], of: Certificate, formName: string, form: Form): FollowUp[] {
   const part = (label: string, parts: readonly Named[], pem?: Pem): FollowUp => ({
@@ -272,7 +278,7 @@ function inEveryForm(kit: Kit): Delivery[][] {
   const of = read(kit.clientCertificate);
   return Object.entries(FORMS).flatMap(([formName, form]) => {
     const label = `headers that claim a client certificate (${formName})`;
-    // If it is accepted without any of them, the headers are not the reason.
+    // If the endpoint accepts the delivery without any of the headers, they are not the reason.
     const plain: FollowUp = { role: 'narrows', label, change: { connect: presenting('none') } };
     return requestsFor(of, form).map((lines) => [
       {
@@ -286,8 +292,9 @@ function inEveryForm(kit: Kit): Delivery[][] {
 }
 
 /**
- * No certificate, and headers that claim the sender's. Each delivery needs both changes, because with a certificate the
- * headers would show nothing. A receiver that believes any certificate also believes the sender's, which is public.
+ * Deliveries without a certificate, but with headers that claim the sender's. Each delivery needs both changes, because
+ * the headers would show nothing if there were a certificate. A receiver that believes any certificate also believes
+ * the sender's, which is public.
  */
 export const mtlsForgedHeaders: readonly Scenario[] = family(
   { suite: 'mtls', verb: 'Rejects', level: 'must', requirements: ['mtls-verified'], needs: ['https', 'mtls'] },

@@ -18,7 +18,7 @@ const shared = { suite: 'mtls', needs: ['https', 'mtls'], requirements: ['mtls-v
 
 const hello = { version: 'TLSv1.2', suites: ['modern', 'cbc'] } as const;
 
-/** Delivers under the other names in the certificate, a sibling of the host, and a random name. */
+/** Sends deliveries under the other names in the certificate, under a sibling of the host, and under a random name. */
 function underOtherNames(kit: Kit): Delivery[][] {
   return [...(kit.otherServerNames ?? []), `${kit.nonce()}.example`].map((serverName, at, { length }) => {
     const label = at === length - 1 ? 'a random server name (SNI)' : `the server name ${serverName} (SNI)`;
@@ -27,7 +27,7 @@ function underOtherNames(kit: Kit): Delivery[][] {
   });
 }
 
-/** The request for a certificate, and ways around the check. Specification: TLS (mutual TLS). */
+/** The request for a client certificate, and ways to bypass its check. Specification: TLS (mutual TLS). */
 const mtlsBypasses: readonly Scenario[] = [
   ...family(
     { ...shared, verb: 'Requests', level: 'should' },

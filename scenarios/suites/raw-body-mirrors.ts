@@ -1,6 +1,6 @@
 /**
- * Valid signatures of other bytes, the reverse of the other checks. The signature matches what a faulty receiver would
- * verify, not the bytes that are sent, so that only a receiver that does not verify the raw body accepts it. When the
+ * Valid signatures of other bytes, which reverses the other checks: the signature matches what a faulty receiver would
+ * verify, not the bytes that are sent. Therefore, only a receiver that does not verify the raw body accepts it. If the
  * plain body already differs from what is signed, only the sign stage is changed.
  */
 import { asciiOnly, compact, rewritten, spacedOut, utf8 } from '../changes/bodies.ts';
@@ -12,7 +12,7 @@ import { invalidUtf8, lines, memo } from './raw-body-spelling.ts';
 
 const text = (body: Uint8Array) => Buffer.from(body).toString();
 
-/** Signs what a faulty receiver makes of the body, using the table of signing mistakes. */
+/** Signs what a receiver with this mistake derives from the body. The mistake is from the table of signing mistakes. */
 const mistaken =
   (mistake: string, body: Change = {}) =>
   (label: string): Change => ({
@@ -37,19 +37,22 @@ const shared = {
   expect: refused,
 } as const;
 
-/** What checks have in common whose bodies are not valid notifications. */
+/** Shared fields of checks whose bodies are not valid notifications. */
 const malformed = {
   requirements: ['hmac-raw-body', 'delivery-malformed-unsigned'],
   expect: refusedMalformed,
 } as const;
 
 /**
- * What checks have in common whose bodies differ from a signed one only by bytes that are not UTF-8, which the sender
- * never sends.
+ * Shared fields of checks whose bodies differ from the signed one only in bytes that are not UTF-8. The sender never
+ * sends such bytes.
  */
 const twin = { ...malformed, level: 'should', expect: { ...refusedMalformed, fail: ['closed'] } } as const;
 
-/** Each row names the receiver's mistake, or the bytes that it would verify, and the body that is sent. */
+/**
+ * Each row names the receiver's mistake, or the bytes that the receiver would verify, and defines the body that is
+ * sent.
+ */
 export const rawBodyMirrors: readonly Scenario[] = [
   ...family(
     { ...shared, of: 'a signature over', mistake: 'raw-body-fallback' },

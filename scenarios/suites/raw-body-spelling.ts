@@ -30,7 +30,7 @@ export const lines = (end: string): Change => ({
   serialise: (value) => utf8(JSON.stringify(value, null, 1).replaceAll('\n', end)),
 });
 
-/** Whitespace between, before and after the tokens. It is valid JSON, and re-serialising removes it. */
+/** Whitespace between, before and after tokens. It is valid JSON, but re-serialising removes it. */
 const spacing = family(
   { ...signed, expect: accepted, mistake: 'decoded-body' },
   {
@@ -91,8 +91,8 @@ const spacing = family(
 const number = (token: string): Change => ({ serialise: spelt('data.metadata.testNumber', token) });
 
 /**
- * Numbers that change when they are parsed and re-serialised. No listed field contains a fraction, so they are in an
- * additional field, and a receiver with a strict schema only warns.
+ * Numbers that change when they are parsed and re-serialised. No listed field contains a fraction, so the numbers are
+ * in an additional field. If a strict schema rejects this field, the check only warns.
  */
 const numbers = family(
   { ...signed, expect: acceptedUnlessStrict, mistake: 'reserialised-body' },
@@ -139,7 +139,7 @@ const numbers = family(
   },
 );
 
-/** Writes the memo of the transfer as this token. It is free text that every order has. */
+/** Writes the memo of the transfer as this JSON token. The memo is free text that every order has. */
 export const memo = (token: string | Uint8Array): Change => ({
   serialise: spelt('data.metadata.blockchainData.blockchainMemo', token),
 });
@@ -147,7 +147,7 @@ export const memo = (token: string | Uint8Array): Change => ({
 /** A memo with two bytes that are not UTF-8. */
 export const invalidUtf8 = memo(Buffer.of(0x22, 0x61, 0xff, 0xfe, 0x62, 0x22));
 
-/** A value and a name, each with an escaped letter. */
+/** Spellings of a value and a name, each with an escaped letter. */
 const ESCAPED: ReadonlyMap<string, string> = new Map([
   ['"CAAS"', '"\\u0043AAS"'],
   ['"type"', '"t\\u0079pe"'],

@@ -25,7 +25,7 @@ const gzipped: Change = {
   address: setHeader('Content-Encoding', 'gzip'),
 };
 
-/** The sender never compresses, so nothing is required here. A 401 or an acceptance is only recorded. */
+/** The sender never compresses, so nothing is required here. A 401 and an acceptance are only recorded. */
 const signedPlain: Expectation = {
   text: '401, because the signature is over other bytes',
   authentic: false,
@@ -34,7 +34,7 @@ const signedPlain: Expectation = {
 
 const otherCharset = { level: 'should', expect: acceptedOrRejectedInAnotherShape } as const;
 
-/** Byte order mark, charset, compression. With one exception, the signature covers the bytes that are sent. */
+/** Byte order mark, charset and compression. With one exception, the signature covers the bytes that are sent. */
 const encodings = [
   ...family(
     {
@@ -89,12 +89,12 @@ const encodings = [
   ),
 ];
 
-/** Enough emoji that a cut at every 257th byte falls inside one: 257 is odd, and an emoji has four bytes. */
+/** Enough emoji that a cut after every 257 bytes falls inside one: an emoji has four bytes, and 257 is odd. */
 const EMOJI = '\u{1f3e7}'.repeat(400);
 
 const inPieces = (...sizes: number[]): Change => ({ transmit: { kind: 'pieces', sizes } });
 
-/** Bodies that arrive in parts. The body is complete only after all of it was read. */
+/** Bodies that arrive in pieces. A receiver must read all of them before it verifies. */
 const arrival = family(
   {
     suite: 'raw-body',
@@ -125,7 +125,7 @@ const arrival = family(
   },
 );
 
-/** The bytes of the body as the input of the signature. Specification: HMAC signature. */
+/** The exact bytes of the body are the input of the signature. Specification: HMAC signature. */
 export const rawBodySuite: Suite = {
   name: 'raw-body',
   title: 'The signature is over the exact bytes of the body',

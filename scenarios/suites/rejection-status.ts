@@ -6,8 +6,8 @@ const NAMES = { signature: 'an invalid or missing signature', 'api-key': 'an inv
 const MISSING_NAMES = { signature: 'no signature', 'api-key': 'no API key' } as const;
 
 /**
- * The only finding for an endpoint that rejects all forgeries, or those without the credential, with another status
- * than 401. The other checks are then judged by whether a delivery was accepted or rejected.
+ * The only check that reports an endpoint that rejects all forgeries, or those without a credential, with another
+ * status than 401. All other checks are then judged only by whether a delivery was accepted or rejected.
  */
 export function statusOfRejections(
   credential: keyof typeof NAMES,
@@ -32,7 +32,7 @@ function observe(all: NonNullable<RunObservations['rejections']>, credential: ke
   const rejections = all.filter((one) => one.credential === credential);
   const total = rejections.reduce((sum, { deliveries }) => sum + deliveries, 0);
   const usual = rejections.filter(({ isUsual }) => isUsual);
-  // Only a missing credential may get another status.
+  // If other forgeries get 401, only missing credentials get another status.
   const [wrong] = usual.filter(({ isMissing, status }) => !isMissing && status !== 401);
   const [first = usual[0]] = wrong === undefined ? usual.filter(({ status }) => status !== 401) : [wrong];
   if (first === undefined) {

@@ -1,5 +1,5 @@
 /**
- * The rotation of the secret, in its three steps: the old secret is valid, then both, then the new one. The
+ * The rotation of the secret in three steps: at first the old secret is valid, then both, then the new one. The
  * specification says that secrets are rotated in coordination with the operator, but not how.
  */
 import {
@@ -31,7 +31,7 @@ const SECRET_SHELLS: Readonly<Record<RotatedSecret, SigningScheme['shell']>> = {
   next: signatureUnder('"$HOOKPROOF_NEXT_SECRET"'),
 };
 
-/** Signs validly under one of the two secrets. Empty without a rotation. */
+/** Returns the valid signature with one of the two secrets. Empty if there is no rotation. */
 const under = (secret: RotatedSecret, body: Uint8Array, { rotation }: Kit) => rotation?.sign(body, secret) ?? '';
 
 export const signedAs = (secret: RotatedSecret): SignChange => ({
@@ -45,7 +45,7 @@ const NEXT = signedAs('next');
 const old = { sign: OLD };
 const next = { sign: NEXT };
 
-/** Mixes both valid signatures: each character is from one of them. */
+/** Mixes the two valid signatures: the first half is from one, and the second half from the other. */
 const mixed: SignChange = {
   label: 'half of the signature under each secret',
   make: (body, kit) => under('old', body, kit).slice(0, 20) + under('next', body, kit).slice(20),
@@ -81,7 +81,7 @@ const eachKind = (expected: Expected) => (): Delivery[][] =>
     ]),
   );
 
-/** Alternates between the next and the old secret. */
+/** Sends deliveries that are signed alternately with the next and the old secret. */
 const alternate = (count: number, expect: Delivery['expect']): Delivery[] =>
   Array.from({ length: count }, (_, at) => {
     const sign = at % 2 === 0 ? NEXT : OLD;
@@ -198,7 +198,10 @@ const steps: readonly Scenario[] = [
   ),
 ];
 
-/** Judges valid deliveries that were sent during a switch. After a restart, those that did not arrive are ignored. */
+/**
+ * Judges the valid deliveries that were sent during a switch. If the receiver restarted, those that did not reach it
+ * are ignored.
+ */
 function judgeSwitch({ switches = [] }: RunObservations, step: RotationStep): Observation {
   const found = switches.find((one) => one.step === step);
   if (found === undefined) {

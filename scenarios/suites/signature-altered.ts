@@ -5,7 +5,7 @@ import type { Scenario, SignChange } from '../scenario.ts';
 import { family } from './family.ts';
 import { enclosed, oneByOne, piped, rejected } from './signature-family.ts';
 
-/** Swaps the first item and the next one that differs from it. */
+/** Swaps the first item with the first one that differs from it. */
 function exchanged<Item>(items: readonly Item[]): Item[] {
   const at = items.findIndex((item) => item !== items[0]);
   return items.with(0, items[at] as Item).with(at, items[0] as Item);
@@ -34,19 +34,22 @@ function onDigest(
   return derived(label, from, undefined, suits && ((valid) => suits(digestOf(valid))));
 }
 
-/** Replaces each byte that is not valid UTF-8 with another such byte, so that the decoded text is the same. */
+/** Replaces each byte that is not valid UTF-8 with another such byte. The decoded text stays the same. */
 function sameAsText(digest: Buffer): Buffer {
   const text = digest.toString('utf8');
   const other = Buffer.from(digest);
   for (const [at, byte] of digest.entries()) {
-    // Neither FE nor FF occurs in UTF-8 text.
+    // FE and FF never occur in UTF-8 text.
     other[at] = byte === 0xff ? 0xfe : 0xff;
     if (other.toString('utf8') !== text) other[at] = byte;
   }
   return other;
 }
 
-/** Position at which a comparison of C strings stops. Zero bytes at the end of a digest would change little. */
+/**
+ * Returns the position at which a comparison of C strings would stop. Zero bytes near the end of a digest are ignored,
+ * because little follows them.
+ */
 const zeroByteIn = (digest: Buffer) => digest.subarray(0, 24).indexOf(0);
 
 /** Inverts every bit of the digest after its first zero byte. */
@@ -152,7 +155,7 @@ export function alteredSignatures(scheme: SigningScheme): Scenario[] {
   ];
 }
 
-/** The valid signature truncated or extended. A comparison of a part accepts it. */
+/** The valid signature, truncated or extended. A receiver that compares only a part accepts it. */
 export function cutOrGrownSignatures(scheme: SigningScheme): Scenario[] {
   const cut = (length: number, command = `cut -c1-${length}`) =>
     piped(scheme, (valid) => valid.slice(0, length), command);

@@ -22,7 +22,9 @@ const otherData = withFields(({ data }, kit) => ({
 }));
 const oneHourEarlier = withFields((_notification, kit) => ({ at: Math.floor(kit.now.getTime() / 1000) - 3601 }));
 
-/** Changes one bit of one byte of the body. `indexIn` chooses the byte by the length of the body. */
+/**
+ * Changes one bit in one byte of the body. `indexIn` receives the length of the body and returns the index of the byte.
+ */
 const withByteChanged = (indexIn: (length: number) => number) => (body: Uint8Array) => {
   const at = indexIn(body.length);
   return body.map((byte, index) => (index === at ? byte ^ 1 : byte));

@@ -1,10 +1,12 @@
-/** Deliveries without a valid signature that claim to need none, or name the secret themselves. */
+/**
+ * Deliveries without a valid signature that claim to need none, or that state the secret with which they are signed.
+ */
 import type { Crossing } from '../forgery.ts';
 import { crossings } from './family.ts';
 
 const UNSIGNED = { suite: 'signature', flaw: 'no-signature', of: 'an unsigned delivery' } as const;
 
-/** Sources, headers and parameters that must not make the signature optional. */
+/** Source addresses, headers and parameters that must not make the signature optional. */
 export const signatureBypasses: readonly Crossing[] = [
   ...crossings(
     { ...UNSIGNED, mistake: 'test-mode-from-request' },

@@ -3,7 +3,10 @@ import { derived, joined, type SigningScheme, type SigningSubject, shellWord } f
 import { refused } from '../expectations.ts';
 import type { Change, Delivery, SignChange } from '../scenario.ts';
 
-/** A family of signatures that a correct receiver rejects with 401, as these requirements of the scheme demand. */
+/**
+ * Returns the fields of a family of signatures that a correct receiver rejects with 401, because the requirements of
+ * the scheme about these subjects demand it.
+ */
 export function rejected({ feature, requirements }: SigningScheme, ...subjects: readonly SigningSubject[]) {
   return {
     suite: 'signature',
@@ -15,12 +18,12 @@ export function rejected({ feature, requirements }: SigningScheme, ...subjects: 
   } as const;
 }
 
-/** Sends this value as the signature. `shell` derives the same value from the body. */
+/** Sends this value as the signature. `shell` is a command that derives the same value from the body. */
 export function sending(make: SignChange['make'], shell?: string) {
   return (label: string): Change => ({ sign: { label, make, ...(shell !== undefined && { shell }) } });
 }
 
-/** Sends what `from` makes of the valid signature. `command` does the same in a shell. */
+/** Sends what `from` derives from the valid signature. `command` does the same in a shell. */
 export function piped(
   { shell }: SigningScheme,
   from: (valid: string) => string,

@@ -28,7 +28,7 @@ const nonAsciiStart: Change = {
   ),
 };
 
-/** Patterns that match every signature, in SQL, in LIKE, in globs and in regular expressions. */
+/** Patterns that match every signature in SQL, LIKE, globs or regular expressions. */
 const PATTERNS = [
   "' OR '1'='1",
   '%',
@@ -42,7 +42,10 @@ const PATTERNS = [
   '/.*/',
 ];
 
-/** Values that are not signatures: random, of other lengths, non-ASCII, or the result of a programming mistake. */
+/**
+ * Values that are not signatures: random values, values of other lengths, non-ASCII values, and results of programming
+ * mistakes.
+ */
 export function junkSignatures(scheme: SigningScheme): Scenario[] {
   const nonAsciiEnd = (label: string): Change => ({
     sign: derived(label, (valid) => `${valid}\u00ff`, joined(scheme.shell, "printf '\\377'")),

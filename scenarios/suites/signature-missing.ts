@@ -1,4 +1,4 @@
-/** Deliveries without a valid signature, of every kind and shape. Flaws and shapes are defined in `dimensions.ts`. */
+/** Deliveries of every kind and shape without a valid signature. `dimensions.ts` defines flaws and shapes. */
 import { literal, type SigningScheme, unsigned } from '../changes/signing.ts';
 import { accepted } from '../expectations.ts';
 import type { Crossing } from '../forgery.ts';
@@ -220,7 +220,7 @@ export const signatureShapes: readonly Crossing[] = [
   ),
 ];
 
-/** Deliveries without a signature in the sender's own shape, and an old one with a valid signature. */
+/** Deliveries without a signature in the sender's own shape, and an old delivery with a valid signature. */
 export function missingSignatures(scheme: SigningScheme): Scenario[] {
   return [
     ...family(rejected(scheme, 'missing'), {

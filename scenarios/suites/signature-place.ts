@@ -18,7 +18,7 @@ const lines =
     ),
   });
 
-/** Sends the valid signature in the header of this name instead of the agreed one. */
+/** Sends the valid signature in this header instead of the agreed one. */
 const inHeader =
   (name: string, value?: (valid: string) => string) =>
   (label: string): Change => ({ address: moveToHeader('signature', name, label, value) });
@@ -45,7 +45,7 @@ const USUAL_HEADERS = [
 
 const withoutSignature = withoutHeader('signature', 'no signature header');
 
-/** Adds a header of this name with the valid signature, unless the name is the agreed one. */
+/** Adds this header with the valid signature, unless it is the agreed one. */
 function inAnother(address: AddressChange, name: string): AddressChange {
   const label = 'the signature in headers of other senders instead of the agreed one';
   const copy: AddressChange = {
@@ -75,7 +75,7 @@ const inBody: Change = {
   sign: unsigned,
 };
 
-/** The valid signature in another place, or together with an invalid one. */
+/** The valid signature in another place, or next to an invalid one. */
 export function misplacedSignatures(scheme: SigningScheme): Scenario[] {
   const { header, missing } = scheme.requirements;
   const together = {
@@ -132,7 +132,8 @@ export function misplacedSignatures(scheme: SigningScheme): Scenario[] {
           'in a header with underscores instead of hyphens',
           { address: underscored('signature') },
           {
-            // The API key shows whether the server maps both spellings of every header to one name, as CGI and WSGI do.
+            // The API key header shows whether the server maps both spellings of every header to one name, as CGI and
+            // WSGI do.
             needs: [scheme.feature, 'api-key'],
             followUps: [
               { role: 'compares', label: 'the API key with underscores', change: { address: underscored('api-key') } },

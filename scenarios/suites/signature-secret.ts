@@ -1,4 +1,4 @@
-/** A delivery that is signed with a different secret. */
+/** Deliveries that are signed with a different secret. */
 import {
   asHex,
   digest,
@@ -21,7 +21,7 @@ const made =
 const random = made((kit) => kit.nonce(40));
 const apiKey = made((kit) => kit.apiKey, signatureUnder('"$HOOKPROOF_API_KEY"'));
 
-/** Prints the secret and a line end in hexadecimal, because the shell's `$( )` removes line ends. */
+/** Prints the secret and a line end in hexadecimal. The shell's `$( )` would remove the line end itself. */
 const NEWLINE_HEX = `printf '%s\\n' "$HOOKPROOF_SECRET" | od -An -v -tx1 | tr -d ' \\n'`;
 const withNewline = made(
   (kit) => `${kit.secret}\n`,
@@ -37,7 +37,7 @@ const hashed = made(
 );
 const prefixed = made((kit) => `whsec_${kit.secret}`, signatureUnder('"whsec_$HOOKPROOF_SECRET"'));
 
-/** Sizes of columns, cipher keys and fields that truncate a secret. */
+/** Lengths to which columns, cipher keys and fields truncate a secret. */
 const CUTS = [8, 16, 20, 24, 32];
 const eachCut = oneByOne(
   CUTS.map((length) =>
@@ -48,7 +48,10 @@ const eachCut = oneByOne(
 /** Placeholders, and the text forms of missing values. */
 const WORDS = ['webhook-secret', 'your-webhook-secret', 'example', 'None', 'false', '$' + '{WEBHOOK_SECRET}'];
 
-/** Signatures with another secret than the agreed one: a value used when it is unset, or a changed form of it. */
+/**
+ * Signatures with another secret than the agreed one: a value that is used if no secret is set, or a changed form of
+ * the secret.
+ */
 export function otherSecrets(scheme: SigningScheme): Scenario[] {
   const otherSecret = rejected(scheme, 'secret', 'invalid');
   return [

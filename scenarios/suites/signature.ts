@@ -23,7 +23,10 @@ const valid = (label: string, event: Event): Delivery => ({
   expect: accepted,
 });
 
-/** Sends a new notification with the signature of another one, whose bytes are known because both are compact JSON. */
+/**
+ * Sends a new notification with the signature of another one. The bytes of the other notification are known, because
+ * its body is compact JSON.
+ */
 function underSignatureOf(other: Event, label: string): Delivery {
   const sign = signedOver(label, () => Buffer.from(JSON.stringify(other)));
   return { label, change: { sign }, expect: refused };
@@ -75,9 +78,12 @@ function afterBroken(kit: Kit): Delivery[][] {
   ];
 }
 
-/** More attempts than a circuit breaker or one-in-ten sampling lets pass, but few enough to be quick. */
+/**
+ * Number of invalid attempts: more than a circuit breaker or a check of one in ten lets pass, but few enough to be
+ * quick.
+ */
 const ATTEMPTS = 26;
-/** Number of attempts that are sent at once. Common limits are at most ten and twenty-five. */
+/** Sizes of the groups of concurrent attempts. Common limits are at most ten and twenty-five. */
 const AT_ONCE: readonly number[] = [2, ...Array.from({ length: 10 }, () => 1), 7, 7];
 
 function inARow(kit: Kit): Delivery[][] {
@@ -104,7 +110,9 @@ function inARow(kit: Kit): Delivery[][] {
   ];
 }
 
-/** Earlier verifications must not affect later ones. All deliveries use one connection, in sequence. */
+/**
+ * Checks that earlier verifications do not affect later ones. All deliveries are sent in sequence on one connection.
+ */
 function rememberedSignatures(scheme: SigningScheme): Scenario[] {
   return [
     ...family(rejected(scheme, 'every-delivery', 'invalid'), {

@@ -8,10 +8,10 @@ const versions = { ...shared, level: 'must', requirements: ['tls-version'] } as 
 const ciphers = { ...shared, level: 'should', requirements: ['tls-strength'] } as const;
 const http1 = { ...shared, level: 'should', requirements: ['tls-http1'] } as const;
 
-/** Every cipher suite that an old server may have, because the probe is about the version. */
+/** Every group of cipher suites that an old server may support, because these probes are only about the version. */
 const OLD_SUITES = ['legacy', 'static-rsa', '3des', 'rc4'] as const;
 
-/** ClientHellos that the sender never sends, except for the last two. Specification: TLS (1.2 or higher). */
+/** ClientHellos that the sender never sends, except for the last family. Specification: TLS (1.2 or higher). */
 const tlsHandshakes: readonly Scenario[] = [
   ...family(
     { ...versions, verb: 'Rejects', expect: offerRefused, mistake: 'obsolete-tls-version' },
@@ -80,7 +80,7 @@ const tlsHandshakes: readonly Scenario[] = [
       ],
     },
   ),
-  // The sender makes these offers too. Deliveries fail without them, but do not show the reason.
+  // The sender itself makes these offers. Without them, deliveries would fail, but would not show the reason.
   ...family(
     { ...http1, verb: 'Agrees to', expect: offerAccepted, mistake: 'http-1-1-not-offered' },
     {
@@ -98,7 +98,7 @@ const tlsHandshakes: readonly Scenario[] = [
   ),
 ];
 
-/** Plain HTTP on the TLS port. An error, a redirect to HTTPS or no answer passes. */
+/** Plain HTTP on the TLS port. An error or a redirect to HTTPS passes. A missing answer allows no conclusion. */
 const notServedUnencrypted: Expectation = {
   text: '400, a redirect or a closed connection',
   authentic: false,
@@ -114,7 +114,7 @@ function bare(head: RequestHead): RequestHead {
   return { ...head, headers: head.headers.filter(([name]) => NEEDED.has(name.toLowerCase())) };
 }
 
-/** Checks of the connection apart from the handshake. Specification: TLS; Delivery endpoint. */
+/** Checks of the connection, apart from the handshake. Specification: TLS; Delivery endpoint. */
 const tlsConnection: readonly Scenario[] = [
   ...family(
     { ...http1, verb: 'Accepts', expect: accepted, mistake: 'http-1-1-not-offered' },

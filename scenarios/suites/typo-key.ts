@@ -4,7 +4,7 @@ import { deposit, hash } from '../samples.ts';
 import type { Change, Kit, Suite } from '../scenario.ts';
 import { family } from './family.ts';
 
-/** Sends a deposit with these members for the transaction hash. */
+/** Sends a deposit whose transaction hash is in these members. */
 function members(of: (kit: Kit) => JsonObject): Change {
   return { compose: (kit) => deposit(kit, of(kit)) };
 }

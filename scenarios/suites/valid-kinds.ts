@@ -5,7 +5,7 @@ import { deposit, hash, order, paymentMethod, refund, tracking, wallet } from '.
 import type { Scenario } from '../scenario.ts';
 import { family } from './family.ts';
 
-// The notifications that the checks of this suite send, either unchanged or with a changed field.
+// The notifications that the checks of this suite send, with or without a changed field.
 export const buy = (status: OrderStatus): Composer => {
   return (kit) => order(kit, 'BUY', status);
 };

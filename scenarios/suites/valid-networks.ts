@@ -1,4 +1,4 @@
-/** Networks other than the one in the sample, and unusual free text. Specification: Resources and their fields. */
+/** Networks other than that of the sample, and unusual free text. Specification: Resources and their fields. */
 import type { JsonObject } from '../../contract/index.ts';
 import { withField } from '../changes/bodies.ts';
 import { contentAcceptedOrRejected } from '../expectations.ts';
@@ -127,7 +127,7 @@ const depositOn = (kit: Kit, { currency, address, hash }: Network): JsonObject =
 
 const [LEGACY_BITCOIN] = NETWORKS;
 
-/** Creates a network whose addresses look like those of the plain notification. */
+/** Creates a network whose addresses have the same format as those of the plain notification. */
 const onEthereum = (kit: Kit, chain: string, currency: string): Network => ({
   name: chain,
   chain,
@@ -136,7 +136,7 @@ const onEthereum = (kit: Kit, chain: string, currency: string): Network => ({
   hash: hash(kit),
 });
 
-/** Addresses, hashes, currencies and chains, whose form is not specified. */
+/** Addresses, hashes, currencies and chains. The specification does not define their format. */
 export const validNetworks: readonly Scenario[] = family(
   { suite: 'valid', verb: 'Accepts', level: 'must', requirements: ['caas-buy'], mistake: 'narrow-value-format' },
   {
@@ -235,7 +235,7 @@ const INVISIBLE = [
   '\u202eabc\u202c',
 ].join(' ');
 
-/** Ordinary text that firewalls block, that breaks queries, or that patterns reject. */
+/** Ordinary text that firewalls block, that breaks queries, or that validation patterns reject. */
 export const validTexts: readonly Scenario[] = family(
   {
     suite: 'valid',

@@ -16,7 +16,7 @@ type Lines = (body: Uint8Array) => readonly HeaderLine[];
 
 const sum = (algorithm: string, body: Uint8Array) => digest(algorithm, body).toString('base64');
 
-/** Headers that proxies and HTTP clients add, and values that they write. */
+/** Headers that proxies and HTTP clients add, with typical values. */
 const STANDARD_HEADERS: readonly (readonly [what: string, lines: Lines])[] = [
   ['Authorization with the scheme Basic', () => [['Authorization', 'Basic dGVzdDp0ZXN0']]],
   ['Authorization with the scheme Bearer', () => [['Authorization', 'Bearer test-token']]],
@@ -105,7 +105,7 @@ const inClockChange: FlowScenario = {
   mistake: 'local-calendar-time',
 };
 
-/** Unknown values that a receiver must accept. Specification: Errors. Rulings on open lists. */
+/** Unknown values that a receiver must accept. Specification: Errors; rulings about open lists. */
 export const validOpen: readonly Scenario[] = [
   ...family(
     { ...open, mistake: 'unknown-values-rejected' },

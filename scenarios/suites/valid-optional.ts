@@ -10,7 +10,7 @@ const MISTAKE = 'optional-data-required';
 const BLOCKCHAIN_DATA = 'data.metadata.blockchainData';
 const HASH = 'data.metadata.blockchainTransactionId';
 
-/** By the specification these fields are optional; by ruling, a field without a value may also be absent or null. */
+/** The specification makes these fields optional. By ruling, a field without a value may also be absent or null. */
 const optional = {
   suite: 'valid',
   verb: 'Accepts',
@@ -20,7 +20,10 @@ const optional = {
 } as const;
 const absent = { level: 'should', requirements: ['values-absent'] } as const;
 
-/** Sends one field of blockchainData missing, null and empty. It is not specified which are filled at which status. */
+/**
+ * Sends one field of blockchainData missing, null and empty. The specification does not say which fields have a value
+ * at which status.
+ */
 function missingNullAndEmpty(field: string, slug: string, emptyIn: Composer = plain): Record<string, Row> {
   const path = `${BLOCKCHAIN_DATA}.${field}`;
   return {
@@ -59,7 +62,7 @@ const emptyTexts: FlowScenario = {
 };
 
 /**
- * Optional and unfilled fields. Specification: type = CAAS, type = REFUND, type = PAYMENT_METHOD, type =
+ * Optional fields, and fields without a value. Specification: type = CAAS, type = REFUND, type = PAYMENT_METHOD, type =
  * CAAS_BLOCKCHAIN.
  */
 export const validOptional: readonly Scenario[] = [

@@ -122,12 +122,12 @@ export const validAmounts: readonly Scenario[] = [
   ),
 ];
 
-/** Number of concurrent deliveries in the flow with every code. */
+/** Number of concurrent deliveries in the flow that sends every error code. */
 const CONCURRENT = 9;
 
 /**
- * Creates a notification with this error code: digital payments in a PAYMENT_METHOD, codes about a sell in a SELL
- * order, all others in a BUY order. The specification does not say which code occurs in which flow.
+ * Creates a notification with this error code: in a PAYMENT_METHOD for digital payments, in a SELL order for codes
+ * about a sell, otherwise in a BUY order. The specification does not say which code occurs in which flow.
  */
 export function withErrorCode(kit: Kit, code: string, group: ErrorCodeGroup): JsonObject {
   if (group === 'digital-payments') return paymentMethod(kit, 'DECLINED', { code });

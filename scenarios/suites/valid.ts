@@ -27,7 +27,7 @@ const plainDelivery: ProbeScenario = {
   mistake: 'plain-delivery-rejected',
 };
 
-/** Returns the median; the lower of the two middle values for an even number of values. */
+/** Returns the median. For an even number of values, this is the lower of the two middle ones. */
 function median(values: readonly number[]): number | undefined {
   return values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) / 2)];
 }
@@ -64,10 +64,13 @@ const answersInTime: ObservationScenario = {
   mistake: 'intermittent-failures',
 };
 
-/** Minimum number of valid deliveries accepted only when repeated. Fewer may be caused by the network. */
+/**
+ * Minimum number of valid deliveries that were accepted only when they were repeated. The network may be the cause of
+ * fewer.
+ */
 const MIN_REPEATED = 3;
 
-/** Counts each text, most frequent first. */
+/** Counts how often each text occurs, and sorts the texts by frequency. */
 function frequenciesOf(texts: readonly string[]): (readonly [text: string, times: number])[] {
   const times = new Map<string, number>();
   for (const text of texts) times.set(text, (times.get(text) ?? 0) + 1);
@@ -83,7 +86,7 @@ const steady: ObservationScenario = {
   expected: '200 every time',
   observe: ({ failedControls, outages }: RunObservations) => {
     if (failedControls.length === 0) return { verdict: 'pass', observed: 'accepted every time', reason: '' };
-    // While a delivery has stopped the receiver, controls fail. Another scenario reports that.
+    // Controls fail while a delivery has stopped the receiver. Another scenario reports this.
     const isStopped = outages.some(({ culprit }) => culprit !== null);
     const failed = isStopped ? failedControls.filter(({ isProbe }) => isProbe) : failedControls;
     if (failed.length === 0) return { verdict: 'pass', observed: 'accepted whenever the endpoint was up', reason: '' };
@@ -91,7 +94,7 @@ const steady: ObservationScenario = {
       frequenciesOf(some.map((one) => one.observed))
         .map(([answer, times]) => `${answer}, ${counted(times, 'time')}`)
         .join('; ');
-    // A control that failed twice is an outage, or makes its scenario inconclusive.
+    // A control that failed twice is reported as an outage, or makes its scenario inconclusive.
     const passing = failed.filter(({ recovered }) => recovered);
     if (passing.length === 0) {
       const reason = 'the second attempt was not accepted either';

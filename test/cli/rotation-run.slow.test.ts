@@ -92,7 +92,7 @@ describe('a rotation of the receiver', () => {
   it('leads to no conclusion without a command and a terminal', async () => {
     const { code, not } = await runSuite(SHORT);
     expect(code).toBe(3);
-    expect(Object.fromEntries(not('pass'))['rotation/both-next']).toContain('no terminal for a question');
+    expect(Object.fromEntries(not('pass'))['rotation/both-next']).toContain('no terminal for a prompt');
   });
 
   it.skipIf(lacks('python3'))('asks at a terminal, where the end of the input confirms nothing', async () => {

@@ -272,7 +272,7 @@ describe('a window', () => {
     for (const id of handled) tracker.record(delivery(id));
     expect(await tracker.settle()).toBeNull();
     handled.pop();
-    expect((await tracker.settle())?.message).toBe('the effects window forgot handlings: 1 in all, after 2');
+    expect((await tracker.settle())?.message).toBe('the effects window forgot handlings: 1 in total, previously 2');
   });
 
   it('that forgets one notification is a problem, however many others it reports since', async () => {
@@ -282,7 +282,7 @@ describe('a window', () => {
     for (const id of ['a', 'b', 'c']) tracker.record(delivery(id));
     expect(await tracker.settle()).toBeNull();
     handled.splice(0, 1, 'b', 'c');
-    expect((await tracker.settle())?.message).toBe('the effects window forgot handlings: 0 of a, after 1');
+    expect((await tracker.settle())?.message).toBe('the effects window forgot handlings: 0 of a, previously 1');
   });
 
   it('is not asked any more when the run is interrupted', async () => {

@@ -365,7 +365,7 @@ describe('the scenarios of the log', () => {
     ['nothing was written', [empty], '`--log app.log`: nothing was written during the run, expected at least one line'],
     ['a file is missing', [read, { ...empty, file: 'x', isMissing: true }], '`--log x`: there was no such file'],
     ['a file cannot be read', [{ ...read, problem: 'EACCES' }], 'to its end: check its permissions (EACCES)'],
-    ['a file grows too fast', [{ ...read, problem: LOG_RUN_OVER }], 'to its end: it grew faster than it is searched'],
+    ['a file grows too fast', [{ ...read, problem: LOG_RUN_OVER }], 'it grew faster than it could be searched'],
   ])('have no verdict when %s, unless a value was found', (_, logFiles, reason) => {
     expect(scenario?.observe({ ...RUN, log: [], logFiles })).toMatchObject({
       verdict: 'inconclusive',

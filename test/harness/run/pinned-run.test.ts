@@ -119,7 +119,7 @@ describe('a run against a name', () => {
       resolve,
     });
     expect(advice).toEqual([
-      'partner.example also has addresses that deliveries are not allowed to go to (169.254.169.254); ' +
+      'partner.example also has addresses to which no deliveries may go (169.254.169.254); ' +
         'the run used 127.0.0.1.',
     ]);
   });

@@ -183,7 +183,7 @@ describe('a receiver that is not switched leads to no conclusion', () => {
     expect(code).toBe(3);
     // Nothing was switched, so nothing is to be switched back.
     expect([document.rotation, document.advice]).toEqual([undefined, []]);
-    expect(named('rotation/after-old')?.reason).toContain('no `--rotate-command`, and no terminal for a question');
+    expect(named('rotation/after-old')?.reason).toContain('no `--rotate-command`, and no terminal for a prompt');
   });
 
   it('about what is sent again, when nothing was accepted before', async () => {
