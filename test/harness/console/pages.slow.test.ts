@@ -54,19 +54,21 @@ describe.skipIf(server === null || lacks('chromium'))('the pages of the console'
   }
 
   it.each(PATHS)('has no finding of axe at %s, and fits on a phone', async (path) => {
+    const page = await open(path, { bypassCSP: true });
+    await page.addScriptTag({ path: AXE });
     for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
       for (const width of [1280, 390]) {
-        const page = await open(path, { viewport: { width, height: 900 }, colorScheme, bypassCSP: true });
-        await page.addScriptTag({ path: AXE });
+        await page.setViewportSize({ width, height: 900 });
         const { violations } = await page.evaluate<AxeResults>(
           `axe.run(document, { runOnly: ${JSON.stringify(RULES)} })`,
         );
         const found = violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]);
         expect(found, `${colorScheme} ${width}`).toEqual([]);
         expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), `${width}`).toBe(true);
-        await page.context().close();
       }
     }
+    await page.context().close();
     expect(complaints.splice(0)).toEqual([]);
   });
 

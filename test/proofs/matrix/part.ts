@@ -8,9 +8,10 @@ import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { transform } from 'esbuild';
 import type { FaultOutcomes } from '../../../harness/diagnose/fault-dictionary.ts';
+import { countCommits } from '../../setup/turn.ts';
 
 /** Every receiver is in one share. */
-const SHARES = 4;
+const SHARES = 6;
 
 const DICTIONARY = 'scenarios/fault-dictionary.json';
 /** A module of one of these folders exports literals: mutants with a name, or scenarios with an id. */
@@ -20,7 +21,7 @@ const git = (...args: string[]) => execFileSync('git', args, { encoding: 'utf8' 
 
 /** The share of this commit. A shallow clone always has the same one. */
 export function currentShare(): number {
-  return Number(git('rev-list', '--count', 'HEAD')) % SHARES;
+  return countCommits() % SHARES;
 }
 
 export function isInShare(name: string, share: number): boolean {
