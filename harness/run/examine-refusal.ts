@@ -255,10 +255,10 @@ const SLOW_WIDTH = 8;
  */
 const CREDENTIALS_REFUSED: ReadonlySet<number> = new Set([401, 403]);
 
-const isSlow = ({ timings }: Attempt) => timings.totalMs > SLOW_MS;
+const isSlow = ({ timings }: Pick<Attempt, 'timings'>) => timings.totalMs > SLOW_MS;
 
 /** Whether all answers are slow, have the same status and took the same time. */
-function isByTimer(attempts: readonly Attempt[]): boolean {
+export function isByTimer(attempts: readonly Pick<Attempt, 'answer' | 'timings'>[]): boolean {
   const times = attempts.map(({ timings }) => timings.totalMs);
   const longest = Math.max(...times);
   return (

@@ -1,79 +1,10 @@
-/** What a run says about a first delivery that is refused, and when it goes on: small receivers over real sockets. */
-import { randomBytes } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import type { Partner } from '../../../harness/partner.ts';
 import type { ResultDocument } from '../../../harness/report/result-document.ts';
-import { joinShards, run } from '../../../harness/run/index.ts';
-import { serve } from '../../endpoints/listen.ts';
-import { bodyOf, hmacOf } from '../../endpoints/verifying.ts';
+import { isByTimer } from '../../../harness/run/examine-refusal.ts';
+import { joinShards } from '../../../harness/run/index.ts';
+import { hmacOf } from '../../endpoints/verifying.ts';
 
-const SECRET = randomBytes(32).toString('base64');
-const SIGNING = { signing: { secret: SECRET } };
-
-interface Received {
-  readonly request: IncomingMessage;
-  readonly body: Buffer;
-  readonly given: string | undefined;
-  readonly isValid: boolean;
-  /** What a correct receiver answers. */
-  readonly correct: Answer;
-  /** The notification; undefined where it cannot be read. */
-  readonly event: { type: string; data: { type?: string; metadata?: { orderStatus?: string } } } | undefined;
-}
-
-type Answer = readonly [status: number, text?: string, headers?: Record<string, string>];
-type Receiver = (received: Received) => Answer | Promise<Answer>;
-
-function parsed(body: Buffer): Received['event'] {
-  try {
-    const value = JSON.parse(`${body}`) as Received['event'];
-    return typeof value?.type === 'string' && typeof value.data === 'object' && value.data ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Runs these checks; all of a few suites if none are given. */
-async function played(
-  receiver: Receiver,
-  scenarios: readonly string[] = ['valid/plain'],
-  partner: Omit<Partner, 'url'> = SIGNING,
-  suites: readonly string[] = [],
-  shard: ResultDocument['shard'] = null,
-): Promise<{ document: ResultDocument; requests: number }> {
-  let requests = 0;
-  const answer = async (request: IncomingMessage, response: ServerResponse) => {
-    requests++;
-    const body = await bodyOf(request);
-    const given = request.headers['x-service-signature']?.toString();
-    const isValid = given === hmacOf(SECRET, body).toString('base64');
-    const event = parsed(body);
-    const correct: Answer = !isValid ? [401, 'invalid signature'] : event === undefined ? [400, 'malformed'] : [200];
-    const [status, text = '', headers = {}] = await receiver({ request, body, given, isValid, correct, event });
-    response.writeHead(status, { 'Content-Type': 'text/plain', ...headers }).end(text);
-  };
-  const { url, close } = await serve((request, response) => {
-    answer(request, response).catch(() => request.destroy());
-  });
-  try {
-    const document = await run({
-      partner: { url, ...partner },
-      selection: { scenarios, suites, shard },
-      seed: 'first-delivery',
-      limits: { timeoutMs: 5000, recoveryMs: 200, backoffMs: 20 },
-    });
-    return { document, requests };
-  } finally {
-    await close();
-  }
-}
-
-const found = async (...given: Parameters<typeof played>) => (await played(...given)).document.diagnosis[0];
-
-const verdicts = ({ results }: ResultDocument, verdict: string) =>
-  results.filter((result) => result.verdict === verdict).map(({ id }) => id);
+import { found, played, type Received, type Receiver, SECRET, SIGNING, verdicts } from './played.ts';
 
 const isBuy = ({ event }: Received, status?: string) =>
   event?.type === 'CAAS' &&
@@ -292,62 +223,52 @@ describe('a header name with an underscore', () => {
   });
 });
 
-describe.concurrent('an answer after a long time', () => {
-  it('that is the same whatever is sent is a time-out, and no check is sent', async () => {
-    const receiver: Receiver = async () => {
-      await delay(2200);
-      return [202, 'still processing'];
-    };
-    const { document, requests } = await played(receiver, [], SIGNING, ['signature']);
-    expect(document.diagnosis[0]?.fault).toBe('answers-by-timeout');
-    expect(document.diagnosis[0]?.title).toMatch(/^The endpoint answers 202 \("still processing"\) after 2\.\d s/);
-    expect(requests).toBe(5);
-    expect(verdicts(document, 'fail')).toContain('signature/missing');
-    expect(document.verdict).toBe('nonconformant');
-  });
-
-  it('that depends on the delivery is none', async () => {
-    const receiver: Receiver = async ({ correct }) => {
-      if (correct[0] === 200) await delay(2200);
-      return correct[0] === 200 ? [202] : correct;
-    };
-    const { document } = await played(receiver, ['valid/plain', 'signature/missing']);
-    expect(verdicts(document, 'pass')).toEqual(['signature/missing']);
-    expect(document.diagnosis.map(({ fault }) => fault)).not.toContain('answers-by-timeout');
-  });
-
-  it('that rejects whatever is sent is a time-out as well', async () => {
-    const receiver: Receiver = async () => {
-      await delay(2200);
-      return [504];
-    };
-    const { document, requests } = await played(receiver);
-    expect([document.diagnosis[0]?.fault, requests]).toEqual(['answers-by-timeout', 5]);
-  });
-
-  it('does not hide an accepted forgery', async () => {
-    const receiver: Receiver = async ({ given }) => {
-      if (given === undefined) return [200];
-      await delay(2200);
-      return [504];
-    };
-    const { document } = await played(receiver, ['valid/plain', 'signature/missing']);
-    expect(document.diagnosis.map(({ fault }) => fault)).toContain('answers-by-timeout');
-    expect(verdicts(document, 'fail')).toContain('signature/missing');
-  });
-
-  it('that never comes hides none either', async () => {
-    const receiver: Receiver = ({ given }) => (given === undefined ? [200] : new Promise<Answer>(() => {}));
-    const { document } = await played(receiver, ['valid/plain', 'signature/missing']);
-    expect(verdicts(document, 'fail')).toContain('signature/missing');
-  });
-
-  it('that a valid delivery never gets is code that waits', async () => {
-    const silent: Receiver = ({ isValid }) => (isValid ? new Promise<Answer>(() => undefined) : [401]);
-    expect(await found(silent)).toMatchObject({
-      fault: 'never-answers-after-check',
-      title: 'The endpoint answers a delivery with no signature (401), and never a valid one',
-    });
+describe('answers that come from a timer', () => {
+  it.each<[boolean, string, readonly (readonly [status: number, ms: number])[]]>([
+    [
+      true,
+      'slow, of one status, after the same time',
+      [
+        [202, 2210],
+        [202, 2390],
+        [202, 2205],
+      ],
+    ],
+    [
+      true,
+      'so slow that a twentieth is more',
+      [
+        [504, 9000],
+        [504, 9440],
+      ],
+    ],
+    [
+      false,
+      'after different times',
+      [
+        [202, 2210],
+        [202, 2410],
+      ],
+    ],
+    [
+      false,
+      'of two statuses',
+      [
+        [202, 2210],
+        [401, 2210],
+      ],
+    ],
+    [
+      false,
+      'fast',
+      [
+        [202, 1900],
+        [202, 1900],
+      ],
+    ],
+  ])('are %s when they are %s', (expected, _, answers) => {
+    const attempts = answers.map(([status, totalMs]) => ({ answer: { status }, timings: { totalMs } }));
+    expect(isByTimer(attempts as unknown as Parameters<typeof isByTimer>[0])).toBe(expected);
   });
 });
 
