@@ -21,7 +21,7 @@ export default defineConfig({
     // They end a test that hangs. A slow machine must not make one fail.
     testTimeout: 300_000,
     hookTimeout: 300_000,
-    // Two more than there are cores in CI: many tests wait, and each worker loads all modules.
+    // Two more than there are cores in CI: many tests wait.
     maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     // Test files share the modules that their process has loaded, which saves a third of the time.
@@ -34,6 +34,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'fast',
+          // Few of these wait, and each worker loads all modules.
+          maxWorkers: 3,
           include: ['test/**/*.test.ts'],
           exclude: ['test/**/*.{slow,proof}.test.ts'],
           globalSetup: ['test/setup/global-setup.ts'],

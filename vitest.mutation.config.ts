@@ -27,8 +27,7 @@ export default defineConfig({
       'test/receiver/{verify-signature,check-api-key,check-client-certificate}.test.ts',
       'test/receiver/{forwarded-headers,mutual-tls,stages/credentials}.test.ts',
     ],
-    // It looks at the compiled program in separate processes, where no mutant is.
-    exclude: ['test/harness/transport/trusted-roots.test.ts'],
+    exclude: ['**/*.slow.test.ts'],
     sequence: { sequencer: QuickFirst },
     // Of tests that take less than a second: a slow machine must not count as a mutant that was found.
     testTimeout: 20_000,
