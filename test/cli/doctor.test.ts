@@ -66,20 +66,21 @@ describe('exit codes', () => {
     expect(stderr).toContain('CONFIG_URL_MISSING');
   });
 
-  it('0 whatever the findings', async () => {
+  it('1 when there is a problem of the endpoint or of the configuration', async () => {
     const { code, stdout } = await doctor([url, '--client-cert', 'client.pem', '--client-key', 'other.key']);
-    expect(code).toBe(0);
+    expect(code).toBe(1);
     expect(stdout).toContain('[unknown-authority]');
     expect(stdout).toContain('[client-key-other-pair]');
     expect(stdout).toContain('[client-certificate-required]');
-    expect(stdout).toMatch(/\nExit code 0: problems count only with --strict\.\n$/);
+    expect(stdout).toMatch(/\nExit code 1: there are \d+ problems\.\n$/);
+    expect((await doctor(['--client-cert', 'client.pem', '--client-key', 'other.key'])).code).toBe(1);
   });
 
-  it('1 with --strict when there is a problem, also where the endpoint was not reached', async () => {
-    const wrong = ['--client-cert', 'client.pem', '--client-key', 'other.key', '--strict'];
-    const { code, stdout } = await doctor([url, ...wrong]);
-    expect([code, /\nExit code 1: --strict, and there are \d+ problems\.\n$/.test(stdout)]).toEqual([1, true]);
-    expect((await doctor(['https://partner.invalid/', ...MATERIAL, '--strict'])).code).toBe(1);
+  it('0 when there is only advice, and 1 with --strict', async () => {
+    const open = { ...env, HOOKPROOF_SIGNATURE_HEADER: 'X_Signature' };
+    const said = await Promise.all([doctor(MATERIAL.slice(2), open), doctor([...MATERIAL.slice(2), '--strict'], open)]);
+    expect(said.map(({ code }) => code)).toEqual([0, 1]);
+    expect(said[1]?.stdout).toMatch(/\nExit code 1: --strict, and there is advice\.\n$/);
     expect((await doctor([url, ...MATERIAL, '--strict'])).code).toBe(0);
   });
 
@@ -145,7 +146,7 @@ describe('what is sent', () => {
     });
     open.push(endpoint);
     const { code, stdout } = await doctor([endpoint.url, '--deliver']);
-    expect(code).toBe(0);
+    expect(code).toBe(1);
     expect(stdout).toContain('[refuses-right-credentials]');
     expect(stdout).toContain('answer: who are you?');
   });

@@ -33,8 +33,8 @@ Examples:
   hookproof doctor --secret-file secret.txt
 
 Exit codes:
-  0 everything was examined, whatever the findings; 1 with --strict, at least one problem; 2 usage or configuration
-  error; 3 the endpoint was not reached; 4 internal error; 130/143 interrupted`;
+  0 no problem; 1 at least one problem or, with --strict, advice; 2 usage or configuration error; 3 the endpoint was not
+  reached; 4 internal error; 130/143 interrupted`;
 
 const REPORT_HELP = `
 Files are not trusted: each must match the JSON Schema of a report and be internally consistent. Without --merge, the
@@ -141,7 +141,7 @@ function addAssistingCommands(program: Command, action: ActionMaker): void {
   withEndpoint(program.command('doctor').argument('[url]', 'endpoint (or HOOKPROOF_URL)'))
     .description(description)
     .option('--deliver', 'also send one valid delivery')
-    .option('--strict', 'exit 1 if there is a problem')
+    .option('--strict', 'also exit 1 if there is advice')
     .option('--json', 'print one JSON document')
     .option('--schema', 'print the JSON Schema of that document')
     .addHelpText('after', DOCTOR_HELP)

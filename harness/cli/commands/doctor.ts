@@ -59,22 +59,19 @@ export async function doctorCommand(url: string | undefined, flags: DoctorFlags)
   }
 }
 
-/** Returns the exit code and the reason for it. */
+/** Returns the exit code and the reason for it. With `strict`, a piece of advice counts like a problem. */
 function exitOf(
-  { counts: { problem }, reached }: DoctorDocument,
+  { counts: { problem, advice }, reached }: DoctorDocument,
   interrupted: number | null,
   strict: boolean,
 ): { exitCode: number; decidedBy: string } {
   if (interrupted !== null) return { exitCode: interrupted, decidedBy: 'the examination was interrupted' };
-  if (strict && problem > 0) {
-    return {
-      exitCode: 1,
-      decidedBy: `--strict, and there ${problem === 1 ? 'is a problem' : `are ${problem} problems`}`,
-    };
-  }
   if (reached === false) return { exitCode: 3, decidedBy: 'the endpoint was not reached' };
-  if (problem === 0) return { exitCode: 0, decidedBy: 'there is no problem' };
-  return { exitCode: 0, decidedBy: 'problems count only with --strict' };
+  if (problem > 0) {
+    return { exitCode: 1, decidedBy: `there ${problem === 1 ? 'is a problem' : `are ${problem} problems`}` };
+  }
+  if (strict && advice > 0) return { exitCode: 1, decidedBy: '--strict, and there is advice' };
+  return { exitCode: 0, decidedBy: 'there is no problem' };
 }
 
 /** Shows the current stage: one line that is updated on a terminal, and printed once elsewhere. */
