@@ -39,6 +39,7 @@ export interface ActionsOptions {
 type Given<Name extends ActionName> = z.infer<(typeof ACTIONS)[Name]>;
 export type Wanted = { [Name in ActionName]: { readonly name: Name; readonly given: Given<Name> } }[ActionName];
 
+const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
 export class Actions {
@@ -52,9 +53,10 @@ export class Actions {
   async offeredFor({ certificate, state }: Standing): Promise<ActionName[]> {
     const { pool, queue, signingKey } = this.#options;
     const isSuspended = state === 'failing' || state === 'drifted';
+    const isValid = certificate !== null && Date.parse(certificate.expiresAt) > Date.now();
     return [
       ...(certificate !== null && state !== 'revoked' ? (['revoke'] as const) : []),
-      ...(certificate !== null && isSuspended && signingKey !== undefined ? (['override'] as const) : []),
+      ...(isValid && isSuspended && signingKey !== undefined ? (['override'] as const) : []),
       ...(queue !== undefined && (await hasQueue(pool)) ? (['run-now', 'reschedule'] as const) : []),
     ];
   }
@@ -105,8 +107,10 @@ function hostOf(standing: Standing): string | null {
 }
 
 function timeGiven(text: string): Date {
-  // A form field has no time zone; its label says UTC.
+  // A form field has no time zone, because its label says UTC, and no seconds.
   const time = new Date(/(?:Z|[+-]\d\d:\d\d)$/.test(text) ? text : `${text}Z`);
-  if (time.getTime() > Date.now() - DAY_MS) return time;
-  throw new HookproofError('CONSOLE_TIME', 'the time is in the past', { hint: 'Give a future time.' });
+  if (time.getTime() > Date.now() - MINUTE_MS) return time;
+  throw new HookproofError('CONSOLE_TIME', `the time ${time.toISOString()} is in the past`, {
+    hint: 'Give a future time. Without a time zone, it is UTC.',
+  });
 }

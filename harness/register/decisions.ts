@@ -54,6 +54,12 @@ export function overrideOf({ certificate, partner, state }: Standing, terms: Ove
     throw nothingToDecide(partner, `is ${state}: only a failure or a drift can be overridden`);
   }
   const now = Date.now();
+  if (Date.parse(certificate.expiresAt) <= now) {
+    const when = `expired on ${certificate.expiresAt.slice(0, 10)}`;
+    throw new HookproofError('PARTNERS_DECISION', `the certificate of ${visible(partner)} ${when}`, {
+      hint: 'An override lasts at most until the certificate expires: certify the partner again.',
+    });
+  }
   const expiresAt = new Date(Math.min(Date.parse(certificate.expiresAt), now + ms)).toISOString();
   const issuedAt = new Date(now).toISOString();
   const grant = { ...certificate, kind: 'override' as const, issuedAt, expiresAt, keyId: keyIdOf(privateKey) };

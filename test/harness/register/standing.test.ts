@@ -8,6 +8,7 @@ import {
   expiringWithin,
   type Grant,
   makeRecord,
+  overrideOf,
   type RegisterEvent,
   type RegisterRecord,
   signGrant,
@@ -212,4 +213,10 @@ it.each<[string, readonly RegisterRecord[], string | null]>([
   ['is unknown when no record has one', [on(2, 'refused', { url: '' })], null],
 ])('the address of an endpoint %s', (_what, records, url) => {
   expect(standings(records, 4).map(endpointOf)).toEqual([url]);
+});
+
+it('rejects an override of a certificate that has expired, which would count for no time', () => {
+  const suspended = standing([certified(1), on(5, 'failed')], 6)!;
+  const terms = { reason: 'ticket 1', ms: undefined, privateKey: operator.privateKey };
+  expect(() => overrideOf(suspended, terms)).toThrow('the certificate of acme expired on 2026-04-01');
 });
