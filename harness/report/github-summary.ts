@@ -1,9 +1,10 @@
 /** Renders the job summary, the first text on the page of a GitHub Actions run, as Markdown without links. */
 
 import { visible } from '../../contract/visible.ts';
-import { type Cause, causesOf, groupBy } from './causes.ts';
+import { type Cause, defectIn, groupBy, titleOf } from './causes.ts';
 import { counted } from './layout.ts';
 import type { Diagnosis, ResultDocument, ScenarioResult } from './result-document.ts';
+import { adviceOn, causesIn } from './shown-causes.ts';
 import { failsTheRun, isScored, scoredAndUnknown } from './verdict.ts';
 import {
   caveats,
@@ -67,19 +68,23 @@ function diagnosisOf(document: ResultDocument): string[] {
   return ['### Diagnosis', '', ...lines, ...(rest === '' ? [] : [`- ${prose(rest)}`]), ''];
 }
 
-function oneCheck({ defect, expected, id, observed, title }: ScenarioResult): string {
-  return `${code(id)} ${prose(defect ?? title)}: expected ${prose(expected)}, observed ${prose(observed || 'nothing')}`;
+function oneCheck(result: ScenarioResult): string {
+  const { expected, id, observed } = result;
+  const answer = `expected ${prose(expected)}, observed ${prose(observed || 'nothing')}`;
+  return `${code(id)} ${prose(defectIn(result))}: ${answer}`;
 }
 
-function aboutCause({ diagnosis, members, title }: Cause): string[] {
+function aboutCause(cause: Cause): string[] {
+  const { diagnosis, members } = cause;
   const [first] = members;
   if (first === undefined) return [];
-  if (members.length === 1 && diagnosis === null) return [`- ${oneCheck(first)}`, `  - **Fix:** ${prose(first.fix)}`];
+  const fix = `  - **Fix:** ${prose(adviceOn(cause).fix)}`;
+  if (members.length === 1 && diagnosis === null) return [`- ${oneCheck(first)}`, fix];
   const left = members.length - MAX_MEMBERS;
   return [
-    `- **${prose(title)}** (${counted(members.length, 'check')})`,
+    `- **${prose(titleOf(cause))}** (${counted(members.length, 'check')})`,
     // The fix of a diagnosis is already shown.
-    ...(diagnosis === null ? [`  - **Fix:** ${prose(first.fix)}`] : []),
+    ...(diagnosis === null ? [fix] : []),
     ...members.slice(0, MAX_MEMBERS).map((member) => `  - ${oneCheck(member)}`),
     ...(left > 0 ? [`  - and ${left} more`] : []),
   ];
@@ -96,10 +101,11 @@ function foldedList<T>(title: string, items: readonly T[], line: (item: T) => st
 }
 
 function blocksOf(document: ResultDocument): string[][] {
-  const { advice, baseline, diagnosis, noted = [], notVerified, results, strict } = document;
+  const { advice, baseline, noted = [], notVerified, results, strict } = document;
   const own = scoredAndUnknown(document);
   const failing = own.filter(({ verdict }) => failsTheRun(verdict, strict));
-  const causes = causesOf(failing, diagnosis).map(aboutCause);
+  // A finding without a failed check is only in the diagnosis.
+  const causes = causesIn(document).causes.filter(({ members }) => members.length > 0);
   const warnings = strict ? [] : own.filter(({ verdict }) => verdict === 'warn');
   const open = groupBy(
     own.filter(({ verdict }) => verdict === 'inconclusive' || verdict === 'harness-error'),
@@ -109,7 +115,7 @@ function blocksOf(document: ResultDocument): string[][] {
   return [
     opening(document),
     diagnosisOf(document),
-    ...(causes.length === 0 ? [] : [['### What to fix', ''], ...causes, ['']]),
+    ...(causes.length === 0 ? [] : [['### What to fix', ''], ...causes.map(aboutCause), ['']]),
     foldedList('Stale baseline entries', baseline?.stale ?? [], ({ message }) => prose(message)),
     foldedList('Every failure', failing, oneCheck),
     foldedList('Warnings', warnings, oneCheck),

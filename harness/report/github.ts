@@ -1,31 +1,31 @@
 /** Renders output for GitHub Actions: the log of a step, its annotations, and text without workflow commands. */
 
 import { visible } from '../../contract/visible.ts';
-import { type Cause, causesOf } from './causes.ts';
+import { type Cause, defectIn, titleOf } from './causes.ts';
 import { renderHuman } from './human.ts';
 import { counted, type ReportOptions } from './layout.ts';
 import type { ResultDocument } from './result-document.ts';
+import { adviceOn, causesIn } from './shown-causes.ts';
 import { exitCodeOf, failsTheRun, scoredAndUnknown } from './verdict.ts';
 import { caveats, headline, judgedLine, namesOf, numbers } from './wording.ts';
 
 /** Renders the log of a step: a folded group per cause, the annotations, and the terminal report without commands. */
 export function renderGithub(document: ResultDocument, terminal: ReportOptions): string {
-  const { diagnosis, strict } = document;
-  const wanted = scoredAndUnknown(document).filter(({ verdict }) => verdict === 'warn' || failsTheRun(verdict, strict));
-  const groups = causesOf(wanted, diagnosis).map(group).join('');
+  const { causes, warnings } = causesIn(document);
+  const groups = [...causes, ...warnings].map(group).join('');
   return `${groups}${renderAnnotations(document)}\n${defuse(renderHuman(document, terminal))}`;
 }
 
-function group({ diagnosis, members, title }: Cause): string {
-  const [first] = members;
-  if (first === undefined) return '';
-  const name = title === '' ? (first.defect ?? first.title) : title;
-  const lines = members.map(({ defect, expected, id, observed, title: sought, verdict }) => {
-    return `${verdict} ${id}: ${defect ?? sought}: expected ${expected}, observed ${observed || 'nothing'}`;
+function group(cause: Cause): string {
+  const { members } = cause;
+  if (members.length === 0) return '';
+  const lines = members.map((member) => {
+    const { expected, id, observed, verdict } = member;
+    return `${verdict} ${id}: ${defectIn(member)}: expected ${expected}, observed ${observed || 'nothing'}`;
   });
   return [
-    `::group::${escapeData(shortened(name, MAX_TITLE))} (${counted(members.length, 'check')})`,
-    ...[...lines, `Fix: ${diagnosis?.fix ?? first.fix}`].map((line) => shortened(line, MAX_LINE)),
+    `::group::${escapeData(shortened(titleOf(cause), MAX_TITLE))} (${counted(members.length, 'check')})`,
+    ...[...lines, `Fix: ${adviceOn(cause).fix}`].map((line) => shortened(line, MAX_LINE)),
     '::endgroup::\n',
   ].join('\n');
 }
@@ -36,10 +36,12 @@ const MAX_WARNINGS = 5;
 
 /** Renders workflow commands, one per line. A run that fails the step begins with an error, any other with a notice. */
 export function renderAnnotations(document: ResultDocument): string {
-  const { baseline, diagnosis, interrupted, strict } = document;
+  const { baseline, interrupted, strict } = document;
   const results = scoredAndUnknown(document);
-  const failing = results.filter((result) => failsTheRun(result.verdict, strict));
-  const warnings = strict ? [] : results.filter((result) => result.verdict === 'warn');
+  const { causes, warnings } = causesIn(document);
+  // A finding without a failed check, such as that nothing is listening, is the reason for no verdict.
+  const fails = ({ members }: Cause) =>
+    members.length === 0 || members.some(({ verdict }) => failsTheRun(verdict, strict));
   const passes = exitCodeOf(document) === 0 && !interrupted;
   const open = results.filter(({ verdict }) => verdict === 'inconclusive' || verdict === 'harness-error');
   const reasons = [...new Set(open.map(({ reason }) => reason))];
@@ -50,8 +52,8 @@ export function renderAnnotations(document: ResultDocument): string {
       ...reasons.slice(0, 2),
       ...(baseline?.stale ?? []).slice(0, 3).map(({ message }) => message),
     ]),
-    ...annotate(causesOf(failing, diagnosis), MAX_ERRORS, 'error'),
-    ...annotate(causesOf(warnings, diagnosis), MAX_WARNINGS, 'warning'),
+    ...annotate(causes.filter(fails), MAX_ERRORS, 'error'),
+    ...annotate([...causes.filter((one) => !fails(one)), ...warnings], MAX_WARNINGS, 'warning'),
   ].join('');
 }
 
@@ -66,13 +68,13 @@ function annotate(causes: readonly Cause[], max: number, level: AnnotationLevel)
 
 function annotation({ diagnosis, members, title }: Cause, level: AnnotationLevel): string {
   const [first] = members;
-  if (first === undefined) return '';
-  const checks = `Checks: ${namesOf(members.map(({ id }) => id))}`;
+  const checks = first === undefined ? '' : `Checks: ${namesOf(members.map(({ id }) => id))}`;
   if (diagnosis !== null) return command(level, diagnosis.title, [diagnosis.why, `Fix: ${diagnosis.fix}`, checks]);
+  if (first === undefined) return '';
   const observed = `expected ${first.expected}, observed ${first.observed || 'nothing'}`;
   const fix = `Fix: ${first.fix}`;
   return members.length === 1
-    ? command(level, `${first.id}: ${first.defect ?? first.title}`, [observed, fix])
+    ? command(level, `${first.id}: ${defectIn(first)}`, [observed, fix])
     : command(level, `${members.length} checks: ${title}`, [observed, fix, checks]);
 }
 

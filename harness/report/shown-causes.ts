@@ -14,8 +14,13 @@ export function causesIn(document: Pick<ResultDocument, 'diagnosis' | 'results' 
   readonly causes: readonly Cause[];
   readonly warnings: readonly Cause[];
 } {
-  const found = scoredAndUnknown(document).filter(({ verdict }) => verdict === 'fail' || verdict === 'warn');
-  const groups = withFindings(causesOf(found, document.diagnosis), document.diagnosis);
+  const counting = new Set(scoredAndUnknown(document));
+  const found = [...counting].filter(({ verdict }) => verdict === 'fail' || verdict === 'warn');
+  const aside = new Set(document.results.flatMap((result) => (counting.has(result) ? [] : [result.id])));
+  const diagnosis = document.diagnosis.filter(
+    ({ evidence }) => evidence.length === 0 || !evidence.every((id) => aside.has(id)),
+  );
+  const groups = withFindings(causesOf(found, diagnosis), diagnosis);
   const fails = (one: Cause) => document.strict || isCause(one);
   return { causes: groups.filter(fails), warnings: groups.filter((one) => !fails(one)) };
 }

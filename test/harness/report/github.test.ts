@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { defuse, renderAnnotations, renderGithub } from '../../../harness/report/github.ts';
 import { renderSummary } from '../../../harness/report/github-summary.ts';
-import { renderJson } from '../../../harness/report/index.ts';
+import { renderJson, titleOf } from '../../../harness/report/index.ts';
+import { causesIn } from '../../../harness/report/shown-causes.ts';
 import { anyCharacter } from '../../setup/any-character.ts';
 import { diagnosisWith, documentOf, documentWith, KNOWN, resultWith } from './documents.ts';
 
@@ -89,12 +90,37 @@ describe('the log of a step in GitHub Actions', () => {
       }),
     );
     const lines = renderGithub(documentWith({ results, diagnosis: [] }), terminal).split('\n');
-    const from = lines.indexOf('::group::answered 500 (3 checks)');
+    const from = lines.indexOf('::group::Answered 500 (3 checks)');
     expect(from).toBeGreaterThanOrEqual(0);
     const [first, , third, fix, end] = lines.slice(from + 1);
     expect(first).toMatch(/^fail valid\/a: .*: expected .*, observed 500$/);
     expect(third).toMatch(/^warn valid\/c: /);
     expect([fix?.startsWith('Fix: '), end]).toEqual([true, '::endgroup::']);
+  });
+
+  it('has the causes of every other report: also those of warnings alone, and findings without a failed check', () => {
+    const copies = diagnosisWith({ title: 'Rejects a copy', evidence: ['delivery/twice'], relation: 'also' });
+    const finding = diagnosisWith({ title: 'Nothing is listening', fault: 'nothing-listens', evidence: [] });
+    const results = [
+      resultWith({ id: 'delivery/twice', verdict: 'warn' }),
+      resultWith({ id: 'http/a', verdict: 'fail' }),
+    ];
+    const document = documentWith({ results, diagnosis: [finding, copies] });
+    expect(causesIn(document).causes.map(titleOf)).toContain('Rejects a copy');
+    const commands = commandsIn(renderAnnotations(document)).map(({ name, properties: { title } }) => [name, title]);
+    expect(commands.slice(1)).toEqual([
+      ['error', 'Nothing is listening'],
+      ['error', 'http/a: Rejects a delivery without a signature'],
+      ['warning', 'Rejects a copy'],
+    ]);
+    const [, toFix = ''] = renderSummary(document).split('### What to fix');
+    expect(toFix.split('<details>')[0]).toContain('**Rejects a copy** (1 check)');
+  });
+
+  it('has no cause for known failures', () => {
+    const results = [resultWith({ verdict: 'fail', known: KNOWN })];
+    const document = documentWith({ results, diagnosis: [diagnosisWith()] });
+    expect(commandsIn(renderAnnotations(document)).map(({ name }) => name)).toEqual(['notice']);
   });
 
   it('starts with a notice when the step passes, otherwise with an error', () => {
@@ -128,7 +154,7 @@ describe('the log of a step in GitHub Actions', () => {
 
   it('contains no command written by the endpoint', () => {
     const own = commandsIn(renderAnnotations(documentOf('x'))).map(({ name }) => name);
-    expect(own).toEqual(['error', 'error', 'warning']);
+    expect(own).toEqual(['error', 'error', 'error']);
     fc.assert(
       fc.property(attack, (text) => {
         const all = commandsIn(renderGithub(documentOf(text), terminal)).map(({ name }) => name);
