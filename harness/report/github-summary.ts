@@ -11,6 +11,7 @@ import {
   closeness,
   evidenceOf,
   featuresOf,
+  GOOD_TO_KNOW,
   headline,
   judgedLine,
   NOTHING_FITS,
@@ -129,7 +130,7 @@ function blocksOf(document: ResultDocument): string[][] {
     ),
     foldedList('Not scored', notScored, oneCheck),
     foldedList('Not verified', notVerified, ({ reason, text }) => `${prose(text)} ${prose(reason)}`),
-    foldedList('Good to know', noted, ({ text }) => prose(text)),
+    foldedList(GOOD_TO_KNOW, noted, ({ text }) => prose(text)),
     foldedList('Advice', advice, prose),
   ];
 }

@@ -17,6 +17,7 @@ import {
   failuresIn,
   featuresOf,
   fixturesOf,
+  GOOD_TO_KNOW,
   headline,
   isComplete,
   judgedLine,
@@ -50,7 +51,7 @@ export function renderHuman(document: ResultDocument, options: ReportOptions): s
     lists.harnessErrors(scored),
     lists.inconclusive(scored),
     lists.lines(
-      'Good to know',
+      GOOD_TO_KNOW,
       (document.noted ?? []).map(({ text }) => text),
       'not-applicable',
     ),
@@ -130,14 +131,26 @@ function renderWarnings(groups: readonly Cause[], layout: Layout): string[] {
   const left = members.length - shown.reduce((sum, one) => sum + one.members.length, 0);
   return [
     layout.paint(`Other warnings (${members.length})`, 'bold'),
-    ...shown.flatMap(({ members: [first, ...others] }) => {
+    ...shown.flatMap((group) => {
+      const [first, ...others] = group.members;
       const more = others.length === 0 ? '' : `; and ${others.length} alike`;
       return first === undefined
         ? []
-        : layout.paragraph(`  ${layout.sign('warn')} `, `${first.id}: ${defectIn(first)}${more}`);
+        : [
+            ...layout.paragraph(`  ${layout.sign('warn')} `, `${first.id}: ${defectIn(first)}${more}`),
+            ...renderConsequence(group, '    ', layout),
+          ];
     }),
     ...(left === 0 ? [] : [`  and ${left} more, listed by --verbose`]),
   ];
+}
+
+/** Renders what follows in production from warnings alone, because no failure shows that they matter. */
+function renderConsequence(cause: Cause, indent: string, layout: Layout): string[] {
+  const { why } = adviceOn(cause);
+  const { members } = cause;
+  const isWarning = members.length > 0 && members.every(({ verdict }) => verdict === 'warn');
+  return isWarning && why !== '' ? layout.paragraph(indent, why) : [];
 }
 
 function renderCause(cause: Cause, number: number, maxMembers: number, layout: Layout): string[] {
@@ -146,11 +159,16 @@ function renderCause(cause: Cause, number: number, maxMembers: number, layout: L
   const shown = examplesOf(members, members.length === maxMembers + 1 ? maxMembers + 1 : maxMembers);
   const left = members.length - shown.length;
   const size = members.length > 0 ? ` (${failuresIn(members)})` : '';
+  const title = titleOf(cause);
   return [
-    ...layout.paragraph(`  ${number}. `, `${titleOf(cause)}${size}`, 'bold'),
+    ...layout.paragraph(`  ${number}. `, `${title}${size}`, 'bold'),
     ...(diagnosis === null ? [] : layout.paragraph('     ', closeness(diagnosis), 'dim')),
+    ...renderConsequence(cause, '     ', layout),
     ...shown.flatMap((member, at) => {
-      const text = diagnosis === null && members.length > 1 ? defectIn(member) : answerInWords(member);
+      const words = diagnosis === null && members.length > 1 ? defectIn(member) : answerInWords(member);
+      // The title may be what was observed.
+      const isRepeated = words.toLowerCase().startsWith(title.toLowerCase());
+      const text = isRepeated ? words.slice(title.length).replace(/^[.;, ]+/, '') : words;
       const more = left > 0 && at === shown.length - 1 ? `; and ${left} more` : '';
       return layout.paragraph(`     ${layout.sign(member.verdict)} `, `${member.id}: ${text}${more}`);
     }),

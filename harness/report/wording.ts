@@ -284,6 +284,9 @@ export function notExplained({ diagnosis, results }: Pick<ResultDocument, 'diagn
   return `${counted(rest.length, 'other failure')} that this does not explain: ${namesOf(rest)}`;
 }
 
+/** The title of the notes, which are neither failures nor warnings. */
+export const GOOD_TO_KNOW = 'Good to know: notes on checks that passed';
+
 /** The text for failures that no known fault explains. */
 export const NOTHING_FITS = 'No known fault explains these failures. Each one is listed separately below.';
 

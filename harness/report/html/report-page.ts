@@ -12,6 +12,7 @@ import {
   connectionOf,
   featureNames,
   fixturesOf,
+  GOOD_TO_KNOW,
   headline,
   isComplete,
   judgedLine,
@@ -74,7 +75,7 @@ function main(document: ResultDocument, anchors: Anchors, comparison?: Compariso
     known(results, baseline, anchors),
     inconclusive(document, anchors),
     lines(
-      'Good to know',
+      GOOD_TO_KNOW,
       (document.noted ?? []).map(({ text }) => text),
     ),
     lines('Advice', document.advice),

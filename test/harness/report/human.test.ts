@@ -100,6 +100,7 @@ describe('the terminal report', () => {
         '',
         'Other warnings (1)',
         '  ! http/case: Takes any letter case',
+        '    Anyone who knows the URL could send notifications.',
         '',
         'Inconclusive (1)',
         '  ? 1 check: rate-limited: the endpoint answered 429',
@@ -400,6 +401,42 @@ describe('the verbose report', () => {
   });
 });
 
+describe('warnings', () => {
+  const why = 'The sender repeats the delivery forever.';
+
+  it('say what follows in production, as a cause and beside failures', () => {
+    const copy = resultWith({ id: 'delivery/twice', verdict: 'warn', observed: '409', why });
+    const failure = resultWith({ id: 'http/a', verdict: 'fail', why: 'Not shown.' });
+    const diagnosis = [diagnosisWith({ evidence: [copy.id], why })];
+    const alone = renderHuman(documentWith({ results: [copy], diagnosis }), PLAIN).split('\n');
+    expect(alone.slice(alone.indexOf(`     ${why}`)).slice(0, 2)).toEqual([
+      `     ${why}`,
+      '     ! delivery/twice: answered 409, expected 401',
+    ]);
+    const both = renderHuman(documentWith({ results: [failure, copy] }), PLAIN);
+    expect(both).toContain(`  ! delivery/twice: Rejects a delivery without a signature\n    ${why}\n`);
+    expect(both).not.toContain('Not shown.');
+  });
+});
+
+describe('the lines of a cause', () => {
+  it('do not repeat what its title says', () => {
+    const title = 'The certificate is neither sent nor trusted';
+    const result = resultWith({
+      id: 'tls/trusted-authority',
+      verdict: 'fail',
+      decidedBy: 'certificate-fault',
+      reason: `${title}.`,
+      expected: 'a chain that ends at a trusted CA',
+    });
+    const text = renderHuman(
+      documentWith({ results: [result], diagnosis: [diagnosisWith({ title, evidence: [result.id] })] }),
+      PLAIN,
+    );
+    expect(text).toContain('\n     ✗ tls/trusted-authority: expected a chain that ends at a trusted CA\n');
+  });
+});
+
 describe('what passed and is good to know', () => {
   it('is listed once, and the last lines count what was repeated', () => {
     const noted = [{ code: 'limits-size', text: 'Answers 413 to valid notifications above about 99 kB', checks: [] }];
@@ -408,6 +445,7 @@ describe('what passed and is good to know', () => {
     expect(lines.filter((line) => line.includes('413'))).toEqual([
       '  - Answers 413 to valid notifications above about 99 kB',
     ]);
+    expect(lines).toContain('Good to know: notes on checks that passed');
     expect(lines.at(-3)).toBe('1 answer 429, 12 answers 503, 1 check tried again');
   });
 });
