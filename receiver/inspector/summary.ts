@@ -12,6 +12,8 @@ export interface DeliverySummary {
   readonly status?: number | undefined;
   /** Verdict on another receiver's answer. */
   readonly answered?: AnswerVerdict | undefined;
+  /** Why a delivery through a proxy needs attention; undefined if it does not. */
+  readonly alarm?: 'accepted although invalid' | 'refused although valid' | 'no answer' | undefined;
   readonly reason?: string | undefined;
   readonly kind?: string | undefined;
   readonly notificationId?: string | undefined;
@@ -53,6 +55,7 @@ function summarise(delivery: RecordedDelivery, id: string, masker: Masker): Deli
     outcome: outcome === 'accepted' && duplicate ? 'duplicate' : outcome,
     status,
     answered: delivery.forwarded?.answered,
+    alarm: alarmOf(delivery),
     reason: short(reason),
     kind: short(kind),
     notificationId: short(ids.notificationId),
@@ -61,6 +64,14 @@ function summarise(delivery: RecordedDelivery, id: string, masker: Masker): Deli
     size: bodyLength,
     durationMs: Math.round(durationMs * 1000) / 1000,
   };
+}
+
+function alarmOf({ forwarded, reason = '' }: RecordedDelivery): DeliverySummary['alarm'] {
+  if (forwarded === undefined) return undefined;
+  if (forwarded.answered === 'unsafe') return 'accepted although invalid';
+  if (reason === 'refused-although-valid') return 'refused although valid';
+  // A sender that closes the connection gets no answer.
+  return /^no-answer(?! \(connection-closed\))/.test(reason) ? 'no answer' : undefined;
 }
 
 function claimedIds(body: Buffer | undefined): {

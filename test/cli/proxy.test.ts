@@ -25,7 +25,7 @@ async function home(): Promise<NodeJS.ProcessEnv> {
 async function proxyTo(url: string, own: NodeJS.ProcessEnv, ...args: string[]) {
   const all = ['--to', url, '--inspect', '0', ...args];
   const proxy = await startedReceiver(all, { env: own, cwd: tmpdir() }, 'proxy');
-  return { ...proxy, page: await proxy.says(/inspector at (\S+)\n/) };
+  return { ...proxy, page: await proxy.says(/inspector at (\S+)\nALARM lines .* the alarms that its page counts/) };
 }
 
 it('shows why a delivery is refused, keeps it, and replays it as it was and newly signed', async () => {
@@ -158,18 +158,19 @@ describe('the log of the proxy', () => {
 
   it('prints a line for each delivery, and says when there was no answer', () => {
     expect(deliveryLine(valid).slice(10)).toBe('abcdef-1  buy  200  correct');
-    const silent = { ...delivery, outcome: 'aborted', reason: 'no-answer' } as const;
-    expect(deliveryLine(silent).slice(10)).toBe('abcdef-1  -  no answer  no-answer');
+    const silent = { ...delivery, outcome: 'aborted', reason: 'no-answer', alarm: 'no answer' } as const;
+    expect(deliveryLine(silent).slice(10)).toBe('abcdef-1  -  no answer  ALARM: no-answer');
   });
 
   it('counts what is more than twenty in a second, alarms by name', () => {
     const lines: string[] = [];
     const log = createDeliveryLog((text) => lines.push(text));
     for (let sent = 0; sent < 30; sent += 1) log.add(valid);
-    log.add({ ...valid, answered: 'unsafe', reason: 'accepted-although-invalid (signature-mismatch)' });
+    const reason = 'accepted-although-invalid (signature-mismatch)';
+    log.add({ ...valid, answered: 'unsafe', alarm: 'accepted although invalid', reason });
     expect(lines).toHaveLength(20);
     log.close();
-    expect(lines.slice(20)).toEqual(['11 more deliveries, 1 ACCEPTED ALTHOUGH INVALID: see the inspector\n']);
+    expect(lines.slice(20)).toEqual(['11 more deliveries, 1 ALARM: see the inspector\n']);
     log.add(valid);
     log.close();
     expect(lines).toHaveLength(22);

@@ -8,7 +8,8 @@ the receiver for each connection of a sender, plain HTTP only. The path is not r
 receiver, and that of --to is only printed.
 
 Each delivery is a line on standard error: time, id, kind, the status that the receiver answered, and whether that is
-correct: 200 for a valid delivery, 4xx for one whose signature or key is not valid. ALARM: 2xx for such a delivery.
+correct: 200 for a valid delivery, 4xx for one whose signature or key is not valid. ALARM: accepted although invalid,
+refused although valid, or no answer. The page of the inspector counts the alarms above its list, and filters by them.
 
 Without a secret or an API key (the same settings as for run), the page cannot say why a signature does not match.
 

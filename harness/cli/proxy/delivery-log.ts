@@ -24,7 +24,7 @@ export function createDeliveryLog(write: (text: string) => void): DeliveryLog {
     timer = undefined;
     if (left > 0) {
       const more = counted(left, 'more delivery', 'more deliveries');
-      write(`${more}${alarms === 0 ? '' : `, ${alarms} ACCEPTED ALTHOUGH INVALID`}: see the inspector\n`);
+      write(`${more}${alarms === 0 ? '' : `, ${counted(alarms, 'ALARM')}`}: see the inspector\n`);
     }
     printed = 0;
     left = 0;
@@ -40,7 +40,7 @@ export function createDeliveryLog(write: (text: string) => void): DeliveryLog {
         return;
       }
       left += 1;
-      if (delivery.answered === 'unsafe') alarms += 1;
+      if (delivery.alarm !== undefined) alarms += 1;
     },
     close: endWindow,
   };
@@ -50,9 +50,10 @@ export function createDeliveryLog(write: (text: string) => void): DeliveryLog {
  * Formats a delivery: "14:02:11  7e57ca-12  buy  401  signature-mismatch". The fields are masked and
  * contain nothing that the sender chose.
  */
-export function deliveryLine({ answered, at, id, kind, outcome, reason, status }: ForwardedDelivery): string {
+export function deliveryLine({ alarm, answered, at, id, kind, outcome, reason, status }: ForwardedDelivery): string {
   const clock = new Date(at).toTimeString().slice(0, 8);
-  const word = answered === undefined ? '' : ANSWERED[answered];
+  const judged = answered === undefined ? '' : ANSWERED[answered];
+  const word = alarm === undefined ? judged : ANSWERED.unsafe;
   const why = reason === undefined ? word : word === '' ? reason : `${word}: ${reason}`;
   return [clock, id, kind ?? '-', answerInWord({ status: outcome === 'aborted' ? undefined : status }), why]
     .join('  ')

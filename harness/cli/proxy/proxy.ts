@@ -89,7 +89,9 @@ export async function proxyCommand(flags: ProxyFlags): Promise<number> {
   front.listening(`http://${host}:${relay.port}${url.pathname}`);
   const stopped = firstStopSignal();
   process.stderr.write(`listening at http://${host}:${relay.port}${url.pathname} and forwarding to ${url.href}\n`);
-  process.stderr.write(`inspector at ${front.inspector.url}\n`);
+  process.stderr.write(
+    `inspector at ${front.inspector.url}\nALARM lines below are the alarms that its page counts above the list\n`,
+  );
   if (folder !== undefined) {
     process.stderr.write(
       `the last ${counted(maxDeliveries, 'delivery').replace(/ys$/, 'ies')} are kept in ${shownPath(folder)}\n`,

@@ -114,14 +114,6 @@ export function judgement({ answered }) {
   return { correct: 'correct answer', incorrect: 'incorrect answer', unsafe: 'alarm' }[answered];
 }
 
-/** Returns why a delivery through a proxy needs attention; undefined if it does not. */
-export function alarmOf({ answered, reason }) {
-  if (answered === 'unsafe') return 'accepted although invalid';
-  if (reasonWord(reason) === 'refused-although-valid') return 'refused although valid';
-  // A sender that closes the connection gets no answer.
-  return reasonWord(reason) === 'no-answer' && reason !== 'no-answer (connection-closed)' ? 'no answer' : undefined;
-}
-
 /** Returns the fixed word of a reason, without details in parentheses or after a colon. */
 export function reasonWord(reason) {
   return reason?.replace(/(?: \(.*\)|: .*)$/s, '');

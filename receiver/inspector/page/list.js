@@ -1,5 +1,5 @@
 // The list of deliveries: its rows, newest first, and the filters that select them.
-import { alarmOf, bytes, clock, element, find, judgement, look, reasonWord, took, verdict } from './dom.js';
+import { bytes, clock, element, find, judgement, look, reasonWord, took, verdict } from './dom.js';
 
 export function createList({ matches, onMove, onOpen }) {
   const list = find('list');
@@ -189,7 +189,7 @@ export function createFilters(onChange) {
   }
 
   function hasOutcome(delivery, outcome) {
-    if (outcome === 'alarms') return alarmOf(delivery) !== undefined;
+    if (outcome === 'alarms') return delivery.alarm !== undefined;
     return outcome === '' || delivery.outcome === outcome;
   }
 

@@ -1,6 +1,6 @@
 // The page: the event stream fills the list, and the list opens the details.
 import { detailView } from './detail.js';
-import { alarmOf, backButton, clock, commandLine, copy, counted, detailTitle, element, find, isNarrow } from './dom.js';
+import { backButton, clock, commandLine, copy, counted, detailTitle, element, find, isNarrow } from './dom.js';
 import { createFilters, createList } from './list.js';
 import { openStream } from './stream.js';
 
@@ -68,7 +68,7 @@ const ALARMS = ['accepted although invalid', 'refused although valid', 'no answe
 
 /** Says above the list how many deliveries need attention, whatever is filtered or scrolled away. */
 function showAlarms() {
-  const found = [...held, ...list.entries()].flatMap((entry) => alarmOf(entry) ?? []);
+  const found = [...held, ...list.entries()].flatMap(({ alarm }) => alarm ?? []);
   const [title, why] = find('alarms').children;
   find('alarms').hidden = found.length === 0;
   title.textContent = counted(found.length, 'alarm');
