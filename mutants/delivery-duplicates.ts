@@ -107,6 +107,9 @@ const isKind = (payload: unknown, kind: string) => fieldAt(payload, 'type') === 
 const ofKind = (kind: string, path: string) => (payload: unknown) =>
   isKind(payload, kind) ? textAt(payload, path) : undefined;
 
+/** Another reason for a 500, which looks the same from outside. */
+const LOCKED = 'meets a lock that the other delivery still holds.';
+
 /** Mutants that fail on the second delivery of a notification. */
 const copies = family<StageFault>(
   { area: 'delivery', stage: 'store', mistake: 'copy-rejected' },
@@ -130,9 +133,9 @@ const copies = family<StageFault>(
       { note: 'A sender does not follow redirects.' },
     ],
     'copies-hit-the-unique-key': [
-      'Answers 500 to a duplicate notification, because it violates the unique key on id',
+      'Answers 500 to a duplicate notification',
       countDuplicates(throwDuplicateKey),
-      { forbidden: false },
+      { forbidden: false, note: `The duplicate violates the unique key on id, or ${LOCKED}` },
     ],
     'copies-end-the-process': [
       'Ends the process on a duplicate notification, because the database error is not caught',
@@ -159,7 +162,7 @@ const copies = family<StageFault>(
       { forbidden: false, note: 'The unique key is on the address: insert a wallet only if it does not exist.' },
     ],
     'copies-at-once-race': [
-      'Answers 500 to one of two simultaneous duplicates, because both find the id unknown and insert it',
+      'Answers 500 to one of two simultaneous duplicates',
       ({ correct }) => {
         const rows = new Set<string>();
         return async (req, res, next) => {
@@ -172,7 +175,7 @@ const copies = family<StageFault>(
         };
       },
       'lookup-before-insert',
-      { forbidden: false },
+      { forbidden: false, note: `Both find the id unknown and insert it, or one ${LOCKED}` },
     ],
     'copies-told-by-their-bytes': [
       'Detects duplicates by a hash of the body, so a duplicate with another layout violates the unique key on id',

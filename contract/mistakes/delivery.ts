@@ -4,17 +4,18 @@ import { ids, mistakes } from './mistake.ts';
 /** Mistakes with duplicates, order, load, concurrency, and state that is kept between deliveries. */
 export const DELIVERY_MISTAKES = mistakes({
   'copy-rejected': {
-    title: 'Rejects a copy of a notification that it already has',
+    title: 'Does not accept a copy of a notification that it already has',
     seen:
-      'Unhandled violations of a unique key, validators that require a new id, guards against double booking, and ' +
-      'guides that answer 409.',
+      'Unhandled violations of a unique key, locks that the first delivery still holds, validators that require a ' +
+      'new id, guards against double booking, and guides that answer 409.',
     why:
       'When a 200 is lost on the network, the sender repeats the delivery. An answer other than 200 makes it ' +
       'repeat the delivery forever.',
     fix: {
       rule:
         'Let the unique key on id decide, and answer 200 if the id is known: skip the work, not the answer. Record ' +
-        'an id only when its delivery has passed every check.',
+        'an id only when its delivery has passed every check. If the first delivery still holds a lock, let the copy ' +
+        'wait for it.',
       ...INSERTED_ONCE,
       node:
         'Await the insert inside the handler, with ON CONFLICT DO NOTHING, and answer 200 whether a row was ' +

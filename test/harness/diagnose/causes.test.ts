@@ -64,6 +64,15 @@ describe('the causes', () => {
     expect(main?.mistake).not.toBe('reserialised-body');
   });
 
+  it.each(['500', '503', '409'])('do not say why a copy gets %s: it may have met a lock', async (status) => {
+    const copies =
+      /^delivery\/(?:(?:deposit-|wallet-)?twice|three-times|two-at-once|ten-at-once|same-id-other-layout)$/;
+    const [found, ...others] = await diagnosed(all(copies, `warn ${status}`));
+    expect([found?.mistake, others]).toEqual(['copy-rejected', []]);
+    expect(found?.title).not.toMatch(/because|unique|^Rejects/);
+    expect(`${found?.why} ${found?.fix}`).toMatch(/lock that the other delivery still holds|still holds a lock/);
+  });
+
   it('name the status that is wrong', async () => {
     const [main] = await diagnosed(all(/^signature\/(?:missing|empty|unsigned-sell|missing-as-text)$/, 'fail 400'));
     expect(main).toMatchObject({ mistake: 'wrong-refusal-status', title: expect.stringContaining('400') });
