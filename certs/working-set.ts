@@ -141,7 +141,7 @@ function secret(name: string, text: string): WorkingSetFile {
 export interface GuideSection {
   readonly title: string;
   readonly text: string;
-  readonly language: 'sh' | 'yaml' | 'nginx';
+  readonly language: 'sh' | 'nginx';
   readonly lines: readonly string[];
 }
 
@@ -190,15 +190,18 @@ function guideSections({ directory, hosts, clientName, fixtures }: GuideOptions)
     },
     {
       title: 'Run the checks against that receiver or yours',
-      text: 'Run this in another terminal.',
+      text:
+        `Run this in another terminal. For your receiver, replace ${url(3000)} with its URL and path, for example ` +
+        `${url(3000)}hooks. A hookproof.yaml in the current folder is read, too; these flags take precedence.`,
       language: 'sh',
       lines: [`hookproof run ${url(3000)} ${secret} ${asClient}`],
     },
     {
       title: 'The same with a hookproof.yaml, including the client certificates that must be rejected',
-      text: `Save this as ${path('hookproof.yaml')} and run: hookproof run --config ${shell('hookproof.yaml')}`,
-      language: 'yaml',
+      text: 'With --config, no other hookproof.yaml is read. Set the URL and path of your receiver in this one.',
+      language: 'sh',
       lines: [
+        `cat > ${shell('hookproof.yaml')} <<'EOF'`,
         `url: '${url(3000)}'`,
         'hmac:',
         // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the spelling of the configuration
@@ -212,6 +215,8 @@ function guideSections({ directory, hosts, clientName, fixtures }: GuideOptions)
         ...fixtures.map(
           (name) => `    ${name}: { cert: fixtures/client-${name}.pem, key: fixtures/client-${name}-key.pem }`,
         ),
+        'EOF',
+        `hookproof run --config ${shell('hookproof.yaml')}`,
       ],
     },
     {

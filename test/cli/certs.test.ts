@@ -136,8 +136,13 @@ describe('a working set', () => {
     }
   });
 
-  it('has a configuration that refers to existing files', async () => {
-    const config = parse(lines(/^The same with a hookproof\.yaml/).join('\n'));
+  it('has commands that write a configuration that refers to existing files, and run with it', async () => {
+    const commands = lines(/^The same with a hookproof\.yaml/);
+    expect(commands.at(-1)).toBe(
+      `hookproof run --config ${commands[0]!.slice('cat > '.length).replace(" <<'EOF'", '')}`,
+    );
+    await run(commands.slice(0, -1).join('\n'));
+    const config = parse(await readFile(join(dir, 'hookproof.yaml'), 'utf8'));
     expect(config.url).toBe('https://localhost:3000/');
     const paths = [
       ...Object.values(config.tls),
@@ -174,6 +179,7 @@ describe('a working set', () => {
     for (const refused of [none, expired]) {
       expect([refused!.code === 0, refused!.stdout.includes('HTTP')]).toEqual([false, false]);
     }
+    expect(readme).toContain('replace https://localhost:3000/ with its URL and path');
     const printed = made.stdout.split('\n').filter((line) => line.startsWith('curl'));
     expect(printed).toEqual(lines(/^curl/));
   });

@@ -116,7 +116,10 @@ describe('init', () => {
   it('writes a template that works, and prints the next steps', async () => {
     const { code, stdout } = await hookproof(['init'], { cwd });
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^wrote hookproof\.yaml\n[\s\S]*hookproof config show\n[\s\S]*hookproof run\n$/);
+    expect(stdout).toMatch(/^wrote hookproof\.yaml\n[\s\S]*hookproof config show\n[\s\S]*hookproof run\n\n/);
+    expect(stdout).toMatch(
+      /\nWithout --config, a command reads the hookproof\.yaml of the folder in which it starts\.\n$/,
+    );
     expect(await content('hookproof.yaml')).toBe(configTemplate());
     expect(stdout).toContain('\nwrote hookproof.schema.json');
     const shown = await hookproof(['config', 'show'], { cwd, env: { WEBHOOK_SECRET: 'x'.repeat(32) } });

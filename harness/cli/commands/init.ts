@@ -30,7 +30,7 @@ export async function initCommand(target: string | undefined, flags: InitFlags):
 async function writeConfig(target: string, force: boolean): Promise<string> {
   await writeAll([[target, configTemplate()]], force);
   const schema = await writeSchema(dirname(target));
-  const named = target === CONFIG_FILE ? '' : ` --config ${target}`;
+  const named = target === CONFIG_FILE ? '' : ` --config ${quoted(target)}`;
   return [
     `wrote ${target}`,
     `wrote ${schema}: editors use it to check ${target} and complete its settings`,
@@ -40,6 +40,10 @@ async function writeConfig(target: string, force: boolean): Promise<string> {
     '  2. Put the HMAC secret in the variable that the file names: export WEBHOOK_SECRET=...',
     `  3. Print the resolved settings:  hookproof config show${named}`,
     `  4. Run the checks:               hookproof run${named}`,
+    '',
+    named === ''
+      ? `Without --config, a command reads the ${CONFIG_FILE} of the folder in which it starts.`
+      : 'With --config, a command reads no other configuration file.',
   ].join('\n');
 }
 
@@ -81,7 +85,7 @@ async function writeRecipe(stack: Stack, folder: string, force: boolean): Promis
     ...(install === undefined ? [] : [`     ${install}`]),
     `     WEBHOOK_SECRET=${secret} ${run}`,
     '',
-    '  2. In another terminal, run the checks:',
+    `  2. In another terminal, run the checks of ${RECIPE_URL}, with the ${CONFIG_FILE} of this folder:`,
     ...enter,
     `     WEBHOOK_SECRET=${secret} hookproof run`,
     '',
