@@ -163,7 +163,7 @@ it('suspends a partner whose run fails, and says why and since when', async () =
   expect(of('ember')?.reason).toMatch(/signature/i);
   const html = await page();
   expect(html).toContain('5 of 6 partners may get traffic');
-  expect(html).toMatch(/href="ember\/report\.html#s\d+"/);
+  expect(html).toMatch(/href="ember\/report\.html#suite-[a-z-]+"/);
   await start('ember');
   expect((await certify('--only', 'ember')).code).toBe(0);
   expect((await partners()).states.ember).toBe('certified');

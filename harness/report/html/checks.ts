@@ -6,9 +6,9 @@ import { requirement } from '../../../scenarios/index.ts';
 import type { ScenarioResult, Verdict } from '../result-document.ts';
 import { milliseconds, type ShownExchanges } from './exchanges.ts';
 import { capital, field, html, joined, type Markup, prose, script } from './markup.ts';
-import { bySuite, countOf, FACES, type Face, faceOf, suiteTitle } from './verdict-shapes.ts';
+import { bySuite, countOf, FACES, type Face, faceOf, suiteAnchor, suiteTitle } from './verdict-shapes.ts';
 
-/** The anchors of the page. They are numbered, so no string in a document becomes an id. */
+/** The anchors of checks and requirements. They are numbered, so no string in a document becomes an id. */
 export interface Anchors {
   readonly ofCheck: ReadonlyMap<string, number>;
   readonly ofRequirement: ReadonlyMap<string, number>;
@@ -54,7 +54,7 @@ export function checks(
 ${members.map(line)}</details>`;
   const sections = suites.map(
     ([suite, members], at) => html`<section class="suite" data-s="${at}">
-<h3 id="s${at}">${suite} <span>${suiteTitle(suite)}</span></h3>${[
+<h3 id="${suiteAnchor(suite)}">${suite} <span>${suiteTitle(suite)}</span></h3>${[
       ...members.filter(({ verdict }) => !isQuiet(verdict)).map(line),
       ...FACES.filter(({ verdict }) => isQuiet(verdict)).map((face) =>
         fold(

@@ -5,7 +5,7 @@ import type { Verdict } from '../result-document.ts';
 import { certificateInWords, STATE_SIGNS, trafficInWords } from '../standing-wording.ts';
 import { html, joined, type Markup } from './markup.ts';
 import { renderPage } from './page.ts';
-import { barOf, faceOf, shape, suiteTitle } from './verdict-shapes.ts';
+import { barOf, faceOf, shape, suiteAnchor, suiteTitle } from './verdict-shapes.ts';
 
 export interface FleetView {
   /** When the standings were derived, ISO 8601. */
@@ -117,8 +117,8 @@ function row(standing: Standing, suites: readonly string[], isChanged: boolean, 
   const own = files.get(partner) ?? [];
   const isReported = own.includes('report.html');
   const mark = isChanged && html` <em class="${standing.mayGetTraffic ? 'better' : 'worse'}">changed</em>`;
-  const cells = suites.map((suite, at) =>
-    suiteCell(suite, judged?.suites[suite], isReported ? `${partner}/report.html#s${at}` : null),
+  const cells = suites.map((suite) =>
+    suiteCell(suite, judged?.suites[suite], isReported ? `${partner}/report.html#${suiteAnchor(suite)}` : null),
   );
   return html`<tr data-o="${state}" data-c="${isChanged ? 'changed' : ''}" data-e="${until ?? '~'}">
 <th scope="row"><b>${partner}</b><span>${endpointOf(standing) ?? ''}</span></th>

@@ -68,6 +68,11 @@ export function suiteTitle(name: string): string {
   return CATALOGUE.find((suite) => suite.name === name)?.title ?? '';
 }
 
+/** Returns the anchor of a suite, which the page of all partners links to, too. It has only letters, digits and -. */
+export function suiteAnchor(name: string): string {
+  return `suite-${name.replaceAll(/[^a-z0-9-]/g, '').slice(0, 64)}`;
+}
+
 /** Groups checks by suite: those with failures first, then those with warnings, otherwise in the order of the run. */
 export function bySuite(results: readonly ScenarioResult[]): [suite: string, members: ScenarioResult[]][] {
   const rank = ([, members]: [string, ScenarioResult[]]) =>
@@ -86,8 +91,8 @@ export function suiteTable(results: readonly ScenarioResult[]): Markup {
       return html`<td class="number ${number === 0 ? 'zero' : `v-${verdict}`}" data-w="${word}">${number}</td>`;
     });
   const rows = bySuite(results).map(
-    ([suite, members], at) => html`<tr>
-<th scope="row"><a href="#s${at}">${suite}</a><span>${suiteTitle(suite)}</span></th>
+    ([suite, members]) => html`<tr>
+<th scope="row"><a href="#${suiteAnchor(suite)}">${suite}</a><span>${suiteTitle(suite)}</span></th>
 <td class="cells">${shapesOf(members)}</td>${numbers(members)}</tr>`,
   );
   const columns = faces.map(({ verdict, word }) => html`<th scope="col" class="number">${shape(verdict)}${word}</th>`);

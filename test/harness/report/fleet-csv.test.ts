@@ -1,6 +1,9 @@
 import { expect, it } from 'vitest';
+import { factsOf } from '../../../harness/fleet.ts';
+import { renderHtml } from '../../../harness/report/html/report-page.ts';
 import { renderFleetCsv, renderFleetHtml } from '../../../harness/report/index.ts';
 import { largeFleet, standingWith, viewWith } from '../fleet/documents.ts';
+import { wholeRun } from './html/page-documents.ts';
 
 it('has one line for each partner, quotes values where needed, and contains no formula', async () => {
   const csv = await renderFleetCsv([
@@ -22,8 +25,19 @@ it('has a page with the evidence level, and a link from each failing suite to it
   expect(page).toContain(
     '<span>until 2027-02-19; staging, revision 2; evidence level 1</span>'.replace('2; e', '2, e'),
   );
-  expect(page).toMatch(/<a href="bad\/report\.html#s\d+">\d+ /);
   expect(page).toContain('1 of 2 partners may get traffic');
+});
+
+it('links from each failing suite of a partner to the checks of this suite in its report', async () => {
+  const run = wholeRun((_, at) => (at % 7 === 0 ? 'fail' : 'pass'));
+  const failed = { ...run, results: run.results.filter(({ suite }) => suite !== 'valid' && suite !== 'headers') };
+  const report = renderHtml(failed);
+  const one = standingWith('bad', 'failing', 2);
+  const standing = { ...one, last: one.last.map((record) => ({ ...record, suites: factsOf(failed).suites })) };
+  const page = await renderFleetHtml(viewWith([standing]));
+  const links = [...page.matchAll(/data-w="([\w-]+)"><i><\/i><a href="bad\/report\.html#([\w-]+)">/g)];
+  expect(links.length).toBeGreaterThan(5);
+  for (const [, suite, anchor] of links) expect(report).toContain(`<h3 id="${anchor}">${suite} <span>`);
 });
 
 it('lists at most 2,000 partners, and says so', async () => {
