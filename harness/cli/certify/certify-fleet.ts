@@ -85,7 +85,9 @@ export async function certifyFleet(
   const keyOf = (name: string) => keys.get(name) ?? '';
   const trusted = [createPublicKey(privateKey)];
   const done = begun === null ? new Map<string, FleetPartner>() : await finishedIn(folder, keys, startedAt, trusted);
-  for (const member of broken) done.set(member.name, refusedPartner(member));
+  const resumed = done.size;
+  const refused = broken.map(refusedPartner);
+  for (const partner of refused) done.set(partner.name, partner);
   const whole = (): FleetDocument => {
     const partners = trend.partners.map((one) => ({
       ...(done.get(one.name) ?? one),
@@ -99,7 +101,7 @@ export async function certifyFleet(
 
   const workers = createWorkers();
   const interruption = interruptible();
-  const progress = createFleetProgress(members.length, done.size, limits.parallel);
+  const progress = createFleetProgress(document, { broken: refused, parallel: limits.parallel, resumed });
   try {
     const certification = {
       startedAt,

@@ -1,11 +1,11 @@
 /**
  * The output folder of a certification of many partners. A partner's folder appears complete, by a rename, when the
  * partner is finished. Leftovers of a killed process begin with a dot and are ignored. Nothing of an earlier
- * certification is deleted.
+ * certification is deleted, and a certificate stays in place until a run with a verdict.
  */
 import { type KeyObject, randomUUID } from 'node:crypto';
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 import { MAX_DOCUMENT_BYTES, readFile } from '../../config/read-file.ts';
 import {
@@ -30,7 +30,7 @@ import { trustedKeys } from './signing-key.ts';
 /** The files in the output folder, next to the folders of the partners. */
 const DOCUMENT = 'fleet.json';
 const UNFINISHED = '.unfinished-';
-/** The folder for results that a later certification has replaced. */
+/** The folder for results that a later certification has replaced, and for runs without a verdict. */
 export const EARLIER = '_earlier';
 
 interface MergeFlags {
@@ -179,9 +179,21 @@ export async function finishPartner(unfinished: string, finished: Finished): Pro
   await writeNew(join(unfinished, OUTCOME), `${JSON.stringify(finished, null, 1)}\n`);
 }
 
-/** Renames a complete folder to the name of its partner. A folder from an earlier certification is moved aside. */
+/**
+ * Renames a complete folder to the name of its partner. A folder from an earlier certification is moved aside. But a
+ * run without a verdict changes nothing about a certificate, so it is the one that is moved aside then.
+ */
 export async function moveIntoPlace(folder: string, unfinished: string, finished: Finished): Promise<void> {
-  const { name } = finished.partner;
+  const { name, outcome } = finished.partner;
+  if (outcome !== 'certified' && outcome !== 'failed') {
+    const current = await readFinished(join(folder, name));
+    if ((current?.partner.certificate?.expiresAt ?? '') > new Date().toISOString()) {
+      const aside = asideWithoutVerdict(folder, name, finished.certification);
+      await mkdir(dirname(aside), { recursive: true });
+      await rm(aside, { recursive: true, force: true });
+      return rename(unfinished, aside);
+    }
+  }
   try {
     await rename(unfinished, join(folder, name));
   } catch (error) {
@@ -213,10 +225,11 @@ export async function finishedPartner(
   name: string,
   { certification, key, keys }: Pick<Finished, 'certification' | 'key'> & { readonly keys: readonly KeyObject[] },
 ): Promise<FleetPartner | null> {
-  const found = await readFinished(join(folder, name));
+  const place = await placeOf(folder, name, certification);
+  const found = await readFinished(place);
   if (found?.certification !== certification || found.key !== key || found.partner.name !== name) return null;
   const { partner } = found;
-  const checked = await checkFinished(join(folder, name), { certification, partner, keys });
+  const checked = await checkFinished(place, { certification, partner, keys });
   return 'files' in checked ? partner : null;
 }
 
@@ -227,7 +240,7 @@ const hasFolder = ({ startedAt }: FleetPartner) => startedAt !== null;
 async function checkShard({ name: from, fleet }: NamedFleet, keys: readonly KeyObject[]): Promise<string[]> {
   const problems: string[] = [];
   for (const partner of fleet.partners) {
-    const place = join(from, partner.name);
+    const place = await placeOf(from, partner.name, fleet.startedAt);
     if (hasFolder(partner)) {
       const checked = await checkFinished(place, { certification: fleet.startedAt, partner, fleet, keys });
       if ('problem' in checked) problems.push(`${place} ${checked.problem}`);
@@ -242,7 +255,7 @@ async function checkShard({ name: from, fleet }: NamedFleet, keys: readonly KeyO
 async function copyPartners({ name: from, fleet }: NamedFleet, to: string, keys: readonly KeyObject[]): Promise<void> {
   await mkdir(to, { recursive: true });
   for (const partner of fleet.partners.filter(hasFolder)) {
-    const [source, target] = [join(from, partner.name), join(to, partner.name)];
+    const [source, target] = [await placeOf(from, partner.name, fleet.startedAt), join(to, partner.name)];
     const checked = await checkFinished(source, { certification: fleet.startedAt, partner, fleet, keys });
     if ('problem' in checked)
       throw notMerged(`${source} ${checked.problem}`, { hint: 'Nothing else may write to it.' });
@@ -272,9 +285,22 @@ export async function previousOf(named: string | undefined, last: FleetDocument 
   });
 }
 
+/** The folder of a run without a verdict, of a partner whose certificate stays in place. */
+function asideWithoutVerdict(folder: string, name: string, certification: string): string {
+  return withinFolder(join(folder, EARLIER, `without-verdict-${nameOfTime(certification)}`, name), folder);
+}
+
+const nameOfTime = (time: string) => time.replaceAll(/[:.]/g, '-');
+
+/** Returns the folder with the result of a partner from the given certification: in its place, or moved aside. */
+async function placeOf(folder: string, name: string, certification: string): Promise<string> {
+  const aside = asideWithoutVerdict(folder, name, certification);
+  return (await readFinished(aside)) === null ? join(folder, name) : aside;
+}
+
 /** Moves the folder of a partner from an earlier certification aside, to make way for `certification`. */
 async function setAside(folder: string, name: string, certification: string): Promise<void> {
-  const aside = withinFolder(join(folder, EARLIER, `before-${certification.replaceAll(/[:.]/g, '-')}`), folder);
+  const aside = withinFolder(join(folder, EARLIER, `before-${nameOfTime(certification)}`), folder);
   await mkdir(aside, { recursive: true });
   try {
     await rename(join(folder, name), join(aside, name));

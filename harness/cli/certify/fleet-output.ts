@@ -34,14 +34,22 @@ export interface FleetProgress {
   close(): void;
 }
 
-/** Creates a progress display: one line for each finished partner and, on a terminal, a live line. */
-export function createFleetProgress(total: number, already: number, parallel: number): FleetProgress {
+/**
+ * Creates a progress display: one line for each finished partner and, on a terminal, a live line. It begins with the
+ * partners whose file is refused. `resumed` is the number of partners that an interrupted certification finished.
+ */
+export function createFleetProgress(
+  { partners }: Pick<FleetDocument, 'partners'>,
+  { broken, parallel, resumed }: { broken: readonly FleetPartner[]; parallel: number; resumed: number },
+): FleetProgress {
   const stream = process.stderr;
   const display = displayOf(stream);
   const layout = createLayout(display);
   const started = performance.now();
   const state = { begun: 0, ended: 0, bad: 0 };
   let live = false;
+  const total = partners.length;
+  const already = resumed + broken.length;
 
   const left = (): string => {
     const rest = total - already - state.ended;
@@ -60,7 +68,17 @@ export function createFleetProgress(total: number, already: number, parallel: nu
     if (live) stream.write(ERASE_LINE);
     live = false;
   };
-  stream.write(`${counted(total, 'partner')}${already > 0 ? `, ${already} of them finished before` : ''}\n`);
+  const line = (partner: FleetPartner, took: string) => {
+    const [word, sign] = WORDS[partner.outcome];
+    const lead = `${layout.sign(sign)} ${layout.safe(partner.name)}  ${word}  `;
+    stream.write(`${layout.paragraph(lead, `${detailOf(partner)}${took}`).join('\n')}\n`);
+  };
+  const notes = [
+    ...(broken.length > 0 ? [`${broken.length} refused because of ${broken.length === 1 ? 'its file' : 'their files'}`] : []),
+    ...(resumed > 0 ? [`${resumed} of them finished before`] : []),
+  ];
+  stream.write(`${[counted(total, 'partner'), ...notes].join(', ')}\n`);
+  for (const partner of broken) line(partner, '');
 
   return {
     begun() {
@@ -71,10 +89,7 @@ export function createFleetProgress(total: number, already: number, parallel: nu
       state.ended += 1;
       if (partner.outcome !== 'certified') state.bad += 1;
       erase();
-      const [word, sign] = WORDS[partner.outcome];
-      const lead = `${layout.sign(sign)} ${layout.safe(partner.name)}  ${word} `;
-      const text = `${detailOf(partner)} (${formatDuration(partner.durationMs)})`;
-      stream.write(`${layout.paragraph(lead, text).join('\n')}\n`);
+      line(partner, ` (${formatDuration(partner.durationMs)})`);
       draw();
     },
     close: erase,
@@ -116,10 +131,12 @@ export function printFleet(document: FleetDocument, folder: string, json: boolea
   process.stdout.write(`${lines.join('\n')}\n`);
 }
 
-function detailOf({ certificate, counts, diagnosis, refusals }: FleetPartner): string {
+function detailOf({ certificate, counts, diagnosis, outcome, refusals, startedAt }: FleetPartner): string {
   if (certificate !== null) return `until ${certificate.expiresAt.slice(0, 10)}`;
   const failed = counts !== null && counts.fail > 0 ? [`${counts.fail} failed`] : [];
   const [first] = refusals;
+  // A file that is refused has no run: all of its problems are listed.
+  if (startedAt === null && outcome === 'refused') return refusals.map(({ message }) => message).join('; ');
   const why = diagnosis?.title ?? (counts === null || counts.fail === 0 ? first?.message : undefined);
   return [...failed, ...(why === undefined ? [] : [why])].join(': ');
 }
