@@ -77,32 +77,37 @@ function standingOf(
   keys: ReadonlyMap<string, KeyObject>,
   { at, currentRevision }: StandingOptions,
 ): Standing {
-  const { chain, lastFailure, disbelieved } = followed(records, keys);
+  const { chain, failures, disbelieved } = followed(records, keys);
+  const failed = failures.at(-1);
   const last = records.slice(-KEPT).toReversed();
   const newest = last[0];
   const warnings = [...disbelieved];
   if (newest !== undefined && UNDECIDED.has(newest.event)) {
-    warnings.push(`the last run (${dayOf(newest.at)}) led to no verdict: ${newest.reason ?? newest.event}`);
+    warnings.push(withoutVerdict(newest));
   }
   if (chain !== null && currentRevision !== undefined && chain.grant.revision < currentRevision) {
     warnings.push(`certified for revision ${chain.grant.revision} of the catalogue; the newest is ${currentRevision}`);
   }
   const common = { partner, certificate: chain?.grant ?? null, grant: null, warnings, last };
   if (chain === null) {
-    const isFailing = lastFailure !== null;
     return {
       ...common,
-      state: isFailing ? 'failing' : 'uncertified',
+      state: failed === undefined ? 'uncertified' : 'failing',
       mayGetTraffic: false,
-      since: lastFailure?.at ?? null,
+      since: failures[0]?.at ?? null,
       until: null,
-      reason: isFailing ? reasonOf(lastFailure) : 'no certificate was ever issued',
+      reason: failed === undefined ? 'no certificate was ever issued' : reasonOf(failed),
     };
   }
   const { certified, end, grant, override } = chain;
   const none = { ...common, mayGetTraffic: false, until: null };
   if (end !== null && override === null) {
-    return { ...none, state: ENDS[end.event as keyof typeof ENDS], since: end.at, reason: reasonOf(end) };
+    return {
+      ...none,
+      state: ENDS[end.event as keyof typeof ENDS],
+      since: end.at,
+      reason: reasonSince(end, failed),
+    };
   }
   const until = override?.grant.expiresAt ?? grant.expiresAt;
   if (until <= at.toISOString()) {
@@ -119,10 +124,13 @@ function standingOf(
   return { ...common, mayGetTraffic: true, state, since, until, reason, grant: envelope };
 }
 
-/** Derives the state from a partner's records, oldest first. Records without a conclusion change nothing. */
+/**
+ * Derives the state from a partner's records, oldest first. Records without a conclusion change nothing. `failures` are
+ * the failed runs since the newest certificate.
+ */
 function followed(records: readonly RegisterRecord[], keys: ReadonlyMap<string, KeyObject>) {
   let chain: Chain | null = null;
-  let lastFailure: RegisterRecord | null = null;
+  const failures: RegisterRecord[] = [];
   const disbelieved: string[] = [];
   for (const record of records) {
     const { at, event } = record;
@@ -131,20 +139,20 @@ function followed(records: readonly RegisterRecord[], keys: ReadonlyMap<string, 
       if (typeof grant === 'string') disbelieved.push(`the record of ${dayOf(at)} that says "${event}" ${grant}`);
       else if (event === 'certified') {
         chain = { certified: record, grant, end: null, override: null };
-        lastFailure = null;
+        failures.length = 0;
       } else if (chain !== null && chain.end !== null && chain.end.event !== 'revoked') {
         if (grant.certificate === chain.grant.certificate) chain.override = { record, grant };
         else disbelieved.push(`the override of ${dayOf(at)} is for another certificate`);
       }
     } else if (event in ENDS) {
-      if (event === 'failed') lastFailure ??= record;
+      if (event === 'failed') failures.push(record);
       if (chain === null) continue;
       // Of several failures, the first one counts. A revocation replaces them, because no override can undo it.
       if (chain.end === null || chain.override !== null || event === 'revoked') chain.end = record;
       chain.override = null;
     }
   }
-  return { chain, lastFailure, disbelieved };
+  return { chain, failures, disbelieved };
 }
 
 const dayOf = (at: string) => at.slice(0, 10);
@@ -153,6 +161,26 @@ function reasonOf({ cause, event, reason }: RegisterRecord): string {
   if (event === 'failed') return cause?.title ?? reason ?? 'scored checks failed';
   return reason ?? event;
 }
+
+/** Returns why a certificate no longer counts. A newer failed run replaces the cause of an older one. */
+function reasonSince(end: RegisterRecord, newest: RegisterRecord | undefined): string {
+  if (newest === undefined || newest.at <= end.at) return reasonOf(end);
+  if (end.event === 'failed') return reasonOf(newest);
+  return `${reasonOf(end)}; the run of ${dayOf(newest.at)} failed: ${lowerFirst(reasonOf(newest))}`;
+}
+
+/** Describes a run without a verdict in one sentence: its known cause, or the reason against a certificate. */
+function withoutVerdict({ at, cause, event, reason, run, url }: RegisterRecord): string {
+  if (event === 'refused') {
+    // A certification that was refused before its run has no URL, because its file cannot be used.
+    const what = run === null && url !== null ? 'recheck' : 'certification';
+    return `the last ${what} (${dayOf(at)}) was refused: ${reason ?? event}`;
+  }
+  return `the last run (${dayOf(at)}) had no verdict: ${cause === null ? (reason ?? event) : lowerFirst(cause.title)}`;
+}
+
+/** Keeps the first letter of an abbreviation such as TLS. */
+const lowerFirst = (text: string) => text.replace(/^[A-Z](?=[a-z ])/, (letter) => letter.toLowerCase());
 
 /** Groups standings by state: states without traffic first; within a state, the order is unchanged. */
 export function byNeed(standings: readonly Standing[]): { readonly state: State; readonly standings: Standing[] }[] {

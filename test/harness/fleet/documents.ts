@@ -167,7 +167,7 @@ const WORDS = [
 export function largeFleet(count = 300): FleetView {
   const standings = Array.from({ length: count }, (_, at) => {
     const state = at % 71 === 70 ? 'revoked' : (STATES[(at * 5 + Math.floor(at / 9)) % STATES.length] ?? 'certified');
-    const warnings = at % 23 === 0 ? ['the last run (2026-11-21) led to no verdict: the endpoint is unreachable'] : [];
+    const warnings = at % 23 === 0 ? ['the last run (2026-11-21) had no verdict: the endpoint is unreachable'] : [];
     return standingWith(`${WORDS[at % WORDS.length]}-${at + 1}`, state, at, { warnings });
   });
   const changed = standings.filter((_, at) => at % 17 === 0).map((now) => ({ now, before: null }));

@@ -118,9 +118,60 @@ it('says since when a partner is failing: since the first failure', () => {
 it('warns of what could not be decided, and of an old revision', () => {
   const records = [certified(1, { revision: 1 }), on(5, 'inconclusive', { reason: 'no answer' })];
   expect(standing(records, 6)?.warnings).toEqual([
-    'the last run (2026-01-05) led to no verdict: no answer',
+    'the last run (2026-01-05) had no verdict: no answer',
     'certified for revision 1 of the catalogue; the newest is 2',
   ]);
+});
+
+const cause = (title: string) => ({ cause: { fault: 'x', title } });
+it.each<[string, RegisterRecord, string]>([
+  [
+    'a known cause',
+    on(5, 'inconclusive', { ...cause('Nothing is listening'), reason: '685 checks' }),
+    'the last run (2026-01-05) had no verdict: nothing is listening',
+  ],
+  [
+    'an abbreviation',
+    on(5, 'inconclusive', cause('TLS 1.3 is missing')),
+    'the last run (2026-01-05) had no verdict: TLS 1.3 is missing',
+  ],
+  [
+    'a refused file',
+    on(5, 'refused', { url: null, reason: 'acme.yaml:3:3: unknown key' }),
+    'the last certification (2026-01-05) was refused: acme.yaml:3:3: unknown key',
+  ],
+  [
+    'a refused recheck',
+    on(5, 'refused', { reason: 'its certificate is missing' }),
+    'the last recheck (2026-01-05) was refused: its certificate is missing',
+  ],
+])('warns of the last run with %s', (_, record, warning) => {
+  expect(standing([certified(1), record], 6)?.warnings).toEqual([warning]);
+});
+
+it.each<[string, readonly RegisterRecord[], object]>([
+  [
+    'after a drift',
+    [certified(1), on(5, 'drifted', { reason: 'another key' }), on(6, 'failed', cause('It accepts anything'))],
+    { state: 'drifted', since: dayOf(5), reason: 'another key; the run of 2026-01-06 failed: it accepts anything' },
+  ],
+  [
+    'after another failed run',
+    [certified(1), on(5, 'failed', cause('Old')), on(6, 'failed', cause('New'))],
+    { state: 'failing', since: dayOf(5), reason: 'New' },
+  ],
+  [
+    'without any certificate',
+    [on(5, 'failed', cause('Old')), on(6, 'failed', cause('New'))],
+    { state: 'failing', since: dayOf(5), reason: 'New' },
+  ],
+  [
+    'before a revocation',
+    [certified(1), on(5, 'failed', cause('Old')), on(6, 'revoked', { reason: 'leak' })],
+    { state: 'revoked', since: dayOf(6), reason: 'leak' },
+  ],
+])('names the cause of the newest failing run %s', (_, records, expected) => {
+  expect(standing(records, 9)).toMatchObject(expected);
 });
 
 const SECOND = 'd'.repeat(64);
