@@ -156,7 +156,8 @@ const EXIT_OF = {
 const UNJUDGED: readonly PartnerOutcome[] = ['harness-error', 'not-run'];
 
 /**
- * Returns the exit code for all partners. With `harness`, it is 0 if every partner was judged, whatever the outcome.
+ * Returns the exit code for all partners. With `harness`, it is 0 if every partner was judged, whatever the outcome, and
+ * for a shard without a partner.
  * The signal handler sets the codes of an interruption (130, 143).
  */
 export function exitCodeOfFleet(
@@ -165,7 +166,7 @@ export function exitCodeOfFleet(
 ): 0 | 1 | 2 | 3 | 4 {
   const counted = on === 'harness' ? partners.filter(({ outcome }) => UNJUDGED.includes(outcome)) : partners;
   const codes = new Set(counted.map(({ outcome }) => EXIT_OF[outcome]));
-  return PRECEDENCE.find((code) => codes.has(code)) ?? (partners.length === 0 ? 3 : 0);
+  return PRECEDENCE.find((code) => codes.has(code)) ?? (partners.length === 0 && on === 'partners' ? 3 : 0);
 }
 
 export type PartnerChange = 'new' | 'better' | 'worse' | 'same';

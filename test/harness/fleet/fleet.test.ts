@@ -39,6 +39,10 @@ describe('the outcome', () => {
     expect(exitCodeOfFleet(fleetWith(partners))).toBe(code);
   });
 
+  it('of a shard without a partner is a failure only if the partners decide', () => {
+    expect([exitCodeOfFleet(fleetWith([])), exitCodeOfFleet(fleetWith([]), 'harness')]).toEqual([3, 0]);
+  });
+
   it('is better, worse, the same, or new', () => {
     const now = fleetWith([
       partnerWith('a', 'certified', 1),
