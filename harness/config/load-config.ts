@@ -24,7 +24,7 @@ import {
   type ShownSetting,
   startResolution,
 } from './given.ts';
-import { type Advice, adviceText, inOrder, type Problem, throwIfAny } from './problems.ts';
+import { type Advice, adviceTexts, inOrder, type Problem, throwIfAny } from './problems.ts';
 import { MAX_DOCUMENT_BYTES, type ReadFile } from './read-file.ts';
 import { type NoticeDestination, resolveNotices } from './resolve-notices.ts';
 import { type PartnerReading, resolvePartner } from './resolve-partner.ts';
@@ -173,7 +173,7 @@ export async function collectConfig(options: LoadOptions): Promise<CollectedConf
           run,
           evidenceSources,
           reporters,
-          advice: [...new Set(advice.map(adviceText))],
+          advice: adviceTexts(advice),
           sources: Object.fromEntries(resolution.shown.map(({ path, source }) => [path, source])),
           settings: resolution.shown,
           secrets: [...new Set(secrets)],

@@ -49,8 +49,10 @@ export interface Advice {
   readonly hint: string;
 }
 
-export function adviceText({ message, hint }: Advice): string {
-  return hint === '' ? message : `${message} ${hint}`;
+/** Returns the texts for reports. Almost every secret file ends with a newline, so only `doctor` says so. */
+export function adviceTexts(advice: readonly Advice[]): string[] {
+  const shown = advice.filter(({ reason }) => reason !== 'newline-dropped');
+  return [...new Set(shown.map(({ message, hint }) => (hint === '' ? message : `${message} ${hint}`)))];
 }
 
 export const ALL_LISTED = 'All problems are listed, so that you can fix them in one pass.';

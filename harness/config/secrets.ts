@@ -16,7 +16,7 @@ import {
   type Resolution,
   startResolution,
 } from './given.ts';
-import { adviceText, throwIfAny } from './problems.ts';
+import { adviceTexts, throwIfAny } from './problems.ts';
 import { MAX_SECRET_BYTES, readStream, utf8Text } from './read-file.ts';
 
 /** A reference to a value stored elsewhere: `${env:NAME}` or `${file:PATH}`. */
@@ -90,7 +90,7 @@ export async function readCredential(source: CredentialSource): Promise<Credenti
   }
   const value = resolution.problems.length > 0 ? undefined : await readSecret(given, noun, resolution);
   throwIfAny(resolution.problems);
-  return { value, advice: resolution.advice.map(adviceText) };
+  return { value, advice: adviceTexts(resolution.advice) };
 }
 
 /**

@@ -27,7 +27,7 @@ import {
   show,
   startResolution,
 } from './given.ts';
-import { ALL_LISTED, adviceText, throwIfAny } from './problems.ts';
+import { ALL_LISTED, adviceTexts, throwIfAny } from './problems.ts';
 import { MAX_PEM_BYTES } from './read-file.ts';
 import { readSecret, refusedFile } from './secrets.ts';
 
@@ -284,7 +284,7 @@ export async function readServerPair({ cert, key, passphrase, passphraseHint }: 
     throw new TypeError('The certificate and its key were not read, and no problem was reported.');
   }
   noteAdvice([...problems, ...advice], places, resolution);
-  return { ...pairPem(value), advice: resolution.advice.map(adviceText) };
+  return { ...pairPem(value), advice: adviceTexts(resolution.advice) };
 }
 
 /** Reads the CAs of client certificates, and returns the whole file as PEM text. Throws like {@link readServerPair}. */
@@ -296,5 +296,5 @@ export async function readClientCa({
   const resolution = startResolution({ env: {} });
   const cas = await readCas(givenByFlag(flag, file, cwd), resolution);
   throwIfAny(resolution.problems, ALL_LISTED);
-  return { ca: certificatesPem(cas ?? []), advice: resolution.advice.map(adviceText) };
+  return { ca: certificatesPem(cas ?? []), advice: adviceTexts(resolution.advice) };
 }
