@@ -49,3 +49,11 @@ describe.each([...OWN, ...OFFERED])('%s', (path) => {
     expect(steps.filter(({ uses = './' }) => !pinned.test(uses))).toEqual([]);
   });
 });
+
+it('the commands of the page for operators can be pasted into zsh, without comments and word splitting', () => {
+  const page = readFileSync(join(ROOT, 'docs/operator.md'), 'utf8');
+  const blocks = [...page.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block = '']) => block);
+  expect(blocks.length).toBeGreaterThan(5);
+  const lines = blocks.flatMap((block) => block.split('\n'));
+  expect(lines.filter((line) => /(?:^| )#|(?:^| )\$[A-Z]/.test(line))).toEqual([]);
+});
