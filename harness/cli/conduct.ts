@@ -44,7 +44,7 @@ export async function conduct(
     const { code } = config.run;
     // In a report, a path has slashes on every platform.
     const document = code === null ? judged : { ...judged, code: relative(process.cwd(), code).replaceAll('\\', '/') };
-    const performed = { ...outputs, document };
+    const performed = { ...outputs, document, isStored: remembers };
     const remembered = remembers ? await remember(config, performed) : performed;
     const { partner, reporters } = config;
     const kept = remembers && !document.partial ? keptReport(remembered.document, partner.url, reporters) : [];
@@ -97,6 +97,8 @@ interface Performed {
   readonly document: ResultDocument;
   readonly redactor: Redactor;
   readonly events: EventStream | null;
+  /** Whether the run is stored on this machine. Default: false. */
+  readonly isStored?: boolean;
   /** The previous full run, redacted; absent or null if none is stored. */
   readonly earlier?: ResultDocument | null;
 }
@@ -146,11 +148,13 @@ export async function prepareRun(config: ResolvedConfig, signal: AbortSignal, pr
 /** Writes the configured reports, and prints their paths. */
 export async function report(
   { reporters }: Pick<ResolvedConfig, 'reporters'>,
-  { document, earlier, redactor, events }: Performed,
+  { document, earlier, redactor, events, isStored = false }: Performed,
   verbose = false,
 ): Promise<void> {
+  const outputs = reportOutputs(verbose);
   const written = await writeReports(document, reporters, {
-    ...reportOutputs(verbose),
+    ...outputs,
+    terminal: { ...outputs.terminal, isStored },
     redactor,
     earlier: earlier ?? null,
     streamed: events?.reporters ?? [],

@@ -148,6 +148,9 @@ export function recordOfPartner(
     run: startedAt === null ? null : { startedAt },
     suites: counts,
     cause,
-    reason: refusal === undefined ? null : `${refusal.message}. ${refusal.fix}`.slice(0, 1000),
+    reason:
+      refusal === undefined
+        ? null
+        : `${refusal.message}${/[.?!]$/.test(refusal.message) ? '' : '.'} ${refusal.fix}`.slice(0, 1000),
   });
 }

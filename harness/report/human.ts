@@ -5,7 +5,7 @@ import { changesSince } from './comparison-wording.ts';
 import { renderDetails, renderGroups } from './human-details.ts';
 import { counted, createLayout, displayWidth, formatDuration, type Layout, type ReportOptions } from './layout.ts';
 import type { ResultDocument, ScenarioResult } from './result-document.ts';
-import { adviceOn, causesIn, decidingChecks, examplesOf, runCommandOf } from './shown-causes.ts';
+import { adviceOn, causesIn, commandWords, decidingChecks, examplesOf, runCommandOf } from './shown-causes.ts';
 import { decisionOf, failsTheRun, isScored, withVerdict } from './verdict.ts';
 import {
   answerInWords,
@@ -57,7 +57,7 @@ export function renderHuman(document: ResultDocument, options: ReportOptions): s
     ),
     lists.lines('Advice', document.advice, 'warn'),
     options.verbose === true ? [] : renderOmitted(document, scored, layout),
-    renderToDo(document, causes, layout),
+    renderToDo(document, causes, options, layout),
     renderClosing(document, options, layout),
   ];
   return `${sections
@@ -208,7 +208,12 @@ function renderOmitted(document: ResultDocument, scored: readonly ScenarioResult
  * Renders the causes again, each with its fix and how to check it: with a command or, in a run that a test started,
  * with the options of the test.
  */
-function renderToDo(document: ResultDocument, causes: readonly Cause[], layout: Layout): string[] {
+function renderToDo(
+  document: ResultDocument,
+  causes: readonly Cause[],
+  { isStored = true }: ReportOptions,
+  layout: Layout,
+): string[] {
   const inTest = document.inProcess === true;
   const run = runCommandOf(document);
   if (causes.length === 0) {
@@ -220,7 +225,7 @@ function renderToDo(document: ResultDocument, causes: readonly Cause[], layout: 
   const check = (ids: readonly string[]) =>
     inTest
       ? [`     check  scenarios: [${ids.map((id) => `'${layout.safe(id)}'`).join(', ')}]`]
-      : layout.command('     check  ', [run, ...ids.map((id) => `--scenario ${id}`)]);
+      : layout.command('     check  ', commandWords(document, ids));
   const list = [
     ...layout.paragraph('', `To do${stack == null ? '' : `, with fixes for ${stack.name} (${stack.source})`}`, 'bold'),
     ...shown.flatMap((cause, at) => {
@@ -239,7 +244,9 @@ function renderToDo(document: ResultDocument, causes: readonly Cause[], layout: 
   const explained = causes.find(({ diagnosis }) => diagnosis !== null && diagnosis.seen !== '')?.diagnosis?.fault;
   return [
     ...list,
-    ...(failing < 2 ? [] : layout.command('  all       ', [run, '--failed'])),
+    ...(failing < 2 || document.command !== undefined || !isStored
+      ? []
+      : layout.command('  all       ', [run, '--failed'])),
     // `explain` has more text only for faults in the dictionary.
     ...(explained === undefined ? [] : [`  more      hookproof explain ${layout.safe(explained)}`]),
   ];

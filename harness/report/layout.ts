@@ -19,6 +19,8 @@ export interface ReportOptions extends TerminalOptions {
   readonly verbose?: boolean;
   /** The report files that were written, with absolute paths. */
   readonly files?: readonly { readonly name: string; readonly path: string }[];
+  /** Whether the run is stored on this machine, so that `--failed` repeats its failures. Default: true. */
+  readonly isStored?: boolean;
   /** The comparison with an earlier run against the endpoint. */
   readonly comparison?: Comparison;
 }

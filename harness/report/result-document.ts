@@ -280,6 +280,8 @@ export const resultDocument = z.strictObject({
   inProcess: z.literal(true).optional(),
   /** The source file named with `--code`, relative to the working directory; absent if none was named. */
   code: text.optional(),
+  /** The command that repeats the run, if it is not `hookproof run`. It cannot select checks. */
+  command: text.optional(),
   /** The flags that suggested commands must repeat, quoted for a shell; absent if there are none. */
   flags: text.optional(),
   /**

@@ -29,8 +29,8 @@ export function causesIn(document: Pick<ResultDocument, 'diagnosis' | 'results' 
 const MAX_IN_COMMAND = 3;
 
 /** Returns the command that repeats the run, with its flags. */
-export function runCommandOf({ flags, target }: Pick<ResultDocument, 'flags' | 'target'>): string {
-  return `hookproof run ${quotedUrl(target.url)}${flags === undefined ? '' : ` ${flags}`}`;
+export function runCommandOf({ command, flags, target }: Pick<ResultDocument, 'command' | 'flags' | 'target'>): string {
+  return command ?? `hookproof run ${quotedUrl(target.url)}${flags === undefined ? '' : ` ${flags}`}`;
 }
 
 /** Returns the ids of the checks that show whether a cause is fixed: one for each kind of answer, failures first. */
@@ -38,9 +38,14 @@ export function decidingChecks({ members }: Cause): string[] {
   return examplesOf(members, MAX_IN_COMMAND).map(({ id }) => id);
 }
 
+/** Returns the command that repeats these checks, if it can select checks: the command, then a flag for each. */
+export function commandWords(document: ResultDocument, ids: readonly string[]): string[] {
+  return [runCommandOf(document), ...(document.command === undefined ? ids.map((id) => `--scenario ${id}`) : [])];
+}
+
 /** Returns the command that shows whether a cause is fixed. */
 export function checkCommandOf(cause: Cause, document: ResultDocument): string {
-  return [runCommandOf(document), ...decidingChecks(cause).map((id) => `--scenario ${id}`)].join(' ');
+  return commandWords(document, decidingChecks(cause)).join(' ');
 }
 
 /** Returns the fix of a cause and the reason for it: those of the diagnosis or, without one, of its first check. */

@@ -52,11 +52,7 @@ export function adviceFor(addresses: readonly string[], { reach }: AddressPolicy
       'Only addresses of this machine are allowed. If you meant this endpoint, have the server started with ' +
       '`--allow-host HOST`.'
     );
-  if (local)
-    return (
-      'If you meant this endpoint, allow its host by name: `--allow-private HOST`, or `allow-private` in the ' +
-      'configuration.'
-    );
+  if (local) return 'If you meant this endpoint, allow its host by name with `--allow-private HOST`.';
   return addresses.some((address) => /^(?:0\.0\.0\.0|::)$/.test(address))
     ? 'A server that listens on all addresses of this machine can be reached at 127.0.0.1.'
     : 'hookproof never sends deliveries there. Give the URL of the endpoint itself.';

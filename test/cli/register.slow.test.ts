@@ -111,6 +111,7 @@ it('keeps a certificate through an outage, and through a run of another partner 
   expect((await certify('--only', 'bolt')).code).toBe(3);
   const { states, of } = await partners();
   expect(states).toEqual(ALL);
+  expect(await readdir(join(cwd, 'hookproof-partners', 'bolt'))).toContain('certificate.dsse.json');
   expect(of('bolt')?.warnings).toEqual([
     expect.stringMatching(/^the last run \(.*\) had no verdict: nothing is listening on the port of the endpoint$/),
   ]);
@@ -169,6 +170,10 @@ it('suspends a partner whose run fails, and says why and since when', async () =
   expect(of('ember')?.reason).toMatch(/signature/i);
   const html = await page();
   expect(html).toContain('5 of 6 partners may get traffic');
+  const report = await readFile(join(cwd, 'hookproof-partners', 'ember', 'report.html'), 'utf8');
+  expect(report).toContain('hookproof certify --partners partners --key operator.pem');
+  expect(report).toContain('--allow-private localhost --only ember');
+  expect(report).not.toContain('hookproof run ');
   expect(html).toMatch(/href="ember\/report\.html#suite-[a-z-]+"/);
   await start('ember');
   expect((await certify('--only', 'ember')).code).toBe(0);

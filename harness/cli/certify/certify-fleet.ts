@@ -19,6 +19,7 @@ import {
 import { counted } from '../../report/index.ts';
 import { version } from '../../version.ts';
 import { FLEET_FOLDER } from '../partners/register-input.ts';
+import { flagsInShell } from '../repeated-flags.ts';
 import { interruptible } from '../stop-signals.ts';
 import { flagName } from '../terminal.ts';
 import { brokenPartner, certifyPartner, notRun, refusedPartner } from './certify-partner.ts';
@@ -78,6 +79,9 @@ export async function certifyFleet(
   const trend = begun === null ? document : withPreviousOutcomes(document, begun);
   await openFolder(folder);
   const { startedAt } = document;
+  const { partners, register, partnerTimeout } = flags;
+  const { shard: _, ...shared } = given;
+  const command = `hookproof certify ${flagsInShell({ partners, ...keyFlags, ...shared, register, partnerTimeout })}`;
   const place = { register: flags.register, outputDir: folder };
   const fleetRegister = await FleetRegister.open(place, { folder, privateKey, startedAt });
 
@@ -111,6 +115,7 @@ export async function certifyFleet(
       workers,
       signal: interruption.signal,
       timeoutMs: limits.timeoutMs,
+      command,
     };
     const left = members.filter(({ name }) => !done.has(name));
     const limit = { parallel: limits.parallel, perGroup: limits.perHost, groupOf: hostOf, signal: interruption.signal };

@@ -10,7 +10,13 @@ import { listedVariables } from '../../start-command.ts';
 
 /** An order to the worker: certify this partner, or stop and report the results so far. */
 export type Order =
-  | { readonly kind: 'run'; readonly config: ResolvedConfig; readonly folder: string }
+  | {
+      readonly kind: 'run';
+      readonly config: ResolvedConfig;
+      readonly folder: string;
+      /** The command that certifies the partner again. The report prints it. */
+      readonly command: string;
+    }
   | { readonly kind: 'stop' };
 
 /** A reply from the worker. Everything in it is redacted. */

@@ -6,9 +6,10 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 import { CURRENT_REVISION, certificationRun, loadRevision, refusalsAfter } from '../../certify/index.ts';
-import { OUTPUT_FILES, type ResolvedConfig } from '../../config/index.ts';
+import { OUTPUT_FILES } from '../../config/index.ts';
 import { factsOf } from '../../fleet.ts';
 import { createRedactor, redactDocument, renderHtml, renderJson } from '../../report/index.ts';
+import type { ResultDocument, ScenarioResult } from '../../report/result-document.ts';
 import { namedSecrets, runOptions } from '../conduct.ts';
 import { certifiable } from './issuing.ts';
 import type { Order, Reply } from './worker-process.ts';
@@ -38,7 +39,7 @@ async function handle(order: Order): Promise<void> {
   if (order.kind === 'stop') return stop.abort();
   stop = new AbortController();
   await send(
-    await certify(order.config, order.folder).catch((error): Reply => {
+    await certify(order).catch((error): Reply => {
       if (!(error instanceof HookproofError) || error.kind !== 'usage')
         return { kind: 'broken', message: describe(error) };
       return { kind: 'refused', message: describe(error), fix: redact(error.hint) };
@@ -46,7 +47,7 @@ async function handle(order: Order): Promise<void> {
   );
 }
 
-async function certify(config: ResolvedConfig, folder: string): Promise<Reply> {
+async function certify({ command, config, folder }: Extract<Order, { kind: 'run' }>): Promise<Reply> {
   const redactor = createRedactor({ values: namedSecrets(config.secrets) });
   redact = (text) => redactor.text(text);
   const revision = loadRevision(config.run.revision ?? CURRENT_REVISION);
@@ -57,12 +58,20 @@ async function certify(config: ResolvedConfig, folder: string): Promise<Reply> {
     signal: stop.signal,
     onSignature: (signature) => redactor.addSignature(signature),
   });
-  const document = redactDocument(run.document, redactor);
+  const document = redactDocument(repeatedWith(command, run.document), redactor);
   const refusals = refusalsAfter({ ...run, document }, revision, config.run.evidenceLevel);
   await writeFile(join(folder, OUTPUT_FILES.json), renderJson(document), { flag: 'wx' });
   await writeFile(join(folder, OUTPUT_FILES.html), await renderHtml(document), { flag: 'wx' });
   const files = [OUTPUT_FILES.json, OUTPUT_FILES.html];
   return { kind: 'done', facts: factsOf(document), refusals, identity: run.identities[0] ?? null, files };
+}
+
+/** Replaces the commands in a report by one that works for the operator, who has the partner's file. */
+function repeatedWith(command: string, document: ResultDocument): ResultDocument {
+  const results = document.results.map(
+    (one): ScenarioResult => (one.reproduce === null ? one : { ...one, reproduce: { ...one.reproduce, command } }),
+  );
+  return { ...document, command, results };
 }
 
 function describe(error: unknown): string {

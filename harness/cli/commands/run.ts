@@ -6,12 +6,13 @@ import { HookproofError } from '../../../contract/hookproof-error.ts';
 import { maskUrl } from '../../../contract/masked-url.ts';
 import type { ConfigFlags, ResolvedConfig } from '../../config/index.ts';
 import { counted, createLayout, createRedactor, formatDuration, type Layout, visibleJson } from '../../report/index.ts';
-import { outlineRun, quote, type RunOutline, sampleOnTheWire } from '../../run/index.ts';
+import { outlineRun, type RunOutline, sampleOnTheWire } from '../../run/index.ts';
 import { commandConfig } from '../command-input.ts';
 import { conduct, namedSecrets, runOptions } from '../conduct.ts';
 import { confirmSending, requireCredentials } from '../confirm-sending.ts';
 import { narrowedTo, readLastRun } from '../last-run.ts';
-import { displayOf, flagName, isCi } from '../terminal.ts';
+import { repeatedFlags } from '../repeated-flags.ts';
+import { displayOf, isCi } from '../terminal.ts';
 
 interface RunFlags extends ConfigFlags {
   readonly config?: string;
@@ -57,43 +58,6 @@ export async function runCommand(url: string | undefined, flags: RunFlags): Prom
   await requireCredentials(selected);
   await confirmSending(selected, yes);
   return conduct(selected, { remembers: true, verbose, flags: repeatedFlags(flags) });
-}
-
-/** Flags that change the requests or the fixes. The commands in the report repeat them. */
-const REPEATED = [
-  'config',
-  'secretFile',
-  'nextSecretFile',
-  'signatureHeader',
-  'apiKeyFile',
-  'apiKeyHeader',
-  'clientCert',
-  'clientKey',
-  'ca',
-  'effects',
-  'effectsTokenFile',
-  'effectsDeadline',
-  'effectsCommand',
-  'restartCommand',
-  'rotateCommand',
-  'log',
-  'timeout',
-  'maxRate',
-  'profile',
-  'revision',
-  'stack',
-  'open',
-  'strict',
-] as const satisfies readonly (keyof RunFlags)[];
-
-function repeatedFlags(flags: RunFlags): string {
-  return REPEATED.flatMap((name) => {
-    const value = flags[name];
-    if (value === undefined || value === false) return [];
-    const flag = flagName(name);
-    if (value === true) return [flag];
-    return [value].flat().flatMap((one) => [flag, /^[\w./:@=-]+$/.test(one) ? one : quote(one)]);
-  }).join(' ');
 }
 
 /**

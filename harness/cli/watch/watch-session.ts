@@ -284,7 +284,7 @@ export class WatchSession {
     this.#screen.keepResults(redactDocument(document, performed.redactor), { isFull });
     const given = scope === 'failed' ? [] : this.#config.reporters;
     const reporters = isReported ? given : given.filter(({ file }) => file !== null);
-    await report({ reporters }, { ...performed, ...remembered });
+    await report({ reporters }, { ...performed, ...remembered, isStored: true });
     // While the preflight was rejected, no other check was sent.
     const isContinued =
       scope === 'failed' &&

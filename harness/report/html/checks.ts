@@ -124,7 +124,7 @@ function inFull(result: ScenarioResult, anchors: Anchors): Markup {
     field('Fix', hasFix ? prose(fix) : ''),
     field('Requirement', requirementsOf(result, anchors)),
     field('Took', durationMs > 0 ? milliseconds(durationMs) : ''),
-    field('Run it alone', command === null ? '' : script(command)),
+    field('Run it again', command === null ? '' : script(command)),
     curl === null ? '' : html`<dt class="screen">With curl</dt><dd class="screen">${script(curl)}</dd>`,
   ]}</dl>`;
 }

@@ -188,6 +188,18 @@ describe('refusalsAfter', () => {
     expectTexts(refusals);
   });
 
+  it('states the reason once that all checks without a verdict share', () => {
+    const withReasons = (...reasons: string[]) => {
+      const document = withVerdicts('inconclusive', 'inconclusive');
+      const results = document.results.map((result, at) => ({ ...result, reason: reasons[at] ?? '' }));
+      return refusalsAfter({ ...good, document: { ...document, results } }, revision)[0]?.message;
+    };
+    expect(withReasons('it did not start', 'it did not start')).toBe(
+      '2 scored checks are without a verdict: it did not start',
+    );
+    expect(withReasons('it did not start', 'too slow')).toContain('verdict: signature/missing, valid/plain');
+  });
+
   it.each<[string, ResultDocument['evidence'], ResultDocument['target']['features'], [code: string, exit: number][]]>([
     ['the level that is needed', { level: 1, statement: '' }, ['hmac', 'https', 'effects'], []],
     ['a run that states no level', undefined, ['hmac', 'https'], [['evidence-level', 2]]],

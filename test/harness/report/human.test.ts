@@ -165,6 +165,20 @@ describe('the terminal report', () => {
     );
   });
 
+  it('repeats the command of the person who ran it, and its stored failures only if they are stored', () => {
+    const results = ['a/one', 'b/two'].map((id) =>
+      resultWith({ id, suite: id.slice(0, 1), verdict: 'fail', reason: id, cause: id }),
+    );
+    expect(renderHuman(documentWith({ results }), PLAIN)).toContain('--failed');
+    const notStored = renderHuman(documentWith({ results }), { ...PLAIN, isStored: false });
+    expect(notStored).toContain('--scenario a/one');
+    expect(notStored).not.toContain('--failed');
+    const command = 'hookproof certify --partners partners --only acme';
+    const ofOperator = renderHuman(documentWith({ results, command }), PLAIN);
+    expect(ofOperator).toContain(`check  ${command}\n`);
+    expect(ofOperator).not.toMatch(/hookproof run|--failed|--scenario/);
+  });
+
   it('never cuts a line of a check, whatever the width', () => {
     const id = 'signature/an-id-that-is-longer-than-a-narrow-terminal-is-wide';
     const result = resultWith({ id, verdict: 'fail', observed: '200', expectedOutcomes: ['400', '401', '4xx'] });

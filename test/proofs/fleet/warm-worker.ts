@@ -48,7 +48,8 @@ try {
   const series = await interleaved(programs, members.length, async (program) => {
     const at = served.get(program)!;
     served.set(program, at + 1);
-    return certify(workers.get(program)!, { kind: 'run', config: members[at]!.config, folder: join(folder, 'output') });
+    const order = { kind: 'run', config: members[at]!.config, folder: join(folder, 'output'), command: '' } as const;
+    return certify(workers.get(program)!, order);
   });
   for (const [program, cpuMs] of series) {
     const warm = cpuMs.slice(COLD);

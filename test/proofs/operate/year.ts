@@ -69,6 +69,7 @@ export async function playYear(server: PostgresServer, { check, partners: count,
     currentRevision: () => revision,
     log: () => {},
     workers: () => allWorkers,
+    command: 'hookproof certify',
     // The next revision does not exist yet: its certificates only say so.
     certify: async (...args) => {
       const partner = await runPartner(...args);

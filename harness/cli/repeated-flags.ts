@@ -1,0 +1,49 @@
+/** Writes the given flags for the commands that a report prints, which run on the same machine. */
+import { quote } from '../run/index.ts';
+import { flagName } from './terminal.ts';
+
+/** Flags that change the requests or the fixes. */
+const REPEATED: readonly string[] = [
+  'config',
+  'secretFile',
+  'nextSecretFile',
+  'signatureHeader',
+  'apiKeyFile',
+  'apiKeyHeader',
+  'clientCert',
+  'clientKey',
+  'ca',
+  'effects',
+  'effectsTokenFile',
+  'effectsDeadline',
+  'effectsCommand',
+  'restartCommand',
+  'rotateCommand',
+  'log',
+  'timeout',
+  'maxRate',
+  'profile',
+  'revision',
+  'stack',
+  'open',
+  'strict',
+];
+
+/** Returns the flags of a run that its commands repeat, quoted for a shell. */
+export function repeatedFlags(flags: object): string {
+  const given = new Map(Object.entries(flags));
+  return flagsInShell(Object.fromEntries(REPEATED.map((name) => [name, given.get(name)])));
+}
+
+/** Returns flags as the user writes them, quoted for a shell. */
+export function flagsInShell(flags: object): string {
+  return Object.entries(flags)
+    .flatMap(([name, value]: [string, unknown]) => {
+      if (value === undefined || value === false) return [];
+      if (value === true) return [flagName(name)];
+      return [value]
+        .flat()
+        .flatMap((one) => [flagName(name), /^[\w./:@=-]+$/.test(`${one}`) ? `${one}` : quote(`${one}`)]);
+    })
+    .join(' ');
+}
