@@ -48,14 +48,18 @@ function ruleOf(id: string, cause: Cause) {
 
 function resultOf(cause: Cause, ruleIndex: number, ruleId: string, document: ResultDocument) {
   const { diagnosis, members } = cause;
-  const { code, target, strict } = document;
-  const failing = members.filter(({ known, verdict }) => known === null && failsTheRun(verdict, strict));
-  const suppressed = members.filter(({ known }) => known !== null);
+  const { baseline, code, target, strict } = document;
+  const known = members.flatMap((member) => member.known ?? []);
+  const deciding = members.filter(({ verdict }) => failsTheRun(verdict, strict));
+  // Warnings that the baseline does not contain fail nothing, so they do not keep the alert open.
+  const isKnown = (deciding.length > 0 ? deciding : members).every((member) => member.known !== null);
+  const reasons = known.map(({ expires, owner, reason }) => `${reason} (owner: ${owner}, until ${expires})`);
   const named = members.slice(0, MAX_NAMED).map(({ id, observed }) => `${id} (${observed || 'no answer'})`);
   const more = members.length > MAX_NAMED ? [`${members.length - MAX_NAMED} more`] : [];
   const text = [
     `${titleOf(cause)}.`,
     ...(members.length === 0 ? [] : [`Shown by: ${[...named, ...more].join(', ')}.`]),
+    ...(known.length === 0 ? [] : [`${known.length} known in ${baseline?.file ?? 'the baseline'}.`]),
     ...(diagnosis?.fix ? [`Fix: ${diagnosis.fix}`] : members[0]?.fix ? [`Fix: ${members[0].fix}`] : []),
     `Repeat it: ${members[0]?.reproduce?.command ?? `hookproof explain ${ruleId}`}`,
   ].join('\n');
@@ -63,18 +67,15 @@ function resultOf(cause: Cause, ruleIndex: number, ruleId: string, document: Res
   return {
     ruleId,
     ruleIndex,
-    level: failing.length > 0 || members.length === 0 ? 'error' : 'warning',
+    level: deciding.some((member) => member.known === null) || members.length === 0 ? 'error' : 'warning',
     message: { text: text.split('\n').map(visible).join('\n') },
     ...(code !== undefined && {
       locations: [{ physicalLocation: { artifactLocation: { uri: encodeURI(code) }, region: { startLine: 1 } } }],
     }),
     partialFingerprints: { 'hookproofMistake/v1': fingerprint },
-    ...(suppressed.length > 0 &&
-      suppressed.length === members.length && {
-        suppressions: suppressed.map(({ known }) => ({
-          kind: 'external',
-          justification: visible(`${known?.reason} (owner: ${known?.owner}, until ${known?.expires})`),
-        })),
+    ...(known.length > 0 &&
+      isKnown && {
+        suppressions: [...new Set(reasons)].map((one) => ({ kind: 'external', justification: visible(one) })),
       }),
     properties: { checks: members.map(({ id, verdict }) => ({ id, verdict })), endpoint: visible(target.url) },
   };

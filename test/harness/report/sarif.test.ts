@@ -3,7 +3,7 @@ import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
 import type { ResultDocument } from '../../../harness/report/result-document.ts';
 import { renderSarif } from '../../../harness/report/sarif.ts';
-import { diagnosisWith, documentWith, KNOWN, resultWith } from './documents.ts';
+import { BASELINE, diagnosisWith, documentWith, KNOWN, resultWith } from './documents.ts';
 
 /** The published schema, unchanged: `sarif/NOTICE` says where it comes from. Draft 4 names its identifier `id`. */
 const {
@@ -68,6 +68,21 @@ describe('the SARIF report', () => {
     expect(ofKnown.suppressions).toEqual([{ kind: 'external', justification: expect.stringContaining(KNOWN.owner) }]);
     expect(results.map(({ level }: { level: string }) => level)).toEqual(['warning', 'warning']);
     expect(results.filter((result: object) => !('suppressions' in result))).toHaveLength(1);
+  });
+
+  it('suppresses a cause whose failures are all known, whatever its warnings, and counts the known ones', () => {
+    const ids = ['signature/missing', 'signature/empty'];
+    const known = ids.map((id) => resultWith({ id, verdict: 'fail', known: KNOWN }));
+    const warned = resultWith({ id: 'http/other', verdict: 'warn' });
+    const diagnosis = [diagnosisWith({ evidence: [...ids, 'http/other'] })];
+    const [result] = sarif(documentWith({ results: [...known, warned], diagnosis, baseline: BASELINE })).results;
+    expect(result).toMatchObject({
+      level: 'warning',
+      message: { text: expect.stringContaining('\n2 known in known.yaml.\n') },
+      suppressions: [{ kind: 'external', justification: 'The gateway. (owner: payments, until 2099-12-31)' }],
+    });
+    const strict = sarif(documentWith({ results: [...known, warned], diagnosis, strict: true })).results[0];
+    expect([strict.level, strict.suppressions]).toEqual(['error', undefined]);
   });
 
   it('says that a run without a verdict has not succeeded', () => {
