@@ -12,7 +12,7 @@
 
 import { visible } from '../../contract/visible.ts';
 import { visibleJson } from './json.ts';
-import { details, incompleteness, message, testOutcomeOf, whySkipped } from './outcome.ts';
+import { detailsIn, incompleteness, message, testOutcomeOf, whySkipped } from './outcome.ts';
 import type { ResultDocument, ScenarioResult } from './result-document.ts';
 import { exitCodeOf } from './verdict.ts';
 
@@ -21,6 +21,7 @@ const SPECIFICATION = '0.0.0';
 
 const STATUS = { failure: 'failed', error: 'other', skipped: 'skipped', passed: 'passed' } as const;
 type Status = (typeof STATUS)[keyof typeof STATUS];
+type Details = ReturnType<typeof detailsIn>;
 
 interface Test {
   readonly name: string;
@@ -36,13 +37,13 @@ function lines(text: string): string {
 }
 
 /** Returns the text of a test; a pass without a comment has none. */
-function textOf(result: ScenarioResult, document: ResultDocument, status: Status) {
+function textOf(result: ScenarioResult, document: ResultDocument, status: Status, details: Details) {
   if (status === 'skipped') return { message: visible(whySkipped(result, document)) };
   if (status === 'passed' && result.verdict === 'pass' && result.reason === '') return {};
   return { message: visible(message(result)), trace: lines(details(result)) };
 }
 
-function testOf(result: ScenarioResult, document: ResultDocument): Test {
+function testOf(result: ScenarioResult, document: ResultDocument, details: Details): Test {
   const status = STATUS[testOutcomeOf(result, document)];
   const again = document.retried?.includes(result.id) === true;
   const { expected, fix, id, known, level, observed, reason, requirements, suite, title, verdict } = result;
@@ -51,7 +52,7 @@ function testOf(result: ScenarioResult, document: ResultDocument): Test {
     status,
     duration: Math.round(result.durationMs),
     suite: ['hookproof', visible(suite)],
-    ...textOf(result, document, status),
+    ...textOf(result, document, status, details),
     rawStatus: verdict,
     tags: [level, ...requirements.map(visible)],
     type: 'conformance',
@@ -81,7 +82,8 @@ function testsOfRun(document: ResultDocument): Test[] {
 export function renderCtrf(document: ResultDocument): string {
   const { catalogue, counts, diagnosis, durationMs, evidence, notVerified, profile, results, seed, shard, target } =
     document;
-  const tests = [...results.map((result) => testOf(result, document)), ...testsOfRun(document)];
+  const details = detailsIn(document);
+  const tests = [...results.map((result) => testOf(result, document, details)), ...testsOfRun(document)];
   const count = (wanted: Status) => tests.filter(({ status }) => status === wanted).length;
   const start = Date.parse(document.startedAt);
   const stop = start + Math.round(durationMs);

@@ -1,17 +1,18 @@
 /**
  * Renders the document as JUnit XML: one testsuite per suite, one testcase per check.
  *
- * The causes are in the properties of every suite. A failure is a `failure`, or skipped if it is known. A stale
- * baseline entry is a separate failure. Inconclusive results and harness errors are errors, and checks that do not
- * apply are skipped. A warning passes with a `system-out`, but fails in a strict run.
+ * The causes are in the properties of every suite, and the text of a failure begins with its cause. A failure is a
+ * `failure`, or skipped if it is known. A stale baseline entry is a separate failure. Inconclusive results and harness
+ * errors are errors, and checks that do not apply are skipped. A warning passes with a `system-out`, but fails in a
+ * strict run.
  */
 
 import { escapeCharacter } from '../../contract/visible.ts';
-import { groupBy, titleOf } from './causes.ts';
-import { details, incompleteness, message, type TestOutcome, testOutcomeOf, whySkipped } from './outcome.ts';
+import { groupBy } from './causes.ts';
+import { detailsIn, incompleteness, message, type TestOutcome, testOutcomeOf, whySkipped } from './outcome.ts';
 import type { ResultDocument, ScenarioResult } from './result-document.ts';
-import { adviceOn, causesIn } from './shown-causes.ts';
-import { closeness, namesOf, verifiableIn } from './wording.ts';
+import { adviceOn, causeInWords, causesIn } from './shown-causes.ts';
+import { namesOf, verifiableIn } from './wording.ts';
 
 /**
  * Renders JUnit XML, ending with a newline; it is well-formed whatever bytes the endpoint sent. Times are in seconds.
@@ -20,6 +21,7 @@ export function renderJunit(document: ResultDocument): string {
   const { baseline, durationMs, results } = document;
   const properties = propertiesOf(document);
   const timestamp = document.startedAt;
+  const details = detailsIn(document);
   const suite = (name: string, milliseconds: number, outcomes: readonly TestOutcome[], cases: readonly string[]) => {
     const attributes = { name, ...counts(outcomes), time: seconds(milliseconds), timestamp };
     return element('testsuite', attributes, { children: [properties, ...cases] });
@@ -33,7 +35,7 @@ export function renderJunit(document: ResultDocument): string {
       name,
       members.reduce((sum, member) => sum + member.durationMs, 0),
       members.map((member) => testOutcomeOf(member, document)),
-      members.map((member) => testcase(member, document)),
+      members.map((member) => testcase(member, document, details)),
     ),
   );
   if (stale.length > 0) {
@@ -85,7 +87,7 @@ function causeProperties(document: ResultDocument): Property[] {
     const { diagnosis, members } = cause;
     const { fix, why } = adviceOn(cause);
     return [
-      [name, `${titleOf(cause)}${diagnosis === null ? '' : ` (${closeness(diagnosis)})`}`],
+      [name, causeInWords(cause)],
       [`${name}.mistake`, diagnosis?.mistake ?? ''],
       [`${name}.checks`, namesOf(members.map(({ id }) => id))],
       [`${name}.seen`, diagnosis?.seen ?? ''],
@@ -96,7 +98,7 @@ function causeProperties(document: ResultDocument): Property[] {
   return [['causes', String(causes.length)], ...found.filter(hasValue)];
 }
 
-function testcase(result: ScenarioResult, document: ResultDocument): string {
+function testcase(result: ScenarioResult, document: ResultDocument, details: ReturnType<typeof detailsIn>): string {
   const attributes = {
     name: `${result.id}: ${result.title}`,
     classname: `hookproof.${result.suite}`,

@@ -1,5 +1,6 @@
 /** Describes a check for test reports (JUnit, CTRF). */
 import type { ResultDocument, ScenarioResult } from './result-document.ts';
+import { causeInWords, causesIn } from './shown-causes.ts';
 import { failsTheRun, isScored } from './verdict.ts';
 import { judgedLine } from './wording.ts';
 
@@ -44,11 +45,28 @@ export function whySkipped(result: ScenarioResult, document: ResultDocument): st
   return `known failure (${observed}): ${known.reason} (owner: ${known.owner}, until ${known.expires})`;
 }
 
-/** Returns everything needed to fix the failure, one line each. */
-export function details(result: ScenarioResult): string {
+/** Returns a function that lists everything needed to fix a failure, one line each, first the cause of the failure. */
+export function detailsIn(document: ResultDocument): (result: ScenarioResult) => string {
+  const { causes } = causesIn(document);
+  const causeOf = new Map(
+    causes.flatMap((cause, at) => {
+      const line: Line = [`cause ${at + 1} of ${causes.length}`, causeInWords(cause)];
+      return cause.members.map(({ id }) => [id, line] as const);
+    }),
+  );
+  return (result) =>
+    [causeOf.get(result.id) ?? ['', ''], ...linesOf(result)]
+      .filter(([, text]) => text !== '')
+      .map(([label, text]) => `${label}: ${text}`)
+      .join('\n');
+}
+
+type Line = readonly [label: string, text: string];
+
+function linesOf(result: ScenarioResult): Line[] {
   // The level is omitted for a warning, which does not fail the run.
   const level = result.verdict === 'warn' ? '' : ` (${result.level})`;
-  const lines: [string, string][] = [
+  return [
     ['defect', result.defect ?? ''],
     ['check', `${result.id}${level}`],
     ['verdict', result.verdict],
@@ -61,10 +79,6 @@ export function details(result: ScenarioResult): string {
     ['rerun', result.reproduce?.command ?? ''],
     ['curl', result.reproduce?.curl ?? ''],
   ];
-  return lines
-    .filter(([, text]) => text !== '')
-    .map(([label, text]) => `${label}: ${text}`)
-    .join('\n');
 }
 
 /** Returns why the run is incomplete; null if every planned check has a result. */

@@ -1,10 +1,10 @@
 /** The causes of a run, ordered and numbered as in every report, and how to fix and recheck each. */
 import { quotedUrl } from '../../contract/masked-url.ts';
 import { visible } from '../../contract/visible.ts';
-import { type Cause, causesOf, defectIn, groupBy, isCause, withFindings } from './causes.ts';
+import { type Cause, causesOf, defectIn, groupBy, isCause, titleOf, withFindings } from './causes.ts';
 import type { ResultDocument, ScenarioResult } from './result-document.ts';
 import { scoredAndUnknown } from './verdict.ts';
-import { answerInWords, failuresIn } from './wording.ts';
+import { answerInWords, closeness, failuresIn } from './wording.ts';
 
 /**
  * Returns the causes of a run in the order in which every report numbers them, and the groups of warnings without a
@@ -23,6 +23,11 @@ export function causesIn(document: Pick<ResultDocument, 'diagnosis' | 'results' 
   const groups = withFindings(causesOf(found, diagnosis), diagnosis);
   const fails = (one: Cause) => document.strict || isCause(one);
   return { causes: groups.filter(fails), warnings: groups.filter((one) => !fails(one)) };
+}
+
+/** Formats "Verifies the signature over re-serialised JSON (verifies-reserialised-json, matches 39 of 39 outcomes)". */
+export function causeInWords(cause: Cause): string {
+  return `${titleOf(cause)}${cause.diagnosis === null ? '' : ` (${closeness(cause.diagnosis)})`}`;
 }
 
 /** Maximum number of checks in the command of a cause. */

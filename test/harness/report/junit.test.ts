@@ -119,6 +119,7 @@ describe('the JUnit report', () => {
     expect(testcase?.children[0]?.attributes).toEqual({ message: 'expected 401, observed 200', type: 'fail' });
     expect(testcase?.children[0]?.text).toBe(
       [
+        'cause 1 of 1: Rejects a delivery without a signature',
         'check: signature/missing (must)',
         'verdict: fail',
         'expected: 401',
@@ -134,6 +135,16 @@ describe('the JUnit report', () => {
     );
   });
 
+  it('begins the text of a failure with the cause to which it belongs', () => {
+    const [one, other] = ['signature/missing', 'valid/plain'].map((id) => resultWith({ id, verdict: 'fail' }));
+    const report = renderJunit(documentWith({ results: [one!, other!], diagnosis: [diagnosisWith()] }));
+    const texts = parseXml(report).children.map((suite) => suite.children[1]?.children[0]?.text.split('\n')[0]);
+    expect(texts).toEqual([
+      'cause 1 of 2: A missing signature is accepted (missing-signature-accepted, shown by one check)',
+      'cause 2 of 2: Rejects a delivery without a signature',
+    ]);
+  });
+
   it('names the defect in the message of a failure, and keeps the name of the test', () => {
     const defect = 'Accepts a delivery without a signature';
     const results = [
@@ -143,7 +154,7 @@ describe('the JUnit report', () => {
     const report = renderJunit(documentWith({ results, strict: true }));
     expect(report).toContain(`name="signature/missing: ${resultWith().title}"`);
     expect(report).toContain(`message="${defect}: expected 401, observed 200"`);
-    expect(report).toContain(`>defect: ${defect}\ncheck: signature/missing (must)\n`);
+    expect(report).toContain(`\ndefect: ${defect}\ncheck: signature/missing (must)\n`);
     // A warning is not about the level of its check.
     expect(report).toContain('\ncheck: valid/a\n');
   });
