@@ -76,13 +76,16 @@ export function baselineOutcome(
       stale.push({ scenario, problem: 'expired', message });
     }
   }
+  const removed = new Set(stale.filter(({ problem }) => problem !== 'expired').map(({ scenario }) => scenario));
   const judged = (id: string) => ['pass', 'fail', 'warn'].includes(verdicts.get(id) ?? '');
   return {
     file: baseline.file,
     entries: baseline.entries.length,
     known: results.filter(({ known }) => known !== null).map(({ id }) => id),
     stale,
-    unfilled: baseline.entries.filter(isUnfilled).map(({ scenario }) => scenario),
+    unfilled: baseline.entries
+      .filter((one) => isUnfilled(one) && !removed.has(one.scenario))
+      .map((one) => one.scenario),
     notJudged: baseline.entries.map(({ scenario }) => scenario).filter((id) => catalogue.includes(id) && !judged(id)),
   };
 }

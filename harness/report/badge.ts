@@ -1,6 +1,6 @@
 /** Renders the verdict as a small SVG image for a page or a README. The image contains only fixed words and numbers. */
 import type { ResultDocument } from './result-document.ts';
-import { headline } from './wording.ts';
+import { verdictInWords } from './wording.ts';
 
 const LABEL = 'hookproof';
 
@@ -30,7 +30,7 @@ function widthOf(text: string): number {
 function message(document: ResultDocument): string {
   const { counts, profile, verdict } = document;
   const parts = [
-    document.partial ? 'partial run' : headline(document).toLowerCase(),
+    document.partial ? 'partial run' : verdictInWords(document).toLowerCase(),
     verdict === 'nonconformant' && counts.fail > 0 && `${counts.fail} failed`,
     profile,
   ];

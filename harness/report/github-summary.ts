@@ -4,7 +4,7 @@ import { visible } from '../../contract/visible.ts';
 import { type Cause, defectIn, groupBy, titleOf } from './causes.ts';
 import { counted } from './layout.ts';
 import type { Diagnosis, ResultDocument, ScenarioResult } from './result-document.ts';
-import { adviceOn, causesIn } from './shown-causes.ts';
+import { adviceOn, causesIn, updateCommandOf } from './shown-causes.ts';
 import { failsTheRun, isScored, scoredAndUnknown } from './verdict.ts';
 import {
   caveats,
@@ -19,6 +19,7 @@ import {
   notExplained,
   numbers,
   rotationOf,
+  signOf,
 } from './wording.ts';
 
 /** GitHub drops larger summaries. */
@@ -28,10 +29,10 @@ export const MAX_SUMMARY_BYTES = 1024 * 1024;
 const MAX_MEMBERS = 8;
 const MAX_LISTED = 250;
 
-const SIGN = { conformant: '✅', nonconformant: '❌', inconclusive: '❔', 'harness-error': '⚠️' } as const;
+const SIGN = { pass: '✅', fail: '❌', inconclusive: '❔', 'harness-error': '⚠️' } as const;
 
 function opening(document: ResultDocument): string[] {
-  const { profile, scoring, seed, shard, target, tool, verdict } = document;
+  const { profile, scoring, seed, shard, target, tool } = document;
   const evidence = evidenceOf(document);
   const scope = [
     `${featuresOf(target)}`,
@@ -41,7 +42,7 @@ function opening(document: ResultDocument): string[] {
     ...(shard === null ? [] : [`shard ${shard.index} of ${shard.of}`]),
   ];
   return [
-    `## ${SIGN[verdict]} hookproof: ${headline(document)}`,
+    `## ${SIGN[signOf(document)]} hookproof: ${prose(headline(document))}`,
     '',
     `**${numbers(document)}**; ${judgedLine(document)}.`,
     '',
@@ -101,8 +102,14 @@ function foldedList<T>(title: string, items: readonly T[], line: (item: T) => st
   return items.length === 0 ? [] : folded(`${title} (${items.length})`, bulletList(items, line));
 }
 
+function aboutStale({ baseline, target }: ResultDocument): string[] {
+  if (baseline === null || baseline.stale.length === 0) return [];
+  const fix = `**Fix:** ${code(updateCommandOf(baseline, target))} on your own machine, never in CI.`;
+  return [fix, '', ...foldedList('Stale baseline entries', baseline.stale, ({ message }) => prose(message))];
+}
+
 function blocksOf(document: ResultDocument): string[][] {
-  const { advice, baseline, noted = [], notVerified, results, strict } = document;
+  const { advice, noted = [], notVerified, results, strict } = document;
   const own = scoredAndUnknown(document);
   const failing = own.filter(({ verdict }) => failsTheRun(verdict, strict));
   // A finding without a failed check is only in the diagnosis.
@@ -117,7 +124,7 @@ function blocksOf(document: ResultDocument): string[][] {
     opening(document),
     diagnosisOf(document),
     ...(causes.length === 0 ? [] : [['### What to fix', ''], ...causes.map(aboutCause), ['']]),
-    foldedList('Stale baseline entries', baseline?.stale ?? [], ({ message }) => prose(message)),
+    aboutStale(document),
     foldedList('Every failure', failing, oneCheck),
     foldedList('Warnings', warnings, oneCheck),
     foldedList('Without a verdict, by reason', open, ([reason, members]) => {

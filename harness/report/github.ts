@@ -5,9 +5,9 @@ import { type Cause, defectIn, titleOf } from './causes.ts';
 import { renderHuman } from './human.ts';
 import { counted, type ReportOptions } from './layout.ts';
 import type { ResultDocument } from './result-document.ts';
-import { adviceOn, causesIn } from './shown-causes.ts';
+import { adviceOn, causesIn, updateCommandOf } from './shown-causes.ts';
 import { exitCodeOf, failsTheRun, scoredAndUnknown } from './verdict.ts';
-import { caveats, headline, judgedLine, namesOf, numbers } from './wording.ts';
+import { caveats, headline, judgedLine, namesOf, numbers, staleInWords } from './wording.ts';
 
 /** Renders the log of a step: a folded group per cause, the annotations, and the terminal report without commands. */
 export function renderGithub(document: ResultDocument, terminal: ReportOptions): string {
@@ -36,7 +36,7 @@ const MAX_WARNINGS = 5;
 
 /** Renders workflow commands, one per line. A run that fails the step begins with an error, any other with a notice. */
 export function renderAnnotations(document: ResultDocument): string {
-  const { baseline, interrupted, strict } = document;
+  const { baseline, interrupted, strict, target } = document;
   const results = scoredAndUnknown(document);
   const { causes, warnings } = causesIn(document);
   // A finding without a failed check, such as that nothing is listening, is the reason for no verdict.
@@ -50,7 +50,9 @@ export function renderAnnotations(document: ResultDocument): string {
       `${numbers(document)}; ${judgedLine(document)}`,
       ...caveats(document),
       ...reasons.slice(0, 2),
-      ...(baseline?.stale ?? []).slice(0, 3).map(({ message }) => message),
+      ...(baseline === null || baseline.stale.length === 0
+        ? []
+        : [...staleInWords(baseline), `Fix: ${updateCommandOf(baseline, target)} (never in CI)`]),
     ]),
     ...annotate(causes.filter(fails), MAX_ERRORS, 'error'),
     ...annotate([...causes.filter((one) => !fails(one)), ...warnings], MAX_WARNINGS, 'warning'),

@@ -1,11 +1,18 @@
 /** The terminal report: the verdict, the causes of the failures, what to do, and what decided the exit code. */
-import { quotedUrl } from '../../contract/masked-url.ts';
 import { type Cause, defectIn, groupBy, titleOf } from './causes.ts';
 import { changesSince } from './comparison-wording.ts';
 import { renderDetails, renderGroups } from './human-details.ts';
 import { counted, createLayout, displayWidth, formatDuration, type Layout, type ReportOptions } from './layout.ts';
 import type { ResultDocument, ScenarioResult } from './result-document.ts';
-import { adviceOn, causesIn, commandWords, decidingChecks, examplesOf, runCommandOf } from './shown-causes.ts';
+import {
+  adviceOn,
+  causesIn,
+  commandWords,
+  decidingChecks,
+  examplesOf,
+  runCommandOf,
+  updateCommandOf,
+} from './shown-causes.ts';
 import { decisionOf, failsTheRun, isScored, withVerdict } from './verdict.ts';
 import {
   answerInWords,
@@ -25,7 +32,8 @@ import {
   namesOf,
   numbers,
   rotationOf,
-  VERDICT_SIGN,
+  signOf,
+  staleInWords,
   verifiableIn,
 } from './wording.ts';
 
@@ -47,7 +55,7 @@ export function renderHuman(document: ResultDocument, options: ReportOptions): s
     ...(options.verbose === true ? renderDetails(document, scored, layout) : []),
     renderCauses(causes, options.verbose === true, layout),
     renderWarnings(warnings, layout),
-    renderStale(document, layout),
+    renderStale(document, options.verbose === true, layout),
     lists.harnessErrors(scored),
     lists.inconclusive(scored),
     lists.lines(
@@ -67,13 +75,13 @@ export function renderHuman(document: ResultDocument, options: ReportOptions): s
 }
 
 function renderHeadline(document: ResultDocument, { comparison }: ReportOptions, layout: Layout): string[] {
-  const sign = VERDICT_SIGN[document.verdict];
-  const first = `${layout.sign(sign)} ${layout.paint(headline(document), 'bold', layout.style(sign))}`;
+  const sign = signOf(document);
+  const first = layout.paragraph(`${layout.sign(sign)} `, headline(document), 'bold', layout.style(sign));
   const url = layout.safe(document.target.url);
-  const left = layout.width - headline(document).length - 4;
+  const left = layout.width - displayWidth(headline(document)) - 4;
   return [
     // A URL is broken only if it is longer than a whole line.
-    ...(displayWidth(url) <= left ? [`${first}  ${url}`] : [first, ...layout.paragraph('  ', url)]),
+    ...(displayWidth(url) <= left ? [`${first.join('')}  ${url}`] : [...first, ...layout.paragraph('  ', url)]),
     ...layout.paragraph('  ', numbers(document)),
     ...(comparison === undefined ? [] : layout.paragraph('  ', changesSince(comparison))),
     ...layout.paragraph('  ', configurationOf(document), 'dim'),
@@ -269,15 +277,17 @@ function renderClosing(document: ResultDocument, { files = [] }: ReportOptions, 
 
 const SIGN_OF_CODE = { 0: 'pass', 1: 'fail', 3: 'inconclusive', 4: 'harness-error' } as const;
 
-/** Renders the baseline entries that fail the run. */
-function renderStale({ baseline, target }: ResultDocument, layout: Layout): string[] {
+/** Renders the baseline entries that fail the run, after the command that removes them. */
+function renderStale({ baseline, target }: ResultDocument, verbose: boolean, layout: Layout): string[] {
   if (baseline === null || baseline.stale.length === 0) return [];
   return [
     layout.paint(`Stale entries in ${layout.safe(baseline.file)} (${baseline.stale.length})`, 'bold'),
-    ...baseline.stale.flatMap(({ message }) => layout.paragraph(`  ${layout.sign('fail')} `, message)),
-    `  fix  hookproof baseline update ${layout.safe(baseline.file)} ${layout.safe(quotedUrl(target.url))}`,
+    `  fix  ${layout.safe(updateCommandOf(baseline, target))}`,
     ...(baseline.stale.some(({ problem }) => problem === 'expired')
       ? layout.paragraph('  fix  ', `agree on a new date for expired entries, and edit \`expires\``, 'cyan')
       : []),
+    ...staleInWords(baseline, verbose ? Number.POSITIVE_INFINITY : undefined).flatMap((line) =>
+      layout.paragraph(`  ${layout.sign('fail')} `, line),
+    ),
   ];
 }

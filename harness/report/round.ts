@@ -5,7 +5,7 @@ import { type Cause, causesOf, groupBy } from './causes.ts';
 import { counted, formatDuration, type Layout } from './layout.ts';
 import type { ResultDocument, ScenarioResult } from './result-document.ts';
 import { failsTheRun } from './verdict.ts';
-import { headline, namesOf, numbers, reasonOf, VERDICT_SIGN } from './wording.ts';
+import { headline, namesOf, numbers, reasonOf, signOf } from './wording.ts';
 
 /** Maximum number of causes to show; the others are counted. */
 const MAX_CAUSES = 5;
@@ -71,9 +71,9 @@ function lastLine(
   { isRepeated, left, took }: { readonly isRepeated: boolean; readonly left: number; readonly took: string },
   layout: Layout,
 ): string[] {
-  const { counts, verdict } = document;
+  const { counts } = document;
   if (!document.partial) {
-    const sign = VERDICT_SIGN[verdict];
+    const sign = signOf(document);
     const word = layout.paint(headline(document), 'bold', layout.style(sign));
     return [`${layout.sign(sign)} ${word}`, ...layout.paragraph('  ', `${numbers(document)}; ${took}`)];
   }

@@ -2,7 +2,7 @@
 import { quotedUrl } from '../../contract/masked-url.ts';
 import { visible } from '../../contract/visible.ts';
 import { type Cause, causesOf, defectIn, groupBy, isCause, titleOf, withFindings } from './causes.ts';
-import type { ResultDocument, ScenarioResult } from './result-document.ts';
+import type { BaselineOutcome, ResultDocument, ScenarioResult } from './result-document.ts';
 import { scoredAndUnknown } from './verdict.ts';
 import { answerInWords, closeness, failuresIn } from './wording.ts';
 
@@ -36,6 +36,11 @@ const MAX_IN_COMMAND = 3;
 /** Returns the command that repeats the run, with its flags. */
 export function runCommandOf({ command, flags, target }: Pick<ResultDocument, 'command' | 'flags' | 'target'>): string {
   return command ?? `hookproof run ${quotedUrl(target.url)}${flags === undefined ? '' : ` ${flags}`}`;
+}
+
+/** Returns the command that removes the obsolete entries of a baseline. */
+export function updateCommandOf({ file }: BaselineOutcome, { url }: ResultDocument['target']): string {
+  return `hookproof baseline update ${file} ${quotedUrl(url)}`;
 }
 
 /** Returns the ids of the checks that show whether a cause is fixed: one for each kind of answer, failures first. */

@@ -1,8 +1,10 @@
 /** The wording that all reports share: verdict, numbers, what was tested, caveats, and the diagnosis. */
+import { visible } from '../../contract/visible.ts';
 import { isEvidenceSource, SOURCE_TEXTS } from '../../scenarios/profiles.ts';
 import { groupBy } from './causes.ts';
 import { counted } from './layout.ts';
 import type {
+  BaselineOutcome,
   Diagnosis,
   FullRun,
   PartialReason,
@@ -29,8 +31,13 @@ function runCounts({ counts, planned, results }: ResultDocument): { run: number;
   return { run: planned - notRun - counts.notApplicable, judged, notRun };
 }
 
-/** Returns "NOT CONFORMANT"; for a partial run "3 of 680 checks run, all passed (partial run, no verdict)". */
+/** Returns "NOT CONFORMANT", or for a conformant run with an obsolete baseline also {@link outOfDate}. */
 export function headline(document: ResultDocument): string {
+  return `${verdictInWords(document)}${outOfDate(document)}`;
+}
+
+/** Returns "NOT CONFORMANT"; for a partial run "3 of 680 checks run, all passed (partial run, no verdict)". */
+export function verdictInWords(document: ResultDocument): string {
   if (!document.partial) return VERDICT_WORDS[document.verdict];
   const { catalogue, counts } = document;
   const { run } = runCounts(document);
@@ -41,13 +48,59 @@ export function headline(document: ResultDocument): string {
   return `${run} of ${counted(catalogue.scenarios, 'check')} run${run > 0 ? outcome : ''} (partial run, no verdict)`;
 }
 
-/** The check verdict whose sign represents each run verdict. */
-export const VERDICT_SIGN = {
+/** Whether nothing but stale entries of the baseline fails the run. */
+function failsByBaseline(document: ResultDocument): boolean {
+  return !document.interrupted && decisionOf(document).because === 'stale-baseline';
+}
+
+/**
+ * Formats ", but known.yaml is out of date (34 entries pass now)" if this alone fails the run; otherwise empty. Control
+ * characters in the name of the file are escaped.
+ */
+export function outOfDate(document: ResultDocument): string {
+  const { baseline, partial, verdict } = document;
+  if (baseline === null || !failsByBaseline(document)) return '';
+  const counts = groupBy(baseline.stale, ({ problem }) => problem).map(([, members]) => staleCount(members));
+  const but = verdict === 'conformant' && !partial ? ', but' : ';';
+  return `${but} ${visible(baseline.file)} is out of date (${counts.join(', ')})`;
+}
+
+type Stale = BaselineOutcome['stale'];
+
+const STALE_WORDS: Readonly<Record<Stale[number]['problem'], readonly [one: string, many: string]>> = {
+  passes: ['entry passes now', 'entries pass now'],
+  'unknown-scenario': ['entry names no check', 'entries name no check'],
+  expired: ['entry has expired', 'entries have expired'],
+};
+
+/** Formats "34 entries pass now". The entries have the same problem. */
+function staleCount(members: Stale): string {
+  return members[0] === undefined ? '' : counted(members.length, ...STALE_WORDS[members[0].problem]);
+}
+
+/** Maximum number of stale entries with the same problem that have a line each. */
+const MAX_STALE = 3;
+
+/** Returns the message of each stale entry; one line for many with the same problem: "34 entries pass now: NAMES". */
+export function staleInWords({ stale }: BaselineOutcome, max = MAX_STALE): string[] {
+  return groupBy(stale, ({ problem }) => problem).flatMap(([, members]) =>
+    members.length > max
+      ? [`${staleCount(members)}: ${namesOf(members.map(({ scenario }) => scenario))}`]
+      : members.map(({ message }) => message),
+  );
+}
+
+const VERDICT_SIGN = {
   conformant: 'pass',
   nonconformant: 'fail',
   inconclusive: 'inconclusive',
   'harness-error': 'harness-error',
 } as const;
+
+/** Returns the check verdict whose sign represents the run: its verdict, or a failure because of the baseline. */
+export function signOf(document: ResultDocument): (typeof VERDICT_SIGN)[RunVerdict] {
+  return failsByBaseline(document) ? 'fail' : VERDICT_SIGN[document.verdict];
+}
 
 const PARTIAL_WORDS: Readonly<Record<PartialReason, string>> = {
   selection: 'a selection of checks',
@@ -126,13 +179,8 @@ function passedInWords(document: ResultDocument, known: number, file: string): s
 function aboutBaseline({ baseline, counts, results }: ResultDocument): string[] {
   if (baseline === null) return [];
   const known = results.filter((result) => result.known !== null && result.verdict === 'fail').length;
-  const stale = counted(baseline.stale.length, 'stale entry', 'stale entries');
-  return [
-    ...(known > 0 && known === counts.fail
-      ? [`${known === 1 ? 'the failure is' : `all ${known} failures are`} known (${baseline.file}): no new failure`]
-      : []),
-    ...(baseline.stale.length > 0 ? [`the run fails because of ${stale} in ${baseline.file}`] : []),
-  ];
+  if (known === 0 || known < counts.fail) return [];
+  return [`${known === 1 ? 'the failure is' : `all ${known} failures are`} known (${baseline.file}): no new failure`];
 }
 
 /** Formats the counts: "48 failed, 15 warnings, 407 passed, 130 not applicable". */

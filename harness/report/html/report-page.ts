@@ -13,14 +13,15 @@ import {
   featureNames,
   fixturesOf,
   GOOD_TO_KNOW,
-  headline,
   isComplete,
   judgedLine,
   levelInWords,
   numbers,
+  outOfDate,
+  signOf,
   sourcesOf,
   stepsInWords,
-  VERDICT_SIGN,
+  verdictInWords,
 } from '../wording.ts';
 import { type Anchors, anchorsOf, checkLink, checks, requirementList } from './checks.ts';
 import { comparisonSection } from './comparison-page.ts';
@@ -34,7 +35,7 @@ import { barOf, countOf, FACES, faceOf, shape, suiteTable } from './verdict-shap
 /** Renders the document as a page, ending with a newline. */
 export function renderHtml(document: ResultDocument, comparison?: Comparison): string {
   return renderPage({
-    title: `${headline(document).toLowerCase()}: ${document.target.url} - hookproof`,
+    title: `${headlineOf(document)}: ${document.target.url} - hookproof`,
     styles: ['report.css'],
     script: 'report.js',
     body: html`${masthead(document, comparison)}
@@ -42,16 +43,19 @@ ${main(document, anchorsOf(document.results), comparison)}`,
   });
 }
 
+/** Returns the headline with the verdict in lower case. */
+const headlineOf = (document: ResultDocument) => `${verdictInWords(document).toLowerCase()}${outOfDate(document)}`;
+
 /** A path in a box of 8 by 8, like the shapes of the verdicts. */
 const TICK = 'm0 4.6 1.2-1.2 1.9 1.9 3.7-4.3 1.2 1.1-4.9 5.6z';
 
 function masthead(document: ResultDocument, comparison?: Comparison): Markup {
-  const { results, target, verdict } = document;
-  const sign = VERDICT_SIGN[verdict];
-  const icon = shape(sign, verdict === 'conformant' ? TICK : faceOf(sign).path);
+  const { results, target } = document;
+  const sign = signOf(document);
+  const icon = shape(sign, sign === 'pass' ? TICK : faceOf(sign).path);
   const parts = FACES.map((face) => ({ verdict: face.verdict, count: countOf(results, face.verdict) }));
   return html`<header><p class="brand">hookproof report</p>
-<h1>${icon}${capital(headline(document).toLowerCase())}</h1>
+<h1>${icon}${capital(headlineOf(document))}</h1>
 <p class="url">${target.url}</p>${barOf(parts, Math.max(document.planned, results.length))}
 <p class="numbers">${numbers(document)}. <strong>${judgedLine(document)}</strong>${
     !isComplete(document) && html` <em>incomplete</em>`
@@ -64,9 +68,9 @@ function main(document: ResultDocument, anchors: Anchors, comparison?: Compariso
   const { baseline, results } = document;
   const unseen = html`<div id="unseen">${notVerified(document.notVerified)}</div>`;
   // Without findings, the list of unverified requirements is in the middle of the page, otherwise at the side.
-  const hasFindings = document.verdict !== 'conformant' || document.counts.warn > 0 || document.partial;
+  const hasFindings = signOf(document) !== 'pass' || document.counts.warn > 0 || document.partial;
   return html`<main><div class="first"><div class="lead">${[
-    stale(baseline, anchors),
+    stale(document, anchors),
     harnessErrors(results, anchors),
     causes(document, anchors),
     forAgents(document),

@@ -6,6 +6,7 @@ import { quotedUrl } from '../../../contract/masked-url.ts';
 import { groupBy } from '../causes.ts';
 import { counted } from '../layout.ts';
 import type { BaselineOutcome, ResultDocument, ScenarioResult } from '../result-document.ts';
+import { updateCommandOf } from '../shown-causes.ts';
 import { withVerdict } from '../verdict.ts';
 import { namesOf, reasonOf, suitesOf } from '../wording.ts';
 import { type Anchors, checkLink, checkLinks } from './checks.ts';
@@ -47,7 +48,7 @@ ${byReason(errors, anchors)}</section>`;
 }
 
 /** Renders the baseline entries that fail the run. */
-export function stale(baseline: BaselineOutcome | null, anchors: Anchors): Markup | '' {
+export function stale({ baseline, target }: ResultDocument, anchors: Anchors): Markup | '' {
   if (baseline === null || baseline.stale.length === 0) return '';
   const items = baseline.stale.map(
     ({ message, scenario }) => html`<li>${message} <span class="close">${checkLink(scenario, anchors)}</span></li>`,
@@ -55,7 +56,7 @@ export function stale(baseline: BaselineOutcome | null, anchors: Anchors): Marku
   const count = counted(baseline.stale.length, 'entry', 'entries');
   return html`<section><h2>Stale entries in ${baseline.file} <span>${count}</span></h2>
 <p>Stale entries fail the run. This command removes or updates them:</p><ul class="reasons">${items}</ul>
-${script(`hookproof baseline update ${baseline.file}`)}</section>`;
+${script(updateCommandOf(baseline, target))}</section>`;
 }
 
 /** Renders the failures and warnings that are in the baseline. */

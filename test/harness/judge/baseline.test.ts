@@ -82,6 +82,17 @@ describe('the whole list', () => {
     expect(stale.map((each) => [each.problem, each.message.includes(says)])).toEqual([[problem, true]]);
   });
 
+  it('asks for no reason for an entry that must be removed', () => {
+    const open = { reason: 'TODO: why?' };
+    const list = baseline(entry('raw-body/spaces', open), entry('no/such', open), entry('raw-body/tabs', open));
+    const told = outcome(
+      list,
+      resultWith({ id: 'raw-body/spaces' }),
+      resultWith({ id: 'raw-body/tabs', verdict: 'fail' }),
+    );
+    expect(told.unfilled).toEqual(['raw-body/tabs']);
+  });
+
   it('is not stale for a check without a verdict, that did not apply, or was not selected', () => {
     for (const verdict of ['inconclusive', 'not-applicable'] as const) {
       const told = outcome(baseline(entry('raw-body/spaces')), resultWith({ id: 'raw-body/spaces', verdict }));

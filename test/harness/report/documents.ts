@@ -131,6 +131,13 @@ export const BASELINE: NonNullable<ResultDocument['baseline']> = {
   notJudged: [],
 };
 
+/** A baseline whose entries all pass now. */
+export function staleWith(count: number): typeof BASELINE {
+  const ids = Array.from({ length: count }, (_, at) => `raw-body/${at}`);
+  const stale = ids.map((scenario) => ({ scenario, problem: 'passes' as const, message: `${scenario} passes now.` }));
+  return { ...BASELINE, entries: count, known: [], stale };
+}
+
 /** A document with this text wherever the endpoint, or the author of a document, chooses the text. */
 export function documentOf(text: string): ResultDocument {
   const body = textBody(text);

@@ -5,7 +5,7 @@ import { renderSummary } from '../../../harness/report/github-summary.ts';
 import { renderJson, titleOf } from '../../../harness/report/index.ts';
 import { causesIn } from '../../../harness/report/shown-causes.ts';
 import { anyCharacter } from '../../setup/any-character.ts';
-import { diagnosisWith, documentOf, documentWith, KNOWN, resultWith } from './documents.ts';
+import { BASELINE, diagnosisWith, documentOf, documentWith, KNOWN, resultWith, staleWith } from './documents.ts';
 
 const terminal = { columns: 80, color: false, unicode: true };
 
@@ -219,6 +219,24 @@ describe('the job summary', () => {
     ]);
     expect(renderSummary(document)).toContain('**Fix:** Treat a missing header like an invalid one&#46;');
     expect(renderSummary(document)).toContain('`signature/missing` Rejects a delivery');
+  });
+
+  it('says that the baseline is out of date when only this fails the run, and how to update it', () => {
+    const stale = documentWith({ baseline: staleWith(34) });
+    expect(renderSummary(stale)).toMatch(
+      /^## ❌ hookproof: CONFORMANT, but known&#46;yaml is out of date \(34 entries pass now\)\n/,
+    );
+    expect(renderSummary(stale)).toContain(
+      "**Fix:** `hookproof baseline update known.yaml 'http://127.0.0.1:8080/hooks'`",
+    );
+    const [title] = commandsIn(renderAnnotations(stale));
+    expect(title?.properties.title).toBe('hookproof: CONFORMANT, but known.yaml is out of date (34 entries pass now)');
+    expect(title?.data.split('\n').slice(-2)).toEqual([
+      '34 entries pass now: raw-body/0, raw-body/1, raw-body/2, raw-body/3 and 30 more',
+      "Fix: hookproof baseline update known.yaml 'http://127.0.0.1:8080/hooks' (never in CI)",
+    ]);
+    const failed = documentWith({ results: [resultWith({ verdict: 'fail' })], baseline: BASELINE });
+    expect(renderSummary(failed)).toMatch(/^## ❌ hookproof: NOT CONFORMANT\n/);
   });
 
   it('shows what is in backticks as code, and a single backtick as it is', () => {

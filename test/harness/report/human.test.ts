@@ -10,6 +10,7 @@ import {
   exchangeWith,
   KNOWN,
   resultWith,
+  staleWith,
   textBody,
 } from './documents.ts';
 
@@ -261,6 +262,24 @@ describe('the verbose report', () => {
     expect(report).toMatch(/A missing signature is accepted\n[\s\S]*\n {2}in addition\n {2}Takes any key\n/);
   });
 
+  it('says in its first line that the baseline is out of date, and groups the entries after the command', () => {
+    const document = documentWith({ baseline: staleWith(34) });
+    expect(renderHuman(document, { ...PLAIN, columns: 100 })).toMatch(
+      /^✗ CONFORMANT, but known\.yaml is out of date \(34 entries pass now\) {2}http/,
+    );
+    expect(renderHuman(document, PLAIN)).toContain(
+      [
+        'Stale entries in known.yaml (34)',
+        "  fix  hookproof baseline update known.yaml 'http://127.0.0.1:8080/hooks'",
+        '  ✗ 34 entries pass now: raw-body/0, raw-body/1, raw-body/2, raw-body/3 and 30',
+        '    more',
+      ].join('\n'),
+    );
+    expect(renderHuman(document, VERBOSE)).toContain('  ✗ raw-body/33 passes now.\n');
+    const [first = ''] = renderHuman(document, { ...PLAIN, columns: 40 }).split('\n');
+    expect(first).toBe('✗ CONFORMANT, but known.yaml is out of');
+  });
+
   it('separates known failures from new ones, and lists stale entries', () => {
     const results = [
       resultWith({ verdict: 'fail', observed: '200', known: KNOWN }),
@@ -269,7 +288,7 @@ describe('the verbose report', () => {
     const report = renderHuman(documentWith({ results, baseline: BASELINE }), VERBOSE);
     for (const part of [
       '2 failed (1 known)',
-      'the run fails because of 1 stale entry in known.yaml',
+      'Stale entries in known.yaml (1)\n',
       'Failures (1)\n',
       '✗ raw-body/tabs passes now.\n',
       'Known failures (1), from known.yaml\n  ✗ signature/missing: 200\n',

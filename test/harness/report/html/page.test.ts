@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { renderHtml } from '../../../../harness/report/html/report-page.ts';
-import { BASELINE, diagnosisWith, documentWith, exchangeWith, KNOWN, resultWith } from '../documents.ts';
+import { BASELINE, diagnosisWith, documentWith, exchangeWith, KNOWN, resultWith, staleWith } from '../documents.ts';
 import { diagnosedRun, wholeRun } from './page-documents.ts';
 import { readPage } from './strict-html.ts';
 
@@ -109,6 +109,13 @@ describe('the HTML report', () => {
     expect(text).toContain('Harness errors 1 check');
     // In a strict run a warning fails.
     expect(text).toContain('What to fix 1 check, 1 cause Rejects');
+  });
+
+  it('says that only the baseline fails the run, and keeps the name of its file', () => {
+    const text = textOf(documentWith({ baseline: { ...staleWith(1), file: 'Known.yaml' } }));
+    expect(text).toContain('Conformant, but Known.yaml is out of date (1 entry passes now)');
+    expect(text).toContain("hookproof baseline update Known.yaml 'http://127.0.0.1:8080/hooks'");
+    expect(text).not.toContain('Nothing: every check that applies was run');
   });
 
   it('stays small: a passing run below 450 kB, one with 300 failures and large answers below 3 MB', () => {
