@@ -106,14 +106,15 @@ const DAYS = 90;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Adds the failures of a run. Removes entries whose check passed or is not in the `catalogue`. Entries whose check was
- * not judged are kept.
+ * Adds the failures of a run, with the `given` reason and owner. Removes entries whose check passed or is not in the
+ * `catalogue`. Entries whose check was not judged are kept.
  */
 export function updateBaseline(
   before: Baseline | null,
   document: Pick<ResultDocument, 'results' | 'strict'>,
   catalogue: readonly string[],
   now: Date,
+  given: Partial<Pick<BaselineEntry, 'reason' | 'owner'>> = {},
 ): UpdatedBaseline {
   const entries = before?.entries ?? [];
   const passed = new Set(document.results.filter(({ verdict }) => verdict === 'pass').map(({ id }) => id));
@@ -124,8 +125,8 @@ export function updateBaseline(
   const added = document.results
     .filter(({ id, verdict }) => failsTheRun(verdict, document.strict) && !listed.has(id))
     .map(({ id, observed }): BaselineEntry => {
-      const reason = `${TO_FILL_IN}: why is this known? (observed: ${observed})`;
-      return { scenario: id, reason, owner: `${TO_FILL_IN}: who fixes it?`, expires };
+      const reason = given.reason ?? `${TO_FILL_IN}: why is this accepted for now? (observed: ${observed})`;
+      return { scenario: id, reason, owner: given.owner ?? `${TO_FILL_IN}: who fixes it?`, expires };
     });
   const place = (id: string) => catalogue.indexOf(id);
   const idsOf = (some: readonly BaselineEntry[]) => some.map(({ scenario }) => scenario);

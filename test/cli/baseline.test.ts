@@ -99,6 +99,18 @@ describe('a baseline', () => {
     ]);
   });
 
+  it('gets the reason and the owner of its new entries from the command', async () => {
+    const update = (...args: string[]) => command(['baseline', 'update', 'given.json', wrong.url, ...PART, ...args]);
+    const empty = await update('--reason', ' ');
+    expect({ code: empty.code, says: empty.stderr.includes('It is empty') }).toEqual({ code: 2, says: true });
+    const { stdout } = await update('--reason', 'The gateway.', '--owner', 'payments');
+    expect(stdout).toBe(
+      'wrote given.json: 2 new, 0 kept, 0 removed\n  new      raw-body/spaces\n  new      raw-body/tabs\n',
+    );
+    const { failures } = JSON.parse(await content('given.json'));
+    expect(failures[1]).toMatchObject({ scenario: 'raw-body/tabs', reason: 'The gateway.', owner: 'payments' });
+  });
+
   it('fails a run for a failure that it does not contain', async () => {
     await writeFile(join(cwd, 'half.yaml'), entries('raw-body/spaces'));
     const { code, stdout } = await run(wrong.url, '--baseline', 'half.yaml');

@@ -1,5 +1,5 @@
 /** The commands that send, and those that read the results of a run. */
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import {
   type ActionMaker,
   collect,
@@ -53,12 +53,12 @@ and json. Exits 0 if nothing new fails, 1 if a check fails that did not fail bef
 Warnings count if the new run is strict; failures in its baseline do not.`;
 
 const BASELINE_HELP = `
-New entries expire after 90 days; fill in their reason and owner. This command does not run in CI (when the variable
-CI is set): there, a new failure must fail the build.
+New entries expire after 90 days. Fill in their reason and owner, or pass --reason and --owner for all of them. This
+command does not run in CI (when the variable CI is set): there, a new failure must fail the build.
 
 Examples:
   hookproof baseline update known.yaml https://partner.example/hooks
-  hookproof baseline update known.yaml --run hookproof-run/run.json`;
+  hookproof baseline update known.yaml --run hookproof-run/run.json --reason 'Fixed in release 8' --owner payments`;
 
 const TRIGGER_HELP = `
 Examples:
@@ -158,6 +158,11 @@ function addAssistingCommands(program: Command, action: ActionMaker): void {
     .action(action(async () => (await import('../commands/mcp.ts')).mcpCommand));
 }
 
+function filled(value: string): string {
+  if (value.trim() === '') throw new InvalidArgumentError('It is empty.');
+  return value.trim();
+}
+
 function addBaselineCommand(baseline: Command, action: ActionMaker): void {
   const update = baseline
     .description('manage the list of known failures')
@@ -166,6 +171,8 @@ function addBaselineCommand(baseline: Command, action: ActionMaker): void {
     .argument('[url]', 'endpoint (or HOOKPROOF_URL); not needed with --run');
   withOpen(withYes(withRun(update)))
     .option('--run <file>', 'take the failures from this JSON report instead of a new run')
+    .option('--reason <text>', 'why the new failures are accepted for now', filled)
+    .option('--owner <name>', 'who fixes the new failures', filled)
     .description('record the failures of a run in a baseline; existing reasons, owners and expiry dates are kept')
     .addHelpText('after', BASELINE_HELP)
     .action(action(async () => (await import('../commands/baseline.ts')).baselineUpdateCommand));

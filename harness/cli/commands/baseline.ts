@@ -17,6 +17,8 @@ interface UpdateFlags extends ConfigFlags {
   readonly config?: string;
   readonly run?: string;
   readonly yes?: boolean;
+  readonly reason?: string;
+  readonly owner?: string;
 }
 
 type Judged = Pick<ResultDocument, 'results' | 'strict' | 'interrupted'>;
@@ -36,7 +38,7 @@ export async function baselineUpdateCommand(
   const document = flags.run === undefined ? await newRun(url, flags) : await savedRun(flags.run);
   refuseWithoutVerdicts(document);
   const catalogue = CATALOGUE.flatMap(({ scenarios }) => scenarios.map(({ id }) => id));
-  const updated = updateBaseline(before, document, catalogue, new Date());
+  const updated = updateBaseline(before, document, catalogue, new Date(), flags);
   const text = await renderBaseline(updated.entries, file);
   try {
     await writeFile(path, text);
@@ -47,10 +49,12 @@ export async function baselineUpdateCommand(
     });
   }
   const { added, kept, removed, expired } = updated;
+  const open = (['reason', 'owner'] as const).filter((one) => flags[one] === undefined);
+  const missing = open.length === 0 ? '' : `: fill in the ${open.join(' and the ')}`;
   const written = relative(process.cwd(), path) || file;
   const lines = [
     `wrote ${written}: ${added.length} new, ${kept.length} kept, ${removed.length} removed`,
-    ...added.map((id) => `  new      ${id}: fill in the reason and the owner`),
+    ...added.map((id) => `  new      ${id}${missing}`),
     ...removed.map((id) => `  removed  ${id}`),
     ...expired.map((id) => `  expired  ${id}: fix the receiver, or agree on a new date`),
   ];
@@ -60,7 +64,7 @@ export async function baselineUpdateCommand(
 
 async function newRun(url: string | undefined, flags: UpdateFlags): Promise<Judged> {
   // The baseline is omitted, so that the run also reports known failures.
-  const { config: configFile, run: _, baseline: __, bail: ___, yes, ...given } = flags;
+  const { config: configFile, run: _, baseline: __, bail: ___, reason: ____, owner: _____, yes, ...given } = flags;
   const config = await commandConfig(url, configFile, given);
   await requireCredentials(config);
   await confirmSending(config, yes);

@@ -210,10 +210,20 @@ describe('an update', () => {
     expect(added).toEqual(['signature/missing', 'raw-body/spaces']);
     expect(entries[0]).toEqual({
       scenario: 'signature/missing',
-      reason: 'TODO: why is this known? (observed: 200)',
+      reason: 'TODO: why is this accepted for now? (observed: 200)',
       owner: 'TODO: who fixes it?',
       expires: '2027-02-19',
     });
+  });
+
+  it('gives new entries the stated reason and owner, and keeps those of others', () => {
+    const before = baseline(entry('raw-body/spaces'));
+    const given = { reason: 'Fixed in release 8.', owner: 'team' };
+    const { entries } = updateBaseline(before, { results, strict: false }, CATALOGUE, NOW, given);
+    expect(entries).toEqual([
+      expect.objectContaining({ scenario: 'signature/missing', ...given }),
+      entry('raw-body/spaces'),
+    ]);
   });
 
   it('keeps entries verbatim, also those that were not judged; removes those that pass or do not exist', () => {
