@@ -1,8 +1,9 @@
-/** Relative links in the documents lead to a file, and to a heading that it has. */
+/** Relative links in the documents lead to a file, and to a heading that it has. Numbers of checks are current. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { CATALOGUE } from '../../scenarios/index.ts';
 
 const ROOT = new URL('../../', import.meta.url).pathname;
 const listed = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '*.md', 'llms.txt'], {
@@ -44,6 +45,13 @@ function brokenLinks(file: string): string[] {
 describe('the documents', () => {
   it.each(documents)('have no broken link in %s', (file) => {
     expect(brokenLinks(file)).toEqual([]);
+  });
+
+  it('show the number of checks that there are', () => {
+    const checks = CATALOGUE.flatMap(({ scenarios }) => scenarios).length;
+    const shown = (file: string, number: RegExp) => number.exec(readFileSync(join(ROOT, file), 'utf8'))?.[1];
+    expect(shown('README.md', / of (\d+) planned checks evaluated/)).toBe(`${checks}`);
+    expect(shown('CHANGELOG.md', /`hookproof run`: (\d+) checks/)).toBe(`${checks}`);
   });
 
   it('are found', () => expect(documents).toContain('docs/guide.md'));
