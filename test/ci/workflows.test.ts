@@ -17,7 +17,12 @@ const OFFERED = [
 ];
 
 interface Job {
-  readonly steps?: readonly { readonly run?: string; readonly uses?: string }[];
+  readonly steps?: readonly {
+    readonly run?: string;
+    readonly uses?: string;
+    readonly if?: string;
+    readonly with?: { readonly path?: string };
+  }[];
   readonly 'timeout-minutes'?: number;
 }
 
@@ -42,6 +47,12 @@ describe.each([...OWN, ...OFFERED])('%s', (path) => {
 
   it('has no expression in the text of a script', () => {
     expect(steps.filter(({ run = '' }) => run.includes('${' + '{'))).toEqual([]);
+  });
+
+  it('uploads the folder of the action only when there is one', () => {
+    const path = /steps\.hookproof\.outputs\.output-dir/;
+    const uploads = steps.filter((step) => path.test(step.with?.path ?? ''));
+    expect(uploads.filter((step) => !path.test(step.if ?? ''))).toEqual([]);
   });
 
   it('pins every action to a version or a commit', () => {
