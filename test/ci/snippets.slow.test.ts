@@ -74,6 +74,29 @@ describe.skipIf(lacks('bash'))('the GitLab job', () => {
     expect(await readFile(join(cwd, job.artifacts.reports.junit), 'utf8')).toContain('<failure');
   });
 
+  it('starts the receiver of the repository, and keeps a SARIF report', async () => {
+    const { receiver: job } = await readYaml('ci/gitlab-ci.yaml');
+    const { url, stop } = await startedReceiver(['--fault', 'compares-first-8'], {
+      env: { HOOKPROOF_SECRET: SECRET },
+      cwd: folder,
+    });
+    const { code, cwd, log } = await runScript(GITLAB, {
+      // What is installed and started is not part of the test.
+      script: [
+        'npm() { :; }',
+        'curl() { :; }',
+        "echo '{failures: [], version: 1}' > known-failures.yaml",
+        ...job.script,
+      ].join('\n'),
+      env: { ...job.variables, HOOKPROOF_URL: url, HOOKPROOF_SECRET: SECRET },
+      hookproof: COMPILED,
+    });
+    await stop();
+    expect([code, log.includes(SECRET)]).toEqual([1, false]);
+    expect(await readFile(join(cwd, job.artifacts.reports.junit), 'utf8')).toContain('<failure');
+    expect(await readFile(join(cwd, 'hookproof-run/hookproof.sarif'), 'utf8')).toContain('src/webhook.ts');
+  });
+
   it('reports that the secret is not set for the branch', async () => {
     const { hookproof: job } = await readYaml('ci/gitlab-ci.yaml');
     const env = { HOOKPROOF_URL: 'http://127.0.0.1:9/' };
