@@ -1,4 +1,5 @@
 /** How the action converts its inputs. */
+import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -30,6 +31,21 @@ describe('action.yml', () => {
       description: string;
     }[];
     expect(described.filter(({ description = '' }) => !description.endsWith('.'))).toEqual([]);
+  });
+});
+
+describe('the page about continuous integration', () => {
+  const page = readFileSync(new URL('../../docs/continuous-integration.md', import.meta.url), 'utf8');
+  /** Returns the names in the first column of the table whose head begins with this word, without repetitions. */
+  const namesIn = (table: string) => {
+    const [, rows = ''] = new RegExp(`^\\| ${table} \\|.*\\n\\|---.*\\n((?:\\|.*\\n)+)`, 'm').exec(page) ?? [];
+    const cells = rows.split('\n').map((row) => row.split('|')[1] ?? '');
+    return cells.flatMap((cell) => [...cell.matchAll(/`([\w-]+)`/g)].map(([, name]) => name)).toSorted();
+  };
+
+  it('lists every input and every output', () => {
+    expect(namesIn('input')).toEqual(Object.keys(manifest.inputs).toSorted());
+    expect(namesIn('output')).toEqual(Object.keys(manifest.outputs).toSorted());
   });
 });
 
