@@ -59,7 +59,7 @@ function resolveUrl(resolution: Resolution, complete: boolean): string | undefin
   }
   const url = URL.canParse(given.value) ? new URL(given.value) : undefined;
   if (url === undefined || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
-    const hint = 'Give a full URL, for example https://partner.example/webhooks.';
+    const hint = 'Begin with http:// or https://, for example https://partner.example/webhooks.';
     problems.push(problemWith(given, `${quoted(given.value, 'the value')} is not an http or https URL`, hint));
     return undefined;
   }

@@ -161,7 +161,7 @@ describe('loadConfig', () => {
       expect(await refusal({ flags: { url } })).toEqual({
         code: 'CONFIG_VALUE',
         message: `URL: ${/^[\w./:-]+$/.test(url) ? `"${url}"` : 'the value'} is not an http or https URL`,
-        hint: 'Give a full URL, for example https://partner.example/webhooks.',
+        hint: 'Begin with http:// or https://, for example https://partner.example/webhooks.',
       });
     },
   );
@@ -177,7 +177,7 @@ describe('loadConfig', () => {
       code: 'CONFIG_INVALID',
       message: `the configuration has 4 problems:
   URL: "nowhere" is not an http or https URL
-    Give a full URL, for example https://partner.example/webhooks.
+    Begin with http:// or https://, for example https://partner.example/webhooks.
   HOOKPROOF_PROFILE: "stagin" is not a profile; did you mean "staging"?
     Choose from basic, staging, production.
   --timeout: "10" is not a duration
