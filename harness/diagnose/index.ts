@@ -10,6 +10,7 @@ export {
   explainClientCertificate,
   explainPreflight,
   type PreflightAttempts,
+  preflightFindings,
   rejectsCredentials,
   TLS_ON_PORT,
 } from './preflight-findings.ts';

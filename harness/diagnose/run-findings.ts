@@ -75,8 +75,8 @@ export function ofOutages(outages: RunObservations['outages'], results: Results)
   const search =
     culprits.length > 0
       ? ''
-      : ' To find the delivery that causes it, run again with `--concurrency 1`, or let a supervisor restart the ' +
-        'receiver.';
+      : ' To find the delivery that causes it, run again with a concurrency of 1 (`--concurrency 1`), or let a ' +
+        'supervisor restart the receiver.';
   const after = isListed && culprits.length === 0 ? `one of those that \`${STAYS_UP}\` lists` : named;
   const known = outageFinding(first, stayedDown, after);
   const shared = culprits.length > 0 || stopped.length === 0 ? '' : sharedBy(first.inFlight);

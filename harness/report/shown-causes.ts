@@ -64,10 +64,20 @@ export function adviceOn({ diagnosis, members }: Cause): { readonly fix: string;
   return { fix, why };
 }
 
+/** What decided a verdict, if it is not the status alone. */
+const DECIDED_BESIDES: Readonly<Record<string, string>> = {
+  'answers-differ': 'and the answers differ',
+  leak: 'and the answer leaks',
+  'receiver-stopped': 'then the receiver stopped answering',
+};
+
 /** Returns the received status, or a short code for the outcome; otherwise the verdict. Never quotes the endpoint. */
-export function gotOf({ answered, observed, outcome = '', verdict }: ScenarioResult): string {
+export function gotOf({ answered, decidedBy, observed, outcome = '', verdict }: ScenarioResult): string {
   const status = answered?.status ?? (/^\d{3}$/.test(observed) ? observed : null);
-  if (status !== null) return `${status}`;
+  if (status !== null) {
+    const more = DECIDED_BESIDES[decidedBy] ?? (verdict === 'inconclusive' ? 'but no verdict' : '');
+    return more === '' ? `${status}` : `${status}, ${more}`;
+  }
   return outcome !== 'seen' && /^[\w -]{1,40}$/.test(outcome) ? outcome : verdict;
 }
 

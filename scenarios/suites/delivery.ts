@@ -113,7 +113,7 @@ const staysUp: ObservationScenario = {
     };
   },
   mistake: 'uncaught-error',
-  note: 'Repeat the named delivery alone to find the error.',
+  note: 'If one delivery is named, repeat it alone to find the error; otherwise run again with a concurrency of 1.',
 };
 
 /** Related deliveries: duplicates, order, flows. Specification: States and transitions; Events. */
