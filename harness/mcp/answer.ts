@@ -52,6 +52,8 @@ export interface Marker {
 }
 
 const MAX_SENT = 240;
+/** Maximum number of characters of a sentence of hookproof that quotes the endpoint. A longer quotation is cut. */
+export const MAX_ADVICE = 1_500;
 
 export function createMarker(): Marker {
   // The tag is random for each answer, so text from the endpoint cannot close it.
@@ -191,9 +193,24 @@ function render(
   };
 }
 
+/** The hints for errors whose usual hint describes the command line. */
+const HINTS: Readonly<Record<string, string>> = {
+  CONFIG_URL_MISSING: 'Give `url`, or ask the user to set HOOKPROOF_URL or `url` in hookproof.yaml.',
+  PLAN_NOTHING_SELECTED: '`suites`, `scenarios` and `grep` narrow each other; `list` with `what` lists the names.',
+};
+
+/** What other hints name, and the tool or argument that is meant here. */
+const TOOLS: readonly (readonly [command: string, tool: string])[] = [
+  ['`hookproof list --what suites`', '`list` with {"what": "suites"}'],
+  ['`hookproof list`', '`list` with {"what": "scenarios"}'],
+  ['`--what ', '`'],
+  ['`--grep`', '`grep`'],
+];
+
 /** Renders a redacted error for the client: what is wrong, what to do, and its code. */
 export function errorAnswer({ message, hint, code }: HookproofError): CallToolResult {
-  const text = [message, hint, `(${code})`].map(visible).join('\n');
+  const advice = HINTS[code] ?? TOOLS.reduce((words, [command, tool]) => words.replaceAll(command, tool), hint);
+  const text = [message, advice, `(${code})`].map(visible).join('\n');
   return { isError: true, content: [{ type: 'text', text }] };
 }
 

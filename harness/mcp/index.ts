@@ -27,7 +27,7 @@ import {
   verifySchema,
 } from './look-ups.ts';
 import { causeOf, checkOf, detailsSchema, summaryOf, summarySchema } from './run-answers.ts';
-import { type CallOptions, Session, type SessionOptions } from './session.ts';
+import { type CallOptions, Session, type SessionOptions, shownUrl } from './session.ts';
 
 export type { McpCommands } from './session.ts';
 
@@ -65,7 +65,7 @@ export async function serveMcp({ input, output, signal, ...options }: McpOptions
 }
 
 const url = z
-  .url({ protocol: /^https?$/ })
+  .url({ protocol: /^https?$/, error: 'begin with http:// or https://, for example http://127.0.0.1:3000/hooks' })
   .max(2_000)
   .optional()
   .describe('the endpoint; default: the configured one');
@@ -94,6 +94,7 @@ function registerRunTools(server: McpServer, session: Session): void {
         suites: words('run only these suites', 50),
         scenarios: words('run only the checks with these ids', 1_000),
         grep: words('run only checks whose id or title contains one of these texts', 20),
+        concurrency: z.int().min(1).max(64).optional().describe('deliveries in flight; 1 finds the one that crashes'),
         open: z.boolean().default(false).describe('the endpoint is meant to take deliveries without credentials'),
         ...sizeInput,
       }),
@@ -110,20 +111,20 @@ function registerRunTools(server: McpServer, session: Session): void {
     'run_failed',
     {
       description:
-        'Repeats what failed in the last run of the endpoint, even if that was before this server started. ' +
-        'A partial run: it gives no verdict.',
-      inputSchema: z.strictObject(sizeInput),
+        'Repeats the checks of an endpoint that failed when they last ran, even if that was before this server ' +
+        'started. A partial run: it gives no verdict.',
+      inputSchema: z.strictObject({ url: url.describe('the endpoint; default: that of the last run'), ...sizeInput }),
       outputSchema: summarySchema,
       annotations: SENDING,
     },
-    (size, extra) =>
-      answer(session, size, extra, async (call) => {
-        const { id, request, scenarios } = await session.failedChecks();
-        if (scenarios.length > 0) {
-          const again = { ...request, suites: [], greps: [], scenarios };
+    ({ url: given, maxBytes }, extra) =>
+      answer(session, { maxBytes }, extra, async (call) => {
+        const { failed, id, request, url } = await session.failedChecks(given);
+        if (failed.length > 0) {
+          const again = { ...request, suites: [], greps: [], scenarios: failed };
           return summaryOf(await session.run(again, call), call.marker);
         }
-        throw new HookproofError('MCP_NOTHING_FAILED', `no check failed in run ${id}`, {
+        throw new HookproofError('MCP_NOTHING_FAILED', `no check failed at ${shownUrl(url)} (run ${id} was the last)`, {
           hint: 'Call `run` without a selection for a verdict.',
         });
       }),
@@ -247,7 +248,8 @@ async function answer(
   contents: (call: CallOptions & { readonly marker: Marker }) => Promise<Contents>,
 ): Promise<CallToolResult> {
   const marker = createMarker();
-  const call = { marker, signal: AbortSignal.any([extra.signal, stopping]), progress: progressOf(extra) };
+  const { progress, stop } = startProgress(extra);
+  const call = { marker, signal: AbortSignal.any([extra.signal, stopping]), progress };
   try {
     return answerOf(await contents(call), { maxBytes, page, marker, redact: redactor.wording });
   } catch (error) {
@@ -256,19 +258,43 @@ async function answer(
     process.stderr.write(`hookproof: internal error, please report it\n${shown.stack ?? shown.message}\n`);
     const hint = 'Standard error of the server says more.';
     return errorAnswer(new HookproofError('MCP_INTERNAL', 'internal error of hookproof', { hint, kind: 'internal' }));
+  } finally {
+    stop();
   }
 }
 
-/** Creates a function that reports progress, at most a hundred times, if the client asked for it. */
-function progressOf({ _meta, sendNotification }: Extra): CallOptions['progress'] {
+/** Clients that restart their time limit at each notification wait at least this long. */
+const PROGRESS_EVERY_MS = 4_000;
+
+/**
+ * Reports progress if the client asked for it: at each percent, and regularly while no check finishes, for example
+ * while a receiver restarts.
+ */
+function startProgress({ _meta, sendNotification }: Extra): {
+  readonly progress: CallOptions['progress'];
+  readonly stop: () => void;
+} {
   const progressToken = _meta?.progressToken;
-  let percent = 0;
-  return (progress, total) => {
-    const now = Math.floor((progress / total) * 100);
-    if (progressToken === undefined || now <= percent) return;
-    percent = now;
-    const params = { progressToken, progress, total };
+  if (progressToken === undefined) return { progress: () => {}, stop: () => {} };
+  let [sent, finished, percent] = [0, 0, 0];
+  let known: { readonly total?: number } = {};
+  const send = (progress: number) => {
+    sent = progress;
+    timer.refresh();
+    const params = { progressToken, progress, ...known };
     // A disconnected client needs no progress.
     sendNotification({ method: 'notifications/progress', params }).catch(() => {});
   };
+  // Each value must be larger than the one before, so waiting approaches the next finished check.
+  const wait = () => send(finished > sent ? finished : sent + (finished + 1 - sent) / 2);
+  const timer = setInterval(wait, PROGRESS_EVERY_MS);
+  const progress = (done: number, total: number) => {
+    finished = done;
+    known = { total };
+    const now = Math.floor((done / total) * 100);
+    if (now <= percent || done <= sent) return;
+    percent = now;
+    send(done);
+  };
+  return { progress, stop: () => clearInterval(timer) };
 }

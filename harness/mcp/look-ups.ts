@@ -3,9 +3,10 @@ import * as z from 'zod';
 import { HookproofError, type JsonObject } from '../../contract/index.ts';
 import { explainSignature, type MistakeExplanation } from '../../contract/signing/index.ts';
 import { visible } from '../../contract/visible.ts';
+import { preflightFindings } from '../diagnose/index.ts';
 import type { DoctorDocument, DoctorSection, SectionId } from '../doctor/index.ts';
 import { counted } from '../report/index.ts';
-import { answerFields, type Contents, type Entry, type Marker, maybeUntrusted } from './answer.ts';
+import { answerFields, type Contents, type Entry, MAX_ADVICE, type Marker, maybeUntrusted } from './answer.ts';
 
 export const explainSchema = z.strictObject({ id: z.string(), lines: z.array(z.string()), ...answerFields });
 
@@ -151,13 +152,27 @@ export function doctorContents(document: DoctorDocument, marker: Marker): Conten
   };
 }
 
+/** Matches the findings about certificates, which quote their names. */
+const CERTIFICATE = /^certificate-/;
+
 /** The sections whose findings may quote the endpoint, with the fields that do. */
 const QUOTING: Readonly<Partial<Record<SectionId, readonly ('title' | 'detail' | 'fix')[]>>> = {
-  tls: ['title', 'detail', 'fix'],
+  tls: ['title', 'detail'],
   'client-certificate': ['title', 'detail', 'fix'],
-  'extra-cas': ['title', 'detail', 'fix'],
-  delivery: ['title', 'detail', 'fix'],
+  'extra-cas': ['title', 'detail'],
+  delivery: ['title', 'detail'],
   http: ['title', 'detail'],
+};
+
+/** Findings of these sections that quote nothing but statuses and protocol versions. */
+const IN_OWN_WORDS: Readonly<Partial<Record<SectionId, readonly string[]>>> = {
+  tls: ['plain-http-on-port', 'not-tls', 'tls-too-old', 'tls-silent', 'untrusted', 'no-tls12', 'no-tls13'],
+  'client-certificate': ['client-certificate-not-requested'],
+  delivery: ['slow-answer', ...preflightFindings().flatMap(({ fault }) => (CERTIFICATE.test(fault) ? [] : [fault]))],
+  http: [
+    ...['slow-answer', 'http-silent', 'closes-without-answer', 'nothing-behind-proxy', 'path-unknown', 'rate-limited'],
+    'http-fails',
+  ],
 };
 
 function findingEntry(
@@ -166,11 +181,12 @@ function findingEntry(
   marker: Marker,
 ): Entry {
   // Without facts, nothing came from the endpoint.
-  const quotes = facts === null ? [] : (QUOTING[id] ?? []);
+  const isOwn = facts === null || IN_OWN_WORDS[id]?.includes(code) === true;
+  const quotes = isOwn ? [] : (QUOTING[id] ?? []);
   const text = (field: 'title' | 'detail' | 'fix', value: string) =>
-    quotes.includes(field) ? marker.text(value) : value;
+    quotes.includes(field) ? marker.text(value, MAX_ADVICE) : value;
   const data = (field: 'title' | 'detail' | 'fix', value: string): string | JsonObject =>
-    quotes.includes(field) ? marker.data(value) : value;
+    quotes.includes(field) ? marker.data(value, MAX_ADVICE) : value;
   return {
     name: code,
     text: [

@@ -1,11 +1,12 @@
 /** Renders the answers about a run: its causes, all checks of one cause, or one check in full. */
 
 import * as z from 'zod';
-import { HookproofError, type JsonObject } from '../../contract/index.ts';
+import { CHAIN_FAULTS, HookproofError, type JsonObject } from '../../contract/index.ts';
 import { explainMistake } from '../../contract/mistakes/index.ts';
 import { visible } from '../../contract/visible.ts';
 import { findScenario } from '../../scenarios/index.ts';
-import { loadDictionary } from '../diagnose/index.ts';
+import { loadDictionary, namedFindings } from '../diagnose/index.ts';
+import type { DecidedBy } from '../judge/index.ts';
 import {
   type Cause,
   causesIn,
@@ -24,12 +25,14 @@ import {
 } from '../report/index.ts';
 import type { Exchange, ResultDocument, ScenarioResult } from '../report/result-document.ts';
 import { failsTheRun } from '../report/verdict.ts';
-import { answerFields, type Contents, type Entry, type Marker, maybeUntrusted } from './answer.ts';
+import { answerFields, type Contents, type Entry, MAX_ADVICE, type Marker, maybeUntrusted } from './answer.ts';
 
 /** A run of this server. Its document is redacted. */
 export interface PastRun {
   readonly id: string;
   readonly document: ResultDocument;
+  /** The checks that `run_failed` repeats after this run. */
+  readonly failed: readonly string[];
   /** For a partial run, the last full run of the endpoint, whose causes still explain checks that fail as before. */
   readonly full?: PastRun;
 }
@@ -66,10 +69,15 @@ export const summarySchema = z.strictObject({
 
 export const detailsSchema = z.looseObject({ run: z.string(), ...answerFields });
 
-/** Returns the ids of the failures and warnings, which `run_failed` repeats; empty if nothing fails the run. */
-export function failedIn({ results, strict }: ResultDocument): string[] {
-  if (!results.some(({ verdict }) => failsTheRun(verdict, strict))) return [];
-  return results.filter(({ verdict }) => verdict === 'fail' || verdict === 'warn').map(({ id }) => id);
+/**
+ * Returns the ids of the failures and warnings that `run_failed` repeats after this run: its own, and earlier ones
+ * whose checks got no verdict in it. Warnings alone do not count.
+ */
+export function failedAfter(before: readonly string[], { results, strict }: ResultDocument): string[] {
+  const fails = results.some(({ verdict }) => failsTheRun(verdict, strict));
+  const failed = results.filter(({ verdict }) => fails && (verdict === 'fail' || verdict === 'warn'));
+  const judged = new Set(results.filter(({ verdict }) => verdict !== 'inconclusive').map(({ id }) => id));
+  return [...new Set([...failed.map(({ id }) => id), ...before.filter((id) => !judged.has(id))])];
 }
 
 /** Checks that share a cause. Answers number the groups. */
@@ -127,11 +135,10 @@ const MAX_CHECKS = 5;
 
 /** Renders verdict, counts and causes. */
 export async function summaryOf(past: PastRun, marker: Marker): Promise<Contents> {
-  const { id, document } = past;
+  const { id, document, failed } = past;
   const groups = groupsOf(past);
   const own = await createOwnTexts(document, marker);
   const { counts, planned, requests, target } = document;
-  const failed = failedIn(document).length;
   const at = groups.findIndex(({ members }) => members.length > 0);
   const first = groups[at]?.members[0]?.id;
   const partial = document.partial;
@@ -161,7 +168,7 @@ export async function summaryOf(past: PastRun, marker: Marker): Promise<Contents
         ? []
         : [`More: details with run "${id}" and a check ("${first}") or a cause (${at + 1}).`]),
       ...(groups.some(({ kind }) => kind === 'inconclusive') ? ['`doctor` examines the connection.'] : []),
-      ...(failed === 0 ? [] : [`After a fix: run_failed repeats ${counted(failed, 'check')}.`]),
+      ...(failed.length === 0 ? [] : [`After a fix: run_failed repeats ${counted(failed.length, 'check')}.`]),
     ],
   };
 }
@@ -170,11 +177,7 @@ function causeEntry(group: Group, number: number, own: OwnTexts): Entry {
   const { diagnosis, kind, members } = group;
   const title = titleIn(group, own);
   const fix = fixOf(group, own);
-  const [first] = members;
-  const seen =
-    diagnosis === null && first !== undefined && !mayQuote(group)
-      ? own.sent(first.cause ?? (first.reason || first.observed))
-      : '';
+  const seen = seenIn(group, own);
   const shown = members.slice(0, MAX_CHECKS).map(checkFields);
   const more = members.length - shown.length;
   const fault = diagnosis?.fault ?? null;
@@ -209,34 +212,49 @@ function namedCause(group: Group, number: number, own: OwnTexts): Entry {
   const { diagnosis, kind, members } = group;
   const title = titleIn(group, own);
   const mistake = diagnosis?.mistake;
+  const seen = isWithoutVerdict(group) ? seenIn(group, own) : '';
+  const count = seen === '' ? ` (${counted(members.length, 'check')})` : `: ${asText(seen)}`;
   return {
     name: `cause ${number}`,
-    text: `${number}. ${kind}: ${asText(title)} (${counted(members.length, 'check')})`,
-    data: { cause: number, kind, title: asData(title), ...(mistake && { mistake }), moreChecks: members.length },
+    text: `${number}. ${kind}: ${asText(title)}${count}`,
+    data: {
+      ...{ cause: number, kind, title: asData(title), ...(mistake && { mistake }) },
+      ...(seen !== '' && { seen: asData(seen) }),
+      moreChecks: members.length,
+    },
   };
 }
 
-/** Whether the title of a group may quote the endpoint: that of several checks says what was observed. */
-function mayQuote({ diagnosis, kind, members }: Group): boolean {
-  return diagnosis === null && members.length > 1 && kind !== 'inconclusive' && kind !== 'harness-error';
+function isWithoutVerdict({ kind }: Group): boolean {
+  return kind === 'inconclusive' || kind === 'harness-error';
+}
+
+/** Whether the title of a group says what was observed, as that of several checks does. */
+function saysWhatWasSeen(group: Group): boolean {
+  return group.diagnosis === null && group.members.length > 1 && !isWithoutVerdict(group);
 }
 
 function titleIn(group: Group, own: OwnTexts): Text {
-  const { diagnosis } = group;
+  const { diagnosis, kind, members } = group;
+  const [first] = members;
   if (diagnosis !== null) return own.of(diagnosis.fault, diagnosis.title);
-  return mayQuote(group) ? own.sent(titleOf(group)) : ourTitle(group);
+  if (first === undefined) return kind;
+  if (isWithoutVerdict(group)) return `${counted(members.length, 'check')} without verdict`;
+  return saysWhatWasSeen(group) ? own.reasonOf(first, titleOf(group)) : titleOf(group);
 }
 
-function ourTitle(group: Group): string {
-  const { kind, members } = group;
-  if (members.length === 0) return kind;
-  if (kind === 'inconclusive' || kind === 'harness-error') return `${counted(members.length, 'check')} without verdict`;
-  return titleOf(group);
+/** Returns what was observed, unless the title or a diagnosis says it. */
+function seenIn(group: Group, own: OwnTexts): Text {
+  const [first] = group.members;
+  if (group.diagnosis !== null || first === undefined || saysWhatWasSeen(group)) return '';
+  return own.reasonOf(first, first.cause ?? (first.reason || first.observed));
 }
 
-function fixOf({ diagnosis, kind, members: [first] }: Group, own: OwnTexts): Text {
+function fixOf(group: Group, own: OwnTexts): Text {
+  const { diagnosis, members } = group;
+  const [first] = members;
   if (diagnosis !== null) return own.of(diagnosis.fault, diagnosis.fix);
-  return first === undefined || kind === 'inconclusive' || kind === 'harness-error' ? '' : own.fixOf(first);
+  return first === undefined || isWithoutVerdict(group) ? '' : own.fixOf(first);
 }
 
 function checkFields(result: ScenarioResult) {
@@ -258,6 +276,7 @@ export async function causeOf(past: PastRun, number: number, marker: Marker): Pr
   const of = (text: string) => (diagnosis === null ? text : own.of(diagnosis.fault, text));
   const facts: Readonly<Record<string, Text>> = {
     title: titleIn(group, own),
+    seen: seenIn(group, own),
     why: of(diagnosis?.why ?? ''),
     fix: fixOf(group, own),
   };
@@ -296,7 +315,8 @@ export async function checkOf({ id, document }: PastRun, wanted: string, marker:
   const curl = reproduce?.curl ?? null;
   const { verdict, level, expected, observed, reason, why, requirements } = result;
   const fix = own.fixOf(result);
-  const seen = own.sent(reason === '' || reason === observed ? observed : `${observed}; ${reason}`);
+  // A reason may list the ids of many checks: it is cut only if it fills more than half of the answer.
+  const seen = own.sent(reason === '' || reason === observed ? observed : `${observed}; ${reason}`, 2 * maxBody);
   const facts: readonly (readonly [string, Text])[] = [
     ['expected', expected],
     ['observed', seen],
@@ -389,31 +409,53 @@ function shortened(text: string): string {
   return shown.length > MAX_OWN ? `${shown.slice(0, MAX_OWN)}…` : shown;
 }
 
+/** What decided a verdict if the reason for it is in words of hookproof alone. */
+const IN_OWN_WORDS: ReadonlySet<string> = new Set<DecidedBy>([
+  ...(['discouraged-answer', 'wrong-status', 'other-2xx', 'redirect', 'crash', 'forgery-accepted'] as const),
+  ...(['valid-rejected', 'connection-closed', 'no-answer', 'statuses-alike'] as const),
+]);
+
 /** Text from hookproof; or text that may quote the endpoint, marked for text and for structured content. */
 type Text = string | { readonly text: string; readonly data: JsonObject };
 const asText = (text: Text) => (typeof text === 'string' ? text : text.text);
 const asData = (text: Text) => (typeof text === 'string' ? text : text.data);
 
 interface OwnTexts {
-  /** Marks the text of a finding if it may quote the endpoint's certificates: with TLS, if no known fault has it. */
+  /** Marks the text of a finding if it may quote the endpoint: its certificates, or its answer. */
   of(fault: string, text: string): Text;
   fixOf(result: ScenarioResult): Text;
+  /** Marks the reason for a verdict, or a text made of it, unless it is in words of hookproof. */
+  reasonOf(result: ScenarioResult, text: string): Text;
   /** Marks a text that may quote the endpoint, unless the endpoint never answered. */
-  sent(text: string): Text;
+  sent(text: string, maxCharacters?: number): Text;
 }
+
+/** Findings that quote an answer. */
+const QUOTING: ReadonlySet<string> = new Set(['answers-by-timeout', 'rate-limits', 'finds-no-signature']);
+/** Findings that may quote a certificate, with TLS. */
+const QUOTING_CERTIFICATES: ReadonlySet<string> = new Set([
+  ...Object.keys(CHAIN_FAULTS).map((code) => `certificate-${code}`),
+  ...['valid-deliveries-stay-refused', 'valid-deliveries-refused-for-a-while'],
+]);
 
 async function createOwnTexts(document: ResultDocument, marker: Marker): Promise<OwnTexts> {
   const { target } = document;
   const silent = wasNeverReached(document);
-  const names = new Set((await loadDictionary()).faults.map(({ name }) => name));
-  const sent = (text: string): Text =>
-    text === '' || silent ? visible(text) : { text: marker.text(text), data: marker.data(text) };
+  const names = new Set([
+    ...(await loadDictionary()).faults.map(({ name }) => name),
+    ...namedFindings().map(({ fault }) => fault),
+  ]);
+  const isOwn = (fault: string) =>
+    !QUOTING.has(fault) && (target.tls === null || (names.has(fault) && !QUOTING_CERTIFICATES.has(fault)));
+  const sent = (text: string, max?: number): Text =>
+    text === '' || silent ? visible(text) : { text: marker.text(text, max), data: marker.data(text, max) };
   return {
     sent,
-    of: (fault, text) => (target.tls === null || names.has(fault) ? text : sent(text)),
+    of: (fault, text) => (isOwn(fault) ? text : sent(text, MAX_ADVICE)),
+    reasonOf: ({ decidedBy, reason }, text) => (reason !== '' && IN_OWN_WORDS.has(decidedBy) ? text : sent(text)),
     fixOf: ({ id, fix }) => {
       const known = findScenario(id);
-      return known !== undefined && explainMistake(known).fix === fix ? fix : sent(fix);
+      return known !== undefined && explainMistake(known).fix === fix ? fix : sent(fix, MAX_ADVICE);
     },
   };
 }

@@ -1,6 +1,7 @@
 /** The state that all tools share: the server's configuration, the allowed endpoints, and the runs so far. */
 import { relative } from 'node:path';
 import { HookproofError, type Notification } from '../../contract/index.ts';
+import { maskUrl } from '../../contract/masked-url.ts';
 import { visible } from '../../contract/visible.ts';
 import { type ConfigFlags, collectConfig, type LoadOptions, loadConfig, type ResolvedConfig } from '../config/index.ts';
 import { recordedFiles } from '../config/read-file.ts';
@@ -9,7 +10,7 @@ import type { Redactor } from '../report/index.ts';
 import type { ResultDocument, RunListener } from '../report/result-document.ts';
 import { type AddressPolicy, pinEndpoint } from '../transport/index.ts';
 import type { Row } from './look-ups.ts';
-import { failedIn, type PastRun } from './run-answers.ts';
+import { failedAfter, type PastRun } from './run-answers.ts';
 
 /** The functions of the command line that the tools use. */
 export interface McpCommands {
@@ -45,6 +46,8 @@ interface RunRequest {
   readonly url: string | undefined;
   /** Allows a run without any credentials. */
   readonly open: boolean;
+  /** Deliveries in flight. If undefined, as configured. */
+  readonly concurrency?: number | undefined;
   readonly suites: readonly string[];
   readonly scenarios: readonly string[];
   readonly greps: readonly string[];
@@ -73,6 +76,17 @@ const WHOLE: RunRequest = { url: undefined, open: false, suites: [], scenarios: 
 
 type RememberedRun = PastRun & { readonly request: RunRequest };
 
+/** What is remembered about an endpoint, however many runs of others follow. */
+interface TestedEndpoint {
+  /** The id and the request of the last run. */
+  readonly id: string;
+  readonly request: RunRequest;
+  /** The last full run; null if there is none. */
+  readonly full: RememberedRun | null;
+  /** The checks that failed when they last ran. */
+  readonly failed: readonly string[];
+}
+
 export class Session {
   readonly commands: McpCommands;
   /** Redacts every configured secret, whether or not a tool uses it. */
@@ -83,11 +97,12 @@ export class Session {
   /** The configuration files as they were at the start. */
   readonly #files: ReturnType<typeof recordedFiles>;
   readonly #runs: RememberedRun[] = [];
-  readonly #fullRunByUrl = new Map<string, PastRun>();
+  /** By the URL as configured or given. */
+  readonly #endpoints = new Map<string, TestedEndpoint>();
   #runCount = 0;
   #examined: DoctorDocument | null = null;
   /** The tool that is currently sending; null if none is. */
-  #active: { readonly name: string; readonly ended: Promise<unknown> } | null = null;
+  #active: { readonly name: string; readonly signal: AbortSignal; readonly ended: Promise<unknown> } | null = null;
 
   private constructor(options: SessionOptions, files: ReturnType<typeof recordedFiles>, secrets: readonly string[]) {
     const { allowHosts, commands, sources, stopping } = options;
@@ -108,37 +123,55 @@ export class Session {
 
   /** Runs the checks, and remembers the run. Only one tool sends at a time. */
   run(request: RunRequest, options: CallOptions): Promise<PastRun> {
-    return this.#sendExclusively('run', () => this.#runChecks(request, options));
+    return this.#sendExclusively('run', options.signal, () => this.#runChecks(request, options));
   }
 
   /** Examines the endpoint. Only one tool sends at a time. */
   examine(request: ExamineRequest, options: CallOptions): Promise<DoctorDocument> {
-    return this.#sendExclusively('doctor', () => this.#examineEndpoint(request, options));
+    return this.#sendExclusively('doctor', options.signal, () => this.#examineEndpoint(request, options));
   }
 
-  /** Returns the run with this id; by default, the last one. @throws HookproofError MCP_UNKNOWN_RUN */
+  /** Returns the run with this id; by default, the last one. @throws HookproofError MCP_UNKNOWN_RUN or MCP_BUSY */
   pastRun(id?: string): RememberedRun {
-    const found = id === undefined ? this.#runs.at(-1) : this.#runs.find((one) => one.id === id);
+    // The client that gave up on a run asks for that one, not for the one before.
+    const isAwaited = id === undefined && (this.#runs.length === 0 || this.#active?.signal.aborted === true);
+    if (isAwaited && this.#active?.name === 'run') throw this.#busy(this.#active);
+    const full = [...this.#endpoints.values()].flatMap((one) => one.full ?? []);
+    const kept = [...new Set([...full, ...this.#runs])];
+    const found = id === undefined ? (this.#runs.at(-1) ?? full.at(-1)) : kept.find((one) => one.id === id);
     if (found !== undefined) return found;
     const message = id === undefined ? 'nothing was run yet' : `there is no run "${id}"`;
-    const known = this.#runs.map((one) => one.id).join(', ');
+    const known = kept.map((one) => one.id).join(', ');
     throw new HookproofError('MCP_UNKNOWN_RUN', message, {
       hint: known === '' ? 'Call `run` first.' : `This server remembers ${known}.`,
     });
   }
 
-  /** Returns the failed checks of the last run, or, before the first run, those stored for the configured endpoint. */
-  async failedChecks(): Promise<{ id: string; request: RunRequest; scenarios: readonly string[] }> {
-    const last = this.#runs.at(-1);
-    if (last !== undefined) return { ...last, scenarios: failedIn(last.document) };
-    const { url } = (await collectConfig(await this.#sourcesFor(undefined))).values;
-    const { failed, full } = url === undefined ? { failed: [], full: null } : await this.commands.lastRun(url);
-    if (full !== null) {
-      const past = { id: EARLIER, document: full, request: WHOLE };
-      this.#runs.push(past);
-      this.#fullRunByUrl.set(full.target.url, past);
-    } else if (failed.length === 0) this.pastRun();
-    return { id: EARLIER, request: WHOLE, scenarios: failed };
+  /**
+   * Returns the checks of an endpoint that failed when they last ran, in this session or before it. By default, the
+   * endpoint is that of the last run, and before the first run the configured one.
+   */
+  async failedChecks(given: string | undefined): Promise<TestedEndpoint & { readonly url: string }> {
+    const url =
+      given ?? this.#runs.at(-1)?.request.url ?? (await collectConfig(await this.#sourcesFor(given))).values.url;
+    const tested = url === undefined ? null : await this.#testedEndpoint(url);
+    if (url !== undefined && tested !== null) return { ...tested, url };
+    const message = url === undefined ? 'nothing was run yet' : `nothing was run yet at ${shownUrl(url)}`;
+    throw new HookproofError('MCP_UNKNOWN_RUN', message, { hint: 'Call `run` first.' });
+  }
+
+  /** Returns what is known about the endpoint, also from before this session; null if nothing is. */
+  async #testedEndpoint(url: string): Promise<TestedEndpoint | null> {
+    const known = this.#endpoints.get(url);
+    if (known !== undefined) return known;
+    const { failed, full: document } = await this.commands.lastRun(url);
+    if (document === null && failed.length === 0) return null;
+    const count = [...this.#endpoints.values()].filter(({ full }) => full?.id.startsWith(EARLIER)).length;
+    const id = count === 0 ? EARLIER : `${EARLIER}-${count + 1}`;
+    const request = { ...WHOLE, url };
+    const tested = { id, request, failed, full: document && { id, document, request, failed } };
+    this.#endpoints.set(url, tested);
+    return tested;
   }
 
   /** Returns the document of the last examination; null before the first. */
@@ -179,14 +212,20 @@ export class Session {
     });
   }
 
-  async #sendExclusively<Result>(name: string, send: () => Promise<Result>): Promise<Result> {
-    if (this.#active !== null) {
-      throw new HookproofError('MCP_BUSY', `\`${this.#active.name}\` is still in progress`, {
-        hint: 'Wait for its answer, or cancel it: one tool at a time sends to an endpoint.',
-      });
+  #busy({ name, signal }: { readonly name: string; readonly signal: AbortSignal }): HookproofError {
+    if (signal.aborted) {
+      const hint = 'Its client gave up on it. Ask again in a few seconds.';
+      return new HookproofError('MCP_BUSY', `\`${name}\` is being ended`, { hint });
     }
+    return new HookproofError('MCP_BUSY', `\`${name}\` is still in progress`, {
+      hint: 'Wait for its answer, or cancel it: one tool at a time sends to an endpoint.',
+    });
+  }
+
+  async #sendExclusively<Result>(name: string, signal: AbortSignal, send: () => Promise<Result>): Promise<Result> {
+    if (this.#active !== null) throw this.#busy(this.#active);
     const sending = send();
-    this.#active = { name, ended: sending.catch(() => undefined) };
+    this.#active = { name, signal, ended: sending.catch(() => undefined) };
     try {
       return await sending;
     } finally {
@@ -195,25 +234,37 @@ export class Session {
   }
 
   async #runChecks(request: RunRequest, { progress, signal }: CallOptions): Promise<PastRun> {
-    const { open, suites, scenarios, greps, url } = request;
+    const { concurrency, open, suites, scenarios, greps, url } = request;
     const loaded = await loadConfig(await this.#sourcesFor(url));
     if (!open && !loaded.run.open) requireCredentials(loaded);
     const isSelection = suites.length + scenarios.length + greps.length > 0;
     const maxMs = loaded.run.maxMs ?? DEFAULT_MAX_MS;
-    const run = { ...loaded.run, maxMs, ...(isSelection && { suites, scenarios, greps }) };
+    const run = {
+      ...loaded.run,
+      maxMs,
+      ...(concurrency !== undefined && { concurrency }),
+      ...(isSelection && { suites, scenarios, greps }),
+    };
     const listener: RunListener = (event) => {
       if (event.type === 'scenario-finished') progress(event.finished, event.planned);
     };
     const options = { signal, addresses: this.#addresses, listener };
-    return this.#rememberRun(request, await this.commands.run({ ...loaded, run }, options));
+    const before = await this.#testedEndpoint(loaded.partner.url);
+    return this.#rememberRun(request, loaded.partner.url, await this.commands.run({ ...loaded, run }, options), before);
   }
 
-  #rememberRun(request: RunRequest, document: ResultDocument): PastRun {
+  #rememberRun(given: RunRequest, url: string, document: ResultDocument, before: TestedEndpoint | null): PastRun {
     this.#runCount++;
-    const full = this.#fullRunByUrl.get(document.target.url);
-    const isAddition = document.partial && full !== undefined;
-    const past = { id: `r${this.#runCount}`, document, request, ...(isAddition && { full }) };
-    if (!document.partial) this.#fullRunByUrl.set(document.target.url, past);
+    const full = before?.full ?? null;
+    const past = {
+      id: `r${this.#runCount}`,
+      document,
+      request: { ...given, url },
+      failed: failedAfter(before?.failed ?? [], document),
+      ...(document.partial && full !== null && { full }),
+    };
+    const { id, request, failed } = past;
+    this.#endpoints.set(url, { id, request, failed, full: document.partial ? full : past });
     this.#runs.push(past);
     if (this.#runs.length > MAX_RUNS) this.#runs.shift();
     return past;
@@ -239,6 +290,11 @@ export class Session {
     });
     return this.#examined;
   }
+}
+
+/** Returns the URL as an answer shows it. */
+export function shownUrl(url: string): string {
+  return visible(maskUrl(url)).slice(0, 200);
 }
 
 function requireCredentials({ partner }: ResolvedConfig): void {

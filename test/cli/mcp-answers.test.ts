@@ -59,3 +59,14 @@ describe('a port on which nothing is listening', () => {
     expect(details).toContain('observed: no answer: The connection was refused');
   });
 });
+
+describe('an endpoint that rejects the credentials', () => {
+  it('is described by `doctor` in the words of the program, whole and without marks', async () => {
+    const other = await serve((_request, response) => void response.writeHead(401).end());
+    const { text } = await mcp.call('doctor', { url: other.url, deliver: true });
+    await other.close();
+    expect(text).toMatch(/^problem refuses-right-credentials \(delivery\): The endpoint rejects/m);
+    expect(text).toContain('fix: Compare');
+    expect(text).not.toContain('untrusted');
+  });
+});

@@ -188,15 +188,32 @@ describe('a run that is under way', () => {
     cancelling.abort('no longer needed');
     expect(await running).toContain('no longer needed');
     await left;
-    // The run is remembered when it has ended.
+    // The run is remembered when it has ended. Until then, the answer says so.
     for (;;) {
       const answer = await server.call('details');
-      if (codeOf(answer) === 'MCP_UNKNOWN_RUN') continue;
+      if (codeOf(answer) === 'MCP_BUSY') {
+        expect(answer.text).toContain('`run` is being ended');
+        continue;
+      }
       expect(answer.data).toMatchObject({ run: 'r1', partial: true, verdict: null });
       expect(answer.text).toContain('interrupted');
       break;
     }
     expect(codeOf(await server.call('doctor', { url: 'http://10.0.0.1:9/' }))).toBe('ENDPOINT_ADDRESS_REFUSED');
+  });
+
+  it('reports progress while no check finishes', async () => {
+    const { endpoint } = await silentEndpoint();
+    const server = await startedMcp({
+      args: ['--max-time', '9s'],
+      env: { HOOKPROOF_SECRET: SECRET, HOOKPROOF_URL: endpoint.url },
+    });
+    open.push(server);
+    const steps: number[] = [];
+    await server.call('run', { scenarios: ['valid/plain'] }, { onprogress: ({ progress }) => steps.push(progress) });
+    expect(steps.filter((step) => step < 1).length).toBeGreaterThan(1);
+    expect(new Set(steps).size).toBe(steps.length);
+    expect(steps).toEqual(steps.toSorted((one, other) => one - other));
   });
 
   it('ends at the time limit', async () => {

@@ -62,6 +62,7 @@ describe('the tools', () => {
   it.each([
     ['run', { secret: 'x' }],
     ['run', { config: 'other.yaml' }],
+    ['run', { concurrency: 0 }],
     ['run_failed', { apiKey: 'x' }],
     ['verify', { body: '', signature: '', secret: 'x' }],
     ['doctor', { secretFile: '/etc/hostname' }],
@@ -142,7 +143,9 @@ describe('a faulty receiver', () => {
     expect(answer.data).toMatchObject({ run: 'r2', verdict: null, partial: true, counts: { fail: 0 } });
     expect(answer.text).toMatch(/^\d+ of \d+ checks run, (?:all passed|none failed) \(partial run, no verdict\)/);
     expect(answer.text).toContain('only a run of the whole catalogue gives a verdict');
-    expect(codeOf(await call('run_failed'))).toBe('MCP_NOTHING_FAILED');
+    const nothing = await call('run_failed');
+    expect(codeOf(nothing)).toBe('MCP_NOTHING_FAILED');
+    expect(nothing.text).toContain(`no check failed at ${receiver.url}`);
   });
 
   it('passes a selection without a verdict', async () => {
@@ -150,6 +153,36 @@ describe('a faulty receiver', () => {
     expect(answer.data).toMatchObject({ verdict: null, partial: true });
     expect(answer.text).toContain('partial run, no verdict');
     expect(answer.text).not.toMatch(/^CONFORMANT/m);
+  });
+});
+
+describe('a second receiver', () => {
+  const only = { scenarios: ['valid/plain'], concurrency: 1 };
+
+  it('has its own failed checks, and its full run is remembered after many others', async () => {
+    const other = await serve((_request, response) => void response.writeHead(200).end());
+    const whole = await call('run', { url: other.url });
+    const { run, counts } = whole.data as { run: string; counts: { fail: number; warn: number } };
+    for (let at = 0; at < 3; at++) await call('run', { url: other.url, ...only });
+    for (let at = 0; at < 3; at++) await call('run', { url: receiver.url, ...only });
+    expect(codeOf(await call('run_failed'))).toBe('MCP_NOTHING_FAILED');
+    const again = await call('run_failed', { url: other.url });
+    expect(again.text).toContain(other.url);
+    expect(again.text).toContain(`as in run ${run}`);
+    expect(again.data).toMatchObject({ counts: { fail: counts.fail, warn: counts.warn } });
+    expect((await call('details', { run })).data).toMatchObject({ run, url: other.url, partial: false });
+    await other.close();
+  });
+
+  it('has failed checks that are known after a partial run of a later server', async () => {
+    const other = await serve((_request, response) => void response.writeHead(200).end());
+    const { data } = await call('run', { url: other.url, suites: ['signature'] });
+    const { fail } = data!.counts as { fail: number };
+    const later = await startedMcp({ env: { HOOKPROOF_SECRET: SECRET, HOOKPROOF_URL: other.url } });
+    await later.call('run', only);
+    expect((await later.call('run_failed')).data).toMatchObject({ counts: { fail } });
+    await later.close();
+    await other.close();
   });
 });
 
@@ -166,7 +199,9 @@ describe('errors', () => {
     ['verify', { body: 'e30', encoding: 'base64', signature: 'x' }, 'MCP_BAD_BASE64'],
     ['list', { what: 'scenarios', suites: ['signatur'] }, 'PLAN_UNKNOWN_NAME'],
   ])('%s with %j: %s', async (tool, given, code) => {
-    expect(codeOf(await call(tool, given))).toBe(code);
+    const answer = await call(tool, given);
+    expect(codeOf(answer)).toBe(code);
+    expect(answer.text).not.toMatch(/`hookproof|`--/);
   });
 
   it.each([
@@ -186,7 +221,7 @@ describe('errors', () => {
   });
 
   it.each(['ftp://127.0.0.1/', 'file:///etc/hostname', '127.0.0.1'])('%s is no endpoint', async (url) => {
-    expect((await call('run', { url })).text).toContain('Invalid');
+    expect((await call('run', { url })).text).toContain('begin with http:// or https://');
   });
 
   it('a name of this machine and an unusual spelling of its address are allowed', async () => {
@@ -274,7 +309,9 @@ describe('the configuration', () => {
     expect(codeOf(await server.call('run', given))).toBe('MCP_NO_CREDENTIALS');
     expect(codeOf(await server.call('run', { ...given, open: true }))).toBe('no error');
     expect(codeOf(await server.call('verify', { body: '', signature: '' }))).toBe('SECRET_MISSING');
-    expect(codeOf(await server.call('run', { open: true }))).toBe('CONFIG_URL_MISSING');
+    const nowhere = await server.call('run', { open: true });
+    expect(codeOf(nowhere)).toBe('CONFIG_URL_MISSING');
+    expect(nowhere.text).toContain('Give `url`');
     expect(codeOf(await server.call('run_failed'))).not.toBe('MCP_UNKNOWN_RUN');
     await server.close();
     const configured = await startedMcp({ files: { 'hookproof.yaml': 'open: true\n' } });

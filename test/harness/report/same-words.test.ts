@@ -53,7 +53,7 @@ const plain = (text: string) =>
 const VERBOSE = { columns: 80, color: false, unicode: true, verbose: true };
 
 async function mcpSummary(document: Parameters<typeof renderHuman>[0]) {
-  return summaryOf({ id: '1', document } as Parameters<typeof summaryOf>[0], createMarker());
+  return summaryOf({ id: '1', document, failed: [] } as Parameters<typeof summaryOf>[0], createMarker());
 }
 
 describe('the number of causes', () => {
@@ -148,6 +148,27 @@ describe('what the endpoint says', () => {
     const text = agentText(documentWith({ results: failing }));
     expect(text).toContain('- http/a: expected 401, got fail');
     expect(text).not.toContain(says);
+  });
+
+  it('is what a mark surrounds, and not a sentence of the program about a status', async () => {
+    const reason = 'accepted (200) a delivery that must be rejected';
+    const forged = { verdict: 'fail', decidedBy: 'forgery-accepted', observed: '200', reason } as const;
+    const results = ['a', 'b'].map((slug) => resultWith({ id: `signature/${slug}`, ...forged }));
+    const { entries } = await mcpSummary(documentWith({ results }));
+    expect(entries[0]?.text).toMatch(/^1\. failure: Accepted \(200\) a delivery that must be rejected$/m);
+  });
+
+  it('includes the answer that a title quotes', async () => {
+    const { entries } = await mcpSummary(
+      documentWith({
+        results: failing,
+        diagnosis: [
+          diagnosisWith({ fault: 'answers-by-timeout', title: `The endpoint answers 503 ("${says}")`, evidence: [] }),
+        ],
+      }),
+    );
+    expect(entries[0]?.text).toContain(says);
+    expect(entries[0]?.text.replaceAll(/<(untrusted-[0-9a-f]+)>[\s\S]*?<\/\1>/g, '')).not.toContain(says);
   });
 
   it.each([null, KNOWN])('is marked over MCP, in a failure as in a known one', async (known) => {
