@@ -47,6 +47,15 @@ describe('run({ app })', () => {
     }
   });
 
+  it('plays the whole catalogue without credentials against a receiver that needs none', {
+    timeout: 60_000,
+  }, async () => {
+    const { counts, verdict } = await run({ app: createReceiver({ open: true, handlers: {} }).app });
+    expect({ verdict, errors: counts.harnessError, failures: counts.fail }).toEqual({
+      ...{ verdict: 'conformant', errors: 0, failures: 0 },
+    });
+  });
+
   it.each<[object, string, string]>([
     [{ app, suites: [] }, 'there is no option suites', 'The options are app, path'],
     [{ app, selection: { scenario: [] } }, 'no option selection.scenario', 'Did you mean selection.scenarios?'],

@@ -83,6 +83,12 @@ describe('faultOfProbe', () => {
     if (message === null) expect(fault).toBeNull();
     else expect(fault).toContain(message);
   });
+
+  it('expects no invalid credentials if none are configured', () => {
+    const open = { url: partner.url };
+    const change = header('user-agent', () => []);
+    expect(faultOfProbe(assembled(change, open), open, false)).toBeNull();
+  });
 });
 
 describe('faultOfControl', () => {
