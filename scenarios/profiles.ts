@@ -40,15 +40,23 @@ export const EVIDENCE_RULES: Readonly<Record<EvidenceLevel, { title: string; sou
   2: { title: 'answers, effects across restarts, and the log', sources: ['effects', 'restart', 'log'] },
 };
 
-/** For each source, how to configure it, and its name in reports about a missing source. */
-export const SOURCE_TEXTS: Readonly<Record<EvidenceSource, { noun: string; flag: string; configure: string }>> = {
+/** For each source, how to configure it (with a flag, or an option of the library), and its name in reports. */
+export const SOURCE_TEXTS: Readonly<
+  Record<EvidenceSource, { noun: string; flag: string; option: string; configure: string }>
+> = {
   effects: {
     noun: 'effects window',
     flag: '--effects',
+    option: 'evidenceSources.effects of run',
     configure: '`--effects URL` (its token in HOOKPROOF_EFFECTS_TOKEN)',
   },
-  restart: { noun: 'restart command', flag: '--restart-command', configure: '`--restart-command COMMAND`' },
-  log: { noun: 'log', flag: '--log', configure: '`--log FILE`' },
+  restart: {
+    noun: 'restart command',
+    flag: '--restart-command',
+    option: 'evidenceSources.restart of run',
+    configure: '`--restart-command COMMAND`',
+  },
+  log: { noun: 'log', flag: '--log', option: 'evidenceSources.logs of run', configure: '`--log FILE`' },
 };
 
 /** Returns the highest level whose sources are all among the given features. */

@@ -53,8 +53,8 @@ export function renderHuman(document: ResultDocument, options: ReportOptions): s
   const sections = [
     renderHeadline(document, options, layout),
     ...(options.verbose === true ? renderDetails(document, scored, layout) : []),
-    renderCauses(causes, options.verbose === true, layout),
-    renderWarnings(warnings, layout),
+    renderCauses(document, causes, options.verbose === true, layout),
+    renderWarnings(document, warnings, layout),
     renderStale(document, options.verbose === true, layout),
     lists.harnessErrors(scored),
     lists.inconclusive(scored),
@@ -115,8 +115,13 @@ const MAX_MEMBERS = 5;
 const MEMBERS_OF_MANY = 2;
 const MANY_CAUSES = 4;
 
+/** Names what makes the report complete: the flag, or the option in a run that a test started. */
+function verboseOf({ inProcess }: ResultDocument): string {
+  return inProcess === true ? 'renderHuman with verbose: true' : '--verbose';
+}
+
 /** Renders each cause with its checks, one line each. */
-function renderCauses(causes: readonly Cause[], verbose: boolean, layout: Layout): string[] {
+function renderCauses(document: ResultDocument, causes: readonly Cause[], verbose: boolean, layout: Layout): string[] {
   if (causes.length === 0) return [];
   const maxMembers = causes.length >= MANY_CAUSES ? MEMBERS_OF_MANY : MAX_MEMBERS;
   const shown = verbose ? causes : causes.slice(0, MAX_CAUSES);
@@ -127,12 +132,15 @@ function renderCauses(causes: readonly Cause[], verbose: boolean, layout: Layout
     ...shown.flatMap((cause, at) => renderCause(cause, at + 1, maxMembers, layout)),
     ...(left.length === 0
       ? []
-      : layout.paragraph('  ', `and ${counted(left.length, 'more cause')} of ${size} (--verbose lists them)`)),
+      : layout.paragraph(
+          '  ',
+          `and ${counted(left.length, 'more cause')} of ${size} (${verboseOf(document)} lists them)`,
+        )),
   ];
 }
 
 /** Renders the warnings that no cause explains, by type. They depend on the framework more than on the receiver. */
-function renderWarnings(groups: readonly Cause[], layout: Layout): string[] {
+function renderWarnings(document: ResultDocument, groups: readonly Cause[], layout: Layout): string[] {
   const members = groups.flatMap((one) => one.members);
   if (members.length === 0) return [];
   const shown = groups.slice(0, MAX_MEMBERS);
@@ -149,7 +157,7 @@ function renderWarnings(groups: readonly Cause[], layout: Layout): string[] {
             ...renderConsequence(group, '    ', layout),
           ];
     }),
-    ...(left === 0 ? [] : [`  and ${left} more, listed by --verbose`]),
+    ...(left === 0 ? [] : [`  and ${left} more, listed by ${verboseOf(document)}`]),
   ];
 }
 
@@ -208,7 +216,7 @@ function renderOmitted(document: ResultDocument, scored: readonly ScenarioResult
     ...line(unfilled.length > 0, `Without a reason or an owner in the baseline: ${namesOf(unfilled)}`, 'yellow'),
     ...line(off.length > 0, `Not applicable: ${reasons}`),
     ...line(verifiable !== '', `Not verified: ${verifiable}`),
-    ...line(count.length > 0, `--verbose also lists ${count.join('; ')}`),
+    ...line(count.length > 0, `${verboseOf(document)} also lists ${count.join('; ')}`),
   ];
 }
 

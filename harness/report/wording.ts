@@ -281,9 +281,10 @@ export function sourcesOf({ features }: ResultDocument['target']): string {
  * Formats "4 requirements (see --effects), 1 requirement (see --log)": what further evidence sources would verify.
  * Empty without any.
  */
-export function verifiableIn({ notVerified }: Pick<ResultDocument, 'notVerified'>): string {
+export function verifiableIn({ inProcess, notVerified }: Pick<ResultDocument, 'inProcess' | 'notVerified'>): string {
+  const name = inProcess === true ? 'option' : 'flag';
   const entries = notVerified.flatMap(({ verifiable }) => verifiable ?? []);
-  return groupBy(entries, ({ sources }) => sources.map((source) => SOURCE_TEXTS[source].flag).join(' and '))
+  return groupBy(entries, ({ sources }) => sources.map((source) => SOURCE_TEXTS[source][name]).join(' and '))
     .map(([flags, group]) => `${counted(group.length, 'requirement')} (see ${flags})`)
     .join(', ');
 }

@@ -3,8 +3,8 @@
  * `await expect(app).toBeConformant({ secret })`. The message of a failure is the short report of the run.
  */
 import { expect } from 'vitest';
-import type { Stack } from '../../contract/index.ts';
-import { type App, refuseUnknown, run } from '../library.ts';
+import { HookproofError, type Stack } from '../../contract/index.ts';
+import { type App, checkOptions, group, RULES, run } from '../library.ts';
 import { createRedactor, redactDocument, renderHuman } from '../report/index.ts';
 import type { ResultDocument } from '../report/result-document.ts';
 import { exitCodeOf } from '../report/verdict.ts';
@@ -37,10 +37,11 @@ export interface ConformantOptions {
   readonly timeoutMs?: number;
 }
 
-const KNOWN: Readonly<Record<keyof ConformantOptions, true>> = {
-  ...{ secret: true, signatureHeader: true, apiKey: true, apiKeyHeader: true, headers: true, path: true },
-  ...{ suites: true, scenarios: true, stack: true, strict: true, seed: true, timeoutMs: true },
-};
+const OPTIONS = group<ConformantOptions>({
+  ...{ secret: RULES.text, signatureHeader: RULES.text, apiKey: RULES.text, apiKeyHeader: RULES.text },
+  ...{ headers: RULES.record, path: RULES.text, suites: RULES.texts, scenarios: RULES.texts, stack: RULES.stack },
+  ...{ strict: RULES.toggle, seed: RULES.text, timeoutMs: RULES.amount },
+});
 
 declare module 'vitest' {
   // The type parameter has to be the one that Vitest declares.
@@ -53,7 +54,7 @@ declare module 'vitest' {
 
 /** Runs the suites against an app. Credentials are removed from the document. */
 async function judged(app: App, options: ConformantOptions): Promise<ResultDocument> {
-  refuseUnknown('', options, KNOWN);
+  checkOptions(options, OPTIONS);
   const { apiKey, apiKeyHeader, headers, path, scenarios, secret, seed, signatureHeader, suites } = options;
   const { stack, strict, timeoutMs } = options;
   const values = [secret, apiKey].flatMap((value) => (value === undefined ? [] : [{ name: 'secret', value }]));
@@ -78,7 +79,12 @@ async function judged(app: App, options: ConformantOptions): Promise<ResultDocum
 
 /** The matcher, for a custom `expect`. Importing this module adds it to Vitest's `expect`. */
 export async function toBeConformant(app: App, options: ConformantOptions = {}) {
-  const document = await judged(app, options);
+  const document = await judged(app, options).catch((error: unknown) => {
+    if (!(error instanceof HookproofError)) throw error;
+    // Vitest prints only the message.
+    const { code, hint, kind, message } = error;
+    throw new HookproofError(code, `${message}. ${hint}`, { hint, kind, cause: error });
+  });
   const report = renderHuman(document, { columns: 100, color: false, unicode: true });
   return { pass: exitCodeOf(document) === 0, message: () => report };
 }

@@ -62,7 +62,18 @@ describe('run({ app })', () => {
     [{ app, partner: { signin: {} } }, 'no option partner.signin', 'Did you mean partner.signing?'],
     [{ partner: { url: 'http://127.0.0.1:1/' }, timeout: 5 }, 'no option timeout', 'The options are partner'],
     [{ partner: { url: 'http://127.0.0.1:1/' }, limits: { timeoutms: 5 } }, 'limits.timeoutms', 'limits.timeoutMs?'],
-    [{}, 'neither `partner` nor `app` is given', 'run({ app })'],
+    [{}, 'neither `partner.url` nor `app` is given', 'run({ app })'],
+    [{ partner }, 'neither `partner.url` nor `app` is given', 'run({ app })'],
+    [{ app, partner: { signing: { secert: 'x' } } }, 'no option partner.signing.secert', 'partner.signing.secret?'],
+    [{ app, selection: { suite: [] } }, 'no option selection.suite', 'Did you mean selection.suites?'],
+    [{ app, partner: { signing: { secret: 5 } } }, '`partner.signing.secret` must be a string', 'Nothing was sent'],
+    [{ app, partner: { url: 'http://127.0.0.1:1/' } }, '`partner.url` cannot be combined with `app`', 'Nothing was'],
+    [{ app: 'http://127.0.0.1:1/' }, '`app` must be a request listener or an http.Server; for a URL, call `run(', ''],
+    [{ app: undefined }, '`app` must be a request listener', ''],
+    [{ app, stack: 'expres' }, '`stack` is not a stack; did you mean express?', ''],
+    [{ partner: { url: 'localhost:3000' } }, '`partner.url` must be a URL with http://', ''],
+    [{ app, limits: { timeoutMs: -1 } }, '`limits.timeoutMs` must not be negative', ''],
+    [{ app, evidenceSources: { log: [] } }, 'no option evidenceSources.log', 'evidenceSources.logs?'],
   ])('refuses %j', async (options, message, hint) => {
     await expect(run(options as RunOptions)).rejects.toMatchObject({
       message: expect.stringContaining(message),
@@ -85,21 +96,45 @@ describe('toBeConformant', () => {
     expect(String(error)).not.toContain(SECRET);
   });
 
-  it('refuses options that do not exist', async () => {
-    const wrong = { secret: SECRET, scenario: scenarios } as object;
-    await expect(expect(app).toBeConformant(wrong)).rejects.toThrow('there is no option scenario');
+  it('names options instead of flags in its report', async () => {
+    const document = await run({
+      app: careless,
+      partner,
+      selection: { suites: ['valid', 'effects', 'rotation'] },
+    });
+    const report = renderHuman({ ...document, partial: false }, { columns: 100, color: false, unicode: true });
+    expect(report.replace(/\s+/g, ' ')).toContain('no effects window, see evidenceSources.effects of run');
+    expect(report).toContain('renderHuman with verbose: true');
+    expect(report).not.toMatch(/ --\w/);
+  });
+
+  it.each<[object, string, unknown?]>([
+    [{ secret: SECRET, scenario: [] }, 'there is no option scenario. Did you mean scenarios?'],
+    [{ secret: SECRET, pth: '/' }, 'there is no option pth. Did you mean path?'],
+    [{ secret: 5 }, '`secret` must be a string. Nothing was sent.'],
+    [{ secret: SECRET, stack: 'expres' }, '`stack` is not a stack; did you mean express?'],
+    [{ secret: SECRET, headers: { 'X-One': 1 } }, '`headers.X-One` must be a string'],
+    [{ secret: SECRET }, 'for a URL, call `run({ partner: { url } })`', 'http://127.0.0.1:1/'],
+  ])('refuses %j, and says what to do', async (options, message, received = app) => {
+    await expect(expect(received).toBeConformant(options)).rejects.toThrow(message);
   });
 });
 
-it('docs/library.md lists every option', () => {
+it('docs/library.md lists every option', async () => {
   const page = readFileSync(new URL('../../docs/library.md', import.meta.url), 'utf8');
-  const source = readFileSync(new URL('../../harness/library.ts', import.meta.url), 'utf8');
-  const matcher = readFileSync(new URL('../../harness/vitest/index.ts', import.meta.url), 'utf8');
-  const names = [source, matcher].flatMap((text) =>
-    Array.from(text.matchAll(/\b(\w+): true[, ]/g), ([, name]) => name),
+  const wrong = { qqqqqqqq: 1 };
+  const calls = [
+    () => run({ app, ...wrong } as object as RunOptions),
+    () => run(wrong as object as RunOptions),
+    ...['partner', 'limits', 'selection', 'evidenceSources'].map(
+      (name) => () => run({ [name]: wrong } as object as RunOptions),
+    ),
+    () => expect(app).toBeConformant(wrong as object),
+  ];
+  const texts = await Promise.all(
+    calls.map((call) => Promise.resolve(call()).then(String, ({ message, hint }) => `${message} ${hint}`)),
   );
-  // These belong to the document and to its rendering.
-  const options = names.filter((name) => name !== 'inProcess' && name !== 'unicode');
+  const options = texts.flatMap((text) => /The options are ([^.]+)\./.exec(text)?.[1]?.split(', ') ?? [`? ${text}`]);
   expect(options.length).toBeGreaterThan(50);
   expect(options.filter((name) => !new RegExp(`[\`\\s{]${name}[\`,\\s}]`).test(page))).toEqual([]);
 });
