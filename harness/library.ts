@@ -9,7 +9,7 @@ import { HookproofError, STACKS } from '../contract/index.ts';
 import { visible } from '../contract/visible.ts';
 import { SOURCE_TEXTS } from '../scenarios/index.ts';
 import { nearestName } from './nearest-name.ts';
-import type { Partner } from './partner.ts';
+import { type Partner, requireCredentials } from './partner.ts';
 import type { ResultDocument, ScenarioResult } from './report/result-document.ts';
 import { type RunOptions, run as runUrl } from './run/index.ts';
 
@@ -67,7 +67,14 @@ const COMMON = {
     rotation: object,
   }),
   ...{ clientFixtures: object, profile: text.nullable(), revision: object.nullable(), seed: text.nullable() },
-  ...{ strict: toggle, bail: toggle, baseline: object.nullable(), stack: stack.nullable(), evidence: toggle },
+  ...{
+    open: toggle,
+    strict: toggle,
+    bail: toggle,
+    baseline: object.nullable(),
+    stack: stack.nullable(),
+    evidence: toggle,
+  },
   ...{ advice: texts, listener: handler, signal: object, onSignature: handler },
 };
 
@@ -97,21 +104,24 @@ const URL_OPTIONS = group<RunOptions>({
  * Runs the suites.
  *
  * @returns the result document, whatever the endpoint does
- * @throws HookproofError RUN_OPTION_UNKNOWN, RUN_OPTION_INVALID, RUN_OPTION_MISSING, and the codes of a refused
- * selection or address
+ * @throws HookproofError RUN_OPTION_UNKNOWN, RUN_OPTION_INVALID, RUN_OPTION_MISSING, NO_CREDENTIALS, and the codes of a
+ * refused selection or address
  */
 export async function run(options: RunOptions | AppOptions): Promise<ResultDocument> {
   const isApp = Object.hasOwn(options ?? {}, 'app');
   checkOptions(options, isApp ? APP_OPTIONS : URL_OPTIONS);
-  if (isApp) return runApp(options as AppOptions);
   const given = options as RunOptions;
-  if (given.partner?.url === undefined) {
+  if (!isApp && given.partner?.url === undefined) {
     throw new HookproofError('RUN_OPTION_MISSING', 'neither `partner.url` nor `app` is given', {
       hint: "Give the endpoint: `run({ partner: { url: 'http://127.0.0.1:3000/hooks' } })`, or `run({ app })`.",
     });
   }
-  return runUrl(given);
+  if (given.open !== true) requireCredentials(given.partner ?? {}, CREDENTIALS_HINT);
+  return isApp ? runApp(options as AppOptions) : runUrl(given);
 }
+
+const CREDENTIALS_HINT =
+  'Give the secret or the API key with which the endpoint is configured. If it needs neither, give `open: true`.';
 
 /** Throws if an option does not exist or has an invalid value. The message never contains a value. */
 export function checkOptions(options: unknown, rules: z.ZodObject): void {

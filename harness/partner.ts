@@ -1,6 +1,6 @@
 /** The operator's configuration for one partner. Specification: What the service does; Authentication. */
 import type { LookupFunction } from 'node:net';
-import type { HeaderLine } from '../contract/index.ts';
+import { type HeaderLine, HookproofError } from '../contract/index.ts';
 import type { ControlKind, KnownSamples, RotatedSecret, RotationStep } from '../scenarios/index.ts';
 
 /** A partner, as the sender sees it. Absent features are off. */
@@ -44,4 +44,17 @@ export function validSecrets({ signing, rotation }: Pick<Partner, 'signing' | 'r
 /** Returns every secret of a partner, valid or not, for redaction. */
 export function everySecret({ signing, rotation }: Pick<Partner, 'signing' | 'rotation'>): string[] {
   return [...new Set([signing?.secret ?? [], rotation?.old ?? [], rotation?.next ?? []].flat())];
+}
+
+/**
+ * Returns if a credential is configured. Without one, a forgotten secret would look like a faulty or an open receiver.
+ * `hint` says how to configure one, or that none is needed.
+ *
+ * @throws HookproofError NO_CREDENTIALS of kind `no-verdict`, before anything is sent
+ */
+export function requireCredentials({ signing, apiKey }: Pick<Partner, 'signing' | 'apiKey'>, hint: string): void {
+  if (signing !== undefined || apiKey !== undefined) return;
+  const message =
+    'nothing was sent: neither a secret nor an API key is configured, so authentication cannot be checked';
+  throw new HookproofError('NO_CREDENTIALS', message, { kind: 'no-verdict', hint });
 }

@@ -2,6 +2,7 @@
 import { HookproofError } from '../../contract/hookproof-error.ts';
 import { visible } from '../../contract/visible.ts';
 import type { ResolvedConfig } from '../config/index.ts';
+import { requireCredentials } from '../partner.ts';
 import { counted } from '../report/index.ts';
 import { outlineRun } from '../run/index.ts';
 import { pinEndpoint, scopeOf } from '../transport/index.ts';
@@ -31,27 +32,23 @@ export async function confirmSending(
 }
 
 /**
- * Returns if a credential is configured, or the setting `open` says that none is needed. Otherwise a forgotten secret
- * would look like a faulty receiver.
+ * Returns if a credential is configured, or the setting `open` says that none is needed.
  *
- * @throws HookproofError NO_CREDENTIALS of kind `no-verdict` before anything is sent
+ * @throws HookproofError NO_CREDENTIALS, or the error of an invalid selection, which is reported first
  */
-export async function requireCredentials(config: ResolvedConfig): Promise<void> {
-  const { partner, run } = config;
-  if (run.open || partner.signing !== undefined || partner.apiKey !== undefined) return;
-  // An invalid selection is reported first.
-  await outlineRun(runOptions(config));
-  throw new HookproofError(
-    'NO_CREDENTIALS',
-    'nothing was sent: neither a secret nor an API key is configured, so authentication cannot be checked',
-    {
-      kind: 'no-verdict',
-      hint:
-        'Set HOOKPROOF_SECRET and HOOKPROOF_API_KEY (exported, in a shell), or name files with `--secret-file` and ' +
-        '`--api-key-file`. If the endpoint needs neither, give `--open`.',
-    },
-  );
+export async function refuseIfUnprotected(config: ResolvedConfig): Promise<void> {
+  if (config.run.open) return;
+  try {
+    requireCredentials(config.partner, CREDENTIALS_HINT);
+  } catch (error) {
+    await outlineRun(runOptions(config));
+    throw error;
+  }
 }
+
+const CREDENTIALS_HINT =
+  'Set HOOKPROOF_SECRET and HOOKPROOF_API_KEY (exported, in a shell), or name files with `--secret-file` and ' +
+  '`--api-key-file`. If the endpoint needs neither, give `--open`.';
 
 /**
  * Whether the host may be public. A name that does not resolve counts as public, because it may resolve later. Opens no

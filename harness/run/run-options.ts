@@ -20,6 +20,8 @@ export interface ScoringRevision {
 
 export interface RunOptions {
   readonly partner: Partner;
+  /** Whether the endpoint needs no credentials. The library refuses to run without credentials otherwise. */
+  readonly open?: boolean;
   /** The addresses to which deliveries may go. Default: any, including this machine and private networks. */
   readonly addresses?: AddressPolicy;
   /** Resolves the host name. Default: the resolver of the system. */

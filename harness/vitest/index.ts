@@ -19,6 +19,8 @@ export interface ConformantOptions {
   readonly apiKey?: string;
   /** Name of the API key header. Default: X-API-Key. */
   readonly apiKeyHeader?: string;
+  /** Runs without a secret and without an API key: the app accepts deliveries from everyone. Default: false. */
+  readonly open?: boolean;
   /** Custom headers, added to every delivery. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Path and query of the endpoint. Default: `/`. */
@@ -40,7 +42,7 @@ export interface ConformantOptions {
 const OPTIONS = group<ConformantOptions>({
   ...{ secret: RULES.text, signatureHeader: RULES.text, apiKey: RULES.text, apiKeyHeader: RULES.text },
   ...{ headers: RULES.record, path: RULES.text, suites: RULES.texts, scenarios: RULES.texts, stack: RULES.stack },
-  ...{ strict: RULES.toggle, seed: RULES.text, timeoutMs: RULES.amount },
+  ...{ open: RULES.toggle, strict: RULES.toggle, seed: RULES.text, timeoutMs: RULES.amount },
 });
 
 declare module 'vitest' {
@@ -55,7 +57,7 @@ declare module 'vitest' {
 /** Runs the suites against an app. Credentials are removed from the document. */
 async function judged(app: App, options: ConformantOptions): Promise<ResultDocument> {
   checkOptions(options, OPTIONS);
-  const { apiKey, apiKeyHeader, headers, path, scenarios, secret, seed, signatureHeader, suites } = options;
+  const { apiKey, apiKeyHeader, headers, open, path, scenarios, secret, seed, signatureHeader, suites } = options;
   const { stack, strict, timeoutMs } = options;
   const values = [secret, apiKey].flatMap((value) => (value === undefined ? [] : [{ name: 'secret', value }]));
   const redactor = createRedactor({ values });
@@ -66,6 +68,7 @@ async function judged(app: App, options: ConformantOptions): Promise<ResultDocum
       ...(apiKey !== undefined && { apiKey: { value: apiKey, ...(apiKeyHeader && { header: apiKeyHeader }) } }),
       ...(headers && { headers: Object.entries(headers) }),
     },
+    ...(open !== undefined && { open }),
     ...(path !== undefined && { path }),
     selection: { ...(suites && { suites }), ...(scenarios && { scenarios }) },
     ...(timeoutMs !== undefined && { limits: { timeoutMs } }),

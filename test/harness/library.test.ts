@@ -50,7 +50,7 @@ describe('run({ app })', () => {
   it('plays the whole catalogue without credentials against a receiver that needs none', {
     timeout: 60_000,
   }, async () => {
-    const { counts, verdict } = await run({ app: createReceiver({ open: true, handlers: {} }).app });
+    const { counts, verdict } = await run({ open: true, app: createReceiver({ open: true, handlers: {} }).app });
     expect({ verdict, errors: counts.harnessError, failures: counts.fail }).toEqual({
       ...{ verdict: 'conformant', errors: 0, failures: 0 },
     });
@@ -72,6 +72,9 @@ describe('run({ app })', () => {
     [{ app: undefined }, '`app` must be a request listener', ''],
     [{ app, stack: 'expres' }, '`stack` is not a stack; did you mean express?', ''],
     [{ partner: { url: 'localhost:3000' } }, '`partner.url` must be a URL with http://', ''],
+    [{ app: careless }, 'nothing was sent: neither a secret nor an API key is configured', 'give `open: true`'],
+    [{ partner: { url: 'http://127.0.0.1:1/' } }, 'nothing was sent: neither a secret', 'give `open: true`'],
+    [{ app, partner: { signing: { secret: '' } }, open: true }, '`partner.signing.secret` is empty', ''],
     [{ app, limits: { timeoutMs: -1 } }, '`limits.timeoutMs` must not be negative', ''],
     [{ app, evidenceSources: { log: [] } }, 'no option evidenceSources.log', 'evidenceSources.logs?'],
   ])('refuses %j', async (options, message, hint) => {
@@ -96,6 +99,10 @@ describe('toBeConformant', () => {
     expect(String(error)).not.toContain(SECRET);
   });
 
+  it('passes an app that is meant to need no credentials, if told so', async () => {
+    await expect(careless).toBeConformant({ open: true, scenarios: ['valid/plain'] });
+  });
+
   it('names options instead of flags in its report', async () => {
     const document = await run({
       app: careless,
@@ -114,6 +121,8 @@ describe('toBeConformant', () => {
     [{ secret: 5 }, '`secret` must be a string. Nothing was sent.'],
     [{ secret: SECRET, stack: 'expres' }, '`stack` is not a stack; did you mean express?'],
     [{ secret: SECRET, headers: { 'X-One': 1 } }, '`headers.X-One` must be a string'],
+    [{ suites: ['valid'] }, 'neither a secret nor an API key is configured', careless],
+    [{ secret: '', suites: ['valid'] }, '`secret` is empty: give it a value', careless],
     [{ secret: SECRET }, 'for a URL, call `run({ partner: { url } })`', 'http://127.0.0.1:1/'],
   ])('refuses %j, and says what to do', async (options, message, received = app) => {
     await expect(expect(received).toBeConformant(options)).rejects.toThrow(message);

@@ -10,7 +10,7 @@ import { updateBaseline } from '../../judge/index.ts';
 import type { ResultDocument } from '../../report/result-document.ts';
 import { commandConfig } from '../command-input.ts';
 import { runAlone } from '../conduct.ts';
-import { confirmSending, requireCredentials } from '../confirm-sending.ts';
+import { confirmSending, refuseIfUnprotected } from '../confirm-sending.ts';
 import { isCi } from '../terminal.ts';
 
 interface UpdateFlags extends ConfigFlags {
@@ -66,7 +66,7 @@ async function newRun(url: string | undefined, flags: UpdateFlags): Promise<Judg
   // The baseline is omitted, so that the run also reports known failures.
   const { config: configFile, run: _, baseline: __, bail: ___, reason: ____, owner: _____, yes, ...given } = flags;
   const config = await commandConfig(url, configFile, given);
-  await requireCredentials(config);
+  await refuseIfUnprotected(config);
   await confirmSending(config, yes);
   return runAlone(config);
 }

@@ -9,7 +9,7 @@ import { counted, createLayout, createRedactor, formatDuration, type Layout, vis
 import { outlineRun, type RunOutline, sampleOnTheWire } from '../../run/index.ts';
 import { commandConfig } from '../command-input.ts';
 import { conduct, namedSecrets, runOptions } from '../conduct.ts';
-import { confirmSending, requireCredentials } from '../confirm-sending.ts';
+import { confirmSending, refuseIfUnprotected } from '../confirm-sending.ts';
 import { narrowedTo, readLastRun } from '../last-run.ts';
 import { repeatedFlags } from '../repeated-flags.ts';
 import { displayOf, isCi } from '../terminal.ts';
@@ -47,7 +47,7 @@ export async function runCommand(url: string | undefined, flags: RunFlags): Prom
     const read = readWatchFlags(url, { watch, settle, dry });
     const config = await commandConfig(read.url, configFile, given, { forRun: true });
     const last = failed ? await readLastRun(config.partner.url) : null;
-    await requireCredentials(config);
+    await refuseIfUnprotected(config);
     await confirmSending(config, yes);
     return watchRun(config, { ...read, failed: last?.failed ?? [] });
   }
@@ -55,7 +55,7 @@ export async function runCommand(url: string | undefined, flags: RunFlags): Prom
   const selected = failed ? await selectFailed(config) : config;
   if (selected === null) return exitCodeOfLast(config);
   if (dry) return dryRun(selected, json);
-  await requireCredentials(selected);
+  await refuseIfUnprotected(selected);
   await confirmSending(selected, yes);
   return conduct(selected, { remembers: true, verbose, flags: repeatedFlags(flags) });
 }
